@@ -1,0 +1,20 @@
+package main
+import (
+_ "github.com/modelcontextprotocol/go-sdk/mcp"
+_ "github.com/chromedp/cdproto/page"
+_ "github.com/chromedp/chromedp"
+_ "github.com/coder/websocket"
+_ "github.com/zeebo/xxh3"
+_ "github.com/adrg/xdg"
+_ "github.com/Microsoft/go-winio"
+_ "github.com/gofrs/flock"
+_ "github.com/fsnotify/fsnotify"
+_ "golang.org/x/sync/errgroup"
+_ "github.com/google/jsonschema-go/jsonschema"
+_ "github.com/google/go-cmp/cmp"
+_ "github.com/rogpeppe/go-internal/testscript"
+_ "github.com/spf13/cobra"
+_ "golang.org/x/sys/unix"
+_ "golang.org/x/text/unicode/norm"
+_ "golang.org/x/term"
+)
