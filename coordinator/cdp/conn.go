@@ -1,0 +1,239 @@
+package cdp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/target"
+	"github.com/coder/websocket"
+)
+
+// Options of a connection; the zero value and nil are good defaults.
+type Options struct {
+	Logger      *slog.Logger  // nil discards
+	Header      http.Header   // sent with the discovery and the handshake
+	ReadLimit   int64         // largest message that is accepted; 0 means 256 MiB, what Chromium can hold (facts 1)
+	QueueSize   int           // events that a subscription may hold unread; 0 means 4096
+	CallTimeout time.Duration // of calls whose context has no deadline; 0 means 30 s
+	DialTimeout time.Duration // 0 means 10 s
+}
+
+const (
+	defaultReadLimit   = 256 << 20
+	defaultQueueSize   = 4096
+	defaultCallTimeout = 30 * time.Second
+	defaultDialTimeout = 10 * time.Second
+	// writeTimeout bounds one write: a browser that takes nothing for that long
+	// does not come back.
+	writeTimeout = 15 * time.Second
+	// writeQueue is how many commands may wait for the writer before callers do.
+	writeQueue = 64
+)
+
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.ReadLimit == 0 {
+		c.ReadLimit = defaultReadLimit
+	}
+	if c.QueueSize == 0 {
+		c.QueueSize = defaultQueueSize
+	}
+	if c.CallTimeout == 0 {
+		c.CallTimeout = defaultCallTimeout
+	}
+	if c.DialTimeout == 0 {
+		c.DialTimeout = defaultDialTimeout
+	}
+	return c
+}
+
+// Conn is one connection to a browser. It is itself the browser-level session.
+// All methods may be called from any goroutine.
+type Conn struct {
+	opts Options
+	url  string
+	ws   *websocket.Conn
+
+	root   *Session           // the session without an id
+	out    chan []byte        // commands for the writer
+	cancel context.CancelFunc // ends reader and writer
+	done   chan struct{}      // closed when both have ended
+
+	// mu guards the fields that follow. It is never held while a channel is
+	// waited for.
+	mu       sync.Mutex
+	nextID   int64
+	pending  map[int64]*Pending
+	sessions map[target.SessionID]*Session
+	subs     map[*Subscription]struct{}
+	err      error // why the connection ended; nil while it lives
+}
+
+// Dial connects to a browser: endpoint is a browser-level ws URL, or an http URL
+// whose /json/version names it.
+func Dial(ctx context.Context, endpoint string, opts *Options) (*Conn, error) {
+	o := opts.withDefaults()
+	ctx, cancelDial := context.WithTimeout(ctx, o.DialTimeout)
+	defer cancelDial()
+
+	// A transport of its own: no proxy from the environment may see loopback
+	// traffic, and no idle connection outlives the handshake.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	wsURL, err := resolve(ctx, client, endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("cdp dial: %w", err)
+	}
+	ws, _, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPClient: client, HTTPHeader: o.Header})
+	if err != nil {
+		return nil, fmt.Errorf("cdp dial: %w", err)
+	}
+	ws.SetReadLimit(o.ReadLimit)
+
+	run, cancel := context.WithCancel(context.Background())
+	c := &Conn{
+		opts: o, url: wsURL, ws: ws,
+		out: make(chan []byte, writeQueue), cancel: cancel, done: make(chan struct{}),
+		pending:  map[int64]*Pending{},
+		sessions: map[target.SessionID]*Session{},
+		subs:     map[*Subscription]struct{}{},
+	}
+	c.root = &Session{conn: c, done: make(chan struct{})}
+	var loops sync.WaitGroup
+	loops.Go(func() { c.readLoop(run) })
+	loops.Go(func() { c.writeLoop(run) })
+	go c.awaitLoops(&loops)
+	return c, nil
+}
+
+// URL returns the WebSocket address that was dialled.
+func (c *Conn) URL() string { return c.url }
+
+// Done is closed when the connection has ended and its goroutines with it.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err tells why the connection ended; nil while it lives. It wraps ErrClosed.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Close ends the connection, fails what is under way with ErrClosed and waits
+// for its goroutines. The browser and its tabs stay.
+func (c *Conn) Close() error {
+	c.end(fmt.Errorf("%w: closed here", ErrClosed))
+	<-c.done
+	return nil
+}
+
+// awaitLoops is owned by Dial and ends with the two loops.
+func (c *Conn) awaitLoops(loops *sync.WaitGroup) {
+	loops.Wait()
+	close(c.done)
+}
+
+// end is the one place where the life of a connection ends.
+func (c *Conn) end(reason error) {
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.err = reason
+	pending, subs, sessions := c.pending, c.subs, c.sessions
+	c.pending, c.subs, c.sessions = nil, nil, nil
+	for _, p := range pending {
+		p.finish(reply{err: reason})
+	}
+	for s := range subs {
+		s.stop(reason)
+	}
+	for _, s := range sessions {
+		s.stop(reason)
+	}
+	c.root.stop(reason)
+	c.mu.Unlock()
+	c.cancel()
+	// CloseNow: Chromium itself sends no close frame when it goes (facts 8), and
+	// waiting for one would make every exit as slow as a stuck browser.
+	if err := c.ws.CloseNow(); err != nil {
+		c.opts.Logger.Debug("cdp: close the socket", "err", err)
+	}
+}
+
+// writeLoop is the only writer: coder/websocket closes a connection whose
+// write context ends, so no caller's context may reach it.
+func (c *Conn) writeLoop(run context.Context) {
+	for {
+		select {
+		case <-run.Done():
+			return
+		case message := <-c.out:
+			ctx, cancel := context.WithTimeout(run, writeTimeout)
+			err := c.ws.Write(ctx, websocket.MessageText, message)
+			cancel()
+			if err != nil {
+				c.end(fmt.Errorf("%w: write to the browser: %w", ErrClosed, err))
+				return
+			}
+		}
+	}
+}
+
+// envelope is a message from the browser: a reply has an id, an event a method.
+type envelope struct {
+	ID        int64            `json:"id"`
+	SessionID target.SessionID `json:"sessionId"`
+	Method    string           `json:"method"`
+	Params    jsonv2.Value     `json:"params"`
+	Result    jsonv2.Value     `json:"result"`
+	Error     *struct {
+		Code    int64        `json:"code"`
+		Message string       `json:"message"`
+		Data    jsonv2.Value `json:"data"`
+	} `json:"error"`
+}
+
+// lenient accepts lone surrogates, which page text may hold.
+var lenient = jsonv2.AllowInvalidUTF8(true)
+
+// readLoop is the only reader; nothing it calls blocks on a consumer.
+func (c *Conn) readLoop(run context.Context) {
+	for {
+		_, data, err := c.ws.Read(run)
+		if err != nil {
+			c.end(readError(err))
+			return
+		}
+		var m envelope
+		if err := jsonv2.Unmarshal(data, &m, lenient); err != nil {
+			c.end(fmt.Errorf("%w: the browser sent what is not a message: %w", ErrClosed, err))
+			return
+		}
+		if m.Method != "" {
+			c.event(Event{SessionID: m.SessionID, Method: m.Method, Params: m.Params})
+			continue
+		}
+		c.answer(&m)
+	}
+}
+
+func readError(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: the browser has gone", ErrClosed)
+	}
+	return fmt.Errorf("%w: %w", ErrClosed, err)
+}

@@ -1,0 +1,49 @@
+package cdp
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Why a call or a subscription ended early. They are wrapped together with the
+// method concerned; use errors.Is.
+var (
+	// ErrClosed reports that the connection has ended: closed by us, or the
+	// browser has gone. Conn.Err tells which.
+	ErrClosed = errors.New("the connection to the browser has ended")
+	// ErrSessionGone reports that the session was detached: its tab or frame was
+	// closed, or moved to another process.
+	ErrSessionGone = errors.New("the browser session has ended (its tab or frame is gone)")
+	// ErrTargetCrashed reports that the renderer of the session's target crashed
+	// while the call was under way.
+	ErrTargetCrashed = errors.New("the page crashed")
+	// ErrTimeout reports that a call had no deadline of its own and the browser
+	// did not answer within Options.CallTimeout.
+	ErrTimeout = errors.New("the browser did not answer in time")
+	// ErrOverflow reports that a subscription was ended because its owner did not
+	// read its events fast enough.
+	ErrOverflow = errors.New("the event queue overflowed")
+)
+
+// Error is the browser's own refusal of a command.
+type Error struct {
+	Method  string
+	Code    int64  // JSON-RPC code, for example -32000
+	Message string // the browser's words
+	Data    string // more of them, often empty
+}
+
+func (e *Error) Error() string {
+	if e.Data == "" {
+		return fmt.Sprintf("%s: %s (%d)", e.Method, e.Message, e.Code)
+	}
+	return fmt.Sprintf("%s: %s: %s (%d)", e.Method, e.Message, e.Data, e.Code)
+}
+
+// codeSessionNotFound is what Chromium answers for a session it does not know.
+const codeSessionNotFound = -32001
+
+// Is makes an unknown session and an ended one the same news for the caller.
+func (e *Error) Is(target error) bool {
+	return target == ErrSessionGone && e.Code == codeSessionNotFound
+}

@@ -1,0 +1,145 @@
+package cdp
+
+import (
+	"fmt"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/target"
+)
+
+// Event is one event as the browser sent it.
+type Event struct {
+	SessionID target.SessionID // empty: browser level
+	Method    string
+	Params    jsonv2.Value // shared by all subscribers: not to be changed
+}
+
+// Decode reads the parameters into v, tolerating page text that is not valid
+// UTF-8.
+func (e Event) Decode(v any) error {
+	if err := jsonv2.Unmarshal(e.Params, v, lenient); err != nil {
+		return fmt.Errorf("decode %s: %w", e.Method, err)
+	}
+	return nil
+}
+
+// Subscription is a bounded queue of events. Its channel is closed when the
+// owner closes it, the session or connection ends, or the queue overflows.
+type Subscription struct {
+	conn    *Conn
+	session *target.SessionID // nil: every session
+	methods map[string]bool   // empty: every method
+	events  chan Event        // nil for the cdproto form
+	values  chan jsonv2.Value // the cdproto form
+	err     error             // guarded by conn.mu
+	stopped bool              // guarded by conn.mu
+}
+
+// C returns the events in the order in which they came.
+func (s *Subscription) C() <-chan Event { return s.events }
+
+// Err tells why the channel was closed; nil while it is open and after Close.
+func (s *Subscription) Err() error {
+	s.conn.mu.Lock()
+	defer s.conn.mu.Unlock()
+	return s.err
+}
+
+// Close ends the subscription; what is in the queue can still be read.
+func (s *Subscription) Close() {
+	s.conn.mu.Lock()
+	defer s.conn.mu.Unlock()
+	delete(s.conn.subs, s)
+	s.stop(nil)
+}
+
+// stop closes the channel once; conn.mu is held.
+func (s *Subscription) stop(reason error) {
+	if s.stopped {
+		return
+	}
+	s.stopped, s.err = true, reason
+	if s.events != nil {
+		close(s.events)
+	} else {
+		close(s.values)
+	}
+}
+
+// offer queues an event without waiting; false when the queue is full.
+func (s *Subscription) offer(e Event) bool {
+	if s.events != nil {
+		select {
+		case s.events <- e:
+			return true
+		default:
+			return false
+		}
+	}
+	select {
+	case s.values <- e.Params:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *Subscription) wants(e Event) bool {
+	return (s.session == nil || *s.session == e.SessionID) && (len(s.methods) == 0 || s.methods[e.Method])
+}
+
+func (c *Conn) listen(session *target.SessionID, methods []string) *Subscription {
+	s := &Subscription{conn: c, session: session, events: make(chan Event, c.opts.QueueSize)}
+	if len(methods) > 0 {
+		s.methods = make(map[string]bool, len(methods))
+		for _, m := range methods {
+			s.methods[m] = true
+		}
+	}
+	c.add(s)
+	return s
+}
+
+func (c *Conn) subscribe(session target.SessionID, method string) (<-chan jsonv2.Value, func()) {
+	s := &Subscription{conn: c, session: &session, methods: map[string]bool{method: true}, values: make(chan jsonv2.Value, c.opts.QueueSize)}
+	c.add(s)
+	return s.values, s.Close
+}
+
+func (c *Conn) add(s *Subscription) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.err != nil:
+		s.stop(c.err)
+	case s.session != nil && *s.session != "" && c.sessions[*s.session] == nil:
+		s.stop(ErrSessionGone)
+	default:
+		c.subs[s] = struct{}{}
+	}
+}
+
+// event hands an event to every subscription that wants it, then draws the
+// conclusions that the connection itself draws.
+func (c *Conn) event(e Event) {
+	c.mu.Lock()
+	for s := range c.subs {
+		if s.wants(e) && !s.offer(e) {
+			delete(c.subs, s)
+			s.stop(fmt.Errorf("%w at %s, %d events unread", ErrOverflow, e.Method, c.opts.QueueSize))
+			c.opts.Logger.Error("cdp: a subscription was ended: its events were not read in time", "method", e.Method, "session", e.SessionID, "unread", c.opts.QueueSize)
+		}
+	}
+	c.mu.Unlock()
+	switch e.Method {
+	case "Target.detachedFromTarget":
+		var gone target.EventDetachedFromTarget
+		if err := e.Decode(&gone); err != nil {
+			c.opts.Logger.Error("cdp: unreadable event", "err", err)
+			return
+		}
+		c.endSession(gone.SessionID)
+	case "Inspector.targetCrashed":
+		c.crashed(e.SessionID)
+	}
+}
