@@ -1,0 +1,121 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+)
+
+// News that end a call early or refuse it; use errors.Is, and errors.As for the
+// types below.
+var (
+	// ErrPageClosed reports that the page was closed.
+	ErrPageClosed = errors.New("the page was closed: list the pages and choose another")
+	// ErrCrashed reports that the page's renderer crashed.
+	ErrCrashed = errors.New("the page crashed: navigate or reload to revive it")
+	// ErrBrowserGone reports that the browser or the connection to it has ended.
+	ErrBrowserGone = errors.New("the browser has gone")
+	// ErrPaused reports that script execution is paused in a debugger.
+	ErrPaused = errors.New("the page is paused in the debugger: continue it there first")
+)
+
+// StaleRefError reports a ref whose document or element is gone.
+type StaleRefError struct {
+	Ref  string
+	Was  string // what it was, for example: button "Save"; empty when unknown
+	Gone string // what is gone: "its document was replaced", "its element was removed"
+}
+
+func (e *StaleRefError) Error() string {
+	was := ""
+	if e.Was != "" {
+		was = " (" + e.Was + ")"
+	}
+	return fmt.Sprintf("ref %s%s is stale, %s: take a new snapshot and use its refs", e.Ref, was, e.Gone)
+}
+
+// TargetError reports a target that names nothing, or more than one thing.
+type TargetError struct {
+	Target string
+	Reason string
+}
+
+func (e *TargetError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Reason) }
+
+// DialogError reports that an open dialog blocks the page.
+type DialogError struct{ Dialog Dialog }
+
+func (e *DialogError) Error() string {
+	return fmt.Sprintf("a JavaScript %s dialog is open (%q): accept or dismiss it first", e.Dialog.Type, e.Dialog.Message)
+}
+
+// NavigationError reports that a page could not be reached.
+type NavigationError struct {
+	URL  string
+	Code string // the browser's, for example net::ERR_CONNECTION_REFUSED
+}
+
+func (e *NavigationError) Error() string {
+	if hint := navigationHints[e.Code]; hint != "" {
+		return fmt.Sprintf("cannot open %s: %s (%s)", e.URL, hint, e.Code)
+	}
+	return fmt.Sprintf("cannot open %s: %s", e.URL, e.Code)
+}
+
+var navigationHints = map[string]string{
+	"net::ERR_CONNECTION_REFUSED":       "nothing listens there; is the server running, and on that port?",
+	"net::ERR_NAME_NOT_RESOLVED":        "the host name is unknown",
+	"net::ERR_CONNECTION_TIMED_OUT":     "the server did not answer",
+	"net::ERR_CONNECTION_RESET":         "the server closed the connection",
+	"net::ERR_EMPTY_RESPONSE":           "the server closed the connection without an answer",
+	"net::ERR_SSL_PROTOCOL_ERROR":       "the server does not speak TLS; try http://",
+	"net::ERR_INTERNET_DISCONNECTED":    "there is no network",
+	"net::ERR_ADDRESS_UNREACHABLE":      "the address cannot be reached",
+	"net::ERR_TOO_MANY_REDIRECTS":       "it redirects in a circle",
+	"net::ERR_FILE_NOT_FOUND":           "there is no such file",
+	"net::ERR_UNSAFE_PORT":              "the browser refuses that port",
+	"net::ERR_ABORTED":                  "the navigation was aborted; another one, a download or an answer without content took its place",
+	"net::ERR_BLOCKED_BY_CLIENT":        "an extension or rule of the browser blocked it",
+	"net::ERR_CERT_AUTHORITY_INVALID":   "its certificate is not trusted",
+	"net::ERR_CERT_COMMON_NAME_INVALID": "its certificate is for another name",
+	"net::ERR_CERT_DATE_INVALID":        "its certificate has expired or is not valid yet",
+}
+
+// NotReadyError reports why a target could not be acted on in time.
+type NotReadyError struct {
+	Target  string
+	Was     string // what the target is, for example: button "Save"
+	Reason  string // for example: it is covered by <div id="overlay">
+	Waited  string // for example 5s
+	Details string // what the agent may do, if there is something
+}
+
+func (e *NotReadyError) Error() string {
+	s := fmt.Sprintf("%s (%s) was not ready within %s: %s", e.Target, e.Was, e.Waited, e.Reason)
+	if e.Details != "" {
+		s += ": " + e.Details
+	}
+	return s
+}
+
+// ScriptError is an exception that a script given to Evaluate threw.
+type ScriptError struct {
+	Text  string // for example: TypeError: x is not a function
+	Stack string // without Text; may be empty
+}
+
+func (e *ScriptError) Error() string { return "the script threw " + e.Text }
+
+// TimeoutError reports that the page did not do something in time.
+type TimeoutError struct {
+	Doing string // for example: waiting for the load event of http://localhost/
+	After string
+	Hint  string // what it may be; may be empty
+}
+
+func (e *TimeoutError) Error() string {
+	s := fmt.Sprintf("timed out after %s %s", e.After, e.Doing)
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}

@@ -1,0 +1,112 @@
+package page
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Options of a connection; nil and the zero value are good defaults.
+type Options struct {
+	Logger          *slog.Logger  // nil discards
+	ActionTimeout   time.Duration // until a target must be ready for an act; 0 means 5 s
+	NavigateTimeout time.Duration // of a navigation until its load event; 0 means 30 s
+	CallTimeout     time.Duration // of any other call; 0 means 10 s
+	ConsoleSize     int           // console messages that are kept per page; 0 means 1000
+}
+
+// Info describes a page of the browser.
+type Info struct {
+	ID       string // CDP target id
+	Title    string
+	URL      string
+	OpenerID string // the page that opened it, if one did
+}
+
+// Change is what an act changed, as far as it was seen when the act returned.
+type Change struct {
+	URL       string    // of the main frame now
+	Title     string    // only after a navigation
+	Navigated bool      // the main frame shows another document or URL than before
+	Loading   bool      // a navigation is under way and had not ended in time
+	Dialog    *Dialog   // a dialog is open now; nothing else works until it is handled
+	NewPages  []Info    // pages that this page opened
+	Console   []Message // errors and warnings since the act began
+	Download  string    // URL of a download that the act began
+}
+
+// Dialog is an open JavaScript dialog.
+type Dialog struct {
+	Type    string // alert, confirm, prompt or beforeunload
+	Message string
+	Default string // of a prompt
+	URL     string // of the frame that opened it
+}
+
+// Message is one console message, uncaught exception or browser log entry.
+type Message struct {
+	Seq    int64  // rises by one per message of the page
+	Level  string // error, warning, info or debug
+	Text   string
+	URL    string // where it came from; empty when unknown
+	Line   int    // 1-based; 0 when unknown
+	Column int    // 1-based; 0 when unknown
+	Source string // console, exception, network, security, …
+	Count  int    // how often it came in a row
+	Time   time.Time
+}
+
+// SnapshotOptions choose what a snapshot shows.
+type SnapshotOptions struct {
+	Target      string // only this element's subtree; empty: the page
+	Depth       int    // levels below the root; 0 means all
+	Interactive bool   // only what can be acted on, as a flat list
+	URLs        bool   // with the addresses of links
+}
+
+// Snapshot is the accessibility tree as text.
+type Snapshot struct {
+	URL   string
+	Title string
+	Text  string // one node per line: - role "name" [attributes] [ref=e1]
+	Refs  int    // how many refs it holds
+}
+
+// ClickOptions of Click; the zero value is a plain click.
+type ClickOptions struct {
+	Button    string        // left (default), right or middle
+	Double    bool          // double click
+	Modifiers []string      // Alt, Control, ControlOrMeta, Meta, Shift
+	Timeout   time.Duration // until the target must be ready; 0: Options.ActionTimeout
+}
+
+// TypeOptions of Type.
+type TypeOptions struct {
+	Slowly  bool          // key by key, so that key handlers run, and after what is there
+	Submit  bool          // press Enter afterwards
+	Timeout time.Duration // as in ClickOptions
+}
+
+// Field is one entry of FillForm.
+type Field struct {
+	Target string
+	Type   string // textbox, checkbox, radio, combobox or slider
+	Value  string // text; "true" or "false" for checkbox and radio; the option's label or value
+}
+
+// ScreenshotOptions of Screenshot.
+type ScreenshotOptions struct {
+	Target    string // only this element
+	FullPage  bool   // the whole page, not the viewport
+	Format    string // png (default), jpeg or webp
+	Quality   int    // of jpeg and webp, 1 to 100; 0 means 80
+	MaxWidth  int    // scaled down to fit, by the browser; 0: no limit
+	MaxHeight int    // likewise
+}
+
+// Image is a screenshot.
+type Image struct {
+	Data   []byte
+	Format string
+	Width  int // pixels of the image
+	Height int
+}
