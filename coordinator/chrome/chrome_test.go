@@ -1,0 +1,224 @@
+//go:build unix
+
+package chrome
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// helperVariable makes the test binary a program that launches a browser,
+// prints its pid, endpoint and profile, and waits to be killed.
+const helperVariable = "BROWSER_COORDINATOR_TEST_LAUNCH"
+
+func TestMain(m *testing.M) {
+	if executable := os.Getenv(helperVariable); executable != "" {
+		launchAndWait(executable)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func launchAndWait(executable string) {
+	b, err := Launch(context.Background(), Options{Executable: executable, Headless: true, Args: []string{"--disable-gpu"}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(b.PID(), b.cmd.ProcessState == nil, b.URL(), b.private)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// quiet is what tests launch with: Chromium in a container has no GPU.
+func quiet() []string { return []string{"--disable-gpu"} }
+
+func browserPath(t *testing.T) string {
+	t.Helper()
+	found, err := Find(FindOptions{})
+	if err != nil {
+		t.Fatalf("these tests need a browser: %v", err)
+	}
+	return found.Path
+}
+
+// version asks the browser's DevTools server who it is.
+func version(endpoint string) error {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return err
+	}
+	resp, err := http.Get("http://" + u.Host + "/json/version")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(body), u.Path) {
+		return fmt.Errorf("another browser answers at %s: %s", endpoint, body)
+	}
+	return nil
+}
+
+func TestLaunchAndClose(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("ELECTRON_RUN_AS_NODE", "1")
+	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet(), Viewport: "900x700"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := version(b.URL()); err != nil {
+		t.Error(err)
+	}
+	if !strings.HasPrefix(b.URL(), "ws://127.0.0.1:") {
+		t.Errorf("endpoint %s is not on the loopback address", b.URL())
+	}
+	if _, err := os.Stat(b.private); err != nil {
+		t.Errorf("no private profile while the browser runs: %v", err)
+	}
+	if b.Err() != nil {
+		t.Errorf("Err of a running browser: %v", b.Err())
+	}
+	if err := b.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	<-b.Done()
+	if b.Err() != nil {
+		t.Errorf("Err after Close: %v", b.Err())
+	}
+	if err := version(b.URL()); err == nil {
+		t.Error("the browser still answers after Close")
+	}
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestGivenProfileStays(t *testing.T) {
+	profile := filepath.Join(t.TempDir(), "profile")
+	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet(), UserDataDir: profile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(profile); err != nil || len(entries) == 0 {
+		t.Errorf("the caller's profile is gone: %v", err)
+	}
+}
+
+func TestBrowserThatEndsByItself(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-b.Done()
+	if b.Err() == nil {
+		t.Error("no error for a browser that was killed by somebody else")
+	}
+	if err := b.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(b.private); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the private profile stays: %v", err)
+	}
+}
+
+func TestLaunchFailures(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := t.TempDir()
+	script := func(name, body string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, test := range []struct {
+		name, want string
+		opts       Options
+	}{
+		{"not there", "no such file", Options{Executable: filepath.Join(dir, "none")}},
+		{"ends at once", "it said: no display here", Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
+		{"says nothing", "no DevTools endpoint within 300ms", Options{Executable: script("silent", "exec cat /dev/zero >/dev/null\n"), StartTimeout: 300 * time.Millisecond}},
+		{"viewport", "want WIDTHxHEIGHT", Options{Executable: script("any", "exit 0\n"), Viewport: "wide"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b, err := Launch(t.Context(), test.opts)
+			if err == nil {
+				b.Close(t.Context())
+				t.Fatal("no error")
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %q does not say %q", err, test.want)
+			}
+		})
+	}
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A coordinator that is killed leaves no browser, no helper and no profile.
+func TestNoOrphanWhenKilled(t *testing.T) {
+	temp := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), helperVariable+"="+browserPath(t), "TMPDIR="+temp)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the helper did not launch: %v", err)
+	}
+	var pid int
+	var running bool
+	var endpoint, profile string
+	if _, err := fmt.Sscan(line, &pid, &running, &endpoint, &profile); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	if err := version(endpoint); err != nil {
+		t.Fatal(err)
+	}
+	ends := watchBrowser(t, endpoint)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	select {
+	case <-ends:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("the browser %d outlives its killed coordinator by 10 s", pid)
+	}
+	awaitRemoval(t, profile)
+}

@@ -1,0 +1,100 @@
+package chrome
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// EnvBrowser names the executable to use, or one of the known browsers.
+const EnvBrowser = "BROWSER_COORDINATOR_BROWSER"
+
+// Names are the browsers that Find knows, in the order in which it looks.
+var Names = []string{"chrome", "chromium", "edge", "brave"}
+
+// Installation is a browser on this machine.
+type Installation struct {
+	Name string // one of Names; empty for an executable that was given
+	Path string // absolute
+}
+
+// FindOptions narrow the search.
+type FindOptions struct {
+	Executable string // use just this one; empty: the environment's, else search
+	Browser    string // one of Names; empty: any
+	Getenv     func(string) string
+}
+
+// NotFoundError reports that there is no browser, where it was looked for and
+// what to do.
+type NotFoundError struct {
+	Wanted string   // what was asked for; empty: any browser
+	Looked []string // names on PATH and files that were tried
+	Advice string   // what to install, for this system
+}
+
+func (e *NotFoundError) Error() string {
+	wanted := e.Wanted
+	if wanted == "" {
+		wanted = "Chrome, Chromium, Edge or Brave"
+	}
+	return fmt.Sprintf("no browser found: %s is not there (looked for %s); %s, or set %s to its executable",
+		wanted, strings.Join(e.Looked, ", "), e.Advice, EnvBrowser)
+}
+
+// candidate is one place where a browser may be: a name on PATH, or a file.
+type candidate struct{ browser, place string }
+
+// Find returns the browser to launch: the executable that was given, the one
+// that the environment names, or the first that is installed in a usual place.
+func Find(opts FindOptions) (Installation, error) {
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	given := opts.Executable
+	if given == "" && opts.Browser == "" {
+		given = opts.Getenv(EnvBrowser)
+	}
+	if slices.Contains(Names, given) {
+		opts.Browser, given = given, ""
+	}
+	if given != "" {
+		path, err := lookUp(given)
+		if err != nil {
+			return Installation{}, &NotFoundError{Wanted: given, Looked: []string{given}, Advice: advice()}
+		}
+		return Installation{Path: path}, nil
+	}
+	if opts.Browser != "" && !slices.Contains(Names, opts.Browser) {
+		return Installation{}, fmt.Errorf("unknown browser %q: known are %s", opts.Browser, strings.Join(Names, ", "))
+	}
+	missing := &NotFoundError{Wanted: opts.Browser, Advice: advice()}
+	for _, name := range Names {
+		if opts.Browser != "" && opts.Browser != name {
+			continue
+		}
+		for _, c := range candidates(opts.Getenv) {
+			if c.browser != name {
+				continue
+			}
+			if path, err := lookUp(c.place); err == nil {
+				return Installation{Name: name, Path: path}, nil
+			}
+			missing.Looked = append(missing.Looked, c.place)
+		}
+	}
+	return Installation{}, missing
+}
+
+// lookUp resolves a name on PATH or checks a file.
+func lookUp(place string) (string, error) {
+	path, err := exec.LookPath(place)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return "", err
+	}
+	return filepath.Abs(path)
+}

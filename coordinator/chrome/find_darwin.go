@@ -1,0 +1,27 @@
+package chrome
+
+import "path/filepath"
+
+func candidates(getenv func(string) string) []candidate {
+	apps := []struct{ browser, name string }{
+		{"chrome", "Google Chrome"},
+		{"chromium", "Chromium"},
+		{"edge", "Microsoft Edge"},
+		{"brave", "Brave Browser"},
+	}
+	roots := []string{"/Applications"}
+	if home := getenv("HOME"); home != "" {
+		roots = append(roots, filepath.Join(home, "Applications"))
+	}
+	var all []candidate
+	for _, app := range apps {
+		for _, root := range roots {
+			all = append(all, candidate{app.browser, filepath.Join(root, app.name+".app", "Contents", "MacOS", app.name)})
+		}
+	}
+	return append(all, candidate{"chromium", "chromium"})
+}
+
+func advice() string {
+	return "install one with: brew install --cask google-chrome"
+}

@@ -1,0 +1,271 @@
+package chrome
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	defaultStartTimeout = 30 * time.Second
+	// gracePeriod is what a browser gets to end by itself.
+	gracePeriod = 3 * time.Second
+	// lastChildren is what its helpers get once it has gone.
+	lastChildren = 2 * time.Second
+	// tailLines of what the browser says are kept for the error of a failed start.
+	tailLines = 8
+
+	listening     = "DevTools listening on "
+	profilePrefix = "browser-coordinator-profile-"
+)
+
+// Browser is a browser that this process launched and owns.
+type Browser struct {
+	cmd     *exec.Cmd
+	guard   *guard // ends the browser if this process is killed
+	log     *slog.Logger
+	private string // profile to remove; empty when it is the caller's
+	stderr  *os.File
+
+	url  string
+	tail []string // written by readStderr until started is closed or the process ends
+
+	started chan struct{} // closed by readStderr when url is known
+	drained chan struct{} // closed by readStderr when nobody holds stderr any more
+	exited  chan struct{} // closed by await when the process has ended
+	done    chan struct{} // closed by await when everything is cleaned up
+	err     error         // how the process ended; read after exited
+
+	mu     sync.Mutex
+	ending bool // guarded by mu: Close was called, so an exit is no news
+}
+
+// Launch starts a browser and returns once its DevTools endpoint is known. The
+// context bounds the start only.
+func Launch(ctx context.Context, opts Options) (*Browser, error) {
+	if opts.Executable == "" {
+		return nil, errors.New("launch a browser: no executable given")
+	}
+	log := opts.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	timeout := opts.StartTimeout
+	if timeout == 0 {
+		timeout = defaultStartTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	profile, private, err := profileDir(opts.UserDataDir)
+	if err != nil {
+		return nil, fmt.Errorf("launch %s: %w", opts.Executable, err)
+	}
+	b := &Browser{
+		log: log, private: private,
+		started: make(chan struct{}), drained: make(chan struct{}),
+		exited: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := b.start(&opts, profile); err != nil {
+		b.removeProfile()
+		return nil, fmt.Errorf("launch %s: %w", opts.Executable, err)
+	}
+	select {
+	case <-b.started:
+		log.Info("browser launched", "pid", b.PID(), "endpoint", b.url, "profile", profile)
+		return b, nil
+	case <-b.exited:
+		<-b.done
+		return nil, fmt.Errorf("launch %s: it ended before it was ready (%w)%s", opts.Executable, exitError(b.err), b.said())
+	case <-ctx.Done():
+		err := context.Cause(ctx)
+		b.kill()
+		<-b.done
+		return nil, fmt.Errorf("launch %s: no DevTools endpoint within %v: %w%s", opts.Executable, timeout, err, b.said())
+	}
+}
+
+// start runs the process and the two goroutines that Close waits for.
+func (b *Browser) start(opts *Options, profile string) error {
+	root := runsAsRoot()
+	args, err := opts.arguments(profile, root)
+	if err != nil {
+		return err
+	}
+	if root {
+		b.log.Warn("running as root: the browser is started without its sandbox (--no-sandbox)")
+	}
+	guard, err := newGuard(b.private)
+	if err != nil {
+		return fmt.Errorf("prepare its watchdog: %w", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		guard.release()
+		return err
+	}
+	cmd := exec.Command(opts.Executable, args...)
+	cmd.Env = environment(os.Environ())
+	cmd.Stderr = w
+	setProcessGroup(cmd)
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		r.Close()
+		guard.release()
+		return err
+	}
+	b.cmd, b.guard, b.stderr = cmd, guard, r
+	if err := guard.watch(cmd.Process); err != nil {
+		// Without its guard it could outlive us: rather no browser.
+		b.kill()
+		cmd.Wait()
+		r.Close()
+		guard.release()
+		return fmt.Errorf("start its watchdog: %w", err)
+	}
+	go b.readStderr()
+	go b.await()
+	return nil
+}
+
+// URL is the browser-level WebSocket endpoint.
+func (b *Browser) URL() string { return b.url }
+
+// PID is the browser's process id.
+func (b *Browser) PID() int { return b.cmd.Process.Pid }
+
+// Done is closed when the browser has ended, its helpers too, and its private
+// profile is gone.
+func (b *Browser) Done() <-chan struct{} { return b.done }
+
+// Err tells how the browser ended: nil while it runs and after Close.
+func (b *Browser) Err() error {
+	select {
+	case <-b.done:
+	default:
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ending {
+		return nil
+	}
+	return fmt.Errorf("the browser ended by itself (%w)", exitError(b.err))
+}
+
+// Close asks the browser to end, kills what is left of it after a few seconds
+// or when ctx ends, and removes its private profile. It may be called again.
+func (b *Browser) Close(ctx context.Context) error {
+	b.mu.Lock()
+	b.ending = true
+	b.mu.Unlock()
+	b.terminate()
+	grace := time.NewTimer(gracePeriod)
+	defer grace.Stop()
+	select {
+	case <-b.exited:
+	case <-grace.C:
+		b.log.Warn("the browser did not end by itself and is killed", "pid", b.PID())
+		b.kill()
+	case <-ctx.Done():
+		b.kill()
+	}
+	<-b.done
+	return nil
+}
+
+// readStderr learns the endpoint from the line that every Chromium prints, and
+// keeps reading: a full pipe would block the browser.
+func (b *Browser) readStderr() {
+	defer close(b.drained)
+	r := bufio.NewReader(b.stderr)
+	for {
+		line, err := r.ReadString('\n')
+		if line = strings.TrimSpace(line); line != "" {
+			b.heard(line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (b *Browser) heard(line string) {
+	b.log.Debug("browser", "stderr", line)
+	if b.url != "" {
+		return
+	}
+	if url, ok := strings.CutPrefix(line, listening); ok {
+		b.url = url
+		close(b.started)
+		return
+	}
+	b.tail = append(b.tail, line)
+	if len(b.tail) > tailLines {
+		b.tail = b.tail[1:]
+	}
+}
+
+// await is the one place where the end of the browser is handled, whoever
+// caused it.
+func (b *Browser) await() {
+	defer close(b.done)
+	b.err = b.cmd.Wait()
+	close(b.exited)
+	b.kill() // helpers of its process group that outlived it
+	// The pipe ends when the last helper has gone: then nobody writes into the
+	// profile any more.
+	last := time.AfterFunc(lastChildren, func() { b.stderr.Close() })
+	<-b.drained
+	last.Stop()
+	b.stderr.Close()
+	b.removeProfile()
+	b.guard.release()
+}
+
+func (b *Browser) removeProfile() {
+	if b.private == "" {
+		return
+	}
+	if err := os.RemoveAll(b.private); err != nil {
+		b.log.Warn("the browser's private profile was not removed", "dir", b.private, "err", err)
+	}
+}
+
+// said is what the browser wrote before it failed to start; call it after done.
+func (b *Browser) said() string {
+	if len(b.tail) == 0 {
+		return ""
+	}
+	return "; it said: " + strings.Join(b.tail, " | ")
+}
+
+func exitError(err error) error {
+	if err == nil {
+		return errors.New("exit status 0")
+	}
+	return err
+}
+
+// profileDir returns the profile to use, and the one to remove at the end.
+func profileDir(given string) (profile, private string, err error) {
+	if given != "" {
+		if profile, err = filepath.Abs(given); err != nil {
+			return "", "", fmt.Errorf("profile %s: %w", given, err)
+		}
+		return profile, "", nil
+	}
+	if profile, err = os.MkdirTemp("", profilePrefix); err != nil {
+		return "", "", fmt.Errorf("make a private profile: %w", err)
+	}
+	return profile, profile, nil
+}

@@ -1,0 +1,85 @@
+package chrome
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// Options of a launch. Only Executable is required.
+type Options struct {
+	Executable  string
+	Headless    bool
+	UserDataDir string   // empty: a private profile, removed at the end
+	Proxy       string   // as --proxy-server takes it
+	Viewport    string   // WIDTHxHEIGHT of the window; empty: the browser's choice
+	Args        []string // further command-line arguments
+	URL         string   // first page; empty: about:blank
+	Logger      *slog.Logger
+	// StartTimeout bounds the time until the DevTools port is there; 0 means 30 s.
+	StartTimeout time.Duration
+}
+
+// arguments builds the command line. The flags keep the browser from talking to
+// its vendor, from asking the user and from slowing down pages in the
+// background, which is where an agent's pages usually are.
+func (o *Options) arguments(profile string, root bool) ([]string, error) {
+	args := []string{
+		"--remote-debugging-port=0",
+		"--user-data-dir=" + profile,
+		"--no-first-run",
+		"--no-default-browser-check",
+		"--disable-background-networking",
+		"--disable-component-update",
+		"--disable-default-apps",
+		"--disable-domain-reliability",
+		"--disable-quic",
+		"--disable-sync",
+		"--disable-search-engine-choice-screen",
+		"--disable-background-timer-throttling",
+		"--disable-backgrounding-occluded-windows",
+		"--disable-renderer-backgrounding",
+		"--disable-features=Translate,MediaRouter,OptimizationHints",
+		"--hide-crash-restore-bubble",
+		"--metrics-recording-only",
+		"--password-store=basic",
+		"--use-mock-keychain",
+	}
+	if o.Headless {
+		args = append(args, "--headless=new", "--hide-scrollbars", "--mute-audio")
+	}
+	if root {
+		args = append(args, "--no-sandbox")
+	}
+	if o.Proxy != "" {
+		args = append(args, "--proxy-server="+o.Proxy)
+	}
+	if o.Viewport != "" {
+		var width, height int
+		if n, err := fmt.Sscanf(o.Viewport, "%dx%d", &width, &height); n != 2 || err != nil || width < 1 || height < 1 {
+			return nil, fmt.Errorf("viewport %q: want WIDTHxHEIGHT, for example 1280x800", o.Viewport)
+		}
+		args = append(args, fmt.Sprintf("--window-size=%d,%d", width, height))
+	}
+	args = append(args, o.Args...)
+	url := o.URL
+	if url == "" {
+		url = "about:blank"
+	}
+	return append(args, url), nil
+}
+
+// environment drops what VS Code's extension host leaves there: with
+// ELECTRON_RUN_AS_NODE an Electron-based browser would start as Node (facts 4).
+func environment(env []string) []string {
+	kept := make([]string, 0, len(env))
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		if upper := strings.ToUpper(name); upper == "ELECTRON_RUN_AS_NODE" || strings.HasPrefix(upper, "VSCODE_") {
+			continue
+		}
+		kept = append(kept, entry)
+	}
+	return kept
+}
