@@ -1,0 +1,156 @@
+package cdpproxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// serveJSON passes a discovery request to the browser, as Chromium defines it
+// (facts 1), and puts the proxy's own address into the answer.
+func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path string) {
+	uri := path
+	if r.URL.RawQuery != "" {
+		uri += "?" + r.URL.RawQuery
+	}
+	var (
+		res  *http.Response
+		body []byte
+		sent bool // a request that changes something is not repeated
+	)
+	no := p.withBrowser(r.Context(), func(ctx context.Context, b *Browser) error {
+		if sent {
+			return errChanged
+		}
+		u, err := dialBrowser(ctx, b)
+		if err != nil {
+			return err
+		}
+		defer u.close()
+		if err := u.verify(); err != nil {
+			return err
+		}
+		if !p.stillCurrent(b) {
+			return errChanged
+		}
+		sent = changesSomething(path)
+		if res, body, err = u.do(r.Method, uri); err != nil {
+			return err
+		}
+		if !p.stillCurrent(b) {
+			return errChanged
+		}
+		return nil
+	})
+	if no != nil {
+		p.refuse(w, r, no)
+		return
+	}
+	if namesTargets(path) && res.StatusCode == http.StatusOK {
+		var err error
+		if body, err = rewriteTargets(body, ownHost(r)+mount); err != nil {
+			p.refuse(w, r, &refusal{http.StatusBadGateway, fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)})
+			return
+		}
+	}
+	header := w.Header()
+	for _, name := range []string{"Content-Type", "Content-Security-Policy", "Allow"} {
+		if v := res.Header.Get(name); v != "" {
+			header.Set(name, v)
+		}
+	}
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	w.WriteHeader(res.StatusCode)
+	w.Write(body)
+}
+
+// command is the word after /json/, "list" where there is none.
+func command(path string) string {
+	if path == "/json" {
+		return "list"
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
+	return name
+}
+
+func changesSomething(path string) bool {
+	switch command(path) {
+	case "new", "activate", "close":
+		return true
+	}
+	return false
+}
+
+// namesTargets reports whether the answer carries WebSocket URLs.
+func namesTargets(path string) bool {
+	switch command(path) {
+	case "version", "list", "new":
+		return true
+	}
+	return false
+}
+
+// rewriteTargets replaces the browser's address by own, HOST:PORT with the
+// mount, in the URLs for clients; and only there, since titles and URLs of
+// pages are anybody's text.
+func rewriteTargets(body []byte, own string) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var answer any
+	if err := decoder.Decode(&answer); err != nil {
+		return nil, err
+	}
+	switch answer := answer.(type) {
+	case map[string]any:
+		rewriteTarget(answer, own)
+	case []any:
+		for _, target := range answer {
+			if target, ok := target.(map[string]any); ok {
+				rewriteTarget(target, own)
+			}
+		}
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "   ")
+	if err := encoder.Encode(answer); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func rewriteTarget(target map[string]any, own string) {
+	if ws, ok := target["webSocketDebuggerUrl"].(string); ok {
+		if u, err := url.Parse(ws); err == nil {
+			target["webSocketDebuggerUrl"] = "ws://" + own + u.EscapedPath()
+		} else {
+			delete(target, "webSocketDebuggerUrl")
+		}
+	}
+	if front, ok := target["devtoolsFrontendUrl"].(string); ok {
+		target["devtoolsFrontendUrl"] = rewriteFrontend(front, own)
+	}
+}
+
+// rewriteFrontend replaces the address in the parameter ws=HOST:PORT/PATH.
+func rewriteFrontend(front, own string) string {
+	base, query, _ := strings.Cut(front, "?")
+	params := strings.Split(query, "&")
+	for i, param := range params {
+		if value, ok := strings.CutPrefix(param, "ws="); ok {
+			if _, path, ok := strings.Cut(value, "/"); ok {
+				params[i] = "ws=" + own + "/" + path
+			}
+		}
+	}
+	if query == "" {
+		return front
+	}
+	return base + "?" + strings.Join(params, "&")
+}

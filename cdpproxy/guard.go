@@ -1,0 +1,105 @@
+package cdpproxy
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// refusal is an answer other than the one that was asked for.
+type refusal struct {
+	status int
+	text   string
+}
+
+func forbidden(format string, args ...any) *refusal {
+	return &refusal{http.StatusForbidden, fmt.Sprintf(format, args...)}
+}
+
+// checkPage refuses what a web page can send: a name that was rebound to
+// loopback shows in Host, a page of another site in Origin or, where a GET
+// carries no Origin, in Sec-Fetch-Site (design 7).
+func (p *Proxy) checkPage(r *http.Request) *refusal {
+	if !loopbackHost(r.Host) {
+		return forbidden("Host %q refused: this endpoint answers only to 127.0.0.1, [::1] and localhost, so that no web page can reach it by another name. Use the address that `coordinator endpoint` prints.", r.Host)
+	}
+	origins := r.Header.Values("Origin")
+	for _, origin := range origins {
+		if origin != DevToolsOrigin && !slices.Contains(p.opts.AllowOrigins, origin) {
+			return forbidden("Origin %q refused: web pages may not drive this browser. If this page is meant to, allow its origin by name in the coordinator's settings.", origin)
+		}
+	}
+	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	case "", "none", "same-origin":
+	default:
+		if len(origins) == 0 {
+			return forbidden("refused: a web page (Sec-Fetch-Site %q) may not drive this browser. To look at this address yourself, type it into the address bar.", site)
+		}
+	}
+	return nil
+}
+
+// loopbackHost reports whether a Host header names loopback, with or without a
+// port. It is stricter than Chromium, which takes any IP address.
+func loopbackHost(host string) bool {
+	name, port := host, ""
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		name, port = host[:i], host[i+1:]
+		if port == "" || strings.Trim(port, "0123456789") != "" {
+			return false
+		}
+	}
+	switch name = strings.ToLower(name); name {
+	case "127.0.0.1", "[::1]", "localhost":
+		return true
+	}
+	label, ok := strings.CutSuffix(name, ".localhost")
+	return ok && label != "" && !strings.ContainsAny(label, ":[]/@ ")
+}
+
+// admit decides whether the client may speak to the browser, and returns the
+// mount it came through ("" or "/TOKEN") and the path below it.
+func (p *Proxy) admit(r *http.Request) (mount, path string, no *refusal) {
+	path = r.URL.EscapedPath()
+	if p.opts.Token != "" {
+		segment, rest, deeper := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		if sameSecret(segment, p.opts.Token) {
+			if deeper {
+				rest = "/" + rest
+			}
+			return "/" + p.opts.Token, rest, nil
+		}
+		if scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && sameSecret(strings.TrimSpace(bearer), p.opts.Token) {
+			return "", path, nil
+		}
+	}
+	if p.opts.RequireToken || !peerProof {
+		return "", "", forbidden("token missing or wrong: this endpoint is open only to http://%s/TOKEN/ or with the header \"Authorization: Bearer TOKEN\". `coordinator endpoint` run by the same user prints the address with its token.", ownHost(r))
+	}
+	if err := samePeer(r); err != nil {
+		return "", "", forbidden("refused: %v. Without the token this endpoint is open only to the user who runs the coordinator; with it, use http://%s/TOKEN/ as `coordinator endpoint` prints it.", err, ownHost(r))
+	}
+	return "", path, nil
+}
+
+func sameSecret(got, want string) bool {
+	return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
+}
+
+// ownHost is the proxy's own address as the client reached it, for the URLs in
+// answers. It is never taken from Host (facts 2).
+func ownHost(r *http.Request) string {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return "127.0.0.1"
+	}
+	ap, err := netip.ParseAddrPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()).String()
+}

@@ -1,0 +1,130 @@
+package cdpproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// handle answers one HTTP request: who asks, then what for.
+func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
+	if no := p.checkPage(r); no != nil {
+		p.refuse(w, r, no)
+		return
+	}
+	if h := p.handler(r.URL.Path); h != nil {
+		h.ServeHTTP(w, r)
+		return
+	}
+	mount, path, no := p.admit(r)
+	if no != nil {
+		p.refuse(w, r, no)
+		return
+	}
+	switch {
+	case isUpgrade(r):
+		p.serveWebSocket(w, r, path)
+	case path == "/json" || strings.HasPrefix(path, "/json/"):
+		p.serveJSON(w, r, mount, path)
+	case strings.HasPrefix(path, "/devtools/"):
+		p.refuse(w, r, &refusal{http.StatusUpgradeRequired, "this is a WebSocket address: connect with ws://, or give your client http://" + ownHost(r) + mount + "/"})
+	default:
+		p.refuse(w, r, &refusal{http.StatusNotFound, "no such path. This is a CDP endpoint: /json/version, /json/list, /json/protocol, /json/new, /json/activate/ID, /json/close/ID, /devtools/browser/ID and /devtools/page/ID."})
+	}
+}
+
+func (p *Proxy) handler(path string) http.Handler {
+	for prefix, h := range p.opts.Handlers {
+		if path == prefix || strings.HasSuffix(prefix, "/") && strings.HasPrefix(path, prefix) {
+			return h
+		}
+	}
+	return nil
+}
+
+func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
+	p.log.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
+	http.Error(w, no.text, no.status)
+}
+
+// errChanged: the browser was replaced while it was being asked.
+var errChanged = errors.New("the browser was replaced meanwhile")
+
+// withBrowser calls try with the current browser. When there is none, or try
+// fails, it waits for the source to change its answer and tries again, until
+// the hold is over. A failed try means a browser that is dead already, or that
+// is not the one that was named; the source will say so soon.
+func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Browser) error) *refusal {
+	hold, cancel := context.WithTimeout(ctx, max(p.opts.HoldTimeout, 0))
+	defer cancel()
+	for {
+		b, changed := p.source.Browser()
+		var err error
+		if b != nil {
+			if err = p.tryBrowser(ctx, b, changed, try); err == nil {
+				return nil
+			}
+			p.log.Debug("browser did not answer", "browser", b.Name, "error", err)
+		}
+		select {
+		case <-changed:
+			continue
+		default:
+		}
+		select {
+		case <-changed:
+		case <-hold.Done():
+			return p.nobody(b, err)
+		case <-p.done:
+			return &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting down; connect again"}
+		}
+	}
+}
+
+// tryBrowser calls try under a context that ends when b is replaced or the
+// proxy ends.
+func (p *Proxy) tryBrowser(ctx context.Context, b *Browser, changed <-chan struct{}, try func(context.Context, *Browser) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go p.watch(ctx, cancel, changed, watched)
+	err := try(ctx, b)
+	cancel()
+	<-watched
+	return err
+}
+
+func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, changed <-chan struct{}, watched chan<- struct{}) {
+	defer close(watched)
+	defer cancel()
+	select {
+	case <-changed:
+	case <-p.done:
+	case <-ctx.Done():
+	}
+}
+
+// nobody is the answer when the hold is over.
+func (p *Proxy) nobody(b *Browser, err error) *refusal {
+	waited := ""
+	if p.opts.HoldTimeout > 0 {
+		waited = fmt.Sprintf(" (waited %v for one)", p.opts.HoldTimeout)
+	}
+	text := "this window has no browser that can be driven" + waited + "."
+	status := http.StatusServiceUnavailable
+	if b != nil {
+		text = fmt.Sprintf("%s of this window does not answer: %v%s.", b.label(), err, waited)
+		status = http.StatusBadGateway
+	}
+	if p.opts.NoBrowserHelp != "" {
+		text += " " + p.opts.NoBrowserHelp
+	}
+	return &refusal{status, text}
+}
+
+// stillCurrent reports whether the source names b now.
+func (p *Proxy) stillCurrent(b *Browser) bool {
+	now, _ := p.source.Browser()
+	return now != nil && now.Generation == b.Generation
+}

@@ -1,0 +1,212 @@
+package cdpproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Proxy is one window's endpoint. Make it with New.
+type Proxy struct {
+	source Source
+	opts   Options
+	log    *slog.Logger
+	server *http.Server
+	done   chan struct{} // closed when Shutdown or Close begins
+
+	mu sync.Mutex // guards the fields that follow
+	// ending is true once done is closed. Goroutines are added to wg only
+	// while it is false, so that a Wait after it turned true misses none.
+	ending    bool
+	following bool // followSource was started
+	relays    map[*relay]struct{}
+	wg        sync.WaitGroup // followSource and every relay
+}
+
+// New returns a proxy for the browsers that source names. Nil options are the
+// defaults. Nothing runs before Serve.
+func New(source Source, opts *Options) *Proxy {
+	p := &Proxy{
+		source: source,
+		opts:   opts.withDefaults(),
+		done:   make(chan struct{}),
+		relays: make(map[*relay]struct{}),
+	}
+	p.log = p.opts.Logger
+	p.server = &http.Server{
+		Handler: http.HandlerFunc(p.handle),
+		// Slow-loris and oversized headers. A hijacked connection is not
+		// touched by these (facts 8).
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ConnContext:       withPeer,
+		ErrorLog:          log.New(logWriter{p.log}, "", 0),
+	}
+	return p
+}
+
+// Serve answers clients on ln until Shutdown or Close, then returns nil. It
+// may be called for several listeners (127.0.0.1 and ::1). It refuses to
+// listen anywhere but on loopback.
+func (p *Proxy) Serve(ln net.Listener) error {
+	addr, ok := ln.Addr().(*net.TCPAddr)
+	if !ok || !addr.IP.IsLoopback() {
+		ln.Close()
+		return fmt.Errorf("cdpproxy: serve %v: a CDP endpoint gives full control of a browser, so it is served on loopback only", ln.Addr())
+	}
+	if p.opts.Token == "" && (p.opts.RequireToken || !peerProof) {
+		ln.Close()
+		return fmt.Errorf("cdpproxy: serve %v: no token is set, so no client could ever be let in", ln.Addr())
+	}
+	p.mu.Lock()
+	if p.ending {
+		p.mu.Unlock()
+		ln.Close()
+		return nil
+	}
+	if !p.following {
+		p.following = true
+		p.wg.Add(1)
+		go p.followSource()
+	}
+	p.mu.Unlock()
+
+	err := p.server.Serve(ln)
+	select {
+	case <-p.done:
+		return nil
+	default:
+	}
+	if errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed) {
+		return nil // the owner of the listener closed it
+	}
+	return fmt.Errorf("cdpproxy: serve %v: %w", ln.Addr(), err)
+}
+
+// Shutdown stops listening, tells every client goodbye (1001) and waits until
+// all is closed. When ctx ends first, the rest is cut and ctx's error returned.
+func (p *Proxy) Shutdown(ctx context.Context) error {
+	p.begin()
+	p.endAll(ending{code: closeGoingAway, reason: "the coordinator that serves this endpoint is shutting down"})
+	err := p.server.Shutdown(ctx)
+	stop := context.AfterFunc(ctx, p.cutAll)
+	p.wg.Wait()
+	stop()
+	if err != nil {
+		p.server.Close()
+		return fmt.Errorf("cdpproxy: shutdown: %w", err)
+	}
+	return nil
+}
+
+// Close cuts every connection and waits for the proxy's goroutines.
+func (p *Proxy) Close() error {
+	p.begin()
+	err := p.server.Close()
+	p.cutAll()
+	p.wg.Wait()
+	if err != nil {
+		return fmt.Errorf("cdpproxy: close: %w", err)
+	}
+	return nil
+}
+
+func (p *Proxy) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ending {
+		p.ending = true
+		close(p.done)
+	}
+}
+
+// followSource ends the relays of a browser as soon as the source no longer
+// names it.
+func (p *Proxy) followSource() {
+	defer p.wg.Done()
+	for {
+		b, changed := p.source.Browser()
+		p.endOthers(b)
+		select {
+		case <-changed:
+		case <-p.done:
+			return
+		}
+	}
+}
+
+// add takes a relay into the proxy's care and starts it. It reports false, and
+// starts nothing, when the proxy is ending or r's browser is no longer the
+// current one.
+//
+// The order matters. r is in the map before the source is asked, so a change
+// after the question reaches r through followSource, and one before it is seen
+// here: no client can stay with a browser that has been replaced.
+func (p *Proxy) add(r *relay) bool {
+	p.mu.Lock()
+	if p.ending {
+		p.mu.Unlock()
+		return false
+	}
+	p.relays[r] = struct{}{}
+	p.wg.Add(1)
+	p.mu.Unlock()
+
+	if b, _ := p.source.Browser(); b == nil || b.Generation != r.browser.Generation {
+		p.remove(r)
+		return false
+	}
+	return true
+}
+
+func (p *Proxy) remove(r *relay) {
+	p.mu.Lock()
+	delete(p.relays, r)
+	p.mu.Unlock()
+	p.wg.Done()
+}
+
+// endOthers ends the relays whose browser is not b (nil: there is none now).
+func (p *Proxy) endOthers(b *Browser) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for r := range p.relays {
+		switch {
+		case b == nil:
+			r.end(ending{code: closeGoingAway, reason: r.browser.label() + " has ended; connect again to be given the next one"})
+		case b.Generation != r.browser.Generation:
+			r.end(ending{code: closeServiceRestart, reason: r.browser.label() + " was replaced by " + b.label() + "; connect again"})
+		}
+	}
+}
+
+func (p *Proxy) endAll(e ending) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for r := range p.relays {
+		r.end(e)
+	}
+}
+
+func (p *Proxy) cutAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for r := range p.relays {
+		r.cut()
+	}
+}
+
+// logWriter hands the complaints of net/http to the logger.
+type logWriter struct{ log *slog.Logger }
+
+func (w logWriter) Write(b []byte) (int, error) {
+	w.log.Debug("http server", "message", string(b))
+	return len(b), nil
+}

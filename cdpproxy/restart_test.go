@@ -1,0 +1,154 @@
+package cdpproxy_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/remote"
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// evaluate drives a tab of its own through the endpoint at addr with chromedp,
+// and returns what the browser calls itself.
+func evaluate(ctx context.Context, addr string) (string, error) {
+	ctx, cancel := remote.NewAllocator(ctx, "http://"+addr)
+	defer cancel()
+	ctx, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate("data:text/html,<title>here</title>")); err != nil {
+		return "", err
+	}
+	return chromedp.Run(ctx, chromedp.Evaluate[string]("document.title + ' ' + navigator.userAgent"))
+}
+
+func testContext(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func dial(t testing.TB, addr, path string) *websocket.Conn {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	c, res, err := websocket.Dial(ctx, "ws://"+addr+path, nil)
+	if err != nil {
+		t.Fatalf("dial %s: %v (%v)", path, err, res)
+	}
+	c.SetReadLimit(-1)
+	t.Cleanup(func() { c.CloseNow() })
+	return c
+}
+
+// call sends one CDP message and returns the next one that comes.
+func call(t testing.TB, c *websocket.Conn, message string) string {
+	t.Helper()
+	ctx := testContext(t)
+	if err := c.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
+		t.Fatal(err)
+	}
+	_, reply, err := c.Read(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(reply)
+}
+
+const getVersion = `{"id":1,"method":"Browser.getVersion"}`
+
+// TestRestart is the main job: the address stays while the browser restarts on
+// another port.
+func TestRestart(t *testing.T) {
+	first := newChromium(t)
+	src := newSource(first.url)
+	_, addr := serve(t, src, nil)
+	ctx := testContext(t)
+
+	if got, err := evaluate(ctx, addr); err != nil || !strings.HasPrefix(got, "here ") {
+		t.Fatalf("before the restart: %q, %v", got, err)
+	}
+	oldPath := "/devtools/browser" + first.url[strings.LastIndexByte(first.url, '/'):]
+	old := dial(t, addr, oldPath)
+	if got := call(t, old, getVersion); !strings.Contains(got, "Chrome/") {
+		t.Fatalf("old client: %s", got)
+	}
+
+	src.set("", "")
+	start := time.Now()
+	_, _, err := old.Read(ctx)
+	took := time.Since(start)
+	var closed websocket.CloseError
+	if !errors.As(err, &closed) {
+		t.Fatalf("old client: got %v, want a close frame", err)
+	}
+	if closed.Code != websocket.StatusGoingAway || !strings.Contains(closed.Reason, `"first" has ended`) {
+		t.Errorf("old client: closed with %v", closed)
+	}
+	if took > 100*time.Millisecond {
+		t.Errorf("old client was told after %v, want at most 100 ms", took)
+	}
+
+	// A client that comes while there is none is held and served by the next.
+	type result struct {
+		got string
+		err error
+	}
+	held := make(chan result, 1)
+	go func() {
+		got, err := evaluate(ctx, addr)
+		held <- result{got, err}
+	}()
+	second := newChromium(t)
+	if second.url == first.url {
+		t.Fatal("the second browser has the first one's URL")
+	}
+	first.kill()
+	src.set("second", second.url)
+	if r := <-held; r.err != nil || !strings.HasPrefix(r.got, "here ") {
+		t.Fatalf("held client: %q, %v", r.got, r.err)
+	}
+
+	// The old GUID leads to the new browser.
+	again := dial(t, addr, oldPath)
+	if got := call(t, again, getVersion); !strings.Contains(got, "Chrome/") {
+		t.Fatalf("old GUID: %s", got)
+	}
+
+	// A switch without a pause names both.
+	src.set("third", second.url)
+	_, _, err = again.Read(ctx)
+	if !errors.As(err, &closed) || closed.Code != websocket.StatusServiceRestart || !strings.Contains(closed.Reason, `"second" was replaced by browser "third"`) {
+		t.Errorf("after a switch: %v", err)
+	}
+}
+
+// TestBrowserDies: the browser ends before the source knows.
+func TestBrowserDies(t *testing.T) {
+	c := newChromium(t)
+	src := newSource(c.url)
+	_, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "Press F5."})
+	conn := dial(t, addr, "/devtools/browser/x")
+	call(t, conn, getVersion)
+	c.kill()
+	_, _, err := conn.Read(testContext(t))
+	var closed websocket.CloseError
+	if !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway || !strings.Contains(closed.Reason, `browser "first"`) {
+		t.Errorf("got %v, want close 1001 that names the browser", err)
+	}
+	status, body := get(t, addr, "/json/version", nil)
+	if status != 502 || !strings.Contains(body, `browser "first" of this window does not answer`) || !strings.Contains(body, "Press F5.") {
+		t.Errorf("dead browser: %d %s", status, body)
+	}
+	src.set("", "")
+	status, body = get(t, addr, "/json/version", nil)
+	if status != 503 || !strings.Contains(body, "Press F5.") {
+		t.Errorf("no browser: %d %s", status, body)
+	}
+}

@@ -1,0 +1,126 @@
+package cdpproxy
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// errTooSlow: the bound on bytes kept for a client is reached.
+var errTooSlow = errors.New("the client reads too slowly")
+
+// sender writes the browser's bytes to the client without ever making the
+// browser wait for long: past 256 MiB of unread output Chromium drops messages
+// and says nothing (facts 1). What the client does not take is queued, up to a
+// bound, and written by a goroutine that lives only as long as the queue.
+//
+// send, wait and close are called from one goroutine.
+type sender struct {
+	conn  *net.TCPConn
+	try   *tryWriter
+	limit int
+
+	mu      sync.Mutex // guards the fields that follow
+	queue   [][]byte
+	queued  int           // bytes in queue and in the write under way
+	flushed chan struct{} // closed when flush returns; nil while it does not run
+	err     error         // of flush
+}
+
+// send writes b or queues it; b is the caller's again when it returns.
+func (s *sender) send(b []byte) error {
+	if queued, err := s.enqueue(b, false); queued || err != nil {
+		return err
+	}
+	n, err := s.try.write(b)
+	if err != nil || n == len(b) {
+		return err
+	}
+	b = b[n:]
+	// The client is behind. Waiting a little is cheaper than a copy, and as
+	// long as the wait grows with the bytes the browser is still drained
+	// faster than it can produce.
+	patience := 200*time.Microsecond + time.Duration(len(b))*4*time.Nanosecond
+	if err := s.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	n, err = s.conn.Write(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		if err := s.conn.SetWriteDeadline(time.Time{}); err != nil {
+			return err
+		}
+		_, err = s.enqueue(b[n:], true)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return s.conn.SetWriteDeadline(time.Time{})
+}
+
+// enqueue queues a copy of b if flush runs or start tells to start it.
+func (s *sender) enqueue(b []byte, start bool) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return false, s.err
+	}
+	if s.flushed == nil && !start {
+		return false, nil
+	}
+	if s.queued+len(b) > s.limit {
+		return false, errTooSlow
+	}
+	s.queue = append(s.queue, append([]byte(nil), b...))
+	s.queued += len(b)
+	if s.flushed == nil {
+		s.flushed = make(chan struct{})
+		go s.flush(s.flushed)
+	}
+	return true, nil
+}
+
+// flush writes the queue until it is empty. wait awaits it.
+func (s *sender) flush(done chan struct{}) {
+	defer close(done)
+	for {
+		s.mu.Lock()
+		batch := s.queue
+		s.queue = nil
+		if len(batch) == 0 || s.err != nil {
+			s.flushed = nil
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		for i, b := range batch {
+			_, err := s.conn.Write(b)
+			batch[i] = nil
+			s.mu.Lock()
+			s.queued -= len(b)
+			if err != nil {
+				s.err = err
+			}
+			s.mu.Unlock()
+			if err != nil {
+				break
+			}
+		}
+	}
+}
+
+// wait returns when the queue is written or, at the latest, at the deadline.
+func (s *sender) wait(deadline time.Time) error {
+	s.conn.SetWriteDeadline(deadline)
+	s.mu.Lock()
+	flushed := s.flushed
+	s.mu.Unlock()
+	if flushed != nil {
+		<-flushed
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}

@@ -1,0 +1,53 @@
+package cdpproxy
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+)
+
+// Browser is one running browser that speaks CDP on loopback.
+type Browser struct {
+	// Generation differs for every browser that the source ever named: a
+	// restarted browser is a new one. Required.
+	Generation uint64
+	// Name is for people; it stands in close reasons and in error texts.
+	Name string
+	// URL is the browser-level CDP WebSocket URL,
+	// ws://127.0.0.1:PORT/devtools/browser/GUID. Required.
+	URL string
+}
+
+// Source tells the proxy which browser its window has now.
+type Source interface {
+	// Browser returns the current browser, nil if there is none, and a channel
+	// that is closed once that answer is no longer true. It is called often,
+	// from many goroutines, and must not block.
+	Browser() (*Browser, <-chan struct{})
+}
+
+// label is what a person reads for b.
+func (b *Browser) label() string {
+	if b.Name == "" {
+		return fmt.Sprintf("browser #%d", b.Generation)
+	}
+	return fmt.Sprintf("browser %q", b.Name)
+}
+
+// target splits b.URL into the address to dial and the path of its
+// browser-level WebSocket.
+func (b *Browser) target() (address, path string, err error) {
+	u, err := url.Parse(b.URL)
+	if err != nil {
+		return "", "", fmt.Errorf("browser URL: %w", err)
+	}
+	if u.Scheme != "ws" || u.Port() == "" || u.Path == "" {
+		return "", "", fmt.Errorf("browser URL %q is not of the form ws://127.0.0.1:PORT/devtools/browser/GUID", b.URL)
+	}
+	// Only loopback: what is behind the endpoint runs on this machine
+	// (design 7), and a URL that came over a socket cannot change that.
+	if ip := net.ParseIP(u.Hostname()); (ip == nil || !ip.IsLoopback()) && u.Hostname() != "localhost" {
+		return "", "", fmt.Errorf("browser URL %q is not on loopback", b.URL)
+	}
+	return u.Host, u.EscapedPath(), nil
+}

@@ -1,0 +1,162 @@
+package cdpproxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// isUpgrade reports whether r asks for a WebSocket, RFC 6455 section 4.2.1.
+func isUpgrade(r *http.Request) bool {
+	return headerHas(r.Header, "Upgrade", "websocket") && headerHas(r.Header, "Connection", "upgrade")
+}
+
+func headerHas(h http.Header, name, token string) bool {
+	for _, v := range h.Values(name) {
+		for item := range strings.SplitSeq(v, ",") {
+			if strings.EqualFold(strings.TrimSpace(item), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func checkUpgrade(r *http.Request) *refusal {
+	if r.Method != http.MethodGet || !r.ProtoAtLeast(1, 1) {
+		return &refusal{http.StatusMethodNotAllowed, "a WebSocket is opened with GET and HTTP/1.1"}
+	}
+	if v := r.Header.Get("Sec-WebSocket-Version"); v != "13" {
+		return &refusal{http.StatusUpgradeRequired, fmt.Sprintf("Sec-WebSocket-Version %q refused: this endpoint speaks version 13", v)}
+	}
+	if key, err := base64.StdEncoding.DecodeString(r.Header.Get("Sec-WebSocket-Key")); err != nil || len(key) != 16 {
+		return &refusal{http.StatusBadRequest, "Sec-WebSocket-Key must be 16 bytes in base64"}
+	}
+	return nil
+}
+
+// upstreamPath maps the path that a client asks for to the one at b. Any
+// browser-level path means the current browser, so that a client that kept an
+// old GUID works on; a page is asked for by its id.
+func upstreamPath(path string, u *upstream) (string, bool) {
+	path = strings.TrimSuffix(path, "/")
+	if path == "/devtools/browser" || strings.HasPrefix(path, "/devtools/browser/") {
+		return u.path, true
+	}
+	return path, strings.HasPrefix(path, "/devtools/")
+}
+
+// serveWebSocket connects the client with the current browser and leaves them
+// to a relay.
+func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path string) {
+	if no := checkUpgrade(r); no != nil {
+		if no.status == http.StatusUpgradeRequired {
+			w.Header().Set("Sec-WebSocket-Version", "13")
+		}
+		p.refuse(w, r, no)
+		return
+	}
+	if _, ok := upstreamPath(path, &upstream{}); !ok {
+		p.refuse(w, r, &refusal{http.StatusNotFound, "no such WebSocket. Connect to the webSocketDebuggerUrl that http://" + ownHost(r) + "/json/version names."})
+		return
+	}
+	var (
+		rel      *relay
+		protocol string
+		other    *answered
+	)
+	no := p.withBrowser(r.Context(), func(ctx context.Context, b *Browser) error {
+		var err error
+		other = nil
+		rel, protocol, err = p.connect(ctx, b, r, path)
+		// "No such page" is an answer; "no such browser" is another browser on
+		// this one's old port.
+		if errors.As(err, &other) && !strings.HasPrefix(path, "/devtools/browser") {
+			return nil
+		}
+		return err
+	})
+	switch {
+	case no != nil:
+		p.refuse(w, r, no)
+	case rel == nil:
+		p.refuse(w, r, &refusal{other.res.StatusCode, fmt.Sprintf("the browser refuses %s: %s. `/json/list` names the pages that it has now.", path, strings.TrimSpace(string(other.body)))})
+	default:
+		p.hijack(w, r, rel, protocol)
+	}
+}
+
+// connect opens the WebSocket to b and takes the relay into the proxy's care.
+// Nothing has been written to the client yet.
+func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path string) (*relay, string, error) {
+	u, err := dialBrowser(ctx, b)
+	if err != nil {
+		return nil, "", err
+	}
+	up, _ := upstreamPath(path, u)
+	res, err := u.upgrade(up, r.Header.Get("Sec-WebSocket-Key"), strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ", "))
+	if err != nil {
+		u.close()
+		return nil, "", err
+	}
+	if !u.release() {
+		u.close()
+		return nil, "", errChanged
+	}
+	rel := &relay{proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(), upDone: make(chan struct{})}
+	if !p.add(rel) {
+		u.close()
+		return nil, "", errChanged
+	}
+	return rel, res.Header.Get("Sec-WebSocket-Protocol"), nil
+}
+
+// hijack takes the client's connection from the HTTP server and starts the
+// relay.
+func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, protocol string) {
+	conn, rw, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		rel.upstream.Close()
+		p.remove(rel)
+		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
+		return
+	}
+	rel.attach(conn.(*net.TCPConn))
+	rel.client.SetKeepAliveConfig(keepAlive)
+	// What the client sent before the answer has waited for the browser's 101:
+	// Chromium closes when a frame comes with the Upgrade (facts 8).
+	rel.fromClient, err = io.ReadAll(io.LimitReader(rw.Reader, int64(rw.Reader.Buffered())))
+	if err == nil {
+		// The answer travels alone: chromedp panics when data comes with it.
+		rel.client.SetWriteDeadline(time.Now().Add(dialTimeout))
+		_, err = rel.client.Write(switching(r.Header.Get("Sec-WebSocket-Key"), protocol))
+		rel.client.SetWriteDeadline(time.Time{})
+	}
+	if err != nil {
+		rel.client.Close()
+		rel.upstream.Close()
+		p.remove(rel)
+		return
+	}
+	p.log.Debug("cdp client joined", "client", r.RemoteAddr, "browser", rel.browser.Name, "path", r.URL.Path)
+	// The relay outlives this handler, whose goroutine and request would
+	// otherwise be kept as long as it.
+	go rel.run()
+}
+
+func switching(key, protocol string) []byte {
+	var b bytes.Buffer
+	b.WriteString("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + acceptKey(key) + "\r\n")
+	if protocol != "" {
+		b.WriteString("Sec-WebSocket-Protocol: " + protocol + "\r\n")
+	}
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
