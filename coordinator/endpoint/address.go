@@ -1,0 +1,85 @@
+package endpoint
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/gofrs/flock"
+)
+
+// The range of ports lies outside the ones that systems hand out by themselves
+// (Linux from 32768, macOS and Windows from 49152), so a window's port is not
+// taken by an outgoing connection.
+const (
+	FirstPort = 21000
+	Ports     = 10000
+)
+
+// Addr is where a window's endpoint is, whether or not it is served now.
+type Addr struct {
+	Port int
+	// URL is open to processes of the same user where the system can prove
+	// that they are (Linux).
+	URL string
+	// TokenURL is open to whoever knows it.
+	TokenURL string
+	// Served tells whether a coordinator serves it at this moment.
+	Served bool
+}
+
+// Address returns the address of the endpoint of the window with this hash (16
+// hex digits). Asking fixes it: the port is chosen, and the token made, if no
+// one has before.
+func Address(hash string) (Addr, error) {
+	f, err := openFiles(hash)
+	if err != nil {
+		return Addr{}, fmt.Errorf("endpoint address: %w", err)
+	}
+	addr, err := f.address()
+	if err != nil {
+		return Addr{}, fmt.Errorf("endpoint address: %w", err)
+	}
+	if addr.Served, err = f.isServed(); err != nil {
+		return Addr{}, fmt.Errorf("endpoint address: %w", err)
+	}
+	return addr, nil
+}
+
+func (f *files) address() (Addr, error) {
+	token, err := f.token()
+	if err != nil {
+		return Addr{}, err
+	}
+	port, err := f.port(0)
+	if err != nil {
+		return Addr{}, err
+	}
+	return addrOf(port, token), nil
+}
+
+func addrOf(port int, token string) Addr {
+	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	return Addr{Port: port, URL: url, TokenURL: url + "/" + token}
+}
+
+// isServed asks the lock, which is the truth. The question takes it for a
+// moment, shared; a coordinator that tries to own it just then tries again.
+func (f *files) isServed() (bool, error) {
+	lock := flock.New(f.path("lock"), flock.SetPermissions(0o600))
+	free, err := lock.TryRLock()
+	if err != nil {
+		return false, err
+	}
+	return !free, lock.Close()
+}
+
+// candidate is the nth port of the window's own sequence. The step has no
+// factor in common with Ports, so the sequence visits every port once.
+func candidate(id uint64, n int) int {
+	step := (id>>32)%Ports | 1
+	if step%5 == 0 {
+		step += 2
+	}
+	return FirstPort + int((id%Ports+uint64(n)*step)%Ports)
+}

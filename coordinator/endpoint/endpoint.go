@@ -1,0 +1,309 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// Options configure Serve. Nil means the defaults.
+type Options struct {
+	// Proxy is for the endpoint itself; Token and Handlers are set by Serve.
+	Proxy cdpproxy.Options
+	// Logger: nil discards.
+	Logger *slog.Logger
+}
+
+// Endpoint is this process's part in serving a window's endpoint: it is the
+// owner, or it stands by.
+type Endpoint struct {
+	files  *files
+	lock   *flock.Flock
+	source cdpproxy.Source
+	opts   Options
+	log    *slog.Logger
+	token  string
+	cancel context.CancelFunc
+	done   chan struct{} // closed when keep has returned
+
+	mu       sync.Mutex // guards the fields that follow
+	addr     Addr
+	owner    bool
+	farewell context.Context // bounds the end; set by Close
+}
+
+// settle bounds how long Serve waits to know its part.
+const settle = 3 * time.Second
+
+// Serve has the window's endpoint served with the browsers of source: by this
+// process if nobody else does, or as soon as nobody else does any more. It
+// returns when this process serves it or stands by. ctx bounds that wait only;
+// the endpoint lives until Close.
+func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts *Options) (*Endpoint, error) {
+	f, err := openFiles(hash)
+	if err != nil {
+		return nil, fmt.Errorf("serve endpoint: %w", err)
+	}
+	addr, err := f.address()
+	if err != nil {
+		return nil, fmt.Errorf("serve endpoint: %w", err)
+	}
+	token, err := f.token()
+	if err != nil {
+		return nil, fmt.Errorf("serve endpoint: %w", err)
+	}
+	e := &Endpoint{
+		files:  f,
+		lock:   flock.New(f.path("lock"), flock.SetPermissions(0o600)),
+		source: source,
+		log:    slog.New(slog.DiscardHandler),
+		token:  token,
+		addr:   addr,
+		done:   make(chan struct{}),
+	}
+	if opts != nil {
+		e.opts = *opts
+		if opts.Logger != nil {
+			e.log = opts.Logger
+		}
+	}
+	if e.opts.Proxy.Logger == nil {
+		e.opts.Proxy.Logger = e.log
+	}
+	var keepCtx context.Context
+	keepCtx, e.cancel = context.WithCancel(context.Background())
+	ready := make(chan error, 1)
+	go e.keep(keepCtx, ready)
+
+	timer := time.NewTimer(settle)
+	defer timer.Stop()
+	select {
+	case err = <-ready:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-timer.C:
+		// The owner lives, or its lock would be free, but does not answer.
+		e.log.Warn("the coordinator that serves this endpoint does not answer; standing by until it goes", "url", e.URL())
+	}
+	if err != nil {
+		e.Close(ctx)
+		return nil, fmt.Errorf("serve endpoint: %w", err)
+	}
+	return e, nil
+}
+
+// Address is the endpoint's address.
+func (e *Endpoint) Address() Addr {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	addr := e.addr
+	addr.Served = true
+	return addr
+}
+
+// URL is the http address for CDP clients of the same user.
+func (e *Endpoint) URL() string { return e.Address().URL }
+
+// Owner reports whether this process serves the endpoint.
+func (e *Endpoint) Owner() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.owner
+}
+
+// Close ends this process's part. An owner's clients are told goodbye, and a
+// coordinator that stands by takes over at once. When ctx ends first, the rest
+// is cut.
+func (e *Endpoint) Close(ctx context.Context) error {
+	e.mu.Lock()
+	if e.farewell == nil {
+		e.farewell = ctx
+	}
+	e.mu.Unlock()
+	e.cancel()
+	<-e.done
+	return nil
+}
+
+// keep tries to own the endpoint; as long as another does, it stands by. It is
+// the only goroutine that changes this process's part.
+func (e *Endpoint) keep(ctx context.Context, ready chan error) {
+	defer close(e.done)
+	var wait backoff
+	for ctx.Err() == nil {
+		owned, err := e.lock.TryLock()
+		switch {
+		case err != nil:
+			err = fmt.Errorf("lock %s: %w", e.lock.Path(), err)
+		case owned:
+			err = e.own(ctx, ready)
+		default:
+			err = e.standBy(ctx, ready)
+			if err == nil {
+				wait = backoff{} // the owner has gone: try at once
+				continue
+			}
+			// It is about to listen, or about to let go of the lock.
+			e.log.Debug("standing by", "error", err)
+			wait.sleep(ctx)
+			continue
+		}
+		if err != nil {
+			e.log.Error("cannot serve the endpoint", "error", err)
+			tell(ready, err)
+			wait.sleep(ctx)
+		}
+	}
+}
+
+// tell hands the first outcome to Serve; later ones have nobody to hear them.
+func tell(ready chan error, err error) {
+	select {
+	case ready <- err:
+	default:
+	}
+}
+
+// own serves the endpoint until ctx ends. The lock is held.
+func (e *Endpoint) own(ctx context.Context, ready chan error) error {
+	released := make(chan struct{})
+	release := sync.OnceFunc(func() {
+		e.setOwner(false)
+		if err := e.lock.Unlock(); err != nil {
+			e.log.Error("unlock the endpoint", "error", err)
+		}
+		close(released)
+	})
+	defer release()
+
+	lns, err := e.listen(ctx)
+	if err != nil {
+		return err
+	}
+	opts := e.opts.Proxy
+	opts.Token = e.token
+	opts.Handlers = map[string]http.Handler{standbyPath(e.token): &standbyHandler{hash: e.files.hash, released: released}}
+	proxy := cdpproxy.New(e.source, &opts)
+	served := make(chan error, len(lns))
+	e.setOwner(true)
+	for _, ln := range lns {
+		go serveListener(proxy, ln, served)
+	}
+	e.log.Info("serving the endpoint", "url", e.URL())
+	tell(ready, nil)
+
+	running := len(lns)
+	select {
+	case <-ctx.Done():
+		err = nil
+	case err = <-served:
+		running--
+	}
+	// First the port, then the lock, then those who stand by: whoever takes
+	// over finds both free. The old clients are told goodbye meanwhile.
+	for _, ln := range lns {
+		ln.Close()
+	}
+	release()
+	bye := e.goodbye()
+	if shutdownErr := proxy.Shutdown(bye); shutdownErr != nil && err == nil {
+		e.log.Warn("clients were cut", "error", shutdownErr)
+	}
+	for range running {
+		<-served
+	}
+	return err
+}
+
+func serveListener(proxy *cdpproxy.Proxy, ln net.Listener, served chan<- error) {
+	served <- proxy.Serve(ln)
+}
+
+func (e *Endpoint) setOwner(owner bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.owner = owner
+}
+
+// goodbye bounds the farewell to clients.
+func (e *Endpoint) goodbye() context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.farewell == nil {
+		return context.Background()
+	}
+	return e.farewell
+}
+
+// listen opens the window's port. A process that has just died may still hold
+// it for a moment, without any event for its end; after that it is a
+// stranger's, and the next port is taken and remembered.
+func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
+	for {
+		port, err := e.files.port(0)
+		if err != nil {
+			return nil, err
+		}
+		lns, err := listenSoon(ctx, port)
+		if errors.Is(err, errTaken) {
+			next, portErr := e.files.port(port)
+			if portErr != nil {
+				return nil, portErr
+			}
+			e.log.Warn("another program listens on this window's port: the endpoint's address changes", "port", port, "next", next)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		e.mu.Lock()
+		e.addr = addrOf(port, e.token)
+		e.mu.Unlock()
+		return lns, nil
+	}
+}
+
+var errTaken = errors.New("the port is taken")
+
+func listenSoon(ctx context.Context, port int) ([]net.Listener, error) {
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	var wait backoff
+	for {
+		lns, err := listen(port)
+		if err == nil {
+			return lns, nil
+		}
+		if !isTaken(err) {
+			return nil, err
+		}
+		if !wait.sleep(ctx) {
+			return nil, errors.Join(errTaken, err)
+		}
+	}
+}
+
+// backoff waits 2, 4, 8, … 250 ms, for the few things that have no event.
+type backoff struct{ n int }
+
+// sleep reports whether it slept to the end.
+func (b *backoff) sleep(ctx context.Context) bool {
+	timer := time.NewTimer(min(2*time.Millisecond<<b.n, 250*time.Millisecond))
+	defer timer.Stop()
+	b.n = min(b.n+1, 7)
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,193 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/adrg/xdg"
+	"github.com/gofrs/flock"
+)
+
+// files is what one window's endpoint keeps on disk: endpoint-HASH.json (the
+// port), endpoint-HASH.token and endpoint-HASH.lock.
+type files struct {
+	dir  string
+	hash string
+	id   uint64
+}
+
+func openFiles(hash string) (*files, error) {
+	id, err := strconv.ParseUint(hash, 16, 64)
+	if err != nil || len(hash) != 16 || strings.ToLower(hash) != hash {
+		return nil, fmt.Errorf("%q is not a window's hash (16 hex digits in lower case)", hash)
+	}
+	dir := filepath.Join(stateHome(), "browser-coordinator-mcp")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	// The token opens a browser to whoever can read it.
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return &files{dir: dir, hash: hash, id: id}, nil
+}
+
+// stateHome is XDG_STATE_HOME as it is now; the xdg package keeps what it was
+// when the program started.
+func stateHome() string {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return xdg.StateHome
+}
+
+func (f *files) path(kind string) string {
+	return filepath.Join(f.dir, "endpoint-"+f.hash+"."+kind)
+}
+
+// token reads the window's token, and makes it if there is none. It is written
+// to a file of another name first and then linked: either it is there whole or
+// not at all, and of several that are made at once one wins.
+func (f *files) token() (string, error) {
+	for {
+		b, err := os.ReadFile(f.path("token"))
+		if err == nil {
+			token := strings.TrimSpace(string(b))
+			if raw, err := hex.DecodeString(token); err != nil || len(raw) != 32 {
+				return "", fmt.Errorf("%s does not hold a token (64 hex digits); delete it to have a new one made", f.path("token"))
+			}
+			return token, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		var secret [32]byte
+		rand.Read(secret[:])
+		temp, err := f.write("token", []byte(hex.EncodeToString(secret[:])+"\n"))
+		if err != nil {
+			return "", err
+		}
+		err = os.Link(temp, f.path("token"))
+		if removeErr := os.Remove(temp); err == nil {
+			err = removeErr
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+}
+
+// write puts b into a new file, 0600, and returns its name.
+func (f *files) write(kind string, b []byte) (string, error) {
+	temp, err := os.CreateTemp(f.dir, ".endpoint-"+f.hash+"."+kind+".*")
+	if err != nil {
+		return "", err
+	}
+	_, err = temp.Write(b)
+	if closeErr := temp.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+		return "", err
+	}
+	return temp.Name(), nil
+}
+
+// state is the content of endpoint-HASH.json.
+type state struct {
+	Port int `json:"port"`
+}
+
+// readPort returns the port that is remembered in a state file, 0 if none is.
+func readPort(path string) int {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	var s state
+	if json.Unmarshal(b, &s) != nil || s.Port < FirstPort || s.Port >= FirstPort+Ports {
+		return 0
+	}
+	return s.Port
+}
+
+// port returns the remembered port, unless that is taken, a port that proved to
+// be a stranger's. Otherwise it chooses the first of the window's sequence that
+// no other window remembers and nobody listens on, and remembers it.
+func (f *files) port(taken int) (int, error) {
+	if port := readPort(f.path("json")); port != 0 && port != taken {
+		return port, nil
+	}
+	// One choice at a time, so that two windows cannot choose the same port.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	lock := flock.New(filepath.Join(f.dir, "endpoint-ports.lock"), flock.SetPermissions(0o600))
+	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil || !ok {
+		return 0, fmt.Errorf("choose a port: another process holds %s: %w", lock.Path(), err)
+	}
+	defer lock.Close()
+	if port := readPort(f.path("json")); port != 0 && port != taken {
+		return port, nil // chosen meanwhile
+	}
+	claimed, err := f.claimed()
+	if err != nil {
+		return 0, err
+	}
+	for n := range Ports {
+		port := candidate(f.id, n)
+		if port == taken || claimed[port] || !isFree(port) {
+			continue
+		}
+		b, err := json.Marshal(state{Port: port})
+		if err != nil {
+			return 0, err
+		}
+		temp, err := f.write("json", append(b, '\n'))
+		if err != nil {
+			return 0, err
+		}
+		if err := os.Rename(temp, f.path("json")); err != nil {
+			os.Remove(temp)
+			return 0, err
+		}
+		return port, nil
+	}
+	return 0, fmt.Errorf("every port from %d to %d is taken", FirstPort, FirstPort+Ports-1)
+}
+
+// claimed holds the ports that other windows remember, served or not.
+func (f *files) claimed() (map[int]bool, error) {
+	paths, err := filepath.Glob(filepath.Join(f.dir, "endpoint-*.json"))
+	if err != nil {
+		return nil, err
+	}
+	ports := make(map[int]bool)
+	for _, path := range paths {
+		if path != f.path("json") {
+			ports[readPort(path)] = true
+		}
+	}
+	return ports, nil
+}
+
+func isFree(port int) bool {
+	lns, err := listen(port)
+	if err != nil {
+		return false
+	}
+	for _, ln := range lns {
+		ln.Close()
+	}
+	return true
+}

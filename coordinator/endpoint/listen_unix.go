@@ -1,0 +1,7 @@
+//go:build unix
+
+package endpoint
+
+import "syscall"
+
+const errAddrInUse = syscall.EADDRINUSE

@@ -1,0 +1,5 @@
+package endpoint
+
+import "golang.org/x/sys/windows"
+
+const errAddrInUse = windows.WSAEADDRINUSE
