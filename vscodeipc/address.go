@@ -1,0 +1,55 @@
+package vscodeipc
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Address is where a window listens: the path of its socket, or on Windows the
+// name of its pipe.
+type Address string
+
+// maxSuffix is the last of the suffixes that tell windows on one folder apart.
+const maxSuffix = 9
+
+// longestName is the length of the longest socket name that has a hash.
+const longestName = len("ipc-0123456789abcdef-2.sock")
+
+var namePattern = regexp.MustCompile(`^ipc-([0-9a-f]{16}|pid-[0-9]+)(?:-([2-9]))?\.sock$`)
+
+// Key gives the window's hash, or "pid-" and its process id for a window
+// without a workspace, or "" if the address is none of a window's.
+func (a Address) Key() string {
+	m := namePattern.FindStringSubmatch(a.socketName())
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+// socketName gives the name of the socket, or what it would be for a pipe.
+func (a Address) socketName() string {
+	if rest, ok := strings.CutPrefix(string(a), pipePrefix); ok {
+		return "ipc-" + rest + ".sock"
+	}
+	return filepath.Base(string(a))
+}
+
+const pipePrefix = `\\.\pipe\browser-coordinator-mcp-`
+
+// Find gives the addresses in use for a hash, without asking whether anybody
+// listens there. Most often it is none or one.
+func Find(hash string) []Address {
+	all, err := List()
+	if err != nil {
+		return nil
+	}
+	var found []Address
+	for _, a := range all {
+		if a.Key() == hash {
+			found = append(found, a)
+		}
+	}
+	return found
+}

@@ -1,0 +1,153 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// binding is a name in the file system and the socket that listens behind it.
+type binding struct {
+	listener net.Listener
+	address  Address
+	info     fs.FileInfo // which file is ours
+}
+
+// unique gives a name that no other process uses: pid, dash, 8 hex digits.
+func unique() string {
+	var b [4]byte
+	rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%d-%x", os.Getpid(), b)
+}
+
+// bind listens for the window that key names, as spec 2.1 says.
+func bind(ctx context.Context, key string) (*binding, error) {
+	dir, err := Dir()
+	if err != nil {
+		return nil, err
+	}
+	if err := makeDir(dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockDir(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.unlock()
+
+	temporary := filepath.Join(dir, ".bind-"+unique())
+	listener, err := listenPrivate(ctx, temporary)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(temporary)
+	path, err := linkName(ctx, dir, key, temporary)
+	if err != nil {
+		listener.Close()
+		return nil, err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		listener.Close()
+		return nil, fmt.Errorf("look at the socket just made: %w", err)
+	}
+	return &binding{listener, Address(path), info}, nil
+}
+
+// listenPrivate listens on a socket of mode 0600.
+func listenPrivate(ctx context.Context, path string) (net.Listener, error) {
+	config := net.ListenConfig{Control: narrowSocket}
+	listener, err := config.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen in %s: %w", filepath.Dir(path), err)
+	}
+	// The name is taken away by unbind alone, which looks whose it is.
+	listener.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := os.Chmod(path, 0o600); err != nil {
+		listener.Close()
+		os.Remove(path)
+		return nil, fmt.Errorf("make the socket private: %w", err)
+	}
+	return listener, nil
+}
+
+// linkName gives the socket the first of its names that no live window has.
+func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
+	for n := 1; n <= maxSuffix; n++ {
+		name := "ipc-" + key + ".sock"
+		if n > 1 {
+			name = "ipc-" + key + "-" + strconv.Itoa(n) + ".sock"
+		}
+		path := filepath.Join(dir, name)
+		err := os.Link(temporary, path)
+		if errors.Is(err, fs.ErrExist) {
+			if deleted, _ := deleteStale(ctx, path); deleted {
+				err = os.Link(temporary, path)
+			}
+		}
+		if err == nil {
+			return path, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("name the socket: %w", err)
+		}
+	}
+	return "", fmt.Errorf("name the socket: %d windows or foreign files have the names ipc-%s… in %s already; close one, or run: coordinator probe", maxSuffix, key, dir)
+}
+
+// unbind takes the name away while it is ours and stops listening, in this
+// order: a name without a listener would look dead (spec 2.1).
+func (b *binding) unbind(ctx context.Context) error {
+	path := string(b.address)
+	lock, err := lockDir(ctx, filepath.Dir(path))
+	if err == nil {
+		if now, statErr := os.Lstat(path); statErr == nil && os.SameFile(now, b.info) {
+			err = os.Remove(path)
+		}
+		lock.unlock()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // the directory or the name is gone already
+	}
+	return errors.Join(err, b.listener.Close())
+}
+
+// deleteStale deletes a dead socket under the rules of spec 2.3; its caller
+// holds the directory's lock. It says why it did not delete.
+func deleteStale(ctx context.Context, path string) (bool, error) {
+	if !namePattern.MatchString(filepath.Base(path)) {
+		return false, fmt.Errorf("keep %s: its name is none of a window's", path)
+	}
+	before, err := checkSocket(path)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err == nil {
+		conn.Close()
+		return false, fmt.Errorf("keep %s: somebody listens there", path)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return false, fmt.Errorf("keep %s: that it is dead is not proven: %w", path, err)
+	}
+	removed, err := removeSame(path, before)
+	if err != nil {
+		return false, fmt.Errorf("delete %s: %w", path, err)
+	}
+	if !removed {
+		return false, fmt.Errorf("keep %s: another socket took its name", path)
+	}
+	return true, nil
+}

@@ -1,0 +1,213 @@
+package vscodeipc
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// encoding/json matches member names in any case and takes null for everything.
+// The protocol does neither (spec 6), so that requests are decoded here by exact
+// name.
+
+const maxInteger = 1<<53 - 1
+
+// id is a request's id: a string, an integer, or (zero) none.
+type id struct {
+	text string // its JSON
+}
+
+var noID = id{"null"}
+
+func (i id) MarshalJSON() ([]byte, error) { return []byte(i.text), nil }
+
+func intID(n int64) id { return id{strconv.FormatInt(n, 10)} }
+
+func decodeID(raw json.RawMessage) (id, bool) {
+	if n, ok := decodeInteger(raw, 0); ok {
+		return intID(n), true
+	}
+	s, ok := decodeString(raw)
+	if !ok || s == "" || utf8.RuneCountInString(s) > 64 {
+		return noID, false
+	}
+	text, err := json.Marshal(s)
+	return id{string(text)}, err == nil
+}
+
+func decodeInteger(raw json.RawMessage, least int64) (int64, bool) {
+	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f != math.Trunc(f) || f > maxInteger || f < float64(least) {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+func decodeString(raw json.RawMessage) (s string, ok bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
+	return s, json.Unmarshal(raw, &s) == nil
+}
+
+func decodeList(raw json.RawMessage) (list []json.RawMessage, ok bool) {
+	if len(raw) == 0 || raw[0] != '[' {
+		return nil, false
+	}
+	return list, json.Unmarshal(raw, &list) == nil
+}
+
+type object map[string]json.RawMessage
+
+func decodeObject(raw json.RawMessage) (o object, ok bool) {
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil, false
+	}
+	return o, json.Unmarshal(raw, &o) == nil
+}
+
+// request is a request whose envelope is sound.
+type request struct {
+	id      id
+	kind    string
+	version int64
+	payload json.RawMessage // nil when left out
+}
+
+// decodeRequest makes the first checks of spec 6, to the version's form. The
+// request has an id, or noID, also where there is an error.
+func decodeRequest(line []byte) (request, *Error) {
+	r := request{id: noID}
+	if !utf8.Valid(line) {
+		return r, errorf(CodeMalformed, nil, "the line is not UTF-8")
+	}
+	var members object
+	if err := json.Unmarshal(line, &members); err != nil || members == nil {
+		return r, errorf(CodeMalformed, nil, "the line is not a JSON object")
+	}
+	var ok bool
+	if r.id, ok = decodeID(members["id"]); !ok {
+		return r, errorf(CodeMalformed, nil, "id must be a string of 1 to 64 characters or an integer from 0 to %d", maxInteger)
+	}
+	if r.kind, ok = decodeString(members["type"]); !ok || r.kind == "" {
+		return r, errorf(CodeMalformed, nil, "type must be a string that is not empty")
+	}
+	if r.version, ok = decodeInteger(members["version"], 1); !ok {
+		return r, errorf(CodeMalformed, nil, "version must be an integer from 1")
+	}
+	if !slices.Contains(supported, int(r.version)) {
+		return r, errUnsupported("version %d is not spoken here", r.version)
+	}
+	r.payload = members["payload"]
+	return r, nil
+}
+
+func errUnsupported(format string, args ...any) *Error {
+	return errorf(CodeUnsupportedVersion, map[string]any{"supported": supported}, format, args...)
+}
+
+func errPayload(path, must string) *Error {
+	return errorf(CodeBadPayload, map[string]any{"path": path}, "%s must be %s", path, must)
+}
+
+// payloadObject gives the payload's members. Requests that need no member may
+// leave the payload out.
+func (r request) payloadObject() (object, *Error) {
+	if r.payload == nil {
+		if r.kind == "ping" || r.kind == "state" {
+			return nil, nil
+		}
+		return nil, errPayload("/payload", "an object")
+	}
+	o, ok := decodeObject(r.payload)
+	if !ok {
+		return nil, errPayload("/payload", "an object")
+	}
+	return o, nil
+}
+
+func decodeHello(p object) (helloRequest, *Error) {
+	var h helloRequest
+	client, ok := decodeObject(p["client"])
+	if !ok {
+		return h, errPayload("/payload/client", "an object")
+	}
+	if h.Client.Name, ok = decodeString(client["name"]); !ok || h.Client.Name == "" {
+		return h, errPayload("/payload/client/name", "a string that is not empty")
+	}
+	if h.Client.Version, ok = decodeString(client["version"]); !ok {
+		return h, errPayload("/payload/client/version", "a string")
+	}
+	versions, ok := decodeList(p["versions"])
+	if !ok || len(versions) == 0 {
+		return h, errPayload("/payload/versions", "a list that is not empty")
+	}
+	for i, raw := range versions {
+		v, ok := decodeInteger(raw, 1)
+		if !ok {
+			return h, errPayload(fmt.Sprintf("/payload/versions/%d", i), "an integer from 1")
+		}
+		h.Versions = append(h.Versions, int(v))
+	}
+	return h, nil
+}
+
+func decodeEvents(p object) ([]string, *Error) {
+	list, ok := decodeList(p["events"])
+	if !ok || len(list) == 0 {
+		return nil, errPayload("/payload/events", "a list that is not empty")
+	}
+	events := make([]string, len(list))
+	for i, raw := range list {
+		if events[i], ok = decodeString(raw); !ok {
+			return nil, errPayload(fmt.Sprintf("/payload/events/%d", i), "a string")
+		}
+	}
+	return events, nil
+}
+
+func decodeListen(p object) (l listenRequest, fault *Error) {
+	if l.Events, fault = decodeEvents(p); fault != nil {
+		return l, fault
+	}
+	raw, given := p["resume"]
+	if !given {
+		return l, nil
+	}
+	members, ok := decodeObject(raw)
+	if !ok {
+		return l, errPayload("/payload/resume", "an object")
+	}
+	var resume Resume
+	if resume.Session, ok = decodeString(members["session"]); !ok || resume.Session == "" {
+		return l, errPayload("/payload/resume/session", "a string that is not empty")
+	}
+	if resume.Seq, ok = decodeInteger(members["seq"], 0); !ok {
+		return l, errPayload("/payload/resume/seq", "an integer from 0")
+	}
+	l.Resume = &resume
+	return l, nil
+}
+
+func decodeCall(p object) (c callRequest, fault *Error) {
+	var ok bool
+	if c.Command, ok = decodeString(p["command"]); !ok || c.Command == "" {
+		return c, errPayload("/payload/command", "a string that is not empty")
+	}
+	c.Arg = p["arg"]
+	return c, nil
+}
+
+func decodeCancel(p object) (id, *Error) {
+	which, ok := decodeID(p["id"])
+	if !ok {
+		return noID, errPayload("/payload/id", "the id of a request")
+	}
+	return which, nil
+}

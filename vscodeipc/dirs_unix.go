@@ -1,0 +1,168 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const dirName = "browser-coordinator-mcp"
+
+// fallbackParent holds the short directory of a user whose own is too long. It
+// is a variable for the tests alone.
+var fallbackParent = "/tmp"
+
+// Dir gives the directory in which windows of this environment listen (spec 2).
+// It may not exist yet. Windows has none; it gives "".
+func Dir() (string, error) {
+	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), dirName)
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the directory of window sockets: neither XDG_DATA_HOME nor HOME is set: %w", err)
+		}
+		dir = filepath.Join(home, ".local", "share", dirName)
+	}
+	if tooLong(dir) {
+		return fallbackDir(), nil
+	}
+	return dir, nil
+}
+
+// tooLong looks at the directory only, so that every window and client of this
+// environment comes to the same answer (spec 2).
+func tooLong(dir string) bool { return len(dir)+1+longestName > maxSocketPath }
+
+func fallbackDir() string {
+	return filepath.Join(fallbackParent, dirName+"-"+strconv.Itoa(os.Getuid()))
+}
+
+// SearchDirs gives every directory in which a window of this user may listen:
+// Dir, the default, the fallback, and those to which sandboxed editors are led.
+// Windows has none.
+func SearchDirs() []string {
+	var dirs []string
+	add := func(dir string) {
+		if filepath.IsAbs(dir) && !tooLong(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if dir, err := Dir(); err == nil {
+		add(dir)
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		for _, data := range []string{
+			".local/share",
+			"snap/code/current/.local/share",
+			"snap/code-insiders/current/.local/share",
+			".var/app/com.visualstudio.code/data",
+		} {
+			add(filepath.Join(home, data, dirName))
+		}
+	}
+	add(fallbackDir())
+	return dirs
+}
+
+// List gives the addresses in use in all directories of SearchDirs. What is in
+// a directory that is not ours is not listed; the error tells of it, beside the
+// addresses of the others.
+func List() ([]Address, error) {
+	var all []Address
+	var faults []error
+	for _, dir := range SearchDirs() {
+		if err := checkDir(dir); err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				faults = append(faults, err)
+			}
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("list the windows in %s: %w", dir, err))
+		}
+		for _, e := range entries {
+			if namePattern.MatchString(e.Name()) {
+				all = append(all, Address(filepath.Join(dir, e.Name())))
+			}
+		}
+	}
+	return all, errors.Join(faults...)
+}
+
+// checkDir refuses a directory that others own or may enter (spec 2).
+func checkDir(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("look at the socket directory: %w", err)
+	}
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("refuse %s: it is a %s, not a directory; move it away: %w", dir, kindOf(info), ErrForeign)
+	case ownerOf(info) != os.Getuid():
+		return fmt.Errorf("refuse the socket directory %s: it belongs to uid %d, not to uid %d: %w", dir, ownerOf(info), os.Getuid(), ErrForeign)
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("refuse the socket directory %s: others may enter it (mode %04o); run: chmod 700 %s: %w", dir, info.Mode().Perm(), dir, ErrForeign)
+	}
+	return nil
+}
+
+// makeDir makes the directory with mode 0700 from its first moment, where it is
+// missing, and checks it in any case.
+func makeDir(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return fmt.Errorf("make the parent of the socket directory: %w", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the socket directory: %w", err)
+	}
+	return checkDir(dir)
+}
+
+func ownerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return -1
+}
+
+// kindOf says what a file is, for people.
+func kindOf(info fs.FileInfo) string {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return "regular file"
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	default:
+		return strings.ToLower(mode.Type().String())
+	}
+}
+
+// checkSocket refuses what is not a socket of ours (spec 9).
+func checkSocket(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, fmt.Errorf("look at the socket: %w", err)
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return nil, fmt.Errorf("refuse %s: it is a %s, not a socket: %w", path, kindOf(info), ErrForeign)
+	}
+	if ownerOf(info) != os.Getuid() {
+		return nil, fmt.Errorf("refuse the socket %s: it belongs to uid %d, not to uid %d: %w", path, ownerOf(info), os.Getuid(), ErrForeign)
+	}
+	return info, nil
+}

@@ -1,0 +1,62 @@
+package vscodeipc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// The codes of spec 6.
+const (
+	CodeMalformed          = "malformed"
+	CodeTooLarge           = "too_large"
+	CodeUnsupportedVersion = "unsupported_version"
+	CodeUnknownType        = "unknown_type"
+	CodeBadPayload         = "bad_payload"
+	CodeUnknownEvent       = "unknown_event"
+	CodeUnknownCommand     = "unknown_command"
+	CodeDuplicateID        = "duplicate_id"
+	CodeTooMany            = "too_many"
+	CodeCancelled          = "cancelled"
+	CodeDeadline           = "deadline"
+	CodeRefused            = "refused"
+	CodeInternal           = "internal"
+)
+
+// Error is a window's answer to a request that it could not fulfil. A [Handler]
+// returns one to choose the code that the client sees.
+type Error struct {
+	Code    string          `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("window answers %s: %s", e.Code, e.Message) }
+
+// ByeError is why a window ended the connection (spec 7).
+type ByeError struct{ Reason, Message string }
+
+func (e *ByeError) Error() string {
+	return fmt.Sprintf("window ended the connection (%s): %s", e.Reason, e.Message)
+}
+
+var (
+	// ErrForeign is wrapped by errors about a directory, socket or peer that is
+	// not the user's own, or is not a socket.
+	ErrForeign = errors.New("not ours")
+	// ErrIncompatible is wrapped by errors about a peer that does not speak a
+	// version of the window protocol that this package speaks.
+	ErrIncompatible = errors.New("incompatible peer")
+	// ErrClosed is wrapped by errors of a client, watcher or server that was
+	// closed by its own program.
+	ErrClosed = errors.New("closed")
+)
+
+// errorf makes an Error with data; data must be encodable or nil.
+func errorf(code string, data any, format string, args ...any) *Error {
+	e := &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	if data != nil {
+		e.Data, _ = json.Marshal(data) // of maps of strings and numbers only
+	}
+	return e
+}

@@ -1,0 +1,46 @@
+package vscodeipc
+
+// record is one event as it was sent.
+type record struct {
+	seq   int64
+	event string
+	line  []byte
+}
+
+// maxHistoryBytes bounds the history of a window whose events are large, so
+// that a replay always fits what may wait for one client.
+const maxHistoryBytes = 4 << 20
+
+// history holds the last events of a window session for replay (spec 5, listen).
+type history struct {
+	records []record
+	bytes   int
+}
+
+func (h *history) add(r record) {
+	h.records = append(h.records, r)
+	h.bytes += len(r.line)
+	drop := 0
+	for len(h.records)-drop > maxHistory || h.bytes > maxHistoryBytes {
+		h.bytes -= len(h.records[drop].line)
+		drop++
+	}
+	if drop > 0 {
+		n := copy(h.records, h.records[drop:])
+		clear(h.records[n:])
+		h.records = h.records[:n]
+	}
+}
+
+// since gives the events after seq, if every one of them is still here. Now is
+// the last event's number.
+func (h *history) since(seq, now int64) ([]record, bool) {
+	if seq > now {
+		return nil, false
+	}
+	missed := int(now - seq)
+	if missed > len(h.records) {
+		return nil, false
+	}
+	return h.records[len(h.records)-missed:], true
+}

@@ -1,0 +1,117 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	lockName    = ".lock"
+	lockPatient = 2 * time.Second  // how long a waiter tries
+	lockStale   = 10 * time.Second // how old a lock may be
+	lockRetry   = 5 * time.Millisecond
+)
+
+// dirLock is the lock of spec 2.2. It keeps binding and deleting windows apart
+// in both languages, so it is a file and not a lock of the kernel's.
+type dirLock struct {
+	path string
+	info fs.FileInfo // which file is ours
+}
+
+// lockDir takes the lock. A file has no event for "released" that Go and Node
+// both have, so a waiter tries again every few milliseconds.
+func lockDir(ctx context.Context, dir string) (*dirLock, error) {
+	ctx, cancel := context.WithTimeout(ctx, lockPatient)
+	defer cancel()
+	retry := time.NewTicker(lockRetry)
+	defer retry.Stop()
+	path := filepath.Join(dir, lockName)
+	for {
+		l, err := tryLock(path)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return l, err
+		}
+		if breakLock(path) {
+			continue
+		}
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the lock %s, which another process holds: %w", path, ctx.Err())
+		}
+	}
+}
+
+func tryLock(path string) (*dirLock, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("take the lock: %w", err)
+	}
+	_, errWrite := f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+	info, errStat := f.Stat()
+	if err := errors.Join(errWrite, errStat, f.Close()); err != nil {
+		os.Remove(path) // nobody takes an empty lock for stale within 10 s
+		return nil, fmt.Errorf("write the lock: %w", err)
+	}
+	return &dirLock{path, info}, nil
+}
+
+// unlock gives the lock back, unless somebody broke it meanwhile.
+func (l *dirLock) unlock() {
+	if now, err := os.Lstat(l.path); err == nil && os.SameFile(now, l.info) {
+		os.Remove(l.path)
+	}
+}
+
+// breakLock takes a lock away that nobody holds any more, and reports whether
+// there is none now.
+func breakLock(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	gone := err == nil && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	if !gone && time.Since(info.ModTime()) < lockStale {
+		return false
+	}
+	removed, err := removeSame(path, info)
+	return removed && err == nil
+}
+
+// removeSame deletes the file at path only if it is the one that info tells of.
+// It takes the name away first and looks at what it got, so that a process that
+// was stopped for long between looking and deleting does no harm: the wrong file
+// is put back.
+func removeSame(path string, info fs.FileInfo) (bool, error) {
+	aside := filepath.Join(filepath.Dir(path), ".gone-"+unique())
+	if err := os.Rename(path, aside); err != nil {
+		return false, err
+	}
+	now, err := os.Lstat(aside)
+	if err != nil {
+		return false, err
+	}
+	if !os.SameFile(now, info) {
+		if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return false, fmt.Errorf("put %s back: %w", path, err)
+		}
+		return false, os.Remove(aside)
+	}
+	return true, os.Remove(aside)
+}

@@ -1,0 +1,157 @@
+package vscodeipc
+
+import "encoding/json"
+
+// Version is the protocol version that this package speaks; supported are all
+// of them, the newest first. There is only one so far.
+const Version = 1
+
+var supported = []int{Version}
+
+// The limits of spec 11.
+const (
+	maxLine        = 8 << 20
+	maxInFlight    = 256
+	maxConnections = 256
+	maxWaiting     = 16 << 20
+	maxHistory     = 256
+)
+
+// Peer names a program at one end of a connection.
+type Peer struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// ServerInfo names the program that serves a window. Kind is "vscode" or
+// "terminal" today.
+type ServerInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+}
+
+// Hello is what a window says of itself (spec 5). Workspace is nil for a window
+// without a folder.
+type Hello struct {
+	Version   int        `json:"version"`
+	Server    ServerInfo `json:"server"`
+	Session   string     `json:"session"`
+	PID       int        `json:"pid"`
+	Workspace *string    `json:"workspace"`
+	Folders   []string   `json:"folders"`
+	Commands  []string   `json:"commands"`
+	Events    []string   `json:"events"`
+	Seq       int64      `json:"seq"`
+	State     State      `json:"state"`
+}
+
+// State is everything that a window tells of its debugging (spec 8). The window
+// counts Revision.
+type State struct {
+	Revision      int64          `json:"revision"`
+	DebugSessions []DebugSession `json:"debugSessions"`
+	Browser       *Browser       `json:"browser"`
+	Pages         []PageEndpoint `json:"pages"`
+}
+
+// DebugSession is a running debug session of a browser; Parent is the id of the
+// session that started it, or empty.
+type DebugSession struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Parent string `json:"parent,omitempty"`
+}
+
+// Browser is the browser-level CDP endpoint of the window's debug browser. Via
+// is "injected", "configured", "attached" or "launched" today.
+type Browser struct {
+	URL          string `json:"url"`
+	Product      string `json:"product,omitempty"`
+	DebugSession string `json:"debugSession,omitempty"`
+	Via          string `json:"via"`
+}
+
+// PageEndpoint is a page-level CDP endpoint. The path of its URL is a secret.
+type PageEndpoint struct {
+	DebugSession string `json:"debugSession"`
+	Name         string `json:"name"`
+	URL          string `json:"url"`
+}
+
+// StateAnswer is the answer to a request for the state.
+type StateAnswer struct {
+	Session string `json:"session"`
+	Seq     int64  `json:"seq"`
+	State   State  `json:"state"`
+}
+
+// Resume names the last event that a client has seen, and its window session.
+type Resume struct {
+	Session string `json:"session"`
+	Seq     int64  `json:"seq"`
+}
+
+// ListenAnswer begins a subscription. With Resumed, State is nil and what was
+// missed comes as events; otherwise State is the state right after event Seq.
+type ListenAnswer struct {
+	Session string `json:"session"`
+	Seq     int64  `json:"seq"`
+	Resumed bool   `json:"resumed"`
+	State   *State `json:"state,omitempty"`
+}
+
+// Event is one event of a window. Payload holds a [State] for "state".
+type Event struct {
+	Type    string          `json:"type"`
+	Seq     int64           `json:"seq,omitempty"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+type bye struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+type helloRequest struct {
+	Client   Peer  `json:"client"`
+	Versions []int `json:"versions"`
+}
+
+type listenRequest struct {
+	Events []string `json:"events"`
+	Resume *Resume  `json:"resume,omitempty"`
+}
+
+type unlistenRequest struct {
+	Events []string `json:"events"`
+}
+
+type callRequest struct {
+	Command string          `json:"command"`
+	Arg     json.RawMessage `json:"arg,omitempty"`
+}
+
+type callAnswer struct {
+	Result json.RawMessage `json:"result"`
+}
+
+type cancelRequest struct {
+	ID id `json:"id"`
+}
+
+type cancelAnswer struct {
+	Cancelled bool `json:"cancelled"`
+}
+
+// normal gives a state whose lists are lists: the schema has no null there.
+func (s State) normal() State {
+	if s.DebugSessions == nil {
+		s.DebugSessions = []DebugSession{}
+	}
+	if s.Pages == nil {
+		s.Pages = []PageEndpoint{}
+	}
+	return s
+}

@@ -1,0 +1,138 @@
+package vscodeipc
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// batchBytes is how much is handed to the system in one write.
+	batchBytes = 64 << 10
+	// goodbyeTime is how long a connection that ends may take for its last line.
+	goodbyeTime = time.Second
+)
+
+// outbox holds the lines that wait for one client. Nobody who sends ever waits
+// for the client: too much waiting ends the connection (spec 7, bye).
+type outbox struct {
+	conn net.Conn
+	wake chan struct{} // holds one token when there may be work
+
+	// mu guards what follows.
+	mu    sync.Mutex
+	lines [][]byte
+	bytes int  // in lines and in the batch that is being written
+	last  bool // nothing may be added any more
+}
+
+func newOutbox(conn net.Conn) *outbox {
+	return &outbox{conn: conn, wake: make(chan struct{}, 1)}
+}
+
+func (o *outbox) send(line []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.last {
+		return
+	}
+	if o.bytes+len(line) > maxWaiting {
+		for _, l := range o.lines {
+			o.bytes -= len(l)
+		}
+		o.lines = nil // the client will not read them; a batch begun is still ended
+		o.finishLocked("slow_reader", fmt.Sprintf("more than %d bytes wait for this client", maxWaiting))
+		return
+	}
+	o.lines = append(o.lines, line)
+	o.bytes += len(line)
+	o.wakeWriter()
+}
+
+// finish makes bye the last line and then ends the connection, both within
+// goodbyeTime.
+func (o *outbox) finish(reason, message string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.finishLocked(reason, message)
+}
+
+// end ends the connection after the lines that wait, within goodbyeTime.
+func (o *outbox) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.last {
+		o.closeLocked()
+	}
+}
+
+func (o *outbox) closeLocked() {
+	o.last = true
+	o.conn.SetWriteDeadline(time.Now().Add(goodbyeTime))
+	o.wakeWriter()
+}
+
+func (o *outbox) finishLocked(reason, message string) {
+	if o.last {
+		return
+	}
+	if line, err := encodeLine(wireEvent{"bye", 0, bye{reason, message}}); err == nil {
+		o.lines = append(o.lines, line)
+		o.bytes += len(line)
+	}
+	o.closeLocked()
+}
+
+func (o *outbox) wakeWriter() {
+	select {
+	case o.wake <- struct{}{}:
+	default: // the writer has a token already
+	}
+}
+
+// take gives the next batch; end tells that there will be no more.
+func (o *outbox) take() (batch net.Buffers, size int, end bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := 0
+	for n < len(o.lines) && (n == 0 || size+len(o.lines[n]) <= batchBytes) {
+		size += len(o.lines[n])
+		n++
+	}
+	batch = append(batch, o.lines[:n]...)
+	if n == len(o.lines) {
+		o.lines = nil
+	} else {
+		o.lines = o.lines[n:]
+	}
+	return batch, size, n == 0 && o.last
+}
+
+func (o *outbox) written(size int) {
+	o.mu.Lock()
+	o.bytes -= size
+	o.mu.Unlock()
+}
+
+// drain writes until the box is closed or the connection fails or done ends.
+func (o *outbox) drain(done <-chan struct{}) {
+	for {
+		batch, size, end := o.take()
+		switch {
+		case end:
+			return
+		case size > 0:
+			if _, err := batch.WriteTo(o.conn); err != nil {
+				return
+			}
+			o.written(size)
+			continue
+		}
+		select {
+		case <-o.wake:
+		case <-done:
+			return
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package vscodeipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// What a probe finds at an address (spec 10).
+const (
+	Live         = "live"
+	Busy         = "busy"
+	Stale        = "stale"
+	Incompatible = "incompatible"
+	Foreign      = "foreign"
+)
+
+const (
+	probeTime     = 1500 * time.Millisecond // for one address
+	probeAllTime  = 1800 * time.Millisecond // for all, so that deleting fits into 2 s
+	probeParallel = 256
+)
+
+// Verdict is what a probe found at one address.
+type Verdict struct {
+	Address Address
+	Verdict string // Live, Busy, Stale, Incompatible or Foreign
+	Reason  string // for people
+	Deleted bool   // the address was stale and is gone
+	Hello   *Hello // of a live window
+}
+
+// ProbeOptions are the options of Probe; nil means the defaults.
+type ProbeOptions struct {
+	DryRun bool        // delete nothing
+	Dial   DialOptions // how to dial
+}
+
+// Probe asks every address in every known directory who is there, all at once
+// and within 2 s, and deletes the dead sockets. The verdicts are in the order of
+// the addresses. The error tells of directories that could not be searched; the
+// verdicts are complete for all others.
+func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
+	var options ProbeOptions
+	if o != nil {
+		options = *o
+	}
+	if options.Dial.Logger == nil {
+		options.Dial.Logger = slog.New(slog.DiscardHandler)
+	}
+	addresses, err := List()
+	asking, cancel := context.WithTimeout(ctx, probeAllTime)
+	defer cancel()
+	verdicts := make([]Verdict, len(addresses))
+	var group errgroup.Group
+	group.SetLimit(probeParallel)
+	for i, a := range addresses {
+		group.Go(func() error {
+			verdicts[i] = probe(asking, a, &options.Dial)
+			return nil
+		})
+	}
+	group.Wait()
+	// A window that was just closing is neither live nor dead: it is not there.
+	verdicts = slices.DeleteFunc(verdicts, func(v Verdict) bool { return v.Verdict == "" })
+	slices.SortFunc(verdicts, func(a, b Verdict) int { return strings.Compare(string(a.Address), string(b.Address)) })
+	if !options.DryRun {
+		err = errors.Join(err, sweep(ctx, verdicts))
+	}
+	if err != nil {
+		err = fmt.Errorf("probe the windows: %w", err)
+	}
+	return verdicts, err
+}
+
+// probe asks one address. The zero verdict means that it is gone meanwhile.
+func probe(ctx context.Context, a Address, o *DialOptions) Verdict {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	c, err := dial(ctx, a, o)
+	if err == nil {
+		hello := c.Hello()
+		c.Close()
+		return Verdict{Address: a, Verdict: Live, Reason: "it answered", Hello: &hello}
+	}
+	v := Verdict{Address: a, Reason: err.Error()}
+	var goodbye *ByeError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Verdict{}
+	case errors.Is(err, ErrForeign):
+		v.Verdict = Foreign
+	case errors.Is(err, ErrIncompatible):
+		v.Verdict = Incompatible
+	case isRefused(err):
+		v.Verdict, v.Reason = Stale, "nobody listens there"
+	case errors.As(err, &goodbye):
+		v.Verdict = Busy
+	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
+		v.Verdict, v.Reason = Busy, "it took the connection but did not answer in time"
+	default:
+		v.Verdict = Busy
+	}
+	return v
+}

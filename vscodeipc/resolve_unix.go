@@ -1,0 +1,92 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// resolve is step 1 of spec 1: absolute, without links, the name on disk.
+func resolve(path string) (string, error) {
+	if path == "" {
+		return "", errEmpty
+	}
+	if strings.ContainsRune(path, 0) {
+		return "", errNUL
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", err
+	}
+	return onDisk(real, os.Lstat, readNames), nil
+}
+
+func readNames(dir string) ([]string, error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Readdirnames(-1)
+}
+
+// onDisk gives each element of a path without links the case that it has in its
+// directory. A directory is read only where the same element in another case
+// leads to the same file, so that nothing is read on a file system that minds
+// case. An unreadable directory keeps the name as it was asked for.
+func onDisk(path string, lstat func(string) (fs.FileInfo, error), names func(string) ([]string, error)) string {
+	if path == "/" {
+		return path
+	}
+	out := ""
+	for element := range strings.SplitSeq(path[1:], "/") {
+		if other := swapCase(element); other != element && sameFile(lstat, out+"/"+element, out+"/"+other) {
+			element = nameOnDisk(out, element, names)
+		}
+		out += "/" + element
+	}
+	return out
+}
+
+func sameFile(lstat func(string) (fs.FileInfo, error), a, b string) bool {
+	x, errA := lstat(a)
+	y, errB := lstat(b)
+	return errors.Join(errA, errB) == nil && os.SameFile(x, y)
+}
+
+func nameOnDisk(dir, element string, names func(string) ([]string, error)) string {
+	list, err := names(dir + "/")
+	if err != nil {
+		return element
+	}
+	found := element
+	for _, name := range list {
+		if name == element {
+			return element // two names, one file: hard links on a file system that minds case
+		}
+		if strings.EqualFold(norm.NFC.String(name), norm.NFC.String(element)) {
+			found = name
+		}
+	}
+	return found
+}
+
+func swapCase(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsUpper(r) {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, s)
+}

@@ -1,0 +1,338 @@
+package vscodeipc
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Call is one call of a command.
+type Call struct {
+	Command string
+	Arg     json.RawMessage // nil when left out
+	Client  Peer            // as it called itself; zero when it sent no hello
+}
+
+// Handler runs a command. The context ends when the client cancels the call or
+// goes, and when the server closes. The result has to encode to JSON. An [Error]
+// chooses the code that the client sees; any other is "internal".
+type Handler func(ctx context.Context, call Call) (result any, err error)
+
+// ServerOptions describes a window.
+type ServerOptions struct {
+	Workspace string   // canonical path; empty for a window without a folder
+	Folders   []string // canonical paths
+	Kind      string   // required: "vscode" or "terminal"
+	Name      string   // required: the serving program
+	Version   string   // its version
+	Commands  map[string]Handler
+	Events    []string // further events for Emit; "state" is always there
+	Logger    *slog.Logger
+}
+
+// Server is a window. Its methods may be called from any goroutine.
+type Server struct {
+	hello   Hello // what does not change: all but Seq and State
+	options ServerOptions
+	log     *slog.Logger
+	key     string
+	ctx     context.Context // ends handlers, the accept loop and the keeper
+	cancel  context.CancelFunc
+	owned   sync.WaitGroup // every goroutine of the server
+
+	// mu guards what follows. Lock order: Server.mu, then serverConn.mu, then
+	// outbox.mu.
+	mu      sync.Mutex
+	bound   *binding
+	conns   map[*serverConn]struct{}
+	seq     int64
+	state   State
+	history history
+	closed  bool
+}
+
+// Serve makes the calling process a window: it binds the workspace's address
+// and answers until Close. The context bounds the binding only.
+func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
+	s, err := newServer(o)
+	if err != nil {
+		return nil, fmt.Errorf("serve a window: %w", err)
+	}
+	b, err := bind(ctx, s.key)
+	if err != nil {
+		s.cancel()
+		return nil, fmt.Errorf("serve a window: %w", err)
+	}
+	s.bound = b
+	s.owned.Add(1)
+	go s.acceptLoop(b.listener)
+	return s, nil
+}
+
+func newServer(o ServerOptions) (*Server, error) {
+	if o.Name == "" || o.Kind == "" {
+		return nil, errors.New("ServerOptions needs Name and Kind")
+	}
+	if slices.Contains(o.Events, "bye") {
+		return nil, errors.New(`"bye" is no event to listen to`)
+	}
+	var random [16]byte
+	rand.Read(random[:]) // never fails
+	s := &Server{options: o, log: o.Logger, conns: map[*serverConn]struct{}{}, state: State{}.normal()}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.hello = Hello{
+		Version:  Version,
+		Server:   ServerInfo{o.Name, o.Version, o.Kind},
+		Session:  hex.EncodeToString(random[:]),
+		PID:      os.Getpid(),
+		Folders:  append([]string{}, o.Folders...),
+		Commands: slices.AppendSeq([]string{}, maps.Keys(o.Commands)),
+		Events:   append([]string{"state"}, o.Events...),
+	}
+	slices.Sort(s.hello.Commands)
+	s.key = "pid-" + strconv.Itoa(s.hello.PID)
+	if o.Workspace != "" {
+		s.hello.Workspace = &o.Workspace
+		s.key = Hash(o.Workspace)
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Address tells where the window listens now. It changes only if somebody takes
+// the window's name away and another window has it by then.
+func (s *Server) Address() Address {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound.address
+}
+
+// Session gives the random id of this window session.
+func (s *Server) Session() string { return s.hello.Session }
+
+// State gives the state that was set last, with its revision.
+func (s *Server) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// SetState tells all clients the new state. The server counts the revision; a
+// state that differs in nothing else is no change and tells nobody. The state
+// belongs to the server from now on.
+func (s *Server) SetState(state State) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state = state.normal()
+	state.Revision = s.state.Revision
+	if reflect.DeepEqual(state, s.state) {
+		return nil
+	}
+	state.Revision++
+	if err := s.emitLocked("state", state); err != nil {
+		return fmt.Errorf("set the window's state: %w", err)
+	}
+	s.state = state
+	return nil
+}
+
+// Emit sends one of the events that ServerOptions named to its listeners.
+func (s *Server) Emit(event string, payload any) error {
+	if !slices.Contains(s.options.Events, event) {
+		return fmt.Errorf("emit the event %q: the window does not offer it", event)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.emitLocked(event, payload); err != nil {
+		return fmt.Errorf("emit the event %q: %w", event, err)
+	}
+	return nil
+}
+
+func (s *Server) emitLocked(event string, payload any) error {
+	if s.closed {
+		return ErrClosed
+	}
+	line, err := encodeLine(wireEvent{event, s.seq + 1, payload})
+	if err != nil {
+		return err
+	}
+	s.seq++
+	s.history.add(record{s.seq, event, line})
+	for c := range s.conns {
+		if c.listening[event] {
+			c.out.send(line)
+		}
+	}
+	return nil
+}
+
+// Close ends the window: it takes the address away, says goodbye to its clients
+// and waits for its goroutines, handlers among them, until the context ends.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	bound := s.bound
+	s.mu.Unlock()
+	s.cancel()
+
+	err := bound.unbind(ctx)
+	s.mu.Lock()
+	for c := range s.conns {
+		c.out.finish("shutdown", "the window closes")
+	}
+	s.mu.Unlock()
+	ended := make(chan struct{})
+	go s.waitOwned(ended)
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		err = errors.Join(err, fmt.Errorf("wait for the window's calls to end: %w", ctx.Err()))
+	}
+	if err != nil {
+		return fmt.Errorf("close the window: %w", err)
+	}
+	return nil
+}
+
+// waitOwned ends when the last goroutine of the server has.
+func (s *Server) waitOwned(ended chan<- struct{}) {
+	s.owned.Wait()
+	close(ended)
+}
+
+// acceptLoop is owned by the server and ends with its listener.
+func (s *Server) acceptLoop(l net.Listener) {
+	defer s.owned.Done()
+	const longest = time.Second
+	pause := 5 * time.Millisecond
+	for {
+		conn, err := l.Accept()
+		switch {
+		case err == nil:
+			pause = 5 * time.Millisecond
+			s.admit(conn)
+		case errors.Is(err, net.ErrClosed):
+			return
+		default:
+			// Out of file descriptors, as a rule: it passes when others give some back.
+			s.log.Warn("window cannot accept a client", "error", err, "again_in", pause)
+			select {
+			case <-time.After(pause):
+				pause = min(2*pause, longest)
+			case <-s.ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// admit gives a client its connection, or a reason why not.
+func (s *Server) admit(conn net.Conn) {
+	if err := checkPeer(conn); err != nil {
+		s.log.Warn("window refuses a client", "error", err)
+		conn.Close()
+		return
+	}
+	c := newServerConn(s, conn)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owned.Add(2)
+	go c.writeLoop()
+	go c.readLoop()
+	switch {
+	case s.closed:
+		c.out.finish("shutdown", "the window closes")
+	case len(s.conns) >= maxConnections:
+		c.out.finish("too_many_connections", fmt.Sprintf("%d clients are connected already", maxConnections))
+	default:
+		s.conns[c] = struct{}{}
+	}
+}
+
+func (s *Server) forget(c *serverConn) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+}
+
+func (s *Server) helloAnswer() Hello {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.hello
+	h.Seq, h.State = s.seq, s.state
+	return h
+}
+
+func (s *Server) stateAnswer() StateAnswer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return StateAnswer{s.hello.Session, s.seq, s.state}
+}
+
+// listen subscribes and answers in one step, so that the next event that the
+// client gets is the one after the answer's state (spec 5, listen).
+func (s *Server) listen(c *serverConn, to id, l listenRequest) *Error {
+	if fault := s.offered(l.Events); fault != nil {
+		return fault
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer := ListenAnswer{Session: s.hello.Session, Seq: s.seq}
+	var missed []record
+	if l.Resume != nil && l.Resume.Session == s.hello.Session {
+		missed, answer.Resumed = s.history.since(l.Resume.Seq, s.seq)
+	}
+	if !answer.Resumed {
+		answer.State = &s.state
+	}
+	c.out.send(encodeAnswer(to, answer, nil))
+	for _, r := range missed {
+		if slices.Contains(l.Events, r.event) {
+			c.out.send(r.line)
+		}
+	}
+	for _, event := range l.Events {
+		c.listening[event] = true
+	}
+	return nil
+}
+
+func (s *Server) unlisten(c *serverConn, events []string) *Error {
+	if fault := s.offered(events); fault != nil {
+		return fault
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, event := range events {
+		delete(c.listening, event)
+	}
+	return nil
+}
+
+func (s *Server) offered(events []string) *Error {
+	for _, event := range events {
+		if !slices.Contains(s.hello.Events, event) {
+			return errorf(CodeUnknownEvent, map[string]any{"offered": s.hello.Events}, "the event %q is not offered", event)
+		}
+	}
+	return nil
+}

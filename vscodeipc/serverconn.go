@@ -1,0 +1,274 @@
+package vscodeipc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+)
+
+// serverConn is one client of a window.
+type serverConn struct {
+	server *Server
+	conn   net.Conn
+	out    *outbox
+	gone   chan struct{}   // closed when the client has gone
+	ctx    context.Context // of the client's calls
+	cancel context.CancelFunc
+	client Peer // from its hello; used by the read loop only
+
+	listening map[string]bool // guarded by Server.mu
+
+	// mu guards what follows.
+	mu       sync.Mutex
+	inFlight map[id]context.CancelFunc
+	idle     chan struct{} // when set: closed as soon as no call is in flight
+}
+
+func newServerConn(s *Server, conn net.Conn) *serverConn {
+	c := &serverConn{
+		server: s, conn: conn, out: newOutbox(conn), gone: make(chan struct{}),
+		listening: map[string]bool{}, inFlight: map[id]context.CancelFunc{},
+	}
+	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	return c
+}
+
+// writeLoop is owned by the server. It ends the connection when the client has
+// gone or the last line is written.
+func (c *serverConn) writeLoop() {
+	defer c.server.owned.Done()
+	c.out.drain(c.gone)
+	c.conn.Close() // ends the read loop
+}
+
+// readLoop is owned by the server. It ends with the connection, and with it end
+// the client's calls and subscriptions.
+func (c *serverConn) readLoop() {
+	defer c.server.owned.Done()
+	switch err := c.readLines(); {
+	case errors.Is(err, errTooLarge):
+		c.out.send(encodeAnswer(noID, nil, errorf(CodeTooLarge, nil, "%v", err)))
+		c.out.finish(CodeTooLarge, err.Error())
+	case errors.Is(err, io.EOF):
+		// It may have ended its sending side only (spec 4): it gets its answers.
+		c.awaitCalls()
+		c.out.end()
+	default:
+		close(c.gone)
+	}
+	c.server.forget(c)
+	c.cancel()
+}
+
+func (c *serverConn) readLines() error {
+	lines := newLineReader(c.conn)
+	for {
+		line, err := lines.next()
+		if err != nil {
+			return err
+		}
+		c.handle(line)
+	}
+}
+
+// awaitCalls gives the calls in flight goodbyeTime to end.
+func (c *serverConn) awaitCalls() {
+	c.mu.Lock()
+	if len(c.inFlight) == 0 {
+		c.mu.Unlock()
+		return
+	}
+	c.idle = make(chan struct{})
+	c.mu.Unlock()
+	patience := time.NewTimer(goodbyeTime)
+	defer patience.Stop()
+	select {
+	case <-c.idle:
+	case <-patience.C:
+	case <-c.ctx.Done():
+	}
+}
+
+// handle makes the checks in the order of spec 6 and answers.
+func (c *serverConn) handle(line []byte) {
+	r, fault := decodeRequest(line)
+	if fault == nil {
+		fault = c.route(r)
+	}
+	if fault != nil {
+		c.out.send(encodeAnswer(r.id, nil, fault))
+	}
+}
+
+// requestTypes are the requests of spec 5, as unknown_type lists them.
+var requestTypes = []string{"hello", "ping", "state", "listen", "unlisten", "call", "cancel"}
+
+func (c *serverConn) route(r request) *Error {
+	if !slices.Contains(requestTypes, r.kind) {
+		return errorf(CodeUnknownType, map[string]any{"types": requestTypes}, "there is no request %q", r.kind)
+	}
+	if fault := c.room(r); fault != nil {
+		return fault
+	}
+	p, fault := r.payloadObject()
+	if fault != nil {
+		return fault
+	}
+	switch r.kind {
+	case "hello":
+		return c.hello(r.id, p)
+	case "ping":
+		c.answer(r.id, struct{}{})
+	case "state":
+		c.answer(r.id, c.server.stateAnswer())
+	case "listen":
+		l, fault := decodeListen(p)
+		if fault != nil {
+			return fault
+		}
+		return c.server.listen(c, r.id, l)
+	case "unlisten":
+		events, fault := decodeEvents(p)
+		if fault == nil {
+			fault = c.server.unlisten(c, events)
+		}
+		if fault != nil {
+			return fault
+		}
+		c.answer(r.id, struct{}{})
+	case "call":
+		return c.call(r.id, p)
+	case "cancel":
+		which, fault := decodeCancel(p)
+		if fault != nil {
+			return fault
+		}
+		c.answer(r.id, cancelAnswer{c.giveUp(which)})
+	}
+	return nil
+}
+
+func (c *serverConn) answer(to id, payload any) { c.out.send(encodeAnswer(to, payload, nil)) }
+
+func (c *serverConn) room(r request) *Error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.inFlight[r.id]; taken {
+		return errorf(CodeDuplicateID, nil, "the id %s is in flight already", r.id.text)
+	}
+	if len(c.inFlight) >= maxInFlight && r.kind != "cancel" {
+		return errorf(CodeTooMany, nil, "%d requests are in flight on this connection", maxInFlight)
+	}
+	return nil
+}
+
+func (c *serverConn) hello(to id, p object) *Error {
+	h, fault := decodeHello(p)
+	if fault != nil {
+		return fault
+	}
+	for _, version := range supported {
+		if slices.Contains(h.Versions, version) {
+			c.client = h.Client
+			answer := c.server.helloAnswer()
+			answer.Version = version
+			c.answer(to, answer)
+			return nil
+		}
+	}
+	return errUnsupported("none of the versions %v is spoken here", h.Versions)
+}
+
+func (c *serverConn) call(to id, p object) *Error {
+	request, fault := decodeCall(p)
+	if fault != nil {
+		return fault
+	}
+	handler, ok := c.server.options.Commands[request.Command]
+	if !ok {
+		return errorf(CodeUnknownCommand, map[string]any{"offered": c.server.hello.Commands}, "the command %q is not offered", request.Command)
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.mu.Lock()
+	c.inFlight[to] = cancel
+	c.mu.Unlock()
+	c.server.owned.Add(1)
+	call := Call{request.Command, slices.Clone(request.Arg), c.client}
+	go c.runCall(ctx, to, handler, call)
+	return nil
+}
+
+// giveUp cancels a call and reports whether it was in flight.
+func (c *serverConn) giveUp(which id) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cancel, ok := c.inFlight[which]
+	if ok {
+		cancel()
+	}
+	return ok
+}
+
+// runCall is owned by the server. It answers once, whatever the handler does.
+func (c *serverConn) runCall(ctx context.Context, to id, handler Handler, call Call) {
+	defer c.server.owned.Done()
+	result, err := c.runHandler(ctx, handler, call)
+	var answer any
+	if err == nil {
+		answer, err = encodeResult(result)
+	}
+	fault := callFault(ctx, err)
+
+	// The id is free before its answer is on the way, so that a client may use
+	// it again at once.
+	c.mu.Lock()
+	c.inFlight[to]()
+	delete(c.inFlight, to)
+	c.out.send(encodeAnswer(to, answer, fault))
+	if c.idle != nil && len(c.inFlight) == 0 {
+		close(c.idle)
+	}
+	c.mu.Unlock()
+}
+
+func (c *serverConn) runHandler(ctx context.Context, handler Handler, call Call) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.server.log.Error("command failed", "command", call.Command, "panic", p, "stack", string(debug.Stack()))
+			err = errors.New("the command failed; the window's log says where")
+		}
+	}()
+	return handler(ctx, call)
+}
+
+func encodeResult(result any) (callAnswer, error) {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return callAnswer{}, fmt.Errorf("encode the command's result: %w", err)
+	}
+	return callAnswer{raw}, nil
+}
+
+// callFault gives a handler's error the code that the client sees.
+func callFault(ctx context.Context, err error) *Error {
+	var chosen *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &chosen):
+		return chosen
+	case ctx.Err() != nil:
+		return errorf(CodeCancelled, nil, "given up: %v", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return errorf(CodeDeadline, nil, "%v", err)
+	default:
+		return errorf(CodeInternal, nil, "%v", err)
+	}
+}

@@ -1,0 +1,39 @@
+package vscodeipc
+
+import (
+	"fmt"
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxSocketPath is what sun_path holds, without its NUL.
+const maxSocketPath = 103
+
+// narrowSocket does nothing: macOS takes the mode from the umask only. The
+// directory (0700) covers the moment until chmod.
+func narrowSocket(string, string, syscall.RawConn) error { return nil }
+
+// peerUID asks the kernel who is at the other end.
+func peerUID(conn net.Conn) (uid int, known bool, err error) {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return 0, false, nil
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, false, fmt.Errorf("ask who the peer is: %w", err)
+	}
+	var cred *unix.Xucred
+	var sockErr error
+	if err := raw.Control(func(fd uintptr) {
+		cred, sockErr = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	}); err != nil {
+		return 0, false, fmt.Errorf("ask who the peer is: %w", err)
+	}
+	if sockErr != nil {
+		return 0, false, fmt.Errorf("ask who the peer is: %w", sockErr)
+	}
+	return int(cred.Uid), true, nil
+}

@@ -1,0 +1,42 @@
+package vscodeipc
+
+import (
+	"fmt"
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxSocketPath is what sun_path holds, without its NUL.
+const maxSocketPath = 107
+
+// narrowSocket sets the mode that the socket's file is created with.
+func narrowSocket(_, _ string, raw syscall.RawConn) error {
+	var chmod error
+	if err := raw.Control(func(fd uintptr) { chmod = unix.Fchmod(int(fd), 0o600) }); err != nil {
+		return err
+	}
+	return chmod
+}
+
+// peerUID asks the kernel who is at the other end.
+func peerUID(conn net.Conn) (uid int, known bool, err error) {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return 0, false, nil
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, false, fmt.Errorf("ask who the peer is: %w", err)
+	}
+	var cred *unix.Ucred
+	var sockErr error
+	if err := raw.Control(func(fd uintptr) { cred, sockErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+		return 0, false, fmt.Errorf("ask who the peer is: %w", err)
+	}
+	if sockErr != nil {
+		return 0, false, fmt.Errorf("ask who the peer is: %w", sockErr)
+	}
+	return int(cred.Uid), true, nil
+}

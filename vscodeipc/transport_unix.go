@@ -1,0 +1,47 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// connect dials a window's socket after the checks of spec 9, and checks the
+// peer then.
+func connect(ctx context.Context, a Address) (net.Conn, error) {
+	path := string(a)
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("the path %s has %d bytes, a socket's has %d at most", path, len(path), maxSocketPath)
+	}
+	if err := checkDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if _, err := checkSocket(path); err != nil {
+		return nil, err
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPeer(conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// checkPeer refuses a peer that runs as another user, where the system tells.
+func checkPeer(conn net.Conn) error {
+	uid, known, err := peerUID(conn)
+	if err != nil {
+		return err
+	}
+	if known && uid != os.Getuid() {
+		return fmt.Errorf("refuse the peer: it runs as uid %d, not as uid %d: %w", uid, os.Getuid(), ErrForeign)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package vscodeipc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Microsoft/go-winio"
+	"golang.org/x/sys/windows"
+)
+
+// pipeBuffer is the size of a pipe's buffers in each direction.
+const pipeBuffer = 64 << 10
+
+// Dir gives "": pipes have no directory.
+func Dir() (string, error) { return "", nil }
+
+// SearchDirs gives none: pipes have no directory.
+func SearchDirs() []string { return nil }
+
+// List gives the windows' pipes in the pipe namespace.
+func List() ([]Address, error) {
+	const root = `\\.\pipe\`
+	pattern, err := windows.UTF16PtrFromString(root + "*")
+	if err != nil {
+		return nil, err
+	}
+	var found windows.Win32finddata
+	handle, err := windows.FindFirstFile(pattern, &found)
+	if err != nil {
+		return nil, fmt.Errorf("list the named pipes: %w", err)
+	}
+	defer windows.FindClose(handle)
+	var all []Address
+	for {
+		if a := Address(root + windows.UTF16ToString(found.FileName[:])); a.Key() != "" && strings.HasPrefix(string(a), pipePrefix) {
+			all = append(all, a)
+		}
+		if err := windows.FindNextFile(handle, &found); err != nil {
+			if errors.Is(err, windows.ERROR_NO_MORE_FILES) {
+				return all, nil
+			}
+			return all, fmt.Errorf("list the named pipes: %w", err)
+		}
+	}
+}
+
+// connect dials a window's pipe. A pipe has no instance free for a moment
+// between two clients, so that busy is tried again until the context ends
+// (go-winio does), and so is a name that is missing for just as long.
+func connect(ctx context.Context, a Address) (net.Conn, error) {
+	if a.Key() == "" {
+		return nil, fmt.Errorf("refuse %s: it is no window's pipe: %w", a, ErrForeign)
+	}
+	conn, err := winio.DialPipeContext(ctx, string(a))
+	if errors.Is(err, windows.ERROR_FILE_NOT_FOUND) {
+		select {
+		case <-time.After(20 * time.Millisecond):
+			conn, err = winio.DialPipeContext(ctx, string(a))
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOwner(conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// checkOwner refuses a pipe that belongs neither to the user nor, as those do
+// that an elevated editor makes, to the administrators.
+func checkOwner(conn net.Conn) error {
+	handle, ok := conn.(interface{ Fd() uintptr })
+	if !ok {
+		return nil
+	}
+	descriptor, err := windows.GetSecurityInfo(windows.Handle(handle.Fd()), windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
+	if err != nil {
+		return fmt.Errorf("ask who owns the pipe: %w", err)
+	}
+	owner, _, err := descriptor.Owner()
+	if err != nil {
+		return fmt.Errorf("ask who owns the pipe: %w", err)
+	}
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return fmt.Errorf("ask who the user is: %w", err)
+	}
+	if !owner.Equals(user.User.Sid) && !owner.IsWellKnown(windows.WinBuiltinAdministratorsSid) {
+		return fmt.Errorf("refuse the pipe: it belongs to %s: %w", owner, ErrForeign)
+	}
+	return nil
+}
+
+// checkPeer does nothing: the pipe's security descriptor admits its owner only.
+func checkPeer(net.Conn) error { return nil }
+
+// binding is a pipe that listens.
+type binding struct {
+	listener net.Listener
+	address  Address
+}
+
+// bind listens on the first of the window's names that is free: go-winio asks
+// for the first instance of a name, which the system gives to one process only.
+func bind(_ context.Context, key string) (*binding, error) {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return nil, fmt.Errorf("ask who the user is: %w", err)
+	}
+	sid := user.User.Sid.String()
+	config := &winio.PipeConfig{
+		SecurityDescriptor: "O:" + sid + "D:P(A;;GA;;;" + sid + ")",
+		InputBufferSize:    pipeBuffer,
+		OutputBufferSize:   pipeBuffer,
+	}
+	for n := 1; n <= maxSuffix; n++ {
+		name := pipePrefix + key
+		if n > 1 {
+			name += "-" + strconv.Itoa(n)
+		}
+		listener, err := winio.ListenPipe(name, config)
+		if err == nil {
+			return &binding{listener, Address(name)}, nil
+		}
+		if !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_PIPE_BUSY) && !errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
+			return nil, fmt.Errorf("listen on %s: %w", name, err)
+		}
+	}
+	return nil, fmt.Errorf("name the pipe: %d windows have the names %s%s… already; close one", maxSuffix, pipePrefix, key)
+}
+
+// unbind stops listening; the name goes with the last handle.
+func (b *binding) unbind(context.Context) error { return b.listener.Close() }
