@@ -1,10 +1,20 @@
 package cdpproxy_test
 
 import (
+	"encoding/json"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/remote"
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
 )
 
 // get asks the endpoint at addr; "Host" in headers replaces the host.
@@ -47,4 +57,194 @@ func connectAsChild(addr string) {
 		body = err.Error()
 	}
 	io.WriteString(os.Stdout, body)
+}
+
+const token = "5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e"
+
+// TestWhoGetsIn asks with every combination that matters and looks at what a
+// user sees: served, or told why not and what to do.
+func TestWhoGetsIn(t *testing.T) {
+	src := newSource(sharedChromium(t).url)
+	_, open := serve(t, src, &cdpproxy.Options{Token: token, AllowOrigins: []string{"https://tool.example"}})
+	_, strict := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
+	_, port, _ := net.SplitHostPort(open)
+
+	for _, c := range []struct {
+		name    string
+		addr    string
+		path    string
+		headers map[string]string
+		status  int
+		says    string
+	}{
+		{"same user", open, "/json/version", nil, 200, `"ws://` + open + `/devtools/browser/`},
+		{"slash", open, "/json/version/", nil, 200, `"ws://` + open + `/devtools/browser/`},
+		{"list", open, "/json/list/", nil, 200, `"ws://` + open + `/devtools/page/`},
+		{"list front end", open, "/json", nil, 200, `?ws=` + open + `/devtools/page/`},
+		{"protocol", open, "/json/protocol", nil, 200, `"domain"`},
+		{"as Chromium", open, "/json/", nil, 404, "Unknown command"},
+		{"new needs PUT", open, "/json/new", nil, 405, "PUT"},
+		{"unknown path", open, "/nonsense", nil, 404, "/json/version"},
+		{"not an upgrade", open, "/devtools/browser/x", nil, 426, "ws://"},
+		{"token", open, "/" + token + "/json/version", nil, 200, `"ws://` + open + "/" + token + `/devtools/browser/`},
+		{"token list", open, "/" + token + "/json/list", nil, 200, `?ws=` + open + "/" + token + `/devtools/page/`},
+		{"bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer " + token}, 200, `"ws://` + strict + `/devtools/browser/`},
+		{"strict, token", strict, "/" + token + "/json/version/", nil, 200, token},
+		{"strict, none", strict, "/json/version", nil, 403, "coordinator endpoint"},
+		{"strict, wrong", strict, "/" + token[1:] + "0/json/version", nil, 403, "token missing or wrong"},
+		{"strict, prefix", strict, "/" + token[:10] + "/json/version", nil, 403, "token missing or wrong"},
+		{"strict, wrong bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer x"}, 403, "token missing or wrong"},
+
+		{"localhost", open, "/json/version", map[string]string{"Host": "localhost"}, 200, `"ws://` + open},
+		{"localhost port", open, "/json/version", map[string]string{"Host": "LocalHost:" + port}, 200, `"ws://` + open},
+		{"sub localhost", open, "/json/version", map[string]string{"Host": "a.b.localhost:1"}, 200, `"ws://` + open},
+		{"::1", open, "/json/version", map[string]string{"Host": "[::1]:9"}, 200, `"ws://` + open},
+		{"rebound", open, "/json/version", map[string]string{"Host": "evil.example:" + port}, 403, `Host "evil.example:` + port + `" refused`},
+		{"rebound, token", open, "/" + token + "/json/version", map[string]string{"Host": "evil.example"}, 403, "refused"},
+		{"other IP", open, "/json/version", map[string]string{"Host": "127.0.0.2"}, 403, "refused"},
+		{"suffix", open, "/json/version", map[string]string{"Host": "evillocalhost"}, 403, "refused"},
+		{"dot", open, "/json/version", map[string]string{"Host": ".localhost"}, 403, "refused"},
+		{"prefix", open, "/json/version", map[string]string{"Host": "127.0.0.1.evil.example"}, 403, "refused"},
+
+		{"page", open, "/json/version", map[string]string{"Origin": "https://evil.example"}, 403, `Origin "https://evil.example" refused`},
+		{"page, token", open, "/" + token + "/json/version", map[string]string{"Origin": "https://evil.example"}, 403, "refused"},
+		{"file", open, "/json/version", map[string]string{"Origin": "null"}, 403, "refused"},
+		{"own origin", open, "/json/version", map[string]string{"Origin": "http://" + open}, 403, "refused"},
+		{"image", open, "/json/version", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403, "web page"},
+		{"neighbour", open, "/json/version", map[string]string{"Sec-Fetch-Site": "same-site"}, 403, "web page"},
+		{"typed", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none"}, 200, "Browser"},
+		{"allowed", open, "/json/version", map[string]string{"Origin": "https://tool.example", "Sec-Fetch-Site": "cross-site"}, 200, "Browser"},
+		{"DevTools", open, "/json/version", map[string]string{"Origin": cdpproxy.DevToolsOrigin}, 200, "Browser"},
+	} {
+		status, body := get(t, c.addr, c.path, c.headers)
+		if status != c.status || !strings.Contains(body, c.says) {
+			t.Errorf("%s: HTTP %d %.300s\nwant %d with %q", c.name, status, body, c.status, c.says)
+		}
+	}
+}
+
+func TestWebSocketGuard(t *testing.T) {
+	src := newSource(sharedChromium(t).url)
+	_, addr := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
+	for name, c := range map[string]struct {
+		path   string
+		header http.Header
+		status int
+	}{
+		"token":         {"/" + token + "/devtools/browser/x", nil, 101},
+		"bearer":        {"/devtools/browser/x", http.Header{"Authorization": {"bearer " + token}}, 101},
+		"none":          {"/devtools/browser/x", nil, 403},
+		"origin":        {"/" + token + "/devtools/browser/x", http.Header{"Origin": {"http://127.0.0.1"}}, 403},
+		"DevTools":      {"/" + token + "/devtools/browser/x", http.Header{"Origin": {cdpproxy.DevToolsOrigin}}, 101},
+		"no such page":  {"/" + token + "/devtools/page/ABC", nil, 500}, // as Chromium answers
+		"not a browser": {"/" + token + "/other", nil, 404},
+	} {
+		conn, res, err := websocket.Dial(testContext(t), "ws://"+addr+c.path, &websocket.DialOptions{HTTPHeader: c.header})
+		if res == nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if res.StatusCode != c.status {
+			t.Errorf("%s: HTTP %d, want %d", name, res.StatusCode, c.status)
+		}
+		if err == nil {
+			conn.CloseNow()
+		}
+	}
+}
+
+// TestWebPage has real pages in a real browser try what a hostile site would.
+func TestWebPage(t *testing.T) {
+	c := sharedChromium(t)
+	_, addr := serve(t, newSource(c.url), nil)
+	_, port, _ := net.SplitHostPort(addr)
+
+	ctx, cancel := remote.NewAllocator(testContext(t), c.url, remote.NoModifyURL)
+	defer cancel()
+	ctx, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<title>site</title>")
+	}))
+	defer site.Close()
+	if err := chromedp.Do(ctx, chromedp.Navigate(site.URL)); err != nil {
+		t.Fatal(err)
+	}
+	victim := openTab(t, addr)
+	script := `(async () => {
+		const out = {};
+		const base = "http://` + addr + `";
+		try { out.fetch = await (await fetch(base + "/json/version")).text(); } catch (e) { out.fetch = e.name; }
+		try { await fetch(base + "/json/close/` + victim + `", {mode: "no-cors"}); out.close = "sent"; } catch (e) { out.close = e.name; }
+		out.image = await new Promise(r => { const i = new Image(); i.onload = i.onerror = e => r(e.type); i.src = base + "/json/close/` + victim + `"; });
+		out.ws = await new Promise(r => { const w = new WebSocket("ws://` + addr + `/devtools/browser/x"); w.onopen = () => r("open"); w.onerror = () => r("error"); });
+		return JSON.stringify(out);
+	})()`
+	got, err := chromedp.Run(ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"fetch":"TypeError","close":"sent","image":"error","ws":"error"}`; got != want {
+		t.Errorf("a page got %s, want %s", got, want)
+	}
+	if _, body := get(t, addr, "/json/list", nil); !strings.Contains(body, victim) {
+		t.Error("a page has closed a tab")
+	}
+
+	// The name rebound.test resolves to 127.0.0.1 in this browser.
+	if err := chromedp.Do(ctx, chromedp.Navigate("http://rebound.test:"+port+"/json/version")); err != nil {
+		t.Fatal(err)
+	}
+	got, err = chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got, `Host "rebound.test:`) || strings.Contains(got, "devtools/browser") {
+		t.Errorf("a rebound name got %q", got)
+	}
+}
+
+// openTab opens a tab through the endpoint, closes it when the test ends, and
+// returns its id.
+func openTab(t *testing.T, addr string) string {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPut, "http://"+addr+"/json/new?about:blank", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var target struct {
+		ID  string `json:"id"`
+		URL string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&target); err != nil || target.ID == "" {
+		t.Fatalf("/json/new: HTTP %d, %v", res.StatusCode, err)
+	}
+	if want := "ws://" + addr + "/devtools/page/" + target.ID; target.URL != want {
+		t.Errorf("/json/new names %s, want %s", target.URL, want)
+	}
+	t.Cleanup(func() { get(t, addr, "/json/close/"+target.ID, nil) })
+	return target.ID
+}
+
+// TestNotLoopback: an endpoint is never served to the network.
+func TestNotLoopback(t *testing.T) {
+	ln, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	p := cdpproxy.New(newSource(""), nil)
+	if err := p.Serve(ln); err == nil || !strings.Contains(err.Error(), "loopback") {
+		t.Errorf("served on %v: %v", ln.Addr(), err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
 }

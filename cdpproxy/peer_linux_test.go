@@ -1,0 +1,117 @@
+package cdpproxy_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// TestSecondUser connects as another user of the machine.
+func TestSecondUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to run a process as another user")
+	}
+	src := newSource(sharedChromium(t).url)
+	_, addr := serve(t, src, &cdpproxy.Options{Token: token})
+
+	// The test binary lies where only root may go.
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe := filepath.Join(dir, "client")
+	binary, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(exe, binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(uid uint32, target string) string {
+		cmd := exec.Command(exe)
+		cmd.Dir = "/"
+		cmd.Env = []string{"CDPPROXY_TEST_CHILD=" + target}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("child as user %d: %v", uid, err)
+		}
+		return string(out)
+	}
+	if got := ask(0, addr); !strings.Contains(got, "webSocketDebuggerUrl") {
+		t.Errorf("the same user got %s", got)
+	}
+	if got := ask(12345, addr); !strings.Contains(got, "comes from user 12345") || strings.Contains(got, "webSocketDebuggerUrl") {
+		t.Errorf("another user got %s", got)
+	}
+	// With the token the user does not matter.
+	if got := ask(12345, addr+"/"+token); !strings.Contains(got, "webSocketDebuggerUrl") {
+		t.Errorf("another user with the token got %s", got)
+	}
+}
+
+// TestPeerAddressFamilies: the same user is recognised on ::1, and by an IPv6
+// socket that speaks IPv4, as Java's and some Node versions' do.
+func TestPeerAddressFamilies(t *testing.T) {
+	src := newSource(sharedChromium(t).url)
+	p, addr := serve(t, src, nil)
+
+	dialMapped := func(context.Context, string, string) (net.Conn, error) {
+		fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		file := os.NewFile(uintptr(fd), "mapped")
+		defer file.Close()
+		to, err := net.ResolveTCPAddr("tcp", addr)
+		if err != nil {
+			return nil, err
+		}
+		sa := &unix.SockaddrInet6{Port: to.Port}
+		copy(sa.Addr[:], to.IP.To16())
+		if err := unix.Connect(fd, sa); err != nil {
+			return nil, err
+		}
+		return net.FileConn(file)
+	}
+	client := http.Client{Transport: &http.Transport{DialContext: dialMapped, DisableKeepAlives: true}}
+	res, err := client.Get("http://" + addr + "/json/version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(res.Body)
+	res.Body.Close()
+	if res.StatusCode != 200 {
+		t.Errorf("IPv4 over an IPv6 socket: HTTP %d %s", res.StatusCode, body)
+	}
+
+	ln, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skipf("no IPv6 here: %v", err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- p.Serve(ln) }()
+	status, text := get(t, ln.Addr().String(), "/json/version", nil)
+	if status != 200 || !strings.Contains(text, `"ws://`+ln.Addr().String()+`/devtools`) {
+		t.Errorf("::1: HTTP %d %s", status, text)
+	}
+	ln.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
