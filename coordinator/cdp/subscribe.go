@@ -11,7 +11,8 @@ import (
 type Event struct {
 	SessionID target.SessionID // empty: browser level
 	Method    string
-	Params    jsonv2.Value // shared by all subscribers: not to be changed
+	Params    jsonv2.Value    // shared by all subscribers: not to be changed
+	Mark      chan<- struct{} // set on a mark of the subscription's own, see Subscription.Mark
 }
 
 // Decode reads the parameters into v, tolerating page text that is not valid
@@ -51,6 +52,15 @@ func (s *Subscription) Close() {
 	defer s.conn.mu.Unlock()
 	delete(s.conn.subs, s)
 	s.stop(nil)
+}
+
+// Mark queues an event that carries the channel behind all that have come so
+// far: its reader closes it and so tells that those are handled. False when the
+// subscription has ended or is full.
+func (s *Subscription) Mark(done chan<- struct{}) bool {
+	s.conn.mu.Lock()
+	defer s.conn.mu.Unlock()
+	return !s.stopped && s.events != nil && s.offer(Event{Mark: done})
 }
 
 // stop closes the channel once; conn.mu is held.

@@ -1,0 +1,291 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+const (
+	defaultActionTimeout   = 5 * time.Second
+	defaultNavigateTimeout = 30 * time.Second
+	defaultCallTimeout     = 10 * time.Second
+	defaultConsoleSize     = 1000
+	// eventQueue is how many events of the whole browser may wait for eventLoop.
+	eventQueue = 16384
+)
+
+// Browser is one connection to a browser and the pages that were asked for.
+type Browser struct {
+	conn *cdp.Conn
+	opts Options
+	log  *slog.Logger
+	sub  *cdp.Subscription
+	done chan struct{} // closed by eventLoop when it has ended
+
+	// mu guards the fields that follow. Lock order: Browser.mu, then Page.mu.
+	mu       sync.Mutex
+	opened   map[target.ID]*target.Info // pages that have opened, in targetSeq's order
+	seq      int64                      // counts opened pages
+	openedAt map[target.ID]int64
+	pages    map[target.ID]*attachment
+	sessions map[target.SessionID]*Page // of pages and of their frames in other processes
+}
+
+// attachment is a page that is attached, or being attached by one caller while
+// others wait.
+type attachment struct {
+	ready chan struct{} // closed when page or err is set
+	page  *Page
+	err   error
+}
+
+// Connect joins a browser by its CDP URL (http or ws).
+func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	setDefault(&o.ActionTimeout, defaultActionTimeout)
+	setDefault(&o.NavigateTimeout, defaultNavigateTimeout)
+	setDefault(&o.CallTimeout, defaultCallTimeout)
+	setDefault(&o.ConsoleSize, defaultConsoleSize)
+
+	conn, err := cdp.Dial(ctx, url, &cdp.Options{Logger: o.Logger, QueueSize: eventQueue, CallTimeout: o.CallTimeout})
+	if err != nil {
+		return nil, err
+	}
+	b := &Browser{
+		conn: conn, opts: o, log: o.Logger,
+		sub:      conn.ListenAll(handledEvents()...),
+		done:     make(chan struct{}),
+		opened:   map[target.ID]*target.Info{},
+		openedAt: map[target.ID]int64{},
+		pages:    map[target.ID]*attachment{},
+		sessions: map[target.SessionID]*Page{},
+	}
+	go b.eventLoop()
+	ctx, cancel := context.WithTimeout(ctx, o.CallTimeout)
+	defer cancel()
+	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true}); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("watch the browser's pages: %w", err)
+	}
+	return b, nil
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Done is closed when the connection has ended.
+func (b *Browser) Done() <-chan struct{} { return b.done }
+
+// Err tells why the connection ended; nil while it lives.
+func (b *Browser) Err() error {
+	if err := b.conn.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrBrowserGone, err)
+	}
+	return nil
+}
+
+// Close leaves the browser; it and its pages stay.
+func (b *Browser) Close() error {
+	err := b.conn.Close()
+	<-b.done
+	return err
+}
+
+// Pages lists the pages, in the browser's order.
+func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	r, err := protocol.Call(ctx, b.conn, target.GetTargets, target.GetTargetsParams{})
+	if err != nil {
+		return nil, fmt.Errorf("list the pages: %w", b.translate(err))
+	}
+	var pages []Info
+	for _, t := range r.TargetInfos {
+		if isPage(t) {
+			pages = append(pages, pageInfo(t))
+		}
+	}
+	return pages, nil
+}
+
+// isPage leaves out what is not a tab of the user: browser_ui popups have a
+// type of their own (facts 1), prerendered pages a subtype, DevTools a scheme.
+func isPage(t *target.Info) bool {
+	const devtools = "devtools://"
+	return t.Type == "page" && t.Subtype == "" && (len(t.URL) < len(devtools) || t.URL[:len(devtools)] != devtools)
+}
+
+func pageInfo(t *target.Info) Info {
+	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(t.OpenerID)}
+}
+
+// Page attaches to a page, once per connection.
+func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
+	tid := target.ID(id)
+	b.mu.Lock()
+	a := b.pages[tid]
+	if a == nil {
+		a = &attachment{ready: make(chan struct{})}
+		b.pages[tid] = a
+		b.mu.Unlock()
+		a.page, a.err = b.attach(ctx, tid)
+		if a.err != nil {
+			b.mu.Lock()
+			delete(b.pages, tid)
+			b.mu.Unlock()
+		}
+		close(a.ready)
+		return a.page, a.err
+	}
+	b.mu.Unlock()
+	select {
+	case <-a.ready:
+		return a.page, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("attach to page %s: %w", id, context.Cause(ctx))
+	}
+}
+
+// Current picks the page that the user sees: a visible one, else the browser's
+// first, else a new one. It does not bring it to the front.
+func (b *Browser) Current(ctx context.Context) (*Page, error) {
+	pages, err := b.Pages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch len(pages) {
+	case 0:
+		return b.NewPage(ctx, "about:blank")
+	case 1:
+		return b.Page(ctx, pages[0].ID)
+	}
+	if id := b.visible(ctx, pages); id != "" {
+		return b.Page(ctx, id)
+	}
+	return b.Page(ctx, pages[0].ID)
+}
+
+// visibleTimeout bounds the question to each page; a hung one must not hold up
+// the others.
+const visibleTimeout = 500 * time.Millisecond
+
+// visible asks all pages at once, each over a session of its own that is left
+// again, so that nothing is recorded of pages that are not used.
+func (b *Browser) visible(ctx context.Context, pages []Info) string {
+	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
+	defer cancel()
+	seen := make([]bool, len(pages))
+	var asked sync.WaitGroup
+	for i, p := range pages {
+		asked.Go(func() { seen[i] = b.askVisible(ctx, target.ID(p.ID)) })
+	}
+	asked.Wait()
+	for i, p := range pages {
+		if seen[i] {
+			return p.ID
+		}
+	}
+	return ""
+}
+
+func (b *Browser) askVisible(ctx context.Context, id target.ID) bool {
+	s, err := b.conn.Attach(ctx, id)
+	if err != nil {
+		return false
+	}
+	defer b.detach(s)
+	var r struct {
+		Result struct {
+			Value bool `json:"value"`
+		} `json:"result"`
+	}
+	err = s.Call(ctx, "Runtime.evaluate", map[string]any{
+		"expression": `document.visibilityState === "visible"`, "returnByValue": true,
+	}, &r)
+	return err == nil && r.Result.Value
+}
+
+// detach leaves a session without waiting for the reply.
+func (b *Browser) detach(s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := b.conn.Start(ctx, "Target.detachFromTarget", target.DetachFromTargetParams{SessionID: s.ID()}); err != nil {
+		b.log.Debug("page: detach", "err", err)
+	}
+}
+
+// NewPage opens a page in the background and attaches to it.
+func (b *Browser) NewPage(ctx context.Context, url string) (*Page, error) {
+	address, err := normalizeURL(url, "")
+	if err != nil {
+		return nil, err
+	}
+	callCtx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	// Opened blank and then navigated, so that its console is read from the start
+	// and a failure to load is told.
+	r, err := protocol.Call(callCtx, b.conn, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", Background: new(true)})
+	if err != nil {
+		return nil, fmt.Errorf("open a page: %w", b.translate(err))
+	}
+	p, err := b.Page(ctx, string(r.TargetID))
+	if err != nil || address == "about:blank" {
+		return p, err
+	}
+	if _, err := p.Navigate(ctx, address); err != nil {
+		return p, err
+	}
+	return p, nil
+}
+
+// ClosePage closes a page, without asking its beforeunload handlers.
+func (b *Browser) ClosePage(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	if _, err := protocol.Call(ctx, b.conn, target.CloseTarget, target.CloseTargetParams{TargetID: target.ID(id)}); err != nil {
+		return fmt.Errorf("close page %s: %w", id, b.translate(err))
+	}
+	return nil
+}
+
+// Activate brings a page to the front: only for a user or agent who asks for it.
+func (b *Browser) Activate(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	if _, err := protocol.Call(ctx, b.conn, target.ActivateTarget, target.ActivateTargetParams{TargetID: target.ID(id)}); err != nil {
+		return fmt.Errorf("activate page %s: %w", id, b.translate(err))
+	}
+	return nil
+}
+
+// translate turns the connection's news into this package's.
+func (b *Browser) translate(err error) error {
+	switch {
+	case errors.Is(err, cdp.ErrClosed):
+		return fmt.Errorf("%w: %w", ErrBrowserGone, err)
+	case errors.Is(err, cdp.ErrTargetCrashed):
+		return fmt.Errorf("%w: %w", ErrCrashed, err)
+	case errors.Is(err, cdp.ErrSessionGone):
+		return fmt.Errorf("%w: %w", ErrPageClosed, err)
+	}
+	return err
+}

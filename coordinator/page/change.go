@@ -1,0 +1,169 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/target"
+)
+
+const (
+	// loadPatience bounds the wait for a navigation that an act has begun.
+	loadPatience = 3 * time.Second
+	// windowPatience bounds the wait for a window that an act has opened.
+	windowPatience = time.Second
+)
+
+// mark is what the page was like when an act began.
+type mark struct {
+	console, seq            int64
+	commits, moves, windows int
+	url, download           string
+}
+
+// markNow is called with Page.mu free.
+func (p *Page) markNow() mark {
+	p.browser.mu.Lock()
+	seq := p.browser.seq
+	p.browser.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.download = ""
+	return mark{
+		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows,
+		url: p.frames[p.mainID()].url,
+	}
+}
+
+// act runs something that may change the page and answers with what changed. A
+// dialog that opens meanwhile is such a change: the act is done, the page stands
+// still behind the dialog.
+func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
+	ctx, end, err := p.begin(ctx, doing, timeout)
+	if err != nil {
+		return Change{}, err
+	}
+	defer end()
+	p.browser.flush()
+	before := p.markNow()
+	err = do(ctx)
+	if err == nil {
+		err = p.settle(ctx, before)
+	}
+	var dialog *DialogError
+	if err != nil && !errors.As(err, &dialog) {
+		return Change{}, p.explain(err, doing)
+	}
+	return p.since(before), nil
+}
+
+// settle waits for what an act has set going: its scripts (one round trip to the
+// renderer, which runs them in order), then, if there are any, the navigation
+// and the windows that it began.
+func (p *Page) settle(ctx context.Context, before mark) error {
+	err := p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if news := p.browser.translate(err); errors.Is(news, ErrBrowserGone) || errors.Is(news, ErrPageClosed) || errors.Is(news, ErrCrashed) {
+		return news
+	}
+	// Any other refusal means that the document is being replaced: see below.
+	p.browser.flush()
+	if err := p.settleLoad(ctx, before); err != nil {
+		return err
+	}
+	return p.settleWindows(ctx, before)
+}
+
+func (p *Page) settleLoad(ctx context.Context, before mark) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, loadPatience, errPatience)
+	defer cancel()
+	err := p.await(bounded, func() bool {
+		if p.pending != "" {
+			return false
+		}
+		return p.commits == before.commits || p.loaded
+	})
+	if errors.Is(err, errPatience) {
+		return nil // Change.Loading tells it
+	}
+	return err
+}
+
+var errPatience = errors.New("waited long enough")
+
+func (p *Page) settleWindows(ctx context.Context, before mark) error {
+	p.mu.Lock()
+	expected := p.windows - before.windows
+	p.mu.Unlock()
+	if expected == 0 {
+		return nil
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, windowPatience, errPatience)
+	defer cancel()
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		if len(p.browser.openedSince(before.seq, p.id)) >= expected {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-bounded.Done():
+			if err := context.Cause(bounded); !errors.Is(err, errPatience) {
+				return err
+			}
+			return nil // it was blocked
+		}
+	}
+}
+
+// openedSince lists the pages that a page has opened. A link with rel=noopener
+// leaves no opener: such a page counts when it has none.
+func (b *Browser) openedSince(seq int64, opener target.ID) []Info {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ids []target.ID
+	for id, at := range b.openedAt {
+		if info := b.opened[id]; at > seq && (info.OpenerID == opener || info.OpenerID == "") {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(x, y target.ID) int { return int(b.openedAt[x] - b.openedAt[y]) })
+	var infos []Info
+	for _, id := range ids {
+		infos = append(infos, pageInfo(b.opened[id]))
+	}
+	return infos
+}
+
+// since reads what changed.
+func (p *Page) since(before mark) Change {
+	p.mu.Lock()
+	f := p.frames[p.mainID()]
+	c := Change{
+		URL:       f.url,
+		Navigated: p.commits != before.commits || p.moves != before.moves && f.url != before.url,
+		Loading:   p.pending != "" || p.commits != before.commits && !p.loaded,
+		Dialog:    p.dialog,
+		Console:   p.console.after(before.console, "warning"),
+		Download:  p.download,
+	}
+	windows := p.windows - before.windows
+	p.mu.Unlock()
+	if windows > 0 {
+		c.NewPages = p.browser.openedSince(before.seq, p.id)
+	}
+	if c.Navigated {
+		p.browser.mu.Lock()
+		if info := p.browser.opened[p.id]; info != nil {
+			c.Title = info.Title
+		}
+		p.browser.mu.Unlock()
+	}
+	return c
+}

@@ -1,0 +1,261 @@
+package page
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// worldName is what debuggers show for our isolated world.
+const worldName = "browser-coordinator"
+
+// element is a target that was found, with a handle in our isolated world.
+type element struct {
+	target  string
+	label   string // as in refEntry; empty for a selector
+	frame   protocol.FrameID
+	session *cdp.Session
+	handle  runtime.RemoteObjectID
+}
+
+// world returns the id of our isolated world in a frame's document. Scripts run
+// there so that neither the page's patched prototypes nor its content security
+// policy get in the way, and the page does not see them.
+func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, runtime.ExecutionContextID, error) {
+	p.mu.Lock()
+	f := p.frames[id]
+	if f == nil {
+		p.mu.Unlock()
+		return nil, 0, errFrameGone
+	}
+	session, world := f.session, f.world
+	p.mu.Unlock()
+	if world != 0 {
+		return session, world, nil
+	}
+	// Universal access lets it see through frames of the same process to reckon
+	// where an element is in the window.
+	r, err := protocol.Call(ctx, session, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
+		FrameID: id, WorldName: worldName, GrantUniveralAccess: new(true),
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	p.browser.flush()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.frames[id]; f == nil || f.session != session {
+		return nil, 0, errFrameGone
+	}
+	p.frames[id].world = r.ExecutionContextID
+	return session, r.ExecutionContextID, nil
+}
+
+// newWorld replaces a world that the browser does not know any more.
+func (p *Page) newWorld(ctx context.Context, id protocol.FrameID) (*cdp.Session, runtime.ExecutionContextID, error) {
+	p.mu.Lock()
+	if f := p.frames[id]; f != nil {
+		f.world = 0
+	}
+	p.mu.Unlock()
+	return p.world(ctx, id)
+}
+
+// noContext recognises the browser's words for a context that has gone.
+func noContext(err error) bool {
+	var refusal *cdp.Error
+	return errors.As(err, &refusal) && (strings.Contains(refusal.Message, "context with") || strings.Contains(refusal.Message, "Cannot find context"))
+}
+
+var errFrameGone = errors.New("the frame has gone")
+
+// flush waits until the events that have come so far are handled. The event
+// loop never blocks, so neither does this.
+func (b *Browser) flush() {
+	done := make(chan struct{})
+	if !b.sub.Mark(done) {
+		return
+	}
+	select {
+	case <-done:
+	case <-b.done:
+	}
+}
+
+// find resolves a target to an element.
+func (p *Page) find(ctx context.Context, target string) (*element, error) {
+	target = strings.TrimSpace(target)
+	if target == "" {
+		return nil, &TargetError{target, "is empty: give a ref of the last snapshot or a CSS selector"}
+	}
+	if n, ok := parseRef(target); ok {
+		return p.findRef(ctx, target, n)
+	}
+	return p.findSelector(ctx, target)
+}
+
+func (p *Page) lookUpRef(target string, n int) (refEntry, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entry, ok := p.refs.byRef[n]
+	if ok {
+		return entry, nil
+	}
+	if n <= p.refs.last && n > 0 {
+		return entry, &StaleRefError{Ref: target, Gone: "its document was replaced"}
+	}
+	return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
+}
+
+func (p *Page) findRef(ctx context.Context, target string, n int) (*element, error) {
+	entry, err := p.lookUpRef(target, n)
+	if err != nil {
+		return nil, err
+	}
+	session, world, err := p.world(ctx, entry.frame)
+	if errors.Is(err, errFrameGone) {
+		return nil, &StaleRefError{target, entry.label, "its frame has gone"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: entry.node, ExecutionContextID: world})
+	if noContext(err) {
+		// The document stayed, our world in it did not (document.open does that).
+		if session, world, err = p.newWorld(ctx, entry.frame); err == nil {
+			r, err = protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: entry.node, ExecutionContextID: world})
+		}
+	}
+	// A navigation may have come in between, and the new document may use the
+	// same node ids: what the events say by now decides.
+	p.browser.flush()
+	if _, gone := p.lookUpRef(target, n); gone != nil {
+		return nil, &StaleRefError{target, entry.label, "its document was replaced"}
+	}
+	var refusal *cdp.Error
+	if errors.As(err, &refusal) {
+		return nil, &StaleRefError{target, entry.label, "its element was removed"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &element{target: target, label: entry.label, frame: entry.frame, session: session, handle: r.Object.ObjectID}, nil
+}
+
+//go:embed query.js
+var queryScript string
+
+// findSelector looks for a CSS selector in the main frame, then in the others;
+// open shadow roots are looked into.
+func (p *Page) findSelector(ctx context.Context, selector string) (*element, error) {
+	if err := p.learnFrames(ctx); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	order := []protocol.FrameID{p.mainID()}
+	for i := 0; i < len(order); i++ {
+		for _, child := range p.childFrames(order[i]) {
+			order = append(order, child.id)
+		}
+	}
+	p.mu.Unlock()
+	for i, id := range order {
+		e, err := p.query(ctx, id, selector)
+		if i > 0 && errors.Is(err, errFrameGone) {
+			continue
+		}
+		if e != nil || err != nil {
+			return e, err
+		}
+	}
+	return nil, &TargetError{selector, "matches no element: take a snapshot and use a ref of it"}
+}
+
+// query returns nil when the frame has no match.
+func (p *Page) query(ctx context.Context, id protocol.FrameID, selector string) (*element, error) {
+	session, world, err := p.world(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	literal, err := json.Marshal(selector)
+	if err != nil {
+		return nil, err
+	}
+	params := runtime.EvaluateParams{Expression: "(" + queryScript + ")(" + string(literal) + ")", ContextID: world}
+	r, err := protocol.Call(ctx, session, runtime.Evaluate, params)
+	if noContext(err) {
+		if session, params.ContextID, err = p.newWorld(ctx, id); err == nil {
+			r, err = protocol.Call(ctx, session, runtime.Evaluate, params)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.ExceptionDetails != nil {
+		return nil, fmt.Errorf("look for %q: %s", selector, exceptionText(r.ExceptionDetails))
+	}
+	switch {
+	case r.Result.Type == runtime.RemoteObjectTypeString: // the script's words
+		return nil, &TargetError{selector, objectText(r.Result)}
+	case r.Result.ObjectID == "":
+		return nil, nil
+	}
+	return &element{target: selector, frame: id, session: session, handle: r.Result.ObjectID}, nil
+}
+
+// call runs a function of ours on the element in the isolated world and decodes
+// what it returns.
+func (e *element) call(ctx context.Context, function string, args, result any) error {
+	var arguments []*runtime.CallArgument
+	if args != nil {
+		encoded, err := json.Marshal(args)
+		if err != nil {
+			return err
+		}
+		arguments = []*runtime.CallArgument{{Value: encoded}}
+	}
+	r, err := protocol.Call(ctx, e.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: function, ObjectID: e.handle, Arguments: arguments,
+		AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(true),
+	})
+	if err != nil {
+		return e.gone(err)
+	}
+	if r.ExceptionDetails != nil {
+		return fmt.Errorf("script on %s: %s", e.target, exceptionText(r.ExceptionDetails))
+	}
+	if result == nil || len(r.Result.Value) == 0 {
+		return nil
+	}
+	return json.Unmarshal(r.Result.Value, result)
+}
+
+// gone recognises the browser's words for a document that was replaced while a
+// script ran in it.
+func (e *element) gone(err error) error {
+	var refusal *cdp.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	for _, words := range []string{"context was destroyed", "Cannot find context", "navigated or closed", "Could not find object", "Promise was collected"} {
+		if strings.Contains(refusal.Message, words) {
+			return &StaleRefError{e.target, e.label, "its document was replaced"}
+		}
+	}
+	return err
+}
+
+// release lets the page collect the element; nobody waits for the reply.
+func (e *element) release(ctx context.Context) {
+	_, _ = e.session.Start(context.WithoutCancel(ctx), "Runtime.releaseObject", runtime.ReleaseObjectParams{ObjectID: e.handle})
+}

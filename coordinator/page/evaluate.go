@@ -1,0 +1,132 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// Evaluate runs a script in the page's own world and returns its value as JSON:
+// a function ("() => document.title", with a target "(element) => …") is called,
+// anything else is an expression. Promises are awaited. The content security
+// policy does not matter.
+func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
+	const doing = "running the script"
+	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	value, err := p.evaluate(ctx, script, target)
+	if err != nil {
+		return nil, p.explain(err, doing)
+	}
+	return value, nil
+}
+
+func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
+	script = strings.TrimRight(strings.TrimSpace(script), "; \n\t")
+	if script == "" {
+		return nil, fmt.Errorf("the script is empty")
+	}
+	if target != "" {
+		return p.evaluateOn(ctx, script, target)
+	}
+	expression := script
+	if looksLikeFunction(script) {
+		expression = "(" + script + "\n)()"
+	}
+	r, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, AwaitPromise: new(true), ReturnByValue: new(true),
+		UserGesture: new(true), ReplMode: new(!looksLikeFunction(script)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return scriptResult(r.Result, r.ExceptionDetails)
+}
+
+// evaluateOn calls the script with the element in the page's own world.
+func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
+	if !looksLikeFunction(script) {
+		script = "(element) => (" + script + "\n)"
+	}
+	e, err := p.find(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	defer e.release(ctx)
+	// The handle is of our world; the page's own world has another for the same
+	// node.
+	node, err := protocol.Call(ctx, e.session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.handle})
+	if err != nil {
+		return nil, err
+	}
+	own, err := protocol.Call(ctx, e.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.Node.BackendNodeID})
+	if err != nil {
+		return nil, err
+	}
+	r, err := protocol.Call(ctx, e.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: "function(element) { return (" + script + "\n)(element) }",
+		ObjectID:            own.Object.ObjectID,
+		Arguments:           []*runtime.CallArgument{{ObjectID: own.Object.ObjectID}},
+		AwaitPromise:        new(true), ReturnByValue: new(true), UserGesture: new(true),
+	})
+	if err != nil {
+		return nil, e.gone(err)
+	}
+	return scriptResult(r.Result, r.ExceptionDetails)
+}
+
+// looksLikeFunction tells a function to be called from an expression.
+func looksLikeFunction(script string) bool {
+	s := strings.TrimSpace(strings.TrimPrefix(script, "async"))
+	if strings.HasPrefix(s, "function") && !strings.HasSuffix(s, ")") {
+		return true
+	}
+	parameters, _, arrow := strings.Cut(s, "=>")
+	if !arrow {
+		return false
+	}
+	parameters = strings.TrimSpace(parameters)
+	if strings.HasPrefix(parameters, "(") {
+		// "(a, {b}) =>": the bracket that opens the script closes before the arrow.
+		depth := 0
+		for i, c := range parameters {
+			switch c {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+			if depth == 0 {
+				return i == len(parameters)-1
+			}
+		}
+		return false
+	}
+	return !strings.ContainsAny(parameters, " .,()[]{}=;'\"`+-*/")
+}
+
+// scriptResult shapes what came back. Values that JSON lacks are named by their
+// JavaScript text.
+func scriptResult(o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
+	if thrown != nil {
+		text, stack, _ := strings.Cut(exceptionText(thrown), "\n")
+		return nil, &ScriptError{Text: strings.TrimPrefix(text, "Uncaught (in promise) "), Stack: stack}
+	}
+	switch {
+	case o == nil, o.Type == runtime.RemoteObjectTypeUndefined:
+		return json.RawMessage("null"), nil
+	case o.UnserializableValue != "":
+		return json.Marshal(string(o.UnserializableValue))
+	case len(o.Value) > 0:
+		return json.RawMessage(o.Value), nil
+	}
+	return json.Marshal(o.Description)
+}

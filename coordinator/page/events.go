@@ -1,0 +1,325 @@
+package page
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/chromedp/cdproto/browser"
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// eventLoop is the one reader of the browser's events. It is owned by Browser
+// and ends with the connection; no handler waits for anything.
+func (b *Browser) eventLoop() {
+	defer close(b.done)
+	for e := range b.sub.C() {
+		if e.Mark != nil {
+			close(e.Mark)
+			continue
+		}
+		if handle := browserEvents[e.Method]; handle != nil {
+			b.report(handle(b, e))
+			continue
+		}
+		b.mu.Lock()
+		p := b.sessions[e.SessionID]
+		b.mu.Unlock()
+		if p != nil {
+			b.report(p.handle(e))
+		}
+	}
+	// Overflow means that our picture of the pages is wrong: better no connection.
+	b.conn.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.sessions {
+		p.end(ErrBrowserGone)
+	}
+}
+
+func (b *Browser) report(err error) {
+	if err != nil {
+		b.log.Error("page: an event was not understood", "err", err)
+	}
+}
+
+func handledEvents() []string {
+	return append(slices.Collect(maps.Keys(browserEvents)), slices.Collect(maps.Keys(pageEvents))...)
+}
+
+// handler decodes an event and calls f with it.
+func handler[E any](f func(b *Browser, session target.SessionID, e *E)) func(*Browser, cdp.Event) error {
+	return func(b *Browser, raw cdp.Event) error {
+		e := new(E)
+		if err := raw.Decode(e); err != nil {
+			return err
+		}
+		f(b, raw.SessionID, e)
+		return nil
+	}
+}
+
+var browserEvents map[string]func(*Browser, cdp.Event) error
+
+func init() {
+	// In init, since the handlers lead back to this table.
+	browserEvents = map[string]func(*Browser, cdp.Event) error{
+		target.TargetCreated.Method:      handler((*Browser).targetCreated),
+		target.TargetInfoChanged.Method:  handler((*Browser).targetChanged),
+		target.TargetDestroyed.Method:    handler((*Browser).targetDestroyed),
+		target.TargetCrashed.Method:      handler((*Browser).targetCrashed),
+		target.AttachedToTarget.Method:   handler((*Browser).attached),
+		target.DetachedFromTarget.Method: handler((*Browser).detached),
+	}
+}
+
+func (b *Browser) targetCreated(_ target.SessionID, e *target.EventTargetCreated) {
+	if !isPage(e.TargetInfo) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seq++
+	b.opened[e.TargetInfo.TargetID] = e.TargetInfo
+	b.openedAt[e.TargetInfo.TargetID] = b.seq
+	for _, p := range b.sessions {
+		p.wake()
+	}
+}
+
+func (b *Browser) targetChanged(_ target.SessionID, e *target.EventTargetInfoChanged) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.opened[e.TargetInfo.TargetID] != nil {
+		b.opened[e.TargetInfo.TargetID] = e.TargetInfo
+	}
+}
+
+func (b *Browser) targetDestroyed(_ target.SessionID, e *target.EventTargetDestroyed) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.opened, e.TargetID)
+	delete(b.openedAt, e.TargetID)
+}
+
+func (b *Browser) targetCrashed(_ target.SessionID, e *target.EventTargetCrashed) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.sessions {
+		if p.id == e.TargetID {
+			p.end(ErrCrashed)
+		}
+	}
+}
+
+// attached takes in a frame that another process renders.
+func (b *Browser) attached(parent target.SessionID, e *target.EventAttachedToTarget) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.sessions[parent]
+	if p == nil || e.TargetInfo.Type != "iframe" {
+		return
+	}
+	b.sessions[e.SessionID] = p
+	p.frameAttachedElsewhere(b.conn.Session(e.SessionID), e.TargetInfo)
+}
+
+func (b *Browser) detached(_ target.SessionID, e *target.EventDetachedFromTarget) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.sessions[e.SessionID]
+	delete(b.sessions, e.SessionID)
+	if p == nil || p.session.ID() != e.SessionID {
+		return
+	}
+	delete(b.pages, p.id)
+	p.end(ErrPageClosed)
+}
+
+// forget drops a page that could not be attached to.
+func (b *Browser) forget(p *Page) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, other := range b.sessions {
+		if other == p {
+			delete(b.sessions, id)
+		}
+	}
+}
+
+func (p *Page) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notify()
+}
+
+// end is the one place where a page's life ends, or is suspended by a crash.
+func (p *Page) end(reason error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended, p.dialog = reason, nil
+	p.interrupt(reason)
+	p.notify()
+}
+
+// pageHandler decodes an event and calls f with Page.mu held; then everybody
+// who waits for a state looks again.
+func pageHandler[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, cdp.Event) error {
+	return func(p *Page, raw cdp.Event) error {
+		e := new(E)
+		if err := raw.Decode(e); err != nil {
+			return err
+		}
+		session := p.browser.conn.Session(raw.SessionID)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		f(p, session, e)
+		p.notify()
+		return nil
+	}
+}
+
+func (p *Page) handle(e cdp.Event) error { return pageEvents[e.Method](p, e) }
+
+var pageEvents = map[string]func(*Page, cdp.Event) error{
+	cdppage.FrameAttached.Method:            pageHandler((*Page).frameAttached),
+	cdppage.FrameDetached.Method:            pageHandler((*Page).frameDetached),
+	cdppage.FrameNavigated.Method:           pageHandler((*Page).frameNavigated),
+	cdppage.NavigatedWithinDocument.Method:  pageHandler((*Page).navigatedWithin),
+	cdppage.FrameRequestedNavigation.Method: pageHandler((*Page).navigationRequested),
+	cdppage.FrameStartedNavigating.Method:   pageHandler((*Page).navigationStarted),
+	cdppage.FrameStoppedLoading.Method:      pageHandler((*Page).stoppedLoading),
+	cdppage.DomContentEventFired.Method:     pageHandler((*Page).domContent),
+	cdppage.LoadEventFired.Method:           pageHandler((*Page).loadFired),
+	cdppage.JavascriptDialogOpening.Method:  pageHandler((*Page).dialogOpening),
+	cdppage.JavascriptDialogClosed.Method:   pageHandler((*Page).dialogClosed),
+	cdppage.WindowOpen.Method:               pageHandler((*Page).windowOpened),
+	"Page.downloadWillBegin":                pageHandler((*Page).downloadBegins),
+	runtime.ExecutionContextsCleared.Method: pageHandler((*Page).contextsCleared),
+	runtime.ConsoleAPICalled.Method:         pageHandler((*Page).consoleCalled),
+	runtime.ExceptionThrown.Method:          pageHandler((*Page).exceptionThrown),
+	log.EntryAdded.Method:                   pageHandler((*Page).entryAdded),
+	"Inspector.targetCrashed":               pageHandler((*Page).crashed),
+	"Inspector.targetReloadedAfterCrash":    pageHandler((*Page).revived),
+}
+
+func (p *Page) frameAttached(s *cdp.Session, e *cdppage.EventFrameAttached) {
+	if p.frames[e.FrameID] == nil {
+		p.frames[e.FrameID] = &frame{id: e.FrameID, parent: e.ParentFrameID, session: s, learnt: true}
+	}
+}
+
+func (p *Page) frameDetached(s *cdp.Session, e *cdppage.EventFrameDetached) {
+	// "swap": the frame goes on in another process, whose session tells of it.
+	if e.Reason == cdppage.FrameDetachedReasonSwap {
+		return
+	}
+	if f := p.frames[e.FrameID]; f != nil && e.FrameID != p.mainID() {
+		p.removeFrame(e.FrameID)
+	}
+}
+
+func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) { p.commit(s, e.Frame) }
+
+func (p *Page) navigatedWithin(_ *cdp.Session, e *cdppage.EventNavigatedWithinDocument) {
+	if f := p.frames[e.FrameID]; f != nil {
+		f.url = e.URL
+	}
+	if e.FrameID == p.mainID() {
+		p.moves++
+	}
+}
+
+func (p *Page) navigationRequested(_ *cdp.Session, e *cdppage.EventFrameRequestedNavigation) {
+	if e.FrameID == p.mainID() && e.Disposition == cdppage.ClientNavigationDispositionCurrentTab {
+		p.pending = e.URL
+	}
+}
+
+func (p *Page) navigationStarted(_ *cdp.Session, e *cdppage.EventFrameStartedNavigating) {
+	if e.FrameID != p.mainID() {
+		return
+	}
+	switch e.NavigationType {
+	case cdppage.FrameStartedNavigatingNavigationTypeSameDocument, cdppage.FrameStartedNavigatingNavigationTypeHistorySameDocument:
+		p.pending = ""
+	default:
+		p.pending = e.URL
+	}
+}
+
+func (p *Page) stoppedLoading(_ *cdp.Session, e *cdppage.EventFrameStoppedLoading) {
+	if e.FrameID == p.mainID() {
+		p.pending, p.loaded, p.parsed = "", true, true
+	}
+}
+
+// The events of the load have no frame id: those of the page's own session are
+// the main frame's.
+func (p *Page) domContent(s *cdp.Session, _ *cdppage.EventDomContentEventFired) {
+	if s == p.session {
+		p.parsed = true
+	}
+}
+
+func (p *Page) loadFired(s *cdp.Session, _ *cdppage.EventLoadEventFired) {
+	if s == p.session {
+		p.parsed, p.loaded = true, true
+	}
+}
+
+func (p *Page) dialogOpening(_ *cdp.Session, e *cdppage.EventJavascriptDialogOpening) {
+	p.dialog = &Dialog{Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: e.URL}
+	p.interrupt(&DialogError{*p.dialog})
+}
+
+func (p *Page) dialogClosed(*cdp.Session, *cdppage.EventJavascriptDialogClosed) { p.dialog = nil }
+
+func (p *Page) windowOpened(*cdp.Session, *cdppage.EventWindowOpen) { p.windows++ }
+
+func (p *Page) downloadBegins(_ *cdp.Session, e *browser.EventDownloadWillBegin) {
+	p.download, p.pending = e.URL, ""
+}
+
+func (p *Page) contextsCleared(s *cdp.Session, _ *runtime.EventExecutionContextsCleared) {
+	for _, f := range p.frames {
+		if f.session == s {
+			f.world = 0
+		}
+	}
+}
+
+func (p *Page) crashed(s *cdp.Session, _ *struct{}) {
+	if s == p.session {
+		p.ended, p.dialog = ErrCrashed, nil
+		p.interrupt(ErrCrashed)
+	}
+}
+
+func (p *Page) revived(s *cdp.Session, _ *struct{}) {
+	if s == p.session && p.ended == ErrCrashed {
+		p.ended = nil
+	}
+}
+
+// frameAttachedElsewhere gives a frame the session of its own process.
+func (p *Page) frameAttachedElsewhere(s *cdp.Session, info *target.Info) {
+	p.mu.Lock()
+	id := protocol.FrameID(info.TargetID)
+	f := p.frames[id]
+	if f == nil {
+		f = &frame{id: id, parent: info.ParentFrameID}
+		p.frames[id] = f
+	}
+	f.session, f.url, f.world, f.learnt = s, info.URL, 0, false
+	p.refs.dropFrame(id)
+	p.notify()
+	p.mu.Unlock()
+	p.enableFrame(s)
+}

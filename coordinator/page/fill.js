@@ -1,0 +1,39 @@
+function ({ text, slowly }) {
+  // Prepares an element for text: focus, and what is there selected. Controls
+  // that take no typed text are set at once, with the events that a user's
+  // choice sends.
+  const field = this;
+  const fire = (...names) => { for (const n of names) field.dispatchEvent(new Event(n, { bubbles: true, composed: true })); };
+  if (field.nodeName === "SELECT") return { error: "is a <select>: select an option instead" };
+  if (field.nodeName === "INPUT") {
+    const type = field.type;
+    if (["checkbox", "radio", "button", "submit", "reset", "image", "file", "hidden"].includes(type)) {
+      return { error: `is an <input type="${type}">, which takes no text` };
+    }
+    if (["color", "date", "time", "datetime-local", "month", "range", "week"].includes(type)) {
+      field.focus();
+      const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+      set.call(field, text);
+      if (field.value !== text && !(type === "color" && field.value === text.toLowerCase())) {
+        return { error: `takes no ${JSON.stringify(text)}: it is an <input type="${type}"> and shows ${JSON.stringify(field.value)}` };
+      }
+      fire("input", "change");
+      return { done: true };
+    }
+    if (type === "number" && text.trim() !== "" && isNaN(Number(text))) return { error: `takes numbers only, not ${JSON.stringify(text)}` };
+  }
+  field.focus();
+  if (slowly) return {};
+  if (field.nodeName === "INPUT" || field.nodeName === "TEXTAREA") {
+    if (text === "" && field.value === "") return { done: true };
+    field.select();
+    return {};
+  }
+  const range = field.ownerDocument.createRange();
+  range.selectNodeContents(field);
+  const selection = field.ownerDocument.defaultView.getSelection();
+  selection.removeAllRanges();
+  selection.addRange(range);
+  if (text === "" && field.textContent === "") return { done: true };
+  return {};
+}

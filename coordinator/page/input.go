@@ -1,0 +1,303 @@
+package page
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+//go:embed ready.js
+var readyScript string
+
+// readyMargin is how much earlier than its call's deadline the script in the
+// page gives up, so that its reason arrives.
+const readyMargin = 300 * time.Millisecond
+
+// spot is an element that is ready to be acted on, and where.
+type spot struct {
+	*element
+	x, y float64
+}
+
+// ready finds a target and waits until it can be acted on: attached, visible,
+// not moving from one animation frame to the next, enabled, and really hit by an
+// event at its point. What is not in view is scrolled there.
+func (p *Page) ready(ctx context.Context, target, kind string, patience time.Duration) (*spot, error) {
+	if err := p.emulateFocus(ctx); err != nil {
+		return nil, err
+	}
+	e, err := p.find(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	var r struct {
+		OK, Gone, Top bool
+		X, Y          float64
+		Why, Label    string
+	}
+	err = e.call(ctx, readyScript, map[string]any{"kind": kind, "budget": patience.Milliseconds()}, &r)
+	if err == nil && r.OK && !r.Top {
+		r.X, r.Y, r.Why, err = p.outward(ctx, e.frame, r.X, r.Y)
+		r.OK = r.Why == ""
+	}
+	if e.label == "" {
+		e.label = r.Label
+	}
+	switch {
+	case err != nil:
+	case r.Gone:
+		err = &StaleRefError{target, e.label, "its element was removed"}
+	case !r.OK:
+		err = &NotReadyError{Target: target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
+	default:
+		return &spot{e, r.X, r.Y}, nil
+	}
+	e.release(ctx)
+	return nil, err
+}
+
+// patience returns how long a target may take to become ready.
+func (p *Page) patience(asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	return p.browser.opts.ActionTimeout
+}
+
+// actOn runs an act on a target: the target's patience comes on top of what the
+// act itself may take.
+func (p *Page) actOn(ctx context.Context, doing, target, kind string, patience time.Duration, do func(ctx context.Context, s *spot) error) (Change, error) {
+	patience = p.patience(patience)
+	return p.act(ctx, doing, patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		waiting, cancel := context.WithTimeoutCause(ctx, patience+readyMargin, &TimeoutError{
+			Doing: "waiting for " + target + " to be ready", After: humanDuration(patience), Hint: "the page may be busy or paused in the debugger",
+		})
+		s, err := p.ready(waiting, target, kind, patience)
+		cancel()
+		if err != nil {
+			return err
+		}
+		defer s.release(ctx)
+		return do(ctx, s)
+	})
+}
+
+// Click clicks a target with real input events.
+func (p *Page) Click(ctx context.Context, target string, opts ClickOptions) (Change, error) {
+	button, mask, err := mouseButton(opts.Button)
+	if err != nil {
+		return Change{}, err
+	}
+	modifiers, err := modifierMask(opts.Modifiers)
+	if err != nil {
+		return Change{}, err
+	}
+	clicks := 1
+	if opts.Double {
+		clicks = 2
+	}
+	return p.actOn(ctx, "clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot) error {
+		events := []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved}}
+		for n := 1; n <= clicks; n++ {
+			events = append(events,
+				input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, Button: button, Buttons: mask, ClickCount: int64(n)},
+				input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: button, ClickCount: int64(n)})
+		}
+		return p.mouse(ctx, s.x, s.y, modifiers, events)
+	})
+}
+
+// Hover moves the pointer over a target.
+func (p *Page) Hover(ctx context.Context, target string) (Change, error) {
+	return p.actOn(ctx, "hovering over "+target, target, "hover", 0, func(ctx context.Context, s *spot) error {
+		return p.mouse(ctx, s.x, s.y, 0, []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved}})
+	})
+}
+
+// mouse sends events in one go, the browser keeps their order, then waits until
+// the page has taken them all.
+func (p *Page) mouse(ctx context.Context, x, y float64, modifiers int64, events []input.DispatchMouseEventParams) error {
+	sent := make([]*cdp.Pending, 0, len(events))
+	for _, e := range events {
+		e.X, e.Y, e.Modifiers = x, y, modifiers
+		pending, err := p.session.Start(ctx, input.CommandDispatchMouseEvent, e)
+		if err != nil {
+			return err
+		}
+		sent = append(sent, pending)
+	}
+	return waitAll(ctx, sent)
+}
+
+func waitAll(ctx context.Context, sent []*cdp.Pending) error {
+	var first error
+	for _, pending := range sent {
+		if err := pending.Wait(ctx, nil); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func mouseButton(name string) (input.MouseButton, int64, error) {
+	switch name {
+	case "", "left":
+		return input.MouseButtonLeft, 1, nil
+	case "right":
+		return input.MouseButtonRight, 2, nil
+	case "middle":
+		return input.MouseButtonMiddle, 4, nil
+	}
+	return "", 0, fmt.Errorf("unknown mouse button %q: left, right and middle are known", name)
+}
+
+//go:embed fill.js
+var fillScript string
+
+// Type fills a target with text: what is there is replaced. Slowly types it key
+// by key behind what is there.
+func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) (Change, error) {
+	return p.actOn(ctx, "typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot) error {
+		if err := p.fill(ctx, s, text, opts.Slowly); err != nil {
+			return err
+		}
+		if opts.Submit {
+			return p.press(ctx, "Enter")
+		}
+		return nil
+	})
+}
+
+func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) error {
+	var r struct {
+		Done  bool
+		Error string
+	}
+	if err := s.call(ctx, fillScript, map[string]any{"text": text, "slowly": slowly}, &r); err != nil {
+		return err
+	}
+	switch {
+	case r.Error != "":
+		return &TargetError{s.target, r.Error}
+	case r.Done:
+		return nil
+	case slowly:
+		for _, c := range text {
+			if err := p.typeRune(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	case text == "":
+		return p.press(ctx, "Delete")
+	}
+	return p.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: text}, nil)
+}
+
+//go:embed select.js
+var selectScript string
+
+// SelectOption selects options of a <select> by value or label; all others of a
+// multiple one are unselected.
+func (p *Page) SelectOption(ctx context.Context, target string, values ...string) (Change, error) {
+	if len(values) == 0 {
+		return Change{}, errors.New("no option to select was given")
+	}
+	return p.actOn(ctx, "selecting in "+target, target, "select", 0, func(ctx context.Context, s *spot) error {
+		return s.choose(ctx, values)
+	})
+}
+
+func (s *spot) choose(ctx context.Context, values []string) error {
+	var r struct{ Error string }
+	if err := s.call(ctx, selectScript, values, &r); err != nil {
+		return err
+	}
+	if r.Error != "" {
+		return &TargetError{s.target, r.Error}
+	}
+	return nil
+}
+
+// FillForm fills several fields in the order given; it stops at the first that
+// cannot be filled and says which.
+func (p *Page) FillForm(ctx context.Context, fields []Field) (Change, error) {
+	patience := p.patience(0)
+	return p.act(ctx, "filling the form", time.Duration(len(fields))*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		for i, f := range fields {
+			if err := p.fillField(ctx, f, patience); err != nil {
+				return &fieldError{Index: i, Field: f, Err: err}
+			}
+		}
+		return nil
+	})
+}
+
+// fieldError names the field of a form that could not be filled.
+type fieldError struct {
+	Index int
+	Field Field
+	Err   error
+}
+
+func (e *fieldError) Error() string {
+	return fmt.Sprintf("field %d (%s): %v", e.Index+1, e.Field.Target, e.Err)
+}
+
+func (e *fieldError) Unwrap() error { return e.Err }
+
+func (p *Page) fillField(ctx context.Context, f Field, patience time.Duration) error {
+	kind := map[string]string{"checkbox": "click", "radio": "click", "combobox": "select", "textbox": "type", "slider": "type", "": "type"}[f.Type]
+	if kind == "" {
+		return fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience+readyMargin)
+	defer cancel()
+	s, err := p.ready(waiting, f.Target, kind, patience)
+	if err != nil {
+		return err
+	}
+	defer s.release(ctx)
+	switch kind {
+	case "select":
+		return s.choose(ctx, []string{f.Value})
+	case "click":
+		return p.check(ctx, s, f.Value)
+	}
+	return p.fill(ctx, s, f.Value, false)
+}
+
+// check clicks a checkbox or radio button unless it is as wanted.
+func (p *Page) check(ctx context.Context, s *spot, value string) error {
+	want := strings.EqualFold(value, "true")
+	if !want && !strings.EqualFold(value, "false") {
+		return fmt.Errorf("value %q: a checkbox takes true or false", value)
+	}
+	const state = `function () { return this.checked ?? this.getAttribute("aria-checked") === "true" }`
+	var is bool
+	if err := s.call(ctx, state, nil, &is); err != nil || is == want {
+		return err
+	}
+	err := p.mouse(ctx, s.x, s.y, 0, []input.DispatchMouseEventParams{
+		{Type: input.DispatchMouseEventTypeMouseMoved},
+		{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1},
+		{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.call(ctx, state, nil, &is); err != nil {
+		return err
+	}
+	if is != want {
+		return &TargetError{s.target, fmt.Sprintf("stays %v although it was clicked", is)}
+	}
+	return nil
+}

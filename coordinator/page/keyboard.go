@@ -1,0 +1,229 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"unicode"
+
+	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// key is a key of the US layout, as UI Events names it.
+type key struct {
+	key, code string
+	vk        int64  // Windows virtual key code, which pages read as keyCode
+	text      string // what it types; empty for keys that type nothing
+	shift     bool   // needs Shift
+}
+
+// named are the keys that have a name rather than a character.
+var named = map[string]key{
+	"Enter":      {"Enter", "Enter", 13, "\r", false},
+	"Tab":        {"Tab", "Tab", 9, "", false},
+	"Escape":     {"Escape", "Escape", 27, "", false},
+	"Backspace":  {"Backspace", "Backspace", 8, "", false},
+	"Delete":     {"Delete", "Delete", 46, "", false},
+	"Insert":     {"Insert", "Insert", 45, "", false},
+	"Space":      {" ", "Space", 32, " ", false},
+	"Home":       {"Home", "Home", 36, "", false},
+	"End":        {"End", "End", 35, "", false},
+	"PageUp":     {"PageUp", "PageUp", 33, "", false},
+	"PageDown":   {"PageDown", "PageDown", 34, "", false},
+	"ArrowLeft":  {"ArrowLeft", "ArrowLeft", 37, "", false},
+	"ArrowUp":    {"ArrowUp", "ArrowUp", 38, "", false},
+	"ArrowRight": {"ArrowRight", "ArrowRight", 39, "", false},
+	"ArrowDown":  {"ArrowDown", "ArrowDown", 40, "", false},
+	"Shift":      {"Shift", "ShiftLeft", 16, "", false},
+	"Control":    {"Control", "ControlLeft", 17, "", false},
+	"Alt":        {"Alt", "AltLeft", 18, "", false},
+	"Meta":       {"Meta", "MetaLeft", 91, "", false},
+	"F1":         {"F1", "F1", 112, "", false},
+	"F2":         {"F2", "F2", 113, "", false},
+	"F3":         {"F3", "F3", 114, "", false},
+	"F4":         {"F4", "F4", 115, "", false},
+	"F5":         {"F5", "F5", 116, "", false},
+	"F6":         {"F6", "F6", 117, "", false},
+	"F7":         {"F7", "F7", 118, "", false},
+	"F8":         {"F8", "F8", 119, "", false},
+	"F9":         {"F9", "F9", 120, "", false},
+	"F10":        {"F10", "F10", 121, "", false},
+	"F11":        {"F11", "F11", 122, "", false},
+	"F12":        {"F12", "F12", 123, "", false},
+}
+
+// punctuation lists the other keys: code, virtual key code, character without
+// and with Shift.
+var punctuation = []struct {
+	code           string
+	vk             int64
+	plain, shifted rune
+}{
+	{"Minus", 189, '-', '_'}, {"Equal", 187, '=', '+'}, {"BracketLeft", 219, '[', '{'},
+	{"BracketRight", 221, ']', '}'}, {"Backslash", 220, '\\', '|'}, {"Semicolon", 186, ';', ':'},
+	{"Quote", 222, '\'', '"'}, {"Backquote", 192, '`', '~'}, {"Comma", 188, ',', '<'},
+	{"Period", 190, '.', '>'}, {"Slash", 191, '/', '?'},
+}
+
+const shiftedDigits = ")!@#$%^&*("
+
+// runeKey returns the key that types a character; ok is false for one that no
+// key of the layout types.
+func runeKey(c rune) (key, bool) {
+	text := string(c)
+	switch {
+	case c == '\n' || c == '\r':
+		return named["Enter"], true
+	case c == '\t':
+		return named["Tab"], true
+	case c == ' ':
+		return named["Space"], true
+	case c >= 'a' && c <= 'z':
+		return key{text, "Key" + strings.ToUpper(text), int64(unicode.ToUpper(c)), text, false}, true
+	case c >= 'A' && c <= 'Z':
+		return key{text, "Key" + text, int64(c), text, true}, true
+	case c >= '0' && c <= '9':
+		return key{text, "Digit" + text, int64(c), text, false}, true
+	}
+	if i := strings.IndexRune(shiftedDigits, c); i >= 0 {
+		return key{text, fmt.Sprintf("Digit%d", i), int64('0' + i), text, true}, true
+	}
+	for _, p := range punctuation {
+		if c == p.plain || c == p.shifted {
+			return key{text, p.code, p.vk, text, c == p.shifted}, true
+		}
+	}
+	return key{}, false
+}
+
+// CDP's modifier bits (Input.dispatchKeyEvent).
+const (
+	altKey     = 1
+	controlKey = 2
+	metaKey    = 4
+	shiftKey   = 8
+)
+
+var modifierBits = map[string]int64{"Alt": altKey, "Control": controlKey, "Meta": metaKey, "Shift": shiftKey}
+
+func modifierMask(names []string) (int64, error) {
+	var mask int64
+	for _, name := range names {
+		bit, ok := modifierBit(name)
+		if !ok {
+			return 0, fmt.Errorf("unknown modifier %q: Alt, Control, ControlOrMeta, Meta and Shift are known", name)
+		}
+		mask |= bit
+	}
+	return mask, nil
+}
+
+func modifierBit(name string) (int64, bool) {
+	if name == "ControlOrMeta" {
+		name = "Control"
+		if runtime.GOOS == "darwin" {
+			name = "Meta"
+		}
+	}
+	bit, ok := modifierBits[name]
+	return bit, ok
+}
+
+// parseKey reads "Control+Shift+A", "Enter", "+" or "ß".
+func parseKey(spec string) (key, int64, error) {
+	var modifiers int64
+	rest := spec
+	for {
+		name, after, found := strings.Cut(rest, "+")
+		if !found || name == "" || after == "" {
+			break
+		}
+		bit, ok := modifierBit(name)
+		if !ok {
+			break
+		}
+		modifiers |= bit
+		rest = after
+	}
+	k, ok := named[rest]
+	if runes := []rune(rest); !ok && len(runes) == 1 {
+		if k, ok = runeKey(runes[0]); !ok {
+			k, ok = key{key: rest, text: rest}, true
+		}
+	}
+	if !ok {
+		return key{}, 0, fmt.Errorf("unknown key %q: give a character or a name such as Enter, Escape, ArrowDown, F5, with Control+, Shift+, Alt+ or Meta+ in front", spec)
+	}
+	if k.shift {
+		modifiers |= shiftKey
+	}
+	return k, modifiers, nil
+}
+
+// PressKey presses a key, or a key with modifiers, in the focused element.
+func (p *Page) PressKey(ctx context.Context, spec string) (Change, error) {
+	if _, _, err := parseKey(spec); err != nil {
+		return Change{}, err
+	}
+	return p.act(ctx, "pressing "+spec, p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		if err := p.emulateFocus(ctx); err != nil {
+			return err
+		}
+		return p.press(ctx, spec)
+	})
+}
+
+func (p *Page) press(ctx context.Context, spec string) error {
+	k, modifiers, err := parseKey(spec)
+	if err != nil {
+		return err
+	}
+	return p.stroke(ctx, k, modifiers)
+}
+
+// typeRune types one character with its key, or inserts it when no key has it.
+func (p *Page) typeRune(ctx context.Context, c rune) error {
+	k, ok := runeKey(c)
+	if !ok {
+		return p.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: string(c)}, nil)
+	}
+	modifiers := int64(0)
+	if k.shift {
+		modifiers = shiftKey
+	}
+	return p.stroke(ctx, k, modifiers)
+}
+
+// editing are the editor commands that a browser on a Mac expects with the key;
+// elsewhere the key alone does it.
+var editing = map[string]string{"a": "selectAll", "c": "copy", "x": "cut", "v": "paste", "z": "undo"}
+
+// stroke sends a key with its modifiers held.
+func (p *Page) stroke(ctx context.Context, k key, modifiers int64) error {
+	down := input.DispatchKeyEventParams{
+		Type: input.DispatchKeyEventTypeRawKeyDown, Modifiers: modifiers,
+		Key: k.key, Code: k.code, WindowsVirtualKeyCode: k.vk, NativeVirtualKeyCode: k.vk,
+	}
+	if modifiers&(altKey|controlKey|metaKey) == 0 && k.text != "" {
+		down.Type, down.Text, down.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.text, k.text
+	}
+	if command := editing[strings.ToLower(k.key)]; modifiers == metaKey && command != "" {
+		down.Commands = []string{command}
+	}
+	up := input.DispatchKeyEventParams{
+		Type: input.DispatchKeyEventTypeKeyUp, Modifiers: modifiers,
+		Key: k.key, Code: k.code, WindowsVirtualKeyCode: k.vk, NativeVirtualKeyCode: k.vk,
+	}
+	var sent []*cdp.Pending
+	for _, e := range []input.DispatchKeyEventParams{down, up} {
+		pending, err := p.session.Start(ctx, input.CommandDispatchKeyEvent, e)
+		if err != nil {
+			return err
+		}
+		sent = append(sent, pending)
+	}
+	return waitAll(ctx, sent)
+}

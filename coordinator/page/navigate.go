@@ -1,0 +1,176 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
+)
+
+// Navigate opens a URL and waits for its load event. A scheme may be missing:
+// http for this machine, https for others.
+func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
+	address, err := normalizeURL(address, p.URL())
+	if err != nil {
+		return Change{}, err
+	}
+	p.revive()
+	return p.travel(ctx, "opening "+address, func(ctx context.Context) error {
+		r, err := protocol.Call(ctx, p.session, cdppage.Navigate, cdppage.NavigateParams{URL: address})
+		if err != nil {
+			return err
+		}
+		if r.IsDownload {
+			return errNoDocument
+		}
+		if r.ErrorText != "" {
+			return &NavigationError{URL: address, Code: r.ErrorText}
+		}
+		if r.LoaderID == "" {
+			return errNoDocument // within the document
+		}
+		return nil
+	})
+}
+
+// errNoDocument ends a navigation that shows no new document.
+var errNoDocument = errors.New("no new document")
+
+// Reload loads the document again.
+func (p *Page) Reload(ctx context.Context) (Change, error) {
+	p.revive()
+	return p.travel(ctx, "reloading", func(ctx context.Context) error {
+		_, err := protocol.Call(ctx, p.session, cdppage.Reload, cdppage.ReloadParams{})
+		return err
+	})
+}
+
+// Back goes one step back in the page's history.
+func (p *Page) Back(ctx context.Context) (Change, error) { return p.history(ctx, -1, "back") }
+
+// Forward goes one step forward in the page's history.
+func (p *Page) Forward(ctx context.Context) (Change, error) { return p.history(ctx, +1, "forward") }
+
+func (p *Page) history(ctx context.Context, step int64, name string) (Change, error) {
+	return p.travel(ctx, "going "+name, func(ctx context.Context) error {
+		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})
+		if err != nil {
+			return err
+		}
+		to := h.CurrentIndex + step
+		if to < 0 || to >= int64(len(h.Entries)) {
+			return fmt.Errorf("there is no page to go %s to", name)
+		}
+		_, err = protocol.Call(ctx, p.session, cdppage.NavigateToHistoryEntry, cdppage.NavigateToHistoryEntryParams{EntryID: h.Entries[to].ID})
+		return err
+	})
+}
+
+// travel starts a navigation and waits until its document has loaded, or until
+// it turns out to stay within the document. A document that is there but does
+// not finish loading in time is an answer, not an error.
+func (p *Page) travel(ctx context.Context, doing string, start func(context.Context) error) (Change, error) {
+	ctx, end, err := p.begin(ctx, doing, p.browser.opts.NavigateTimeout)
+	if err != nil {
+		return Change{}, err
+	}
+	defer end()
+	p.browser.flush()
+	before := p.markNow()
+	err = start(ctx)
+	p.browser.flush()
+	var failed *NavigationError
+	switch {
+	case errors.Is(err, errNoDocument):
+		return p.since(before), nil
+	case errors.As(err, &failed):
+		if failed.Code == "net::ERR_ABORTED" && p.since(before).Download != "" {
+			return p.since(before), nil
+		}
+		// The browser shows an error page now; what comes next must not meet it
+		// half loaded.
+		if failed.Code != "net::ERR_ABORTED" {
+			_ = p.settleLoad(ctx, before)
+		}
+		return p.since(before), failed
+	}
+	if err == nil {
+		err = p.await(ctx, func() bool {
+			return p.commits != before.commits && p.loaded || p.moves != before.moves && p.pending == ""
+		})
+	}
+	var dialog *DialogError
+	if errors.As(err, &dialog) {
+		return p.since(before), nil
+	}
+	var late *TimeoutError
+	if errors.As(err, &late) {
+		if change := p.since(before); change.Navigated {
+			return change, nil
+		}
+		late.Hint = "the server may not answer"
+	}
+	if err != nil {
+		return Change{}, p.explain(err, doing)
+	}
+	return p.since(before), nil
+}
+
+// revive lets a navigation begin on a page that has crashed.
+func (p *Page) revive() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == ErrCrashed {
+		p.ended = nil
+	}
+}
+
+var (
+	schemePattern = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`)
+	opaquePattern = regexp.MustCompile(`^(?i:about|data|blob|javascript|view-source|chrome|mailto):`)
+)
+
+// normalizeURL adds the scheme that a person leaves out; a path is relative to
+// the page that is shown.
+func normalizeURL(address, current string) (string, error) {
+	address = strings.TrimSpace(address)
+	switch {
+	case address == "":
+		return "", errors.New("navigate: the URL is empty")
+	case schemePattern.MatchString(address), opaquePattern.MatchString(address):
+		return address, nil
+	case strings.HasPrefix(address, "//"):
+		return "https:" + address, nil
+	case strings.HasPrefix(address, "/"):
+		base, err := url.Parse(current)
+		if err != nil || base.Host == "" {
+			return "", fmt.Errorf("navigate: %s is relative, and the page that is shown (%s) has no host", address, current)
+		}
+		return base.Scheme + "://" + base.Host + address, nil
+	}
+	host, _, _ := strings.Cut(address, "/")
+	host, _, _ = strings.Cut(host, "?")
+	host, _, _ = strings.Cut(host, "#")
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if local(strings.Trim(host, "[]")) {
+		return "http://" + address, nil
+	}
+	return "https://" + address, nil
+}
+
+func local(host string) bool {
+	host = strings.ToLower(host)
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+}

@@ -1,0 +1,110 @@
+package page
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// maxPreview bounds what one object contributes to a console message.
+const maxPreview = 400
+
+// argumentsText joins the arguments of a console call as the console would,
+// without its %c styles.
+func argumentsText(args []*runtime.RemoteObject) string {
+	if len(args) > 1 && args[0].Type == runtime.RemoteObjectTypeString {
+		if format := objectText(args[0]); strings.Contains(format, "%") {
+			return formatted(format, args[1:])
+		}
+	}
+	parts := make([]string, len(args))
+	for i, a := range args {
+		parts[i] = objectText(a)
+	}
+	return strings.Join(parts, " ")
+}
+
+// formatted applies the console's format specifiers (console spec, section 2.2).
+func formatted(format string, args []*runtime.RemoteObject) string {
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			b.WriteByte(format[i])
+			continue
+		}
+		i++
+		switch c := format[i]; {
+		case c == '%':
+			b.WriteByte('%')
+		case strings.IndexByte("sdifoOc", c) >= 0 && len(args) > 0:
+			if c != 'c' {
+				b.WriteString(objectText(args[0]))
+			}
+			args = args[1:]
+		default:
+			b.WriteByte('%')
+			b.WriteByte(c)
+		}
+	}
+	for _, a := range args {
+		b.WriteByte(' ')
+		b.WriteString(objectText(a))
+	}
+	return b.String()
+}
+
+// objectText prints a value as a person would want to read it in a log.
+func objectText(o *runtime.RemoteObject) string {
+	if o == nil {
+		return "undefined"
+	}
+	if o.UnserializableValue != "" {
+		return string(o.UnserializableValue)
+	}
+	if len(o.Value) > 0 {
+		var s string
+		if o.Type == runtime.RemoteObjectTypeString && json.Unmarshal(o.Value, &s) == nil {
+			return s
+		}
+		return string(o.Value)
+	}
+	if o.Type == runtime.RemoteObjectTypeUndefined {
+		return "undefined"
+	}
+	if o.Preview != nil && o.Subtype != runtime.RemoteObjectSubtypeError {
+		return previewText(o.Preview)
+	}
+	return o.Description
+}
+
+func previewText(p *runtime.ObjectPreview) string {
+	var b strings.Builder
+	array := p.Subtype == runtime.ObjectPreviewSubtypeArray
+	open, shut := "{", "}"
+	if array {
+		open, shut = "[", "]"
+	} else if p.Description != "" && p.Description != "Object" {
+		open = p.Description + " {"
+	}
+	b.WriteString(open)
+	for i, property := range p.Properties {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if b.Len() > maxPreview {
+			b.WriteString("…")
+			break
+		}
+		if !array {
+			b.WriteString(property.Name)
+			b.WriteString(": ")
+		}
+		b.WriteString(property.Value)
+	}
+	if p.Overflow && b.Len() <= maxPreview {
+		b.WriteString(", …")
+	}
+	b.WriteString(shut)
+	return b.String()
+}

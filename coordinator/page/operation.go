@@ -1,0 +1,97 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// operation is a call under way; news that make waiting pointless cancel it.
+type operation struct {
+	cancel    context.CancelCauseFunc
+	anyDialog bool // goes on while a dialog is open
+}
+
+// begin refuses a call that cannot succeed now, bounds it, and makes dialogs,
+// crashes and the end of the page end it. The returned func must be called.
+func (p *Page) begin(ctx context.Context, doing string, timeout time.Duration) (context.Context, context.CancelFunc, error) {
+	return p.beginOperation(ctx, doing, timeout, false)
+}
+
+func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Duration, anyDialog bool) (context.Context, context.CancelFunc, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended != nil {
+		return nil, nil, p.ended
+	}
+	if p.dialog != nil && !anyDialog {
+		return nil, nil, &DialogError{*p.dialog}
+	}
+	bounded, cancelTimer := context.WithTimeoutCause(ctx, timeout, &TimeoutError{Doing: doing, After: humanDuration(timeout)})
+	opCtx, cancel := context.WithCancelCause(bounded)
+	op := &operation{cancel: cancel, anyDialog: anyDialog}
+	p.ops[op] = struct{}{}
+	return opCtx, func() {
+		p.mu.Lock()
+		delete(p.ops, op)
+		p.mu.Unlock()
+		cancel(nil)
+		cancelTimer()
+	}, nil
+}
+
+// interrupt ends the calls under way with the news; mu is held.
+func (p *Page) interrupt(news error) {
+	_, dialog := news.(*DialogError)
+	for op := range p.ops {
+		if !dialog || !op.anyDialog {
+			op.cancel(news)
+		}
+	}
+}
+
+// explain turns an error of a call into what its user can act on.
+func (p *Page) explain(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	err = p.browser.translate(err)
+	p.mu.Lock()
+	ended := p.ended
+	p.mu.Unlock()
+	for _, known := range []error{ErrBrowserGone, ErrCrashed, ErrPageClosed, ErrPaused} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	if ended != nil {
+		return ended
+	}
+	var dialog *DialogError
+	if errors.As(err, &dialog) {
+		return dialog
+	}
+	var stale *StaleRefError
+	var target *TargetError
+	var unready *NotReadyError
+	var script *ScriptError
+	var timeout *TimeoutError
+	switch {
+	case errors.As(err, &stale):
+		return stale
+	case errors.As(err, &target):
+		return target
+	case errors.As(err, &unready):
+		return unready
+	case errors.As(err, &script):
+		return script
+	case errors.As(err, &timeout):
+		return timeout
+	case errors.Is(err, cdp.ErrTimeout):
+		return &TimeoutError{Doing: doing, After: humanDuration(p.browser.opts.CallTimeout)}
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,206 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+var _ Driver = (*Page)(nil)
+
+// Page is one attached page. Its methods may be called from any goroutine;
+// acts that depend on one another are the caller's to order.
+type Page struct {
+	browser *Browser
+	id      target.ID
+	session *cdp.Session // of the page itself; frames may have their own
+	console *ring
+
+	// mu guards the fields that follow.
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced at each change, see notify
+	frames   map[protocol.FrameID]*frame
+	loaded   bool   // the main document's load event has fired
+	parsed   bool   // its DOMContentLoaded has
+	pending  string // URL of a navigation of the main frame under way
+	commits  int    // documents that the main frame has shown
+	moves    int    // URL changes within a document
+	windows  int    // windows that the page asked to open
+	download string // URL of the last download
+	dialog   *Dialog
+	ended    error // ErrCrashed until revived, or ErrPageClosed
+	ops      map[*operation]struct{}
+	focused  bool // focus emulation is on
+	refs     refTable
+}
+
+// ID is the page's CDP target id.
+func (p *Page) ID() string { return string(p.id) }
+
+// attach opens the session and turns on what the events need. The commands are
+// sent together, and only the frame tree is waited for: a page that hangs in a
+// dialog or in the debugger can be attached to all the same.
+func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, b.opts.CallTimeout, cdp.ErrTimeout)
+	defer cancel()
+	session, err := b.conn.Attach(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
+	}
+	p := &Page{
+		browser: b, id: id, session: session,
+		console: newRing(b.opts.ConsoleSize),
+		changed: make(chan struct{}),
+		frames:  map[protocol.FrameID]*frame{},
+		ops:     map[*operation]struct{}{},
+		refs:    newRefTable(),
+	}
+	// A page's target id is the id of its main frame.
+	p.frames[p.mainID()] = &frame{id: p.mainID(), session: session}
+	b.mu.Lock()
+	b.sessions[session.ID()] = p
+	b.mu.Unlock()
+	if err := p.enable(ctx, session); err != nil {
+		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
+	}
+	if err := p.readFrames(ctx); err != nil {
+		if p.Dialog() != nil {
+			return p, nil
+		}
+		b.forget(p)
+		b.detach(session)
+		return nil, fmt.Errorf("attach to page %s: the page does not answer: %w", id, b.translate(err))
+	}
+	return p, nil
+}
+
+// enable turns on the domains of a session without waiting for the replies.
+func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
+	for _, command := range []struct {
+		method string
+		params any
+	}{
+		{"Page.enable", nil},
+		{"Inspector.enable", nil},
+		{"Runtime.enable", nil},
+		{"Log.enable", nil},
+		// Frames of other processes; nothing is ever held at its start, so a
+		// coordinator that hangs holds up nobody's page.
+		{"Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}},
+	} {
+		if _, err := session.Start(ctx, command.method, command.params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFrames learns the frames that were there before the events.
+func (p *Page) readFrames(ctx context.Context) error {
+	ctx, end, err := p.begin(ctx, "attach", p.browser.opts.CallTimeout)
+	if err != nil {
+		return err
+	}
+	defer end()
+	tree, err := protocol.Call(ctx, p.session, cdppage.GetFrameTree, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	var state struct {
+		Result struct {
+			Value string `json:"value"`
+		} `json:"result"`
+	}
+	err = p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "document.readyState", "returnByValue": true}, &state)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.addFrames(tree.FrameTree)
+	if p.commits == 0 {
+		p.loaded = state.Result.Value == "complete"
+		p.parsed = state.Result.Value != "loading"
+	}
+	p.notify()
+	return nil
+}
+
+// Info returns the page's title and URL now.
+func (p *Page) Info(ctx context.Context) (Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.browser.opts.CallTimeout)
+	defer cancel()
+	r, err := protocol.Call(ctx, p.browser.conn, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: p.id})
+	if err != nil {
+		return Info{}, p.explain(err, "reading the page's title")
+	}
+	return pageInfo(r.TargetInfo), nil
+}
+
+// Dialog returns the open dialog, or nil.
+func (p *Page) Dialog() *Dialog {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dialog
+}
+
+// URL is the address that the main frame shows.
+func (p *Page) URL() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.frames[p.mainID()].url
+}
+
+func (p *Page) mainID() protocol.FrameID { return protocol.FrameID(p.id) }
+
+// notify wakes everybody who waits for a state; mu is held.
+func (p *Page) notify() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// await waits until the condition, which is called with mu held, is true.
+func (p *Page) await(ctx context.Context, condition func() bool) error {
+	for {
+		p.mu.Lock()
+		met, changed := condition(), p.changed
+		p.mu.Unlock()
+		if met {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// emulateFocus makes the page believe that it is focused and visible, so that
+// input, animation frames and screenshots work in a tab in the background
+// without bringing it to the front. It is turned on by the first act only and
+// ends with the session: a page that is merely looked at is left as it is.
+func (p *Page) emulateFocus(ctx context.Context) error {
+	p.mu.Lock()
+	on := p.focused
+	p.focused = true
+	p.mu.Unlock()
+	if on {
+		return nil
+	}
+	_, err := p.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true})
+	return err
+}
+
+// humanDuration prints 5s rather than 5.000s.
+func humanDuration(d time.Duration) string {
+	return strings.TrimSuffix(d.Round(time.Millisecond).String(), ".0s")
+}

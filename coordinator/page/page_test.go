@@ -1,0 +1,126 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/chrome"
+)
+
+// shared is the one Chromium of this package's tests; each test has its own
+// connection and its own page in it.
+var shared *chrome.Browser
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	found, err := chrome.Find(chrome.FindOptions{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "these tests need a browser:", err)
+		return 1
+	}
+	shared, err = chrome.Launch(context.Background(), chrome.Options{
+		Executable: found.Path, Headless: true, Viewport: "1000x800",
+		Args: []string{"--disable-gpu", "--site-per-process"},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer shared.Close(context.Background())
+	return m.Run()
+}
+
+// connect joins the shared browser.
+func connect(t *testing.T) *Browser {
+	t.Helper()
+	b, err := Connect(t.Context(), shared.URL(), &Options{ActionTimeout: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// open shows the HTML on a page of its own, closed at the end.
+func open(t *testing.T, html string) (*Page, string) {
+	t.Helper()
+	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/favicon.ico" {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, html)
+	}))
+}
+
+func serve(t *testing.T, handler http.Handler) (*Page, string) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	p := newPage(t, connect(t))
+	if _, err := p.Navigate(t.Context(), server.URL); err != nil {
+		t.Fatal(err)
+	}
+	return p, server.URL
+}
+
+func newPage(t *testing.T, b *Browser) *Page {
+	t.Helper()
+	p, err := b.NewPage(t.Context(), "about:blank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.ClosePage(context.Background(), p.ID()) })
+	return p
+}
+
+func snapshot(t *testing.T, p *Page) string {
+	t.Helper()
+	s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Text
+}
+
+// ref finds the ref on the line of a snapshot that holds the words.
+func ref(t *testing.T, text, words string) string {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, words) {
+			if _, rest, ok := strings.Cut(line, "[ref="); ok {
+				r, _, _ := strings.Cut(rest, "]")
+				return r
+			}
+		}
+	}
+	t.Fatalf("no ref for %q in:\n%s", words, text)
+	return ""
+}
+
+// eval runs a script and returns its JSON.
+func eval(t *testing.T, p *Page, script string) string {
+	t.Helper()
+	v, err := p.Evaluate(t.Context(), script, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(v)
+}
+
+func contains(t *testing.T, text string, wanted ...string) {
+	t.Helper()
+	for _, w := range wanted {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q is missing in:\n%s", w, text)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+async function ({ kind, budget }) {
+  // Waits until the element can be acted on, as Playwright defines it, and
+  // returns the point to act on in the coordinates of the topmost document of
+  // this process; else why not.
+  const element = this;
+  const end = performance.now() + budget;
+  const describe = (e) => {
+    let s = "<" + e.localName;
+    if (e.id) s += ` id="${e.id}"`;
+    if (typeof e.className === "string" && e.className) s += ` class="${e.className.slice(0, 60)}"`;
+    const text = (e.innerText ?? "").trim().replace(/\s+/g, " ").slice(0, 40);
+    return s + ">" + (text ? ` "${text}"` : "");
+  };
+  const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host ?? null;
+  const contains = (outer, n) => {
+    for (; n; n = parentOf(n)) if (n === outer) return true;
+    return false;
+  };
+  const deepest = (root, x, y) => {
+    let found = root.elementFromPoint(x, y);
+    while (found?.shadowRoot) {
+      const inner = found.shadowRoot.elementFromPoint(x, y);
+      if (!inner || inner === found) break;
+      found = inner;
+    }
+    return found;
+  };
+  const frame = () => new Promise((done) => {
+    if (document.visibilityState === "visible") requestAnimationFrame(done);
+    else setTimeout(done, 16);
+  });
+  const disabled = () => {
+    if (element.matches(":disabled")) return true;
+    for (let n = element; n; n = parentOf(n)) {
+      const aria = n.getAttribute?.("aria-disabled");
+      if (aria) return aria === "true";
+    }
+    return false;
+  };
+  const editable = () => {
+    if (element.isContentEditable) return true;
+    return ["INPUT", "TEXTAREA", "SELECT"].includes(element.nodeName) && !element.readOnly;
+  };
+  const box = () => {
+    for (const r of element.getClientRects()) if (r.width > 0 && r.height > 0) return r;
+    // display: contents and the like: what the children show.
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    for (const r of range.getClientRects()) if (r.width > 0 && r.height > 0) return r;
+    return null;
+  };
+  const hidden = () => {
+    const style = getComputedStyle(element);
+    if (style.display === "none" || !box()) return "it has no size or is not displayed";
+    if (style.visibility !== "visible") return "it is hidden by visibility: " + style.visibility;
+    return "it is not visible";
+  };
+  const point = (r) => {
+    const left = Math.max(r.left, 0), right = Math.min(r.right, innerWidth);
+    const top = Math.max(r.top, 0), bottom = Math.min(r.bottom, innerHeight);
+    return right - left < 1 || bottom - top < 1 ? null : { x: (left + right) / 2, y: (top + bottom) / 2 };
+  };
+  // hit tells what else is at the point; null when it is the element.
+  const hit = ({ x, y }) => {
+    const found = deepest(element.getRootNode(), x, y);
+    if (!found) return { outside: true };
+    if (contains(element, found)) return null;
+    for (const label of element.labels ?? []) if (contains(label, found)) return null;
+    const control = found.closest("button,a,label,[role=button],[role=link]");
+    if (control && contains(control, element)) return null;
+    return { by: found };
+  };
+  const scrolls = [
+    { block: "center", inline: "center" },
+    { block: "end", inline: "end" },
+    { block: "start", inline: "start" },
+  ];
+  const same = (a, b) => a.left === b.left && a.top === b.top && a.width === b.width && a.height === b.height;
+
+  let why = "", tried = 0;
+  for (;;) {
+    if (!element.isConnected) return { gone: true };
+    const style = getComputedStyle(element);
+    const before = box();
+    if (!before || style.visibility !== "visible") why = hidden();
+    else if (disabled()) why = "it is disabled";
+    else if (kind === "type" && !editable()) why = "it is not editable";
+    else {
+      let p = point(before), obstacle = p && hit(p);
+      if (!p || obstacle) {
+        element.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
+        const r = box();
+        p = r && point(r);
+        obstacle = p && hit(p);
+      }
+      const settled = box();
+      await frame();
+      if (!element.isConnected) return { gone: true };
+      const now = box();
+      if (!settled || !now || !same(settled, now)) {
+        why = "it is moving";
+        tried = 0;
+      } else {
+        p = point(now);
+        obstacle = p && hit(p);
+        if (!p || obstacle?.outside) why = "it is outside of what can be scrolled into view";
+        else if (obstacle) why = "it is covered by " + describe(obstacle.by);
+        else {
+          const result = { ok: true, x: p.x, y: p.y, label: describe(element) };
+          const cover = toTop(result);
+          if (!cover) return result;
+          why = cover;
+        }
+      }
+      if (performance.now() > end) return { why, label: describe(element) };
+      continue;
+    }
+    if (performance.now() > end) return { why, label: describe(element) };
+    await frame();
+  }
+
+  // toTop moves the point through the frames of this process; it returns what
+  // covers the frame there, if anything does.
+  function toTop(result) {
+    let w = window;
+    for (;;) {
+      let owner = null;
+      try { owner = w.frameElement; } catch { }
+      if (!owner) {
+        result.top = w === w.parent;
+        return "";
+      }
+      const r = owner.getBoundingClientRect(), style = owner.ownerDocument.defaultView.getComputedStyle(owner);
+      result.x += r.left + owner.clientLeft + parseFloat(style.paddingLeft);
+      result.y += r.top + owner.clientTop + parseFloat(style.paddingTop);
+      const found = deepest(owner.getRootNode(), result.x, result.y);
+      if (found !== owner) return found ? "its frame is covered by " + describe(found) : "its frame is outside of what can be scrolled into view";
+      w = w.parent;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	_ "image/jpeg" // DecodeConfig reads the size of what the browser made
+	_ "image/png"
+	"math"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
+)
+
+const defaultQuality = 80
+
+// Screenshot takes a picture of the viewport, the page or an element. A size
+// limit is met by the browser's own scaling.
+func (p *Page) Screenshot(ctx context.Context, opts ScreenshotOptions) (Image, error) {
+	const doing = "taking a screenshot"
+	setDefault(&opts.Format, "png")
+	setDefault(&opts.Quality, defaultQuality)
+	params := cdppage.CaptureScreenshotParams{OptimizeForSpeed: new(true)}
+	switch opts.Format {
+	case "png":
+		params.Format = cdppage.CaptureScreenshotFormatPng
+	case "jpeg", "jpg":
+		opts.Format, params.Format = "jpeg", cdppage.CaptureScreenshotFormatJpeg
+		params.Quality = new(int64(opts.Quality))
+	case "webp":
+		params.Format = cdppage.CaptureScreenshotFormatWebp
+		params.Quality = new(int64(opts.Quality))
+	default:
+		return Image{}, fmt.Errorf("%s: unknown format %q: png, jpeg and webp are known", doing, opts.Format)
+	}
+	if opts.Target != "" && opts.FullPage {
+		return Image{}, fmt.Errorf("%s: an element and the full page cannot both be asked for", doing)
+	}
+	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
+	if err != nil {
+		return Image{}, err
+	}
+	defer end()
+	img, err := p.capture(ctx, opts, params)
+	if err != nil {
+		return Image{}, p.explain(err, doing)
+	}
+	return img, nil
+}
+
+func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppage.CaptureScreenshotParams) (Image, error) {
+	if err := p.emulateFocus(ctx); err != nil {
+		return Image{}, err
+	}
+	metrics, err := protocol.Call(ctx, p.session, cdppage.GetLayoutMetrics, protocol.Empty{})
+	if err != nil {
+		return Image{}, err
+	}
+	view, content := metrics.CSSVisualViewport, metrics.CSSContentSize
+	clip := &cdppage.Viewport{X: view.PageX, Y: view.PageY, Width: view.ClientWidth, Height: view.ClientHeight, Scale: 1}
+	switch {
+	case opts.Target != "":
+		r, err := p.place(ctx, opts.Target)
+		if err != nil {
+			return Image{}, err
+		}
+		clip.X, clip.Y, clip.Width, clip.Height = r.X+view.PageX, r.Y+view.PageY, r.Width, r.Height
+		params.CaptureBeyondViewport = new(true)
+	case opts.FullPage:
+		clip.X, clip.Y, clip.Width, clip.Height = 0, 0, content.Width, content.Height
+		params.CaptureBeyondViewport = new(true)
+	}
+	clip.Scale = scale(clip.Width, clip.Height, opts.MaxWidth, opts.MaxHeight)
+	params.Clip = clip
+	r, err := protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, params)
+	if err != nil {
+		return Image{}, err
+	}
+	img := Image{
+		Data: r.Data, Format: opts.Format,
+		Width: int(math.Round(clip.Width * clip.Scale)), Height: int(math.Round(clip.Height * clip.Scale)),
+	}
+	// On a screen of higher density the image has more pixels than CSS says; webp
+	// is not read by the standard library.
+	if config, _, err := image.DecodeConfig(bytes.NewReader(r.Data)); err == nil {
+		img.Width, img.Height = config.Width, config.Height
+	}
+	return img, nil
+}
+
+func scale(width, height float64, maxWidth, maxHeight int) float64 {
+	s := 1.0
+	if maxWidth > 0 && width > float64(maxWidth) {
+		s = float64(maxWidth) / width
+	}
+	if maxHeight > 0 && height*s > float64(maxHeight) {
+		s = float64(maxHeight) / height
+	}
+	return s
+}

@@ -1,0 +1,17 @@
+function (wanted) {
+  if (this.nodeName !== "SELECT") return { error: "is not a <select>: click it and then the option" };
+  const text = (o) => o.label.trim().replace(/\s+/g, " ");
+  const options = [...this.options], chosen = [];
+  for (const w of wanted) {
+    const found = options.find((o) => o.value === w) ?? options.find((o) => text(o) === w.trim());
+    if (!found) return { error: `has no option ${JSON.stringify(w)}; it has ${options.slice(0, 30).map(text).map((s) => JSON.stringify(s)).join(", ")}` };
+    if (found.disabled || found.parentElement.disabled) return { error: `option ${JSON.stringify(w)} is disabled` };
+    chosen.push(found);
+  }
+  if (chosen.length > 1 && !this.multiple) return { error: "takes only one option" };
+  this.focus();
+  if (this.multiple) for (const o of options) o.selected = chosen.includes(o);
+  else chosen[0].selected = true;
+  for (const name of ["input", "change"]) this.dispatchEvent(new Event(name, { bubbles: true, composed: true }));
+  return {};
+}
