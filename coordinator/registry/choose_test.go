@@ -1,0 +1,111 @@
+package registry
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// tree makes the folders below a canonical temporary directory.
+func tree(t *testing.T, folders ...string) string {
+	t.Helper()
+	root, err := vscodeipc.Canonical(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if err := os.MkdirAll(filepath.Join(root, f), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func window(address, workspace string, folders ...string) Window {
+	if folders == nil && workspace != "" {
+		folders = []string{workspace}
+	}
+	return Window{Address: vscodeipc.Address(address), Workspace: workspace, Folders: folders, Kind: "vscode"}
+}
+
+func TestResolve(t *testing.T) {
+	root := tree(t, "shop/web/src", "shop-old", "api", "elsewhere")
+	at := func(p string) string { return filepath.Join(root, p) }
+	if err := os.Symlink(at("shop/web"), at("link")); err != nil {
+		t.Fatal(err)
+	}
+	workspaceFile := at("all.code-workspace")
+	if err := os.WriteFile(workspaceFile, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	shop := window("shop", at("shop"))
+	web := window("web", at("shop/web"))
+	both := window("both", workspaceFile, at("shop"), at("api"))
+	twin := window("twin", at("shop"))
+	empty := window("empty", "")
+
+	for _, c := range []struct {
+		name      string
+		windows   []Window
+		want      Want
+		chosen    string // "": an error
+		ambiguous bool
+	}{
+		{"the working directory itself", []Window{shop, web}, Want{Dir: at("shop")}, "shop", false},
+		{"a sub-folder of it", []Window{shop}, Want{Dir: at("shop/web/src")}, "shop", false},
+		{"the deepest folder wins", []Window{shop, web}, Want{Dir: at("shop/web/src")}, "web", false},
+		{"the order does not matter", []Window{web, shop}, Want{Dir: at("shop/web/src")}, "web", false},
+		{"through a symbolic link", []Window{shop, web}, Want{Dir: at("link/src")}, "web", false},
+		{"a name that only begins alike", []Window{shop}, Want{Dir: at("shop-old")}, "", false},
+		{"a folder that contains the workspace", []Window{web}, Want{Dir: at("shop")}, "", false},
+		{"a folder of a workspace file", []Window{both, empty}, Want{Dir: at("api")}, "both", false},
+		{"the workspace itself before one that has it among others", []Window{both, shop}, Want{Dir: at("shop")}, "shop", false},
+		{"two windows on one folder", []Window{shop, twin}, Want{Dir: at("shop")}, "", true},
+		{"two windows, one named by address", []Window{shop, twin}, Want{Explicit: "twin", Dir: at("shop")}, "twin", false},
+		{"by hash", []Window{shop, web}, Want{Explicit: web.Hash()}, "web", false},
+		{"by path, against the working directory", []Window{shop, both}, Want{Explicit: at("api"), Dir: at("shop")}, "both", false},
+		{"by the workspace file", []Window{shop, both}, Want{Explicit: workspaceFile}, "both", false},
+		{"by the name of the folder", []Window{shop, web}, Want{Explicit: "web"}, "web", false},
+		{"an explicit choice that fits nothing is not replaced", []Window{shop}, Want{Explicit: at("elsewhere"), Dir: at("shop")}, "", false},
+		{"roots before the working directory", []Window{shop, both}, Want{Roots: []string{at("api")}, Dir: at("shop")}, "both", false},
+		{"roots that fit nothing leave the working directory", []Window{shop}, Want{Roots: []string{at("elsewhere")}, Dir: at("shop")}, "shop", false},
+		{"roots in two windows", []Window{shop, window("api", at("api"))}, Want{Roots: []string{at("api"), at("shop")}}, "", true},
+		{"a root that is not made yet", []Window{shop}, Want{Roots: []string{at("shop/new/deep")}}, "shop", false},
+		{"a window without a folder is never meant", []Window{empty}, Want{Dir: at("shop")}, "", false},
+		{"no window", nil, Want{Dir: at("shop")}, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, candidates, err := choose(c.windows, nil, c.want)
+			if len(candidates) != len(c.windows) {
+				t.Errorf("%d candidates of %d windows", len(candidates), len(c.windows))
+			}
+			for _, candidate := range candidates {
+				if candidate.Why == "" {
+					t.Errorf("%s: no reason", candidate.Window.Address)
+				}
+			}
+			if c.chosen != "" {
+				if err != nil || string(got.Address) != c.chosen {
+					t.Fatalf("chose %q, %v; want %q", got.Address, err, c.chosen)
+				}
+				return
+			}
+			var none *SelectionError
+			if !errors.As(err, &none) {
+				t.Fatalf("chose %q, %v; want a SelectionError", got.Address, err)
+			}
+			if none.Ambiguous != c.ambiguous {
+				t.Errorf("ambiguous %v, want %v", none.Ambiguous, c.ambiguous)
+			}
+			for _, w := range c.windows {
+				if !strings.Contains(none.Error(), w.Label()) {
+					t.Errorf("the error does not list %s:\n%v", w.Label(), none)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package registry
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// Options of a registry.
+type Options struct {
+	// Client is how this program calls itself to windows. Required.
+	Client vscodeipc.Peer
+	// Sweep deletes dead sockets at the start, as programs that run for long
+	// should.
+	Sweep bool
+	// Logger: nil discards.
+	Logger *slog.Logger
+}
+
+// patience bounds how long List waits for windows that do not answer.
+const patience = 2 * time.Second
+
+// Registry knows the windows that live now. Its methods may be called from any
+// goroutine.
+type Registry struct {
+	options Options
+	log     *slog.Logger
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup // every goroutine of the registry
+
+	mu      sync.Mutex // guards the fields that follow, and those of entry
+	entries map[vscodeipc.Address]*entry
+	changed chan struct{} // closed and replaced at every change
+	sources map[string]*Source
+}
+
+// Open starts to look for windows. Close ends it; ctx only lends its values.
+func Open(ctx context.Context, o Options) (*Registry, error) {
+	r := &Registry{
+		options: o, log: o.Logger,
+		entries: map[vscodeipc.Address]*entry{}, changed: make(chan struct{}), sources: map[string]*Source{},
+	}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	dirs, err := vscodeipc.WatchDirs(r.log)
+	if err != nil {
+		r.cancel()
+		return nil, err
+	}
+	r.scan()
+	r.running.Add(1)
+	go r.watchDirs(dirs)
+	if o.Sweep {
+		r.running.Add(1)
+		go r.sweep()
+	}
+	return r, nil
+}
+
+// Close ends every connection and waits for the registry's goroutines.
+func (r *Registry) Close() error {
+	r.cancel()
+	r.running.Wait()
+	return nil
+}
+
+// Changed returns a channel that is closed at the next change of any window.
+func (r *Registry) Changed() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changed
+}
+
+// List returns the windows that are there now. It looks for new ones, and waits
+// for those that have not answered yet, up to 2 s.
+func (r *Registry) List(ctx context.Context) (Listing, error) {
+	r.scan()
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, settled := range r.unsettled() {
+		select {
+		case <-settled:
+		case <-waiting.Done():
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return Listing{}, err
+	}
+	return r.listing(), nil
+}
+
+// Resolve decides anew which window is meant (adr/0006). The candidates are all
+// windows, with the reason why each was or was not chosen.
+func (r *Registry) Resolve(ctx context.Context, want Want) (Window, []Candidate, error) {
+	listing, err := r.List(ctx)
+	if err != nil {
+		return Window{}, nil, err
+	}
+	return choose(listing.Windows, listing.Unreachable, want)
+}
+
+func (r *Registry) unsettled() []<-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []<-chan struct{}
+	for _, e := range r.entries {
+		all = append(all, e.settled)
+	}
+	return all
+}
+
+func (r *Registry) listing() Listing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var l Listing
+	for address, e := range r.entries {
+		if e.window != nil {
+			l.Windows = append(l.Windows, *e.window)
+		} else if e.reason != "" {
+			l.Unreachable = append(l.Unreachable, Unreachable{address, e.reason})
+		}
+	}
+	l.sort()
+	return l
+}
+
+// watchDirs scans again whenever a socket came or went.
+func (r *Registry) watchDirs(dirs *vscodeipc.DirWatcher) {
+	defer r.running.Done()
+	defer dirs.Close()
+	for {
+		select {
+		case <-dirs.Changes():
+			r.scan()
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+// scan begins to follow the addresses that are new. One that is gone ends by
+// itself: its connection does.
+func (r *Registry) scan() {
+	addresses, err := vscodeipc.List()
+	if err != nil {
+		r.log.Warn("some directories of sockets could not be read", "error", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx.Err() != nil {
+		return
+	}
+	for _, a := range addresses {
+		if r.entries[a] == nil {
+			e := &entry{settled: make(chan struct{})}
+			r.entries[a] = e
+			r.running.Add(1)
+			go r.follow(a, e)
+		}
+	}
+}
+
+// sweep deletes the sockets of windows that died without a goodbye.
+func (r *Registry) sweep() {
+	defer r.running.Done()
+	verdicts, err := vscodeipc.Probe(r.ctx, &vscodeipc.ProbeOptions{Dial: r.dial()})
+	if err != nil && r.ctx.Err() == nil {
+		r.log.Warn("dead sockets could not all be deleted", "error", err)
+	}
+	for _, v := range verdicts {
+		if v.Deleted {
+			r.log.Info("deleted a dead window's socket", "address", v.Address)
+		}
+	}
+}
+
+func (r *Registry) dial() vscodeipc.DialOptions {
+	return vscodeipc.DialOptions{Client: r.options.Client, Logger: r.log}
+}
+
+// notify tells everybody that something changed. r.mu is held.
+func (r *Registry) notify() {
+	close(r.changed)
+	r.changed = make(chan struct{})
+	for _, s := range r.sources {
+		s.update(r.entries)
+	}
+}

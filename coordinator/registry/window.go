@@ -1,0 +1,91 @@
+package registry
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// Window is what is known of one live window at one moment.
+type Window struct {
+	Address vscodeipc.Address
+	// Workspace is the canonical path of its workspace; empty for a window
+	// without a folder.
+	Workspace string
+	Folders   []string
+	// Kind is "vscode" or "terminal".
+	Kind    string
+	Server  string // name and version of the program that serves it
+	Session string
+	PID     int
+	State   vscodeipc.State
+}
+
+// Unreachable is an address that gave no window, and why.
+type Unreachable struct {
+	Address vscodeipc.Address
+	Reason  string
+}
+
+// Listing is what is there now, ordered by workspace and address.
+type Listing struct {
+	Windows     []Window
+	Unreachable []Unreachable
+}
+
+func windowOf(address vscodeipc.Address, hello vscodeipc.Hello, state vscodeipc.State) Window {
+	w := Window{
+		Address: address,
+		Folders: hello.Folders,
+		Kind:    hello.Server.Kind,
+		Server:  strings.TrimSpace(hello.Server.Name + " " + hello.Server.Version),
+		Session: hello.Session,
+		PID:     hello.PID,
+		State:   state,
+	}
+	if hello.Workspace != nil {
+		w.Workspace = *hello.Workspace
+	}
+	return w
+}
+
+// Hash identifies the window's workspace, as in its address. A window without a
+// workspace has a hash of its address.
+func (w Window) Hash() string {
+	if w.Workspace == "" {
+		return vscodeipc.Hash(string(w.Address))
+	}
+	return vscodeipc.Hash(w.Workspace)
+}
+
+// Title is the name of the window's folder, as VS Code shows it.
+func (w Window) Title() string {
+	return strings.TrimSuffix(filepath.Base(w.Workspace), ".code-workspace")
+}
+
+// Label names the window for people.
+func (w Window) Label() string {
+	switch {
+	case w.Workspace == "":
+		return fmt.Sprintf("a window without a folder (pid %d)", w.PID)
+	case len(w.Folders) > 1:
+		return fmt.Sprintf("%s (%s)", w.Workspace, strings.Join(w.Folders, ", "))
+	default:
+		return w.Workspace
+	}
+}
+
+func (l *Listing) sort() {
+	slices.SortFunc(l.Windows, func(a, b Window) int {
+		if c := strings.Compare(a.Workspace, b.Workspace); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.Address), string(b.Address))
+	})
+	slices.SortFunc(l.Unreachable, func(a, b Unreachable) int {
+		return strings.Compare(string(a.Address), string(b.Address))
+	})
+}
