@@ -1,0 +1,63 @@
+// Where a window listens. Obeys specs/window-protocol/README.md section 2.
+import { isAbsolute, join } from "node:path";
+import { canonical, hashOf } from "./identity";
+
+const folder = "browser-coordinator-mcp";
+const longestName = 27;
+
+export interface Surroundings {
+  platform: NodeJS.Platform;
+  env: Record<string, string | undefined>;
+  home: string;
+  uid: number;
+}
+
+/** Who a window is: a workspace or, without one, its process. */
+export interface Identity {
+  workspace: string | null;
+  folders: string[];
+  /** The hash, or `pid-PID`: what stands in the address's name. */
+  key: string;
+}
+
+/** DIR: where this window's socket goes. */
+export function directory(around: Surroundings): string {
+  const data = around.env.XDG_DATA_HOME;
+  const base = data && isAbsolute(data) ? data : join(around.home, ".local", "share");
+  const dir = join(base, folder);
+  // A path is never cut short: Node would listen at the cut name without a word.
+  const room = around.platform === "darwin" ? 103 : 107;
+  if (Buffer.byteLength(dir) + 1 + longestName > room) return `/tmp/${folder}-${around.uid}`;
+  return dir;
+}
+
+/** The names to try, in order: plain, then -2 to -9. */
+export function names(key: string, platform: NodeJS.Platform): string[] {
+  const suffixes = ["", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"];
+  if (platform === "win32") return suffixes.map((suffix) => `\\\\.\\pipe\\${folder}-${key}${suffix}`);
+  return suffixes.map((suffix) => `ipc-${key}${suffix}.sock`);
+}
+
+/** Whether a name in DIR is a window's. */
+export function isName(name: string): boolean {
+  return /^ipc-(?:[0-9a-f]{16}|pid-[0-9]+)(?:-[2-9])?\.sock$/.test(name);
+}
+
+/**
+ * The identity of a window with this `.code-workspace` file and these folders, in the editor's
+ * spelling. What does not exist is left out, so a window with only such folders has no workspace.
+ */
+export async function identify(workspaceFile: string | undefined, folders: string[], pid: number): Promise<Identity> {
+  const known = (await Promise.all(folders.map(existing))).filter((path) => path !== null);
+  const file = workspaceFile === undefined ? null : await existing(workspaceFile);
+  const workspace = file ?? known[0] ?? null;
+  return { workspace, folders: known, key: workspace === null ? `pid-${pid}` : await hashOf(workspace) };
+}
+
+async function existing(path: string): Promise<string | null> {
+  try {
+    return await canonical(path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,81 @@
+// Asks a browser's DevTools server for its browser-level endpoint, and notices when it goes.
+import { get } from "node:http";
+import { createConnection } from "node:net";
+
+const askLimit = 3_000;
+const answerLimit = 64 * 1024;
+const noDrops = 1_000;
+
+export interface Found {
+  url: string;
+  product?: string;
+}
+
+/** The endpoint at host:port. Throws where no DevTools server answers there. */
+export async function ask(host: string, port: number): Promise<Found> {
+  const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const body = await fetchText(host, port, authority);
+  const { webSocketDebuggerUrl, Browser } = JSON.parse(body) as Record<string, unknown>;
+  if (typeof webSocketDebuggerUrl !== "string") throw new Error(`no browser endpoint at ${authority}`);
+  // The path is the browser's; the rest of that URL only echoes what was asked.
+  const { pathname } = new URL(webSocketDebuggerUrl);
+  return { url: `ws://${authority}${pathname}`, ...(typeof Browser === "string" && { product: Browser }) };
+}
+
+function fetchText(host: string, port: number, authority: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { host, port, path: "/json/version", headers: { Host: authority }, agent: false };
+    const request = get({ ...options, signal: AbortSignal.timeout(askLimit) }, (response) => {
+      if (response.statusCode !== 200) {
+        reject(new Error(`http://${authority}/json/version answered ${response.statusCode}`));
+        request.destroy();
+        return;
+      }
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => {
+        text += piece;
+        if (text.length > answerLimit) request.destroy(new Error(`http://${authority}/json/version is too long`));
+      });
+      response.on("end", () => resolve(text));
+      response.on("error", reject);
+    });
+    request.on("error", reject);
+  });
+}
+
+/**
+ * Calls gone once when the server at the URL's port is no longer there, until the returned function
+ * is called. An idle connection tells: the system closes it with the browser, however that ends.
+ */
+export function whenGone(url: string, gone: () => void): () => void {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  let stopped = false;
+  let stop = () => {};
+  const hold = () => {
+    const since = performance.now();
+    const socket = createConnection({ host, port: Number(port) });
+    stop = () => socket.destroy();
+    socket.on("error", () => {}); // close follows
+    socket.on("close", () => void dropped(performance.now() - since));
+    socket.resume();
+    socket.unref();
+  };
+  const dropped = async (lasted: number) => {
+    if (stopped) return;
+    const still = await ask(host, Number(port)).then(
+      (found) => found.url === url,
+      () => false,
+    );
+    if (stopped) return;
+    if (!still) gone();
+    // A server that drops idle connections at once cannot be watched this way.
+    else if (lasted > noDrops) hold();
+  };
+  hold();
+  return () => {
+    stopped = true;
+    stop();
+  };
+}

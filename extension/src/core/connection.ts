@@ -1,0 +1,275 @@
+// One client's connection to this window: requests in, responses and events out.
+// Obeys specs/window-protocol/README.md sections 3 to 7 and 11.
+import type { Socket } from "node:net";
+import { formatLine, LineReader, parseLine, TooLarge } from "./framing";
+import { type Log, reason } from "./log";
+import type { Hello, Id, Peer, WindowError } from "./protocol.generated";
+import {
+  Refusal,
+  type RequestType,
+  readCall,
+  readCancel,
+  readEvents,
+  readHello,
+  readId,
+  readListen,
+  readPayload,
+  readType,
+} from "./request";
+import type { Store } from "./store";
+
+export const inFlightLimit = 256;
+export const waitingLimit = 16 * 1024 * 1024;
+/** Above this many waiting bytes no more requests are read: a client that asks has to read. */
+const fullAt = 1024 * 1024;
+/** How long a client may take to read the last lines. */
+const linger = 2_000;
+const callLimit = 5_000;
+
+/** What call can run. */
+export interface Command {
+  /** A human may take as long as they like; anything else has 5 s. */
+  waitsForHuman?: boolean;
+  run(arg: unknown, signal: AbortSignal): Promise<unknown>;
+}
+
+/** The window, as its connections see it. */
+export interface Host {
+  readonly store: Store;
+  readonly commands: ReadonlyMap<string, Command>;
+  readonly log: Log;
+  hello(): Omit<Hello, "version" | "seq" | "state" | "commands" | "events">;
+  /** The client has said who it is, listens now, or has gone. */
+  changed(): void;
+  gone(connection: Connection): void;
+}
+
+export const offeredEvents = ["state"] as const;
+
+export class Connection {
+  readonly #socket: Socket;
+  readonly #host: Host;
+  readonly #reader = new LineReader();
+  readonly #running = new Map<Id, AbortController>();
+  #unsubscribe: (() => void) | undefined;
+  /** Set once nothing more is read and the last line is written. */
+  #over = false;
+  #inputEnded = false;
+  client: Peer | undefined;
+
+  constructor(socket: Socket, host: Host) {
+    this.#socket = socket;
+    this.#host = host;
+    socket.on("data", (chunk: Buffer) => this.#data(chunk));
+    socket.on("end", () => this.#end());
+    socket.on("drain", () => socket.resume());
+    socket.on("error", (error) => host.log.debug(`a client's connection: ${reason(error)}`));
+    socket.on("close", () => this.#closed());
+  }
+
+  get listening(): boolean {
+    return this.#unsubscribe !== undefined;
+  }
+
+  /** Says why, and ends the connection; after a short while also against the client's will. */
+  bye(why: string, message: string): void {
+    if (this.#over) return;
+    this.#socket.write(formatLine({ type: "bye", payload: { reason: why, message } }));
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stop();
+    this.#socket.resume(); // what still comes is read and dropped, else the system would discard our last lines
+    this.#socket.end();
+    const timer = setTimeout(() => this.#socket.destroy(), linger);
+    this.#socket.once("close", () => clearTimeout(timer));
+  }
+
+  #stop(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    for (const abort of this.#running.values()) abort.abort();
+  }
+
+  #closed(): void {
+    this.#over = true;
+    this.#stop();
+    this.#host.gone(this);
+  }
+
+  /** The client has sent all that it will; what it asked for is still answered. */
+  #end(): void {
+    this.#inputEnded = true;
+    this.#finishWhenDone();
+  }
+
+  #finishWhenDone(): void {
+    if (this.#inputEnded && this.#running.size === 0) this.#finish();
+  }
+
+  #data(chunk: Buffer): void {
+    if (this.#over) return;
+    try {
+      for (const line of this.#reader.read(chunk)) {
+        this.#line(line);
+        if (this.#over) return;
+      }
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      this.#refuse(null, new Refusal("too_large", error.message));
+      this.bye("too_large", error.message);
+    }
+  }
+
+  #line(line: Uint8Array): void {
+    let id: Id | null = null;
+    try {
+      const message = readMessage(line);
+      id = readId(message);
+      const type = readType(message);
+      if (this.#running.has(id))
+        throw new Refusal("duplicate_id", `a request with the id ${JSON.stringify(id)} is in flight already`);
+      const payload = readPayload(message, type);
+      // A cancel makes room.
+      if (type !== "cancel" && this.#running.size >= inFlightLimit) {
+        throw new Refusal("too_many", `${inFlightLimit} requests of this connection are in flight already`);
+      }
+      this.#handle(id, type, payload);
+    } catch (error) {
+      this.#refuse(id, error);
+    }
+  }
+
+  #handle(id: Id, type: RequestType, payload: Record<string, unknown>): void {
+    if (type === "hello") this.#hello(id, payload);
+    else if (type === "ping") this.#answer(id, {});
+    else if (type === "state") this.#answer(id, { ...this.#now(), state: this.#host.store.state });
+    else if (type === "listen") this.#listen(id, payload);
+    else if (type === "unlisten") this.#unlisten(id, payload);
+    else if (type === "call") this.#call(id, payload);
+    else this.#cancel(id, payload);
+  }
+
+  #now(): { session: string; seq: number } {
+    return { session: this.#host.hello().session, seq: this.#host.store.seq };
+  }
+
+  #hello(id: Id, payload: Record<string, unknown>): void {
+    const { client, agreed } = readHello(payload);
+    this.client = client;
+    const { store, commands } = this.#host;
+    const answer: Hello = {
+      version: agreed,
+      ...this.#host.hello(),
+      commands: [...commands.keys()],
+      events: [...offeredEvents],
+      seq: store.seq,
+      state: store.state,
+    };
+    this.#answer(id, answer);
+    this.#host.changed();
+  }
+
+  #listen(id: Id, payload: Record<string, unknown>): void {
+    const { resume } = readListen(payload, offeredEvents);
+    const { store } = this.#host;
+    const now = this.#now();
+    const missed = resume?.session === now.session ? store.since(resume.seq) : undefined;
+    // Nothing can happen between the snapshot and the subscription: this is one step.
+    this.#unsubscribe?.();
+    if (missed) this.#answer(id, { ...now, resumed: true });
+    else this.#answer(id, { ...now, resumed: false, state: store.state });
+    for (const event of missed ?? []) this.#push(event);
+    if (this.#over) return;
+    this.#unsubscribe = store.subscribe((event) => this.#push(event));
+    this.#host.changed();
+  }
+
+  #unlisten(id: Id, payload: Record<string, unknown>): void {
+    readEvents(payload, offeredEvents);
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    this.#answer(id, {});
+    this.#host.changed();
+  }
+
+  #call(id: Id, payload: Record<string, unknown>): void {
+    const { command: name, arg } = readCall(payload);
+    const command = this.#host.commands.get(name);
+    if (!command) {
+      const offered = [...this.#host.commands.keys()];
+      throw new Refusal("unknown_command", "no such command is offered", { offered });
+    }
+    void this.#run(id, command, arg);
+  }
+
+  async #run(id: Id, command: Command, arg: unknown): Promise<void> {
+    const abort = new AbortController();
+    this.#running.set(id, abort);
+    const late = command.waitsForHuman
+      ? undefined
+      : setTimeout(() => abort.abort(new Refusal("deadline", `no answer within ${callLimit} ms`)), callLimit);
+    try {
+      const result = await Promise.race([command.run(arg, abort.signal), aborted(abort.signal)]);
+      this.#settle(id, () => this.#answer(id, { result: result ?? null }));
+    } catch (error) {
+      this.#settle(id, () => this.#refuse(id, error));
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** The id is free again before the answer is on its way. */
+  #settle(id: Id, answer: () => void): void {
+    this.#running.delete(id);
+    answer();
+    this.#finishWhenDone();
+  }
+
+  #cancel(id: Id, payload: Record<string, unknown>): void {
+    const running = this.#running.get(readCancel(payload).id);
+    running?.abort(new Refusal("cancelled", "given up by cancel"));
+    this.#answer(id, { cancelled: running !== undefined });
+  }
+
+  #answer(id: Id, payload: object): void {
+    this.#write({ id, success: true, payload });
+  }
+
+  #refuse(id: Id | null, error: unknown): void {
+    const known = error instanceof Refusal;
+    if (!known) this.#host.log.error(`a request failed: ${reason(error)}`);
+    const { code, message, data } = known ? error : new Refusal("internal", reason(error));
+    const body: WindowError = { code, message, ...(data && { data }) };
+    this.#write({ id, success: false, error: body });
+  }
+
+  #push(event: object): void {
+    this.#write(event);
+  }
+
+  #write(message: object): void {
+    if (this.#over) return;
+    this.#socket.write(formatLine(message));
+    const waiting = this.#socket.writableLength;
+    if (waiting > waitingLimit) this.bye("slow_reader", `${waiting} bytes wait for this client`);
+    else if (waiting > fullAt) this.#socket.pause();
+  }
+}
+
+function readMessage(line: Uint8Array): Record<string, unknown> {
+  try {
+    return parseLine(line);
+  } catch (error) {
+    throw new Refusal("malformed", `the line is not a JSON object in UTF-8: ${reason(error)}`);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,54 @@
+// The window's state and the events that told of its changes.
+// Obeys specs/window-protocol/README.md sections 5 (listen) and 8.
+import { isDeepStrictEqual } from "node:util";
+import type { State } from "./protocol.generated";
+
+/** A numbered event, ready to be sent again. */
+export interface Numbered {
+  type: "state";
+  seq: number;
+  payload: State;
+}
+
+export const replayLimit = 256;
+
+export class Store {
+  #state: State = { revision: 0, debugSessions: [], browser: null, pages: [] };
+  #seq = 0;
+  #kept: Numbered[] = [];
+  readonly #listeners = new Set<(event: Numbered) => void>();
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** The number of the newest event; 0 before the first. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Takes the new content of the state; one event when it differs, none when it does not. */
+  set(content: Omit<State, "revision">): void {
+    const { revision, ...present } = this.#state;
+    if (isDeepStrictEqual(present, content)) return;
+    this.#state = { revision: revision + 1, ...structuredClone(content) };
+    this.#seq += 1;
+    const event: Numbered = { type: "state", seq: this.#seq, payload: this.#state };
+    this.#kept.push(event);
+    if (this.#kept.length > replayLimit) this.#kept.shift();
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** The events after seq, or undefined when some of them are gone or have not been. */
+  since(seq: number): Numbered[] | undefined {
+    const missed = this.#seq - seq;
+    if (missed < 0 || missed > this.#kept.length) return undefined;
+    return missed === 0 ? [] : this.#kept.slice(-missed);
+  }
+
+  /** Calls listener at each event until the returned function is called. */
+  subscribe(listener: (event: Numbered) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,50 @@
+// The companion of one VS Code window. This file only wires: what it does is in core/, which knows
+// nothing of the editor, and vscode/, which knows little else.
+import * as vscode from "vscode";
+import type { Command } from "./core/connection";
+import { Sessions } from "./core/sessions";
+import { Store } from "./core/store";
+import { registerCommands } from "./vscode/commands";
+import { pageProxy, watchDebugging } from "./vscode/debug";
+import { shareEnvironment } from "./vscode/environment";
+import { offerMcpServer } from "./vscode/mcp";
+import { describe, StatusItem } from "./vscode/status";
+import { Window } from "./vscode/window";
+
+const commands: ReadonlyMap<string, Command> = new Map();
+
+let running: Window | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const started = performance.now();
+  const log = vscode.window.createOutputChannel("Browser Coordinator", { log: true });
+  const store = new Store();
+  const sessions = new Sessions(store, pageProxy, log);
+  const window = new Window(context.extension.packageJSON.version, store, commands, log);
+  running = window;
+
+  const status = new StatusItem();
+  const show = () => status.show(describe(window.serving, store.state));
+  const unsubscribe = store.subscribe(show);
+  show();
+
+  context.subscriptions.push(
+    log,
+    status,
+    { dispose: unsubscribe },
+    { dispose: () => sessions.close() },
+    window.onDidChange(show),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => void window.refresh()),
+    watchDebugging(sessions, log),
+    registerCommands(context.extensionUri, window, store, log),
+    offerMcpServer(context, window, log),
+    shareEnvironment(context, window),
+  );
+  void window.refresh();
+  log.debug(`activated in ${(performance.now() - started).toFixed(1)} ms`);
+}
+
+/** Has five seconds, and no editor any more. */
+export async function deactivate(): Promise<void> {
+  await running?.close();
+}

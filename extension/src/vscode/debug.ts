@@ -1,0 +1,52 @@
+// The editor's debug sessions: adds the port before a launch, and tells the core what starts and ends.
+import * as vscode from "vscode";
+import { forget } from "../core/discovery";
+import { inject } from "../core/injection";
+import { type Log, reason } from "../core/log";
+import type { SessionInfo, Sessions } from "../core/sessions";
+
+export function watchDebugging(sessions: Sessions, log: Log): vscode.Disposable {
+  // '*' providers run last, when js-debug has resolved the type and the profile's folder.
+  const provider = vscode.debug.registerDebugConfigurationProvider("*", {
+    resolveDebugConfigurationWithSubstitutedVariables: (folder, configuration) => resolve(folder, configuration, log),
+  });
+  const started = vscode.debug.onDidStartDebugSession((session) => sessions.started(info(session)));
+  const ended = vscode.debug.onDidTerminateDebugSession((session) => sessions.ended(session.id));
+  // The editor cannot list its sessions: this is how one that began before us comes to light.
+  const active = vscode.debug.onDidChangeActiveDebugSession((session) => session && sessions.started(info(session)));
+  if (vscode.debug.activeDebugSession) sessions.started(info(vscode.debug.activeDebugSession));
+  return vscode.Disposable.from(provider, started, ended, active);
+}
+
+/** js-debug's shared CDP of a child session. */
+export function pageProxy(sessionId: string): PromiseLike<unknown> {
+  return vscode.commands.executeCommand("extension.js-debug.requestCDPProxy", sessionId);
+}
+
+async function resolve(
+  folder: vscode.WorkspaceFolder | undefined,
+  configuration: vscode.DebugConfiguration,
+  log: Log,
+): Promise<vscode.DebugConfiguration> {
+  const settings = vscode.workspace.getConfiguration("browserCoordinator", folder);
+  const injection = inject(configuration, {
+    enabled: settings.get("addDebuggingPort", true),
+    trusted: vscode.workspace.isTrusted,
+  });
+  if ("skipped" in injection) {
+    log.debug(`no port for "${configuration.name}": ${injection.skipped}`);
+    return configuration;
+  }
+  try {
+    await forget(injection.userDataDir);
+  } catch (error) {
+    log.warn(`what an earlier browser left in ${injection.userDataDir} stays: ${reason(error)}`);
+  }
+  log.info(`a port for "${configuration.name}"`);
+  return injection.configuration as vscode.DebugConfiguration;
+}
+
+function info(session: vscode.DebugSession): SessionInfo {
+  const { id, name, type, configuration, parentSession } = session;
+  return { id, name, type, configuration, parent: parentSession && info(parentSession) };
+}

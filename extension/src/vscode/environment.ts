@@ -1,0 +1,27 @@
+// Tells what starts from this window which window it belongs to: terminals by their environment, MCP
+// servers by that of the extension host.
+import * as vscode from "vscode";
+import { workspaceVariable } from "./coordinator";
+import type { Window } from "./window";
+
+export function shareEnvironment(context: vscode.ExtensionContext, window: Window): vscode.Disposable {
+  const collection = context.environmentVariableCollection;
+  collection.persistent = false; // the next window says it for itself
+  collection.description = "Lets an agent in the terminal find this window's debug browser";
+  const update = () => {
+    const { serving } = window;
+    const wanted = vscode.workspace.getConfiguration("browserCoordinator").get("setEnvironment", true);
+    const workspace = wanted && serving.kind === "open" ? serving.workspace : null;
+    if (workspace === null) {
+      collection.delete(workspaceVariable);
+      delete process.env[workspaceVariable];
+    } else if (process.env[workspaceVariable] !== workspace) {
+      collection.replace(workspaceVariable, workspace);
+      process.env[workspaceVariable] = workspace;
+    }
+  };
+  const settings = vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration("browserCoordinator.setEnvironment")) update();
+  });
+  return vscode.Disposable.from(window.onDidChange(update), settings, { dispose: () => collection.clear() });
+}

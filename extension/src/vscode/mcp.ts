@@ -1,0 +1,43 @@
+// Offers the coordinator as an MCP server to the editor's own agents, pinned to this window.
+import { dirname } from "node:path";
+import * as vscode from "vscode";
+import type { Log } from "../core/log";
+import { findCoordinator, workspaceVariable } from "./coordinator";
+import type { Window } from "./window";
+
+export function offerMcpServer(context: vscode.ExtensionContext, window: Window, log: Log): vscode.Disposable {
+  const changed = new vscode.EventEmitter<void>();
+  let told = "";
+  const moved = window.onDidChange((serving) => {
+    const workspace = serving.kind === "open" ? (serving.workspace ?? "") : "";
+    if (workspace === told) return;
+    told = workspace;
+    changed.fire();
+  });
+  const settings = vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration("browserCoordinator")) changed.fire();
+  });
+  const provider = vscode.lm.registerMcpServerDefinitionProvider("browserCoordinator.mcp", {
+    onDidChangeMcpServerDefinitions: changed.event,
+    provideMcpServerDefinitions: async () => {
+      const { serving } = window;
+      if (!vscode.workspace.getConfiguration("browserCoordinator").get("registerMcpServer", true)) return [];
+      if (serving.kind !== "open" || serving.workspace === null) return [];
+      const program = await findCoordinator(context.extensionUri);
+      if (!program) {
+        log.info(
+          "the coordinator is not offered as an MCP server: it is not installed, see browserCoordinator.coordinatorPath",
+        );
+        return [];
+      }
+      const env = { [workspaceVariable]: serving.workspace };
+      const version: string = context.extension.packageJSON.version;
+      const definition = new vscode.McpStdioServerDefinition("Browser Coordinator", program, ["mcp"], env, version);
+      // Otherwise the server would start in the home directory.
+      const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+      definition.cwd = folder?.scheme === "file" ? folder : vscode.Uri.file(dirname(serving.workspace));
+      return [definition];
+    },
+  });
+  return vscode.Disposable.from(changed, moved, settings, provider);
+}

@@ -1,0 +1,95 @@
+// This window on its socket, for as long as the extension lives.
+import { homedir, userInfo } from "node:os";
+import * as vscode from "vscode";
+import { type Identity, identify, type Surroundings } from "../core/address";
+import type { Command } from "../core/connection";
+import { type Log, reason } from "../core/log";
+import { WindowServer } from "../core/server";
+import type { Store } from "../core/store";
+
+export type Serving =
+  | { kind: "starting" }
+  | { kind: "open"; address: string; workspace: string | null; server: WindowServer }
+  | { kind: "failed"; problem: string }
+  | { kind: "closed" };
+
+export class Window {
+  readonly #changed = new vscode.EventEmitter<Serving>();
+  /** Fires when serving changes and when a client comes or goes. */
+  readonly onDidChange = this.#changed.event;
+  #serving: Serving = { kind: "starting" };
+  /** One step at a time: opening, moving and closing never overlap. */
+  #steps: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly version: string,
+    private readonly store: Store,
+    private readonly commands: ReadonlyMap<string, Command>,
+    private readonly log: Log,
+  ) {}
+
+  get serving(): Serving {
+    return this.#serving;
+  }
+
+  /** Opens the window's socket, or moves it to where the workspace's identity is now. */
+  refresh(): Promise<void> {
+    return this.#step(async () => {
+      if (this.#serving.kind === "closed") return;
+      const identity = await currentIdentity();
+      if (this.#serving.kind === "open") {
+        if (this.#serving.workspace === identity.workspace) {
+          this.#serving.server.folders = identity.folders;
+          return;
+        }
+        await this.#serving.server.close();
+      }
+      await this.#open(identity);
+    });
+  }
+
+  /** Tells the clients and gives the address back. The editor's API may be gone already. */
+  close(): Promise<void> {
+    return this.#step(async () => {
+      const serving = this.#serving;
+      this.#serving = { kind: "closed" };
+      if (serving.kind === "open") await serving.server.close();
+    });
+  }
+
+  async #open(identity: Identity): Promise<void> {
+    const { version, store, commands, log } = this;
+    const server = new WindowServer({ name: "browser-coordinator", version, identity, store, commands, log });
+    try {
+      const address = await server.open(surroundings());
+      server.onClients(() => this.#changed.fire(this.#serving));
+      this.#become({ kind: "open", address, workspace: identity.workspace, server });
+      log.info(`serving ${identity.workspace ?? "a window without a folder"} at ${address}`);
+    } catch (error) {
+      this.#become({ kind: "failed", problem: reason(error) });
+      log.error(`this window cannot be found by agents: ${reason(error)}`);
+    }
+  }
+
+  #become(serving: Serving): void {
+    this.#serving = serving;
+    this.#changed.fire(serving);
+  }
+
+  #step(work: () => Promise<void>): Promise<void> {
+    this.#steps = this.#steps.then(work).catch((error: unknown) => this.log.error(reason(error)));
+    return this.#steps;
+  }
+}
+
+function currentIdentity(): Promise<Identity> {
+  const { workspaceFile, workspaceFolders = [] } = vscode.workspace;
+  // An untitled workspace has a file too, which the editor keeps among its own.
+  const file = workspaceFile && ["file", "untitled"].includes(workspaceFile.scheme) ? workspaceFile.fsPath : undefined;
+  const folders = workspaceFolders.filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
+  return identify(file, folders, process.pid);
+}
+
+function surroundings(): Surroundings {
+  return { platform: process.platform, env: process.env, home: homedir(), uid: userInfo().uid };
+}

@@ -1,0 +1,56 @@
+// A served window in a folder of its own, gone after the test.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Identity, Surroundings } from "../../src/core/address";
+import type { Command } from "../../src/core/connection";
+import { silent } from "../../src/core/log";
+import { WindowServer } from "../../src/core/server";
+import { Store } from "../../src/core/store";
+import { Client } from "./client";
+
+export const identity: Identity = { workspace: "/home/dev/shop", folders: ["/home/dev/shop"], key: "0123456789abcdef" };
+
+export async function temporaryFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "bc-"));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+export async function surroundings(): Promise<Surroundings> {
+  const home = await temporaryFolder();
+  return { platform: process.platform, env: { XDG_DATA_HOME: join(home, "data") }, home, uid: process.getuid?.() ?? 0 };
+}
+
+/** The commands that the vectors speak of. */
+export const testCommands: ReadonlyMap<string, Command> = new Map([
+  ["echo", { run: async (arg: unknown) => arg }],
+  ["wait", { waitsForHuman: true, run: () => new Promise(() => {}) }],
+]);
+
+export interface Served {
+  server: WindowServer;
+  store: Store;
+  address: string;
+  around: Surroundings;
+  dial(): Promise<Client>;
+}
+
+export async function serve(commands = testCommands, given?: Surroundings): Promise<Served> {
+  const around = given ?? (await surroundings());
+  const store = new Store();
+  const server = new WindowServer({ name: "test", version: "1.2.3", identity, store, commands, log: silent });
+  const address = await server.open(around);
+  const clients: Client[] = [];
+  onTestFinished(async () => {
+    for (const client of clients) client.close();
+    await server.close();
+  });
+  const dial = async () => {
+    const client = await Client.dial(address);
+    clients.push(client);
+    return client;
+  };
+  return { server, store, address, around, dial };
+}
