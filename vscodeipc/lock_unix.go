@@ -86,13 +86,16 @@ func breakLock(path string) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	gone := err == nil && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	gone := err == nil && isGone(pid)
 	if !gone && time.Since(info.ModTime()) < lockStale {
 		return false
 	}
 	removed, err := removeSame(path, info)
 	return removed && err == nil
 }
+
+// isGone reports whether there is surely no such process.
+func isGone(pid int) bool { return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // removeSame deletes the file at path only if it is the one that info tells of.
 // It takes the name away first and looks at what it got, so that a process that

@@ -76,8 +76,9 @@ func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 		return nil, fmt.Errorf("serve a window: %w", err)
 	}
 	s.bound = b
-	s.owned.Add(1)
+	s.owned.Add(2)
 	go s.acceptLoop(b.listener)
+	go s.keepName()
 	return s, nil
 }
 

@@ -5,7 +5,11 @@ package vscodeipc
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -38,7 +42,46 @@ func sweep(ctx context.Context, verdicts []Verdict) error {
 			}
 		}
 	}
+	for _, dir := range SearchDirs() {
+		if err := sweepLeftovers(ctx, dir); err != nil {
+			faults = append(faults, err)
+		}
+	}
 	return errors.Join(faults...)
+}
+
+// leftoverPattern is the names under which files stand for the moment of
+// binding or deleting; the number is the pid of who did it.
+var leftoverPattern = regexp.MustCompile(`^\.(?:bind|gone)-([0-9]+)-[0-9a-f]{8}$`)
+
+// sweepLeftovers deletes what processes left that died in that moment.
+func sweepLeftovers(ctx context.Context, dir string) error {
+	if checkDir(dir) != nil {
+		return nil // not there, or List has told of it
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		m := leftoverPattern.FindStringSubmatch(e.Name())
+		if m == nil {
+			continue
+		}
+		if pid, err := strconv.Atoi(m[1]); err != nil || !isGone(pid) {
+			continue
+		}
+		lock, err := lockDir(ctx, dir)
+		if err != nil {
+			return err
+		}
+		err = os.Remove(filepath.Join(dir, e.Name()))
+		lock.unlock()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func sweepBatch(ctx context.Context, dir string, batch []*Verdict) error {

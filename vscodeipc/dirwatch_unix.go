@@ -1,0 +1,102 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+func (w *DirWatcher) start() error {
+	notify, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch the directories of window sockets: %w", err)
+	}
+	dirs := SearchDirs()
+	if err := arm(notify, dirs); err != nil {
+		notify.Close()
+		return fmt.Errorf("watch the directories of window sockets: %w", err)
+	}
+	go w.watch(notify, dirs)
+	return nil
+}
+
+// watch is owned by the watcher and ends with its context.
+func (w *DirWatcher) watch(notify *fsnotify.Watcher, dirs []string) {
+	defer close(w.ended)
+	defer notify.Close()
+	for {
+		select {
+		case e := <-notify.Events:
+			switch {
+			case slices.Contains(dirs, filepath.Dir(e.Name)):
+				if e.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 && namePattern.MatchString(filepath.Base(e.Name)) {
+					w.tell()
+				}
+			case slices.ContainsFunc(dirs, func(dir string) bool { return dir == e.Name || strings.HasPrefix(dir, e.Name+"/") }):
+				// One of the directories, or one above, came or went, perhaps
+				// with sockets in it.
+				if err := arm(notify, dirs); err != nil {
+					w.log.Warn("cannot watch the directories of window sockets", "error", err)
+				}
+				w.tell()
+			}
+		case err := <-notify.Errors:
+			w.log.Warn("events of the directories of window sockets are lost", "error", err)
+			w.tell()
+		case <-w.ctx.Done():
+			return
+		}
+	}
+}
+
+// arm watches each directory, or where it is missing the nearest above it that
+// is there. It looks again after it has armed a watch, since a directory may be
+// made in between.
+func arm(notify *fsnotify.Watcher, dirs []string) error {
+	for {
+		var wanted []string
+		for _, dir := range dirs {
+			if d := nearest(dir); !slices.Contains(wanted, d) {
+				wanted = append(wanted, d)
+			}
+		}
+		before := notify.WatchList()
+		for _, d := range before {
+			if !slices.Contains(wanted, d) {
+				notify.Remove(d) // it may be gone already
+			}
+		}
+		added := false
+		for _, d := range wanted {
+			if slices.Contains(before, d) {
+				continue
+			}
+			err := notify.Add(d)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+				return fmt.Errorf("watch %s: %w", d, err)
+			}
+			added = added || !errors.Is(err, fs.ErrPermission)
+		}
+		if !added {
+			return nil
+		}
+	}
+}
+
+// nearest gives dir, or the lowest directory above it that exists.
+func nearest(dir string) string {
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == "/" {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}

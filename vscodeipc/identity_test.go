@@ -1,0 +1,153 @@
+package vscodeipc
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+const specDir = "../specs/window-protocol"
+
+type identityVector struct {
+	Name      string `json:"name"`
+	Path      string `json:"path"`
+	Hex       string `json:"hex"`
+	Canonical string `json:"canonical"`
+	Hash      string `json:"hash"`
+	Error     string `json:"error"`
+}
+
+func (v identityVector) path(t testing.TB) string {
+	if v.Hex == "" {
+		return v.Path
+	}
+	b, err := hex.DecodeString(v.Hex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// readStrict decodes a vector and fails where it has a member that this test
+// does not know (spec 13).
+func readStrict(t testing.TB, file string, into any) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+func identityVectors(t testing.TB, goos string) []identityVector {
+	var vectors []identityVector
+	readStrict(t, filepath.Join(specDir, "identity", goos+".json"), &vectors)
+	if len(vectors) == 0 {
+		t.Fatalf("no vectors for %s", goos)
+	}
+	return vectors
+}
+
+func TestIdentityVectors(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, v := range identityVectors(t, goos) {
+			t.Run(goos+"/"+v.Name, func(t *testing.T) {
+				canonical, err := spell(goos, v.path(t))
+				if v.Error != "" {
+					if err == nil || err.Error() != v.Error {
+						t.Fatalf("got %q, %v; want the error %s", canonical, err, v.Error)
+					}
+					return
+				}
+				if err != nil || canonical != v.Canonical {
+					t.Fatalf("got %q, %v; want %q", canonical, err, v.Canonical)
+				}
+				if got := Hash(canonical); got != v.Hash {
+					t.Errorf("the hash is %s, want %s", got, v.Hash)
+				}
+			})
+		}
+	}
+}
+
+func TestCanonicalOnDisk(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop := filepath.Join(root, "dev", "Shop")
+	if err := os.MkdirAll(filepath.Join(shop, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(shop, "all.code-workspace")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(root, "link")
+	if err := os.Symlink(shop, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(link, filepath.Join(root, "link2")); err != nil {
+		t.Fatal(err)
+	}
+	want, err := spell(runtime.GOOS, shop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(shop)
+	for name, path := range map[string]string{
+		"itself":                        shop,
+		"trailing separator":            shop + "/",
+		"link":                          link,
+		"link to a link":                filepath.Join(root, "link2"),
+		"relative":                      ".",
+		"dot dot through a link":        link + "/sub/..",
+		"upwards":                       "sub/..",
+		"link with trailing separators": link + "//",
+	} {
+		if got, err := Canonical(path); err != nil || got != want {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, want)
+		}
+	}
+	if got, err := Canonical(filepath.Join(link, "all.code-workspace")); err != nil || got != want+string(filepath.Separator)+"all.code-workspace" {
+		t.Errorf("workspace file: got %q, %v", got, err)
+	}
+	if got, err := Canonical(filepath.Join(root, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: got %q, %v", got, err)
+	}
+	for _, path := range []string{"", "a\x00b"} {
+		if got, err := Canonical(path); err == nil {
+			t.Errorf("%q: got %q", path, got)
+		}
+	}
+}
+
+// FuzzSpell demands that a canonical path is its own canonical form, so that
+// both sides may canonicalise what they are told.
+func FuzzSpell(f *testing.F) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		for _, v := range identityVectors(f, goos) {
+			f.Add(goos, v.path(f))
+		}
+	}
+	f.Fuzz(func(t *testing.T, goos, path string) {
+		once, err := spell(goos, path)
+		if err != nil {
+			return
+		}
+		twice, err := spell(goos, once)
+		if err != nil || twice != once {
+			t.Errorf("%q becomes %q, then %q, %v", path, once, twice, err)
+		}
+	})
+}

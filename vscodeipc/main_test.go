@@ -1,0 +1,114 @@
+package vscodeipc_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// helperEnv makes the test binary a window of its own, so that a test can stop
+// or kill it.
+const helperEnv = "VSCODEIPC_TEST_WINDOW"
+
+func TestMain(m *testing.M) {
+	if workspace, ok := os.LookupEnv(helperEnv); ok {
+		if err := beWindow(workspace); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	code := m.Run()
+	if left := leftGoroutines(); code == 0 && left != "" {
+		fmt.Fprintf(os.Stderr, "goroutines outlived the tests:\n%s\n", left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// beWindow serves a window until stdin ends, and then closes it.
+func beWindow(workspace string) error {
+	s, err := vscodeipc.Serve(context.Background(), vscodeipc.ServerOptions{
+		Workspace: workspace, Kind: "terminal", Name: "helper",
+		Commands: map[string]vscodeipc.Handler{"wait": waitForCancel},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println(s.Address())
+	io.Copy(io.Discard, os.Stdin)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return s.Close(ctx)
+}
+
+func waitForCancel(ctx context.Context, _ vscodeipc.Call) (any, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// window is a helper process.
+type window struct {
+	*exec.Cmd
+	address vscodeipc.Address
+	stdin   io.Closer
+}
+
+// startWindow starts a window in a process of its own, which is gone when the
+// test ends.
+func startWindow(t *testing.T, workspace string) *window {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), helperEnv+"="+workspace)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill() // an error means that the test has ended it
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the helper window did not start: %v", err)
+	}
+	return &window{cmd, vscodeipc.Address(strings.TrimSpace(line)), stdin}
+}
+
+// leftGoroutines gives the stacks of the package's goroutines that still run a
+// little after the tests.
+func leftGoroutines() string {
+	var left []string
+	for range 100 {
+		buffer := make([]byte, 1<<20)
+		left = nil
+		for stack := range strings.SplitSeq(string(buffer[:runtime.Stack(buffer, true)]), "\n\n") {
+			if strings.Contains(stack, "browser-coordinator/vscodeipc.") {
+				left = append(left, stack)
+			}
+		}
+		if len(left) == 0 {
+			return ""
+		}
+		runtime.Gosched()
+		time.Sleep(20 * time.Millisecond) // the runtime has no event for the end of a goroutine
+	}
+	return strings.Join(left, "\n\n")
+}

@@ -1,0 +1,199 @@
+package vscodeipc_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/vscodeipc"
+	"github.com/google/go-cmp/cmp"
+)
+
+type invalidVector struct {
+	Name   string            `json:"name"`
+	Lines  []json.RawMessage `json:"lines"`
+	Expect struct {
+		Code   string          `json:"code"`
+		ID     json.RawMessage `json:"id"`
+		Data   map[string]any  `json:"data"`
+		Closes bool            `json:"closes"`
+	} `json:"expect"`
+}
+
+func vectorFiles(t testing.TB, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../specs/window-protocol", dir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no vectors in %s: %v", dir, err)
+	}
+	return files
+}
+
+func readVector(t testing.TB, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// bytesOf gives what a client sends, as spec 13.3 says.
+func (v invalidVector) bytesOf(t testing.TB) []byte {
+	t.Helper()
+	var out []byte
+	for _, raw := range v.Lines {
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			out = append(append(out, text...), '\n')
+			continue
+		}
+		var part struct {
+			Hex    string `json:"hex"`
+			Repeat string `json:"repeat"`
+			Count  int    `json:"count"`
+		}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&part); err != nil {
+			t.Fatal(err)
+		}
+		b, err := hex.DecodeString(part.Hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b...)
+		out = append(out, strings.Repeat(part.Repeat, part.Count)...)
+	}
+	return out
+}
+
+// vectorWindow is the window that the vectors of invalid/ are run against.
+func vectorWindow(t *testing.T) *vscodeipc.Server {
+	folder := home(t)
+	return serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]vscodeipc.Handler{
+		"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
+		"wait": waitForCancel,
+	}})
+}
+
+// rawConn talks to a window line by line.
+type rawConn struct {
+	net.Conn
+	t     *testing.T
+	lines *bufio.Reader
+}
+
+func dialRaw(t *testing.T, a vscodeipc.Address) *rawConn {
+	t.Helper()
+	conn, err := net.Dial("unix", string(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	return &rawConn{conn, t, bufio.NewReader(conn)}
+}
+
+func (c *rawConn) say(format string, args ...any) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c, format+"\n", args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// hear gives the next line, decoded; nil at the end of the connection.
+func (c *rawConn) hear() map[string]any {
+	c.t.Helper()
+	line, err := c.lines.ReadBytes('\n')
+	if err != nil {
+		if len(line) > 0 {
+			c.t.Fatalf("the connection ended in the middle of the line %.80q: %v", line, err)
+		}
+		return nil
+	}
+	var m map[string]any
+	if err := json.Unmarshal(line, &m); err != nil {
+		c.t.Fatalf("the window sent %.80q: %v", line, err)
+	}
+	return m
+}
+
+func TestInvalidVectors(t *testing.T) {
+	s := vectorWindow(t)
+	for _, file := range vectorFiles(t, "invalid") {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			var v invalidVector
+			readVector(t, file, &v)
+			checkInvalid(t, dialRaw(t, s.Address()), v)
+		})
+	}
+}
+
+func checkInvalid(t *testing.T, c *rawConn, v invalidVector) {
+	input := v.bytesOf(t)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		c.Write(input) // fails where the window hangs up, which is right
+	}()
+	defer func() { <-sent }()
+
+	answer := c.hear()
+	for answer != nil && answer["success"] != false {
+		answer = c.hear()
+	}
+	if answer == nil {
+		t.Fatal("the connection ended without an error")
+	}
+	var wantID any
+	if err := json.Unmarshal(v.Expect.ID, &wantID); err != nil {
+		t.Fatal(err)
+	}
+	fault := answer["error"].(map[string]any)
+	if fault["code"] != v.Expect.Code || !cmp.Equal(answer["id"], wantID) {
+		t.Fatalf("got %v for id %v, want %s for id %v", fault, answer["id"], v.Expect.Code, wantID)
+	}
+	if fault["message"] == "" {
+		t.Error("the error has no text for people")
+	}
+	data, _ := fault["data"].(map[string]any)
+	for name, want := range v.Expect.Data {
+		if diff := cmp.Diff(want, data[name]); diff != "" {
+			t.Errorf("data.%s: %s", name, diff)
+		}
+	}
+	if v.Expect.Closes {
+		goodbye := c.hear()
+		if goodbye["type"] != "bye" || goodbye["payload"].(map[string]any)["reason"] != v.Expect.Code {
+			t.Errorf("the last line is %v", goodbye)
+		}
+		if more := c.hear(); more != nil {
+			t.Errorf("after bye came %v", more)
+		}
+		return
+	}
+	c.say(`{"id":"still-there","type":"ping","version":1}`)
+	for {
+		m := c.hear()
+		if m == nil {
+			t.Fatal("the connection ended")
+		}
+		if m["id"] == "still-there" {
+			return
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package vscodeipc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// WatchOptions are the options of Watch; nil means the defaults.
+type WatchOptions struct {
+	Dial DialOptions
+}
+
+// Snapshot is what a watcher knows of its window.
+type Snapshot struct {
+	Connected bool
+	Hello     Hello // of the connection that there was last; zero before the first
+	State     State // the last that was told
+	Err       error // why it is not connected; nil before the first attempt's end
+}
+
+// Watcher keeps up with one window: it dials again when the connection is lost,
+// after growing pauses or at once when somebody needs the window, and resumes
+// its subscription where it was (spec 9). It stops when closed, so a program
+// that needs the window no more costs it nothing.
+type Watcher struct {
+	address Address
+	dial    DialOptions
+	log     *slog.Logger
+	needs   chan chan<- reply // a call that needs the window now
+	ctx     context.Context
+	cancel  context.CancelFunc
+	ended   chan struct{}
+
+	last Resume // the event seen last; used by run only
+
+	// mu guards what follows.
+	mu       sync.Mutex
+	snapshot Snapshot
+	changed  chan struct{} // closed at the next change
+}
+
+type reply struct {
+	client *Client
+	err    error
+}
+
+// Watch begins to watch the window at an address, which need not be there yet.
+func Watch(a Address, o *WatchOptions) *Watcher {
+	w := &Watcher{address: a, needs: make(chan chan<- reply), ended: make(chan struct{}), changed: make(chan struct{})}
+	if o != nil {
+		w.dial = o.Dial
+	}
+	if w.log = w.dial.Logger; w.log == nil {
+		w.log = slog.New(slog.DiscardHandler)
+	}
+	w.snapshot.State = State{}.normal()
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	go w.run()
+	return w
+}
+
+// Address gives the address that is watched.
+func (w *Watcher) Address() Address { return w.address }
+
+// Snapshot gives what is known now, and a channel that is closed when that
+// changes.
+func (w *Watcher) Snapshot() (Snapshot, <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.snapshot, w.changed
+}
+
+// Client gives the live connection, which belongs to the watcher. Where there is
+// none it is dialed at once, whatever pause is on; the error tells why that
+// failed.
+func (w *Watcher) Client(ctx context.Context) (*Client, error) {
+	answer := make(chan reply, 1)
+	select {
+	case w.needs <- answer:
+	case <-w.ctx.Done():
+		return nil, fmt.Errorf("reach the window at %s: %w", w.address, ErrClosed)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("reach the window at %s: %w", w.address, ctx.Err())
+	}
+	select {
+	case r := <-answer:
+		return r.client, r.err
+	case <-w.ended:
+		return nil, fmt.Errorf("reach the window at %s: %w", w.address, ErrClosed)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("reach the window at %s: %w", w.address, ctx.Err())
+	}
+}
+
+// Close ends the watcher and its connection, and waits for both.
+func (w *Watcher) Close() error {
+	w.cancel()
+	<-w.ended
+	return nil
+}
+
+// run is owned by the watcher and ends with its context.
+func (w *Watcher) run() {
+	defer close(w.ended)
+	var pauses backoff
+	var waiting []chan<- reply
+	for w.ctx.Err() == nil {
+		c, events, err := w.open()
+		for _, answer := range waiting {
+			answer <- reply{c, err}
+		}
+		waiting = nil
+		if err == nil {
+			pauses.reset()
+			w.follow(c, events)
+			c.Close()
+			err = c.Err()
+		}
+		w.change(func(s *Snapshot) { s.Connected, s.Err = false, err })
+		w.log.Debug("window is not connected", "address", w.address, "error", err)
+		waiting = w.pause(pauses.next())
+	}
+}
+
+// pause waits until it is time for the next attempt, or somebody cannot wait:
+// it gives everybody who asked.
+func (w *Watcher) pause(d time.Duration) (waiting []chan<- reply) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case answer := <-w.needs:
+		waiting = append(waiting, answer)
+	case <-timer.C:
+	case <-w.ctx.Done():
+	}
+	for {
+		select {
+		case answer := <-w.needs:
+			waiting = append(waiting, answer)
+		default:
+			return waiting
+		}
+	}
+}
+
+// open dials and subscribes, resuming where the last connection was.
+func (w *Watcher) open() (*Client, <-chan Event, error) {
+	c, err := Dial(w.ctx, w.address, &w.dial)
+	if err != nil {
+		return nil, nil, err
+	}
+	var resume *Resume
+	if w.last.Session == c.Hello().Session {
+		resume = &w.last
+	}
+	first, events, err := c.Listen(w.ctx, resume)
+	if err != nil {
+		c.Close()
+		return nil, nil, err
+	}
+	if !first.Resumed {
+		w.last = Resume{first.Session, first.Seq}
+	}
+	w.change(func(s *Snapshot) {
+		s.Connected, s.Hello, s.Err = true, c.Hello(), nil
+		if first.State != nil {
+			s.State = *first.State
+		}
+	})
+	return c, events, nil
+}
+
+// follow keeps the snapshot up to date until the connection ends.
+func (w *Watcher) follow(c *Client, events <-chan Event) {
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return
+			}
+			if err := w.note(e); err != nil {
+				w.log.Warn("window sent an event that cannot be read", "address", w.address, "error", err)
+			}
+		case answer := <-w.needs:
+			answer <- reply{client: c}
+		case <-w.ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *Watcher) note(e Event) error {
+	if e.Type != "state" {
+		return nil // not known to this version (spec 4)
+	}
+	var state State
+	if err := json.Unmarshal(e.Payload, &state); err != nil {
+		return fmt.Errorf("decode event %d: %w", e.Seq, err)
+	}
+	w.last.Seq = e.Seq
+	w.change(func(s *Snapshot) { s.State = state.normal() })
+	return nil
+}
+
+func (w *Watcher) change(update func(*Snapshot)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	update(&w.snapshot)
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
