@@ -1,2 +1,29 @@
+// Command coordinator lets an AI agent drive the very browser that a developer
+// is debugging in a VS Code window.
+//
+//	coordinator mcp                     what an MCP host launches, over stdio
+//	coordinator windows                 the open windows and their browsers
+//	coordinator endpoint                the stable CDP address of a window
+//	coordinator window --workspace DIR  make this terminal a window
+//
+// This folder is wiring only, a file for each subcommand. Windows are found by
+// coordinator/registry, their protocol is spoken by vscodeipc, pages are driven
+// by coordinator/page, and CDP clients are served by cdpproxy behind
+// coordinator/endpoint.
+//
+// Nothing but MCP and a command's answer is ever written to stdout.
 package main
-func main(){}
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := execute(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "browser-coordinator"
+
+// bans holds the imports that the design forbids: data flows one way, from the
+// MCP host on the left to the window and its browser on the right, and nothing
+// on the right knows what is on its left. A folder stands for itself and all
+// below it; a ban holds for indirect imports too.
+var bans = []struct{ from, to, reason string }{
+	{"vscodeipc", "cdpproxy", "speaking to a window is of use without an endpoint, and other tools may take it alone"},
+	{"vscodeipc", "coordinator", "the protocol must not depend on one of the programs that speak it"},
+	{"vscodeipc", "github.com/chromedp", "the protocol carries CDP addresses, never CDP"},
+	{"cdpproxy", "vscodeipc", "the proxy asks a Source for the browser and does not care who found it"},
+	{"cdpproxy", "coordinator", "the proxy is a library under the coordinator"},
+	{"cdpproxy", "github.com/modelcontextprotocol", "the endpoint serves CDP clients, not MCP hosts"},
+	{"coordinator/registry", "coordinator/tools", "windows exist without agents"},
+	{"coordinator/registry", "coordinator/page", "which window is meant is decided before anything is done in it"},
+	{"coordinator/registry", "github.com/modelcontextprotocol", "the registry serves the commands as well as the tools"},
+	{"coordinator/endpoint", "coordinator/registry", "an endpoint is owned by hash and fed by a Source; how windows are found is not its business"},
+	{"coordinator/endpoint", "coordinator/tools", "CDP clients are served whether or not an agent is there"},
+	{"coordinator/endpoint", "vscodeipc", "as for the registry: the hash is all it needs of a window"},
+	{"coordinator/page", "vscodeipc", "a page is driven the same way in a browser that no window owns"},
+	{"coordinator/page", "coordinator/registry", "a page is handed its browser's URL"},
+	{"coordinator/page", "coordinator/tools", "what can be done in a page does not depend on how an agent asks for it"},
+	{"coordinator/page", "github.com/modelcontextprotocol", "as above"},
+	{"coordinator/cdp", "coordinator/page", "a connection carries any CDP command and knows no page"},
+	{"coordinator/cdp", "vscodeipc", "a connection is dialed by URL"},
+	{"coordinator/chrome", "vscodeipc", "launching a browser is what one does without a window"},
+	{"coordinator/chrome", "coordinator/registry", "as above"},
+	{"coordinator/chrome", "coordinator/cdp", "a browser's process can be run and ended without speaking CDP to it"},
+	{"coordinator/demo", "coordinator/registry", "the demo uses the coordinator as a stranger would: by its commands, MCP and CDP"},
+	{"coordinator/demo", "coordinator/tools", "as above"},
+	{"coordinator/demo", "vscodeipc", "as above"},
+}
+
+type goPackage struct {
+	ImportPath string
+	Doc        string
+	Imports    []string
+	Deps       []string
+	GoFiles    []string
+}
+
+func ourPackages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Doc,Imports,Deps,GoFiles", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []goPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
+
+func TestImportsFlowOneWay(t *testing.T) {
+	pkgs := ourPackages(t)
+	for _, ban := range bans {
+		if ban.reason == "" {
+			t.Errorf("the ban of %s in %s has no reason", ban.to, ban.from)
+		}
+		to := ban.to
+		if !strings.Contains(to, ".") {
+			to = module + "/" + to
+		}
+		seen := false
+		for _, p := range pkgs {
+			if !within(p.ImportPath, module+"/"+ban.from) {
+				continue
+			}
+			seen = true
+			for _, dep := range p.Deps {
+				if within(dep, to) {
+					t.Errorf("%s imports %s: %s", p.ImportPath, dep, ban.reason)
+				}
+			}
+		}
+		if !seen {
+			t.Errorf("the ban of %s in %s: there is no such folder any more", ban.to, ban.from)
+		}
+	}
+}
+
+func TestEveryFolderSaysWhatItIs(t *testing.T) {
+	for _, p := range ourPackages(t) {
+		if len(p.GoFiles) > 0 && p.Doc == "" {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The test binary is the coordinator too, when it is called by that name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"coordinator": main})
+}
+
+// command is the coordinator with its files in dir alone.
+func command(ctx context.Context, t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, exe)
+	cmd.Args = append([]string{"coordinator"}, args...)
+	cmd.Env = append(os.Environ(), privateDirs(dir)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+func privateDirs(dir string) []string {
+	return []string{
+		"XDG_DATA_HOME=" + filepath.Join(dir, "data"),
+		"XDG_STATE_HOME=" + filepath.Join(dir, "state"),
+		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"),
+		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
+		"HOME=" + filepath.Join(dir, "home"),
+		"TMPDIR=" + os.TempDir(),
+		envWorkspace + "=",
+	}
+}
+
+// Each behaviour of the command line is one script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			for _, v := range privateDirs(env.WorkDir) {
+				name, value, _ := strings.Cut(v, "=")
+				env.Setenv(name, value)
+			}
+			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"deadsocket": deadSocket,
+		},
+	})
+}
+
+// deadSocket FILE leaves a socket that nobody listens on, as a killed window
+// does, in a directory as a window makes it.
+func deadSocket(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: deadsocket FILE")
+	}
+	file := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: file, Net: "unix"})
+	ts.Check(err)
+	ln.SetUnlinkOnClose(false)
+	ts.Check(ln.Close())
+	ts.Check(os.Chmod(file, 0o600))
+}

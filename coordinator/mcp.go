@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/tools"
+)
+
+func (p *program) mcpCommand() *cobra.Command {
+	var workspace, outputDir, executable string
+	var noLaunch, headed bool
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve MCP over stdio: what an MCP host launches",
+		Long: `Serve MCP over standard input and output: what an MCP host launches.
+
+The window is the one whose folder contains the host's roots, or else the
+working directory. While it runs, the window's stable CDP address is served too.
+Without a window the first tool that needs one launches a browser of its own.`,
+		Example: `  claude mcp add browser -- coordinator mcp
+  { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			options := tools.Options{
+				Workspace: workspace, Dir: dir, OutputDir: outputDir, Version: version(), Logger: p.logger,
+			}
+			var own *ownBrowser
+			if !noLaunch {
+				own = &ownBrowser{options: chrome.Options{Executable: executable, Headless: !headed, Logger: p.logger}}
+				options.Launcher = own
+			}
+			err = p.runMCP(cmd.Context(), options)
+			if own != nil {
+				err = errors.Join(err, own.close())
+			}
+			return err
+		},
+	}
+	workspaceFlag(cmd, &workspace)
+	cmd.Flags().StringVar(&outputDir, "output-dir", "", "a `folder` that files may be saved to, besides the workspace")
+	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a browser of its own")
+	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")
+	cmd.Flags().StringVar(&executable, "executable", "", "the `file` of a browser of its own")
+	return cmd
+}
+
+func (p *program) runMCP(ctx context.Context, options tools.Options) error {
+	windows, err := p.openRegistry(ctx)
+	if err != nil {
+		return err
+	}
+	defer windows.Close()
+	endpoints := newEndpoints(p, windows)
+	defer endpoints.close()
+	options.Windows = windows
+	options.Endpoint = endpoints.url
+	options.Chosen = endpoints.serve
+	endpoints.follow(ctx, options.Workspace, options.Dir)
+
+	err = tools.NewServer(options).Run(ctx, &mcp.StdioTransport{})
+	if errors.Is(err, context.Canceled) {
+		return nil // interrupted, which is how some hosts end their servers
+	}
+	return err
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"browser-coordinator/coordinator/chrome"
+)
+
+// ownBrowser is the browser of an MCP session that has no window: launched by
+// the first tool that needs it, ended with the session.
+type ownBrowser struct {
+	options chrome.Options
+
+	mu      sync.Mutex // guards browser, and makes one launch of many
+	browser *chrome.Browser
+}
+
+// Browser returns the CDP URL of the running browser, which it starts if there
+// is none or the last one has ended.
+func (o *ownBrowser) Browser(ctx context.Context) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.browser != nil {
+		select {
+		case <-o.browser.Done():
+			o.browser = nil
+		default:
+			return o.browser.URL(), nil
+		}
+	}
+	options := o.options
+	installed, err := chrome.Find(chrome.FindOptions{Executable: options.Executable})
+	if err != nil {
+		return "", err
+	}
+	options.Executable = installed.Path
+	browser, err := chrome.Launch(ctx, options)
+	if err != nil {
+		return "", err
+	}
+	o.browser = browser
+	return browser.URL(), nil
+}
+
+func (o *ownBrowser) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.browser == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	defer cancel()
+	return o.browser.Close(ctx)
+}

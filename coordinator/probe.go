@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// verdictJSON is one address in `probe --json`; the names are stable.
+type verdictJSON struct {
+	Address   string       `json:"address"`
+	Verdict   string       `json:"verdict"`
+	Reason    string       `json:"reason"`
+	Deleted   bool         `json:"deleted"`
+	Workspace *string      `json:"workspace,omitempty"`
+	Folders   []string     `json:"folders,omitempty"`
+	PID       int          `json:"pid,omitempty"`
+	Version   string       `json:"version,omitempty"`
+	Browser   *browserJSON `json:"browser,omitempty"`
+}
+
+func (p *program) probeCommand() *cobra.Command {
+	var dryRun, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "probe",
+		Short: "Check every window's socket and delete the dead ones",
+		Long: `Check every window's socket and delete the dead ones.
+
+Each address is dialed and greeted under a deadline:
+
+  live          it answered
+  busy          it took the connection but did not answer in time
+  stale         nobody listens any more; deleted, unless --dry-run
+  incompatible  it speaks another protocol or version
+  foreign       it is not a socket of yours, and is left alone
+
+Exit code 0: all live, or cleaned up. 1: something needs attention.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			verdicts, err := vscodeipc.Probe(cmd.Context(), &vscodeipc.ProbeOptions{
+				DryRun: dryRun,
+				Dial:   vscodeipc.DialOptions{Client: peer(), Logger: p.logger},
+			})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = p.printVerdictsJSON(verdicts)
+			} else {
+				err = p.printVerdicts(verdicts)
+			}
+			if err != nil {
+				return err
+			}
+			for _, v := range verdicts {
+				if v.Verdict != vscodeipc.Live && !v.Deleted {
+					return &exitError{code: exitFailure}
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "delete nothing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (p *program) printVerdicts(verdicts []vscodeipc.Verdict) error {
+	if len(verdicts) == 0 {
+		fmt.Fprintln(p.out, "No window's socket is there.")
+		return nil
+	}
+	for _, v := range verdicts {
+		colour, note := yellow, ""
+		switch {
+		case v.Verdict == vscodeipc.Live:
+			colour = green
+		case v.Verdict == vscodeipc.Stale && v.Deleted:
+			note = " (deleted)"
+		case v.Verdict == vscodeipc.Foreign, v.Verdict == vscodeipc.Incompatible:
+			colour = red
+		}
+		fmt.Fprintf(p.out, "%s%s  %s\n    %s\n", paint(p.out, colour, v.Verdict), note, v.Address, v.Reason)
+	}
+	return nil
+}
+
+func (p *program) printVerdictsJSON(verdicts []vscodeipc.Verdict) error {
+	out := make([]verdictJSON, 0, len(verdicts))
+	for _, v := range verdicts {
+		j := verdictJSON{Address: string(v.Address), Verdict: v.Verdict, Reason: v.Reason, Deleted: v.Deleted}
+		if h := v.Hello; h != nil {
+			j.Workspace, j.Folders, j.PID, j.Version = h.Workspace, h.Folders, h.PID, h.Server.Version
+			if b := h.State.Browser; b != nil {
+				j.Browser = &browserJSON{b.URL, b.Product, b.Via}
+			}
+		}
+		out = append(out, j)
+	}
+	return printJSON(p.out, out)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Exit codes.
+const (
+	exitFailure = 1 // the command could not do its work, or found something amiss
+	exitUsage   = 2 // the command line is wrong
+)
+
+// exitError ends the program with a code of its own; a nil cause says nothing
+// more, because the command's output has said it.
+type exitError struct {
+	code  int
+	cause error
+}
+
+func (e *exitError) Error() string {
+	if e.cause == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.cause.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.cause }
+
+func usageError(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// isTerminal says whether a person is at the other end of a stream.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// program is what the subcommands share.
+type program struct {
+	stdio
+	verbose bool
+	logger  *slog.Logger
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, io stdio) int {
+	p := &program{stdio: io}
+	root := p.root()
+	if len(args) == 0 && !isTerminal(io.in) {
+		args = []string{"mcp"}
+	}
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	code := exitFailure
+	var exit *exitError
+	switch {
+	case errors.As(err, &exit):
+		code = exit.code
+		err = exit.cause
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "unknown flag"),
+		strings.HasPrefix(err.Error(), "unknown shorthand"):
+		code = exitUsage
+	}
+	if err != nil {
+		fmt.Fprintf(io.err, "coordinator: %v\n", err)
+		if code == exitUsage {
+			fmt.Fprintln(io.err, "Run 'coordinator help' for what there is.")
+		}
+	}
+	return code
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "coordinator",
+		Short: "Let an AI agent drive the browser that you debug in a VS Code window",
+		Long: `Let an AI agent drive the browser that you debug in a VS Code window.
+
+An MCP host launches "coordinator mcp" (also the default when standard input is
+not a terminal). The other commands are for people and scripts.`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRun: func(*cobra.Command, []string) {
+			level := slog.LevelWarn
+			if p.verbose {
+				level = slog.LevelDebug
+			}
+			p.logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level}))
+		},
+	}
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.err)
+	root.SetVersionTemplate("coordinator {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "log what happens to standard error")
+	root.AddCommand(
+		p.mcpCommand(),
+		p.windowsCommand(),
+		p.probeCommand(),
+		p.endpointCommand(),
+		p.serveCommand(),
+		p.windowCommand(),
+		p.browserCommand(),
+	)
+	return root
+}

@@ -1,0 +1,132 @@
+package tools
+
+import (
+	"context"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+type navigateIn struct {
+	URL string `json:"url" jsonschema:"The address; localhost:3000 will do"`
+	inWindow
+}
+
+type clickIn struct {
+	Element     string   `json:"element,omitempty" jsonschema:"The element in words, for the human"`
+	Target      string   `json:"target" jsonschema:"A ref from a snapshot, or a CSS selector"`
+	DoubleClick bool     `json:"doubleClick,omitempty"`
+	Button      string   `json:"button,omitempty" jsonschema:"left (default), right or middle"`
+	Modifiers   []string `json:"modifiers,omitempty" jsonschema:"Alt, Control, ControlOrMeta, Meta, Shift"`
+	inWindow
+}
+
+type typeIn struct {
+	Element string `json:"element,omitempty" jsonschema:"The element in words, for the human"`
+	Target  string `json:"target" jsonschema:"A ref from a snapshot, or a CSS selector"`
+	Text    string `json:"text" jsonschema:"What the field shall hold"`
+	Submit  bool   `json:"submit,omitempty" jsonschema:"Press Enter afterwards"`
+	Slowly  bool   `json:"slowly,omitempty" jsonschema:"Key by key, for pages that listen to keys"`
+	inWindow
+}
+
+type evaluateIn struct {
+	Function string `json:"function" jsonschema:"() => {…}, or (element) => {…} with a target, or an expression"`
+	Element  string `json:"element,omitempty" jsonschema:"The element in words, for the human"`
+	Target   string `json:"target,omitempty" jsonschema:"A ref from a snapshot, or a CSS selector"`
+	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the result"`
+	inWindow
+}
+
+func (s *Server) addActTools() {
+	add(s, &mcp.Tool{
+		Name:        "browser_navigate",
+		Description: "Open a URL in the current tab",
+		Annotations: acts("Navigate"),
+	}, navigate)
+	add(s, &mcp.Tool{
+		Name:        "browser_click",
+		Description: "Click an element",
+		Annotations: acts("Click"),
+	}, click)
+	add(s, &mcp.Tool{
+		Name:        "browser_type",
+		Description: "Fill a field with text",
+		Annotations: acts("Type"),
+	}, typeText)
+	add(s, &mcp.Tool{
+		Name:        "browser_evaluate",
+		Description: "Run JavaScript in the page and return its value as JSON",
+		Annotations: acts("Evaluate"),
+	}, evaluate)
+}
+
+func navigate(ctx context.Context, a *agent, in navigateIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	change, err := p.Navigate(ctx, in.URL)
+	if err != nil {
+		return nil, err
+	}
+	change.Navigated = true // also where the document is the same: it is what was asked for
+	out := a.begin()
+	out.changed(change)
+	return out, nil
+}
+
+func click(ctx context.Context, a *agent, in clickIn) (*answer, error) {
+	if err := oneOf("button", in.Button, "", "left", "right", "middle"); err != nil {
+		return nil, err
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	change, err := p.Click(ctx, in.Target, page.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers})
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Clicked %s.", named(in.Element, in.Target))
+	out.changed(change)
+	return out, nil
+}
+
+func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	change, err := p.Type(ctx, in.Target, in.Text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit})
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Typed into %s.", named(in.Element, in.Target))
+	out.changed(change)
+	return out, nil
+}
+
+func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	value, err := p.Evaluate(ctx, in.Function, in.Target)
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	return out, a.textOrFile(ctx, out, in.Filename, "result", string(value))
+}
+
+// named is how an answer calls a target.
+func named(element, target string) string {
+	if element == "" {
+		return target
+	}
+	return element
+}

@@ -1,0 +1,224 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/registry"
+)
+
+// Server is the MCP server with the state of its sessions.
+type Server struct {
+	options Options
+	mcp     *mcp.Server
+
+	mu     sync.Mutex // guards agents
+	agents map[*mcp.ServerSession]*agent
+}
+
+// agent is one MCP session: its own connection and its own current page, so
+// that agents that work side by side never share one.
+type agent struct {
+	server  *Server
+	session *mcp.ServerSession
+
+	mu         sync.Mutex // guards the fields that follow
+	roots      []string
+	rootsKnown bool
+	browser    *page.Browser
+	browserURL string
+	own        bool // the browser is the Launcher's, not a window's
+	told       bool // the agent has been told so
+}
+
+func (s *Server) agent(session *mcp.ServerSession) *agent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.agents[session]
+	if a == nil {
+		a = &agent{server: s, session: session}
+		s.agents[session] = a
+	}
+	return a
+}
+
+func (s *Server) forget(session *mcp.ServerSession) {
+	s.mu.Lock()
+	a := s.agents[session]
+	delete(s.agents, session)
+	s.mu.Unlock()
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.browser != nil {
+		a.browser.Close()
+	}
+}
+
+// noBrowserError reports a window whose browser is not running.
+type noBrowserError struct{ window registry.Window }
+
+func (e *noBrowserError) Error() string {
+	start := "start its debug session (F5 in VS Code, a launch configuration of type chrome or msedge)"
+	if e.window.Kind == "terminal" {
+		start = "start `coordinator window` there again"
+	}
+	return fmt.Sprintf("the window %s has no browser now: %s, then call again", e.window.Label(), start)
+}
+
+// page returns the agent's current page in the window that is meant now.
+func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
+	target, own, err := a.browserOf(ctx, window)
+	if err != nil {
+		return nil, err
+	}
+	browser, err := a.connect(ctx, target, own)
+	if err != nil {
+		return nil, err
+	}
+	return browser.Current(ctx)
+}
+
+// browserOf returns the CDP URL of the browser that is meant.
+func (a *agent) browserOf(ctx context.Context, window string) (target string, own bool, err error) {
+	o := &a.server.options
+	chosen, _, err := o.Windows.Resolve(ctx, a.want(ctx, window))
+	var none *registry.SelectionError
+	switch {
+	case err == nil:
+		if o.Chosen != nil {
+			o.Chosen(chosen)
+		}
+		if chosen.State.Browser == nil {
+			return "", false, &noBrowserError{chosen}
+		}
+		return chosen.State.Browser.URL, false, nil
+	case errors.As(err, &none) && !none.Ambiguous && window == "" && o.Workspace == "" && o.Launcher != nil:
+		target, err := o.Launcher.Browser(ctx)
+		if err != nil {
+			return "", false, fmt.Errorf("%w\nand no browser could be launched instead: %w", none, err)
+		}
+		return target, true, nil
+	default:
+		return "", false, err
+	}
+}
+
+// connect keeps one connection, to the browser that was used last: a window's
+// next browser replaces its former one.
+func (a *agent) connect(ctx context.Context, target string, own bool) (*page.Browser, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.browser != nil {
+		select {
+		case <-a.browser.Done():
+			a.browser.Close()
+			a.browser = nil
+		default:
+			if a.browserURL == target {
+				return a.browser, nil
+			}
+			a.browser.Close()
+			a.browser = nil
+		}
+	}
+	browser, err := page.Connect(ctx, target, &page.Options{Logger: a.server.options.Logger})
+	if err != nil {
+		return nil, err
+	}
+	a.browser, a.browserURL, a.own = browser, target, own
+	return browser, nil
+}
+
+// firstWord is what the first answer from a browser of our own begins with.
+func (a *agent) firstWord() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.own || a.told {
+		return ""
+	}
+	a.told = true
+	return "No VS Code window fits this workspace, so this is a browser of its own, ended with this session."
+}
+
+// want gathers what says which window is meant.
+func (a *agent) want(ctx context.Context, window string) registry.Want {
+	o := &a.server.options
+	if window == "" {
+		window = o.Workspace
+	}
+	return registry.Want{Explicit: window, Roots: a.hostRoots(ctx), Dir: o.Dir}
+}
+
+const rootsPatience = 2 * time.Second
+
+// hostRoots are the host's roots as paths. They are asked for once, and again
+// when the host says that they changed.
+func (a *agent) hostRoots(ctx context.Context) []string {
+	a.mu.Lock()
+	known, roots := a.rootsKnown, a.roots
+	a.mu.Unlock()
+	if known || !hasRoots(a.session) {
+		return roots
+	}
+	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
+	defer cancel()
+	//lint:ignore SA1019 as above
+	answer, err := a.session.ListRoots(ctx, nil)
+	if err != nil {
+		a.server.options.Logger.Warn("the host did not give its roots", "error", err)
+		return nil
+	}
+	roots = nil
+	for _, root := range answer.Roots {
+		if path, ok := filePath(root.URI); ok {
+			roots = append(roots, path)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.roots, a.rootsKnown = roots, true
+	return roots
+}
+
+func hasRoots(session *mcp.ServerSession) bool {
+	init := session.InitializeParams()
+	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
+	return init != nil && init.Capabilities != nil && init.Capabilities.RootsV2 != nil
+}
+
+//lint:ignore SA1019 as above
+func (s *Server) rootsChanged(_ context.Context, req *mcp.RootsListChangedRequest) {
+	a := s.agent(req.Session)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rootsKnown = false
+}
+
+// filePath is the path of a file URI (RFC 8089), which roots are.
+func filePath(uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Path == "" {
+		return "", false
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" {
+		if u.Host != "" {
+			return `\\` + u.Host + filepath.FromSlash(path), true
+		}
+		path = strings.TrimPrefix(path, "/")
+	}
+	return filepath.FromSlash(path), true
+}

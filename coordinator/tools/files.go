@@ -1,0 +1,99 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// oneOf refuses a value that is not one of the allowed ones.
+func oneOf(name, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
+	return fmt.Errorf("%s %q: want one of %s", name, value, strings.Join(named, ", "))
+}
+
+// textOrFile adds text to the answer, or saves it where a file is asked for.
+func (a *agent) textOrFile(ctx context.Context, out *answer, filename, what, text string) error {
+	file, err := a.outputFile(ctx, filename)
+	if err != nil {
+		return err
+	}
+	if file == "" {
+		out.addf("%s", text)
+		return nil
+	}
+	if err := writeFile(file, []byte(text+"\n")); err != nil {
+		return err
+	}
+	out.addf("Saved the %s to %s (%d characters).", what, file, len([]rune(text)))
+	return nil
+}
+
+// outputFile is the absolute path of a file that an agent wants written, empty
+// when it named none. A relative name is below the first root. The file must be
+// below a root, the working directory or the output directory, after symbolic
+// links: an agent that was misled by a page must not write elsewhere.
+func (a *agent) outputFile(ctx context.Context, filename string) (string, error) {
+	if filename == "" {
+		return "", nil
+	}
+	allowed := a.hostRoots(ctx)
+	if len(allowed) == 0 {
+		allowed = []string{a.server.options.Dir}
+	}
+	file := filename
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(allowed[0], file)
+	}
+	if dir := a.server.options.OutputDir; dir != "" {
+		allowed = append(allowed, dir)
+	}
+	file = filepath.Clean(file)
+	real, err := realParent(file)
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range allowed {
+		if root, err := filepath.EvalSymlinks(dir); err == nil {
+			if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) && rel != "." {
+				return file, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("cannot write %s: files go below %s only", filename, strings.Join(allowed, " or "))
+}
+
+// realParent resolves the symbolic links of file, as far as it exists.
+func realParent(file string) (string, error) {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		return real, nil
+	}
+	if info, err := os.Lstat(file); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return "", fmt.Errorf("cannot write %s: it is a link that leads nowhere", file)
+	}
+	parent := filepath.Dir(file)
+	if parent == file {
+		return file, nil
+	}
+	real, err := realParent(parent)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(real, filepath.Base(file)), nil
+}
+
+func writeFile(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package tools
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+// inWindow is embedded by every browser_* tool.
+type inWindow struct {
+	Window string `json:"window,omitempty" jsonschema:"Another window than yours: its folder, or an address from window_list"`
+}
+
+type snapshotIn struct {
+	Target   string `json:"target,omitempty" jsonschema:"Only this element: a ref from a snapshot, or a CSS selector"`
+	Depth    int    `json:"depth,omitempty" jsonschema:"Levels to show; 0 shows all"`
+	Filter   string `json:"filter,omitempty" jsonschema:"interactive: only what can be acted on"`
+	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the text"`
+	inWindow
+}
+
+type consoleIn struct {
+	Level    string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug; each includes the more severe ones"`
+	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the text"`
+	inWindow
+}
+
+type screenshotIn struct {
+	Element  string `json:"element,omitempty" jsonschema:"The element in words, for the human"`
+	Target   string `json:"target,omitempty" jsonschema:"Only this element: a ref from a snapshot, or a CSS selector"`
+	FullPage bool   `json:"fullPage,omitempty" jsonschema:"The whole scrollable page"`
+	Type     string `json:"type,omitempty" jsonschema:"png (default), jpeg or webp"`
+	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the image"`
+	inWindow
+}
+
+// maxImage is the longest side, in pixels, of an image that is put into an
+// answer: models scale larger ones down themselves, after they were paid for.
+const maxImage = 1568
+
+func (s *Server) addSeeTools() {
+	add(s, &mcp.Tool{
+		Name:        "browser_snapshot",
+		Description: "The page as an accessibility tree with refs to act on; better than a screenshot",
+		Annotations: reads("Page snapshot"),
+	}, snapshot)
+	add(s, &mcp.Tool{
+		Name:        "browser_console_messages",
+		Description: "The page's console messages and uncaught errors",
+		Annotations: reads("Console messages"),
+	}, console)
+	add(s, &mcp.Tool{
+		Name:        "browser_take_screenshot",
+		Description: "A picture of the page, to look at; act by the refs of browser_snapshot",
+		Annotations: reads("Screenshot"),
+	}, screenshot)
+}
+
+func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
+	if err := oneOf("filter", in.Filter, "", "interactive"); err != nil {
+		return nil, err
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := p.Snapshot(ctx, page.SnapshotOptions{
+		Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive",
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Page: %s\nURL: %s", seen.Title, seen.URL)
+	if d := p.Dialog(); d != nil {
+		out.addf("A JavaScript %s dialog is open: %q", d.Type, d.Message)
+	}
+	return out, a.textOrFile(ctx, out, in.Filename, "snapshot", seen.Text)
+}
+
+func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
+	if err := oneOf("level", in.Level, "", "error", "warning", "info", "debug"); err != nil {
+		return nil, err
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	messages := p.Console(in.Level)
+	if len(messages) == 0 {
+		out.addf("The console is empty at this level.")
+		return out, nil
+	}
+	lines := make([]string, len(messages))
+	for i, m := range messages {
+		lines[i] = consoleLine(m)
+	}
+	return out, a.textOrFile(ctx, out, in.Filename, "console", strings.Join(lines, "\n"))
+}
+
+func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error) {
+	format := in.Type
+	if format == "" {
+		format = strings.TrimPrefix(strings.ToLower(filepath.Ext(in.Filename)), ".")
+	}
+	switch format {
+	case "":
+		format = "png"
+	case "jpg":
+		format = "jpeg"
+	}
+	if err := oneOf("type", format, "png", "jpeg", "webp"); err != nil {
+		return nil, err
+	}
+	file, err := a.outputFile(ctx, in.Filename)
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	options := page.ScreenshotOptions{Target: in.Target, FullPage: in.FullPage, Format: format}
+	if file == "" {
+		options.MaxWidth, options.MaxHeight = maxImage, maxImage
+	}
+	image, err := p.Screenshot(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	if file == "" {
+		out.image, out.mime = image.Data, "image/"+image.Format
+		return out, nil
+	}
+	if err := writeFile(file, image.Data); err != nil {
+		return nil, err
+	}
+	out.addf("Saved %s (%d × %d).", file, image.Width, image.Height)
+	return out, nil
+}

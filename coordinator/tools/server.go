@@ -1,0 +1,115 @@
+package tools
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/registry"
+)
+
+// Windows is what the tools need of the registry.
+type Windows interface {
+	// List returns the windows that are there now.
+	List(ctx context.Context) (registry.Listing, error)
+	// Resolve decides which of them is meant.
+	Resolve(ctx context.Context, want registry.Want) (registry.Window, []registry.Candidate, error)
+}
+
+// Launcher gives a browser of our own when no window fits.
+type Launcher interface {
+	// Browser returns the CDP URL of the running browser, which it starts if
+	// need be.
+	Browser(ctx context.Context) (url string, err error)
+}
+
+// Options of a server. Windows, Dir and Version are required.
+type Options struct {
+	Windows Windows
+	// Launcher: nil means that no browser is ever launched.
+	Launcher Launcher
+	// Workspace is the explicit choice of a window for every call that does
+	// not make its own; empty: none.
+	Workspace string
+	// Dir is the working directory that the host gave us.
+	Dir string
+	// OutputDir is where files go besides the workspace; empty: nowhere else.
+	OutputDir string
+	// Endpoint gives the stable CDP address of a workspace; nil: none.
+	Endpoint func(workspace string) string
+	// Chosen is called when a call has decided on a window; nil: ignored.
+	Chosen func(registry.Window)
+	// Version is the program's.
+	Version string
+	// Logger: nil discards.
+	Logger *slog.Logger
+}
+
+const instructions = `Drives the browser of the VS Code window that this workspace belongs to: the tab, login and breakpoints that the developer sees. ` +
+	`Begin with browser_snapshot; its refs ([ref=e5]) are the targets of the other tools. Without a window a browser of its own is launched.`
+
+// NewServer makes an MCP server with every tool. Close the returned Server's
+// sessions by ending the transport; its browser connections end with them.
+func NewServer(o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{options: o, agents: map[*mcp.ServerSession]*agent{}}
+	s.mcp = mcp.NewServer(&mcp.Implementation{
+		Name: "browser-coordinator", Title: "Browser Coordinator", Version: o.Version,
+	}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Logger:       o.Logger,
+		//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
+		RootsListChangedHandler: s.rootsChanged,
+		Capabilities:            &mcp.ServerCapabilities{},
+	})
+	s.addWindowTools()
+	s.addSeeTools()
+	s.addActTools()
+	return s
+}
+
+// Run serves one MCP session on the transport until it ends or ctx does, and
+// closes the connections that it opened.
+func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
+	session, err := s.mcp.Connect(ctx, transport, nil)
+	if err != nil {
+		return err
+	}
+	defer s.forget(session)
+	ended := make(chan error, 1)
+	go s.wait(session, ended)
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		session.Close()
+		<-ended
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Server) wait(session *mcp.ServerSession, ended chan<- error) { ended <- session.Wait() }
+
+// add registers a tool whose answer is text (and an image, perhaps).
+func add[In any](s *Server, tool *mcp.Tool, call func(context.Context, *agent, In) (*answer, error)) {
+	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		a, err := call(ctx, s.agent(req.Session), in)
+		if err != nil {
+			return nil, nil, explain(err)
+		}
+		return a.result(), nil, nil
+	})
+}
+
+// reads and acts are the annotations of the two kinds of tools.
+func reads(title string) *mcp.ToolAnnotations {
+	return &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true}
+}
+
+func acts(title string) *mcp.ToolAnnotations {
+	destructive := true
+	return &mcp.ToolAnnotations{Title: title, DestructiveHint: &destructive}
+}

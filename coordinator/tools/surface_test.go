@@ -1,0 +1,104 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/registry"
+)
+
+// noWindows is a machine without a window.
+type noWindows struct{}
+
+func (noWindows) List(context.Context) (registry.Listing, error) { return registry.Listing{}, nil }
+
+func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window, []registry.Candidate, error) {
+	return registry.Window{}, nil, &registry.SelectionError{Looked: want.Dir}
+}
+
+// connect runs a server and gives a client of it.
+func connect(t *testing.T, o Options) *mcp.ClientSession {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	here, there := mcp.NewInMemoryTransports()
+	ended := make(chan error, 1)
+	go func() { ended <- NewServer(o).Run(ctx, there) }()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(ctx, here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		<-ended
+		cancel()
+	})
+	return session
+}
+
+func listTools(t *testing.T, session *mcp.ClientSession) []*mcp.Tool {
+	t.Helper()
+	var tools []*mcp.Tool
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools = append(tools, tool)
+	}
+	return tools
+}
+
+// extra are our parameters that Playwright MCP does not have.
+var extra = map[string][]string{
+	"browser_snapshot": {"filter"},
+}
+
+func TestToolsMatchPlaywrightMCP(t *testing.T) {
+	data, err := os.ReadFile("testdata/playwright-mcp-0.0.83.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var theirs struct{ Tools map[string][]string }
+	if err := json.Unmarshal(data, &theirs); err != nil {
+		t.Fatal(err)
+	}
+	tools := listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"}))
+	if len(tools) < 8 {
+		t.Errorf("only %d tools are there from the first message", len(tools))
+	}
+	for _, tool := range tools {
+		if !strings.HasPrefix(tool.Name, "browser_") {
+			continue
+		}
+		params, known := theirs.Tools[tool.Name]
+		if !known {
+			t.Errorf("%s: Playwright MCP has no such tool; ours alone are named window_*, debug_* or after the human", tool.Name)
+		}
+		schema := tool.InputSchema.(map[string]any)
+		for name := range schema["properties"].(map[string]any) {
+			if name != "window" && !slices.Contains(params, name) && !slices.Contains(extra[tool.Name], name) {
+				t.Errorf("%s: Playwright MCP has no parameter %s", tool.Name, name)
+			}
+		}
+	}
+}
+
+// An agent pays for every character of the tool list in every conversation.
+func TestToolListIsSmall(t *testing.T) {
+	tools := listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"}))
+	text, err := json.Marshal(tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 8 << 10
+	if len(text) > most {
+		t.Errorf("the tool list has %d characters, more than %d", len(text), most)
+	}
+	t.Logf("%d tools, %d characters", len(tools), len(text))
+}

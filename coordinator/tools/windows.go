@@ -1,0 +1,89 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/registry"
+)
+
+type listIn struct{}
+
+// windowOut is one window in the structured answer of window_list.
+type windowOut struct {
+	Address   string   `json:"address"`
+	Workspace string   `json:"workspace,omitempty"`
+	Folders   []string `json:"folders,omitempty"`
+	Kind      string   `json:"kind"`
+	Browser   string   `json:"browser,omitempty"`
+	Endpoint  string   `json:"endpoint,omitempty"`
+	Chosen    bool     `json:"chosen"`
+	Why       string   `json:"why"`
+}
+
+type listOut struct {
+	Windows []windowOut `json:"windows"`
+}
+
+func (s *Server) addWindowTools() {
+	mcp.AddTool(s.mcp, &mcp.Tool{
+		Name:        "window_list",
+		Description: "List the open windows, which one is yours, and why",
+		Annotations: reads("List windows"),
+	}, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, listOut, error) {
+		return s.listWindows(ctx, s.agent(req.Session))
+	})
+}
+
+func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult, listOut, error) {
+	chosen, candidates, err := s.options.Windows.Resolve(ctx, a.want(ctx, ""))
+	var none *registry.SelectionError
+	if err != nil && !errors.As(err, &none) {
+		return nil, listOut{}, err
+	}
+	out := listOut{Windows: []windowOut{}}
+	text := &answer{}
+	for _, c := range candidates {
+		w := windowOut{
+			Address: string(c.Window.Address), Workspace: c.Window.Workspace, Folders: c.Window.Folders, Kind: c.Window.Kind,
+			Chosen: err == nil && c.Window.Address == chosen.Address, Why: c.Why,
+		}
+		browser := "no browser"
+		if b := c.Window.State.Browser; b != nil {
+			w.Browser = b.Product
+			browser = b.Product
+			if browser == "" {
+				browser = "a browser"
+			}
+		}
+		if s.options.Endpoint != nil && w.Workspace != "" {
+			w.Endpoint = s.options.Endpoint(w.Workspace)
+		}
+		mark := "-"
+		if w.Chosen {
+			mark = "*"
+		}
+		line := []string{mark, c.Window.Label(), "(" + w.Kind + "):", browser}
+		if w.Endpoint != "" {
+			line = append(line, "at", w.Endpoint)
+		}
+		text.addf("%s; %s", strings.Join(line, " "), w.Why)
+		out.Windows = append(out.Windows, w)
+	}
+	if none != nil {
+		if len(candidates) == 0 {
+			text.addf("%s", none)
+		} else if none.Ambiguous {
+			text.addf("Several windows fit %s: pass one of them as `window`.", none.Looked)
+		} else {
+			text.addf("No window fits %s: pass one of them as `window`.", none.Looked)
+		}
+		if s.options.Launcher != nil && !none.Ambiguous {
+			text.addf("Without one, the first call that needs a browser launches one of its own.")
+		}
+	}
+	return text.result(), out, nil
+}

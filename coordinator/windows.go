@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/registry"
+)
+
+// windowJSON is one window in `windows --json`; the names are stable.
+type windowJSON struct {
+	Address   string       `json:"address"`
+	Workspace *string      `json:"workspace"`
+	Folders   []string     `json:"folders"`
+	Kind      string       `json:"kind"`
+	Server    string       `json:"server"`
+	PID       int          `json:"pid"`
+	Session   string       `json:"session"`
+	Browser   *browserJSON `json:"browser"`
+	Endpoint  string       `json:"endpoint"`
+}
+
+type browserJSON struct {
+	URL     string `json:"url"`
+	Product string `json:"product"`
+	Via     string `json:"via"`
+}
+
+type unreachableJSON struct {
+	Address string `json:"address"`
+	Reason  string `json:"reason"`
+}
+
+func (p *program) windowsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "windows",
+		Short: "List the open windows and their browsers",
+		Long: `List the open windows and their browsers.
+
+A window is a VS Code window with the Browser Coordinator extension, or a
+terminal in which "coordinator window" runs.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			windows, err := p.openRegistry(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer windows.Close()
+			listing, err := windows.List(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.printWindowsJSON(listing)
+			}
+			return p.printWindows(listing)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func (p *program) printWindows(listing registry.Listing) error {
+	for _, u := range listing.Unreachable {
+		fmt.Fprintf(p.err, "%s: %s\n", u.Address, u.Reason)
+	}
+	if len(listing.Windows) == 0 {
+		fmt.Fprintln(p.out, "No window is open.")
+		fmt.Fprintln(p.err, "Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`.")
+		return nil
+	}
+	rows := [][]string{{"WORKSPACE", "KIND", "PID", "BROWSER", "ENDPOINT"}}
+	for _, w := range listing.Windows {
+		browser := ""
+		if b := w.State.Browser; b != nil {
+			browser = b.Product
+			if browser == "" {
+				browser = b.Via
+			}
+		}
+		rows = append(rows, []string{w.Label(), w.Kind, strconv.Itoa(w.PID), browser, endpointURL(w)})
+	}
+	return table(p.out, rows)
+}
+
+func (p *program) printWindowsJSON(listing registry.Listing) error {
+	out := struct {
+		Windows     []windowJSON      `json:"windows"`
+		Unreachable []unreachableJSON `json:"unreachable"`
+	}{[]windowJSON{}, []unreachableJSON{}}
+	for _, w := range listing.Windows {
+		j := windowJSON{
+			Address: string(w.Address), Folders: w.Folders, Kind: w.Kind, Server: w.Server,
+			PID: w.PID, Session: w.Session, Endpoint: endpointURL(w),
+		}
+		if w.Workspace != "" {
+			j.Workspace = &w.Workspace
+		}
+		if j.Folders == nil {
+			j.Folders = []string{}
+		}
+		if b := w.State.Browser; b != nil {
+			j.Browser = &browserJSON{b.URL, b.Product, b.Via}
+		}
+		out.Windows = append(out.Windows, j)
+	}
+	for _, u := range listing.Unreachable {
+		out.Unreachable = append(out.Unreachable, unreachableJSON{string(u.Address), u.Reason})
+	}
+	return printJSON(p.out, out)
+}
+
+// endpointURL is the stable address of w's endpoint; empty when it cannot be
+// told, which no list should fail for.
+func endpointURL(w registry.Window) string {
+	a, err := endpoint.Address(w.Hash())
+	if err != nil {
+		return ""
+	}
+	return a.URL
+}

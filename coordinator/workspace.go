@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/vscodeipc"
+)
+
+// envWorkspace says which window is meant where no flag or argument does.
+const envWorkspace = "BROWSER_COORDINATOR_WORKSPACE"
+
+// workspaceFlag adds --workspace to a command.
+func workspaceFlag(cmd *cobra.Command, value *string) {
+	cmd.Flags().StringVar(value, "workspace", os.Getenv(envWorkspace),
+		"the window's `folder`, or its .code-workspace file (default: $"+envWorkspace+", else the working directory)")
+}
+
+// openRegistry starts to look for windows.
+func (p *program) openRegistry(ctx context.Context) (*registry.Registry, error) {
+	return registry.Open(ctx, registry.Options{
+		Client: peer(),
+		Logger: p.logger,
+	})
+}
+
+// peer is how the coordinator calls itself to windows.
+func peer() vscodeipc.Peer { return vscodeipc.Peer{Name: "coordinator", Version: version()} }
+
+// canonicalWorkspace is the canonical path of what --workspace names.
+func canonicalWorkspace(given string) (string, error) {
+	if given == "" {
+		given = "."
+	}
+	canonical, err := vscodeipc.Canonical(given)
+	if errors.Is(err, os.ErrNotExist) {
+		abs, absErr := filepath.Abs(given)
+		if absErr != nil {
+			abs = given
+		}
+		return "", fmt.Errorf("there is no folder %s: --workspace takes one that exists", abs)
+	}
+	return canonical, err
+}
+
+// meantWorkspace is the workspace of the window that given means, or given
+// itself where no window is open: an endpoint's address is known before its
+// window comes.
+func (p *program) meantWorkspace(ctx context.Context, windows *registry.Registry, given string) (string, error) {
+	canonical, err := canonicalWorkspace(given)
+	if err != nil {
+		return "", err
+	}
+	w, _, err := windows.Resolve(ctx, registry.Want{Explicit: canonical})
+	var none *registry.SelectionError
+	switch {
+	case err == nil && w.Workspace != "":
+		return w.Workspace, nil
+	case err == nil, errors.As(err, &none) && !none.Ambiguous:
+		return canonical, nil
+	case errors.As(err, &none) && sameWorkspace(none, canonical):
+		return canonical, nil
+	default:
+		return "", err
+	}
+}
+
+// sameWorkspace says whether the windows that fit equally well all have the
+// wanted folder as their workspace: then they share its endpoint's address.
+func sameWorkspace(none *registry.SelectionError, canonical string) bool {
+	for _, c := range none.Candidates {
+		if c.Window.Workspace == canonical {
+			return true
+		}
+	}
+	return false
+}
