@@ -1,0 +1,278 @@
+package vscodeipc
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schemaOf gives one definition of the schema, ready to validate.
+func schemaOf(t testing.TB, def string) *jsonschema.Resolved {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(specDir, "schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.Defs[def]; !ok {
+		t.Fatalf("the schema has no %s", def)
+	}
+	s.ID, s.OneOf, s.Ref = "", nil, "#/$defs/"+def
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+func decodeAny(t testing.TB, text []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+type messageVector struct {
+	Name string          `json:"name"`
+	Kind string          `json:"kind"`
+	Def  string          `json:"def"`
+	Line json.RawMessage `json:"line"`
+}
+
+func messageVectors(t testing.TB) map[string]messageVector {
+	files, err := filepath.Glob(filepath.Join(specDir, "messages", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no messages: %v", err)
+	}
+	vectors := map[string]messageVector{}
+	for _, file := range files {
+		var v messageVector
+		readStrict(t, file, &v)
+		vectors[strings.TrimSuffix(filepath.Base(file), ".json")] = v
+	}
+	return vectors
+}
+
+// goType gives the Go type that a definition of the schema is bound to.
+var goType = map[string]reflect.Type{
+	"HelloRequest":    reflect.TypeFor[helloRequest](),
+	"Hello":           reflect.TypeFor[Hello](),
+	"StateAnswer":     reflect.TypeFor[StateAnswer](),
+	"ListenRequest":   reflect.TypeFor[listenRequest](),
+	"ListenAnswer":    reflect.TypeFor[ListenAnswer](),
+	"UnlistenRequest": reflect.TypeFor[unlistenRequest](),
+	"CallRequest":     reflect.TypeFor[callRequest](),
+	"CallAnswer":      reflect.TypeFor[callAnswer](),
+	"CancelAnswer":    reflect.TypeFor[cancelAnswer](),
+	"Bye":             reflect.TypeFor[bye](),
+	"State":           reflect.TypeFor[State](),
+	"Error":           reflect.TypeFor[Error](),
+	"Peer":            reflect.TypeFor[Peer](),
+	"Server":          reflect.TypeFor[ServerInfo](),
+	"DebugSession":    reflect.TypeFor[DebugSession](),
+	"Browser":         reflect.TypeFor[Browser](),
+	"PageEndpoint":    reflect.TypeFor[PageEndpoint](),
+	"Resume":          reflect.TypeFor[Resume](),
+}
+
+// TestTypesHaveTheSchemasMembers binds the Go types to the schema: the same
+// members, and those that are required are never left out.
+func TestTypesHaveTheSchemasMembers(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(specDir, "schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	for def, typ := range goType {
+		required := []string{}
+		all := []string{}
+		for i := range typ.NumField() {
+			name, rest, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			all = append(all, name)
+			if rest != "omitempty" {
+				required = append(required, name)
+			}
+		}
+		wantAll := []string{}
+		for name := range s.Defs[def].Properties {
+			wantAll = append(wantAll, name)
+		}
+		slices.Sort(all)
+		slices.Sort(wantAll)
+		if diff := cmp.Diff(wantAll, all); diff != "" {
+			t.Errorf("%s and %s differ in their members: %s", def, typ, diff)
+		}
+		want := slices.Clone(s.Defs[def].Required)
+		slices.Sort(want)
+		slices.Sort(required)
+		if diff := cmp.Diff(want, required); diff != "" {
+			t.Errorf("%s and %s differ in what is required: %s", def, typ, diff)
+		}
+	}
+}
+
+// TestMessageVectors reads every valid message, writes it again and finds it
+// equal in all that the schema knows.
+func TestMessageVectors(t *testing.T) {
+	kinds := map[string]*jsonschema.Resolved{"request": schemaOf(t, "Request"), "response": schemaOf(t, "Response"), "event": schemaOf(t, "Event")}
+	for name, v := range messageVectors(t) {
+		t.Run(name, func(t *testing.T) {
+			if err := kinds[v.Kind].Validate(decodeAny(t, v.Line)); err != nil {
+				t.Fatalf("the vector does not fit the schema: %v", err)
+			}
+			line := compact(t, v.Line)
+			again := reencode(t, v, line)
+			if err := kinds[v.Kind].Validate(decodeAny(t, again)); err != nil {
+				t.Errorf("%s does not fit the schema: %v", again, err)
+			}
+			want := decodeAny(t, line)
+			keepOnly(want, decodeAny(t, again))
+			if diff := cmp.Diff(want, decodeAny(t, again)); diff != "" {
+				t.Errorf("it came back changed: %s", diff)
+			}
+			if strings.Contains(name, "unknown") || strings.Contains(name, "newer") {
+				return
+			}
+			if diff := cmp.Diff(decodeAny(t, line), decodeAny(t, again)); diff != "" {
+				t.Errorf("something was lost: %s", diff)
+			}
+		})
+	}
+}
+
+func compact(t *testing.T, raw json.RawMessage) []byte {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+// reencode decodes a line as its receiver does and writes it as its sender does.
+func reencode(t *testing.T, v messageVector, line []byte) []byte {
+	t.Helper()
+	var out []byte
+	var err error
+	switch v.Kind {
+	case "request":
+		r, fault := decodeRequest(line)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		out, err = encodeLine(wireRequest{r.id, r.kind, int(r.version), requestPayload(t, r)})
+	case "response":
+		e, fault := decodeEnvelope(line)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		to, _ := decodeID(e.id)
+		if string(e.success) == "true" {
+			out = encodeAnswer(to, through(t, v.Def, e.payload), nil)
+		} else {
+			out = encodeAnswer(to, nil, through(t, v.Def, e.err).(*Error))
+		}
+	case "event":
+		e, fault := decodeEnvelope(line)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		out, err = encodeLine(wireEvent{e.kind, e.seq, through(t, v.Def, e.payload)})
+	default:
+		t.Fatalf("the kind %q is not known", v.Kind)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// requestPayload decodes a payload with the server's decoders.
+func requestPayload(t *testing.T, r request) any {
+	t.Helper()
+	p, fault := r.payloadObject()
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	var out any
+	switch r.kind {
+	case "hello":
+		out, fault = decodeHello(p)
+	case "listen":
+		out, fault = decodeListen(p)
+	case "unlisten":
+		var events []string
+		events, fault = decodeEvents(p)
+		out = unlistenRequest{events}
+	case "call":
+		out, fault = decodeCall(p)
+	case "cancel":
+		var which id
+		which, fault = decodeCancel(p)
+		out = cancelRequest{which}
+	default:
+		if r.payload == nil {
+			return nil
+		}
+		return r.payload
+	}
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	return out
+}
+
+// through decodes a payload into the Go type of its definition.
+func through(t *testing.T, def string, raw json.RawMessage) any {
+	t.Helper()
+	if def == "" {
+		return raw
+	}
+	typ, ok := goType[def]
+	if !ok {
+		t.Fatalf("no Go type is bound to %s", def)
+	}
+	into := reflect.New(typ).Interface()
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatal(err)
+	}
+	return into
+}
+
+// keepOnly takes away from a what b does not have: members that are not known.
+func keepOnly(a, b any) {
+	switch a := a.(type) {
+	case map[string]any:
+		b, _ := b.(map[string]any)
+		for name := range a {
+			if _, ok := b[name]; !ok {
+				delete(a, name)
+			} else {
+				keepOnly(a[name], b[name])
+			}
+		}
+	case []any:
+		b, _ := b.([]any)
+		for i := range min(len(a), len(b)) {
+			keepOnly(a[i], b[i])
+		}
+	}
+}

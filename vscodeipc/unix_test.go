@@ -1,0 +1,48 @@
+//go:build unix
+
+package vscodeipc_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// socketPath gives a folder's path of a socket, and makes the directory.
+func socketPath(t *testing.T, folder string) string {
+	t.Helper()
+	dir, err := vscodeipc.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "ipc-"+vscodeipc.Hash(folder)+".sock")
+}
+
+// listenAs listens where a folder's window would.
+func listenAs(t *testing.T, folder string) (*net.UnixListener, vscodeipc.Address) {
+	t.Helper()
+	path := socketPath(t, folder)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.(*net.UnixListener), vscodeipc.Address(path)
+}
+
+// deadSocket leaves a socket that nobody listens on.
+func deadSocket(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+}
