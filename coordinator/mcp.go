@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/chrome"
@@ -37,6 +36,9 @@ Without a window the first tool that needs one launches a browser of its own.`,
 			var own *ownBrowser
 			if !noLaunch {
 				own = &ownBrowser{options: chrome.Options{Executable: executable, Headless: !headed, Logger: p.logger}}
+				if !headed {
+					own.options.Viewport = headlessSize
+				}
 				options.Launcher = own
 			}
 			err = p.runMCP(cmd.Context(), options)
@@ -55,7 +57,7 @@ Without a window the first tool that needs one launches a browser of its own.`,
 }
 
 func (p *program) runMCP(ctx context.Context, options tools.Options) error {
-	windows, err := p.openRegistry(ctx)
+	windows, err := p.openRegistry(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (p *program) runMCP(ctx context.Context, options tools.Options) error {
 	options.Chosen = endpoints.serve
 	endpoints.follow(ctx, options.Workspace, options.Dir)
 
-	err = tools.NewServer(options).Run(ctx, &mcp.StdioTransport{})
+	err = tools.NewServer(options).Run(ctx, &patientStdio{})
 	if errors.Is(err, context.Canceled) {
 		return nil // interrupted, which is how some hosts end their servers
 	}

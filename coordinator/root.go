@@ -35,10 +35,6 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.cause }
 
-func usageError(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
-}
-
 type stdio struct {
 	in       io.Reader
 	out, err io.Writer

@@ -26,7 +26,7 @@ is no browser wait for the next one.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			windows, err := p.openRegistry(ctx)
+			windows, err := p.openRegistry(ctx, true)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,9 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
+// headlessSize is the outer size of a browser that nobody sees: a laptop's.
+const headlessSize = "1280x900"
+
 func (p *program) windowCommand() *cobra.Command {
 	var workspace, executable, startURL string
 	var headless bool
@@ -48,6 +51,9 @@ func (p *program) runWindow(ctx context.Context, given string, options chrome.Op
 		return err
 	}
 	options.Executable = installed.Path
+	if options.Headless {
+		options.Viewport = headlessSize
+	}
 	browser, err := chrome.Launch(ctx, options)
 	if err != nil {
 		return err
@@ -84,7 +90,7 @@ func (p *program) runWindow(ctx context.Context, given string, options chrome.Op
 		return err
 	}
 
-	windows, err := p.openRegistry(ctx)
+	windows, err := p.openRegistry(ctx, true)
 	if err != nil {
 		return err
 	}

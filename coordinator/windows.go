@@ -45,7 +45,7 @@ A window is a VS Code window with the Browser Coordinator extension, or a
 terminal in which "coordinator window" runs.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			windows, err := p.openRegistry(cmd.Context())
+			windows, err := p.openRegistry(cmd.Context(), false)
 			if err != nil {
 				return err
 			}

@@ -22,10 +22,12 @@ func workspaceFlag(cmd *cobra.Command, value *string) {
 		"the window's `folder`, or its .code-workspace file (default: $"+envWorkspace+", else the working directory)")
 }
 
-// openRegistry starts to look for windows.
-func (p *program) openRegistry(ctx context.Context) (*registry.Registry, error) {
+// openRegistry starts to look for windows. Programs that run for long sweep the
+// dead ones first.
+func (p *program) openRegistry(ctx context.Context, sweep bool) (*registry.Registry, error) {
 	return registry.Open(ctx, registry.Options{
 		Client: peer(),
+		Sweep:  sweep,
 		Logger: p.logger,
 	})
 }

@@ -175,7 +175,7 @@ func (a *agent) hostRoots(ctx context.Context) []string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
 	defer cancel()
-	//lint:ignore SA1019 as above
+	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
 	answer, err := a.session.ListRoots(ctx, nil)
 	if err != nil {
 		a.server.options.Logger.Warn("the host did not give its roots", "error", err)
@@ -199,7 +199,6 @@ func hasRoots(session *mcp.ServerSession) bool {
 	return init != nil && init.Capabilities != nil && init.Capabilities.RootsV2 != nil
 }
 
-//lint:ignore SA1019 as above
 func (s *Server) rootsChanged(_ context.Context, req *mcp.RootsListChangedRequest) {
 	a := s.agent(req.Session)
 	a.mu.Lock()
