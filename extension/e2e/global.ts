@@ -1,0 +1,153 @@
+// Once for a whole run: the packaged extension in a real VS Code, in folders that are gone afterwards.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
+import { installed, setUp } from "./setup.mjs";
+import { endMarked, markVariable, newMark } from "./support/processes";
+
+export interface Run {
+  /** Everything of this run is below it. */
+  root: string;
+  /** The VS Code's web address. */
+  url: string;
+  /** What the VS Code and the coordinator run with. */
+  env: Record<string, string>;
+  sockets: string;
+  browser: string;
+  coordinator: string;
+  chromedp: string;
+  /** Where screenshots are kept. */
+  artifacts: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    run: Run;
+  }
+}
+
+const extension = fileURLToPath(new URL("..", import.meta.url));
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+const settings = {
+  "workbench.startupEditor": "none",
+  "workbench.enableExperiments": false,
+  "workbench.tips.enabled": false,
+  "extensions.ignoreRecommendations": true,
+  "extensions.autoCheckUpdates": false,
+  "telemetry.telemetryLevel": "off",
+  "git.enabled": false,
+  "files.hotExit": "off",
+  "debug.openDebug": "neverOpen",
+  "debug.internalConsoleOptions": "neverOpen",
+  "editor.minimap.enabled": false,
+  "editor.hover.enabled": "off",
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
+};
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  setUp();
+  const root = mkdtempSync(join(tmpdir(), "bc-e2e-"));
+  const mark = newMark();
+  const leave = async () => {
+    const killed = await endMarked(mark);
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    if (killed > 0) throw new Error(`${killed} processes of the run did not end when asked`);
+  };
+  try {
+    project.provide("run", await start(root, mark));
+  } catch (error) {
+    await leave();
+    throw error;
+  }
+  return leave;
+}
+
+async function start(root: string, mark: string): Promise<Run> {
+  const folder = (name: string) => {
+    mkdirSync(join(root, name), { recursive: true, mode: 0o700 });
+    return join(root, name);
+  };
+  const sockets = folder("data/browser-coordinator-mcp");
+  const artifacts = join(extension, "out", "e2e");
+  mkdirSync(artifacts, { recursive: true });
+  const bin = folder("bin");
+  const coordinator = join(bin, "coordinator");
+  const chromedp = join(bin, "chromedp");
+  const env: Record<string, string> = {
+    ...(Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined)) as Record<
+      string,
+      string
+    >),
+    HOME: folder("home"),
+    XDG_DATA_HOME: join(root, "data"),
+    XDG_STATE_HOME: folder("state"),
+    XDG_CONFIG_HOME: folder("config"),
+    XDG_CACHE_HOME: folder("cache"),
+    XDG_RUNTIME_DIR: folder("runtime"),
+    [markVariable]: mark,
+    PATH: [join(installed, "node_modules", "node", "bin"), bin, process.env.PATH].join(delimiter),
+  };
+  const browser = findBrowser();
+
+  const packed = join(extension, "dist", "browser-coordinator.vsix");
+  execFileSync("npm", ["run", "--silent", "package"], { cwd: extension, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync("go", ["build", "-o", coordinator, "./coordinator"], {
+    cwd: repository,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  execFileSync("go", ["build", "-o", chromedp, "./extension/e2e/clients/chromedp"], {
+    cwd: repository,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+
+  const config = join(folder("config"), "code-server.yaml");
+  writeFileSync(config, "auth: none\n");
+  const user = folder("user");
+  mkdirSync(join(user, "User"));
+  writeFileSync(join(user, "User", "settings.json"), JSON.stringify(settings));
+  const places = ["--config", config, "--user-data-dir", user, "--extensions-dir", folder("extensions")];
+  const codeServer = join(installed, "node_modules", ".bin", "code-server");
+  execFileSync(codeServer, [...places, "--install-extension", packed], { env, stdio: ["ignore", "ignore", "inherit"] });
+
+  const flags = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
+  const url = await listening(codeServer, [...places, ...flags, "--bind-addr", "127.0.0.1:0"], env);
+  return { root, url, env, sockets, browser, coordinator, chromedp, artifacts };
+}
+
+/** Starts the server and answers its address once it listens. */
+function listening(program: string, args: string[], env: Record<string, string>): Promise<string> {
+  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "inherit"] });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`code-server ended with ${code} before it listened`)));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const found = /HTTP server listening on (http:\/\/127\.0\.0\.1:[0-9]+)/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+  });
+}
+
+function findBrowser(): string {
+  const given = process.env.BROWSER_COORDINATOR_BROWSER;
+  if (given) return given;
+  const names = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "microsoft-edge",
+    "brave-browser",
+  ];
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  for (const name of names) {
+    for (const folder of folders) {
+      if (existsSync(join(folder, name))) return join(folder, name);
+    }
+  }
+  throw new Error("no Chrome, Chromium, Edge or Brave on PATH: install one, or set BROWSER_COORDINATOR_BROWSER");
+}

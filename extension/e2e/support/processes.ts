@@ -1,0 +1,47 @@
+// Every process that the tests start carries a mark in its environment, and so do those that it
+// starts in turn; at the end just these are ended.
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as after } from "node:timers/promises";
+
+export const markVariable = "BROWSER_COORDINATOR_E2E";
+
+export function newMark(): string {
+  return randomUUID();
+}
+
+/** The processes with this mark, except our own. */
+export function marked(mark: string): number[] {
+  const wanted = `${markVariable}=${mark}`;
+  return readdirSync("/proc")
+    .filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(wanted);
+      } catch {
+        return false; // gone meanwhile, or not ours
+      }
+    })
+    .map(Number);
+}
+
+/** Ends the marked processes: politely, then not. Answers how many had to be killed. */
+export async function endMarked(mark: string): Promise<number> {
+  signal(mark, "SIGTERM");
+  const deadline = performance.now() + 5_000;
+  // The system has no event for the end of a process that is not our child.
+  while (marked(mark).length > 0 && performance.now() < deadline) await after(50);
+  return signal(mark, "SIGKILL");
+}
+
+function signal(mark: string, name: NodeJS.Signals): number {
+  const pids = marked(mark);
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // gone meanwhile
+    }
+  }
+  return pids.length;
+}

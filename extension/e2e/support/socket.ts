@@ -1,0 +1,53 @@
+// The window's socket, as its protocol's specification has it.
+import { join } from "node:path";
+import { hashOf } from "../../src/core/identity";
+import type { State } from "../../src/core/protocol.generated";
+import { Client, type Line } from "../../test/support/client";
+import type { Run } from "../global";
+
+export async function addressOf(run: Run, workspace: string): Promise<string> {
+  return join(run.sockets, `ipc-${await hashOf(workspace)}.sock`);
+}
+
+/** Listens to a window. */
+export class Listener {
+  private constructor(
+    readonly client: Client,
+    readonly first: State,
+  ) {}
+
+  static async dial(address: string): Promise<Listener> {
+    const client = await Client.dial(address);
+    const { payload } = await client.ask("listen", { events: ["state"] });
+    return new Listener(client, payload?.state as State);
+  }
+
+  /** The newest state that was told. */
+  get state(): State {
+    const last = this.client.lines.findLast(isState);
+    return last ? stateOf(last) : this.first;
+  }
+
+  /** The next state, from now on, that fits; the present one too. */
+  async until(fits: (state: State) => boolean): Promise<State> {
+    if (fits(this.state)) return this.state;
+    const after = this.state.revision;
+    const isWanted = (line: Line) => {
+      const state = stateOf(line);
+      return isState(line) && state.revision > after && fits(state);
+    };
+    return stateOf(await this.client.until(isWanted, 30_000));
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}
+
+function isState(line: Line): boolean {
+  return line.type === "state";
+}
+
+function stateOf(line: Line): State {
+  return line.payload as unknown as State;
+}

@@ -1,0 +1,102 @@
+// A VS Code window, driven as a person drives it: keys, menus and clicks.
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import type { Run } from "../global";
+
+/** The browser in which the windows are shown. It has nothing to do with what they debug. */
+export function openScreen(run: Run): Promise<Browser> {
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"];
+  return chromium.launch({ executablePath: run.browser, env: run.env, args });
+}
+
+export class Workbench {
+  private constructor(
+    private readonly run: Run,
+    readonly page: Page,
+  ) {}
+
+  static async open(run: Run, screen: Browser, query: string): Promise<Workbench> {
+    const page = await screen.newPage({ viewport: { width: 1280, height: 800 } });
+    const workbench = new Workbench(run, page);
+    await page.goto(`${run.url}/?${query}`);
+    await page.locator(".monaco-workbench .part.statusbar").waitFor();
+    return workbench;
+  }
+
+  /** Runs a command of the palette by its title. */
+  async command(title: string): Promise<void> {
+    await this.quickInput("F1", `>${title}`);
+    await this.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
+    await this.page.locator(".quick-input-list").getByText(title, { exact: true }).first().click();
+  }
+
+  /** Opens a file of the workspace and waits for its text. */
+  async openFile(name: string): Promise<void> {
+    await this.quickInput("Control+p", name);
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first();
+    await row.waitFor();
+    await row.click();
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+    await this.page.locator(".monaco-editor .view-lines .view-line").first().waitFor();
+  }
+
+  /** Clicks in the gutter before a line of the open file. */
+  async toggleBreakpoint(line: number): Promise<void> {
+    const number = this.page.locator(".monaco-editor .margin .line-numbers").getByText(`${line}`, { exact: true });
+    const box = await number.boundingBox();
+    if (!box) throw new Error(`line ${line} is not in sight`);
+    await this.page.mouse.click(box.x - 8, box.y + box.height / 2);
+    await this.page
+      .locator(".monaco-editor .codicon-debug-breakpoint, .monaco-editor .codicon-debug-breakpoint-unverified")
+      .first()
+      .waitFor();
+  }
+
+  /** Chooses a configuration of launch.json and starts it. */
+  async debug(configuration: string): Promise<void> {
+    await this.quickInput("Control+p", `debug ${configuration}`);
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: configuration }).first();
+    await row.waitFor();
+    await row.click();
+    await this.page.locator(".debug-toolbar").waitFor();
+  }
+
+  /** Waits until the debugger stands at a line. */
+  async paused(): Promise<void> {
+    await this.page
+      .locator(".monaco-editor .debug-top-stack-frame-line, .monaco-editor .codicon-debug-stackframe")
+      .first()
+      .waitFor();
+  }
+
+  async press(key: string): Promise<void> {
+    await this.page.keyboard.press(key);
+  }
+
+  /** A button of the debug toolbar, by the beginning of its label. */
+  async toolbar(label: string): Promise<void> {
+    await this.page.locator(`.debug-toolbar a.action-label[aria-label^="${label}"]`).click();
+  }
+
+  /** The status bar's item of the extension. */
+  get status() {
+    return this.page.locator('.statusbar-item[id="browser-coordinator.browser-coordinator.browserCoordinator.status"]');
+  }
+
+  async screenshot(name: string): Promise<void> {
+    await this.page.screenshot({ path: join(this.run.artifacts, `${name}.png`) });
+  }
+
+  /** Closes the window as its user would: the page goes away. */
+  async close(): Promise<void> {
+    await this.page.goto("about:blank");
+    await this.page.close();
+  }
+
+  private async quickInput(key: string, text: string): Promise<void> {
+    const input = this.page.locator(".quick-input-widget input").first();
+    await this.page.keyboard.press(key);
+    await input.waitFor();
+    await input.fill(text);
+  }
+}

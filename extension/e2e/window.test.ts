@@ -1,0 +1,49 @@
+// The window's life in a real VS Code: found, told of its browser, cleared, gone.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { untilAbsent, untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { addressOf, Listener } from "./support/socket";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+let screen: Browser;
+let shop: Shop;
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  shop = await openShop(run, "shop");
+});
+
+afterAll(async () => {
+  await screen?.close();
+  await shop?.close();
+});
+
+test("F5 pushes the browser's endpoint, stopping clears it, closing the window removes its socket", async () => {
+  const address = await addressOf(run, shop.folder);
+  const window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  const listener = await Listener.dial(address);
+  expect(listener.first).toEqual({ revision: 0, debugSessions: [], browser: null, pages: [] });
+  await window.status.waitFor();
+
+  await window.press("F5");
+  const running = await listener.until((state) => state.browser !== null);
+  expect(running.browser).toMatchObject({
+    via: "injected",
+    url: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:[0-9]+\/devtools\/browser\//),
+  });
+  expect(running.debugSessions[0]).toMatchObject({ name: "Shop", type: "pwa-chrome" });
+  expect(running.browser?.debugSession).toBe(running.debugSessions[0]?.id);
+  await window.screenshot("window-debugging");
+
+  await window.toolbar("Stop");
+  const stopped = await listener.until((state) => state.browser === null && state.debugSessions.length === 0);
+  expect(stopped.pages).toEqual([]);
+
+  await window.close();
+  await untilAbsent(address);
+  expect(listener.client.lines.at(-1)).toMatchObject({ type: "bye", payload: { reason: "shutdown" } });
+  listener.close();
+});
