@@ -65,6 +65,14 @@ func (s *frameScanner) frame(b []byte) int {
 	return n
 }
 
+// finish advances to the end of the frame that has begun, if one has.
+func (s *frameScanner) finish(b []byte) int {
+	if s.between() {
+		return 0
+	}
+	return s.frame(b)
+}
+
 // between reports whether the stream is between two frames.
 func (s *frameScanner) between() bool { return s.have == 0 && s.remain == 0 }
 

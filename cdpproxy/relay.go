@@ -147,7 +147,9 @@ func (r *relay) down() {
 	var frames frameScanner
 	if len(r.fromBrowser) > 0 {
 		frames.scan(r.fromBrowser)
-		r.sent(out.send(r.fromBrowser))
+		if err := out.send(r.fromBrowser); err != nil {
+			r.end(ending{})
+		}
 		r.fromBrowser = nil
 	}
 	leaving := false // the browser finishes its frame
@@ -163,27 +165,28 @@ func (r *relay) down() {
 			}
 			break
 		}
+		before := frames
 		if leaving {
 			data = data[:frames.frame(data)]
 		} else {
 			frames.scan(data)
 		}
-		r.sent(out.send(data))
+		err = out.send(data)
+		if errors.Is(err, errTooSlow) {
+			r.end(ending{code: closePolicy, reason: "this client reads too slowly: the endpoint keeps no more for it, and drops nothing silently"})
+			frames = before
+			out.last(data[:frames.finish(data)])
+			buf.free()
+			break
+		}
 		buf.free()
+		if err != nil {
+			r.end(ending{})
+			break
+		}
 	}
 	r.upstream.Close()
 	r.farewell(out, &frames)
-}
-
-// sent ends the relay if its client could not be written to.
-func (r *relay) sent(err error) {
-	switch {
-	case err == nil:
-	case errors.Is(err, errTooSlow):
-		r.end(ending{code: closePolicy, reason: "this client reads too slowly: more was kept for it than the endpoint allows, and nothing may be lost silently"})
-	default:
-		r.end(ending{})
-	}
 }
 
 func (r *relay) farewell(out *sender, frames *frameScanner) {

@@ -2,6 +2,7 @@ package cdpproxy
 
 import (
 	"errors"
+	"math"
 	"net"
 	"os"
 	"sync"
@@ -31,7 +32,7 @@ type sender struct {
 
 // send writes b or queues it; b is the caller's again when it returns.
 func (s *sender) send(b []byte) error {
-	if queued, err := s.enqueue(b, false); queued || err != nil {
+	if queued, err := s.enqueue(b, false, s.limit); queued || err != nil {
 		return err
 	}
 	n, err := s.try.write(b)
@@ -51,7 +52,8 @@ func (s *sender) send(b []byte) error {
 		if err := s.conn.SetWriteDeadline(time.Time{}); err != nil {
 			return err
 		}
-		_, err = s.enqueue(b[n:], true)
+		// The first of a queue always has room: send is never half done.
+		_, err = s.enqueue(b[n:], true, math.MaxInt)
 		return err
 	}
 	if err != nil {
@@ -60,8 +62,15 @@ func (s *sender) send(b []byte) error {
 	return s.conn.SetWriteDeadline(time.Time{})
 }
 
+// last queues b after send has failed with errTooSlow: the rest of a frame.
+func (s *sender) last(b []byte) {
+	if len(b) > 0 {
+		s.enqueue(b, true, math.MaxInt)
+	}
+}
+
 // enqueue queues a copy of b if flush runs or start tells to start it.
-func (s *sender) enqueue(b []byte, start bool) (bool, error) {
+func (s *sender) enqueue(b []byte, start bool, limit int) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -70,7 +79,7 @@ func (s *sender) enqueue(b []byte, start bool) (bool, error) {
 	if s.flushed == nil && !start {
 		return false, nil
 	}
-	if s.queued+len(b) > s.limit {
+	if s.queued+len(b) > limit {
 		return false, errTooSlow
 	}
 	s.queue = append(s.queue, append([]byte(nil), b...))

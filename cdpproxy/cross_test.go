@@ -1,0 +1,179 @@
+package cdpproxy_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// TestPortTakenOver: the window's browser has died and another window's browser
+// listens on its port. Nobody may be answered by that one.
+func TestPortTakenOver(t *testing.T) {
+	mine := startFake(t, "127.0.0.1:0", "mine", nil)
+	src := newSource(mine.url())
+	_, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold})
+	if status, body := get(t, addr, "/json/list", nil); status != 200 || !strings.Contains(body, "mine") {
+		t.Fatalf("HTTP %d %s", status, body)
+	}
+	mine.stop()
+	other := startFake(t, mine.addr, "other", nil)
+	for _, path := range []string{"/json/version", "/json/list", "/json/new", "/json"} {
+		status, body := get(t, addr, path, nil)
+		if status != 502 || !strings.Contains(body, "another browser listens") {
+			t.Errorf("%s: HTTP %d %s", path, status, body)
+		}
+	}
+	for _, guid := range []string{mine.guid, other.guid, "x"} {
+		_, res, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/"+guid, nil)
+		if err == nil || res == nil || res.StatusCode != 502 {
+			t.Errorf("%s: %v %v, want HTTP 502", guid, res, err)
+		}
+	}
+}
+
+// TestNeverCross: two windows whose browsers restart all the time, often on a
+// port that was the other window's a moment ago, and clients that come at any
+// time. Each client is answered by its own window's browser, and never by one
+// that had been replaced before it came.
+func TestNeverCross(t *testing.T) {
+	const rounds, clients = 50, 3
+	type window struct {
+		name string
+		src  *source
+		addr string
+		mu   sync.Mutex // guards gen
+		gen  int        // that is named from now on, at least
+	}
+	windows := []*window{{name: "left"}, {name: "right"}}
+	for _, w := range windows {
+		w.src = newSource("")
+		_, w.addr = serve(t, w.src, nil)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	var answers sync.Map
+	ask := func(w *window) error {
+		w.mu.Lock()
+		least := w.gen
+		w.mu.Unlock()
+		c, _, err := websocket.Dial(ctx, "ws://"+w.addr+"/devtools/browser/x", nil)
+		if err != nil {
+			return fmt.Errorf("dial: %w", err)
+		}
+		defer c.CloseNow()
+		first := ""
+		for range 1 + rand.IntN(20) {
+			var name []byte
+			if err = c.Write(ctx, websocket.MessageText, []byte("?")); err == nil {
+				_, name, err = c.Read(ctx)
+			}
+			if err != nil {
+				return nil // the browser was replaced meanwhile
+			}
+			if first == "" {
+				first = string(name)
+			}
+			if string(name) != first {
+				return fmt.Errorf("one connection answered by %s and by %s", first, name)
+			}
+			side, gen, _ := strings.Cut(string(name), " ")
+			n, err := strconv.Atoi(gen)
+			if side != w.name || err != nil || n < least {
+				return fmt.Errorf("client of %s, come at generation %d, answered by %s", w.name, least, name)
+			}
+			answers.Store(string(name), true)
+		}
+		return nil
+	}
+	for _, w := range windows {
+		for range clients {
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					if err := ask(w); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	// Every browser of a round takes the address that the other window's had.
+	left, right := startFake(t, "127.0.0.1:0", "left 0", nil), startFake(t, "127.0.0.1:0", "right 0", nil)
+	for round := 1; round <= rounds; round++ {
+		windows[0].src.set(left.name, left.url())
+		windows[1].src.set(right.name, right.url())
+		for _, w := range windows {
+			w.mu.Lock()
+			w.gen = round - 1
+			w.mu.Unlock()
+			// One client is served in each round, so no round passes unused.
+			if err := ask(w); err != nil {
+				t.Error(err)
+			}
+		}
+		left.stop()
+		right.stop()
+		if round%3 == 0 {
+			windows[round%2].src.set("", "")
+		}
+		left, right = startFake(t, right.addr, fmt.Sprintf("left %d", round), nil), startFake(t, left.addr, fmt.Sprintf("right %d", round), nil)
+	}
+	windows[0].src.set(left.name, left.url())
+	windows[1].src.set(right.name, right.url())
+	close(stop)
+	wg.Wait()
+	count := 0
+	answers.Range(func(any, any) bool { count++; return true })
+	if count < rounds {
+		t.Errorf("only %d of %d browsers were ever asked", count, 2*rounds)
+	}
+}
+
+// TestManyClientsRestart: many clients connect while the browser restarts; all
+// are served by the one that comes.
+func TestManyClientsRestart(t *testing.T) {
+	const clients = 200
+	src := newSource("")
+	_, addr := serve(t, src, nil)
+	ctx := testContext(t)
+	errs := make(chan error, clients)
+	for range clients {
+		go func() {
+			c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/old", nil)
+			if err == nil {
+				defer c.CloseNow()
+				if err = c.Write(ctx, websocket.MessageText, []byte("?")); err == nil {
+					var b []byte
+					if _, b, err = c.Read(ctx); err == nil && string(b) != "next" {
+						err = fmt.Errorf("answered by %s", b)
+					}
+				}
+			}
+			errs <- err
+		}()
+	}
+	fake := startFake(t, "127.0.0.1:0", "next", nil)
+	src.set("next", fake.url())
+	for range clients {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package cdpproxy_test
+
+import (
+	"bufio"
+	"crypto/sha1"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+)
+
+// fakeBrowser stands for a browser where a test needs one that misbehaves, or
+// hundreds. Each WebSocket message is answered with its name, unless serve is
+// set.
+type fakeBrowser struct {
+	name  string
+	guid  string
+	addr  string
+	serve func(net.Conn) // takes over an upgraded connection
+	http  *http.Server
+	wg    sync.WaitGroup // WebSockets being served
+}
+
+func startFake(t testing.TB, addr, name string, serve func(net.Conn)) *fakeBrowser {
+	t.Helper()
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fakeBrowser{name: name, guid: "guid-of-" + name, addr: ln.Addr().String(), serve: serve}
+	f.http = &http.Server{Handler: f}
+	f.wg.Go(func() { f.http.Serve(ln) })
+	t.Cleanup(f.stop)
+	return f
+}
+
+func (f *fakeBrowser) stop() {
+	f.http.Close()
+	f.wg.Wait()
+}
+
+func (f *fakeBrowser) url() string { return "ws://" + f.addr + "/devtools/browser/" + f.guid }
+
+func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/json/version"):
+		fmt.Fprintf(w, `{"Browser": %q, "webSocketDebuggerUrl": %q}`, f.name, f.url())
+	case strings.HasPrefix(r.URL.Path, "/json/list"):
+		fmt.Fprintf(w, `[{"id": "1", "title": %q}]`, f.name)
+	case r.URL.Path != "/devtools/browser/"+f.guid:
+		http.NotFound(w, r)
+	case f.serve != nil:
+		w.Header().Set("Upgrade", "websocket")
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Sec-WebSocket-Accept", acceptKey(r.Header.Get("Sec-WebSocket-Key")))
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		f.serve(conn)
+	default:
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.CloseNow()
+		for {
+			typ, _, err := c.Read(r.Context())
+			if err != nil || c.Write(r.Context(), typ, []byte(f.name)) != nil {
+				return
+			}
+		}
+	}
+}
+
+// rawUpgrade asks for a WebSocket by hand, with more bytes behind the request,
+// and returns the connection and what has been read of it.
+func rawUpgrade(t testing.TB, addr, extra, behind string) (net.Conn, *bufio.Reader, *http.Response) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	io.WriteString(conn, "GET /devtools/browser/x HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"+extra+"\r\n"+behind)
+	br := bufio.NewReader(conn)
+	res, err := http.ReadResponse(br, &http.Request{Method: "GET"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn, br, res
+}
+
+// masked is a client's text frame, with a mask of zeros.
+func masked(text string) string {
+	if len(text) > 125 {
+		panic("too long for this helper")
+	}
+	return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
+}
+
+func acceptKey(key string) string {
+	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,131 @@
+package cdpproxy
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// serverFrame is a frame as a browser sends it.
+func serverFrame(first byte, payload []byte) []byte {
+	b := []byte{first}
+	switch n := len(payload); {
+	case n < 126:
+		b = append(b, byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
+	}
+	return append(b, payload...)
+}
+
+// FuzzFrameScanner: frames of any size, cut into chunks of any size: the
+// scanner is between two frames exactly where one ends.
+func FuzzFrameScanner(f *testing.F) {
+	f.Add([]byte("hello"), uint16(0), uint16(1))
+	f.Add([]byte{}, uint16(125), uint16(3))
+	f.Add([]byte("x"), uint16(126), uint16(2))
+	f.Add([]byte("x"), uint16(65535), uint16(1000))
+	f.Fuzz(func(t *testing.T, text []byte, size, chunk uint16) {
+		var stream []byte
+		ends := map[int]bool{0: true}
+		for _, frame := range [][]byte{
+			serverFrame(0x81, text), serverFrame(0x01, make([]byte, size)), serverFrame(0x80, nil),
+			serverFrame(0x82, make([]byte, int(size)*2)), serverFrame(0x88, []byte{3, 0xe8}),
+		} {
+			stream = append(stream, frame...)
+			ends[len(stream)] = true
+		}
+		var whole, steps frameScanner
+		for at := 0; at < len(stream); {
+			end := min(at+int(chunk)+1, len(stream))
+			whole.scan(stream[at:end])
+			if whole.between() != ends[end] {
+				t.Fatalf("at %d of %d: between is %v", end, len(stream), whole.between())
+			}
+			at = end
+		}
+		for at := 0; at < len(stream); {
+			n := steps.frame(stream[at:])
+			if at += n; n == 0 || !ends[at] {
+				t.Fatalf("a frame ends at %d, says frame", at)
+			}
+		}
+		if !whole.closing || !steps.closing {
+			t.Error("the close frame was overlooked")
+		}
+	})
+}
+
+// FuzzScannerNoise: no input makes the scanner stand still or crash.
+func FuzzScannerNoise(f *testing.F) {
+	f.Add([]byte{0x81, 127, 255, 255, 255, 255, 255, 255, 255, 255, 0})
+	f.Add([]byte{0x88, 0x80})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s frameScanner
+		s.scan(b)
+		if s.have >= maxFrameHeader {
+			t.Errorf("%d bytes of header", s.have)
+		}
+	})
+}
+
+// FuzzRewrite: whatever a page calls itself, only the URLs for clients change.
+func FuzzRewrite(f *testing.F) {
+	f.Add("title", "http://127.0.0.1:9222/", "127.0.0.1:9222", "ABC")
+	f.Add(`"webSocketDebuggerUrl": "ws://evil"`, "x?ws=127.0.0.1:9222/devtools/page/1", "localhost", "a/b?c&ws=d#e")
+	f.Add("\xff\x00<&>", "", "[::1]:1", "")
+	f.Fuzz(func(t *testing.T, title, url, host, id string) {
+		const own = "127.0.0.1:21000/token"
+		in, err := json.Marshal([]map[string]any{{
+			"title": title, "url": url, "id": id, "n": json.Number("12345678901234567890"),
+			"webSocketDebuggerUrl": "ws://" + host + "/devtools/page/" + id,
+			"devtoolsFrontendUrl":  "https://front.example/inspector.html?ws=" + host + "/devtools/page/" + id,
+		}})
+		if err != nil {
+			t.Skip()
+		}
+		out, err := rewriteTargets(in, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after []map[string]any
+		if json.Unmarshal(in, &before) != nil || json.Unmarshal(out, &after) != nil || len(after) != 1 {
+			t.Fatalf("not JSON: %s", out)
+		}
+		if ws, ok := after[0]["webSocketDebuggerUrl"].(string); ok && !strings.HasPrefix(ws, "ws://"+own) {
+			t.Errorf("names %s", ws)
+		}
+		for _, key := range []string{"title", "url", "id", "n"} {
+			if !reflect.DeepEqual(before[0][key], after[0][key]) {
+				t.Errorf("%s: %q became %q", key, before[0][key], after[0][key])
+			}
+		}
+	})
+}
+
+// FuzzHost: no Host that is let in has a registered domain.
+func FuzzHost(f *testing.F) {
+	for _, s := range []string{"localhost", "127.0.0.1:1", "[::1]:80", "a.localhost", "localhost.evil", "127.0.0.1:", "evil:80.localhost", "[::1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, host string) {
+		if !loopbackHost(host) {
+			return
+		}
+		name := strings.ToLower(strings.TrimRight(host, "0123456789:"))
+		if !strings.HasSuffix(name, "localhost") && name != "127.0.0." && name != "[::1]" && !strings.HasPrefix(host, "127.0.0.1:") {
+			t.Errorf("%q let in", host)
+		}
+	})
+}
+
+func TestCloseFrame(t *testing.T) {
+	b := closeFrame(closeGoingAway, strings.Repeat("ä", 100))
+	if len(b) != 2+maxControlFrame-1 || b[0] != 0x88 || int(b[1]) != len(b)-2 {
+		t.Errorf("%d bytes, %x", len(b), b[:4])
+	}
+}

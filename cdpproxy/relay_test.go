@@ -1,0 +1,286 @@
+package cdpproxy_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// TestHandshake: the offer of permessage-deflate is declined, and a frame that
+// comes together with the Upgrade is not lost.
+func TestHandshake(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	conn, br, res := rawUpgrade(t, addr, "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n", masked(getVersion)+masked(strings.Replace(getVersion, "1", "2", 1)))
+	if res.StatusCode != 101 || res.Header.Get("Sec-WebSocket-Accept") != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
+		t.Fatalf("HTTP %d, %v", res.StatusCode, res.Header)
+	}
+	if ext := res.Header.Get("Sec-WebSocket-Extensions"); ext != "" {
+		t.Errorf("extensions granted: %s", ext)
+	}
+	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	for _, want := range []string{`{"id":1,`, `{"id":2,`} {
+		if got := readFrame(t, br); !strings.HasPrefix(got, want) {
+			t.Errorf("got %.80s, want %s", got, want)
+		}
+	}
+}
+
+// readFrame reads an unmasked frame and returns its payload.
+func readFrame(t testing.TB, r io.Reader) string {
+	t.Helper()
+	var h [2]byte
+	if _, err := io.ReadFull(r, h[:]); err != nil {
+		t.Fatal(err)
+	}
+	n := int(h[1])
+	if n == 126 {
+		var l [2]byte
+		io.ReadFull(r, l[:])
+		n = int(binary.BigEndian.Uint16(l[:]))
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// page opens a tab and connects to it.
+func page(t *testing.T, addr string) *websocket.Conn {
+	return dial(t, addr, "/devtools/page/"+openTab(t, addr))
+}
+
+// TestLargeMessages: what Chromium accepts and sends, the relay carries whole.
+func TestLargeMessages(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+
+	// Chromium takes messages of just under 100 MiB.
+	request := make([]byte, 99<<20)
+	for i := range request {
+		request[i] = ' '
+	}
+	copy(request, `{"id":1,`)
+	copy(request[len(request)-30:], `"method":"Browser.getVersion"}`)
+	c := dial(t, addr, "/devtools/browser/x")
+	if got := call(t, c, string(request)); !strings.HasPrefix(got, `{"id":1,"result":{"protocolVersion"`) {
+		t.Errorf("99 MiB request: %.200s", got)
+	}
+
+	const size = 20_000_000
+	got := call(t, page(t, addr), fmt.Sprintf(`{"id":2,"method":"Runtime.evaluate","params":{"expression":"'0123456789'.repeat(%d)"}}`, size/10))
+	if len(got) < size || strings.Count(got, "0123456789") != size/10 {
+		t.Errorf("reply of %d bytes with %d repeats", len(got), strings.Count(got, "0123456789"))
+	}
+}
+
+// TestFragments: a client may split a message; Chromium gets it as it was sent.
+func TestFragments(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	c := dial(t, addr, "/devtools/browser/x")
+	w, err := c.Writer(testContext(t), websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`{"id":3,"met`, `hod":"Browser`, `.getVersion"}`} {
+		if _, err := io.WriteString(w, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, got, err := c.Read(testContext(t)); err != nil || !strings.HasPrefix(string(got), `{"id":3,"result"`) {
+		t.Errorf("%.100s, %v", got, err)
+	}
+}
+
+// TestMalformed: Chromium ends a connection that breaks the protocol, and its
+// client is told.
+func TestMalformed(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	for name, frame := range map[string]string{
+		"binary":   "\x82\x80\x00\x00\x00\x00",
+		"unmasked": "\x81\x02{}",
+		"reserved": "\xf3\x80\x00\x00\x00\x00",
+	} {
+		conn, br, _ := rawUpgrade(t, addr, "", frame)
+		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if got := readFrame(t, br); len(got) < 2 {
+			t.Errorf("%s: %q, want a close frame", name, got)
+		}
+		if _, err := br.ReadByte(); err != io.EOF {
+			t.Errorf("%s: then %v, want EOF", name, err)
+		}
+	}
+}
+
+// TestShutdown: clients are told goodbye, those that wait get an answer.
+func TestShutdown(t *testing.T) {
+	src := newSource(sharedChromium(t).url)
+	p, addr := serve(t, src, nil)
+	c := dial(t, addr, "/devtools/browser/x")
+	call(t, c, getVersion)
+
+	read := make(chan error, 1)
+	go func() {
+		_, _, err := c.Read(context.Background())
+		read <- err
+	}()
+	start := time.Now()
+	if err := p.Shutdown(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	var closed websocket.CloseError
+	if err := <-read; !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway {
+		t.Errorf("client: %v, want close 1001", err)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("shutdown took %v", took)
+	}
+	if _, err := net.Dial("tcp", addr); err == nil {
+		t.Error("the port still answers")
+	}
+}
+
+// TestShutdownWhileHeld: a client that waits for a browser gets an answer.
+func TestShutdownWhileHeld(t *testing.T) {
+	src := newSource("")
+	asked := make(chan struct{}, 10)
+	p, addr := serve(t, &countingSource{src, asked}, nil)
+	<-asked // by the proxy itself, when it began to serve
+	type answer struct {
+		status int
+		body   string
+		err    error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		status, body, err := tryGet(addr, "/json/version", nil)
+		got <- answer{status, body, err}
+	}()
+	<-asked // for this client
+	if err := p.Shutdown(testContext(t)); err != nil {
+		t.Error(err)
+	}
+	if a := <-got; a.err != nil || a.status != 503 || !strings.Contains(a.body, "shutting down") {
+		t.Errorf("held client got %+v", a)
+	}
+}
+
+// countingSource tells when it is asked.
+type countingSource struct {
+	*source
+	asked chan<- struct{}
+}
+
+func (s *countingSource) Browser() (*cdpproxy.Browser, <-chan struct{}) {
+	b, changed := s.source.Browser()
+	s.asked <- struct{}{}
+	return b, changed
+}
+
+// frame is a server's text frame.
+func frame(size int, fill byte) []byte {
+	b := []byte{0x81, 127, 0, 0, 0, 0, 0, 0, 0, 0}
+	binary.BigEndian.PutUint64(b[2:], uint64(size))
+	return append(b, bytes.Repeat([]byte{fill}, size)...)
+}
+
+// TestSlowReader: a browser that floods a client which does not read is
+// drained without pause, up to the bound; then the client is cut off loudly,
+// after whole messages only.
+func TestSlowReader(t *testing.T) {
+	flooded := make(chan struct{})
+	fake := startFake(t, "127.0.0.1:0", "flood", func(conn net.Conn) {
+		defer close(flooded)
+		for i := 0; ; i++ {
+			if _, err := conn.Write(frame(10_000, 'a'+byte(i%26))); err != nil {
+				return
+			}
+		}
+	})
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 8 << 20})
+	c := dial(t, addr, "/devtools/browser/x")
+	select {
+	case <-flooded: // the proxy has given up on this client
+	case <-time.After(20 * time.Second):
+		t.Fatal("the browser is still being drained, or is stuck")
+	}
+	total := 0
+	for i := 0; ; i++ {
+		_, b, err := c.Read(testContext(t))
+		if err != nil {
+			var closed websocket.CloseError
+			if !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "too slowly") {
+				t.Errorf("after %d messages: %v, want close 1008", i, err)
+			}
+			break
+		}
+		if len(b) != 10_000 || b[0] != 'a'+byte(i%26) || b[9_999] != b[0] {
+			t.Fatalf("message %d is not the one that was sent", i)
+		}
+		total += len(b)
+	}
+	if total < 8<<20 {
+		t.Errorf("got %d bytes, less than the bound", total)
+	}
+}
+
+// TestDiesInFrame: the browser is killed in the middle of a reply. No close
+// frame can stand there; the client must see a broken connection, not an end.
+func TestDiesInFrame(t *testing.T) {
+	fake := startFake(t, "127.0.0.1:0", "dying", func(conn net.Conn) {
+		conn.Write(frame(50_000_000, 'x')[:20_000_000])
+	})
+	_, addr := serve(t, newSource(fake.url()), nil)
+	c := dial(t, addr, "/devtools/browser/x")
+	_, _, err := c.Read(testContext(t))
+	var closed websocket.CloseError
+	if err == nil || errors.As(err, &closed) {
+		t.Errorf("got %v, want a broken connection", err)
+	}
+}
+
+// TestSwitchInFrame: the browser is replaced while it sends; the frame that has
+// begun is finished before the close frame.
+func TestSwitchInFrame(t *testing.T) {
+	half, rest := make(chan struct{}), make(chan struct{})
+	fake := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
+		b := append(frame(1000, 'x'), frame(1000, 'y')...)
+		conn.Write(b[:500])
+		close(half)
+		<-rest
+		conn.Write(b[500:])
+		io.Copy(io.Discard, conn)
+	})
+	src := newSource(fake.url())
+	_, addr := serve(t, src, nil)
+	c := dial(t, addr, "/devtools/browser/x")
+	<-half
+	// The first bytes have reached the client, so the frame has begun.
+	_, r, err := c.Reader(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.set("new", "ws://127.0.0.1:9/devtools/browser/new")
+	close(rest)
+	b, err := io.ReadAll(r)
+	if err != nil || string(b) != strings.Repeat("x", 1000) {
+		t.Errorf("the frame that had begun: %d bytes, %v", len(b), err)
+	}
+	var closed websocket.CloseError
+	if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusServiceRestart {
+		t.Errorf("then %v, want close 1012", err)
+	}
+}
