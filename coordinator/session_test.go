@@ -290,3 +290,59 @@ func TestAgentWithoutWindowOrLaunch(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+const formPage = `<!doctype html><title>Form</title>
+<label>Name <input id=name></label>
+<label>News <input type=checkbox id=news></label>
+<label>Colour <select id=colour><option>red<option>blue</select></label>
+<button onclick="document.title = confirm('Really?') ? 'yes' : 'no'">Ask</button>
+<a href="/" target="_blank">Another</a>`
+
+// What is open, what blocks and what belongs to the developer.
+func TestFormsDialogsAndTabs(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, formPage) }))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := host(t, dir, shop)
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": server.URL})
+
+	mustTool(t, agent, "browser_fill_form", map[string]any{"fields": []map[string]any{
+		{"target": "#name", "type": "textbox", "value": "Ada"},
+		{"target": "#news", "type": "checkbox", "value": "true"},
+	}})
+	mustTool(t, agent, "browser_select_option", map[string]any{"target": "#colour", "values": []string{"blue"}})
+	state := mustTool(t, agent, "browser_evaluate", map[string]any{
+		"function": `() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`,
+	})
+	if state != `"Ada true blue"` {
+		t.Errorf("the form holds %s", state)
+	}
+
+	// A dialog ends the click with its text, and blocks until it is answered.
+	snapshot := mustTool(t, agent, "browser_snapshot", nil)
+	clicked := mustTool(t, agent, "browser_click", map[string]any{"target": ref(t, snapshot, "button", "Ask")})
+	if !strings.Contains(clicked, `"Really?"`) {
+		t.Errorf("the click does not tell of the dialog: %s", clicked)
+	}
+	if _, err := tool(t, agent, "browser_evaluate", map[string]any{"function": "() => 1"}); err == nil || !strings.Contains(err.Error(), "dialog") {
+		t.Errorf("while the dialog is open: %v", err)
+	}
+	mustTool(t, agent, "browser_handle_dialog", map[string]any{"accept": true})
+	if title := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title"}); title != `"yes"` {
+		t.Errorf("after the dialog the title is %s", title)
+	}
+
+	// The developer's tab is not the agent's to close; one of its own is.
+	if _, err := tool(t, agent, "browser_tabs", map[string]any{"action": "close"}); err == nil || !strings.Contains(err.Error(), "developer's") {
+		t.Errorf("closing the developer's tab: %v", err)
+	}
+	mustTool(t, agent, "browser_tabs", map[string]any{"action": "new", "url": server.URL})
+	if list := mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}); strings.Count(list, "\n") != 1 {
+		t.Errorf("not two tabs:\n%s", list)
+	}
+	mustTool(t, agent, "browser_tabs", map[string]any{"action": "close"})
+	if list := mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}); strings.Count(list, "\n") != 0 || !strings.Contains(list, "(current)") {
+		t.Errorf("the first tab is not the current one again:\n%s", list)
+	}
+}

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -12,6 +13,8 @@ type navigateIn struct {
 	URL string `json:"url" jsonschema:"The address; localhost:3000 will do"`
 	inWindow
 }
+
+type backIn struct{ inWindow }
 
 type clickIn struct {
 	Element     string   `json:"element,omitempty" jsonschema:"The element in words, for the human"`
@@ -46,6 +49,11 @@ func (s *Server) addActTools() {
 		Annotations: acts("Navigate"),
 	}, navigate)
 	add(s, &mcp.Tool{
+		Name:        "browser_navigate_back",
+		Description: "Go back in the tab's history",
+		Annotations: acts("Go back"),
+	}, navigateBack)
+	add(s, &mcp.Tool{
 		Name:        "browser_click",
 		Description: "Click an element",
 		Annotations: acts("Click"),
@@ -71,10 +79,28 @@ func navigate(ctx context.Context, a *agent, in navigateIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	change.Navigated = true // also where the document is the same: it is what was asked for
+	return a.arrived(change), nil
+}
+
+func navigateBack(ctx context.Context, a *agent, in backIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	change, err := p.Back(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.arrived(change), nil
+}
+
+// arrived is the answer to a navigation, which names the page also where the
+// document stayed the same: it is what was asked for.
+func (a *agent) arrived(change page.Change) *answer {
+	change.Navigated = true
 	out := a.begin()
 	out.changed(change)
-	return out, nil
+	return out
 }
 
 func click(ctx context.Context, a *agent, in clickIn) (*answer, error) {
@@ -85,14 +111,8 @@ func click(ctx context.Context, a *agent, in clickIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	change, err := p.Click(ctx, in.Target, page.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers})
-	if err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Clicked %s.", named(in.Element, in.Target))
-	out.changed(change)
-	return out, nil
+	did := a.did(fmt.Sprintf("Clicked %s.", named(in.Element, in.Target)))
+	return did(p.Click(ctx, in.Target, page.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers}))
 }
 
 func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
@@ -100,14 +120,8 @@ func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	change, err := p.Type(ctx, in.Target, in.Text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit})
-	if err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Typed into %s.", named(in.Element, in.Target))
-	out.changed(change)
-	return out, nil
+	did := a.did(fmt.Sprintf("Typed into %s.", named(in.Element, in.Target)))
+	return did(p.Type(ctx, in.Target, in.Text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit}))
 }
 
 func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,8 +38,10 @@ type agent struct {
 	rootsKnown bool
 	browser    *page.Browser
 	browserURL string
-	own        bool // the browser is the Launcher's, not a window's
-	told       bool // the agent has been told so
+	current    string          // id of the page that it works in; empty: not chosen yet
+	opened     map[string]bool // ids of the pages that it opened
+	own        bool            // the browser is the Launcher's, not a window's
+	told       bool            // the agent has been told so
 }
 
 func (s *Server) agent(session *mcp.ServerSession) *agent {
@@ -80,15 +83,51 @@ func (e *noBrowserError) Error() string {
 
 // page returns the agent's current page in the window that is meant now.
 func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
+	browser, err := a.browserFor(ctx, window)
+	if err != nil {
+		return nil, err
+	}
+	return a.currentPage(ctx, browser)
+}
+
+// browserFor connects to the browser that is meant now.
+func (a *agent) browserFor(ctx context.Context, window string) (*page.Browser, error) {
 	target, own, err := a.browserOf(ctx, window)
 	if err != nil {
 		return nil, err
 	}
-	browser, err := a.connect(ctx, target, own)
-	if err != nil {
-		return nil, err
+	return a.connect(ctx, target, own)
+}
+
+// currentPage is the page that the agent works in: the one that the human sees
+// when it first looks, and the same from then on, whatever the human turns to.
+func (a *agent) currentPage(ctx context.Context, browser *page.Browser) (*page.Page, error) {
+	a.mu.Lock()
+	id := a.current
+	a.mu.Unlock()
+	if id != "" {
+		p, err := browser.Page(ctx, id)
+		if err == nil || isOpen(ctx, browser, id) {
+			return p, err
+		}
 	}
-	return browser.Current(ctx)
+	p, err := browser.Current(ctx)
+	if err == nil {
+		a.choose(p.ID())
+	}
+	return p, err
+}
+
+// isOpen says whether a page is still there; when in doubt it is.
+func isOpen(ctx context.Context, browser *page.Browser, id string) bool {
+	pages, err := browser.Pages(ctx)
+	return err != nil || slices.ContainsFunc(pages, func(p page.Info) bool { return p.ID == id })
+}
+
+func (a *agent) choose(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.current = id
 }
 
 // browserOf returns the CDP URL of the browser that is meant.
@@ -139,6 +178,7 @@ func (a *agent) connect(ctx context.Context, target string, own bool) (*page.Bro
 		return nil, err
 	}
 	a.browser, a.browserURL, a.own = browser, target, own
+	a.current, a.opened = "", map[string]bool{}
 	return browser, nil
 }
 

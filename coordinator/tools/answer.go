@@ -41,6 +41,19 @@ func (a *agent) begin() *answer {
 	return out
 }
 
+// did shapes the answer of an act: the sentence, and what the act changed.
+func (a *agent) did(sentence string) func(page.Change, error) (*answer, error) {
+	return func(c page.Change, err error) (*answer, error) {
+		if err != nil {
+			return nil, err
+		}
+		out := a.begin()
+		out.addf("%s", sentence)
+		out.changed(c)
+		return out, nil
+	}
+}
+
 // changed says what an act changed, a line each, and nothing where nothing did.
 func (a *answer) changed(c page.Change) {
 	if c.Navigated {

@@ -68,6 +68,8 @@ func NewServer(o Options) *Server {
 	s.addWindowTools()
 	s.addSeeTools()
 	s.addActTools()
+	s.addInputTools()
+	s.addTabTools()
 	return s
 }
 

@@ -96,7 +96,7 @@ func TestToolListIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 8 << 10
+	const most = 16_000
 	if len(text) > most {
 		t.Errorf("the tool list has %d characters, more than %d", len(text), most)
 	}

@@ -1,0 +1,129 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+type tabsIn struct {
+	Action string `json:"action" jsonschema:"list, new, close (only a tab that you opened) or select"`
+	Index  *int   `json:"index,omitempty" jsonschema:"Which tab, from 0, for close and select"`
+	URL    string `json:"url,omitempty" jsonschema:"For new"`
+	inWindow
+}
+
+func (s *Server) addTabTools() {
+	add(s, &mcp.Tool{
+		Name:        "browser_tabs",
+		Description: "List the tabs, open one, close one of yours, or choose the one that you work in",
+		Annotations: acts("Tabs"),
+	}, tabs)
+}
+
+func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
+	if err := oneOf("action", in.Action, "list", "new", "close", "select"); err != nil {
+		return nil, err
+	}
+	browser, err := a.browserFor(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	current, err := a.currentPage(ctx, browser)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := browser.Pages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch in.Action {
+	case "new":
+		return a.openTab(ctx, browser, in.URL)
+	case "select", "close":
+		chosen, err := tabAt(pages, in.Index, current.ID(), in.Action == "close")
+		if err != nil {
+			return nil, err
+		}
+		if in.Action == "close" {
+			return a.closeTab(ctx, browser, chosen)
+		}
+		a.choose(chosen.ID)
+		current, err = browser.Page(ctx, chosen.ID)
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := a.begin()
+	for i, p := range pages {
+		mark := ""
+		if p.ID == current.ID() {
+			mark = " (current)"
+		}
+		out.addf("%d: %s %s%s", i, p.Title, p.URL, mark)
+	}
+	return out, nil
+}
+
+func tabAt(pages []page.Info, index *int, current string, orCurrent bool) (page.Info, error) {
+	if index == nil && orCurrent {
+		for _, p := range pages {
+			if p.ID == current {
+				return p, nil
+			}
+		}
+	}
+	if index == nil || *index < 0 || *index >= len(pages) {
+		return page.Info{}, fmt.Errorf("index: want a number from 0 to %d, as browser_tabs lists them", len(pages)-1)
+	}
+	return pages[*index], nil
+}
+
+func (a *agent) openTab(ctx context.Context, browser *page.Browser, url string) (*answer, error) {
+	if url == "" {
+		url = "about:blank"
+	}
+	p, err := browser.NewPage(ctx, url)
+	if p != nil {
+		a.mu.Lock()
+		a.opened[p.ID()] = true
+		a.mu.Unlock()
+		a.choose(p.ID())
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := p.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Opened a tab; you work in it now.\nPage: %s\nURL: %s", info.Title, info.URL)
+	return out, nil
+}
+
+// closeTab closes a tab that this agent opened. The human's stay: an agent ends
+// only what it started.
+func (a *agent) closeTab(ctx context.Context, browser *page.Browser, tab page.Info) (*answer, error) {
+	a.mu.Lock()
+	mine := a.opened[tab.ID] || a.own
+	a.mu.Unlock()
+	if !mine {
+		return nil, fmt.Errorf("the tab %q was not opened by you, so it stays: it is the developer's. Use select to work in another", tab.Title)
+	}
+	if err := browser.ClosePage(ctx, tab.ID); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	delete(a.opened, tab.ID)
+	if a.current == tab.ID {
+		a.current = ""
+	}
+	a.mu.Unlock()
+	out := a.begin()
+	out.addf("Closed the tab %q.", tab.Title)
+	return out, nil
+}
