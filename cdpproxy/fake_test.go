@@ -90,13 +90,19 @@ func rawUpgrade(t testing.TB, addr, extra, behind string) (net.Conn, *bufio.Read
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	io.WriteString(conn, "GET /devtools/browser/x HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"+extra+"\r\n"+behind)
+	br, res := upgradeOn(t, conn, addr, "/devtools/browser/x", extra, behind)
+	return conn, br, res
+}
+
+func upgradeOn(t testing.TB, conn net.Conn, addr, path, extra, behind string) (*bufio.Reader, *http.Response) {
+	t.Helper()
+	io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+addr+"\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"+extra+"\r\n"+behind)
 	br := bufio.NewReader(conn)
 	res, err := http.ReadResponse(br, &http.Request{Method: "GET"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return conn, br, res
+	return br, res
 }
 
 // masked is a client's text frame, with a mask of zeros.
