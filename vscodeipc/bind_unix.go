@@ -111,7 +111,7 @@ func (b *binding) unbind(ctx context.Context) error {
 	path := string(b.address)
 	lock, err := lockDir(ctx, filepath.Dir(path))
 	if err == nil {
-		if now, statErr := os.Lstat(path); statErr == nil && os.SameFile(now, b.info) {
+		if now, statErr := os.Lstat(path); statErr == nil && same(now, b.info) {
 			err = os.Remove(path)
 		}
 		lock.unlock()

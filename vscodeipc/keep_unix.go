@@ -48,7 +48,7 @@ func (s *Server) hasName() bool {
 	bound := s.bound
 	s.mu.Unlock()
 	info, err := os.Lstat(string(bound.address))
-	return err == nil && os.SameFile(info, bound.info)
+	return err == nil && same(info, bound.info)
 }
 
 // awaitLoss ends when something happened to the name or to the directory.

@@ -26,7 +26,8 @@ const (
 // in both languages, so it is a file and not a lock of the kernel's.
 type dirLock struct {
 	path string
-	info fs.FileInfo // which file is ours
+	file *os.File // held open, so that no other lock gets its inode
+	info fs.FileInfo
 }
 
 // lockDir takes the lock. A file has no event for "released" that Go and Node
@@ -60,19 +61,25 @@ func tryLock(path string) (*dirLock, error) {
 	}
 	_, errWrite := f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
 	info, errStat := f.Stat()
-	if err := errors.Join(errWrite, errStat, f.Close()); err != nil {
+	if err := errors.Join(errWrite, errStat); err != nil {
 		os.Remove(path) // nobody takes an empty lock for stale within 10 s
+		f.Close()
 		return nil, fmt.Errorf("write the lock: %w", err)
 	}
-	return &dirLock{path, info}, nil
+	return &dirLock{path, f, info}, nil
 }
 
 // unlock gives the lock back, unless somebody broke it meanwhile.
 func (l *dirLock) unlock() {
-	if now, err := os.Lstat(l.path); err == nil && os.SameFile(now, l.info) {
+	if now, err := os.Lstat(l.path); err == nil && same(now, l.info) {
 		os.Remove(l.path)
 	}
+	l.file.Close()
 }
+
+// same reports whether two looks saw one file. The inode alone does not tell: it
+// is used again as soon as a file is deleted.
+func same(a, b fs.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
 
 // breakLock takes a lock away that nobody holds any more, and reports whether
 // there is none now.
@@ -110,7 +117,7 @@ func removeSame(path string, info fs.FileInfo) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if !os.SameFile(now, info) {
+	if !same(now, info) {
 		if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
 			return false, fmt.Errorf("put %s back: %w", path, err)
 		}

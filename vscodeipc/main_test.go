@@ -1,3 +1,5 @@
+//go:build unix
+
 package vscodeipc_test
 
 import (
@@ -25,6 +27,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		return
+	}
+	if path, ok := os.LookupEnv(askEnv); ok {
+		askOnce(path)
 		return
 	}
 	code := m.Run()

@@ -1,8 +1,11 @@
+//go:build unix
+
 package vscodeipc_test
 
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,10 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// home gives the test a data directory of its own and makes a folder in it.
-func home(t *testing.T) (folder string) {
+// home gives the test a home and a data directory of its own, with paths short
+// enough for sockets, and a folder.
+func home(t testing.TB) (folder string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "data"))
 	canonical, err := vscodeipc.Canonical(dir)
@@ -24,7 +32,7 @@ func home(t *testing.T) (folder string) {
 	return canonical
 }
 
-func serve(t *testing.T, o vscodeipc.ServerOptions) *vscodeipc.Server {
+func serve(t testing.TB, o vscodeipc.ServerOptions) *vscodeipc.Server {
 	t.Helper()
 	o.Name, o.Kind = "test", "terminal"
 	s, err := vscodeipc.Serve(t.Context(), o)
@@ -35,7 +43,7 @@ func serve(t *testing.T, o vscodeipc.ServerOptions) *vscodeipc.Server {
 	return s
 }
 
-func closeServer(t *testing.T, s *vscodeipc.Server) {
+func closeServer(t testing.TB, s *vscodeipc.Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -44,7 +52,7 @@ func closeServer(t *testing.T, s *vscodeipc.Server) {
 	}
 }
 
-func dial(t *testing.T, a vscodeipc.Address) *vscodeipc.Client {
+func dial(t testing.TB, a vscodeipc.Address) *vscodeipc.Client {
 	t.Helper()
 	c, err := vscodeipc.Dial(t.Context(), a, nil)
 	if err != nil {

@@ -1,0 +1,290 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func TestDir(t *testing.T) {
+	t.Setenv("HOME", "/home/dev")
+	for data, want := range map[string]string{
+		"":                             "/home/dev/.local/share/browser-coordinator-mcp",
+		"relative/data":                "/home/dev/.local/share/browser-coordinator-mcp",
+		"/data":                        "/data/browser-coordinator-mcp",
+		"/data/":                       "/data/browser-coordinator-mcp",
+		"/" + strings.Repeat("d", 200): fallbackDir(),
+	} {
+		t.Setenv("XDG_DATA_HOME", data)
+		if got, err := Dir(); err != nil || got != want {
+			t.Errorf("XDG_DATA_HOME=%q: got %q, %v; want %q", data, got, err, want)
+		}
+	}
+}
+
+// TestDirAtTheLimit: a socket's path has just room, and one byte less.
+func TestDirAtTheLimit(t *testing.T) {
+	fits := maxSocketPath - len("/ipc-0123456789abcdef-2.sock") - len("/"+dirName)
+	for length, wantFallback := range map[int]bool{fits: false, fits + 1: true} {
+		t.Setenv("XDG_DATA_HOME", "/"+strings.Repeat("d", length-1))
+		dir, err := Dir()
+		if err != nil || (dir == fallbackDir()) != wantFallback {
+			t.Errorf("%d bytes: %q, %v", length, dir, err)
+		}
+		if path := filepath.Join(dir, "ipc-0123456789abcdef-2.sock"); !wantFallback && len(path) != maxSocketPath {
+			t.Errorf("the longest path has %d bytes", len(path))
+		}
+	}
+}
+
+func TestNeitherHomeNorData(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_DATA_HOME", "")
+	if dir, err := Dir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
+		t.Errorf("got %q, %v", dir, err)
+	}
+}
+
+func TestSearchDirs(t *testing.T) {
+	t.Setenv("HOME", "/home/dev")
+	t.Setenv("XDG_DATA_HOME", "/home/dev/snap/code/current/.local/share")
+	want := []string{
+		"/home/dev/snap/code/current/.local/share/browser-coordinator-mcp",
+		"/home/dev/.local/share/browser-coordinator-mcp",
+		"/home/dev/snap/code-insiders/current/.local/share/browser-coordinator-mcp",
+		"/home/dev/.var/app/com.visualstudio.code/data/browser-coordinator-mcp",
+		fallbackDir(),
+	}
+	if got := SearchDirs(); !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestPathTooLong serves a window whose directory is too long for a socket: it
+// and its client meet in the fallback directory.
+func TestPathTooLong(t *testing.T) {
+	before := fallbackParent
+	t.Cleanup(func() { fallbackParent = before })
+	fallbackParent = shortDir(t)
+	data := filepath.Join(shortDir(t), strings.Repeat("d", 120))
+	t.Setenv("HOME", data)
+	t.Setenv("XDG_DATA_HOME", data)
+	s := serveHere(t)
+	if got := filepath.Dir(string(s.Address())); got != fallbackDir() {
+		t.Errorf("it listens in %s", got)
+	}
+	found := Find(s.key)
+	if len(found) != 1 || found[0] != s.Address() {
+		t.Fatalf("Find gives %v", found)
+	}
+	c, err := Dial(t.Context(), found[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if _, err := Dial(t.Context(), Address(filepath.Join(data, "ipc-0123456789abcdef.sock")), nil); err == nil || !strings.Contains(err.Error(), "bytes") {
+		t.Errorf("a path that is too long gives %v", err)
+	}
+	if _, err := os.Lstat(data); err == nil {
+		t.Error("the long directory was made")
+	}
+}
+
+func serveHere(t testing.TB) *Server {
+	t.Helper()
+	s, err := Serve(t.Context(), ServerOptions{Name: "test", Kind: "terminal", Workspace: "/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(t.Context()); err != nil && t.Context().Err() == nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func dataHome(t testing.TB) (dir string) {
+	t.Helper()
+	root := shortDir(t)
+	t.Setenv("HOME", root)
+	t.Setenv("XDG_DATA_HOME", root)
+	return filepath.Join(root, dirName)
+}
+
+func TestModes(t *testing.T) {
+	dir := dataHome(t)
+	s := serveHere(t)
+	for path, want := range map[string]os.FileMode{dir: 0o700, string(s.Address()): 0o600} {
+		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("beside the socket there is %v, %v", entries, err)
+	}
+}
+
+func TestDirectoriesThatAreRefused(t *testing.T) {
+	for name, make := range map[string]func(dir string) error{
+		"wide":    func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o750)) },
+		"a file":  func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+		"a link":  func(dir string) error { return errors.Join(os.Mkdir(dir+"-x", 0o700), os.Symlink(dir+"-x", dir)) },
+		"foreign": func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, 65534, 65534)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "foreign" && os.Getuid() != 0 {
+				t.Skip("only root can give a directory away")
+			}
+			dir := dataHome(t)
+			if err := make(dir); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := Serve(t.Context(), ServerOptions{Name: "test", Kind: "terminal"}); !errors.Is(err, ErrForeign) {
+				t.Errorf("Serve gives %v, %v", s, err)
+			}
+			if _, err := Dial(t.Context(), Address(filepath.Join(dir, "ipc-0123456789abcdef.sock")), nil); !errors.Is(err, ErrForeign) {
+				t.Errorf("Dial gives %v", err)
+			}
+			if all, err := List(); !errors.Is(err, ErrForeign) || len(all) != 0 {
+				t.Errorf("List gives %v, %v", all, err)
+			}
+		})
+	}
+}
+
+func TestForeignSocketIsRefused(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a socket away")
+	}
+	dataHome(t)
+	s := serveHere(t)
+	if err := os.Chown(string(s.Address()), 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Dial(t.Context(), s.Address(), nil); !errors.Is(err, ErrForeign) {
+		t.Errorf("Dial gives %v", err)
+	}
+	verdicts, err := Probe(t.Context(), nil)
+	if err != nil || len(verdicts) != 1 || verdicts[0].Verdict != Foreign || verdicts[0].Deleted {
+		t.Errorf("Probe gives %+v, %v", verdicts, err)
+	}
+}
+
+func TestLocks(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		age  time.Duration
+		held bool
+	}{
+		"of a living process":                  {text: fmt.Sprintln(os.Getpid()), held: true},
+		"of a living process, from tomorrow":   {text: fmt.Sprintln(os.Getpid()), age: -24 * time.Hour, held: true},
+		"empty: its owner is about to write":   {held: true},
+		"of a process that is gone":            {text: "4194305\n"}, // above the largest pid
+		"gone, from tomorrow: the clock leapt": {text: "4194305\n", age: -24 * time.Hour},
+		"old":                                  {text: fmt.Sprintln(os.Getpid()), age: time.Minute},
+		"old empty":                            {age: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := shortDir(t)
+			path := filepath.Join(dir, lockName)
+			then := time.Now().Add(-test.age)
+			if err := errors.Join(os.WriteFile(path, []byte(test.text), 0o600), os.Chtimes(path, then, then)); err != nil {
+				t.Fatal(err)
+			}
+			lock, err := lockDir(t.Context(), dir)
+			if test.held {
+				if err == nil || !strings.Contains(err.Error(), "another process holds") {
+					t.Errorf("it was taken: %v", err)
+				}
+				if text, err := os.ReadFile(path); err != nil || string(text) != test.text {
+					t.Errorf("the lock is %q, %v", text, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			lock.unlock()
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+				t.Errorf("there is left %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+func TestBrokenLockIsNotGivenBack(t *testing.T) {
+	dir := shortDir(t)
+	first, err := lockDir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
+		t.Fatal(err)
+	}
+	second, err := lockDir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.unlock()
+	if _, err := os.Lstat(filepath.Join(dir, lockName)); err != nil {
+		t.Error("the second owner's lock was taken away")
+	}
+	second.unlock()
+}
+
+// TestLateSweeper was stopped between looking and deleting: what has the name by
+// then is put back, listening still.
+func TestLateSweeper(t *testing.T) {
+	dir := shortDir(t)
+	path := filepath.Join(dir, "ipc-0123456789abcdef.sock")
+	dead, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := os.Rename(path, path+".kept"); err != nil { // keeps its inode from being used again
+		t.Fatal(err)
+	}
+	dead.Close()
+	live, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer live.Close()
+	if removed, err := removeSame(path, before); removed || err != nil {
+		t.Errorf("removeSame gives %v, %v", removed, err)
+	}
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatalf("the live socket is gone: %v", err)
+	}
+	conn.Close()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("there is %v, %v", entries, err)
+	}
+}

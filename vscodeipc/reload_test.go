@@ -1,0 +1,111 @@
+//go:build unix
+
+package vscodeipc_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"browser-coordinator/vscodeipc"
+	"github.com/google/go-cmp/cmp"
+)
+
+func watchDirs(t *testing.T) *vscodeipc.DirWatcher {
+	t.Helper()
+	w, err := vscodeipc.WatchDirs(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+// TestReloadedWindow is found by the directory watch, not by polling, and the
+// watcher of the old one is with the new one at once when it is told.
+func TestReloadedWindow(t *testing.T) {
+	folder := home(t)
+	dirs := watchDirs(t)
+	old := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	<-dirs.Changes()
+	w := vscodeipc.Watch(old.Address(), nil)
+	defer w.Close()
+	if _, err := w.Client(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	setState(t, old, numbered(5))
+	closeServer(t, old)
+	<-dirs.Changes()
+
+	fresh := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	for len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
+		<-dirs.Changes()
+	}
+	s, changed := w.Snapshot()
+	for s.Connected { // the goodbye may be on its way still
+		<-changed
+		s, changed = w.Snapshot()
+	}
+	c, err := w.Client(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Hello().Session != fresh.Session() {
+		t.Error("it is with the old window")
+	}
+	if s, _ := w.Snapshot(); s.State.Revision != 0 || len(s.State.DebugSessions) != 0 {
+		t.Errorf("the old window's state stays: %+v", s.State)
+	}
+}
+
+// TestOverlappingReload has the new extension host begin before the old one has
+// ended: neither takes the other's socket away.
+func TestOverlappingReload(t *testing.T) {
+	folder := home(t)
+	old := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	fresh := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	if old.Address() == fresh.Address() || fresh.Address().Key() != vscodeipc.Hash(folder) {
+		t.Fatalf("the addresses are %s and %s", old.Address(), fresh.Address())
+	}
+	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 2 {
+		t.Errorf("Find gives %v", found)
+	}
+	closeServer(t, old)
+	if diff := cmp.Diff([]vscodeipc.Address{fresh.Address()}, vscodeipc.Find(vscodeipc.Hash(folder))); diff != "" {
+		t.Errorf("after the old one's end: %s", diff)
+	}
+	dial(t, fresh.Address())
+	third := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	if third.Address() != old.Address() {
+		t.Errorf("the free name was not taken: %s", third.Address())
+	}
+	closeServer(t, old) // once more: nothing happens to the third
+	dial(t, third.Address())
+}
+
+func TestNoWorkspace(t *testing.T) {
+	home(t)
+	s := serve(t, vscodeipc.ServerOptions{})
+	if h := dial(t, s.Address()).Hello(); h.Workspace != nil || h.Folders == nil {
+		t.Errorf("hello is %+v", h)
+	}
+	if found := vscodeipc.Find(s.Address().Key()); len(found) != 1 {
+		t.Errorf("Find gives %v", found)
+	}
+}
+
+func TestWatchDirsThatComeAndGo(t *testing.T) {
+	folder := home(t)
+	dirs := watchDirs(t) // none of them exists
+	one := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	<-dirs.Changes()
+	dir := filepath.Dir(string(one.Address()))
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	// The window makes its directory and its socket again.
+	for len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
+		<-dirs.Changes()
+	}
+	dial(t, one.Address())
+}

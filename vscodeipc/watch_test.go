@@ -1,0 +1,172 @@
+package vscodeipc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipeWindow is a window behind net.Pipe, for tests of time.
+type pipeWindow struct {
+	server *Server
+
+	// mu guards what follows.
+	mu       sync.Mutex
+	down     bool
+	attempts []time.Time
+	sent     bytes.Buffer // what clients sent
+	conns    []net.Conn
+}
+
+func newPipeWindow(t *testing.T) *pipeWindow {
+	t.Helper()
+	s, err := newServer(ServerOptions{Name: "test", Kind: "terminal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pipeWindow{server: s}
+}
+
+func (p *pipeWindow) connect(context.Context, Address) (net.Conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.attempts = append(p.attempts, time.Now())
+	if p.down {
+		return nil, errors.New("nobody there")
+	}
+	mine, its := net.Pipe()
+	p.conns = append(p.conns, mine)
+	p.server.admit(its)
+	return &tee{Conn: mine, window: p}, nil
+}
+
+func (p *pipeWindow) set(down bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = down
+	for _, c := range p.conns {
+		c.Close()
+	}
+	p.conns, p.attempts = nil, nil
+	p.sent.Reset()
+}
+
+// tee writes down what a client sends.
+type tee struct {
+	net.Conn
+	window *pipeWindow
+}
+
+func (c *tee) Write(b []byte) (int, error) {
+	c.window.mu.Lock()
+	c.window.sent.Write(b)
+	c.window.mu.Unlock()
+	return c.Conn.Write(b)
+}
+
+func watchPipe(p *pipeWindow) *Watcher {
+	return Watch("pipe", &WatchOptions{Dial: DialOptions{connect: p.connect}})
+}
+
+func TestWatcherPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipeWindow(t)
+		p.set(true)
+		start := time.Now()
+		w := watchPipe(p)
+		defer w.Close()
+		time.Sleep(3 * time.Minute) // of the bubble's time
+		synctest.Wait()
+		p.mu.Lock()
+		attempts := slices.Clone(p.attempts)
+		p.mu.Unlock()
+		if len(attempts) < 8 || !attempts[0].Equal(start) {
+			t.Fatalf("attempts: %v", attempts)
+		}
+		for i, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
+			want *= time.Second
+			got := attempts[i+1].Sub(attempts[i])
+			if got < want*8/10 || got > want*12/10 {
+				t.Errorf("pause %d is %v, want %v and at most 20%% of jitter", i, got, want)
+			}
+		}
+		if s, _ := w.Snapshot(); s.Connected || s.Err == nil {
+			t.Errorf("the snapshot is %+v", s)
+		}
+	})
+}
+
+func TestWatcherDialsAtOnceWhenNeeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipeWindow(t)
+		p.set(true)
+		w := watchPipe(p)
+		defer w.Close()
+		time.Sleep(time.Minute) // the next pause is of 30 s
+		synctest.Wait()
+		start := time.Now()
+		if c, err := w.Client(t.Context()); err == nil {
+			t.Errorf("a window that is down gives %v", c)
+		}
+		p.set(false)
+		c, err := w.Client(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took != 0 {
+			t.Errorf("it took %v", took)
+		}
+		w.Close()
+		if _, err := w.Client(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+		p.server.owned.Wait()
+	})
+}
+
+func TestWatcherResumes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipeWindow(t)
+		w := watchPipe(p)
+		state := func(product string) State {
+			return State{Browser: &Browser{URL: "ws://127.0.0.1:1/", Product: product, Via: "launched"}}
+		}
+		synctest.Wait()
+		p.server.SetState(state("one"))
+		synctest.Wait()
+		s, changed := w.Snapshot()
+		if !s.Connected || s.State.Browser == nil || s.State.Browser.Product != "one" {
+			t.Fatalf("the snapshot is %+v", s)
+		}
+		p.set(true)
+		<-changed
+		p.server.SetState(state("two"))
+		p.server.SetState(state("three"))
+		p.set(false)
+		start := time.Now()
+		for s.State.Browser.Product != "three" || !s.Connected {
+			<-changed
+			s, changed = w.Snapshot()
+		}
+		if took := time.Since(start); took > 1200*time.Millisecond {
+			t.Errorf("it was back after %v: the first pause is 1 s", took)
+		}
+		p.mu.Lock()
+		sent := p.sent.String()
+		p.mu.Unlock()
+		if want := `"resume":{"session":"` + p.server.Session() + `","seq":1}`; !bytes.Contains([]byte(sent), []byte(want)) {
+			t.Errorf("it sent %s", sent)
+		}
+		w.Close()
+		p.server.owned.Wait()
+	})
+}
