@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +20,23 @@ type endpointJSON struct {
 	Served    bool   `json:"served"`
 }
 
+// endpointLines are the lines to paste into a client's code or configuration.
+var endpointLines = map[string]string{
+	"":           "%s",
+	"playwright": `const browser = await chromium.connectOverCDP("%s");`,
+	"puppeteer":  `const browser = await puppeteer.connect({ browserURL: "%s", defaultViewport: null });`,
+	"chromedp":   `ctx, cancel := remote.NewAllocator(context.Background(), "%s")`,
+	"mcp":        `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
+}
+
+func formats() []string {
+	names := slices.Sorted(maps.Keys(endpointLines))
+	return names[1:] // the first is the plain address
+}
+
 func (p *program) endpointCommand() *cobra.Command {
 	var workspace string
+	var format string
 	var asJSON, withToken bool
 	cmd := &cobra.Command{
 		Use:   "endpoint",
@@ -44,13 +62,18 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 			if err != nil {
 				return err
 			}
+			address := a.URL
+			if withToken {
+				address = a.TokenURL
+			}
+			line, known := endpointLines[format]
 			switch {
+			case !known:
+				return &exitError{exitUsage, fmt.Errorf("--format %q: want one of %s", format, strings.Join(formats(), ", "))}
 			case asJSON:
 				return printJSON(p.out, endpointJSON{meant, a.URL, a.TokenURL, a.Served})
-			case withToken:
-				fmt.Fprintln(p.out, a.TokenURL)
 			default:
-				fmt.Fprintln(p.out, a.URL)
+				fmt.Fprintf(p.out, line+"\n", address)
 			}
 			if !a.Served {
 				fmt.Fprintf(p.err, "Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", meant)
@@ -59,6 +82,8 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 		},
 	}
 	workspaceFlag(cmd, &workspace)
+	cmd.Flags().StringVar(&format, "format", "", "the line to paste, for `CLIENT`: "+strings.Join(formats(), ", "))
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	cmd.Flags().BoolVar(&withToken, "token", false, "print the address with its secret token, for clients of another user or system")
 	return cmd

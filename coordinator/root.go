@@ -117,6 +117,7 @@ not a terminal). The other commands are for people and scripts.`,
 		p.probeCommand(),
 		p.endpointCommand(),
 		p.serveCommand(),
+		p.runCommand(),
 		p.windowCommand(),
 		p.browserCommand(),
 	)

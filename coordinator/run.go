@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/vscodeipc"
+)
+
+const (
+	// endpointPlaceholder in an argument of `run` stands for the address.
+	endpointPlaceholder = "{cdp_endpoint}"
+	// envEndpoint tells the program of `run` the address.
+	envEndpoint = "BROWSER_COORDINATOR_CDP_ENDPOINT"
+)
+
+func (p *program) runCommand() *cobra.Command {
+	var workspace string
+	cmd := &cobra.Command{
+		Use:   "run [flags] -- COMMAND [ARGUMENT ...]",
+		Short: "Run any CDP program on a window's browser",
+		Long: `Run any CDP program on a window's browser.
+
+The window's stable CDP address is served while the program runs. It stands in
+$` + envEndpoint + `, and in place of ` + endpointPlaceholder + ` in every
+argument. The exit code is the program's.`,
+		Example: `  coordinator run -- npx @playwright/mcp --cdp-endpoint {cdp_endpoint}
+  coordinator run -- node scrape.js`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &exitError{exitUsage, errors.New("run: no command given, as in: coordinator run -- node script.js")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.runProgram(cmd.Context(), workspace, args)
+		},
+	}
+	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
+	workspaceFlag(cmd, &workspace)
+	return cmd
+}
+
+func (p *program) runProgram(ctx context.Context, workspace string, args []string) error {
+	windows, err := p.openRegistry(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer windows.Close()
+	meant, err := p.meantWorkspace(ctx, windows, workspace)
+	if err != nil {
+		return err
+	}
+	e, err := endpoint.Serve(ctx, vscodeipc.Hash(meant), windows.Source(meant), p.endpointOptions(meant))
+	if err != nil {
+		return err
+	}
+	defer closeEndpoint(e)
+
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], endpointPlaceholder, e.URL())
+	}
+	child := exec.CommandContext(ctx, args[0], args[1:]...)
+	child.Env = append(os.Environ(), envEndpoint+"="+e.URL(), envWorkspace+"="+meant)
+	child.Stdin, child.Stdout, child.Stderr = p.in, p.out, p.err
+	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
+	child.WaitDelay = 5 * time.Second
+	err = child.Run()
+	var exited *exec.ExitError
+	if errors.As(err, &exited) {
+		return &exitError{code: max(exited.ExitCode(), exitFailure)}
+	}
+	if err != nil {
+		return fmt.Errorf("run %s: %w", args[0], err)
+	}
+	return nil
+}
