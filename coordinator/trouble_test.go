@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// bareWindow serves a window without a browser from the test's own process: it
+// stands for VS Code before F5.
+func bareWindow(t *testing.T, dir, workspace string) *vscodeipc.Server {
+	t.Helper()
+	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "data"))
+	canonical, err := vscodeipc.Canonical(workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
+		Workspace: canonical, Folders: []string{canonical}, Kind: "vscode", Name: "test", Version: "1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+// The developer's window is there, its browser is not: no other browser is
+// taken or launched, and the agent is told what the human has to do.
+func TestWindowWithoutBrowser(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	bareWindow(t, dir, shop)
+	agent := host(t, dir, shop)
+	_, err := tool(t, agent, "browser_snapshot", nil)
+	if err == nil || !strings.Contains(err.Error(), "has no browser now") || !strings.Contains(err.Error(), "F5") {
+		t.Errorf("%v", err)
+	}
+	if list := mustTool(t, agent, "window_list", nil); !strings.Contains(list, "no browser") {
+		t.Errorf("window_list: %s", list)
+	}
+}
+
+// What is broken beside a window does not harm it.
+func TestBrokenNeighbours(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	s := bareWindow(t, dir, shop)
+	garbled := filepath.Join(filepath.Dir(string(s.Address())), "ipc-00000000000000ff.sock")
+	ln, err := net.Listen("unix", garbled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go answerGarbage(ln, served)
+	t.Cleanup(func() { ln.Close(); <-served })
+
+	out, err := command(t.Context(), t, dir, "windows").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), canonicalShop(t, shop)) {
+		t.Errorf("windows: %v\n%s", err, out)
+	}
+	if !strings.Contains(string(out), garbled) {
+		t.Errorf("windows does not tell of the broken one:\n%s", out)
+	}
+	out, err = command(t.Context(), t, dir, "probe").Output()
+	if err == nil || !strings.Contains(string(out), "incompatible  "+garbled) || !strings.Contains(string(out), "live  ") {
+		t.Errorf("probe: %v\n%s", err, out)
+	}
+	agent := host(t, dir, shop, "--no-launch")
+	if list := mustTool(t, agent, "window_list", nil); !strings.HasPrefix(list, "* "+canonicalShop(t, shop)) {
+		t.Errorf("window_list: %s", list)
+	}
+}
+
+func canonicalShop(t *testing.T, shop string) string {
+	t.Helper()
+	canonical, err := vscodeipc.Canonical(shop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return canonical
+}
+
+// answerGarbage answers every line with one that is no message.
+func answerGarbage(ln net.Listener, done chan<- struct{}) {
+	defer close(done)
+	for {
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		io.ReadFull(conn, make([]byte, 1))
+		io.WriteString(conn, "HTTP/1.1 400 Bad Request\n")
+		conn.Close()
+	}
+}
