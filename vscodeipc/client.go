@@ -1,6 +1,7 @@
 package vscodeipc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ type DialOptions struct {
 // goroutine, with any number of requests in flight.
 type Client struct {
 	conn  net.Conn
+	try   func([]byte) int // writes what can be written at once
 	log   *slog.Logger
 	hello Hello
 	turn  chan struct{} // holds the token of whoever may write
@@ -73,7 +75,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 		options.Client.Name = "vscodeipc"
 	}
 	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
+		options.Logger = discard
 	}
 	if options.connect == nil {
 		options.connect = connect
@@ -85,7 +87,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{
-		conn: conn, log: options.Logger,
+		conn: conn, try: tryWriter(conn), log: options.Logger,
 		turn: make(chan struct{}, 1), done: make(chan struct{}),
 		events: make(chan Event, eventRoom), waiting: map[int64]chan<- answer{},
 	}
@@ -253,7 +255,7 @@ func (c *Client) request(ctx context.Context, kind string, payload, result any) 
 	c.mu.Unlock()
 	defer c.forget(n)
 
-	line, err := encodeLine(wireRequest{intID(n), kind, Version, payload})
+	line, err := encodeRequest(n, kind, payload)
 	if err != nil {
 		return err
 	}
@@ -304,7 +306,7 @@ func (c *Client) giveUp(n int64) {
 	c.next++
 	own := c.next
 	c.mu.Unlock()
-	if line, err := encodeLine(wireRequest{intID(own), "cancel", Version, cancelRequest{intID(n)}}); err == nil {
+	if line, err := encodeRequest(own, "cancel", cancelRequest{intID(n)}); err == nil {
 		c.write(ctx, line) // the connection is over anyway if this fails
 	}
 }
@@ -320,6 +322,10 @@ func (c *Client) write(ctx context.Context, line []byte) error {
 		return fmt.Errorf("wait to write to the window: %w", ctx.Err())
 	}
 	defer func() { <-c.turn }()
+	line = line[c.try(line):]
+	if len(line) == 0 {
+		return nil
+	}
 	limit := time.Now().Add(requestTime)
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(limit) {
 		limit = deadline
@@ -375,47 +381,21 @@ func (c *Client) readLoop() {
 	}
 }
 
-// envelope is a line from a window.
-type envelope struct {
-	id      json.RawMessage
-	success json.RawMessage
-	kind    string
-	seq     int64
-	payload json.RawMessage
-	err     json.RawMessage
-}
-
-func decodeEnvelope(line []byte) (envelope, error) {
-	var members object
-	if err := json.Unmarshal(line, &members); err != nil {
-		return envelope{}, fmt.Errorf("%w: it sent what is not a JSON object: %w", ErrIncompatible, err)
-	}
-	e := envelope{id: members["id"], success: members["success"], payload: members["payload"], err: members["error"]}
-	if e.success != nil {
-		return e, nil
-	}
-	var ok bool
-	if e.kind, ok = decodeString(members["type"]); !ok || e.kind == "" {
-		return envelope{}, fmt.Errorf("%w: it sent a line that is neither a response nor an event", ErrIncompatible)
-	}
-	if raw, given := members["seq"]; given {
-		if e.seq, ok = decodeInteger(raw, 1); !ok {
-			return envelope{}, fmt.Errorf("%w: it sent an event whose seq is no number", ErrIncompatible)
-		}
-	}
-	return e, nil
-}
-
-// receive acts on one line. An error ends the connection.
+// receive acts on one line, which is used again for the next. An error ends the
+// connection.
 func (c *Client) receive(line []byte) error {
-	e, err := decodeEnvelope(line)
-	if err != nil {
-		return err
+	e, ok := scanEnvelope(line)
+	if !ok {
+		return fmt.Errorf("%w: it sent what is not a JSON object", ErrIncompatible)
 	}
 	if e.success != nil {
 		return c.receiveAnswer(e)
 	}
-	if e.kind == "bye" {
+	event, err := decodeEvent(e)
+	if err != nil {
+		return err
+	}
+	if event.Type == "bye" {
 		var last bye
 		if err := json.Unmarshal(e.payload, &last); err != nil {
 			return fmt.Errorf("%w: it sent a bye without a reason: %w", ErrIncompatible, err)
@@ -423,21 +403,35 @@ func (c *Client) receive(line []byte) error {
 		return &ByeError{last.Reason, last.Message}
 	}
 	select {
-	case c.events <- Event{e.kind, e.seq, e.payload}:
+	case c.events <- event:
 		return nil
 	default:
 		return fmt.Errorf("this program left %d events unread", eventRoom)
 	}
 }
 
+func decodeEvent(e envelope) (Event, error) {
+	kind, ok := decodeString(e.kind)
+	if !ok || kind == "" {
+		return Event{}, fmt.Errorf("%w: it sent a line that is neither a response nor an event", ErrIncompatible)
+	}
+	event := Event{Type: kind, Payload: bytes.Clone(e.payload)}
+	if e.seq != nil {
+		if event.Seq, ok = decodeInteger(e.seq, 1); !ok {
+			return Event{}, fmt.Errorf("%w: it sent an event whose seq is no number", ErrIncompatible)
+		}
+	}
+	return event, nil
+}
+
 func (c *Client) receiveAnswer(e envelope) error {
 	var a answer
 	switch string(e.success) {
 	case "true":
-		a.payload = e.payload
+		a.payload = bytes.Clone(e.payload)
 	case "false":
 		a.fault = &Error{}
-		if err := json.Unmarshal(e.err, a.fault); err != nil || a.fault.Code == "" {
+		if err := json.Unmarshal(e.fault, a.fault); err != nil || a.fault.Code == "" {
 			return fmt.Errorf("%w: it sent a failure without an error", ErrIncompatible)
 		}
 	default:

@@ -1,6 +1,7 @@
 package vscodeipc
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -15,16 +16,32 @@ import (
 
 const maxInteger = 1<<53 - 1
 
-// id is a request's id: a string, an integer, or (zero) none.
+// id is a request's id: a string, a number, or none, which is the zero value.
 type id struct {
-	text string // its JSON
+	kind   byte // 's', 'n' or 0
+	text   string
+	number int64
 }
 
-var noID = id{"null"}
+var noID id
 
-func (i id) MarshalJSON() ([]byte, error) { return []byte(i.text), nil }
+func intID(n int64) id { return id{kind: 'n', number: n} }
 
-func intID(n int64) id { return id{strconv.FormatInt(n, 10)} }
+// append adds the id's JSON to b.
+func (i id) append(b []byte) []byte {
+	switch i.kind {
+	case 'n':
+		return strconv.AppendInt(b, i.number, 10)
+	case 's':
+		text, _ := json.Marshal(i.text) // of a string, which never fails
+		return append(b, text...)
+	}
+	return append(b, "null"...)
+}
+
+func (i id) String() string { return string(i.append(nil)) }
+
+func (i id) MarshalJSON() ([]byte, error) { return i.append(nil), nil }
 
 func decodeID(raw json.RawMessage) (id, bool) {
 	if n, ok := decodeInteger(raw, 0); ok {
@@ -34,24 +51,31 @@ func decodeID(raw json.RawMessage) (id, bool) {
 	if !ok || s == "" || utf8.RuneCountInString(s) > 64 {
 		return noID, false
 	}
-	text, err := json.Marshal(s)
-	return id{string(text)}, err == nil
+	return id{kind: 's', text: s}, true
 }
 
 func decodeInteger(raw json.RawMessage, least int64) (int64, bool) {
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || f != math.Trunc(f) || f > maxInteger || f < float64(least) {
-		return 0, false
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil { // 1.0 and 1e0 are integers too
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > maxInteger {
+			return 0, false
+		}
+		n = int64(f)
 	}
-	return int64(f), true
+	return n, n <= maxInteger && n >= least
 }
 
+// decodeString decodes a string out of JSON that is known to be valid.
 func decodeString(raw json.RawMessage) (s string, ok bool) {
-	if len(raw) == 0 || raw[0] != '"' {
+	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), true
 	}
 	return s, json.Unmarshal(raw, &s) == nil
 }
@@ -87,24 +111,24 @@ func decodeRequest(line []byte) (request, *Error) {
 	if !utf8.Valid(line) {
 		return r, errorf(CodeMalformed, nil, "the line is not UTF-8")
 	}
-	var members object
-	if err := json.Unmarshal(line, &members); err != nil || members == nil {
+	e, valid := scanEnvelope(line)
+	if !valid {
 		return r, errorf(CodeMalformed, nil, "the line is not a JSON object")
 	}
 	var ok bool
-	if r.id, ok = decodeID(members["id"]); !ok {
+	if r.id, ok = decodeID(e.id); !ok {
 		return r, errorf(CodeMalformed, nil, "id must be a string of 1 to 64 characters or an integer from 0 to %d", maxInteger)
 	}
-	if r.kind, ok = decodeString(members["type"]); !ok || r.kind == "" {
+	if r.kind, ok = decodeString(e.kind); !ok || r.kind == "" {
 		return r, errorf(CodeMalformed, nil, "type must be a string that is not empty")
 	}
-	if r.version, ok = decodeInteger(members["version"], 1); !ok {
+	if r.version, ok = decodeInteger(e.version, 1); !ok {
 		return r, errorf(CodeMalformed, nil, "version must be an integer from 1")
 	}
 	if !slices.Contains(supported, int(r.version)) {
 		return r, errUnsupported("version %d is not spoken here", r.version)
 	}
-	r.payload = members["payload"]
+	r.payload = e.payload
 	return r, nil
 }
 

@@ -18,7 +18,7 @@ type DirWatcher struct {
 // WatchDirs begins to watch. The logger may be nil.
 func WatchDirs(log *slog.Logger) (*DirWatcher, error) {
 	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+		log = discard
 	}
 	w := &DirWatcher{changes: make(chan struct{}, 1), log: log, ended: make(chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(context.Background())

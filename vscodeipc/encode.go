@@ -3,59 +3,90 @@ package vscodeipc
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 )
 
-// wireRequest, wireSuccess, wireFailure are the frames as they are written.
-type wireRequest struct {
-	ID      id     `json:"id"`
-	Type    string `json:"type"`
-	Version int    `json:"version"`
-	Payload any    `json:"payload,omitempty"`
+// noPayload is the payload of answers that say no more than yes.
+var noPayload = json.RawMessage("{}")
+
+func encodeRequest(n int64, kind string, payload any) ([]byte, error) {
+	b := append(make([]byte, 0, 128), `{"id":`...)
+	b = strconv.AppendInt(b, n, 10)
+	b = append(b, `,"type":"`...)
+	b = append(b, kind...)
+	b = append(b, `","version":`...)
+	b = strconv.AppendInt(b, Version, 10)
+	return endLine(b, payload)
 }
 
-type wireSuccess struct {
-	ID      id   `json:"id"`
-	Success bool `json:"success"`
-	Payload any  `json:"payload"`
+func encodeSuccess(to id, payload any) ([]byte, error) {
+	b := append(make([]byte, 0, 64), `{"id":`...)
+	b = to.append(b)
+	b = append(b, `,"success":true`...)
+	return endLine(b, payload)
 }
 
-type wireFailure struct {
-	ID      id     `json:"id"`
-	Success bool   `json:"success"`
-	Error   *Error `json:"error"`
-}
-
-type wireEvent struct {
-	Type    string `json:"type"`
-	Seq     int64  `json:"seq,omitempty"`
-	Payload any    `json:"payload"`
-}
-
-// encodeLine gives message as one line with its end, if it is within the limit.
-func encodeLine(message any) ([]byte, error) {
-	line, err := json.Marshal(message)
+func encodeFailure(to id, fault *Error) ([]byte, error) {
+	text, err := json.Marshal(fault)
 	if err != nil {
 		return nil, err
 	}
-	if len(line)+1 > maxLine {
-		return nil, fmt.Errorf("the message has %d bytes: %w", len(line)+1, errTooLarge)
+	b := append(make([]byte, 0, 64+len(text)), `{"id":`...)
+	b = to.append(b)
+	b = append(b, `,"success":false,"error":`...)
+	b = append(b, text...)
+	return endLine(b, nil)
+}
+
+// encodeEvent gives an event's line; seq is 0 for an event without a number.
+func encodeEvent(event string, seq int64, payload any) ([]byte, error) {
+	name, err := json.Marshal(event)
+	if err != nil {
+		return nil, err
 	}
-	return append(line, '\n'), nil
+	b := append(make([]byte, 0, 256), `{"type":`...)
+	b = append(b, name...)
+	if seq > 0 {
+		b = append(b, `,"seq":`...)
+		b = strconv.AppendInt(b, seq, 10)
+	}
+	return endLine(b, payload)
+}
+
+// endLine adds the payload, unless it is nil, and the end to a message that
+// is begun, if that is within the limit.
+func endLine(b []byte, payload any) ([]byte, error) {
+	if payload != nil {
+		text, raw := payload.(json.RawMessage)
+		if !raw {
+			var err error
+			if text, err = json.Marshal(payload); err != nil {
+				return nil, err
+			}
+		}
+		b = append(b, `,"payload":`...)
+		b = append(b, text...)
+	}
+	b = append(b, '}', '\n')
+	if len(b) > maxLine {
+		return nil, fmt.Errorf("the message has %d bytes: %w", len(b), errTooLarge)
+	}
+	return b, nil
 }
 
 // encodeAnswer gives the line that answers a request; a payload that cannot be
 // sent becomes the error internal, since exactly one answer is owed (spec 4).
 func encodeAnswer(to id, payload any, fault *Error) []byte {
 	if fault == nil {
-		line, err := encodeLine(wireSuccess{to, true, payload})
+		line, err := encodeSuccess(to, payload)
 		if err == nil {
 			return line
 		}
 		fault = errorf(CodeInternal, nil, "the answer cannot be sent: %v", err)
 	}
-	line, err := encodeLine(wireFailure{to, false, fault})
+	line, err := encodeFailure(to, fault)
 	if err != nil {
-		line, _ = encodeLine(wireFailure{to, false, errorf(fault.Code, nil, "the error's text and data cannot be sent")})
+		line, _ = encodeFailure(to, errorf(fault.Code, nil, "the error's text and data cannot be sent"))
 	}
 	return line
 }

@@ -74,7 +74,7 @@ type window struct {
 func startWindow(t *testing.T, workspace string) *window {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), helperEnv+"="+workspace)
+	cmd.Env = append(os.Environ(), helperEnv+"="+workspace, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

@@ -1,6 +1,12 @@
 package vscodeipc
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"log/slog"
+)
+
+// discard is the logger of those who gave none.
+var discard = slog.New(slog.DiscardHandler)
 
 // Version is the protocol version that this package speaks; supported are all
 // of them, the newest first. There is only one so far.

@@ -18,17 +18,20 @@ const (
 // for the client: too much waiting ends the connection (spec 7, bye).
 type outbox struct {
 	conn net.Conn
-	wake chan struct{} // holds one token when there may be work
+	try  func([]byte) int // writes what can be written at once
+	wake chan struct{}    // holds one token when there may be work
 
 	// mu guards what follows.
 	mu    sync.Mutex
 	lines [][]byte
 	bytes int  // in lines and in the batch that is being written
+	begun bool // the first of lines is the rest of one that is sent in part
+	busy  bool // the writer is writing a batch
 	last  bool // nothing may be added any more
 }
 
 func newOutbox(conn net.Conn) *outbox {
-	return &outbox{conn: conn, wake: make(chan struct{}, 1)}
+	return &outbox{conn: conn, try: tryWriter(conn), wake: make(chan struct{}, 1)}
 }
 
 func (o *outbox) send(line []byte) {
@@ -37,17 +40,35 @@ func (o *outbox) send(line []byte) {
 	if o.last {
 		return
 	}
-	if o.bytes+len(line) > maxWaiting {
-		for _, l := range o.lines {
-			o.bytes -= len(l)
+	if len(o.lines) == 0 && !o.busy {
+		// As a rule the line fits the system's buffer, and nobody has to wake up.
+		n := o.try(line)
+		if n == len(line) {
+			return
 		}
-		o.lines = nil // the client will not read them; a batch begun is still ended
+		line, o.begun = line[n:], n > 0
+	}
+	if o.bytes+len(line) > maxWaiting {
+		o.drop()
 		o.finishLocked("slow_reader", fmt.Sprintf("more than %d bytes wait for this client", maxWaiting))
 		return
 	}
 	o.lines = append(o.lines, line)
 	o.bytes += len(line)
 	o.wakeWriter()
+}
+
+// drop forgets the lines that the client will not read, but not the rest of one
+// that is begun.
+func (o *outbox) drop() {
+	keep := 0
+	if o.begun {
+		keep = 1
+	}
+	for _, l := range o.lines[keep:] {
+		o.bytes -= len(l)
+	}
+	o.lines = o.lines[:keep]
 }
 
 // finish makes bye the last line and then ends the connection, both within
@@ -77,7 +98,7 @@ func (o *outbox) finishLocked(reason, message string) {
 	if o.last {
 		return
 	}
-	if line, err := encodeLine(wireEvent{"bye", 0, bye{reason, message}}); err == nil {
+	if line, err := encodeEvent("bye", 0, bye{reason, message}); err == nil {
 		o.lines = append(o.lines, line)
 		o.bytes += len(line)
 	}
@@ -106,6 +127,7 @@ func (o *outbox) take() (batch net.Buffers, size int, end bool) {
 	} else {
 		o.lines = o.lines[n:]
 	}
+	o.busy, o.begun = n > 0, false
 	return batch, size, n == 0 && o.last
 }
 

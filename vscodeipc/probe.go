@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +52,7 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 		options = *o
 	}
 	if options.Dial.Logger == nil {
-		options.Dial.Logger = slog.New(slog.DiscardHandler)
+		options.Dial.Logger = discard
 	}
 	addresses, err := List()
 	asking, cancel := context.WithTimeout(ctx, probeAllTime)

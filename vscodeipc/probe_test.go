@@ -20,7 +20,7 @@ import (
 )
 
 // name gives the path of the nth of many sockets.
-func name(t *testing.T, n int) string {
+func name(t testing.TB, n int) string {
 	return strings.Replace(socketPath(t, "/"), vscodeipc.Hash("/"), fmt.Sprintf("%016x", n), 1)
 }
 

@@ -34,7 +34,7 @@ func runAs(t *testing.T, uid uint32, path string) (string, error) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary)
-	cmd.Env = []string{askEnv + "=" + path}
+	cmd.Env = []string{askEnv + "=" + path, "GORACE=atexit_sleep_ms=0"}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	out, err := cmd.Output()

@@ -1,6 +1,7 @@
 package vscodeipc
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -178,24 +179,28 @@ func reencode(t *testing.T, v messageVector, line []byte) []byte {
 		if fault != nil {
 			t.Fatal(fault)
 		}
-		out, err = encodeLine(wireRequest{r.id, r.kind, int(r.version), requestPayload(t, r)})
+		out, err = reencodeRequest(r, requestPayload(t, r))
 	case "response":
-		e, fault := decodeEnvelope(line)
-		if fault != nil {
-			t.Fatal(fault)
+		e, ok := scanEnvelope(line)
+		if !ok {
+			t.Fatal("it is not read")
 		}
 		to, _ := decodeID(e.id)
 		if string(e.success) == "true" {
 			out = encodeAnswer(to, through(t, v.Def, e.payload), nil)
 		} else {
-			out = encodeAnswer(to, nil, through(t, v.Def, e.err).(*Error))
+			out = encodeAnswer(to, nil, through(t, v.Def, e.fault).(*Error))
 		}
 	case "event":
-		e, fault := decodeEnvelope(line)
+		e, ok := scanEnvelope(line)
+		if !ok {
+			t.Fatal("it is not read")
+		}
+		event, fault := decodeEvent(e)
 		if fault != nil {
 			t.Fatal(fault)
 		}
-		out, err = encodeLine(wireEvent{e.kind, e.seq, through(t, v.Def, e.payload)})
+		out, err = encodeEvent(event.Type, event.Seq, through(t, v.Def, event.Payload))
 	default:
 		t.Fatalf("the kind %q is not known", v.Kind)
 	}
@@ -203,6 +208,12 @@ func reencode(t *testing.T, v messageVector, line []byte) []byte {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// reencodeRequest writes a request under whatever id it had.
+func reencodeRequest(r request, payload any) ([]byte, error) {
+	line, err := encodeRequest(0, r.kind, payload)
+	return bytes.Replace(line, []byte(`{"id":0,`), append(r.id.append([]byte(`{"id":`)), ','), 1), err
 }
 
 // requestPayload decodes a payload with the server's decoders.

@@ -93,7 +93,7 @@ func newServer(o ServerOptions) (*Server, error) {
 	rand.Read(random[:]) // never fails
 	s := &Server{options: o, log: o.Logger, conns: map[*serverConn]struct{}{}, state: State{}.normal()}
 	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
+		s.log = discard
 	}
 	s.hello = Hello{
 		Version:  Version,
@@ -168,7 +168,7 @@ func (s *Server) emitLocked(event string, payload any) error {
 	if s.closed {
 		return ErrClosed
 	}
-	line, err := encodeLine(wireEvent{event, s.seq + 1, payload})
+	line, err := encodeEvent(event, s.seq+1, payload)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (c *serverConn) route(r request) *Error {
 	case "hello":
 		return c.hello(r.id, p)
 	case "ping":
-		c.answer(r.id, struct{}{})
+		c.answer(r.id, noPayload)
 	case "state":
 		c.answer(r.id, c.server.stateAnswer())
 	case "listen":
@@ -142,7 +142,7 @@ func (c *serverConn) route(r request) *Error {
 		if fault != nil {
 			return fault
 		}
-		c.answer(r.id, struct{}{})
+		c.answer(r.id, noPayload)
 	case "call":
 		return c.call(r.id, p)
 	case "cancel":
@@ -161,7 +161,7 @@ func (c *serverConn) room(r request) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, taken := c.inFlight[r.id]; taken {
-		return errorf(CodeDuplicateID, nil, "the id %s is in flight already", r.id.text)
+		return errorf(CodeDuplicateID, nil, "the id %v is in flight already", r.id)
 	}
 	if len(c.inFlight) >= maxInFlight && r.kind != "cancel" {
 		return errorf(CodeTooMany, nil, "%d requests are in flight on this connection", maxInFlight)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // connect dials a window's socket after the checks of spec 9, and checks the
@@ -44,4 +45,24 @@ func checkPeer(conn net.Conn) error {
 		return fmt.Errorf("refuse the peer: it runs as uid %d, not as uid %d: %w", uid, os.Getuid(), ErrForeign)
 	}
 	return nil
+}
+
+// tryWriter gives a function that writes what the system takes at once, without
+// waiting, and tells how much that was. A fault comes out in the write after.
+func tryWriter(conn net.Conn) func([]byte) int {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return func([]byte) int { return 0 }
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return func([]byte) int { return 0 }
+	}
+	return func(b []byte) (n int) {
+		raw.Write(func(fd uintptr) bool {
+			n, _ = syscall.Write(int(fd), b)
+			return true // do not wait
+		})
+		return max(0, n)
+	}
 }

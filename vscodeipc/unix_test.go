@@ -12,7 +12,7 @@ import (
 )
 
 // socketPath gives a folder's path of a socket, and makes the directory.
-func socketPath(t *testing.T, folder string) string {
+func socketPath(t testing.TB, folder string) string {
 	t.Helper()
 	dir, err := vscodeipc.Dir()
 	if err != nil {
@@ -25,7 +25,7 @@ func socketPath(t *testing.T, folder string) string {
 }
 
 // listenAs listens where a folder's window would.
-func listenAs(t *testing.T, folder string) (*net.UnixListener, vscodeipc.Address) {
+func listenAs(t testing.TB, folder string) (*net.UnixListener, vscodeipc.Address) {
 	t.Helper()
 	path := socketPath(t, folder)
 	l, err := net.Listen("unix", path)
@@ -37,7 +37,7 @@ func listenAs(t *testing.T, folder string) (*net.UnixListener, vscodeipc.Address
 }
 
 // deadSocket leaves a socket that nobody listens on.
-func deadSocket(t *testing.T, path string) {
+func deadSocket(t testing.TB, path string) {
 	t.Helper()
 	l, err := net.Listen("unix", path)
 	if err != nil {

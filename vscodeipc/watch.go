@@ -55,7 +55,7 @@ func Watch(a Address, o *WatchOptions) *Watcher {
 		w.dial = o.Dial
 	}
 	if w.log = w.dial.Logger; w.log == nil {
-		w.log = slog.New(slog.DiscardHandler)
+		w.log = discard
 	}
 	w.snapshot.State = State{}.normal()
 	w.ctx, w.cancel = context.WithCancel(context.Background())

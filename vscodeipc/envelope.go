@@ -1,0 +1,97 @@
+package vscodeipc
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// envelope is a line of either direction with its members as they stand there;
+// nil where one is missing. They share the line's memory.
+type envelope struct {
+	id, kind, version, payload json.RawMessage
+	success, fault, seq        json.RawMessage
+}
+
+// scanEnvelope finds the members of a line, by exact name; it reports whether the
+// line is a JSON object. Each message passes here once, so that it makes no map.
+func scanEnvelope(line []byte) (e envelope, ok bool) {
+	line = bytes.TrimLeft(line, " \t\r\n")
+	if len(line) == 0 || line[0] != '{' || !json.Valid(line) {
+		return e, false
+	}
+	// The line is valid, so that the rest needs to tell apart very little.
+	for rest := line[1:]; ; {
+		key := bytes.IndexByte(rest, '"')
+		if key < 0 {
+			return e, true // it was {}
+		}
+		rest = rest[key:]
+		end := valueEnd(rest)
+		member := e.member(rest[:end])
+		rest = bytes.TrimLeft(rest[end:], " \t\r\n:")
+		end = valueEnd(rest)
+		if member != nil {
+			*member = rest[:end:end]
+		}
+		rest = bytes.TrimLeft(rest[end:], " \t\r\n")
+		if rest[0] == '}' {
+			return e, true
+		}
+	}
+}
+
+// member gives the place of a member that is known.
+func (e *envelope) member(key json.RawMessage) *json.RawMessage {
+	name, _ := decodeString(key)
+	switch name {
+	case "id":
+		return &e.id
+	case "type":
+		return &e.kind
+	case "version":
+		return &e.version
+	case "payload":
+		return &e.payload
+	case "success":
+		return &e.success
+	case "error":
+		return &e.fault
+	case "seq":
+		return &e.seq
+	}
+	return nil
+}
+
+// valueEnd gives the length of the value that valid JSON begins with.
+func valueEnd(b []byte) int {
+	switch b[0] {
+	case '"':
+		return stringEnd(b)
+	case '{', '[':
+		depth := 0
+		for i := 0; ; i++ {
+			switch b[i] {
+			case '"':
+				i += stringEnd(b[i:]) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+	}
+	return bytes.IndexAny(b, ",]} \t\r\n")
+}
+
+func stringEnd(b []byte) int {
+	for i := 1; ; i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package vscodeipc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/iotest"
+)
+
+// vectorLines gives what the vectors have as single lines, good and bad.
+func vectorLines(t testing.TB) [][]byte {
+	var lines [][]byte
+	for _, v := range messageVectors(t) {
+		lines = append(lines, v.Line)
+	}
+	files, err := filepath.Glob(filepath.Join(specDir, "invalid", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no invalid vectors: %v", err)
+	}
+	for _, file := range files {
+		var v struct {
+			Name   string            `json:"name"`
+			Lines  []json.RawMessage `json:"lines"`
+			Expect json.RawMessage   `json:"expect"`
+		}
+		readStrict(t, file, &v)
+		for _, raw := range v.Lines {
+			var text string
+			if json.Unmarshal(raw, &text) == nil {
+				lines = append(lines, []byte(text))
+			}
+		}
+	}
+	return lines
+}
+
+// FuzzLines cuts a stream into lines in one piece and byte by byte: both give
+// what the rules of spec 3 say.
+func FuzzLines(f *testing.F) {
+	lines := vectorLines(f)
+	for _, line := range lines {
+		f.Add(line)
+	}
+	f.Add(bytes.Join(lines, []byte("\r\n\n")))
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		var want [][]byte
+		parts := bytes.Split(stream, []byte("\n"))
+		for _, part := range parts[:len(parts)-1] {
+			if part = bytes.TrimSuffix(part, []byte("\r")); len(part) > 0 {
+				want = append(want, part)
+			}
+		}
+		wantEnd := io.EOF
+		if len(parts[len(parts)-1]) > 0 {
+			wantEnd = errPartial
+		}
+		for _, r := range []io.Reader{bytes.NewReader(stream), iotest.OneByteReader(bytes.NewReader(stream)), iotest.DataErrReader(bytes.NewReader(stream))} {
+			var got [][]byte
+			reader := newLineReader(r)
+			line, err := reader.next()
+			for ; err == nil; line, err = reader.next() {
+				got = append(got, bytes.Clone(line))
+			}
+			if !errors.Is(err, wantEnd) {
+				t.Errorf("it ended with %v, want %v", err, wantEnd)
+			}
+			if !slices.EqualFunc(got, want, bytes.Equal) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+	})
+}
+
+// FuzzRequest holds the decoder against the schema: one takes what the other
+// takes, and what is taken survives being written again.
+func FuzzRequest(f *testing.F) {
+	for _, line := range vectorLines(f) {
+		f.Add(line)
+	}
+	schema := schemaOf(f, "Request")
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, fault := decodeRequest(line)
+		if fault == nil && !slices.Contains(requestTypes, r.kind) {
+			return // its payload is not looked at
+		}
+		if fault == nil {
+			fault = decodePayload(r)
+		}
+		if fault != nil && fault.Code == CodeUnsupportedVersion {
+			return // the schema does not say which are spoken
+		}
+		var members map[string]any
+		if json.Unmarshal(line, &members) != nil || members == nil {
+			if fault == nil {
+				t.Errorf("%q was taken", line)
+			}
+			return
+		}
+		if _, ok := members["success"]; ok || !bytes.Equal(line, bytes.ToValidUTF8(line, nil)) {
+			return // a response to the schema; not JSON to the decoder
+		}
+		if err := schema.Validate(members); (err == nil) != (fault == nil) {
+			t.Errorf("%s: the decoder says %v, the schema %v", line, fault, err)
+		}
+		if fault != nil {
+			return
+		}
+		again, err := reencodeRequest(r, rawOrNil(r.payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, fault := decodeRequest(again)
+		if fault != nil || back.id != r.id || back.kind != r.kind || back.version != r.version {
+			t.Errorf("%s came back as %s: %v", line, again, fault)
+		}
+	})
+}
+
+func rawOrNil(raw json.RawMessage) any {
+	if raw == nil {
+		return nil
+	}
+	return raw
+}
+
+func decodePayload(r request) *Error {
+	p, fault := r.payloadObject()
+	if fault != nil {
+		return fault
+	}
+	switch r.kind {
+	case "hello":
+		_, fault = decodeHello(p)
+	case "listen":
+		_, fault = decodeListen(p)
+	case "unlisten":
+		_, fault = decodeEvents(p)
+	case "call":
+		_, fault = decodeCall(p)
+	case "cancel":
+		_, fault = decodeCancel(p)
+	}
+	return fault
+}
+
+// FuzzEnvelope has a client read anything: it takes it, or ends the connection
+// with a reason.
+func FuzzEnvelope(f *testing.F) {
+	for _, line := range vectorLines(f) {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		c := &Client{log: discard, events: make(chan Event, 1), waiting: map[int64]chan<- answer{1: make(chan answer, 1)}}
+		err := c.receive(line)
+		var goodbye *ByeError
+		if err != nil && !errors.Is(err, ErrIncompatible) && !errors.As(err, &goodbye) {
+			t.Errorf("%q: %v", line, err)
+		}
+	})
+}
