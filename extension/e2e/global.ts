@@ -1,9 +1,10 @@
 // Once for a whole run: the packaged extension in a real VS Code, in folders that are gone afterwards.
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { installed, setUp } from "./setup.mjs";
@@ -76,7 +77,8 @@ async function start(root: string, mark: string): Promise<Run> {
   const artifacts = join(extension, "out", "e2e");
   mkdirSync(artifacts, { recursive: true });
   const bin = folder("bin");
-  const coordinator = join(bin, "coordinator");
+  // One that is built already, a release for instance, can be tested too.
+  const coordinator = process.env.BROWSER_COORDINATOR_PROGRAM ?? join(bin, "coordinator");
   const chromedp = join(bin, "chromedp");
   const env: Record<string, string> = {
     ...(Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined)) as Record<
@@ -96,14 +98,8 @@ async function start(root: string, mark: string): Promise<Run> {
 
   const packed = join(extension, "dist", "browser-coordinator.vsix");
   execFileSync("npm", ["run", "--silent", "package"], { cwd: extension, stdio: ["ignore", "ignore", "inherit"] });
-  execFileSync("go", ["build", "-o", coordinator, "./coordinator"], {
-    cwd: repository,
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  execFileSync("go", ["build", "-o", chromedp, "./extension/e2e/clients/chromedp"], {
-    cwd: repository,
-    stdio: ["ignore", "inherit", "inherit"],
-  });
+  if (!process.env.BROWSER_COORDINATOR_PROGRAM) goBuild(coordinator, "./coordinator");
+  goBuild(chromedp, "./extension/e2e/clients/chromedp");
 
   const config = join(folder("config"), "code-server.yaml");
   writeFileSync(config, "auth: none\n");
@@ -115,17 +111,23 @@ async function start(root: string, mark: string): Promise<Run> {
   execFileSync(codeServer, [...places, "--install-extension", packed], { env, stdio: ["ignore", "ignore", "inherit"] });
 
   const flags = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
-  const url = await listening(codeServer, [...places, ...flags, "--bind-addr", "127.0.0.1:0"], env);
+  const url = await listening(codeServer, [...places, ...flags, "--bind-addr", "127.0.0.1:0"], env, artifacts);
   return { root, url, env, sockets, browser, coordinator, chromedp, artifacts };
 }
 
+function goBuild(target: string, folder: string): void {
+  execFileSync("go", ["build", "-o", target, folder], { cwd: repository, stdio: ["ignore", "inherit", "inherit"] });
+}
+
 /** Starts the server and answers its address once it listens. */
-function listening(program: string, args: string[], env: Record<string, string>): Promise<string> {
-  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "inherit"] });
+function listening(program: string, args: string[], env: Record<string, string>, artifacts: string): Promise<string> {
+  const log = openSync(join(artifacts, "code-server.log"), "w");
+  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", log] });
+  closeSync(log);
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`code-server ended with ${code} before it listened`)));
-    createInterface({ input: child.stdout }).on("line", (line) => {
+    createInterface({ input: child.stdout as Readable }).on("line", (line) => {
       const found = /HTTP server listening on (http:\/\/127\.0\.0\.1:[0-9]+)/.exec(line)?.[1];
       if (found) resolve(found);
     });

@@ -8,8 +8,8 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     globalSetup: "./global.ts",
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 30_000,
   },
 });

@@ -1,5 +1,5 @@
 // The window's life in a real VS Code: found, told of its browser, cleared, gone.
-import type { Browser } from "playwright-core";
+import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { untilAbsent, untilPresent } from "./support/files";
 import { openShop, type Shop } from "./support/shop";
@@ -7,7 +7,7 @@ import { addressOf, Listener } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
 
 const run = inject("run");
-let screen: Browser;
+let screen: BrowserContext;
 let shop: Shop;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ test("F5 pushes the browser's endpoint, stopping clears it, closing the window r
   expect(running.browser?.debugSession).toBe(running.debugSessions[0]?.id);
   await window.screenshot("window-debugging");
 
-  await window.toolbar("Stop");
+  await window.stop();
   const stopped = await listener.until((state) => state.browser === null && state.debugSessions.length === 0);
   expect(stopped.pages).toEqual([]);
 

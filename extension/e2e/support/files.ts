@@ -2,11 +2,11 @@
 import { existsSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 
-export function untilPresent(path: string, limit = 20_000): Promise<void> {
+export function untilPresent(path: string, limit = 60_000): Promise<void> {
   return until(path, true, limit);
 }
 
-export function untilAbsent(path: string, limit = 20_000): Promise<void> {
+export function untilAbsent(path: string, limit = 60_000): Promise<void> {
   return until(path, false, limit);
 }
 

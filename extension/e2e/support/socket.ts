@@ -36,7 +36,7 @@ export class Listener {
       const state = stateOf(line);
       return isState(line) && state.revision > after && fits(state);
     };
-    return stateOf(await this.client.until(isWanted, 30_000));
+    return stateOf(await this.client.until(isWanted, 60_000));
   }
 
   close(): void {

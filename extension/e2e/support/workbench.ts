@@ -1,12 +1,16 @@
 // A VS Code window, driven as a person drives it: keys, menus and clicks.
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
 import type { Run } from "../global";
 
 /** The browser in which the windows are shown. It has nothing to do with what they debug. */
-export function openScreen(run: Run): Promise<Browser> {
+export async function openScreen(run: Run): Promise<BrowserContext> {
   const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"];
-  return chromium.launch({ executablePath: run.browser, env: run.env, args });
+  const browser = await chromium.launch({ executablePath: run.browser, env: run.env, args });
+  // One context, and so one cache: each window's page loads the same files.
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  context.on("close", () => void browser.close());
+  return context;
 }
 
 export class Workbench {
@@ -15,8 +19,9 @@ export class Workbench {
     readonly page: Page,
   ) {}
 
-  static async open(run: Run, screen: Browser, query: string): Promise<Workbench> {
-    const page = await screen.newPage({ viewport: { width: 1280, height: 800 } });
+  static async open(run: Run, screen: BrowserContext, query: string): Promise<Workbench> {
+    const page = await screen.newPage();
+    page.setDefaultTimeout(60_000);
     const workbench = new Workbench(run, page);
     await page.goto(`${run.url}/?${query}`);
     await page.locator(".monaco-workbench .part.statusbar").waitFor();
@@ -69,6 +74,11 @@ export class Workbench {
       .waitFor();
   }
 
+  /** Waits until the debugger stands nowhere. */
+  async running(): Promise<void> {
+    await this.page.locator('.debug-toolbar a.action-label[aria-label^="Pause"]').waitFor();
+  }
+
   async press(key: string): Promise<void> {
     await this.page.keyboard.press(key);
   }
@@ -76,6 +86,12 @@ export class Workbench {
   /** A button of the debug toolbar, by the beginning of its label. */
   async toolbar(label: string): Promise<void> {
     await this.page.locator(`.debug-toolbar a.action-label[aria-label^="${label}"]`).click();
+  }
+
+  /** Ends the debug session and waits until the editor shows none. */
+  async stop(): Promise<void> {
+    await this.toolbar("Stop");
+    await this.page.locator(".debug-toolbar").waitFor({ state: "hidden" });
   }
 
   /** The status bar's item of the extension. */

@@ -24,7 +24,7 @@ export const waitingLimit = 16 * 1024 * 1024;
 const fullAt = 1024 * 1024;
 /** How long a client may take to read the last lines. */
 const linger = 2_000;
-const callLimit = 5_000;
+export const callLimit = 5_000;
 
 /** What call can run. */
 export interface Command {

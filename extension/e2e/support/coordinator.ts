@@ -1,0 +1,37 @@
+// The coordinator's commands, as a script would use them.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Run } from "../global";
+
+const execute = promisify(execFile);
+
+export interface WindowRow {
+  address: string;
+  workspace: string | null;
+  kind: string;
+  browser: { url: string; product?: string } | null;
+  endpoint?: string;
+}
+
+export async function coordinator(run: Run, ...args: string[]): Promise<string> {
+  const { stdout } = await execute(run.coordinator, args, { env: run.env, cwd: run.root, timeout: 20_000 });
+  return stdout;
+}
+
+export async function windows(run: Run): Promise<WindowRow[]> {
+  return (JSON.parse(await coordinator(run, "windows", "--json")) as { windows: WindowRow[] }).windows;
+}
+
+export async function endpoint(run: Run, folder: string): Promise<string> {
+  return (await coordinator(run, "endpoint", "--workspace", folder)).trim();
+}
+
+/** What chromedp sees through an endpoint. */
+export async function chromedp(
+  run: Run,
+  address: string,
+  url: string,
+): Promise<{ title: string; sum: number; pages: string[] }> {
+  const { stdout } = await execute(run.chromedp, [address, url], { env: run.env, timeout: 30_000 });
+  return JSON.parse(stdout);
+}

@@ -1,0 +1,223 @@
+// The address: what is taken, what is refused, and what is never deleted.
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { directory, isName, names } from "../src/core/address";
+import { bind, deleteStale } from "../src/core/bind";
+import { locked } from "../src/core/lock";
+import { silent } from "../src/core/log";
+import { WindowServer } from "../src/core/server";
+import { Store } from "../src/core/store";
+import { Client } from "./support/client";
+import { identity, serve, surroundings, temporaryFolder, testCommands } from "./support/window";
+
+const key = identity.key;
+
+/** A socket file whose listener was killed. */
+async function deadSocket(path: string): Promise<void> {
+  const script = `require("net").createServer().listen(${JSON.stringify(path)}, () => console.log("up"))`;
+  const child: ChildProcess = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  await new Promise((resolve) => child.stdout?.once("data", resolve));
+  child.kill("SIGKILL");
+  await new Promise((resolve) => child.once("exit", resolve));
+  expect(lstatSync(path).isSocket()).toBe(true);
+}
+
+test("a window's directory and socket are its user's alone", async () => {
+  const { address, around } = await serve();
+  expect(address).toBe(join(directory(around), `ipc-${key}.sock`));
+  expect(lstatSync(dirname(address)).mode & 0o777).toBe(0o700);
+  expect(lstatSync(address).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dirname(address))).toEqual([`ipc-${key}.sock`]);
+});
+
+test("closing removes the socket and leaves nothing", async () => {
+  const { server, address } = await serve();
+  await server.close();
+  expect(readdirSync(dirname(address))).toEqual([]);
+});
+
+test("two windows on one folder: both are served, and each removes only its own", async () => {
+  const first = await serve();
+  const second = await serve(testCommands, first.around);
+  expect(second.address).toBe(first.address.replace(".sock", "-2.sock"));
+  await first.server.close();
+  const third = await serve(testCommands, first.around);
+  expect(third.address).toBe(first.address);
+  await second.server.close();
+  expect(existsSync(third.address)).toBe(true);
+  expect((await (await third.dial()).ask("ping")).success).toBe(true);
+});
+
+test("a name that somebody else has by now is not removed", async () => {
+  const { server, address, around } = await serve();
+  // As if this window had been taken for dead while it was stopped.
+  const { unlinkSync } = await import("node:fs");
+  unlinkSync(address);
+  const next = await serve(testCommands, around);
+  expect(next.address).toBe(address);
+  await server.close();
+  expect(existsSync(address)).toBe(true);
+});
+
+test("nine windows on one folder, and no tenth", async () => {
+  const { around } = await serve();
+  for (let i = 2; i <= 9; i++) expect((await serve(testCommands, around)).address).toContain(`-${i}.sock`);
+  await expect(serve(testCommands, around)).rejects.toThrow("all nine addresses");
+});
+
+test("a dead window's name is taken over", async () => {
+  const around = await surroundings();
+  const dir = directory(around);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  await deadSocket(join(dir, `ipc-${key}.sock`));
+  const { address, dial } = await serve(testCommands, around);
+  expect(address).toBe(join(dir, `ipc-${key}.sock`));
+  expect((await (await dial()).ask("ping")).success).toBe(true);
+});
+
+test("a file, a link and a folder in the name's place stay", async () => {
+  const around = await surroundings();
+  const dir = directory(around);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const [file, link, folder] = names(key, "linux").map((name) => join(dir, name));
+  writeFileSync(file as string, "mine");
+  await deadSocket(join(dir, "other"));
+  symlinkSync(join(dir, "other"), link as string);
+  mkdirSync(folder as string);
+  const { address } = await serve(testCommands, around);
+  expect(address).toContain("-4.sock");
+  for (const path of [file, link, folder, join(dir, "other")]) expect(() => lstatSync(path as string)).not.toThrow();
+});
+
+test("only a name of the form is deleted, however dead", async () => {
+  const dir = await temporaryFolder();
+  const uid = process.getuid?.() ?? 0;
+  await deadSocket(join(dir, "postgres.sock"));
+  expect(await deleteStale(join(dir, "postgres.sock"), uid)).toBe(false);
+  expect(existsSync(join(dir, "postgres.sock"))).toBe(true);
+  await deadSocket(join(dir, "ipc-pid-7-2.sock"));
+  expect(await deleteStale(join(dir, "ipc-pid-7-2.sock"), uid + 1)).toBe(false);
+  expect(await deleteStale(join(dir, "ipc-pid-7-2.sock"), uid)).toBe(true);
+});
+
+test("a stopped window is not taken for dead", async () => {
+  const around = await surroundings();
+  const dir = directory(around);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const path = join(dir, `ipc-${key}.sock`);
+  const script = `require("net").createServer().listen(${JSON.stringify(path)}, () => console.log("up"))`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  child.kill("SIGSTOP");
+  expect((await serve(testCommands, around)).address).toContain("-2.sock");
+});
+
+test("a directory that others may enter is refused, not used", async () => {
+  const around = await surroundings();
+  const dir = directory(around);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  chmodSync(dir, 0o755);
+  await expect(serve(testCommands, around)).rejects.toThrow(`chmod 700 '${dir}'`);
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test("a path that is too long for a socket goes to the short directory", async () => {
+  const around = await surroundings();
+  // 107 bytes fit: /…/browser-coordinator-mcp/ipc-0123456789abcdef-9.sock
+  const room = 107 - 28 - "/browser-coordinator-mcp".length;
+  const fits = { ...around, env: { XDG_DATA_HOME: `/${"d".repeat(room - 1)}` } };
+  const over = { ...around, env: { XDG_DATA_HOME: `/${"d".repeat(room)}` } };
+  expect(directory({ ...fits, platform: "linux" })).toBe(`/${"d".repeat(room - 1)}/browser-coordinator-mcp`);
+  expect(directory({ ...over, platform: "linux" })).toBe(`/tmp/browser-coordinator-mcp-${around.uid}`);
+  expect(directory({ ...fits, platform: "darwin" })).toBe(`/tmp/browser-coordinator-mcp-${around.uid}`);
+});
+
+test("XDG_DATA_HOME counts only when it is absolute", () => {
+  const around = { platform: "linux" as const, home: "/home/dev", uid: 1000 };
+  const standard = "/home/dev/.local/share/browser-coordinator-mcp";
+  expect(directory({ ...around, env: {} })).toBe(standard);
+  expect(directory({ ...around, env: { XDG_DATA_HOME: "" } })).toBe(standard);
+  expect(directory({ ...around, env: { XDG_DATA_HOME: "data" } })).toBe(standard);
+  expect(directory({ ...around, env: { XDG_DATA_HOME: "/data/" } })).toBe("/data/browser-coordinator-mcp");
+  expect(directory({ ...around, platform: "darwin", env: {} })).toBe(standard);
+});
+
+test("names", () => {
+  expect(names("pid-7", "win32")[1]).toBe("\\\\.\\pipe\\browser-coordinator-mcp-pid-7-2");
+  for (const name of [
+    "ipc-0123456789abcdef.sock",
+    "ipc-0123456789abcdef-9.sock",
+    "ipc-pid-7.sock",
+    "ipc-pid-7-2.sock",
+  ]) {
+    expect(isName(name)).toBe(true);
+  }
+  for (const name of [
+    "ipc-0123456789ABCDEF.sock",
+    "ipc-0123.sock",
+    "ipc-0123456789abcdef-1.sock",
+    ".lock",
+    "ipc-pid-.sock",
+  ]) {
+    expect(isName(name)).toBe(false);
+  }
+});
+
+test("the lock of a process that is gone, and one that is too old, are broken", async () => {
+  const dir = await temporaryFolder();
+  writeFileSync(join(dir, ".lock"), "4194305\n"); // above the largest pid
+  expect(await locked(dir, async () => "done")).toBe("done");
+  writeFileSync(join(dir, ".lock"), `${process.pid}\n`);
+  utimesSync(join(dir, ".lock"), new Date(Date.now() - 11_000), new Date(Date.now() - 11_000));
+  expect(await locked(dir, async () => "done")).toBe("done");
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test("a lock that is held is waited for, for two seconds", async () => {
+  const dir = await temporaryFolder();
+  writeFileSync(join(dir, ".lock"), `${process.pid}\n`);
+  await expect(locked(dir, async () => "done")).rejects.toThrow(join(dir, ".lock"));
+  expect(readdirSync(dir)).toEqual([".lock"]);
+});
+
+test("fifty windows that bind and close at once: each is reachable, and nothing stays", async () => {
+  const around = await surroundings();
+  const rounds = Array.from({ length: 50 }, async (_, i) => {
+    const own = { ...identity, key: `${i % 25}`.padStart(16, "0") };
+    const server = new WindowServer({
+      name: "t",
+      version: "1",
+      identity: own,
+      store: new Store(),
+      commands: new Map(),
+      log: silent,
+    });
+    const address = await server.open(around);
+    const client = await Client.dial(address);
+    expect((await client.ask("state")).payload?.session).toBe(server.session);
+    client.close();
+    await server.close();
+  });
+  await Promise.all(rounds);
+  expect(readdirSync(directory(around))).toEqual([]);
+});
+
+test("where there is no room for a socket, the error says so and nothing is left", async () => {
+  const around = await surroundings();
+  mkdirSync(around.home, { recursive: true });
+  writeFileSync(join(around.home, "data"), "a file where the directory should be");
+  await expect(bind(createServer(), key, around)).rejects.toThrow(/ENOTDIR|EEXIST/);
+});
