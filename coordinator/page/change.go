@@ -20,7 +20,8 @@ const (
 type mark struct {
 	console, seq            int64
 	commits, moves, windows int
-	url, download           string
+	inputs                  int64
+	url                     string
 }
 
 // markNow is called with Page.mu free.
@@ -32,14 +33,15 @@ func (p *Page) markNow() mark {
 	defer p.mu.Unlock()
 	p.download = ""
 	return mark{
+		inputs:  p.inputs.Load(),
 		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows,
 		url: p.frames[p.mainID()].url,
 	}
 }
 
 // act runs something that may change the page and answers with what changed. A
-// dialog that opens meanwhile is such a change: the act is done, the page stands
-// still behind the dialog.
+// dialog that opens meanwhile is such a change, and so is a breakpoint that the
+// input has reached: the act is done, and the page stands still.
 func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
 	ctx, end, err := p.begin(ctx, doing, timeout)
 	if err != nil {
@@ -52,11 +54,17 @@ func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do 
 	if err == nil {
 		err = p.settle(ctx, before)
 	}
+	var paused *PausedError
+	if errors.As(err, &paused) && p.inputs.Load() > before.inputs {
+		c := p.since(before)
+		c.Paused = &paused.At
+		return c, nil
+	}
 	var dialog *DialogError
 	if err != nil && !errors.As(err, &dialog) {
 		return Change{}, p.explain(err, doing)
 	}
-	return p.since(before), nil
+	return p.answer(ctx, before), nil
 }
 
 // settle waits for what an act has set going: its scripts (one round trip to the
@@ -158,12 +166,23 @@ func (p *Page) since(before mark) Change {
 	if windows > 0 {
 		c.NewPages = p.browser.openedSince(before.seq, p.id)
 	}
-	if c.Navigated {
-		p.browser.mu.Lock()
-		if info := p.browser.opened[p.id]; info != nil {
-			c.Title = info.Title
-		}
-		p.browser.mu.Unlock()
+	return c
+}
+
+// answer is since, with the title of a new document.
+func (p *Page) answer(ctx context.Context, before mark) Change {
+	c := p.since(before)
+	if !c.Navigated || c.Dialog != nil {
+		return c
+	}
+	var r struct {
+		Result struct {
+			Value string `json:"value"`
+		} `json:"result"`
+	}
+	// Without a title the answer is still right.
+	if err := p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "document.title", "returnByValue": true, "silent": true}, &r); err == nil {
+		c.Title = r.Result.Value
 	}
 	return c
 }

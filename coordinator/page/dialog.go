@@ -36,5 +36,5 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 	if err != nil && !errors.As(err, &dialog) {
 		return Change{}, p.explain(err, doing)
 	}
-	return p.since(before), nil
+	return p.answer(ctx, before), nil
 }

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
@@ -107,12 +107,12 @@ func (p *Page) find(ctx context.Context, target string) (*element, error) {
 func (p *Page) lookUpRef(target string, n int) (refEntry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	entry, ok := p.refs.byRef[n]
-	if ok {
+	entry, ok := p.refs.entries[n]
+	switch {
+	case ok && !entry.stale:
 		return entry, nil
-	}
-	if n <= p.refs.last && n > 0 {
-		return entry, &StaleRefError{Ref: target, Gone: "its document was replaced"}
+	case ok || n > 0 && n <= p.refs.last:
+		return entry, &StaleRefError{Ref: target, Was: entry.label, Gone: "its document was replaced"}
 	}
 	return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
 }
@@ -122,34 +122,46 @@ func (p *Page) findRef(ctx context.Context, target string, n int) (*element, err
 	if err != nil {
 		return nil, err
 	}
-	session, world, err := p.world(ctx, entry.frame)
-	if errors.Is(err, errFrameGone) {
-		return nil, &StaleRefError{target, entry.label, "its frame has gone"}
-	}
-	if err != nil {
-		return nil, err
-	}
-	r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: entry.node, ExecutionContextID: world})
-	if noContext(err) {
-		// The document stayed, our world in it did not (document.open does that).
-		if session, world, err = p.newWorld(ctx, entry.frame); err == nil {
-			r, err = protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: entry.node, ExecutionContextID: world})
-		}
-	}
-	// A navigation may have come in between, and the new document may use the
-	// same node ids: what the events say by now decides.
+	e, err := p.numbered(ctx, entry.frame, n, entry.label)
+	// What the events say by now decides whether the document is still there.
 	p.browser.flush()
 	if _, gone := p.lookUpRef(target, n); gone != nil {
-		return nil, &StaleRefError{target, entry.label, "its document was replaced"}
-	}
-	var refusal *cdp.Error
-	if errors.As(err, &refusal) {
-		return nil, &StaleRefError{target, entry.label, "its element was removed"}
+		err = gone
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &element{target: target, label: entry.label, frame: entry.frame, session: session, handle: r.Object.ObjectID}, nil
+	e.target = target
+	return e, nil
+}
+
+// numbered asks the snapshot script's table for an element.
+func (p *Page) numbered(ctx context.Context, id protocol.FrameID, n int, label string) (*element, error) {
+	gone := &StaleRefError{Ref: "e" + strconv.Itoa(n), Was: label}
+	p.mu.Lock()
+	f := p.frames[id]
+	if f == nil || f.world == 0 {
+		p.mu.Unlock()
+		gone.Gone = "its frame or document has gone"
+		return nil, gone
+	}
+	session, world := f.session, f.world
+	p.mu.Unlock()
+	r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: fmt.Sprintf("globalThis.elements?.get(%d)?.deref()", n), ContextID: world,
+	})
+	if noContext(err) {
+		gone.Gone = "its document was replaced"
+		return nil, gone
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Result == nil || r.Result.ObjectID == "" {
+		gone.Gone = "its element was removed"
+		return nil, gone
+	}
+	return &element{target: gone.Ref, label: label, frame: id, session: session, handle: r.Result.ObjectID}, nil
 }
 
 //go:embed query.js

@@ -18,6 +18,16 @@ var (
 	ErrPaused = errors.New("the page is paused in the debugger: continue it there first")
 )
 
+// PausedError reports where script execution is paused; it is ErrPaused.
+type PausedError struct{ At Paused }
+
+func (e *PausedError) Error() string {
+	return fmt.Sprintf("the page is paused in the debugger (%s): continue it there first", e.At)
+}
+
+// Is makes errors.Is(err, ErrPaused) true.
+func (e *PausedError) Is(target error) bool { return target == ErrPaused }
+
 // StaleRefError reports a ref whose document or element is gone.
 type StaleRefError struct {
 	Ref  string

@@ -1,10 +1,14 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
@@ -43,7 +47,9 @@ func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMes
 	}
 	r, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: expression, AwaitPromise: new(true), ReturnByValue: new(true),
-		UserGesture: new(true), ReplMode: new(!looksLikeFunction(script)),
+		UserGesture: new(true),
+		// For "await" outside of a function; promises that it yields are not awaited.
+		ReplMode: new(expression == script && strings.Contains(script, "await ")),
 	})
 	if err != nil {
 		return nil, err
@@ -126,7 +132,47 @@ func scriptResult(o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (js
 	case o.UnserializableValue != "":
 		return json.Marshal(string(o.UnserializableValue))
 	case len(o.Value) > 0:
-		return json.RawMessage(o.Value), nil
+		return unescape(o.Value), nil
 	}
 	return json.Marshal(o.Description)
+}
+
+// unescape writes the characters that the browser escapes in its JSON as
+// themselves: an agent pays for each. Quotes, control characters and lone
+// surrogates stay escaped.
+func unescape(raw []byte) json.RawMessage {
+	if !bytes.Contains(raw, []byte(`\u`)) {
+		return raw
+	}
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			out = append(out, raw[i])
+			continue
+		}
+		r, ok := escaped(raw[i:])
+		length := 6
+		if ok && utf16.IsSurrogate(r) {
+			low, _ := escaped(raw[i+6:])
+			r = utf16.DecodeRune(r, low)
+			ok, length = r != utf8.RuneError, 12
+		}
+		if ok && r >= ' ' && r != '"' && r != '\\' && r != 0x7f {
+			out = utf8.AppendRune(out, r)
+			i += length - 1
+			continue
+		}
+		out = append(out, raw[i], raw[i+1])
+		i++
+	}
+	return out
+}
+
+// escaped reads a \uXXXX at the beginning.
+func escaped(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(n), err == nil
 }

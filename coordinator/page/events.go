@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/log"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -73,7 +74,6 @@ func init() {
 		target.TargetCreated.Method:      handler((*Browser).targetCreated),
 		target.TargetInfoChanged.Method:  handler((*Browser).targetChanged),
 		target.TargetDestroyed.Method:    handler((*Browser).targetDestroyed),
-		target.TargetCrashed.Method:      handler((*Browser).targetCrashed),
 		target.AttachedToTarget.Method:   handler((*Browser).attached),
 		target.DetachedFromTarget.Method: handler((*Browser).detached),
 	}
@@ -106,16 +106,6 @@ func (b *Browser) targetDestroyed(_ target.SessionID, e *target.EventTargetDestr
 	defer b.mu.Unlock()
 	delete(b.opened, e.TargetID)
 	delete(b.openedAt, e.TargetID)
-}
-
-func (b *Browser) targetCrashed(_ target.SessionID, e *target.EventTargetCrashed) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, p := range b.sessions {
-		if p.id == e.TargetID {
-			p.end(ErrCrashed)
-		}
-	}
 }
 
 // attached takes in a frame that another process renders.
@@ -204,6 +194,7 @@ var pageEvents = map[string]func(*Page, cdp.Event) error{
 	runtime.ExecutionContextsCleared.Method: pageHandler((*Page).contextsCleared),
 	runtime.ConsoleAPICalled.Method:         pageHandler((*Page).consoleCalled),
 	runtime.ExceptionThrown.Method:          pageHandler((*Page).exceptionThrown),
+	debugger.Paused.Method:                  pageHandler((*Page).debuggerPaused),
 	log.EntryAdded.Method:                   pageHandler((*Page).entryAdded),
 	"Inspector.targetCrashed":               pageHandler((*Page).crashed),
 	"Inspector.targetReloadedAfterCrash":    pageHandler((*Page).revived),
@@ -225,7 +216,12 @@ func (p *Page) frameDetached(s *cdp.Session, e *cdppage.EventFrameDetached) {
 	}
 }
 
-func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) { p.commit(s, e.Frame) }
+func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
+	p.commit(s, e.Frame)
+	if e.Frame.ID == p.mainID() && e.Type == cdppage.NavigationTypeBackForwardCacheRestore {
+		p.loaded, p.parsed = true, true // it does not load again
+	}
+}
 
 func (p *Page) navigatedWithin(_ *cdp.Session, e *cdppage.EventNavigatedWithinDocument) {
 	if f := p.frames[e.FrameID]; f != nil {
@@ -318,6 +314,7 @@ func (p *Page) frameAttachedElsewhere(s *cdp.Session, info *target.Info) {
 		p.frames[id] = f
 	}
 	f.session, f.url, f.world, f.learnt = s, info.URL, 0, false
+	f.generation++
 	p.refs.dropFrame(id)
 	p.notify()
 	p.mu.Unlock()

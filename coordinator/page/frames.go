@@ -20,6 +20,8 @@ type frame struct {
 	url     string
 	learnt  bool                       // what is below it was read or has come by events
 	world   runtime.ExecutionContextID // our isolated world in its document; 0: not made yet
+	// generation counts the frame's documents, for the snapshot script.
+	generation int
 }
 
 // addFrames adds a frame tree, keeping what events have told meanwhile; mu is
@@ -60,6 +62,7 @@ func (p *Page) commit(session *cdp.Session, n *protocol.Frame) {
 	}
 	f.session, f.learnt = session, true
 	f.url, f.world = n.URL+n.URLFragment, 0
+	f.generation++
 	p.refs.dropFrame(n.ID)
 	for id, other := range p.frames {
 		if other.parent == n.ID && other.session == session {

@@ -44,7 +44,7 @@ func (p *Page) ready(ctx context.Context, target, kind string, patience time.Dur
 	}
 	err = e.call(ctx, readyScript, map[string]any{"kind": kind, "budget": patience.Milliseconds()}, &r)
 	if err == nil && r.OK && !r.Top {
-		r.X, r.Y, r.Why, err = p.outward(ctx, e.frame, r.X, r.Y)
+		r.X, r.Y, r.Why, err = p.reach(ctx, e, r.X, r.Y, patience)
 		r.OK = r.Why == ""
 	}
 	if e.label == "" {
@@ -124,6 +124,7 @@ func (p *Page) Hover(ctx context.Context, target string) (Change, error) {
 // mouse sends events in one go, the browser keeps their order, then waits until
 // the page has taken them all.
 func (p *Page) mouse(ctx context.Context, x, y float64, modifiers int64, events []input.DispatchMouseEventParams) error {
+	p.inputs.Add(1)
 	sent := make([]*cdp.Pending, 0, len(events))
 	for _, e := range events {
 		e.X, e.Y, e.Modifiers = x, y, modifiers
@@ -198,6 +199,12 @@ func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) erro
 	case text == "":
 		return p.press(ctx, "Delete")
 	}
+	return p.insert(ctx, text)
+}
+
+// insert puts text where the caret is, as an input method does.
+func (p *Page) insert(ctx context.Context, text string) error {
+	p.inputs.Add(1)
 	return p.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: text}, nil)
 }
 

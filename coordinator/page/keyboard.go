@@ -188,7 +188,7 @@ func (p *Page) press(ctx context.Context, spec string) error {
 func (p *Page) typeRune(ctx context.Context, c rune) error {
 	k, ok := runeKey(c)
 	if !ok {
-		return p.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: string(c)}, nil)
+		return p.insert(ctx, string(c))
 	}
 	modifiers := int64(0)
 	if k.shift {
@@ -203,6 +203,7 @@ var editing = map[string]string{"a": "selectAll", "c": "copy", "x": "cut", "v": 
 
 // stroke sends a key with its modifiers held.
 func (p *Page) stroke(ctx context.Context, k key, modifiers int64) error {
+	p.inputs.Add(1)
 	down := input.DispatchKeyEventParams{
 		Type: input.DispatchKeyEventTypeRawKeyDown, Modifiers: modifiers,
 		Key: k.key, Code: k.code, WindowsVirtualKeyCode: k.vk, NativeVirtualKeyCode: k.vk,

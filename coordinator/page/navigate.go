@@ -88,7 +88,7 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	var failed *NavigationError
 	switch {
 	case errors.Is(err, errNoDocument):
-		return p.since(before), nil
+		return p.answer(ctx, before), nil
 	case errors.As(err, &failed):
 		if failed.Code == "net::ERR_ABORTED" && p.since(before).Download != "" {
 			return p.since(before), nil
@@ -119,7 +119,7 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	if err != nil {
 		return Change{}, p.explain(err, doing)
 	}
-	return p.since(before), nil
+	return p.answer(ctx, before), nil
 }
 
 // revive lets a navigation begin on a page that has crashed.

@@ -34,7 +34,9 @@ func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Du
 	opCtx, cancel := context.WithCancelCause(bounded)
 	op := &operation{cancel: cancel, anyDialog: anyDialog}
 	p.ops[op] = struct{}{}
+	probe := time.AfterFunc(slowCall, func() { p.slow(opCtx) })
 	return opCtx, func() {
+		probe.Stop()
 		p.mu.Lock()
 		delete(p.ops, op)
 		p.mu.Unlock()
@@ -53,6 +55,21 @@ func (p *Page) interrupt(news error) {
 	}
 }
 
+// slowCall is how long a call may take before it is asked why.
+const slowCall = 500 * time.Millisecond
+
+// slow looks for what may hold up a call: a debugger, or a tab in the background
+// that is not drawn.
+func (p *Page) slow(ctx context.Context) {
+	p.askPaused(ctx)
+	p.mu.Lock()
+	acted := p.focused
+	p.mu.Unlock()
+	if acted {
+		p.draw(ctx)
+	}
+}
+
 // explain turns an error of a call into what its user can act on.
 func (p *Page) explain(err error, doing string) error {
 	if err == nil {
@@ -62,7 +79,11 @@ func (p *Page) explain(err error, doing string) error {
 	p.mu.Lock()
 	ended := p.ended
 	p.mu.Unlock()
-	for _, known := range []error{ErrBrowserGone, ErrCrashed, ErrPageClosed, ErrPaused} {
+	var paused *PausedError
+	if errors.As(err, &paused) {
+		return paused
+	}
+	for _, known := range []error{ErrBrowserGone, ErrCrashed, ErrPageClosed} {
 		if errors.Is(err, known) {
 			return known
 		}

@@ -1,14 +1,39 @@
-function ({ x, y }) {
-  // this is the frame element; the point is inside of its content.
+async function ({ x, y }) {
+  // this is the frame element; the point is inside of its content. Where the
+  // point is not in view, the window is scrolled: a frame of another process
+  // cannot do that itself in time.
   const describe = (e) => "<" + e.localName + (e.id ? ` id="${e.id}"` : "") + ">";
+  const frame = () => new Promise((done) => {
+    requestAnimationFrame(done);
+    setTimeout(done, 100);
+  });
   let owner = this, w = window;
   for (;;) {
-    const r = owner.getBoundingClientRect(), style = w.getComputedStyle(owner);
-    x += r.left + owner.clientLeft + parseFloat(style.paddingLeft);
-    y += r.top + owner.clientTop + parseFloat(style.paddingTop);
-    const found = owner.getRootNode().elementFromPoint(x, y);
+    const style = w.getComputedStyle(owner), innerX = x, innerY = y;
+    const move = () => {
+      const r = owner.getBoundingClientRect();
+      x = innerX + r.left + owner.clientLeft + parseFloat(style.paddingLeft);
+      y = innerY + r.top + owner.clientTop + parseFloat(style.paddingTop);
+      return owner.getRootNode().elementFromPoint(x, y);
+    };
+    let found = move(), scrolled = false;
+    if (found !== owner) {
+      scrolled = true;
+      owner.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
+      found = move();
+    }
+    if (!found) {
+      w.scrollBy({ behavior: "instant", left: x - w.innerWidth / 2, top: y - w.innerHeight / 2 });
+      found = move();
+    }
     if (found !== owner) {
       return { covered: found ? "its frame is covered by " + describe(found) : "its frame is outside of what can be scrolled into view" };
+    }
+    // The browser finds the frame at a point by what was drawn last.
+    if (scrolled) {
+      await frame();
+      await frame();
+      found = move();
     }
     let next = null;
     try { next = w.frameElement; } catch { }

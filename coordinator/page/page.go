@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -24,6 +25,9 @@ type Page struct {
 	session *cdp.Session // of the page itself; frames may have their own
 	console *ring
 
+	inputs    atomic.Int64 // input commands that were sent
+	numbering sync.Mutex   // held while a snapshot gives out refs; before mu
+
 	// mu guards the fields that follow.
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at each change, see notify
@@ -39,6 +43,7 @@ type Page struct {
 	ended    error // ErrCrashed until revived, or ErrPageClosed
 	ops      map[*operation]struct{}
 	focused  bool // focus emulation is on
+	drawing  bool // see draw
 	refs     refTable
 }
 
@@ -196,8 +201,39 @@ func (p *Page) emulateFocus(ctx context.Context) error {
 	if on {
 		return nil
 	}
-	_, err := p.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true})
-	return err
+	var state struct {
+		Result struct {
+			Value string `json:"value"`
+		} `json:"result"`
+	}
+	err := p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "document.visibilityState", "returnByValue": true}, &state)
+	if err != nil {
+		return err
+	}
+	if _, err := p.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}); err != nil {
+		return err
+	}
+	if state.Result.Value != "visible" {
+		p.draw(ctx)
+	}
+	return nil
+}
+
+// draw makes the browser draw a page in the background, once and for as long as
+// the session lives. Focus emulation alone is not enough: after a while nothing
+// is drawn, and whatever waits for a frame (mouse events, a screenshot) waits
+// for good. A screencast, of whose few pixels hardly any are sent, keeps it
+// drawing.
+func (p *Page) draw(ctx context.Context) {
+	p.mu.Lock()
+	on := p.drawing
+	p.drawing = true
+	p.mu.Unlock()
+	if on {
+		return
+	}
+	// A page that has gone cannot be drawn, and whoever acts on it hears of that.
+	_, _ = p.session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{MaxWidth: 8, MaxHeight: 8, EveryNthFrame: 1000})
 }
 
 // humanDuration prints 5s rather than 5.000s.

@@ -124,3 +124,11 @@ func contains(t *testing.T, text string, wanted ...string) {
 		}
 	}
 }
+
+// newClosedPort returns a URL at which nobody listens.
+func newClosedPort(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(nil)
+	s.Close()
+	return s.URL
+}

@@ -3,9 +3,14 @@ package page
 import (
 	"context"
 	_ "embed"
+	"strconv"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
 )
 
 //go:embed place.js
@@ -99,4 +104,50 @@ func (p *Page) processRoot(id protocol.FrameID) frame {
 		f = parent
 	}
 	return *f
+}
+
+//go:embed arrival.js
+var arrivalScript string
+
+// reach moves the pointer to a point in a frame of another process and returns
+// the point in the page once the pointer has arrived in that frame. The browser
+// decides by what was drawn last which process an event goes to; after scrolling
+// that may be another, and a click would hit something else.
+func (p *Page) reach(ctx context.Context, e *element, innerX, innerY float64, patience time.Duration) (x, y float64, why string, err error) {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		x, y, why, err = p.outward(ctx, e.frame, innerX, innerY)
+		if err != nil || why != "" {
+			return 0, 0, why, err
+		}
+		var arrived bool
+		if arrived, err = p.arrives(ctx, e, x, y); arrived || err != nil {
+			return x, y, "", err
+		}
+	}
+	return 0, 0, "input events do not reach its frame", nil
+}
+
+// arrivalBudget is how long one movement of the pointer may take to arrive.
+const arrivalBudget = 100 * time.Millisecond
+
+func (p *Page) arrives(ctx context.Context, e *element, x, y float64) (bool, error) {
+	listening, err := e.session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: arrivalScript, ObjectID: e.handle, AwaitPromise: new(true), ReturnByValue: new(true),
+		Arguments: []*runtime.CallArgument{{Value: jsonv2.Value(strconv.FormatInt(arrivalBudget.Milliseconds(), 10))}},
+	})
+	if err != nil {
+		return false, err
+	}
+	// Two movements: one to the same place would be none.
+	for _, x := range []float64{x - 1, x} {
+		move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
+		if err := p.session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {
+			return false, err
+		}
+	}
+	var r runtime.CallFunctionOnResult
+	if err := listening.Wait(ctx, &r); err != nil {
+		return false, e.gone(err)
+	}
+	return r.Result != nil && string(r.Result.Value) == "true", nil
 }

@@ -25,9 +25,10 @@ async function ({ kind, budget }) {
     }
     return found;
   };
+  // A tab in the background may get no animation frames: then time must do.
   const frame = () => new Promise((done) => {
     if (document.visibilityState === "visible") requestAnimationFrame(done);
-    else setTimeout(done, 16);
+    setTimeout(done, document.visibilityState === "visible" ? 100 : 16);
   });
   const disabled = () => {
     if (element.matches(":disabled")) return true;
@@ -85,7 +86,11 @@ async function ({ kind, budget }) {
     if (!before || style.visibility !== "visible") why = hidden();
     else if (disabled()) why = "it is disabled";
     else if (kind === "type" && !editable()) why = "it is not editable";
-    else {
+    else if (kind !== "click" && kind !== "hover") {
+      // What is not done with the pointer needs no point.
+      element.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
+      return { ok: true, top: true, label: describe(element) };
+    } else {
       let p = point(before), obstacle = p && hit(p);
       if (!p || obstacle) {
         element.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
@@ -110,6 +115,7 @@ async function ({ kind, budget }) {
           const cover = toTop(result);
           if (!cover) return result;
           why = cover;
+          element.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
         }
       }
       if (performance.now() > end) return { why, label: describe(element) };

@@ -7,49 +7,43 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 )
 
-// refTable gives elements their refs; Page.mu guards it. Numbers rise for as
-// long as the page is attached, so a ref of an older document can never mean an
-// element of a newer one.
+// refTable knows in which frame a ref is; Page.mu guards it. The elements
+// themselves are known to the snapshot script in that frame's document. Numbers
+// rise for as long as the page is attached, so a ref of an older document can
+// never mean an element of a newer one.
 type refTable struct {
-	last   int
-	byRef  map[int]refEntry
-	byNode map[nodeKey]int
-}
-
-// nodeKey names an element: backend node ids are unique within a process, and
-// so within a frame's document.
-type nodeKey struct {
-	frame protocol.FrameID
-	node  protocol.BackendNodeID
+	last    int
+	entries map[int]refEntry
 }
 
 type refEntry struct {
-	nodeKey
+	frame protocol.FrameID
 	label string // for messages, for example: button "Save"
+	stale bool   // its document has gone; kept for the label
 }
 
-func newRefTable() refTable {
-	return refTable{byRef: map[int]refEntry{}, byNode: map[nodeKey]int{}}
-}
+// maxStale bounds how many refs of gone documents keep their labels.
+const maxStale = 5000
 
-// ref returns the element's ref, a new one when it has none.
-func (t *refTable) ref(key nodeKey, label string) string {
-	n, known := t.byNode[key]
-	if !known {
-		t.last++
-		n = t.last
-		t.byNode[key] = n
-	}
-	t.byRef[n] = refEntry{key, label}
-	return "e" + strconv.Itoa(n)
-}
+func newRefTable() refTable { return refTable{entries: map[int]refEntry{}} }
 
-// dropFrame forgets the elements of a frame whose document has gone.
+// dropFrame marks the refs of a frame whose document has gone.
 func (t *refTable) dropFrame(id protocol.FrameID) {
-	for n, e := range t.byRef {
+	stale := 0
+	for n, e := range t.entries {
 		if e.frame == id {
-			delete(t.byRef, n)
-			delete(t.byNode, e.nodeKey)
+			e.stale = true
+			t.entries[n] = e
+		}
+		if e.stale {
+			stale++
+		}
+	}
+	if stale > maxStale {
+		for n, e := range t.entries {
+			if e.stale {
+				delete(t.entries, n)
+			}
 		}
 	}
 }

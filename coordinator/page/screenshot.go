@@ -8,6 +8,7 @@ import (
 	_ "image/jpeg" // DecodeConfig reads the size of what the browser made
 	_ "image/png"
 	"math"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
@@ -73,7 +74,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	}
 	clip.Scale = scale(clip.Width, clip.Height, opts.MaxWidth, opts.MaxHeight)
 	params.Clip = clip
-	r, err := protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, params)
+	r, err := p.captureFrame(ctx, params)
 	if err != nil {
 		return Image{}, err
 	}
@@ -87,6 +88,17 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 		img.Width, img.Height = config.Width, config.Height
 	}
 	return img, nil
+}
+
+// frameKick is how long a capture may wait for the browser to draw.
+const frameKick = 150 * time.Millisecond
+
+// captureFrame captures what the page draws. A tab that went to the background
+// since it was last acted on may draw nothing until it is told to.
+func (p *Page) captureFrame(ctx context.Context, params cdppage.CaptureScreenshotParams) (cdppage.CaptureScreenshotResult, error) {
+	kick := time.AfterFunc(frameKick, func() { p.draw(ctx) })
+	defer kick.Stop()
+	return protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, params)
 }
 
 func scale(width, height float64, maxWidth, maxHeight int) float64 {

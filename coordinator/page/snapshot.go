@@ -2,16 +2,28 @@ package page
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
 )
 
-// Snapshot returns the accessibility tree as text, frames and shadow roots
+//go:embed snapshot.js
+var snapshotScript string
+
+// Snapshot returns the accessibility tree as text, frames and open shadow roots
 // included. What can be acted on has a ref; containers that say nothing are left
-// out.
+// out. It is made by a script in the page and not from CDP's Accessibility
+// domain, whose answer is a hundred times larger and slower, and does not know
+// what a click reaches. Closed shadow roots are not seen.
 func (p *Page) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, error) {
 	const doing = "taking a snapshot"
 	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
@@ -27,138 +39,149 @@ func (p *Page) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, er
 }
 
 func (p *Page) snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, error) {
-	id, node := p.mainID(), protocol.BackendNodeID(0)
-	if err := p.learnFrames(ctx); err != nil {
-		return Snapshot{}, err
-	}
+	var s Snapshot
+	frame := p.mainID()
+	var root *element
 	if opts.Target != "" {
 		e, err := p.find(ctx, opts.Target)
 		if err != nil {
-			return Snapshot{}, err
+			return s, err
 		}
-		r, err := protocol.Call(ctx, e.session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.handle})
-		e.release(ctx)
-		if err != nil {
-			return Snapshot{}, err
-		}
-		id, node = e.frame, r.Node.BackendNodeID
+		defer e.release(ctx)
+		root, frame = e, e.frame
 	}
-	tree, err := p.readTrees(ctx, id)
+	r, err := p.outline(ctx, frame, root, opts)
 	if err != nil {
-		return Snapshot{}, err
+		return s, err
 	}
-	// What the events say by now decides to which documents the nodes belong.
+	return Snapshot{URL: p.URL(), Title: r.Title, Text: r.Text, Refs: r.Refs}, nil
+}
+
+// outlineResult is what snapshot.js returns.
+type outlineResult struct {
+	Text  string
+	Title string
+	Refs  int
+	Last  int
+	Fresh [][2]any // number and label of elements that it has numbered
+}
+
+// frameMark stands in a text where the content of a frame belongs.
+const frameMark = "\x01"
+
+// outline prints one document, then puts those of its frames in their places.
+func (p *Page) outline(ctx context.Context, id protocol.FrameID, root *element, opts SnapshotOptions) (outlineResult, error) {
+	r, err := p.outlineDocument(ctx, id, root, opts)
+	if err != nil || !strings.Contains(r.Text, frameMark) {
+		return r, err
+	}
+	var b strings.Builder
+	for line := range strings.Lines(r.Text) {
+		indent, number, marked := strings.Cut(line, frameMark)
+		if !marked {
+			b.WriteString(line)
+			continue
+		}
+		inner, err := p.outlineFrame(ctx, id, strings.TrimSpace(number), opts)
+		if err != nil {
+			return r, err
+		}
+		r.Refs += inner.Refs
+		for line := range strings.Lines(inner.Text) {
+			b.WriteString(indent + line)
+		}
+	}
+	r.Text = b.String()
+	return r, nil
+}
+
+// outlineFrame prints the document of the frame element with that number. One
+// that has gone meanwhile is empty.
+func (p *Page) outlineFrame(ctx context.Context, in protocol.FrameID, number string, opts SnapshotOptions) (outlineResult, error) {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return outlineResult{}, fmt.Errorf("frame mark %q: %w", number, err)
+	}
+	e, err := p.numbered(ctx, in, n, "iframe")
+	if err == nil {
+		defer e.release(ctx)
+		var node dom.DescribeNodeResult
+		if node, err = protocol.Call(ctx, e.session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.handle}); err == nil {
+			p.browser.flush()
+			var r outlineResult
+			if r, err = p.outline(ctx, node.Node.FrameID, nil, opts); err == nil {
+				return r, nil
+			}
+		}
+	}
+	if frameVanished(err) {
+		return outlineResult{}, nil
+	}
+	return outlineResult{}, err
+}
+
+// frameVanished tells the end of a frame, which only leaves it out, from news
+// that end the snapshot.
+func frameVanished(err error) bool {
+	var refusal *cdp.Error
+	var stale *StaleRefError
+	return errors.Is(err, errFrameGone) || errors.Is(err, cdp.ErrSessionGone) || errors.Is(err, cdp.ErrTargetCrashed) ||
+		errors.As(err, &refusal) || errors.As(err, &stale)
+}
+
+func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *element, opts SnapshotOptions) (outlineResult, error) {
+	var r outlineResult
+	session, world, err := p.world(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	// One snapshot at a time: each continues the numbers of the one before.
+	p.numbering.Lock()
+	defer p.numbering.Unlock()
+	p.mu.Lock()
+	last, generation := p.refs.last, 0
+	if f := p.frames[id]; f != nil {
+		generation = f.generation
+	}
+	p.mu.Unlock()
+	args, err := json.Marshal(map[string]any{"last": last, "generation": generation, "depth": opts.Depth, "interactive": opts.Interactive, "urls": opts.URLs})
+	if err != nil {
+		return r, err
+	}
+	params := runtime.CallFunctionOnParams{
+		FunctionDeclaration: snapshotScript, ReturnByValue: new(true),
+		Arguments: []*runtime.CallArgument{{Value: args}}, ExecutionContextID: world,
+	}
+	if root != nil {
+		params.ObjectID, params.ExecutionContextID = root.handle, 0
+	}
+	reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	if noContext(err) && root == nil {
+		if session, params.ExecutionContextID, err = p.newWorld(ctx, id); err == nil {
+			reply, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+		}
+	}
+	if err != nil {
+		return r, err
+	}
+	if reply.ExceptionDetails != nil {
+		return r, fmt.Errorf("snapshot script: %s", exceptionText(reply.ExceptionDetails))
+	}
+	if err := json.Unmarshal(reply.Result.Value, &r); err != nil {
+		return r, fmt.Errorf("snapshot script: %w", err)
+	}
 	p.browser.flush()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if f := p.frames[p.mainID()]; f == nil {
-		return Snapshot{}, errFrameGone
+	p.refs.last = max(p.refs.last, r.Last)
+	if f := p.frames[id]; f == nil || f.world != params.ExecutionContextID && root == nil {
+		// The document went while it was read: so did its numbers.
+		return r, errFrameGone
 	}
-	b := &outliner{page: p, urls: opts.URLs}
-	root := tree.root
-	if node != 0 {
-		if root = tree.find(node); root == nil {
-			return Snapshot{}, &TargetError{opts.Target, "has no accessible content"}
-		}
+	for _, fresh := range r.Fresh {
+		n, _ := fresh[0].(float64)
+		label, _ := fresh[1].(string)
+		p.refs.entries[int(n)] = refEntry{frame: id, label: label}
 	}
-	var items []*item
-	title := ""
-	if root != nil {
-		title = squash(tree.root.Name.text())
-		items = b.outline(tree, root)
-	}
-	w := &outlineWriter{depth: opts.Depth}
-	if opts.Interactive {
-		w.flat(items)
-	} else {
-		w.tree(items, 0)
-	}
-	return Snapshot{URL: p.frames[p.mainID()].url, Title: title, Text: w.String(), Refs: w.refs}, nil
-}
-
-// find returns the node of an element, or the nearest below it that is shown.
-func (t *axTree) find(id protocol.BackendNodeID) *axNode {
-	for _, n := range t.nodes {
-		if n.Backend == id {
-			return n
-		}
-	}
-	return nil
-}
-
-// outlineWriter prints items.
-type outlineWriter struct {
-	strings.Builder
-	depth int
-	refs  int
-}
-
-func (w *outlineWriter) tree(items []*item, level int) {
-	for _, it := range items {
-		w.line(it, level)
-		if len(it.kids) == 0 {
-			continue
-		}
-		if w.depth > 0 && level+1 >= w.depth {
-			fmt.Fprintf(w, "%s- … %d more below\n", indent(level+1), count(it.kids))
-			continue
-		}
-		w.tree(it.kids, level+1)
-	}
-}
-
-// flat prints only what can be acted on.
-func (w *outlineWriter) flat(items []*item) {
-	for _, it := range items {
-		if it.ref != "" {
-			w.line(it, 0)
-		}
-		w.flat(it.kids)
-	}
-}
-
-func indent(level int) string { return strings.Repeat("  ", level) }
-
-func count(items []*item) int {
-	n := len(items)
-	for _, it := range items {
-		n += count(it.kids)
-	}
-	return n
-}
-
-func (w *outlineWriter) line(it *item, level int) {
-	w.WriteString(indent(level))
-	w.WriteString("- ")
-	w.WriteString(it.role)
-	if it.name != "" {
-		w.WriteByte(' ')
-		w.WriteString(quote(it.name))
-	}
-	for _, a := range it.attributes {
-		w.WriteString(" [")
-		w.WriteString(a)
-		w.WriteByte(']')
-	}
-	if it.ref != "" {
-		w.refs++
-		w.WriteString(" [ref=")
-		w.WriteString(it.ref)
-		w.WriteByte(']')
-	}
-	if it.text != "" {
-		w.WriteString(": ")
-		w.WriteString(it.text)
-	} else if len(it.kids) > 0 {
-		w.WriteByte(':')
-	}
-	w.WriteByte('\n')
-}
-
-// quote puts a name in quotes, escaping only what would end them.
-func quote(s string) string {
-	if strings.ContainsAny(s, `"\`) {
-		s = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)
-	}
-	return `"` + s + `"`
+	return r, nil
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 )
@@ -29,6 +30,7 @@ type Change struct {
 	Navigated bool      // the main frame shows another document or URL than before
 	Loading   bool      // a navigation is under way and had not ended in time
 	Dialog    *Dialog   // a dialog is open now; nothing else works until it is handled
+	Paused    *Paused   // script stopped in a debugger; nothing that needs the page to run works
 	NewPages  []Info    // pages that this page opened
 	Console   []Message // errors and warnings since the act began
 	Download  string    // URL of a download that the act began
@@ -40,6 +42,23 @@ type Dialog struct {
 	Message string
 	Default string // of a prompt
 	URL     string // of the frame that opened it
+}
+
+// Paused is where script execution stopped in a debugger.
+type Paused struct {
+	Reason   string // the browser's, for example other, exception or step
+	Function string // empty: anonymous or top level
+	URL      string
+	Line     int // 1-based
+	Column   int // 1-based
+}
+
+func (p Paused) String() string {
+	at := fmt.Sprintf("%s:%d:%d", p.URL, p.Line, p.Column)
+	if p.Function != "" {
+		at = p.Function + " at " + at
+	}
+	return at
 }
 
 // Message is one console message, uncaught exception or browser log entry.

@@ -1,0 +1,196 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestClickWaitsAndSaysWhy(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0}#cover{position:fixed;inset:0;display:none}
+@keyframes go{to{transform:translateX(300px)}} #mover.go{animation:go 400ms linear}</style>
+<button id=ok onclick="hits.push('ok')">OK</button>
+<button id=off disabled>Off</button>
+<button id=late disabled onclick="hits.push('late')">Late</button>
+<button id=none style="visibility:hidden">None</button>
+<button id=mover class=go onclick="hits.push('mover')">Mover</button>
+<input id=ro readonly>
+<div id=cover>an overlay</div>
+<div style="height:3000px"></div><button id=far onclick="hits.push('far')">Far</button>
+<div style="height:3000px"></div>
+<script>hits=[]</script>`)
+	click := func(target string) error {
+		_, err := p.Click(t.Context(), target, ClickOptions{Timeout: 700 * time.Millisecond})
+		return err
+	}
+	if got := eval(t, p, "setTimeout(() => late.disabled = false, 200), 1"); got != "1" {
+		t.Fatal(got)
+	}
+	for _, target := range []string{"#ok", "#late", "#mover", "#far"} {
+		if err := click(target); err != nil {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+	if got := eval(t, p, "hits.join()"); got != `"ok,late,mover,far"` {
+		t.Errorf("clicked: %s", got)
+	}
+	eval(t, p, "scrollTo(0,0), cover.style.display='block'")
+	for _, test := range []struct{ target, reason string }{
+		{"#off", "it is disabled"},
+		{"#none", "visibility"},
+		{"#ok", `covered by <div id="cover"> "an overlay"`},
+	} {
+		err := click(test.target)
+		var unready *NotReadyError
+		if !errors.As(err, &unready) || !strings.Contains(err.Error(), test.reason) {
+			t.Errorf("%s: got %v, want the reason %q", test.target, err, test.reason)
+		}
+	}
+	if _, err := p.Type(t.Context(), "#ro", "x", TypeOptions{Timeout: 300 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "not editable") {
+		t.Errorf("typing into a read-only field: %v", err)
+	}
+	var target *TargetError
+	if err := click("button"); !errors.As(err, &target) || !strings.Contains(err.Error(), "matches") {
+		t.Errorf("several matches: %v", err)
+	}
+	if err := click("#nothing"); !errors.As(err, &target) {
+		t.Errorf("no match: %v", err)
+	}
+	if err := click("%%"); !errors.As(err, &target) || !strings.Contains(err.Error(), "CSS") {
+		t.Errorf("not a selector: %v", err)
+	}
+	if got := eval(t, p, "hits.length"); got != "4" {
+		t.Errorf("a refused click hit something: %s", got)
+	}
+}
+
+func TestClickKinds(t *testing.T) {
+	p, _ := open(t, `<!doctype html><button id=b>B</button><script>log=[];
+for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListener(n, e => { e.preventDefault(); log.push([n, e.button, e.shiftKey, e.isTrusted].join(':')) })</script>`)
+	for _, opts := range []ClickOptions{{Double: true}, {Button: "right"}, {Button: "middle"}, {Modifiers: []string{"Shift"}}} {
+		if _, err := p.Click(t.Context(), "#b", opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `"click:0:false:true click:0:false:true dblclick:0:false:true contextmenu:2:false:true auxclick:2:false:true auxclick:1:false:true click:0:true:true"`
+	if got := eval(t, p, "log.join(' ')"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if _, err := p.Click(t.Context(), "#b", ClickOptions{Button: "fourth"}); err == nil {
+		t.Error("an unknown button is no error")
+	}
+	if _, err := p.Click(t.Context(), "#b", ClickOptions{Modifiers: []string{"Hyper"}}); err == nil {
+		t.Error("an unknown modifier is no error")
+	}
+}
+
+func TestTypeAndKeys(t *testing.T) {
+	p, _ := open(t, `<!doctype html><form onsubmit="event.preventDefault();sent=i.value"><input id=i value=old></form>
+<textarea id=a>x</textarea><div id=c contenteditable>rich <b>text</b></div><input type=date id=d><input type=number id=n>
+<select id=s multiple><option value=1>One<option value=2>Two<option value=3 disabled>Three</select>
+<input type=checkbox id=k><input type=range id=r min=0 max=10><input type=password id=pw>
+<script>keys=[];sent='';i.addEventListener('keydown',e=>keys.push(e.key+e.code+e.keyCode))</script>`)
+	ctx := t.Context()
+	for _, step := range []struct {
+		name string
+		do   func() error
+		js   string
+		want string
+	}{
+		{"fill replaces", func() error { _, err := p.Type(ctx, "#i", "Ä \"new\" 漢字 🎉", TypeOptions{}); return err }, "i.value", `"Ä \"new\" 漢字 🎉"`},
+		{"fill clears", func() error { _, err := p.Type(ctx, "#i", "", TypeOptions{}); return err }, "i.value", `""`},
+		{"slowly sends keys", func() error { _, err := p.Type(ctx, "#i", "aB1!é", TypeOptions{Slowly: true}); return err }, "i.value + keys.slice(-4)", `"aB1!éaKeyA65,BKeyB66,1Digit149,!Digit149"`},
+		{"submit", func() error { _, err := p.Type(ctx, "#i", "go", TypeOptions{Submit: true}); return err }, "sent", `"go"`},
+		{"select all and delete", func() error {
+			if _, err := p.PressKey(ctx, "ControlOrMeta+a"); err != nil {
+				return err
+			}
+			_, err := p.PressKey(ctx, "Backspace")
+			return err
+		}, "i.value", `""`},
+		{"textarea", func() error { _, err := p.Type(ctx, "#a", "two\nlines", TypeOptions{}); return err }, "a.value", `"two\nlines"`},
+		{"contenteditable", func() error { _, err := p.Type(ctx, "#c", "plain", TypeOptions{}); return err }, "c.textContent", `"plain"`},
+		{"date", func() error { _, err := p.Type(ctx, "#d", "2026-11-21", TypeOptions{}); return err }, "d.value", `"2026-11-21"`},
+		{"select", func() error { _, err := p.SelectOption(ctx, "#s", "1", "Two"); return err }, "[...s.selectedOptions].map(o=>o.value).join()", `"1,2"`},
+		{"form", func() error {
+			_, err := p.FillForm(ctx, []Field{{"#k", "checkbox", "true"}, {"#r", "slider", "7"}, {"#pw", "textbox", "geheim"}, {"#n", "textbox", "12"}})
+			return err
+		}, "[k.checked, r.value, pw.value, n.value].join()", `"true,7,geheim,12"`},
+	} {
+		if err := step.do(); err != nil {
+			t.Errorf("%s: %v", step.name, err)
+		}
+		if got := eval(t, p, step.js); got != step.want {
+			t.Errorf("%s: got %s, want %s", step.name, got, step.want)
+		}
+	}
+	text := snapshot(t, p)
+	if strings.Contains(text, "geheim") {
+		t.Errorf("a snapshot shows a password:\n%s", text)
+	}
+	for _, bad := range []func() error{
+		func() error { _, err := p.Type(ctx, "#d", "tomorrow", TypeOptions{}); return err },
+		func() error { _, err := p.Type(ctx, "#n", "many", TypeOptions{}); return err },
+		func() error { _, err := p.SelectOption(ctx, "#s", "Four"); return err },
+		func() error { _, err := p.SelectOption(ctx, "#s", "3"); return err },
+		func() error { _, err := p.PressKey(ctx, "Hyper+X"); return err },
+		func() error { _, err := p.FillForm(ctx, []Field{{"#k", "checkbox", "maybe"}}); return err },
+	} {
+		if err := bad(); err == nil {
+			t.Error("bad input is no error")
+		} else {
+			t.Log(err)
+		}
+	}
+}
+
+func TestWhatAnActChanged(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><title>page %s</title><a id=next href="/next">next</a> <a id=hash href="#here">hash</a>
+<a id=tab target=_blank href="/tab">tab</a> <button id=err onclick="null.x">err</button>
+<a id=file href="data:text/plain,x" download=x.txt>file</a> <button id=quiet>quiet</button>`, r.URL.Path)
+	}))
+	click := func(target string) Change {
+		t.Helper()
+		c, err := p.Click(t.Context(), target, ClickOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if c := click("#quiet"); c.Navigated || c.Loading || len(c.Console) > 0 || len(c.NewPages) > 0 || c.Dialog != nil {
+		t.Errorf("a click without effect: %+v", c)
+	}
+	if c := click("#hash"); !c.Navigated || c.URL != url+"/#here" {
+		t.Errorf("a click on a fragment: %+v", c)
+	}
+	if c := click("#err"); len(c.Console) != 1 || !strings.Contains(c.Console[0].Text, "TypeError") || c.Console[0].Source != "exception" {
+		t.Errorf("a click whose handler throws: %+v", c)
+	}
+	c := click("#tab")
+	if len(c.NewPages) != 1 || c.Navigated {
+		t.Fatalf("a click that opens a tab: %+v", c)
+	}
+	if err := p.browser.ClosePage(t.Context(), c.NewPages[0].ID); err != nil {
+		t.Error(err)
+	}
+	if c := click("#next"); !c.Navigated || c.Loading || c.URL != url+"/next" || c.Title != "page /next" {
+		t.Errorf("a click on a link: %+v", c)
+	}
+	if c, err := p.Back(t.Context()); err != nil || c.URL != url+"/#here" {
+		t.Errorf("back: %+v %v", c, err)
+	}
+	if c, err := p.Forward(t.Context()); err != nil || c.URL != url+"/next" {
+		t.Errorf("forward: %+v %v", c, err)
+	}
+	if c, err := p.Reload(t.Context()); err != nil || !c.Navigated {
+		t.Errorf("reload: %+v %v", c, err)
+	}
+	if _, err := p.Forward(t.Context()); err == nil {
+		t.Error("forward at the end is no error")
+	}
+}

@@ -1,0 +1,106 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Frames of the same process, of another process (localhost and 127.0.0.1 are
+// different sites), nested ones and shadow roots: all are seen and clicked.
+func TestFramesAndShadowRoots(t *testing.T) {
+	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, port, _ := strings.Cut(r.Host, ":")
+		other := "http://localhost:" + port
+		if strings.HasPrefix(r.Host, "localhost") {
+			other = "http://127.0.0.1:" + port
+		}
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprintf(w, `<!doctype html><title>outer</title><h1>Outer</h1>
+<iframe title=same src="/inner?same" style="margin:40px;border:7px solid;padding:5px"></iframe>
+<div style="height:1500px"></div>
+<iframe title=other src="%s/nest" style="border:3px solid;width:500px;height:400px"></iframe>
+<my-box></my-box>
+<script>clicks=[];addEventListener('message',e=>clicks.push(e.data));
+customElements.define('my-box', class extends HTMLElement { constructor() { super(); const s=this.attachShadow({mode:'open'});
+s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('button').onclick=()=>clicks.push('shadow') } })</script>`, other)
+		case "/nest":
+			fmt.Fprintf(w, `<p>Nest</p><iframe title=back src="%s/inner?deep" style="margin:30px"></iframe><button onclick="top.postMessage('nest','*')">Nest button</button>`, other)
+		default:
+			fmt.Fprintf(w, `<button onclick="top.postMessage('%[1]s','*')">Button %[1]s</button><input aria-label="Field %[1]s" oninput="top.postMessage(this.value,'*')">`, r.URL.RawQuery)
+		}
+	}))
+	text := snapshot(t, p)
+	contains(t, text, `heading "Outer"`, `iframe "same":`, `iframe "other":`, `iframe "back":`, `button "Button same"`, `button "Nest button"`, `button "Button deep"`, `button "Shadow button"`)
+	for _, name := range []string{"Button same", "Nest button", "Button deep", "Shadow button"} {
+		if _, err := p.Click(t.Context(), ref(t, text, name), ClickOptions{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := p.Type(t.Context(), ref(t, text, "Field deep"), "typed deep", TypeOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Type(t.Context(), ref(t, text, "Field same"), "abc", TypeOptions{Slowly: true}); err != nil {
+		t.Error(err)
+	}
+	if got, want := eval(t, p, "new Promise(r => { const look = () => clicks.length < 8 ? setTimeout(look) : r(clicks.sort().join()); look() })"), `"a,ab,abc,deep,nest,same,shadow,typed deep"`; got != want {
+		t.Errorf("clicked %s, want %s", got, want)
+	}
+	if again := snapshot(t, p); ref(t, again, "Button deep") != ref(t, text, "Button deep") || ref(t, again, "Shadow button") != ref(t, text, "Shadow button") {
+		t.Errorf("refs changed:\n%s", again)
+	}
+	v, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", ref(t, text, "Button deep"))
+	if err != nil || string(v) != `"Button deep?deep"` {
+		t.Errorf("evaluate in a frame of another process: %s %v", v, err)
+	}
+	img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: ref(t, text, "Button deep")})
+	if err != nil || img.Width < 20 || img.Width > 300 {
+		t.Errorf("screenshot of an element in a frame: %dx%d %v", img.Width, img.Height, err)
+	}
+	// A frame that navigates takes its refs with it, and only its own.
+	eval(t, p, `document.querySelector('iframe').src='/inner?new', new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
+	var stale *StaleRefError
+	if _, err := p.Click(t.Context(), ref(t, text, "Button same"), ClickOptions{}); !errors.As(err, &stale) {
+		t.Errorf("a ref of a replaced frame: %v", err)
+	}
+	if _, err := p.Click(t.Context(), ref(t, text, "Button deep"), ClickOptions{}); err != nil {
+		t.Errorf("a ref of another frame: %v", err)
+	}
+	contains(t, snapshot(t, p), `button "Button new"`)
+}
+
+func TestStaleRefs(t *testing.T) {
+	p, url := open(t, `<!doctype html><title>t</title><button id=a>Save</button><button id=b>Other</button>`)
+	text := snapshot(t, p)
+	save := ref(t, text, "Save")
+	eval(t, p, "a.remove()")
+	var stale *StaleRefError
+	if _, err := p.Click(t.Context(), save, ClickOptions{}); !errors.As(err, &stale) || !strings.Contains(err.Error(), `button "Save"`) {
+		t.Errorf("a removed element: %v", err)
+	}
+	other := ref(t, text, "Other")
+	if _, err := p.Navigate(t.Context(), url+"/again"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Click(t.Context(), other, ClickOptions{}); !errors.As(err, &stale) {
+		t.Errorf("a ref of the document before: %v", err)
+	}
+	again := snapshot(t, p)
+	if strings.Contains(again, "[ref="+other+"]") || strings.Contains(again, "[ref="+save+"]") {
+		t.Errorf("a ref is given out again:\n%s", again)
+	}
+	if _, err := p.Back(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Click(t.Context(), ref(t, snapshot(t, p), "Other"), ClickOptions{}); err != nil {
+		t.Errorf("after going back: %v", err)
+	}
+	var target *TargetError
+	if _, err := p.Click(t.Context(), "e9999", ClickOptions{}); !errors.As(err, &target) {
+		t.Errorf("a ref that was never given out: %v", err)
+	}
+}

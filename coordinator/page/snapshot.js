@@ -1,0 +1,313 @@
+function ({ last, generation, depth, interactive, urls }) {
+  // Prints the accessibility tree of this document (or of the element that this
+  // is) as text. It runs in our isolated world, where it also keeps the elements
+  // that it has numbered: a number is never used twice, and all of them go with
+  // the document.
+  // A document that comes back from the back/forward cache starts anew.
+  if (globalThis.generation !== generation) {
+    globalThis.generation = generation;
+    globalThis.numbers = new WeakMap();
+    globalThis.elements = new Map();
+  }
+  const { numbers, elements } = globalThis;
+  const root = this instanceof Element ? this : document.documentElement;
+  const MAX_NAME = 200, MAX_TEXT = 1000, MAX_OPTIONS = 300;
+  const fresh = [];
+
+  const squash = (s) => s.replace(/\s+/g, " ").trim();
+  const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
+  const set = (s) => new Set(s.split(" "));
+  const skipped = set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP");
+  const actionable = set("button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab menuitem menuitemcheckbox menuitemradio treeitem option summary video audio color date");
+  const namedByContent = set("button link heading checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary tooltip");
+  const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript time figure blockquote term definition mark caption");
+  const tags = {
+    BUTTON: "button", H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
+    NAV: "navigation", MAIN: "main", ASIDE: "complementary", ARTICLE: "article", FORM: "form", SEARCH: "search", P: "paragraph",
+    UL: "list", OL: "list", MENU: "list", LI: "listitem", TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TFOOT: "rowgroup",
+    TR: "row", TD: "cell", TH: "columnheader", TEXTAREA: "textbox", OPTION: "option", FIELDSET: "group", DETAILS: "group",
+    SUMMARY: "summary", DIALOG: "dialog", HR: "separator", PROGRESS: "progressbar", METER: "meter", OUTPUT: "status",
+    FIGURE: "figure", BLOCKQUOTE: "blockquote", IFRAME: "iframe", FRAME: "iframe", VIDEO: "video", AUDIO: "audio",
+    CANVAS: "canvas", OPTGROUP: "group", SVG: "img", svg: "img", MATH: "math", math: "math",
+  };
+  const inputs = {
+    button: "button", submit: "button", reset: "button", image: "button", file: "button", checkbox: "checkbox", radio: "radio",
+    range: "slider", number: "spinbutton", search: "searchbox", color: "color",
+    date: "date", time: "date", "datetime-local": "date", month: "date", week: "date",
+  };
+
+  const aria = (e, name) => e.getAttribute("aria-" + name);
+  const sections = "article,aside,main,nav,section";
+  function roleOf(e) {
+    const given = e.getAttribute("role");
+    if (given) {
+      const role = given.trim().split(/\s+/)[0].toLowerCase();
+      if (role && !(role === "none" || role === "presentation") ) return role === "image" ? "img" : role === "gridcell" ? "cell" : role;
+      if (role && e.tabIndex < 0) return "generic";
+    }
+    switch (e.nodeName) {
+      case "A": case "AREA": return e.hasAttribute("href") ? "link" : "generic";
+      case "IMG": return e.getAttribute("alt") === "" ? "none" : "img";
+      case "INPUT": return e.type === "hidden" ? "none" : inputs[e.type] ?? (e.list ? "combobox" : "textbox");
+      case "SELECT": return e.multiple || e.size > 1 ? "listbox" : "combobox";
+      case "SECTION": return e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby") ? "region" : "generic";
+      case "HEADER": return e.closest(sections) ? "generic" : "banner";
+      case "FOOTER": return e.closest(sections) ? "generic" : "contentinfo";
+    }
+    if (e.isContentEditable && !e.parentElement?.isContentEditable) return "textbox";
+    return tags[e.nodeName] ?? "generic";
+  }
+
+  const flat = (n) => {
+    if (n.shadowRoot) return n.shadowRoot.childNodes;
+    if (n.nodeName === "SLOT") {
+      const assigned = n.assignedNodes();
+      if (assigned.length) return assigned;
+    }
+    return n.childNodes;
+  };
+
+  // textOf is what an element says, as the name of something (accname 1.2, 2F).
+  function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
+    let s = "";
+    for (const c of flat(n)) {
+      if (budget.left <= 0) break;
+      if (c.nodeType === 3) {
+        s += c.nodeValue;
+        budget.left -= c.nodeValue.length;
+      } else if (c.nodeType === 1 && c !== skip && !skipped.has(c.nodeName) && aria(c, "hidden") !== "true") {
+        const style = getComputedStyle(c);
+        if (style.display === "none" || style.visibility !== "visible") continue;
+        const label = aria(c, "label") || (c.nodeName === "IMG" ? c.alt : "") || (c.nodeName === "svg" ? svgTitle(c) : "");
+        const inner = label || (["INPUT", "SELECT", "TEXTAREA"].includes(c.nodeName) ? "" : textOf(c, skip, budget));
+        s += style.display.startsWith("inline") || style.display === "contents" ? inner : ` ${inner} `;
+      }
+    }
+    return s;
+  }
+  const svgTitle = (e) => e.querySelector(":scope > title")?.textContent ?? "";
+
+  function nameOf(e, role) {
+    const by = aria(e, "labelledby");
+    if (by) {
+      const scope = e.getRootNode();
+      const s = squash(by.split(/\s+/).map((id) => { const l = scope.getElementById?.(id); return l ? aria(l, "label") || l.alt || textOf(l) : ""; }).join(" "));
+      if (s) return s;
+    }
+    let s = squash(aria(e, "label") ?? "");
+    if (s) return s;
+    switch (e.nodeName) {
+      case "INPUT":
+        if (e.type === "submit" || e.type === "reset" || e.type === "button") s = e.value || { submit: "Submit", reset: "Reset", button: "" }[e.type];
+        else if (e.type === "image") s = e.alt || "Submit";
+        break;
+      case "IMG": case "AREA": s = e.alt; break;
+      case "svg": s = svgTitle(e); break;
+      case "FIELDSET": s = legend(e, "legend"); break;
+      case "TABLE": s = legend(e, "caption"); break;
+      case "FIGURE": s = legend(e, "figcaption"); break;
+    }
+    if (!s && e.labels?.length) s = [...e.labels].map((l) => textOf(l, e)).join(" ");
+    if (!s && namedByContent.has(role)) s = textOf(e);
+    s = squash(s ?? "");
+    return s || squash(e.getAttribute("title") ?? "") || squash(e.placeholder ?? "");
+  }
+  const legend = (e, tag) => { const l = e.querySelector(":scope > " + tag); return l ? textOf(l) : ""; };
+
+  function valueOf(e, role) {
+    if (e.nodeName === "INPUT") {
+      if (e.type === "password") return "•".repeat(Math.min(e.value.length, 8));
+      if (e.type === "file") return [...e.files].map((f) => f.name).join(", ");
+      if (["button", "submit", "reset", "image", "checkbox", "radio"].includes(e.type)) return "";
+      return e.value;
+    }
+    if (e.nodeName === "TEXTAREA") return e.value;
+    if (e.nodeName === "PROGRESS" || e.nodeName === "METER") return String(e.value);
+    if (role === "textbox" || role === "searchbox") return e.innerText ?? "";
+    return aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
+  }
+  const valued = set("textbox searchbox slider spinbutton progressbar meter scrollbar color date");
+
+  function attributesOf(e, role) {
+    const a = [];
+    const tri = (word, value) => { if (value === "true" || value === true) a.push(word); else if (value === "mixed") a.push(word + "=mixed"); };
+    if (role === "checkbox" || role === "radio" || role === "switch" || role.startsWith("menuitem")) {
+      tri("checked", e.nodeName === "INPUT" ? (e.indeterminate ? "mixed" : e.checked) : aria(e, "checked"));
+    }
+    tri("pressed", aria(e, "pressed"));
+    if (aria(e, "selected") === "true") a.push("selected");
+    const expanded = e.nodeName === "SUMMARY" ? String(e.parentElement.open === true) : aria(e, "expanded");
+    if (expanded === "true") a.push("expanded");
+    else if (expanded === "false") a.push("collapsed");
+    if (e.matches(":disabled") || aria(e, "disabled") === "true") a.push("disabled");
+    if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
+    if (e.required || aria(e, "required") === "true") a.push("required");
+    if (e.readOnly && valued.has(role)) a.push("readonly");
+    if (aria(e, "invalid") && aria(e, "invalid") !== "false") a.push("invalid");
+    if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
+    if (role === "dialog" && (aria(e, "modal") === "true" || e.matches(":modal"))) a.push("modal");
+    if (e !== document.body && e.getRootNode().activeElement === e && !e.shadowRoot) a.push("active");
+    if (urls && role === "link" && e.href) a.push("url=" + limit(String(e.href), MAX_NAME));
+    return a;
+  }
+
+  function number(e, item) {
+    let n = numbers.get(e);
+    if (!n) {
+      n = ++last;
+      numbers.set(e, n);
+      elements.set(n, new WeakRef(e));
+      fresh.push([n, item.role + (item.name ? ` "${item.name}"` : "")]);
+    }
+    return n;
+  }
+
+  // Items are {role, name, attributes, ref, text, kids}; texts have the role
+  // "text".
+  const text = (s) => ({ role: "text", text: s, kids: [] });
+  function add(items, more, apart) {
+    if (apart) items.apart = true;
+    for (const it of more) {
+      const before = items[items.length - 1];
+      if (it.role === "text" && before?.role === "text") before.text += (items.apart ? " " : "") + it.text;
+      else items.push(it);
+      items.apart = false;
+    }
+    if (apart) items.apart = true;
+  }
+  function tidy(items) {
+    const kept = [];
+    for (const it of items) {
+      if (it.role === "text" && !(it.text = limit(squash(it.text), MAX_TEXT))) continue;
+      kept.push(it);
+    }
+    return kept;
+  }
+
+  function childrenOf(e, cursor) {
+    const items = [];
+    for (const c of flat(e)) {
+      if (c.nodeType === 3) {
+        if (c.nodeValue) add(items, [text(c.nodeValue)], false);
+      } else if (c.nodeType === 1) {
+        if (c.nodeName === "BR") { add(items, [], true); continue; }
+        if (skipped.has(c.nodeName)) continue;
+        const style = getComputedStyle(c);
+        const inline = style.display.startsWith("inline") || style.display === "contents";
+        add(items, visit(c, style, cursor), !inline);
+      }
+    }
+    return items;
+  }
+
+  function visit(e, style, cursor) {
+    if (style.display === "none" || aria(e, "hidden") === "true") return [];
+    if (style.display !== "contents" && !e.checkVisibility()) return [];
+    const shown = style.visibility === "visible";
+    const pointer = style.cursor === "pointer" && cursor !== "pointer";
+    if (!shown) return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
+    const role = roleOf(e);
+    const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
+    const acts = actionable.has(role) || focusable || e.hasAttribute("onclick") || (pointer && e.nodeName !== "LABEL");
+    if (silent.has(role) && !acts) {
+      const name = role === "group" || role === "region" || role === "form" ? nameOf(e, role) : "";
+      if (!name) return childrenOf(e, style.cursor);
+      return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [] }, e, style)].flat();
+    }
+    const item = { role, name: limit(nameOf(e, role), MAX_NAME), attributes: attributesOf(e, role), kids: [] };
+    if (acts) item.ref = number(e, item);
+    return finish(item, e, style);
+  }
+
+  function finish(item, e, style) {
+    const { role } = item;
+    if (role === "iframe") {
+      item.frame = number(e, item);
+      return [item];
+    }
+    if (valued.has(role)) {
+      item.text = limit(squash(valueOf(e, role)), MAX_TEXT);
+      return [item];
+    }
+    if (e.nodeName === "SELECT") {
+      item.text = [...e.selectedOptions].map((o) => squash(o.label)).join(", ");
+      const labels = [...e.options].slice(0, 100).map((o) => squash(o.label)).join(" | ");
+      if (e.options.length > 1) item.kids = [{ role: "options", text: limit(labels, MAX_OPTIONS), kids: [] }];
+      return [item];
+    }
+    if (e.nodeName === "svg" || role === "img" || role === "video" || role === "audio") {
+      return item.name || item.ref ? [item] : [];
+    }
+    let kids = tidy(childrenOf(e, item.ref ? "pointer" : style.cursor));
+    if (role === "row") return row(item, kids);
+    if (item.name) {
+      kids = kids.filter((k) => !(k.role === "text" && item.name.includes(k.text.replace(/…$/, ""))) && !(k.role === "img" && !k.ref && item.name.includes(k.name)));
+      if (kids.length === 1 && !item.ref && kids[0].name === item.name) item.name = "";
+      if (kids.length === 1 && item.ref && !kids[0].ref && kids[0].name === item.name && !kids[0].kids.length) kids = [];
+    }
+    if (!item.ref && !item.name && !item.attributes.length) {
+      if (!kids.length) return [];
+      if (role === "listitem" && kids.length === 1 && kids[0].role !== "text") return kids;
+    }
+    if (item.ref && role === "generic" && !item.name && kids.length === 0) return [];
+    begin(item, kids);
+    return [item];
+  }
+
+  // begin puts the text that an element begins with on the element's own line.
+  function begin(item, kids) {
+    if (kids[0]?.role === "text" && !kids.slice(1).some((k) => k.role === "text")) item.text = kids.shift().text;
+    item.kids = kids;
+  }
+
+  // row puts the texts of its cells on one line.
+  function row(item, kids) {
+    const cells = [];
+    item.name = "";
+    for (const k of kids) {
+      if ((k.role === "cell" || k.role === "columnheader" || k.role === "rowheader") && !k.ref) {
+        const t = [k.name, k.text].filter(Boolean).join(" ");
+        if (t || !k.kids.length) cells.push(t);
+        item.kids.push(...k.kids);
+      } else item.kids.push(k);
+    }
+    item.text = limit(cells.join(" | "), MAX_TEXT).replace(/^[ |]+$/, "");
+    return item.text || item.kids.length ? [item] : [];
+  }
+
+  const lines = [];
+  const count = (items) => items.reduce((n, it) => n + 1 + count(it.kids), 0);
+  const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
+  let refs = 0;
+  function print(it, level) {
+    let s = "  ".repeat(level) + "- " + it.role;
+    if (it.name) s += " " + quote(it.name);
+    for (const a of it.attributes ?? []) s += ` [${a}]`;
+    if (it.ref) { s += ` [ref=e${it.ref}]`; refs++; }
+    if (it.text) s += ": " + it.text;
+    else if (it.kids.length || it.frame) s += ":";
+    lines.push(s);
+    if (it.frame) lines.push("  ".repeat(level + 1) + "\u0001" + it.frame);
+  }
+  function tree(items, level) {
+    for (const it of items) {
+      print(it, level);
+      if (!it.kids.length) continue;
+      if (depth > 0 && level + 1 >= depth) lines.push("  ".repeat(level + 1) + `- … ${count(it.kids)} more below`);
+      else tree(it.kids, level + 1);
+    }
+  }
+  function list(items) {
+    for (const it of items) {
+      if (it.ref) print({ ...it, kids: it.role === "combobox" ? it.kids : [] }, 0);
+      else if (it.frame) lines.push("\u0001" + it.frame);
+      list(it.kids);
+    }
+  }
+  const style = getComputedStyle(root);
+  const parent = root.parentElement;
+  const items = tidy(root === document.documentElement ? childrenOf(root, "") : visit(root, style, parent ? getComputedStyle(parent).cursor : ""));
+  if (interactive) list(items);
+  else tree(items, 0);
+  return { text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, fresh, title: document.title };
+}
