@@ -18,13 +18,19 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		uri += "?" + r.URL.RawQuery
 	}
 	var (
-		res  *http.Response
-		body []byte
-		sent bool // a request that changes something is not repeated
+		res     *http.Response
+		body    []byte
+		sent    bool     // a request that changes something is not repeated
+		refused *refusal // by the rule
 	)
 	no := p.withBrowser(r.Context(), func(ctx context.Context, b *Browser) error {
 		if sent {
 			return errChanged
+		}
+		// Before the dial: a human may take longer than an exchange may.
+		var err error
+		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
+			return err
 		}
 		u, err := dialBrowser(ctx, b)
 		if err != nil {
@@ -46,6 +52,9 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		}
 		return nil
 	})
+	if no == nil {
+		no = refused
+	}
 	if no != nil {
 		p.refuse(w, r, no)
 		return
@@ -67,6 +76,50 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	header.Set("Cache-Control", "no-store")
 	w.WriteHeader(res.StatusCode)
 	w.Write(body)
+}
+
+// judgeRequest shows a request that changes something to the rule, as the CDP
+// command that would do the same.
+func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, path string) (*refusal, error) {
+	if p.opts.Rule == nil || !changesSomething(path) {
+		return nil, nil
+	}
+	m := &Message{Client: p.client(r, b, path)}
+	_, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
+	params := map[string]string{"targetId": strings.TrimSuffix(id, "/")}
+	switch command(path) {
+	case "new":
+		m.Method = "Target.createTarget"
+		url, err := url.QueryUnescape(r.URL.RawQuery)
+		if err != nil {
+			url = r.URL.RawQuery
+		}
+		params = map[string]string{"url": url}
+	case "activate":
+		m.Method = "Target.activateTarget"
+	case "close":
+		m.Method = "Target.closeTarget"
+	}
+	var err error
+	if m.Params, err = json.Marshal(params); err != nil {
+		return nil, err
+	}
+	v := p.opts.Rule.Judge(m)
+	for v.Action == Wait {
+		var ok bool
+		select {
+		case v, ok = <-v.Later:
+			if !ok {
+				v = Verdict{Action: Refuse, Reason: "nobody decided on this request"}
+			}
+		case <-ctx.Done():
+			return nil, errChanged
+		}
+	}
+	if v.Action != Pass {
+		return forbidden("refused: %s", v.Reason), nil
+	}
+	return nil, nil
 }
 
 // command is the word after /json/, "list" where there is none.

@@ -7,8 +7,12 @@ import (
 
 // Close codes, RFC 6455 section 7.4.1 and the IANA registry.
 const (
+	closeNormal         = 1000 // by the rule
 	closeGoingAway      = 1001 // the browser or this endpoint ends
+	closeProtocol       = 1002 // the client breaks RFC 6455
+	closeUnsupported    = 1003 // the client sends a binary message
 	closePolicy         = 1008 // the client reads too slowly
+	closeTooBig         = 1009 // more than Chromium accepts
 	closeServiceRestart = 1012 // another browser has taken the place
 )
 

@@ -1,6 +1,7 @@
 package cdpproxy
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"reflect"
@@ -128,4 +129,93 @@ func TestCloseFrame(t *testing.T) {
 	if len(b) != 2+maxControlFrame-1 || b[0] != 0x88 || int(b[1]) != len(b)-2 {
 		t.Errorf("%d bytes, %x", len(b), b[:4])
 	}
+}
+
+// clientFrame is a frame as a client sends it.
+func clientFrame(first byte, payload []byte, mask [4]byte) []byte {
+	b := serverFrame(first, payload)
+	header := len(b) - len(payload)
+	b[1] |= 0x80
+	out := append(append(append([]byte(nil), b[:header]...), mask[:]...), payload...)
+	unmask(out[header+4:], mask, 0)
+	return out
+}
+
+// FuzzMessageReader: a message cut into fragments, with a ping between them,
+// masked by any mask, in chunks of any size, is put together as it was.
+func FuzzMessageReader(f *testing.F) {
+	f.Add([]byte(`{"id":1,"method":"Page.enable"}`), uint16(3), uint16(1), uint32(0))
+	f.Add([]byte("x"), uint16(1), uint16(7), uint32(0x01020304))
+	f.Add(make([]byte, 70_000), uint16(65_530), uint16(500), ^uint32(0))
+	f.Add([]byte{}, uint16(0), uint16(0), uint32(1))
+	f.Fuzz(func(t *testing.T, text []byte, part, chunk uint16, key uint32) {
+		var mask [4]byte
+		binary.BigEndian.PutUint32(mask[:], key)
+		ping := clientFrame(0x89, []byte("are you there"), mask)
+		var stream, frames []byte
+		first, rest := byte(0x01), text
+		for len(rest) > int(part)+1 {
+			frame := clientFrame(first, rest[:part+1], mask)
+			frames, stream = append(frames, frame...), append(append(stream, frame...), ping...)
+			first, rest = 0x00, rest[part+1:]
+			if len(stream) > 1<<20 {
+				t.Skip()
+			}
+		}
+		last := clientFrame(first|0x80, rest, mask)
+		frames, stream = append(frames, last...), append(stream, last...)
+		stream = append(stream, clientFrame(0x81, []byte("next"), mask)...)
+
+		var texts []string
+		var raws []byte
+		pings := 0
+		r := messageReader{
+			onMessage: func(m *message) error {
+				texts, raws = append(texts, string(m.text)), append(raws, m.raw...)
+				m.free()
+				return nil
+			},
+			onControl: func(b []byte) error {
+				if !bytes.Equal(b, ping) {
+					t.Errorf("a ping became %x", b)
+				}
+				pings++
+				return nil
+			},
+		}
+		for len(stream) > 0 {
+			n := min(int(chunk)+1, len(stream))
+			if err := r.feed(stream[:n]); err != nil {
+				t.Fatal(err)
+			}
+			stream = stream[n:]
+		}
+		if len(texts) != 2 || texts[0] != string(text) || texts[1] != "next" {
+			t.Errorf("%d messages, the first of %d bytes, want %d", len(texts), len(texts[0]), len(text))
+		}
+		if !bytes.HasPrefix(raws, frames) {
+			t.Error("the original bytes are not the client's")
+		}
+	})
+}
+
+// FuzzDecode: what decode accepts, a strict reader of JSON reads the same way.
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{`{"id":1,"method":"A.b","params":{},"sessionId":"s"}`, `{"method":"\u0041"}`, `{"Method":"x","method":"y"}`, `{"a":1}x`, `[]`, `{"id":1`, "\xff"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var m Message
+		if decode(b, &m) != nil {
+			return
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(b, &want); err != nil {
+			t.Fatalf("%q accepted: %v", b, err)
+		}
+		var method string
+		if json.Unmarshal(want["method"], &method) != nil || method != m.Method || string(want["params"]) != string(m.Params) {
+			t.Errorf("%q: %q %s", b, m.Method, m.Params)
+		}
+	})
 }

@@ -169,6 +169,7 @@ func TestWebPage(t *testing.T) {
 		io.WriteString(w, "<title>site</title>")
 	}))
 	defer site.Close()
+	defer site.CloseClientConnections() // Chromium keeps some without using them
 	if err := chromedp.Do(ctx, chromedp.Navigate(site.URL)); err != nil {
 		t.Fatal(err)
 	}

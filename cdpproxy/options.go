@@ -39,6 +39,8 @@ type Options struct {
 	// MaxBuffered bounds the bytes kept for one client that reads more slowly
 	// than its browser writes. Zero: DefaultMaxBuffered.
 	MaxBuffered int
+	// Rule judges what clients say. Nil: all passes, unread.
+	Rule Rule
 	// Handlers are paths of the embedding program, such as "/standby/".
 	// Host and Origin are checked for them; further admission is theirs.
 	Handlers map[string]http.Handler

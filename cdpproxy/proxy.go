@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type Proxy struct {
 	log    *slog.Logger
 	server *http.Server
 	done   chan struct{} // closed when Shutdown or Close begins
+	count  atomic.Uint64 // of clients, for their numbers
 
 	mu sync.Mutex // guards the fields that follow
 	// ending is true once done is closed. Goroutines are added to wg only
@@ -26,7 +28,10 @@ type Proxy struct {
 	ending    bool
 	following bool // followSource was started
 	relays    map[*relay]struct{}
-	wg        sync.WaitGroup // followSource and every relay
+	// silent are the connections that have asked for nothing yet: browsers open
+	// some to spare. http.Server would wait 5 s for them to speak.
+	silent map[net.Conn]struct{}
+	wg     sync.WaitGroup // followSource and every relay
 }
 
 // New returns a proxy for the browsers that source names. Nil options are the
@@ -37,6 +42,7 @@ func New(source Source, opts *Options) *Proxy {
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
 		relays: make(map[*relay]struct{}),
+		silent: make(map[net.Conn]struct{}),
 	}
 	p.log = p.opts.Logger
 	p.server = &http.Server{
@@ -47,6 +53,7 @@ func New(source Source, opts *Options) *Proxy {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ConnContext:       withPeer,
+		ConnState:         p.watchSilent,
 		ErrorLog:          log.New(logWriter{p.log}, "", 0),
 	}
 	return p
@@ -124,6 +131,22 @@ func (p *Proxy) begin() {
 	if !p.ending {
 		p.ending = true
 		close(p.done)
+	}
+	for conn := range p.silent {
+		conn.Close()
+	}
+}
+
+func (p *Proxy) watchSilent(conn net.Conn, state http.ConnState) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case state != http.StateNew:
+		delete(p.silent, conn)
+	case p.ending:
+		conn.Close()
+	default:
+		p.silent[conn] = struct{}{}
 	}
 }
 

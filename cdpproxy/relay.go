@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -25,27 +24,32 @@ type ending struct {
 	reason string
 }
 
-// relay is one client and its browser. Two goroutines pump, down in the one
-// that calls run and up in another; both legs end together, since a half-open
-// CDP connection is of no use to anyone (facts 8).
+// relay is one client and its browser. Two goroutines pump, one of them the one
+// that calls run; both legs end together, since a half-open CDP connection is
+// of no use to anyone (facts 8).
 type relay struct {
 	proxy    *Proxy
 	browser  *Browser
 	upstream *net.TCPConn
 	client   *net.TCPConn // set by attach, before run
 
+	who  *Client
+	down *downstream // set by run
+
 	// Bytes that came with a handshake, to be forwarded first.
 	fromClient, fromBrowser []byte
 
-	ended  atomic.Bool // set with why, for up to look at without the lock
+	over   chan struct{} // closed with the first reason to end
 	upDone chan struct{}
+
+	upMu sync.Mutex // serialises writes to upstream where there is a rule
 
 	mu    sync.Mutex // guards the fields that follow, and the setting of client
 	why   *ending    // the first reason to end; nil while the relay runs
 	isCut bool
 }
 
-// end starts the relay's end. It only wakes down, which does the rest; the
+// end starts the relay's end. It only wakes pumpDown, which does the rest; the
 // first reason wins.
 func (r *relay) end(e ending) {
 	r.mu.Lock()
@@ -54,8 +58,18 @@ func (r *relay) end(e ending) {
 		return
 	}
 	r.why = &e
-	r.ended.Store(true)
+	close(r.over)
 	r.upstream.SetDeadline(time.Unix(1, 0))
+}
+
+// ended reports whether there is a reason to end.
+func (r *relay) ended() bool {
+	select {
+	case <-r.over:
+		return true
+	default:
+		return false
+	}
 }
 
 func (r *relay) reason() *ending {
@@ -90,30 +104,57 @@ func (r *relay) cut() {
 // run relays until either side ends, and returns when nothing of it is left.
 func (r *relay) run() {
 	defer r.proxy.remove(r)
-	go r.up()
-	r.down()
+	try, err := newTryWriter(r.client)
+	if err != nil {
+		r.cut()
+		return
+	}
+	r.down = &downstream{out: &sender{conn: r.client, try: try, limit: r.proxy.opts.MaxBuffered}}
+	go r.pumpUp()
+	r.pumpDown()
 	<-r.upDone
 	r.client.Close()
 	r.upstream.Close()
 	why := r.reason()
-	r.proxy.log.Debug("cdp client left", "client", r.client.RemoteAddr().String(), "browser", r.browser.Name, "code", why.code, "reason", why.reason)
+	r.proxy.log.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", why.code, "reason", why.reason)
 }
 
-// up pumps from the client to the browser. A slow browser makes the client
-// wait. Once the relay has ended it only reads on, until the client has closed
-// its side: closing with unread bytes would reset the connection and could
-// destroy the close frame on its way.
-func (r *relay) up() {
+// errEnded: there is nobody to write to any more.
+var errEnded = errors.New("the relay has ended")
+
+// write sends a client's bytes to the browser. A slow browser makes the client
+// wait.
+func (r *relay) write(b []byte) error {
+	r.upMu.Lock()
+	defer r.upMu.Unlock()
+	if r.ended() {
+		return errEnded
+	}
+	_, err := r.upstream.Write(b)
+	return err
+}
+
+// pumpUp takes what the client says to the browser, by way of the rule if
+// there is one. Once the relay has ended it only reads on, until the client has
+// closed its side: closing with unread bytes would reset the connection and
+// could destroy the close frame on its way.
+func (r *relay) pumpUp() {
 	defer close(r.upDone)
+	forward := r.write
+	if rule := r.proxy.opts.Rule; rule != nil {
+		gate := newGate(r, rule)
+		defer gate.wg.Wait()
+		forward = gate.feed
+	}
 	in, err := newReader(r.client)
 	if err != nil {
 		r.end(ending{})
 		return
 	}
-	deaf := false // the browser takes no more; down will see its end
+	// When the browser takes no more, pumpDown will see its end.
+	deaf := false
 	if len(r.fromClient) > 0 {
-		_, err := r.upstream.Write(r.fromClient)
-		deaf = err != nil
+		deaf = forward(r.fromClient) != nil
 		r.fromClient = nil
 	}
 	for {
@@ -122,89 +163,65 @@ func (r *relay) up() {
 			r.end(ending{})
 			return
 		}
-		if !deaf && !r.ended.Load() {
-			_, err = r.upstream.Write(data)
-			deaf = err != nil
-		}
+		deaf = deaf || forward(data) != nil
 		buf.free()
 	}
 }
 
-// down pumps from the browser to the client, always draining the browser, and
-// at the end says goodbye to the client.
-func (r *relay) down() {
+// pumpDown takes what the browser says to the client, always draining the
+// browser, and at the end says goodbye to the client.
+func (r *relay) pumpDown() {
 	in, err := newReader(r.upstream)
 	if err != nil {
 		r.cut()
 		return
 	}
-	try, err := newTryWriter(r.client)
-	if err != nil {
-		r.cut()
-		return
-	}
-	out := &sender{conn: r.client, try: try, limit: r.proxy.opts.MaxBuffered}
-	var frames frameScanner
 	if len(r.fromBrowser) > 0 {
-		frames.scan(r.fromBrowser)
-		if err := out.send(r.fromBrowser); err != nil {
-			r.end(ending{})
-		}
+		r.sent(r.down.relay(r.fromBrowser, false))
 		r.fromBrowser = nil
 	}
 	leaving := false // the browser finishes its frame
-	for !leaving || !frames.between() {
+	for !leaving || !r.down.between() {
 		buf, data, err := in.read()
 		if err != nil {
 			if why := r.reason(); why == nil {
 				r.end(ending{code: closeGoingAway, reason: r.browser.label() + " closed this connection: it ended, or the page did"})
-			} else if !leaving && why.code != 0 && !frames.between() && errors.Is(err, os.ErrDeadlineExceeded) {
+			} else if !leaving && why.code != 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 				leaving = true
 				r.upstream.SetReadDeadline(time.Now().Add(frameGrace))
 				continue
 			}
 			break
 		}
-		before := frames
-		if leaving {
-			data = data[:frames.frame(data)]
-		} else {
-			frames.scan(data)
-		}
-		err = out.send(data)
-		if errors.Is(err, errTooSlow) {
-			r.end(ending{code: closePolicy, reason: "this client reads too slowly: the endpoint keeps no more for it, and drops nothing silently"})
-			frames = before
-			out.last(data[:frames.finish(data)])
-			buf.free()
-			break
-		}
+		err = r.down.relay(data, leaving)
 		buf.free()
-		if err != nil {
-			r.end(ending{})
+		if !r.sent(err) {
 			break
 		}
 	}
 	r.upstream.Close()
-	r.farewell(out, &frames)
+	r.farewell()
 }
 
-func (r *relay) farewell(out *sender, frames *frameScanner) {
+// sent ends the relay if its client could not be written to.
+func (r *relay) sent(err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, errTooSlow):
+		r.end(ending{code: closePolicy, reason: "this client reads too slowly: the endpoint keeps no more for it, and drops nothing silently"})
+	default:
+		r.end(ending{})
+	}
+	return false
+}
+
+func (r *relay) farewell() {
 	why := r.reason()
 	deadline := time.Now().Add(farewell)
-	if why.code == 0 {
+	if why.code == 0 || !r.down.close(*why, deadline) {
 		r.client.Close()
-		out.wait(deadline)
-		return
-	}
-	err := out.wait(deadline)
-	// A close frame may stand only between two frames, and only one may be
-	// sent. In the middle of a frame the broken connection has to speak.
-	if err == nil && frames.between() && !frames.closing {
-		_, err = r.client.Write(closeFrame(why.code, why.reason))
-	}
-	if err != nil {
-		r.client.Close()
+		r.down.out.wait(deadline)
 		return
 	}
 	r.client.CloseWrite()

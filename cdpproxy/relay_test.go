@@ -66,14 +66,18 @@ func TestLargeMessages(t *testing.T) {
 	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
 
 	// Chromium takes messages of just under 100 MiB.
-	request := make([]byte, 99<<20)
-	for i := range request {
-		request[i] = ' '
-	}
-	copy(request, `{"id":1,`)
+	const most = 99 << 20
+	conn, br, _ := rawUpgrade(t, addr, "", "")
+	conn.SetDeadline(time.Now().Add(30 * time.Second))
+	request := bytes.Repeat([]byte{' '}, 14+most)
+	copy(request, []byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+	binary.BigEndian.PutUint64(request[2:], most)
+	copy(request[14:], `{"id":1,`)
 	copy(request[len(request)-30:], `"method":"Browser.getVersion"}`)
-	c := dial(t, addr, "/devtools/browser/x")
-	if got := call(t, c, string(request)); !strings.HasPrefix(got, `{"id":1,"result":{"protocolVersion"`) {
+	if _, err := conn.Write(request); err != nil {
+		t.Fatal(err)
+	}
+	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result":{"protocolVersion"`) {
 		t.Errorf("99 MiB request: %.200s", got)
 	}
 
@@ -137,6 +141,12 @@ func TestShutdown(t *testing.T) {
 		_, _, err := c.Read(context.Background())
 		read <- err
 	}()
+	// Browsers open connections to spare; they must not delay the end.
+	spare, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer spare.Close()
 	start := time.Now()
 	if err := p.Shutdown(testContext(t)); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ var errTooSlow = errors.New("the client reads too slowly")
 // and says nothing (facts 1). What the client does not take is queued, up to a
 // bound, and written by a goroutine that lives only as long as the queue.
 //
-// send, wait and close are called from one goroutine.
+// send and last are called under the downstream's lock.
 type sender struct {
 	conn  *net.TCPConn
 	try   *tryWriter

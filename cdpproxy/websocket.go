@@ -110,7 +110,11 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 		u.close()
 		return nil, "", errChanged
 	}
-	rel := &relay{proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(), upDone: make(chan struct{})}
+	rel := &relay{
+		proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(),
+		who:  p.client(r, b, path),
+		over: make(chan struct{}), upDone: make(chan struct{}),
+	}
 	if !p.add(rel) {
 		u.close()
 		return nil, "", errChanged
@@ -145,7 +149,7 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, proto
 		p.remove(rel)
 		return
 	}
-	p.log.Debug("cdp client joined", "client", r.RemoteAddr, "browser", rel.browser.Name, "path", r.URL.Path)
+	p.log.Debug("cdp client joined", "client", rel.who.Number, "agent", rel.who.UserAgent, "browser", rel.browser.Name, "path", rel.who.Path)
 	// The relay outlives this handler, whose goroutine and request would
 	// otherwise be kept as long as it.
 	go rel.run()

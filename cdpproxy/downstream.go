@@ -1,0 +1,99 @@
+package cdpproxy
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// downstream is the way to the client: the browser's bytes as they come and,
+// between two of their frames, what the endpoint itself has to say.
+type downstream struct {
+	mu      sync.Mutex // guards the fields that follow
+	out     *sender
+	frames  frameScanner
+	pending [][]byte // frames of our own that wait for the browser's to end
+	failed  bool     // the client's stream is broken off
+}
+
+// relay passes on the browser's bytes; with last set, no more than the frame
+// that has begun. On errTooSlow only whole frames have been passed on, if the
+// end of the last one could be reached.
+func (d *downstream) relay(data []byte, last bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if last || len(d.pending) > 0 {
+		n := d.frames.finish(data)
+		if err := d.send(data[:n]); err != nil {
+			return err
+		}
+		data = data[n:]
+		if err := d.speak(); err != nil || last {
+			return err
+		}
+	}
+	before := d.frames
+	d.frames.scan(data)
+	err := d.send(data)
+	if errors.Is(err, errTooSlow) {
+		d.frames = before
+		d.out.last(data[:d.frames.finish(data)])
+	}
+	return err
+}
+
+func (d *downstream) send(data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	err := d.out.send(data)
+	if err != nil && !errors.Is(err, errTooSlow) {
+		d.failed = true
+	}
+	return err
+}
+
+// say sends a frame of our own: now if the browser's stream is between two
+// frames, else as soon as it is.
+func (d *downstream) say(frame []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending = append(d.pending, frame)
+	return d.speak()
+}
+
+// speak sends what is pending, if it can stand here.
+func (d *downstream) speak() error {
+	for len(d.pending) > 0 && d.frames.between() {
+		// After a close frame nothing may follow.
+		if !d.frames.closing {
+			if err := d.send(d.pending[0]); err != nil {
+				return err
+			}
+		}
+		d.pending = d.pending[1:]
+	}
+	return nil
+}
+
+// between reports whether a close frame could be sent now.
+func (d *downstream) between() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.frames.between()
+}
+
+// close waits, at the most until deadline, for what is queued, and sends a
+// close frame if none was sent and one can stand here. In the middle of a frame
+// the broken connection has to speak. It reports whether the stream is whole.
+func (d *downstream) close(e ending, deadline time.Time) bool {
+	err := d.out.wait(deadline)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil && !d.failed && d.frames.between() && !d.frames.closing {
+		d.frames.closing = true
+		d.out.conn.SetWriteDeadline(deadline)
+		_, err = d.out.conn.Write(closeFrame(e.code, e.reason))
+	}
+	return err == nil && !d.failed
+}

@@ -1,0 +1,117 @@
+package cdpproxy
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// maxWaiting bounds the messages of one client that wait for a verdict.
+const maxWaiting = 1000
+
+// gate stands between a client and its browser where there is a rule.
+type gate struct {
+	relay  *relay
+	rule   Rule
+	reader messageReader
+
+	wg sync.WaitGroup // release
+
+	mu      sync.Mutex // guards the fields that follow
+	waiting []waiting
+}
+
+// waiting is a message whose verdict comes later.
+type waiting struct {
+	m     *Message
+	raw   []byte
+	later <-chan Verdict
+}
+
+func newGate(r *relay, rule Rule) *gate {
+	g := &gate{relay: r, rule: rule}
+	g.reader.onMessage = g.judge
+	g.reader.onControl = r.write
+	return g
+}
+
+// feed takes the client's bytes. It ends the relay if they break the protocol.
+func (g *gate) feed(b []byte) error {
+	err := g.reader.feed(b)
+	var protocol *protocolError
+	if errors.As(err, &protocol) {
+		g.relay.end(ending{code: protocol.code, reason: protocol.text})
+	}
+	return err
+}
+
+func (g *gate) judge(msg *message) error {
+	defer msg.free()
+	m := &Message{Client: g.relay.who}
+	if err := decode(msg.text, m); err != nil {
+		return g.relay.down.say(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
+	}
+	v := g.rule.Judge(m)
+	if v.Action != Wait {
+		return g.apply(m, msg.raw, v)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) == maxWaiting {
+		return g.relay.down.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
+	}
+	g.waiting = append(g.waiting, waiting{m, append([]byte(nil), msg.raw...), v.Later})
+	if len(g.waiting) == 1 {
+		g.wg.Add(1)
+		go g.release()
+	}
+	return nil
+}
+
+// release lets waiting messages go in their order, as their verdicts come. It
+// ends with the queue or the relay.
+func (g *gate) release() {
+	defer g.wg.Done()
+	for {
+		g.mu.Lock()
+		first := g.waiting[0]
+		g.mu.Unlock()
+
+		v := Verdict{Action: Wait, Later: first.later}
+		for v.Action == Wait {
+			var ok bool
+			select {
+			case v, ok = <-v.Later:
+				if !ok {
+					v = Verdict{Action: Refuse, Reason: "nobody decided on this command"}
+				}
+			case <-g.relay.over:
+				return
+			}
+		}
+		if g.apply(first.m, first.raw, v) != nil {
+			return
+		}
+
+		g.mu.Lock()
+		g.waiting = g.waiting[1:]
+		empty := len(g.waiting) == 0
+		g.mu.Unlock()
+		if empty {
+			return
+		}
+	}
+}
+
+func (g *gate) apply(m *Message, raw []byte, v Verdict) error {
+	switch v.Action {
+	case Pass:
+		return g.relay.write(raw)
+	case End:
+		err := g.relay.down.say(doneReply(m))
+		g.relay.end(ending{code: closeNormal, reason: v.Reason})
+		return err
+	default:
+		return g.relay.down.say(errorReply(m, refusedCode, v.Reason))
+	}
+}

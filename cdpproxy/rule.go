@@ -1,0 +1,95 @@
+package cdpproxy
+
+import "encoding/json"
+
+// Rule judges what clients say, before the browser hears it. It sees every
+// message whole: fragments put together, unmasked, and keys and method decoded,
+// since all of these can hide a method from who looks at bytes (facts 8).
+type Rule interface {
+	// Judge is called with the messages of one client in their order, and for
+	// different clients at the same time. It must not block: what takes a
+	// human is answered with Wait.
+	Judge(m *Message) Verdict
+}
+
+// Client is one connection or, for /json/*, one request.
+type Client struct {
+	Number    uint64 // differs for every client of a Proxy
+	UserAgent string
+	Path      string // without the token
+	Browser   string // Name of the browser that it speaks to
+}
+
+// Message is a CDP command. A discovery request that changes something is
+// presented as the command that would do the same, without an ID:
+// Target.createTarget, Target.activateTarget or Target.closeTarget.
+type Message struct {
+	Client  *Client
+	ID      json.RawMessage
+	Session string // sessionId, empty for the connection's own target
+	Method  string
+	Params  json.RawMessage // nil if there are none
+}
+
+// Verdict is what becomes of a message. The zero Verdict lets it pass.
+type Verdict struct {
+	Action Action
+	// Reason is for Refuse the text of the CDP error, for End that of the
+	// close frame.
+	Reason string
+	// Later brings the final verdict on a message that waits; closed without
+	// one, it refuses.
+	Later <-chan Verdict
+}
+
+// Action is the kind of a Verdict.
+type Action int
+
+const (
+	// Pass: the original bytes go to the browser.
+	Pass Action = iota
+	// Refuse: the client gets a CDP error; the browser hears nothing.
+	Refuse
+	// End: the client is answered as if done, and its connection closed. For
+	// Browser.close, which would end the browser for everyone.
+	End
+	// Wait: the message is kept until Later says more. The client's other
+	// messages go on meanwhile; messages that wait keep their order.
+	Wait
+)
+
+// refusedCode is JSON-RPC's code for a server's own errors, which Chromium
+// uses for what a target does not allow.
+const refusedCode = -32000
+
+// errorReply is the CDP answer to a command that is refused.
+func errorReply(m *Message, code int, text string) []byte {
+	type cdpError struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	return reply(m, struct {
+		ID      json.RawMessage `json:"id,omitempty"`
+		Error   cdpError        `json:"error"`
+		Session string          `json:"sessionId,omitempty"`
+	}{m.ID, cdpError{code, text}, m.Session})
+}
+
+// doneReply is the CDP answer to a command that has no result.
+func doneReply(m *Message) []byte {
+	return reply(m, struct {
+		ID      json.RawMessage `json:"id,omitempty"`
+		Result  struct{}        `json:"result"`
+		Session string          `json:"sessionId,omitempty"`
+	}{m.ID, struct{}{}, m.Session})
+}
+
+func reply(m *Message, v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		// Only an ID that is not JSON could do this, and decode checked it.
+		m.ID = nil
+		return errorReply(m, refusedCode, "unreadable id")
+	}
+	return textFrame(b)
+}

@@ -1,0 +1,228 @@
+package cdpproxy_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// testRule refuses Runtime.evaluate, ends a client that says Browser.close, and
+// lets Page.navigate wait.
+type testRule struct {
+	mu      sync.Mutex // guards what follows
+	seen    []string
+	waiting []chan cdpproxy.Verdict
+	waits   chan struct{} // gets a value for each message that waits
+}
+
+func newRule() *testRule { return &testRule{waits: make(chan struct{}, 100)} }
+
+func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, m.Method)
+	switch m.Method {
+	case "Runtime.evaluate", "Target.closeTarget":
+		return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: m.Method + " is refused by the test"}
+	case "Browser.close":
+		return cdpproxy.Verdict{Action: cdpproxy.End, Reason: "the browser stays"}
+	case "Page.navigate":
+		later := make(chan cdpproxy.Verdict, 1)
+		r.waiting = append(r.waiting, later)
+		r.waits <- struct{}{}
+		return cdpproxy.Verdict{Action: cdpproxy.Wait, Later: later}
+	}
+	return cdpproxy.Verdict{}
+}
+
+// exchange sends message and returns the reply with its id.
+func exchange(t *testing.T, c *websocket.Conn, message string) map[string]any {
+	t.Helper()
+	if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
+		t.Fatal(err)
+	}
+	return nextReply(t, c)
+}
+
+// nextReply returns the next message that is not an event.
+func nextReply(t *testing.T, c *websocket.Conn) map[string]any {
+	t.Helper()
+	for {
+		_, b, err := c.Read(testContext(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(b, &m); err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if m["method"] == nil {
+			return m
+		}
+	}
+}
+
+// TestEvasion says Runtime.evaluate in every way that reaches Chromium as
+// valid, or might; the rule must see each, and the page must feel none.
+func TestEvasion(t *testing.T) {
+	rule := newRule()
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	id := openTab(t, addr)
+	defer direct(t, "/json/close/"+id) // through the endpoint it is refused
+	c := dial(t, addr, "/devtools/page/"+id)
+
+	const set = `"params":{"expression":"document.title='evaded'"}`
+	for name, message := range map[string]string{
+		"plain":           `{"id":1,"method":"Runtime.evaluate",` + set + `}`,
+		"method last":     `{"id":1,` + set + `,"method":"Runtime.evaluate"}`,
+		"escaped key":     `{"id":1,"\u006dethod":"Runtime.evaluate",` + set + `}`,
+		"escaped value":   `{"id":1,"method":"Runtime.\u0065v\u0061luate",` + set + `}`,
+		"twice":           `{"id":1,"method":"Page.enable","method":"Runtime.evaluate",` + set + `}`,
+		"twice, escaped":  `{"id":1,"method":"Runtime.evaluate","\u006dethod":"Page.enable",` + set + `}`,
+		"comment":         `{"id":1,/*"method":"Page.enable",*/"method":"Runtime.evaluate",` + set + `}`,
+		"other case":      `{"id":1,"method":"Runtime.evaluate","METHOD":"Page.enable",` + set + `}`,
+		"trailing":        `{"id":1,"method":"Page.enable"}{"id":1,"method":"Runtime.evaluate",` + set + `}`,
+		"leading newline": "\n\t {\"id\":1,\r\n\"method\"\n:\t\"Runtime.evaluate\"," + set + "}",
+		"byte order mark": "\ufeff" + `{"id":1,"method":"Runtime.evaluate",` + set + `}`,
+		"no method":       `{"id":1,` + set + `}`,
+		"number":          `{"id":1,"method":7}`,
+		"array":           `[{"id":1,"method":"Runtime.evaluate",` + set + `}]`,
+		"deep":            strings.Repeat("[", 20_000),
+		"empty":           ``,
+	} {
+		reply := exchange(t, c, message)
+		if reply["error"] == nil {
+			t.Errorf("%s: %v, want an error", name, reply)
+		}
+	}
+
+	// In fragments, with a ping in the middle.
+	w, err := c.Writer(testContext(t), websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set + `}`} {
+		io.WriteString(w, part)
+	}
+	w.Close()
+	if reply := nextReply(t, c); reply["id"] != 2.0 || !strings.Contains(fmt.Sprint(reply["error"]), "Runtime.evaluate is refused by the test") {
+		t.Errorf("fragments: %v", reply)
+	}
+
+	// What is let through still works, with the client's own bytes.
+	if reply := exchange(t, c, `{"id":3,"\u006dethod":"Page.getFrameTree"}`); reply["result"] == nil {
+		t.Errorf("Page.getFrameTree: %v", reply)
+	}
+	// The same by HTTP.
+	if status, body := get(t, addr, "/json/close/"+id, nil); status != 403 || !strings.Contains(body, "Target.closeTarget is refused by the test") {
+		t.Errorf("/json/close: HTTP %d %s", status, body)
+	}
+	_, list := get(t, addr, "/json/list", nil)
+	if strings.Contains(list, "evaded") || !strings.Contains(list, id) {
+		t.Errorf("the page is not as it was: %s", list)
+	}
+}
+
+func direct(t *testing.T, path string) {
+	host := strings.TrimPrefix(sharedChromium(t).url, "ws://")
+	res, err := http.Get("http://" + host[:strings.IndexByte(host, '/')] + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+}
+
+// TestRuleFrames: what no rule could be sure to have read ends the client.
+func TestRuleFrames(t *testing.T) {
+	rule := newRule()
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	text := getVersion
+	for name, frames := range map[string]string{
+		"compressed":         "\xc1" + masked(text)[1:],
+		"binary":             "\x82" + masked(text)[1:],
+		"unmasked":           "\x81\x02{}",
+		"stray continuation": "\x80" + masked(text)[1:],
+		"text in a message":  "\x01" + masked(text)[1:] + masked(text),
+		"split ping":         "\x09" + masked("")[1:],
+		"unknown opcode":     "\x83" + masked(text)[1:],
+		"too big":            "\x81\xff\x00\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00",
+		"absurd":             "\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00",
+	} {
+		conn, br, _ := rawUpgrade(t, addr, "", frames)
+		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if got := readFrame(t, br); len(got) < 2 || got[0] != 3 || got[1] < 0xea {
+			t.Errorf("%s: %q, want a close frame with 1002, 1003 or 1009", name, got)
+		}
+	}
+	if len(rule.seen) != 0 {
+		t.Errorf("the rule was shown %v", rule.seen)
+	}
+}
+
+// TestRuleEnds: Browser.close ends the client's connection, not the browser.
+func TestRuleEnds(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: newRule()})
+	c := dial(t, addr, "/devtools/browser/x")
+	if reply := exchange(t, c, `{"id":9,"method":"Browser.close"}`); reply["id"] != 9.0 || reply["error"] != nil {
+		t.Errorf("%v", reply)
+	}
+	var closed websocket.CloseError
+	if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusNormalClosure || closed.Reason != "the browser stays" {
+		t.Errorf("then %v", err)
+	}
+	if got := call(t, dial(t, addr, "/devtools/browser/x"), getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("the browser says %s", got)
+	}
+}
+
+// TestRuleWaits: acts that wait for a human keep their order, and nothing else
+// waits for them.
+func TestRuleWaits(t *testing.T) {
+	rule := newRule()
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	id := openTab(t, addr)
+	defer direct(t, "/json/close/"+id) // through the endpoint it is refused
+	c := dial(t, addr, "/devtools/page/"+id)
+	other := dial(t, addr, "/devtools/browser/x")
+	navigate := func(id int) string {
+		return fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%d</title>"}}`, id, id)
+	}
+	for id := range 3 {
+		if err := c.Write(testContext(t), websocket.MessageText, []byte(navigate(id+1))); err != nil {
+			t.Fatal(err)
+		}
+		<-rule.waits
+	}
+	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
+		t.Errorf("while acts wait: %v", reply)
+	}
+	if got := call(t, other, getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("another client: %s", got)
+	}
+	rule.mu.Lock()
+	first, second, third := rule.waiting[0], rule.waiting[1], rule.waiting[2]
+	rule.mu.Unlock()
+	// Decided in another order than asked.
+	close(third)
+	second <- cdpproxy.Verdict{}
+	first <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
+	want := map[any]string{1.0: "no", 2.0: "result", 3.0: "nobody decided"}
+	for len(want) > 0 {
+		reply := nextReply(t, c)
+		text, ok := want[reply["id"]]
+		if !ok || !strings.Contains(fmt.Sprint(reply), text) {
+			t.Errorf("got %v, want one of %v", reply, want)
+		}
+		delete(want, reply["id"])
+	}
+}
