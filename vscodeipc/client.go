@@ -80,8 +80,11 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 	if options.connect == nil {
 		options.connect = connect
 	}
-	ctx, cancel := withDeadline(ctx)
-	defer cancel()
+	if _, given := ctx.Deadline(); !given {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, requestTime)
+		defer cancel()
+	}
 	conn, err := options.connect(ctx, a)
 	if err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 	}
 	c.ended.Add(1)
 	go c.readLoop()
-	err = c.request(ctx, "hello", helloRequest{options.Client, supported}, &c.hello)
+	err = c.request(ctx, 0, "hello", helloRequest{options.Client, supported}, &c.hello)
 	if err == nil {
 		err = c.hello.check()
 	}
@@ -130,29 +133,18 @@ func (h *Hello) check() error {
 	return nil
 }
 
-func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, given := ctx.Deadline(); given {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, requestTime)
-}
-
 // Hello gives what the window said of itself when it was dialed.
 func (c *Client) Hello() Hello { return c.hello }
 
 // Ping asks for a sign of life.
 func (c *Client) Ping(ctx context.Context) error {
-	ctx, cancel := withDeadline(ctx)
-	defer cancel()
-	return c.request(ctx, "ping", nil, nil)
+	return c.request(ctx, requestTime, "ping", nil, nil)
 }
 
 // State asks for the window's state.
 func (c *Client) State(ctx context.Context) (StateAnswer, error) {
-	ctx, cancel := withDeadline(ctx)
-	defer cancel()
 	var a StateAnswer
-	err := c.request(ctx, "state", nil, &a)
+	err := c.request(ctx, requestTime, "state", nil, &a)
 	a.State = a.State.normal()
 	return a, err
 }
@@ -171,7 +163,7 @@ func (c *Client) Call(ctx context.Context, command string, arg, result any) erro
 		request.Arg = raw
 	}
 	var a callAnswer
-	if err := c.request(ctx, "call", request, &a); err != nil {
+	if err := c.request(ctx, 0, "call", request, &a); err != nil {
 		return fmt.Errorf("call %s: %w", command, err)
 	}
 	if result == nil {
@@ -192,10 +184,8 @@ func (c *Client) Listen(ctx context.Context, resume *Resume, events ...string) (
 	if len(events) == 0 {
 		events = []string{"state"}
 	}
-	ctx, cancel := withDeadline(ctx)
-	defer cancel()
 	var a ListenAnswer
-	err := c.request(ctx, "listen", listenRequest{events, resume}, &a)
+	err := c.request(ctx, requestTime, "listen", listenRequest{events, resume}, &a)
 	if err == nil && !a.Resumed {
 		if a.State == nil {
 			err = fmt.Errorf("%w: it answered listen without a state", ErrIncompatible)
@@ -211,9 +201,7 @@ func (c *Client) Listen(ctx context.Context, resume *Resume, events ...string) (
 
 // Unlisten ends subscriptions.
 func (c *Client) Unlisten(ctx context.Context, events ...string) error {
-	ctx, cancel := withDeadline(ctx)
-	defer cancel()
-	return c.request(ctx, "unlisten", unlistenRequest{events}, nil)
+	return c.request(ctx, requestTime, "unlisten", unlistenRequest{events}, nil)
 }
 
 // Done is closed when the connection has ended.
@@ -245,8 +233,15 @@ func (c *Client) fail(err error) {
 	}
 }
 
-// request sends one request and waits for its answer.
-func (c *Client) request(ctx context.Context, kind string, payload, result any) error {
+// request sends one request and waits for its answer, for at most limit (if that
+// is not 0) where the context has no deadline.
+func (c *Client) request(ctx context.Context, limit time.Duration, kind string, payload, result any) error {
+	var late <-chan time.Time
+	if _, given := ctx.Deadline(); !given && limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
 	c.mu.Lock()
 	c.next++
 	n := c.next
@@ -272,6 +267,9 @@ func (c *Client) request(ctx context.Context, kind string, payload, result any) 
 		default:
 			return fmt.Errorf("the connection ended: %w", c.Err())
 		}
+	case <-late:
+		c.giveUp(n)
+		return fmt.Errorf("wait for the window's answer to %s: %w", kind, context.DeadlineExceeded)
 	case <-ctx.Done():
 		c.giveUp(n)
 		return fmt.Errorf("wait for the window's answer to %s: %w", kind, ctx.Err())

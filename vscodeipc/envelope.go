@@ -42,8 +42,12 @@ func scanEnvelope(line []byte) (e envelope, ok bool) {
 
 // member gives the place of a member that is known.
 func (e *envelope) member(key json.RawMessage) *json.RawMessage {
-	name, _ := decodeString(key)
-	switch name {
+	name := []byte(key[1 : len(key)-1])
+	if bytes.IndexByte(name, '\\') >= 0 { // "\u0069d" is "id" too
+		decoded, _ := decodeString(key)
+		name = []byte(decoded)
+	}
+	switch string(name) {
 	case "id":
 		return &e.id
 	case "type":

@@ -49,6 +49,7 @@ func checkPeer(conn net.Conn) error {
 
 // tryWriter gives a function that writes what the system takes at once, without
 // waiting, and tells how much that was. A fault comes out in the write after.
+// Its calls have to follow each other.
 func tryWriter(conn net.Conn) func([]byte) int {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
@@ -58,11 +59,16 @@ func tryWriter(conn net.Conn) func([]byte) int {
 	if err != nil {
 		return func([]byte) int { return 0 }
 	}
-	return func(b []byte) (n int) {
-		raw.Write(func(fd uintptr) bool {
-			n, _ = syscall.Write(int(fd), b)
-			return true // do not wait
-		})
+	var line []byte
+	var n int
+	once := func(fd uintptr) bool {
+		n, _ = syscall.Write(int(fd), line)
+		return true // do not wait
+	}
+	return func(b []byte) int {
+		line, n = b, 0
+		raw.Write(once)
+		line = nil
 		return max(0, n)
 	}
 }
