@@ -1,0 +1,46 @@
+// A real browser with a fresh profile, as js-debug would start it: over a pipe, with a port beside.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { pipeFlag, portFlag } from "../../src/core/injection";
+
+const quiet = [
+  "--headless=new",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export function launchBrowser(userDataDir: string, args = [pipeFlag, portFlag]): ChildProcess {
+  const stdio: ("ignore" | "pipe")[] = ["ignore", "ignore", "ignore", "pipe", "pipe"];
+  const env = { ...process.env, HOME: userDataDir, XDG_CONFIG_HOME: userDataDir, XDG_CACHE_HOME: userDataDir };
+  const all = [...quiet, ...args, `--user-data-dir=${userDataDir}`, "about:blank"];
+  // Its own group, so that its helpers end with it.
+  const child = spawn(findBrowser(), all, { stdio, env, detached: true });
+  onTestFinished(() => endBrowser(child));
+  return child;
+}
+
+/** Ends it as a crash would. */
+export async function endBrowser(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  process.kill(-(child.pid as number), "SIGKILL");
+  await gone;
+}
+
+function findBrowser(): string {
+  const given = process.env.BROWSER_COORDINATOR_BROWSER;
+  if (given) return given;
+  for (const name of ["chromium", "google-chrome", "microsoft-edge", "brave-browser"]) {
+    for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+      if (existsSync(join(folder, name))) return join(folder, name);
+    }
+  }
+  throw new Error("no Chrome, Chromium, Edge or Brave on PATH: install one, or set BROWSER_COORDINATOR_BROWSER");
+}
