@@ -143,6 +143,7 @@ type source struct {
 	browser *cdpproxy.Browser
 	changed chan struct{}
 	count   uint64
+	asks    int
 }
 
 func newSource(url string) *source {
@@ -156,7 +157,15 @@ func newSource(url string) *source {
 func (s *source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asks++
 	return s.browser, s.changed
+}
+
+// asked returns how often the source was asked.
+func (s *source) asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asks
 }
 
 // set names a new browser; an empty url means none.

@@ -32,6 +32,10 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
 			return err
 		}
+		if err := p.acquire(ctx); err != nil {
+			return err
+		}
+		defer p.release()
 		u, err := dialBrowser(ctx, b)
 		if err != nil {
 			return err

@@ -6,8 +6,11 @@ import (
 	"sync"
 )
 
-// maxWaiting bounds the messages of one client that wait for a verdict.
-const maxWaiting = 1000
+// What of one client may wait for a verdict.
+const (
+	maxWaiting      = 1000
+	maxWaitingBytes = maxMessage
+)
 
 // gate stands between a client and its browser where there is a rule.
 type gate struct {
@@ -19,6 +22,7 @@ type gate struct {
 
 	mu      sync.Mutex // guards the fields that follow
 	waiting []waiting
+	bytes   int // in waiting
 }
 
 // waiting is a message whose verdict comes later.
@@ -57,10 +61,11 @@ func (g *gate) judge(msg *message) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.waiting) == maxWaiting {
+	if len(g.waiting) == maxWaiting || g.bytes+len(msg.raw) > maxWaitingBytes {
 		return g.relay.down.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
 	}
 	g.waiting = append(g.waiting, waiting{m, append([]byte(nil), msg.raw...), v.Later})
+	g.bytes += len(msg.raw)
 	if len(g.waiting) == 1 {
 		g.wg.Add(1)
 		go g.release()
@@ -95,6 +100,7 @@ func (g *gate) release() {
 
 		g.mu.Lock()
 		g.waiting = g.waiting[1:]
+		g.bytes -= len(first.raw)
 		empty := len(g.waiting) == 0
 		g.mu.Unlock()
 		if empty {

@@ -249,3 +249,12 @@ func TestNotLoopback(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestHeaders: headers without end are cut off.
+func TestHeaders(t *testing.T) {
+	_, addr := serve(t, newSource(""), nil)
+	status, _ := get(t, addr, "/json/version", map[string]string{"X": strings.Repeat("x", 100_000)})
+	if status != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("HTTP %d, want 431", status)
+	}
+}

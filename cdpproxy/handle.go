@@ -6,10 +6,17 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
+
+// bodyTimeout bounds the wait for a request's body, which is then ignored.
+const bodyTimeout = 10 * time.Second
 
 // handle answers one HTTP request: who asks, then what for.
 func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
+	}
 	if no := p.checkPage(r); no != nil {
 		p.refuse(w, r, no)
 		return
@@ -94,6 +101,27 @@ func (p *Proxy) tryBrowser(ctx context.Context, b *Browser, changed <-chan struc
 	<-watched
 	return err
 }
+
+// acquire waits for the browser to have time for one more exchange.
+func (p *Proxy) acquire(ctx context.Context) error {
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(exchangeTimeout)
+	defer timer.Stop()
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return errChanged
+	case <-timer.C:
+		return errors.New("it is busy with other clients")
+	}
+}
+
+func (p *Proxy) release() { <-p.slots }
 
 func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, changed <-chan struct{}, watched chan<- struct{}) {
 	defer close(watched)

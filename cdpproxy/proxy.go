@@ -21,6 +21,7 @@ type Proxy struct {
 	server *http.Server
 	done   chan struct{} // closed when Shutdown or Close begins
 	count  atomic.Uint64 // of clients, for their numbers
+	slots  chan struct{} // holds a value for each exchange under way with the browser
 
 	mu sync.Mutex // guards the fields that follow
 	// ending is true once done is closed. Goroutines are added to wg only
@@ -34,6 +35,12 @@ type Proxy struct {
 	wg     sync.WaitGroup // followSource and every relay
 }
 
+// maxExchanges bounds the discovery requests and handshakes that a browser is
+// asked at once. Chromium's listen queue takes ten connections; of hundreds that
+// come together after a restart the kernel would drop most, and each would be
+// tried again only seconds later.
+const maxExchanges = 6
+
 // New returns a proxy for the browsers that source names. Nil options are the
 // defaults. Nothing runs before Serve.
 func New(source Source, opts *Options) *Proxy {
@@ -41,6 +48,7 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
+		slots:  make(chan struct{}, maxExchanges),
 		relays: make(map[*relay]struct{}),
 		silent: make(map[net.Conn]struct{}),
 	}

@@ -96,6 +96,10 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 // connect opens the WebSocket to b and takes the relay into the proxy's care.
 // Nothing has been written to the client yet.
 func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path string) (*relay, string, error) {
+	if err := p.acquire(ctx); err != nil {
+		return nil, "", err
+	}
+	defer p.release()
 	u, err := dialBrowser(ctx, b)
 	if err != nil {
 		return nil, "", err
