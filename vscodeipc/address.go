@@ -41,10 +41,7 @@ const pipePrefix = `\\.\pipe\browser-coordinator-mcp-`
 // Find gives the addresses in use for a hash, without asking whether anybody
 // listens there. Most often it is none or one.
 func Find(hash string) []Address {
-	all, err := List()
-	if err != nil {
-		return nil
-	}
+	all, _ := List() // a directory that is refused has no window of ours
 	var found []Address
 	for _, a := range all {
 		if a.Key() == hash {

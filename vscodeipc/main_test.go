@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		return
+	}
+	if _, ok := os.LookupEnv(sweepEnv); ok {
+		sweepUntilEnd()
 		return
 	}
 	if path, ok := os.LookupEnv(askEnv); ok {
@@ -55,6 +60,47 @@ func beWindow(workspace string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	return s.Close(ctx)
+}
+
+// sweepEnv makes the test binary a process that sweeps all the time.
+const sweepEnv = "VSCODEIPC_TEST_SWEEP"
+
+// sweepUntilEnd probes without a pause until stdin ends.
+func sweepUntilEnd() {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	for ctx.Err() == nil {
+		if _, err := vscodeipc.Probe(ctx, nil); err != nil && ctx.Err() == nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// startSweeper starts such a process; the function that it gives ends it.
+func startSweeper(t *testing.T) (end func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), sweepEnv+"=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end = sync.OnceFunc(func() {
+		stdin.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the sweeping process: %v", err)
+		}
+	})
+	t.Cleanup(end)
+	return end
 }
 
 func waitForCancel(ctx context.Context, _ vscodeipc.Call) (any, error) {

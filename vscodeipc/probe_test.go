@@ -271,10 +271,14 @@ func TestProbeTellsOfForeignDirectories(t *testing.T) {
 	if _, err := os.Lstat(dead); err != nil {
 		t.Errorf("what is in a directory that others may enter: %v", err)
 	}
+	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 1 || found[0] != s.Address() {
+		t.Errorf("Find gives %v", found)
+	}
 }
 
-// TestSweepersAndBinders races two sweepers, a window that binds and one that
-// closes, around dead sockets: no live one is ever deleted, no dead one is left.
+// TestSweepersAndBinders races two sweepers, a third in a process of its own, a
+// window that binds and one that closes, around dead sockets: no live one is ever
+// deleted, no dead one is left.
 // VSCODEIPC_ROUNDS asks for more rounds.
 func TestSweepersAndBinders(t *testing.T) {
 	folder := home(t)
@@ -286,6 +290,7 @@ func TestSweepersAndBinders(t *testing.T) {
 		}
 	}
 	path := socketPath(t, folder)
+	endSweeper := startSweeper(t)
 	for round := range rounds {
 		deadSocket(t, path)
 		deadSocket(t, name(t, round))
@@ -312,6 +317,7 @@ func TestSweepersAndBinders(t *testing.T) {
 		}
 		closeServer(t, bound)
 	}
+	endSweeper()
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 0 {
 		t.Errorf("the directory still has %v, %v", entries, err)
