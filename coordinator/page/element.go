@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +47,11 @@ func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	r, err := protocol.Call(ctx, session, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
 		FrameID: id, WorldName: worldName, GrantUniveralAccess: new(true),
 	})
+	if err != nil {
+		return nil, 0, err
+	}
+	// Not waited for: what is run in the world comes behind it.
+	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: library, ContextID: r.ExecutionContextID, Silent: new(true)})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -164,9 +168,6 @@ func (p *Page) numbered(ctx context.Context, id protocol.FrameID, n int, label s
 	return &element{target: gone.Ref, label: label, frame: id, session: session, handle: r.Result.ObjectID}, nil
 }
 
-//go:embed query.js
-var queryScript string
-
 // findSelector looks for a CSS selector in the main frame, then in the others;
 // open shadow roots are looked into.
 func (p *Page) findSelector(ctx context.Context, selector string) (*element, error) {
@@ -203,7 +204,7 @@ func (p *Page) query(ctx context.Context, id protocol.FrameID, selector string) 
 	if err != nil {
 		return nil, err
 	}
-	params := runtime.EvaluateParams{Expression: "(" + queryScript + ")(" + string(literal) + ")", ContextID: world}
+	params := runtime.EvaluateParams{Expression: "library.query(" + string(literal) + ")", ContextID: world}
 	r, err := protocol.Call(ctx, session, runtime.Evaluate, params)
 	if noContext(err) {
 		if session, params.ContextID, err = p.newWorld(ctx, id); err == nil {
@@ -225,8 +226,8 @@ func (p *Page) query(ctx context.Context, id protocol.FrameID, selector string) 
 	return &element{target: selector, frame: id, session: session, handle: r.Result.ObjectID}, nil
 }
 
-// call runs a function of ours on the element in the isolated world and decodes
-// what it returns.
+// call runs a function of the library on the element and decodes what it
+// returns.
 func (e *element) call(ctx context.Context, function string, args, result any) error {
 	var arguments []*runtime.CallArgument
 	if args != nil {
@@ -237,7 +238,7 @@ func (e *element) call(ctx context.Context, function string, args, result any) e
 		arguments = []*runtime.CallArgument{{Value: encoded}}
 	}
 	r, err := protocol.Call(ctx, e.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: function, ObjectID: e.handle, Arguments: arguments,
+		FunctionDeclaration: libraryCall(function), ObjectID: e.handle, Arguments: arguments,
 		AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(true),
 	})
 	if err != nil {

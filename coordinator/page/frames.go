@@ -113,13 +113,14 @@ func (p *Page) enableFrame(s *cdp.Session) {
 	}
 }
 
-// learnFrames reads what is below frames of other processes that were there
-// before their session was.
+// learnFrames reads what is below frames that were there before their session
+// was: those of other processes, and those of a page that did not answer when it
+// was attached to.
 func (p *Page) learnFrames(ctx context.Context) error {
 	p.mu.Lock()
 	var unknown []*cdp.Session
 	for _, f := range p.frames {
-		if !f.learnt && f.session != p.session {
+		if !f.learnt {
 			unknown = append(unknown, f.session)
 		}
 	}

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,9 +11,6 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 )
-
-//go:embed ready.js
-var readyScript string
 
 // readyMargin is how much earlier than its call's deadline the script in the
 // page gives up, so that its reason arrives.
@@ -42,7 +38,7 @@ func (p *Page) ready(ctx context.Context, target, kind string, patience time.Dur
 		X, Y          float64
 		Why, Label    string
 	}
-	err = e.call(ctx, readyScript, map[string]any{"kind": kind, "budget": patience.Milliseconds()}, &r)
+	err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": patience.Milliseconds()}, &r)
 	if err == nil && r.OK && !r.Top {
 		r.X, r.Y, r.Why, err = p.reach(ctx, e, r.X, r.Y, patience)
 		r.OK = r.Why == ""
@@ -159,9 +155,6 @@ func mouseButton(name string) (input.MouseButton, int64, error) {
 	return "", 0, fmt.Errorf("unknown mouse button %q: left, right and middle are known", name)
 }
 
-//go:embed fill.js
-var fillScript string
-
 // Type fills a target with text: what is there is replaced. Slowly types it key
 // by key behind what is there.
 func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) (Change, error) {
@@ -181,7 +174,7 @@ func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) erro
 		Done  bool
 		Error string
 	}
-	if err := s.call(ctx, fillScript, map[string]any{"text": text, "slowly": slowly}, &r); err != nil {
+	if err := s.call(ctx, "fill", map[string]any{"text": text, "slowly": slowly}, &r); err != nil {
 		return err
 	}
 	switch {
@@ -208,9 +201,6 @@ func (p *Page) insert(ctx context.Context, text string) error {
 	return p.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: text}, nil)
 }
 
-//go:embed select.js
-var selectScript string
-
 // SelectOption selects options of a <select> by value or label; all others of a
 // multiple one are unselected.
 func (p *Page) SelectOption(ctx context.Context, target string, values ...string) (Change, error) {
@@ -224,7 +214,7 @@ func (p *Page) SelectOption(ctx context.Context, target string, values ...string
 
 func (s *spot) choose(ctx context.Context, values []string) error {
 	var r struct{ Error string }
-	if err := s.call(ctx, selectScript, values, &r); err != nil {
+	if err := s.call(ctx, "select", values, &r); err != nil {
 		return err
 	}
 	if r.Error != "" {
@@ -287,9 +277,8 @@ func (p *Page) check(ctx context.Context, s *spot, value string) error {
 	if !want && !strings.EqualFold(value, "false") {
 		return fmt.Errorf("value %q: a checkbox takes true or false", value)
 	}
-	const state = `function () { return this.checked ?? this.getAttribute("aria-checked") === "true" }`
 	var is bool
-	if err := s.call(ctx, state, nil, &is); err != nil || is == want {
+	if err := s.call(ctx, "checked", nil, &is); err != nil || is == want {
 		return err
 	}
 	err := p.mouse(ctx, s.x, s.y, 0, []input.DispatchMouseEventParams{
@@ -300,7 +289,7 @@ func (p *Page) check(ctx context.Context, s *spot, value string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.call(ctx, state, nil, &is); err != nil {
+	if err := s.call(ctx, "checked", nil, &is); err != nil {
 		return err
 	}
 	if is != want {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -77,15 +78,22 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
 	}
 	if err := p.readFrames(ctx); err != nil {
-		if p.Dialog() != nil {
-			return p, nil
+		var late *TimeoutError
+		var dialog *DialogError
+		if !errors.As(err, &late) && !errors.As(err, &dialog) {
+			b.forget(p)
+			b.detach(session)
+			return nil, p.explain(err, "attaching to page "+string(id))
 		}
-		b.forget(p)
-		b.detach(session)
-		return nil, fmt.Errorf("attach to page %s: the page does not answer: %w", id, b.translate(err))
+		// A page that hangs can still be navigated or freed; what needs it to
+		// answer says so in its own time.
+		b.log.Warn("page: attached to a page that does not answer", "page", id)
 	}
 	return p, nil
 }
+
+// attachPatience bounds the wait for a page's own answer when it is attached to.
+const attachPatience = 2 * time.Second
 
 // enable turns on the domains of a session without waiting for the replies.
 func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
@@ -110,7 +118,7 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 
 // readFrames learns the frames that were there before the events.
 func (p *Page) readFrames(ctx context.Context) error {
-	ctx, end, err := p.begin(ctx, "attach", p.browser.opts.CallTimeout)
+	ctx, end, err := p.begin(ctx, "attaching to the page", attachPatience)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	_ "embed"
 	"strconv"
 	"time"
 
@@ -12,12 +11,6 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 )
-
-//go:embed place.js
-var placeScript string
-
-//go:embed outward.js
-var outwardScript string
 
 // rect is a place in the page's viewport, in CSS pixels.
 type rect struct{ X, Y, Width, Height float64 }
@@ -33,7 +26,7 @@ func (p *Page) place(ctx context.Context, target string) (rect, error) {
 		rect
 		Gone, Top bool
 	}
-	if err := e.call(ctx, placeScript, nil, &r); err != nil {
+	if err := e.call(ctx, "place", nil, &r); err != nil {
 		return rect{}, err
 	}
 	if r.Gone {
@@ -74,7 +67,7 @@ func (p *Page) outward(ctx context.Context, id protocol.FrameID, x, y float64) (
 			Covered string
 			Top     bool
 		}
-		err = e.call(ctx, outwardScript, map[string]float64{"x": x, "y": y}, &out)
+		err = e.call(ctx, "outward", map[string]float64{"x": x, "y": y}, &out)
 		e.release(ctx)
 		if err != nil || out.Covered != "" {
 			return 0, 0, out.Covered, err
@@ -106,9 +99,6 @@ func (p *Page) processRoot(id protocol.FrameID) frame {
 	return *f
 }
 
-//go:embed arrival.js
-var arrivalScript string
-
 // reach moves the pointer to a point in a frame of another process and returns
 // the point in the page once the pointer has arrived in that frame. The browser
 // decides by what was drawn last which process an event goes to; after scrolling
@@ -132,7 +122,7 @@ const arrivalBudget = 100 * time.Millisecond
 
 func (p *Page) arrives(ctx context.Context, e *element, x, y float64) (bool, error) {
 	listening, err := e.session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: arrivalScript, ObjectID: e.handle, AwaitPromise: new(true), ReturnByValue: new(true),
+		FunctionDeclaration: libraryCall("arrival"), ObjectID: e.handle, AwaitPromise: new(true), ReturnByValue: new(true),
 		Arguments: []*runtime.CallArgument{{Value: jsonv2.Value(strconv.FormatInt(arrivalBudget.Milliseconds(), 10))}},
 	})
 	if err != nil {

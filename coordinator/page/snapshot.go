@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,12 +15,10 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-//go:embed snapshot.js
-var snapshotScript string
-
 // Snapshot returns the accessibility tree as text, frames and open shadow roots
 // included. What can be acted on has a ref; containers that say nothing are left
-// out. It is made by a script in the page and not from CDP's Accessibility
+// out, and a list item or table row of nothing but leaves is one line with its
+// parts between bars. It is made by a script in the page and not from CDP's Accessibility
 // domain, whose answer is a hundred times larger and slower, and does not know
 // what a click reaches. Closed shadow roots are not seen.
 func (p *Page) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, error) {
@@ -63,7 +60,7 @@ type outlineResult struct {
 	Title string
 	Refs  int
 	Last  int
-	Fresh [][2]any // number and label of elements that it has numbered
+	Fresh []any // number and label, in turn, of elements that it has numbered
 }
 
 // frameMark stands in a text where the content of a frame belongs.
@@ -149,7 +146,7 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 		return r, err
 	}
 	params := runtime.CallFunctionOnParams{
-		FunctionDeclaration: snapshotScript, ReturnByValue: new(true),
+		FunctionDeclaration: libraryCall("snapshot"), ReturnByValue: new(true),
 		Arguments: []*runtime.CallArgument{{Value: args}}, ExecutionContextID: world,
 	}
 	if root != nil {
@@ -167,7 +164,7 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 	if reply.ExceptionDetails != nil {
 		return r, fmt.Errorf("snapshot script: %s", exceptionText(reply.ExceptionDetails))
 	}
-	if err := json.Unmarshal(reply.Result.Value, &r); err != nil {
+	if err := json.Unmarshal([]byte(objectText(reply.Result)), &r); err != nil {
 		return r, fmt.Errorf("snapshot script: %w", err)
 	}
 	p.browser.flush()
@@ -178,9 +175,9 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 		// The document went while it was read: so did its numbers.
 		return r, errFrameGone
 	}
-	for _, fresh := range r.Fresh {
-		n, _ := fresh[0].(float64)
-		label, _ := fresh[1].(string)
+	for i := 0; i+1 < len(r.Fresh); i += 2 {
+		n, _ := r.Fresh[i].(float64)
+		label, _ := r.Fresh[i+1].(string)
 		p.refs.entries[int(n)] = refEntry{frame: id, label: label}
 	}
 	return r, nil

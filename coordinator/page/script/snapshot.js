@@ -107,10 +107,25 @@ function ({ last, generation, depth, interactive, urls }) {
       case "TABLE": s = legend(e, "caption"); break;
       case "FIGURE": s = legend(e, "figcaption"); break;
     }
-    if (!s && e.labels?.length) s = [...e.labels].map((l) => textOf(l, e)).join(" ");
+    if (!s) s = labelsOf(e).map((l) => textOf(l, e)).join(" ");
     if (!s && namedByContent.has(role)) s = textOf(e);
     s = squash(s ?? "");
     return s || squash(e.getAttribute("title") ?? "") || squash(e.placeholder ?? "");
+  }
+  // labelsOf is e.labels, which searches the whole tree for each control.
+  const labelled = new Map(), none = [];
+  function labelsOf(e) {
+    if (!("labels" in e)) return none;
+    const scope = e.getRootNode();
+    let labels = labelled.get(scope);
+    if (!labels) {
+      labelled.set(scope, (labels = new Map()));
+      for (const l of scope.querySelectorAll("label")) {
+        const control = l.control;
+        if (control) labels.set(control, [...(labels.get(control) ?? none), l]);
+      }
+    }
+    return labels.get(e) ?? none;
   }
   const legend = (e, tag) => { const l = e.querySelector(":scope > " + tag); return l ? textOf(l) : ""; };
 
@@ -169,7 +184,7 @@ function ({ last, generation, depth, interactive, urls }) {
     if (apart) items.apart = true;
     for (const it of more) {
       const before = items[items.length - 1];
-      if (it.role === "text" && before?.role === "text") before.text += (items.apart ? " " : "") + it.text;
+      if (it.role === "text" && before?.role === "text" && (!items.apart || !before.text.trim())) before.text += it.text;
       else items.push(it);
       items.apart = false;
     }
@@ -206,6 +221,7 @@ function ({ last, generation, depth, interactive, urls }) {
     const shown = style.visibility === "visible";
     const pointer = style.cursor === "pointer" && cursor !== "pointer";
     if (!shown) return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
+    if (e.nodeName === "LABEL" && e.control) return label(e, style);
     const role = roleOf(e);
     const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
     const acts = actionable.has(role) || focusable || e.hasAttribute("onclick") || (pointer && e.nodeName !== "LABEL");
@@ -217,6 +233,19 @@ function ({ last, generation, depth, interactive, urls }) {
     const item = { role, name: limit(nameOf(e, role), MAX_NAME), attributes: attributesOf(e, role), kids: [] };
     if (acts) item.ref = number(e, item);
     return finish(item, e, style);
+  }
+
+  // label: its text is the name of its control. Where the control itself is not
+  // to be seen (a styled checkbox), the label stands for it.
+  function label(e, style) {
+    const control = e.control, r = control.getBoundingClientRect();
+    if (control.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && r.width > 1 && r.height > 1) {
+      return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
+    }
+    const role = roleOf(control);
+    const item = { role, name: limit(nameOf(control, role), MAX_NAME), attributes: attributesOf(control, role), kids: [] };
+    item.ref = number(e, item);
+    return [item];
   }
 
   function finish(item, e, style) {
@@ -248,6 +277,11 @@ function ({ last, generation, depth, interactive, urls }) {
     if (!item.ref && !item.name && !item.attributes.length) {
       if (!kids.length) return [];
       if (role === "listitem" && kids.length === 1 && kids[0].role !== "text") return kids;
+      if (role === "listitem" && kids.every(leaf)) {
+        item.kids = kids;
+        item.inline = true;
+        return [item];
+      }
     }
     if (item.ref && role === "generic" && !item.name && kids.length === 0) return [];
     begin(item, kids);
@@ -260,39 +294,56 @@ function ({ last, generation, depth, interactive, urls }) {
     item.kids = kids;
   }
 
-  // row puts the texts of its cells on one line.
+  // row takes its cells apart: what they hold stands in one line.
   function row(item, kids) {
-    const cells = [];
-    item.name = "";
+    const parts = [];
     for (const k of kids) {
-      if ((k.role === "cell" || k.role === "columnheader" || k.role === "rowheader") && !k.ref) {
-        const t = [k.name, k.text].filter(Boolean).join(" ");
-        if (t || !k.kids.length) cells.push(t);
-        item.kids.push(...k.kids);
-      } else item.kids.push(k);
+      const cell = (k.role === "cell" || k.role === "columnheader" || k.role === "rowheader") && !k.ref;
+      if (!cell) {
+        parts.push(k);
+        continue;
+      }
+      const said = [k.name, k.text].filter(Boolean).join(" ");
+      if (said || !k.kids.length) parts.push(text(said));
+      parts.push(...k.kids);
     }
-    item.text = limit(cells.join(" | "), MAX_TEXT).replace(/^[ |]+$/, "");
-    return item.text || item.kids.length ? [item] : [];
+    while (parts.length && parts[parts.length - 1].role === "text" && !parts[parts.length - 1].text) parts.pop();
+    item.name = "";
+    item.kids = parts;
+    item.inline = parts.every(leaf);
+    return parts.length ? [item] : [];
   }
+  const leaf = (it) => !it.kids.length && !it.frame;
 
   const lines = [];
   const count = (items) => items.reduce((n, it) => n + 1 + count(it.kids), 0);
   const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   let refs = 0;
-  function print(it, level) {
-    let s = "  ".repeat(level) + "- " + it.role;
+  function head(it) {
+    if (it.role === "text") return it.text;
+    let s = it.role;
     if (it.name) s += " " + quote(it.name);
     for (const a of it.attributes ?? []) s += ` [${a}]`;
     if (it.ref) { s += ` [ref=e${it.ref}]`; refs++; }
     if (it.text) s += ": " + it.text;
-    else if (it.kids.length || it.frame) s += ":";
+    return s;
+  }
+  function print(it, level) {
+    let s = "  ".repeat(level) + "- ";
+    if (it.inline) {
+      // A list item or row whose parts are all leaves: one line, role left out.
+      lines.push(s + it.kids.map(head).join(" | "));
+      return;
+    }
+    s += head(it);
+    if (!it.text && (it.kids.length || it.frame)) s += ":";
     lines.push(s);
     if (it.frame) lines.push("  ".repeat(level + 1) + "\u0001" + it.frame);
   }
   function tree(items, level) {
     for (const it of items) {
       print(it, level);
-      if (!it.kids.length) continue;
+      if (!it.kids.length || it.inline) continue;
       if (depth > 0 && level + 1 >= depth) lines.push("  ".repeat(level + 1) + `- … ${count(it.kids)} more below`);
       else tree(it.kids, level + 1);
     }
@@ -309,5 +360,6 @@ function ({ last, generation, depth, interactive, urls }) {
   const items = tidy(root === document.documentElement ? childrenOf(root, "") : visit(root, style, parent ? getComputedStyle(parent).cursor : ""));
   if (interactive) list(items);
   else tree(items, 0);
-  return { text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, fresh, title: document.title };
+  // As one string: the browser takes seconds to hand over thousands of values.
+  return JSON.stringify({ text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, fresh: fresh.flat(), title: document.title });
 }

@@ -1,0 +1,3 @@
+function () {
+  return this.checked ?? this.getAttribute("aria-checked") === "true";
+}
