@@ -46,7 +46,7 @@ func TestPortTakenOver(t *testing.T) {
 // time. Each client is answered by its own window's browser, and never by one
 // that had been replaced before it came.
 func TestNeverCross(t *testing.T) {
-	const rounds, clients = 50, 3
+	const rounds, clients = 25, 2
 	type window struct {
 		name string
 		src  *source

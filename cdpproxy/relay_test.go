@@ -81,7 +81,7 @@ func TestLargeMessages(t *testing.T) {
 		t.Errorf("99 MiB request: %.200s", got)
 	}
 
-	const size = 20_000_000
+	const size = 8_000_000
 	got := call(t, page(t, addr), fmt.Sprintf(`{"id":2,"method":"Runtime.evaluate","params":{"expression":"'0123456789'.repeat(%d)"}}`, size/10))
 	if len(got) < size || strings.Count(got, "0123456789") != size/10 {
 		t.Errorf("reply of %d bytes with %d repeats", len(got), strings.Count(got, "0123456789"))

@@ -281,3 +281,61 @@ func TestCollision(t *testing.T) {
 		t.Errorf("two: %s", got)
 	}
 }
+
+// TestManyAtOnce: coordinators start together and leave one by one. At any time
+// one of them serves, at the same address.
+func TestManyAtOnce(t *testing.T) {
+	state(t)
+	const count = 6
+	type result struct {
+		e   *endpoint.Endpoint
+		err error
+	}
+	results := make(chan result, count)
+	for i := range count {
+		go func() {
+			e, err := endpoint.Serve(context.Background(), hash, none{}, options(fmt.Sprint("number ", i)))
+			results <- result{e, err}
+		}()
+	}
+	var all []*endpoint.Endpoint
+	for range count {
+		r := <-results
+		if r.err != nil {
+			t.Fatal(r.err)
+		}
+		defer closeEndpoint(t, r.e)
+		all = append(all, r.e)
+	}
+	url := all[0].URL()
+	seen := make(map[string]bool)
+	for len(all) > 0 {
+		answer := who(t, url)
+		if seen[answer] {
+			t.Errorf("%q answers again after it has left", answer)
+		}
+		seen[answer] = true
+		var owner *endpoint.Endpoint
+		var rest []*endpoint.Endpoint
+		for _, e := range all {
+			if e.URL() != url {
+				t.Errorf("an address changed: %s, was %s", e.URL(), url)
+			}
+			if !e.Owner() {
+				rest = append(rest, e)
+			} else if owner != nil {
+				t.Error("two owners")
+			} else {
+				owner = e
+			}
+		}
+		if owner == nil {
+			t.Fatal("somebody answers, but nobody says that it is the owner")
+		}
+		closeEndpoint(t, owner)
+		all = rest
+	}
+	if addr, err := endpoint.Address(hash); err != nil || addr.Served {
+		t.Errorf("after all have left: %+v, %v", addr, err)
+	}
+}
