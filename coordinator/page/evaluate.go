@@ -124,7 +124,7 @@ func looksLikeFunction(script string) bool {
 func scriptResult(o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
 	if thrown != nil {
 		text, stack, _ := strings.Cut(exceptionText(thrown), "\n")
-		return nil, &ScriptError{Text: strings.TrimPrefix(text, "Uncaught (in promise) "), Stack: stack}
+		return nil, &ScriptError{Text: strings.TrimPrefix(strings.TrimPrefix(text, "Uncaught "), "(in promise) "), Stack: stack}
 	}
 	switch {
 	case o == nil, o.Type == runtime.RemoteObjectTypeUndefined:

@@ -180,13 +180,18 @@ function ({ last, generation, depth, interactive, urls }) {
   // Items are {role, name, attributes, ref, text, kids}; texts have the role
   // "text".
   const text = (s) => ({ role: "text", text: s, kids: [] });
+  // add appends items; texts that stand side by side become one unless a block
+  // begins or ends between them.
   function add(items, more, apart) {
     if (apart) items.apart = true;
     for (const it of more) {
-      const before = items[items.length - 1];
-      if (it.role === "text" && before?.role === "text" && (!items.apart || !before.text.trim())) before.text += it.text;
-      else items.push(it);
+      const before = items[items.length - 1], boundary = items.apart || it.apart;
       items.apart = false;
+      if (it.role === "text" && before?.role === "text" && (!boundary || !before.text.trim())) before.text += it.text;
+      else {
+        it.apart = boundary;
+        items.push(it);
+      }
     }
     if (apart) items.apart = true;
   }

@@ -1,0 +1,258 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestSnapshotShowsWhatMatters(t *testing.T) {
+	p, url := open(t, `<!doctype html><title>All</title>
+<h2>Sub "quoted"</h2><p>First paragraph.</p><p>Second one.</p>
+<div aria-hidden=true>unseen</div><div style="display:none">gone</div><div style="visibility:hidden">hid<button>also hid</button></div>
+<details><summary>More</summary><p>folded</p></details>
+<input type=checkbox aria-label=Tick checked><input type=radio aria-label=Pick><span role=switch aria-checked=mixed tabindex=0>Half</span>
+<label class=fancy><input type=checkbox id=hid style="opacity:0;width:0;height:0" checked>Styled</label>
+<button aria-expanded=false aria-label=Menu></button><button aria-pressed=true>Bold</button>
+<input aria-label=Mail value="a@b.c" required aria-invalid=true><textarea aria-label=Note readonly>long
+text</textarea>
+<input type=range aria-label=Volume value=30><progress aria-label=Done value=3 max=10></progress>
+<a href="/to"><img alt="" src="data:,"> <span>Link <b>text</b></span></a><img alt=Logo src="data:,"><svg role=img aria-label=Icon></svg>
+<div style="cursor:pointer"><span>Card</span> title</div>
+<span id=lab>By id</span><button aria-labelledby=lab></button>
+<div contenteditable aria-label=Editor>draft</div>
+<table><caption>Ages</caption><thead><tr><th>Who<th>Age</thead><tr><td>Ann<td>30</table>
+<dialog open aria-label=Ask><button>Yes</button></dialog>
+<ul role=listbox aria-label=Fruit><li role=option aria-selected=true tabindex=-1>Apple<li role=option>Pear</ul>
+<h3><a href="/h">Head link</a></h3>`)
+	s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Title != "All" || s.URL != url+"/" || s.Refs != strings.Count(s.Text, "[ref=") {
+		t.Errorf("title %q, url %q, %d refs", s.Title, s.URL, s.Refs)
+	}
+	text := s.Text
+	contains(t, text,
+		`- heading "Sub \"quoted\"" [level=2]`, "- First paragraph.\n", "- Second one.\n",
+		`- summary "More" [collapsed]`, `checkbox "Tick" [checked]`, `radio "Pick" [ref`, `switch "Half" [checked=mixed]`,
+		`checkbox "Styled" [checked] [ref`, `button "Menu" [collapsed]`, `button "Bold" [pressed]`,
+		`textbox "Mail" [required] [invalid]`, `: a@b.c`, `textbox "Note" [readonly]`, `: long text`,
+		`slider "Volume"`, `: 30`, `progressbar "Done": 3`, `link "Link text" [ref`, `img "Logo"`, `img "Icon"`,
+		`generic [ref`, `: Card title`, `button "By id"`, `textbox "Editor"`, `: draft`,
+		`table "Ages"`, "- Who | Age\n", "- Ann | 30\n", `dialog "Ask"`, `option "Apple" [selected]`,
+		`heading [level=3]`, `link "Head link"`)
+	for _, unwanted := range []string{"unseen", "gone", "hid\n", "also hid", "folded", "url="} {
+		if strings.Contains(text, unwanted) {
+			t.Errorf("%q is shown:\n%s", unwanted, text)
+		}
+	}
+	// The label stands for its hidden checkbox, and a click on it works.
+	if _, err := p.Click(t.Context(), ref(t, text, `"Styled"`), ClickOptions{}); err != nil {
+		t.Error(err)
+	}
+	if got := eval(t, p, "hid.checked"); got != "false" {
+		t.Errorf("the styled checkbox is %s", got)
+	}
+	for _, test := range []struct {
+		name     string
+		opts     SnapshotOptions
+		has, not string
+	}{
+		{"interactive", SnapshotOptions{Interactive: true}, `- button "Yes"`, "First paragraph"},
+		{"urls", SnapshotOptions{URLs: true}, "[url=" + url + "/to]", "unseen"},
+		{"depth", SnapshotOptions{Depth: 1}, "more below", "Yes"},
+		{"selector", SnapshotOptions{Target: "table"}, "Ann | 30", "First paragraph"},
+		{"ref", SnapshotOptions{Target: ref(t, text, `"Bold"`)}, `button "Bold"`, "Menu"},
+	} {
+		s, err := p.Snapshot(t.Context(), test.opts)
+		if err != nil || !strings.Contains(s.Text, test.has) || strings.Contains(s.Text, test.not) {
+			t.Errorf("%s: wants %q and not %q: %v\n%s", test.name, test.has, test.not, err, s.Text)
+		}
+	}
+}
+
+func TestLargePage(t *testing.T) {
+	p, _ := open(t, `<!doctype html><ul id=l></ul><script>let h='';for(let i=0;i<6000;i++)h+='<li><a href="/'+i+'">Item '+i+'</a> <button>Add '+i+'</button></li>';l.innerHTML=h</script>`)
+	s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+	if err != nil || s.Refs != 12000 {
+		t.Fatalf("%d refs, %v", s.Refs, err)
+	}
+	if per := len(s.Text) / 6000; per > 70 {
+		t.Errorf("%d characters for an item of two controls", per)
+	}
+	contains(t, s.Text, `- link "Item 5999" [ref=e11999] | button "Add 5999" [ref=e12000]`)
+	if _, err := p.Click(t.Context(), "e12000", ClickOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConsole(t *testing.T) {
+	p, url := open(t, `<!doctype html><script>
+console.log('hello %s, %d', 'Bob', 7, {a:1,b:[2]}); console.warn('careful'); console.debug('fine');
+for (let i=0;i<3;i++) console.error('again');
+console.info('styled %cred', 'color:red');
+setTimeout(() => { throw new TypeError('later') });
+Promise.reject(new Error('refused'));
+</script><img src="/missing.png">`)
+	eval(t, p, "new Promise(r => setTimeout(r))")
+	var all []string
+	for _, m := range p.Console("debug") {
+		all = append(all, fmt.Sprintf("%s %s x%d %s:%d", m.Level, m.Text, m.Count, strings.TrimPrefix(m.URL, url), m.Line))
+	}
+	joined := strings.Join(all, "\n")
+	contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1", "error again x3 /:3", "info styled red x1",
+		"error TypeError: later", "error Error: refused")
+	for _, m := range p.Console("error") {
+		if m.Level != "error" {
+			t.Errorf("a %s among the errors: %s", m.Level, m.Text)
+		}
+	}
+	// Who attaches later sees what was there before.
+	q, err := connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eval(t, q, "1")
+	if len(q.Console("warning")) < 3 {
+		t.Errorf("a later connection sees %+v", q.Console("debug"))
+	}
+	p.ClearConsole()
+	if left := p.Console("debug"); len(left) != 0 {
+		t.Errorf("left after clearing: %+v", left)
+	}
+	eval(t, p, "for (let i = 0; i < 1500; i++) console.log('n' + i)")
+	kept := p.Console("info")
+	if len(kept) != 1000 || kept[999].Text != "n1499" {
+		t.Errorf("%d kept, the last is %q", len(kept), kept[len(kept)-1].Text)
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-x'")
+		fmt.Fprint(w, `<!doctype html><title>Tight</title><button id=b>Öl "x"</button><script nonce=x>own = 7; Array.prototype.map = null; Element.prototype.querySelector = null</script>`)
+	}))
+	for _, test := range []struct{ script, target, want string }{
+		{"() => document.title", "", `"Tight"`},
+		{"async () => { await 0; return [1, {a: null}] }", "", `[1,{"a":null}]`},
+		{"function() { return own }", "", "7"},
+		{"function f() { return own + 1 };", "", "8"},
+		{"x => typeof x", "", `"undefined"`},
+		{"own * 2", "", "14"},
+		{"({a: 1})", "", `{"a":1}`},
+		{"[1,2].filter(x => x > 1)", "", "[2]"},
+		{"await Promise.resolve(3)", "", "3"},
+		{"Promise.resolve(4)", "", "4"},
+		{"() => undefined", "", "null"},
+		{"() => NaN", "", `"NaN"`},
+		{"() => 10n", "", `"10n"`},
+		{"() => { let a = 1; return a } // comment", "", "1"},
+		{"(element) => element.textContent", "#b", `"Öl \"x\""`},
+		{"element => element.id", "#b", `"b"`},
+		{"element.id", "#b", `"b"`},
+		{"async function(e) { return e === document.getElementById('b') }", "#b", "true"},
+		{"() => '\\u0001\\ud83c\\udf89<'", "", `"\u0001🎉<"`},
+		{"eval('1+1')", "", "2"},
+	} {
+		got, err := p.Evaluate(t.Context(), test.script, test.target)
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s: got %s %v, want %s", test.script, got, err, test.want)
+		}
+	}
+	var script *ScriptError
+	for _, bad := range []string{"() => nothing.here", "() => { throw 'text' }", "async () => { throw new Error('later') }", "((", "Promise.reject(new RangeError('far'))"} {
+		if _, err := p.Evaluate(t.Context(), bad, ""); !errors.As(err, &script) {
+			t.Errorf("%s: %v", bad, err)
+		} else {
+			t.Log(err)
+		}
+	}
+	// None of this keeps the page from being seen and clicked.
+	text := snapshot(t, p)
+	if _, err := p.Click(t.Context(), ref(t, text, "Öl"), ClickOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestScreenshots(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0}</style><div id=d style="margin:50px;width:200px;height:100px;background:red"></div><div style="height:4000px"></div><div id=low style="width:300px;height:40px">low</div>`)
+	for _, test := range []struct {
+		name          string
+		opts          ScreenshotOptions
+		width, height int
+		magic         string
+	}{
+		{"element", ScreenshotOptions{Target: "#d"}, 200, 100, "\x89PNG"},
+		{"far element", ScreenshotOptions{Target: "#low", Format: "jpeg", Quality: 50}, 300, 40, "\xff\xd8"},
+		{"scaled", ScreenshotOptions{Target: "#d", MaxWidth: 100, MaxHeight: 40}, 80, 40, "\x89PNG"},
+		{"webp", ScreenshotOptions{Target: "#d", Format: "webp"}, 200, 100, "RIFF"},
+		{"full page", ScreenshotOptions{FullPage: true, MaxHeight: 400}, 0, 400, "\x89PNG"},
+	} {
+		img, err := p.Screenshot(t.Context(), test.opts)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if test.width != 0 && img.Width != test.width || img.Height != test.height || !strings.HasPrefix(string(img.Data), test.magic) {
+			t.Errorf("%s: %dx%d %q", test.name, img.Width, img.Height, img.Data[:4])
+		}
+	}
+	for _, bad := range []ScreenshotOptions{{Format: "gif"}, {Target: "#d", FullPage: true}, {Target: "#none"}} {
+		if _, err := p.Screenshot(t.Context(), bad); err == nil {
+			t.Errorf("%+v is no error", bad)
+		}
+	}
+}
+
+func TestTwoTabs(t *testing.T) {
+	b := connect(t)
+	one, two := newPage(t, b), newPage(t, b)
+	for i, p := range []*Page{one, two} {
+		if _, err := p.Navigate(t.Context(), fmt.Sprintf("data:text/html,<title>T%d</title><button onclick='n=%d'>B%d</button><input>", i, i, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages, err := b.Pages(t.Context())
+	if err != nil || len(pages) < 2 {
+		t.Fatalf("pages: %+v %v", pages, err)
+	}
+	if again, err := b.Page(t.Context(), one.ID()); err != nil || again != one {
+		t.Errorf("the same page is attached to twice: %v", err)
+	}
+	// Both work at the same time, whichever is in front.
+	for range 5 {
+		done := make(chan error, 2)
+		for _, p := range []*Page{one, two} {
+			go func() {
+				_, err := p.Click(t.Context(), "button", ClickOptions{})
+				if err == nil {
+					_, err = p.Type(t.Context(), "input", p.ID(), TypeOptions{})
+				}
+				done <- err
+			}()
+		}
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for i, p := range []*Page{one, two} {
+		if got := eval(t, p, "n + document.querySelector('input').value"); got != fmt.Sprintf(`"%d%s"`, i, p.ID()) {
+			t.Errorf("tab %d: %s", i, got)
+		}
+	}
+	if err := b.Activate(t.Context(), two.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if current, err := connect(t).Current(t.Context()); err != nil || current.ID() == "" {
+		t.Errorf("the current page: %v", err)
+	}
+	if _, err := b.Page(t.Context(), "0123"); err == nil {
+		t.Error("an unknown page is no error")
+	}
+}
