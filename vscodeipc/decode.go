@@ -45,6 +45,9 @@ func (i id) MarshalJSON() ([]byte, error) { return i.append(nil), nil }
 
 func decodeID(raw json.RawMessage) (id, bool) {
 	if n, ok := decodeInteger(raw, 0); ok {
+		if n > maxInteger {
+			return noID, false
+		}
 		return intID(n), true
 	}
 	s, ok := decodeString(raw)
@@ -54,19 +57,21 @@ func decodeID(raw json.RawMessage) (id, bool) {
 	return id{kind: 's', text: s}, true
 }
 
+// decodeInteger decodes an integer, however it is written: 1.0 and 1e0 are 1.
+// Those beyond maxInteger all come out as maxInteger+1.
 func decodeInteger(raw json.RawMessage, least int64) (int64, bool) {
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil { // 1.0 and 1e0 are integers too
+	if err != nil {
 		f, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil || f != math.Trunc(f) || math.Abs(f) > maxInteger {
+		if err != nil || f != math.Trunc(f) {
 			return 0, false
 		}
-		n = int64(f)
+		n = int64(max(-1, min(f, maxInteger+1)))
 	}
-	return n, n <= maxInteger && n >= least
+	return min(n, maxInteger+1), n >= least
 }
 
 // decodeString decodes a string out of JSON that is known to be valid.

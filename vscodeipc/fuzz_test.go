@@ -95,10 +95,10 @@ func FuzzRequest(f *testing.F) {
 		}
 		var members map[string]any
 		if json.Unmarshal(line, &members) != nil || members == nil {
-			if fault == nil {
+			if fault == nil && !json.Valid(line) {
 				t.Errorf("%q was taken", line)
 			}
-			return
+			return // with a number that is too large for the schema's validator
 		}
 		if _, ok := members["success"]; ok || !bytes.Equal(line, bytes.ToValidUTF8(line, nil)) {
 			return // a response to the schema; not JSON to the decoder

@@ -68,13 +68,13 @@ func spellWindows(path string) (string, error) {
 		switch {
 		case len(rest) >= 4 && strings.EqualFold(rest[:4], `UNC\`):
 			path = `\\` + rest[4:]
-		case len(rest) >= 3 && isDrive(rest) && rest[2] == '\\':
+		case len(rest) >= 2 && isDrive(rest):
 			path = rest
 		default:
 			return "", errDevice
 		}
 	}
-	if strings.HasPrefix(path, `\\.\`) {
+	if device, _, _ := strings.Cut(strings.TrimPrefix(path, `\\`), `\`); path != device && (device == "." || device == "?") {
 		return "", errDevice
 	}
 	if unc, ok := strings.CutPrefix(path, `\\`); ok {
