@@ -1,0 +1,106 @@
+package page
+
+import (
+	"fmt"
+	"testing"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// The benchmarks compare an act with the raw commands that it cannot do
+// without, on a page of 400 items.
+func benchmarkPage(b *testing.B) *Page {
+	b.Helper()
+	ctx := b.Context()
+	browser, err := Connect(ctx, shared.URL(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { browser.Close() })
+	p, err := browser.NewPage(ctx, "data:text/html,<ul id=l></ul><script>let h='';for(let i=0;i<400;i++)h+='<li><a href=%23>Item '%2Bi%2B'</a> <button onclick=1>Add '%2Bi%2B'</button></li>';l.innerHTML=h</script>")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = browser.ClosePage(b.Context(), p.ID()) })
+	s, err := p.Snapshot(ctx, SnapshotOptions{})
+	if err != nil || s.Refs != 800 {
+		b.Fatalf("%d refs, %v", s.Refs, err)
+	}
+	return p
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	p := benchmarkPage(b)
+	b.Run("raw", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := protocol.Call(b.Context(), p.session, runtime.Evaluate, runtime.EvaluateParams{Expression: "1"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("page", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.Evaluate(b.Context(), "() => 1", ""); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkClick(b *testing.B) {
+	p := benchmarkPage(b)
+	if _, err := p.Click(b.Context(), "e2", ClickOptions{}); err != nil {
+		b.Fatal(err)
+	}
+	s, err := p.ready(b.Context(), "e2", "click", p.patience(0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("raw", func(b *testing.B) {
+		for b.Loop() {
+			for _, e := range []input.DispatchMouseEventParams{
+				{Type: input.DispatchMouseEventTypeMouseMoved},
+				{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1},
+				{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
+			} {
+				e.X, e.Y = s.x, s.y
+				if _, err := protocol.Call(b.Context(), p.session, input.DispatchMouseEvent, e); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("page", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.Click(b.Context(), "e2", ClickOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	p := benchmarkPage(b)
+	for _, opts := range []SnapshotOptions{{}, {Interactive: true}} {
+		b.Run(fmt.Sprintf("interactive=%v", opts.Interactive), func(b *testing.B) {
+			for b.Loop() {
+				s, err := p.Snapshot(b.Context(), opts)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(s.Text)), "chars")
+			}
+		})
+	}
+}
+
+func BenchmarkScreenshot(b *testing.B) {
+	p := benchmarkPage(b)
+	for b.Loop() {
+		if _, err := p.Screenshot(b.Context(), ScreenshotOptions{Format: "jpeg"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
