@@ -258,3 +258,46 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("HTTP %d, want 431", status)
 	}
 }
+
+// TestStatusPage looks at the page for people in a real browser.
+func TestStatusPage(t *testing.T) {
+	c := sharedChromium(t)
+	src := newSource(c.url)
+	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: "Press F5."})
+	_, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://evil.example"}}})
+	if err == nil {
+		t.Fatal("a foreign origin got in")
+	}
+	conn, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"<b>Agent</b>"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	call(t, conn, getVersion)
+
+	ctx, cancel := remote.NewAllocator(testContext(t), c.url, remote.NoModifyURL)
+	defer cancel()
+	ctx, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+	read := func() string {
+		t.Helper()
+		if err := chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/"+token)); err != nil {
+			t.Fatal(err)
+		}
+		text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	got := read()
+	for _, want := range []string{"http://" + addr + "/" + token, `browser "first"`, "Connected now: 1", "<b>Agent</b>", "/devtools/browser/x", "Requests refused: 1"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q on the page:\n%s", want, got)
+		}
+	}
+	src.set("", "")
+	if got := read(); !strings.Contains(got, "no browser now") || !strings.Contains(got, "Press F5.") {
+		t.Errorf("without a browser:\n%s", got)
+	}
+}

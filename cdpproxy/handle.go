@@ -35,6 +35,8 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 		p.serveWebSocket(w, r, path)
 	case path == "/json" || strings.HasPrefix(path, "/json/"):
 		p.serveJSON(w, r, mount, path)
+	case path == "" || path == "/":
+		p.serveStatus(w, r, mount)
 	case strings.HasPrefix(path, "/devtools/"):
 		p.refuse(w, r, &refusal{http.StatusUpgradeRequired, "this is a WebSocket address: connect with ws://, or give your client http://" + ownHost(r) + mount + "/"})
 	default:
@@ -52,6 +54,7 @@ func (p *Proxy) handler(path string) http.Handler {
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
+	p.refusals.Add(1)
 	p.log.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
 	http.Error(w, no.text, no.status)
 }

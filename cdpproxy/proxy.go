@@ -21,7 +21,10 @@ type Proxy struct {
 	server *http.Server
 	done   chan struct{} // closed when Shutdown or Close begins
 	count  atomic.Uint64 // of clients, for their numbers
-	slots  chan struct{} // holds a value for each exchange under way with the browser
+
+	changes, refusals atomic.Uint64 // for the status page
+
+	slots chan struct{} // holds a value for each exchange under way with the browser
 
 	mu sync.Mutex // guards the fields that follow
 	// ending is true once done is closed. Goroutines are added to wg only
@@ -167,6 +170,7 @@ func (p *Proxy) followSource() {
 		p.endOthers(b)
 		select {
 		case <-changed:
+			p.changes.Add(1)
 		case <-p.done:
 			return
 		}

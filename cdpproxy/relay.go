@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,8 +34,11 @@ type relay struct {
 	upstream *net.TCPConn
 	client   *net.TCPConn // set by attach, before run
 
-	who  *Client
-	down *downstream // set by run
+	who   *Client
+	began time.Time
+	down  *downstream // set by run
+
+	bytesUp, bytesDown atomic.Uint64
 
 	// Bytes that came with a handshake, to be forwarded first.
 	fromClient, fromBrowser []byte
@@ -163,6 +167,7 @@ func (r *relay) pumpUp() {
 			r.end(ending{})
 			return
 		}
+		r.bytesUp.Add(uint64(len(data)))
 		deaf = deaf || forward(data) != nil
 		buf.free()
 	}
@@ -193,6 +198,7 @@ func (r *relay) pumpDown() {
 			}
 			break
 		}
+		r.bytesDown.Add(uint64(len(data)))
 		err = r.down.relay(data, leaving)
 		buf.free()
 		if !r.sent(err) {

@@ -116,7 +116,7 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 	}
 	rel := &relay{
 		proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(),
-		who:  p.client(r, b, path),
+		who: p.client(r, b, path), began: time.Now(),
 		over: make(chan struct{}), upDone: make(chan struct{}),
 	}
 	if !p.add(rel) {
