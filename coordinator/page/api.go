@@ -21,6 +21,8 @@ type Driver interface {
 	// warning, info or debug; empty means info.
 	Console(level string) []Message
 	ClearConsole()
+	Network() []Request
+	RequestDetails(ctx context.Context, seq int64) (RequestDetails, error)
 	// Evaluate runs "() => …" or, with a target, "(element) => …", or a bare
 	// expression, awaits a promise and returns the value as JSON (null for
 	// undefined).
@@ -34,6 +36,9 @@ type Driver interface {
 	PressKey(ctx context.Context, key string) (Change, error)
 	SelectOption(ctx context.Context, target string, values ...string) (Change, error)
 	FillForm(ctx context.Context, fields []Field) (Change, error)
+	Drag(ctx context.Context, from, to string) (Change, error)
+	Upload(ctx context.Context, target string, files ...string) (Change, error)
+	WaitFor(ctx context.Context, opts WaitOptions) (Change, error)
 
 	// Dialog returns the open dialog, or nil.
 	Dialog() *Dialog

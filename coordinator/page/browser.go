@@ -61,6 +61,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	setDefault(&o.NavigateTimeout, defaultNavigateTimeout)
 	setDefault(&o.CallTimeout, defaultCallTimeout)
 	setDefault(&o.ConsoleSize, defaultConsoleSize)
+	setDefault(&o.NetworkSize, defaultNetworkSize)
 
 	conn, err := cdp.Dial(ctx, url, &cdp.Options{Logger: o.Logger, QueueSize: eventQueue, CallTimeout: o.CallTimeout})
 	if err != nil {

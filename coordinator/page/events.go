@@ -8,6 +8,7 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
@@ -195,6 +196,10 @@ var pageEvents = map[string]func(*Page, cdp.Event) error{
 	runtime.ConsoleAPICalled.Method:         pageHandler((*Page).consoleCalled),
 	runtime.ExceptionThrown.Method:          pageHandler((*Page).exceptionThrown),
 	debugger.Paused.Method:                  pageHandler((*Page).debuggerPaused),
+	network.RequestWillBeSent.Method:        pageHandler((*Page).requestSent),
+	network.ResponseReceived.Method:         pageHandler((*Page).responseReceived),
+	network.LoadingFinished.Method:          pageHandler((*Page).requestFinished),
+	network.LoadingFailed.Method:            pageHandler((*Page).requestFailed),
 	log.EntryAdded.Method:                   pageHandler((*Page).entryAdded),
 	"Inspector.targetCrashed":               pageHandler((*Page).crashed),
 	"Inspector.targetReloadedAfterCrash":    pageHandler((*Page).revived),

@@ -13,8 +13,8 @@ import (
 )
 
 // readyMargin is how much earlier than its call's deadline the script in the
-// page gives up, so that its reason arrives.
-const readyMargin = 300 * time.Millisecond
+// page gives up, so that its reason arrives even on a busy machine.
+const readyMargin = 2 * time.Second
 
 // spot is an element that is ready to be acted on, and where.
 type spot struct {
@@ -26,6 +26,7 @@ type spot struct {
 // not moving from one animation frame to the next, enabled, and really hit by an
 // event at its point. What is not in view is scrolled there.
 func (p *Page) ready(ctx context.Context, target, kind string, patience time.Duration) (*spot, error) {
+	until := time.Now().Add(patience)
 	if err := p.emulateFocus(ctx); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (p *Page) ready(ctx context.Context, target, kind string, patience time.Dur
 		X, Y          float64
 		Why, Label    string
 	}
-	err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": patience.Milliseconds()}, &r)
+	err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
 	if err == nil && r.OK && !r.Top {
 		r.X, r.Y, r.Why, err = p.reach(ctx, e, r.X, r.Y, patience)
 		r.OK = r.Why == ""

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 
@@ -25,6 +26,8 @@ type Page struct {
 	id      target.ID
 	session *cdp.Session // of the page itself; frames may have their own
 	console *ring
+	// requests is guarded by mu, as console is.
+	requests *requestLog
 
 	inputs    atomic.Int64 // input commands that were sent
 	numbering sync.Mutex   // held while a snapshot gives out refs; before mu
@@ -63,7 +66,7 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	}
 	p := &Page{
 		browser: b, id: id, session: session,
-		console: newRing(b.opts.ConsoleSize),
+		console: newRing(b.opts.ConsoleSize), requests: newRequestLog(b.opts.NetworkSize),
 		changed: make(chan struct{}),
 		frames:  map[protocol.FrameID]*frame{},
 		ops:     map[*operation]struct{}{},
@@ -105,6 +108,7 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 		{"Inspector.enable", nil},
 		{"Runtime.enable", nil},
 		{"Log.enable", nil},
+		{"Network.enable", network.EnableParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))}},
 		// Frames of other processes; nothing is ever held at its start, so a
 		// coordinator that hangs holds up nobody's page.
 		{"Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}},

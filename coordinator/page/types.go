@@ -13,6 +13,7 @@ type Options struct {
 	NavigateTimeout time.Duration // of a navigation until its load event; 0 means 30 s
 	CallTimeout     time.Duration // of any other call; 0 means 10 s
 	ConsoleSize     int           // console messages that are kept per page; 0 means 1000
+	NetworkSize     int           // requests that are kept per page; 0 means 1000
 }
 
 // Info describes a page of the browser.
