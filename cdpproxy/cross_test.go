@@ -180,3 +180,33 @@ func TestManyClientsRestart(t *testing.T) {
 		}
 	}
 }
+
+// TestNotRepeated: a request that changes something is asked once, even if the
+// browser dies over it; one that only reads is asked of the next browser.
+func TestNotRepeated(t *testing.T) {
+	dying := startFake(t, "127.0.0.1:0", "dying", nil)
+	dying.dies.Store(true)
+	src := newSource(dying.url())
+	_, addr := serve(t, src, nil)
+	status, body := get(t, addr, "/json/new?about:blank", nil)
+	if status != 502 || !strings.Contains(body, "not asked again") || dying.asked.Load() != 1 {
+		t.Errorf("HTTP %d %s, asked %d times", status, body, dying.asked.Load())
+	}
+
+	type answer struct {
+		status int
+		body   string
+	}
+	got := make(chan answer, 1)
+	go func() {
+		status, body, _ := tryGet(addr, "/json/list", nil)
+		got <- answer{status, body}
+	}()
+	for dying.asked.Load() < 2 {
+		runtime.Gosched()
+	}
+	src.set("next", startFake(t, "127.0.0.1:0", "next", nil).url())
+	if a := <-got; a.status != 200 || !strings.Contains(a.body, "next") {
+		t.Errorf("a reading request: HTTP %d %s", a.status, a.body)
+	}
+}

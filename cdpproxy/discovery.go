@@ -20,13 +20,9 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	var (
 		res     *http.Response
 		body    []byte
-		sent    bool     // a request that changes something is not repeated
-		refused *refusal // by the rule
+		refused *refusal // by the rule, or since a request cannot be repeated
 	)
 	no := p.withBrowser(r.Context(), func(ctx context.Context, b *Browser) error {
-		if sent {
-			return errChanged
-		}
 		// Before the dial: a human may take longer than an exchange may.
 		var err error
 		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
@@ -47,14 +43,14 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		if !p.stillCurrent(b) {
 			return errChanged
 		}
-		sent = changesSomething(path)
-		if res, body, err = u.do(r.Method, uri); err != nil {
-			return err
+		if res, body, err = u.do(r.Method, uri); err == nil && !p.stillCurrent(b) {
+			err = errChanged
 		}
-		if !p.stillCurrent(b) {
-			return errChanged
+		if err != nil && changesSomething(path) {
+			refused = &refusal{http.StatusBadGateway, fmt.Sprintf("%s went away while it was asked for %s; whether it was done is unknown, so it is not asked again: %v", b.label(), path, err)}
+			return nil
 		}
-		return nil
+		return err
 	})
 	if no == nil {
 		no = refused

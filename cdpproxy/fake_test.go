@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -24,7 +25,9 @@ type fakeBrowser struct {
 	addr  string
 	serve func(net.Conn) // takes over an upgraded connection
 	http  *http.Server
-	wg    sync.WaitGroup // WebSockets being served
+	wg    sync.WaitGroup // the HTTP server
+	dies  atomic.Bool    // breaks every connection that asks for more than the version
+	asked atomic.Int32   // requests that were broken off
 }
 
 func startFake(t testing.TB, addr, name string, serve func(net.Conn)) *fakeBrowser {
@@ -51,6 +54,9 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/json/version"):
 		fmt.Fprintf(w, `{"Browser": %q, "webSocketDebuggerUrl": %q}`, f.name, f.url())
+	case f.dies.Load():
+		f.asked.Add(1)
+		panic(http.ErrAbortHandler)
 	case strings.HasPrefix(r.URL.Path, "/json/list"):
 		fmt.Fprintf(w, `[{"id": "1", "title": %q}]`, f.name)
 	case r.URL.Path != "/devtools/browser/"+f.guid:

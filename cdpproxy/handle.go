@@ -73,7 +73,7 @@ func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Brow
 		b, changed := p.source.Browser()
 		var err error
 		if b != nil {
-			if err = p.tryBrowser(ctx, b, changed, try); err == nil {
+			if err = p.tryBrowser(ctx, b, try); err == nil {
 				return nil
 			}
 			p.log.Debug("browser did not answer", "browser", b.Name, "error", err)
@@ -95,10 +95,10 @@ func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Brow
 
 // tryBrowser calls try under a context that ends when b is replaced or the
 // proxy ends.
-func (p *Proxy) tryBrowser(ctx context.Context, b *Browser, changed <-chan struct{}, try func(context.Context, *Browser) error) error {
+func (p *Proxy) tryBrowser(ctx context.Context, b *Browser, try func(context.Context, *Browser) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	watched := make(chan struct{})
-	go p.watch(ctx, cancel, changed, watched)
+	go p.watch(ctx, cancel, b, watched)
 	err := try(ctx, b)
 	cancel()
 	<-watched
@@ -126,13 +126,23 @@ func (p *Proxy) acquire(ctx context.Context) error {
 
 func (p *Proxy) release() { <-p.slots }
 
-func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, changed <-chan struct{}, watched chan<- struct{}) {
+// watch cancels when b is no longer the current browser. A source may change
+// its answer and still mean the same one.
+func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, b *Browser, watched chan<- struct{}) {
 	defer close(watched)
 	defer cancel()
-	select {
-	case <-changed:
-	case <-p.done:
-	case <-ctx.Done():
+	for {
+		now, changed := p.source.Browser()
+		if now == nil || now.Generation != b.Generation {
+			return
+		}
+		select {
+		case <-changed:
+		case <-p.done:
+			return
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -251,7 +251,7 @@ func TestSlowReader(t *testing.T) {
 // frame can stand there; the client must see a broken connection, not an end.
 func TestDiesInFrame(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "dying", func(conn net.Conn) {
-		conn.Write(frame(50_000_000, 'x')[:20_000_000])
+		conn.Write(frame(5_000_000, 'x')[:2_000_000])
 	})
 	_, addr := serve(t, newSource(fake.url()), nil)
 	c := dial(t, addr, "/devtools/browser/x")
@@ -289,8 +289,15 @@ func TestSwitchInFrame(t *testing.T) {
 	if err != nil || string(b) != strings.Repeat("x", 1000) {
 		t.Errorf("the frame that had begun: %d bytes, %v", len(b), err)
 	}
-	var closed websocket.CloseError
-	if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusServiceRestart {
+	// The next frame comes whole, if the browser was quicker, or not at all.
+	_, b, err = c.Read(testContext(t))
+	if err == nil {
+		if string(b) != strings.Repeat("y", 1000) {
+			t.Errorf("the next frame: %d bytes", len(b))
+		}
+		_, _, err = c.Read(testContext(t))
+	}
+	if websocket.CloseStatus(err) != websocket.StatusServiceRestart {
 		t.Errorf("then %v, want close 1012", err)
 	}
 }
