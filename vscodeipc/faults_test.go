@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/vscodeipc"
 )
@@ -66,6 +67,26 @@ func TestNameTakenAway(t *testing.T) {
 				t.Errorf("somebody's file was touched: %q, %v", text, err)
 			}
 		})
+	}
+}
+
+// TestNameTakenAwayAgain: the second time the window takes its time, and comes
+// back all the same.
+func TestNameTakenAwayAgain(t *testing.T) {
+	folder := home(t)
+	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	dirs := watchDirs(t)
+	for round := range 2 {
+		start := time.Now()
+		if err := os.Remove(string(s.Address())); err != nil {
+			t.Fatal(err)
+		}
+		for !reachable(t, s) {
+			<-dirs.Changes()
+		}
+		if took := time.Since(start); (took > 700*time.Millisecond) != (round == 1) {
+			t.Errorf("round %d: it took %v", round, took)
+		}
 	}
 }
 

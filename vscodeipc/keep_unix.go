@@ -23,22 +23,38 @@ func (s *Server) keepName() {
 	}
 	defer notify.Close()
 	var pauses backoff
+	var bound time.Time // when it was bound again last
 	for s.ctx.Err() == nil {
 		dir := filepath.Dir(string(s.Address()))
 		err := notify.Add(dir)
-		if err == nil && s.hasName() {
-			pauses.reset()
+		if s.hasName() {
+			if err != nil {
+				s.log.Warn("window cannot watch over its socket", "error", err)
+				return
+			}
 			s.awaitLoss(notify, dir)
 			continue
 		}
-		if err := s.rebind(); err != nil {
-			pause := pauses.next()
-			s.log.Error("window lost its socket and cannot bind it again", "error", err, "again_in", pause)
-			select {
-			case <-time.After(pause):
-			case <-s.ctx.Done():
-			}
+		// Whoever takes the name away again and again gets a slow opponent.
+		if time.Since(bound) > time.Minute {
+			pauses.reset()
+		} else if !s.wait(pauses.next()) {
+			return
 		}
+		bound = time.Now()
+		if err := s.rebind(); err != nil && s.ctx.Err() == nil {
+			s.log.Error("window lost its socket and cannot bind it again", "error", err)
+		}
+	}
+}
+
+// wait reports whether the window still is open after d.
+func (s *Server) wait(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-s.ctx.Done():
+		return false
 	}
 }
 

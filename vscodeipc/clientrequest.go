@@ -1,0 +1,133 @@
+package vscodeipc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// request sends one request and waits for its answer, for at most limit (if that
+// is not 0) where the context has no deadline.
+func (c *Client) request(ctx context.Context, limit time.Duration, kind string, payload, result any) error {
+	var late <-chan time.Time
+	if _, given := ctx.Deadline(); !given && limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	c.mu.Lock()
+	c.next++
+	n := c.next
+	reply := make(chan answer, 1)
+	c.waiting[n] = reply
+	c.mu.Unlock()
+	defer c.forget(n)
+
+	line, err := encodeRequest(n, kind, payload)
+	if err != nil {
+		return err
+	}
+	if err := c.write(ctx, line); err != nil {
+		return err
+	}
+	select {
+	case a := <-reply:
+		return a.into(result)
+	case <-c.done:
+		select {
+		case a := <-reply: // it came just before the end
+			return a.into(result)
+		default:
+			return fmt.Errorf("the connection ended: %w", c.Err())
+		}
+	case <-late:
+		c.giveUp(n)
+		return fmt.Errorf("wait for the window's answer to %s: %w", kind, context.DeadlineExceeded)
+	case <-ctx.Done():
+		c.giveUp(n)
+		return fmt.Errorf("wait for the window's answer to %s: %w", kind, ctx.Err())
+	}
+}
+
+func (a answer) into(result any) error {
+	if a.fault != nil {
+		return a.fault
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(a.payload, result); err != nil {
+		return fmt.Errorf("read the window's answer: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) forget(n int64) {
+	c.mu.Lock()
+	delete(c.waiting, n)
+	c.mu.Unlock()
+}
+
+// giveUp tells the window that an answer is wanted no more. The answer to this
+// is not waited for; it finds nobody.
+func (c *Client) giveUp(n int64) {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	c.mu.Lock()
+	c.next++
+	own := c.next
+	c.mu.Unlock()
+	if line, err := encodeRequest(own, "cancel", cancelRequest{intID(n)}); err == nil {
+		c.write(ctx, line) // the connection is over anyway if this fails
+	}
+}
+
+// write sends one line whole. A line that could be sent in part only ends the
+// connection, since what follows would be read as its rest.
+func (c *Client) write(ctx context.Context, line []byte) error {
+	select {
+	case c.turn <- struct{}{}:
+	case <-c.done:
+		return fmt.Errorf("the connection ended: %w", c.Err())
+	case <-ctx.Done():
+		return fmt.Errorf("wait to write to the window: %w", ctx.Err())
+	}
+	defer func() { <-c.turn }()
+	line = line[c.try(line):]
+	if len(line) == 0 {
+		return nil
+	}
+	limit := time.Now().Add(requestTime)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(limit) {
+		limit = deadline
+	}
+	c.conn.SetWriteDeadline(limit)
+	if _, err := c.conn.Write(line); err != nil {
+		// The window may have said why before it hung up: that counts more.
+		if errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
+			c.fail(fmt.Errorf("write to the window: %w", err))
+		}
+		return fmt.Errorf("write to the window: %w", c.reason(err))
+	}
+	return nil
+}
+
+// reason waits for the read loop, which reads the window's last words, and gives
+// those; err if there are none.
+func (c *Client) reason(err error) error {
+	select {
+	case <-c.done:
+		return c.Err()
+	case <-time.After(100 * time.Millisecond):
+		c.fail(err)
+		return err
+	}
+}
+
+func isTimeout(err error) bool {
+	var t net.Error
+	return errors.As(err, &t) && t.Timeout()
+}

@@ -1,0 +1,52 @@
+package vscodeipc
+
+import "slices"
+
+// listen subscribes and answers in one step, so that the next event that the
+// client gets is the one after the answer's state (spec 5, listen).
+func (s *Server) listen(c *serverConn, to id, l listenRequest) *Error {
+	if fault := s.offered(l.Events); fault != nil {
+		return fault
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer := ListenAnswer{Session: s.hello.Session, Seq: s.seq}
+	var missed []record
+	if l.Resume != nil && l.Resume.Session == s.hello.Session {
+		missed, answer.Resumed = s.history.since(l.Resume.Seq, s.seq)
+	}
+	if !answer.Resumed {
+		answer.State = &s.state
+	}
+	c.out.send(encodeAnswer(to, answer, nil))
+	for _, r := range missed {
+		if slices.Contains(l.Events, r.event) {
+			c.out.send(r.line)
+		}
+	}
+	for _, event := range l.Events {
+		c.listening[event] = true
+	}
+	return nil
+}
+
+func (s *Server) unlisten(c *serverConn, events []string) *Error {
+	if fault := s.offered(events); fault != nil {
+		return fault
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, event := range events {
+		delete(c.listening, event)
+	}
+	return nil
+}
+
+func (s *Server) offered(events []string) *Error {
+	for _, event := range events {
+		if !slices.Contains(s.hello.Events, event) {
+			return errorf(CodeUnknownEvent, map[string]any{"offered": s.hello.Events}, "the event %q is not offered", event)
+		}
+	}
+	return nil
+}
