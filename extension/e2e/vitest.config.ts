@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 
 // One VS Code for the whole run, and its windows one test file after the other.
 export default defineConfig({
+  cacheDir: fileURLToPath(new URL("../node_modules/.vite-e2e", import.meta.url)),
   test: {
     root: fileURLToPath(new URL(".", import.meta.url)),
     include: ["**/*.test.ts"],

@@ -6,7 +6,10 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  renameSync,
+  rmSync,
   symlinkSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -60,15 +63,42 @@ test("two windows on one folder: both are served, and each removes only its own"
   expect((await (await third.dial()).ask("ping")).success).toBe(true);
 });
 
-test("a name that somebody else has by now is not removed", async () => {
-  const { server, address, around } = await serve();
-  // As if this window had been taken for dead while it was stopped.
-  const { unlinkSync } = await import("node:fs");
+test("a name that is deleted is bound again, and connections stay", async () => {
+  const { server, address, dial } = await serve();
+  const client = await dial();
+  const again = new Promise<void>((resolve) => server.onClients(resolve));
   unlinkSync(address);
-  const next = await serve(testCommands, around);
-  expect(next.address).toBe(address);
+  await again;
+  expect(server.address).toBe(address);
+  expect((await client.ask("ping")).success).toBe(true);
+  expect((await (await dial()).ask("ping")).success).toBe(true);
+});
+
+test("a name that another window has by now is left to it", async () => {
+  const { server, address, dial } = await serve();
+  const client = await dial();
+  const other = createServer();
+  onTestFinished(() => void other.close());
+  const elsewhere = `${address}.new`;
+  await new Promise<void>((resolve) => other.listen(elsewhere, () => resolve()));
+  const again = new Promise<void>((resolve) => server.onClients(resolve));
+  renameSync(elsewhere, address); // in one step, as if this window had been taken for dead
+  await again;
+  expect(server.address).toBe(address.replace(".sock", "-2.sock"));
+  expect((await client.ask("ping")).success).toBe(true);
   await server.close();
   expect(existsSync(address)).toBe(true);
+});
+
+test("a directory that is removed is made again", async () => {
+  const { server, address, around } = await serve();
+  const again = new Promise<void>((resolve) => server.onClients(resolve));
+  rmSync(directory(around), { recursive: true });
+  await again;
+  expect(server.address).toBe(address);
+  const client = await Client.dial(address);
+  expect((await client.ask("ping")).success).toBe(true);
+  client.close();
 });
 
 test("nine windows on one folder, and no tenth", async () => {

@@ -180,6 +180,38 @@ test("cancel reaches the command, and frees the id", async () => {
   expect((await client.ask("cancel", { id: "a" })).payload).toEqual({ cancelled: false });
 });
 
+test("a client that is gone gives up its calls, after a second", async () => {
+  let told = () => {};
+  const aborted = new Promise<void>((resolve) => {
+    told = resolve;
+  });
+  let begun = () => {};
+  const running = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const run = (_: unknown, signal: AbortSignal) => {
+    signal.addEventListener("abort", told);
+    begun();
+    return new Promise(() => {});
+  };
+  const { dial } = await serve(new Map([["ask", { waitsForHuman: true, run }]]));
+  const client = await dial();
+  client.send({ id: 1, type: "call", version: 1, payload: { command: "ask" } });
+  await running;
+  client.close();
+  await aborted;
+});
+
+test("large states are replayed only as far as they are kept", async () => {
+  const { server, store, dial } = await serve();
+  for (let i = 1; i <= 6; i++) store.set(session(`${i}${"x".repeat(500_000)}`)); // a megabyte each
+  const client = await dial();
+  const listen = async (seq: number) =>
+    (await client.ask("listen", { events: ["state"], resume: { session: server.session, seq } })).payload?.resumed;
+  expect(await listen(1)).toBe(false);
+  expect(await listen(5)).toBe(true);
+});
+
 test("a reader that never reads is cut off with a reason, and slows nobody", async () => {
   const { store, dial } = await serve();
   const stuck = await dial();

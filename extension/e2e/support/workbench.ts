@@ -45,16 +45,14 @@ export class Workbench {
     await this.page.locator(".monaco-editor .view-lines .view-line").first().waitFor();
   }
 
-  /** Clicks in the gutter before a line of the open file. */
+  /** Clicks in the gutter before a line of the open file, and waits until the debugger has the breakpoint. */
   async toggleBreakpoint(line: number): Promise<void> {
     const number = this.page.locator(".monaco-editor .margin .line-numbers").getByText(`${line}`, { exact: true });
     const box = await number.boundingBox();
     if (!box) throw new Error(`line ${line} is not in sight`);
     await this.page.mouse.click(box.x - 8, box.y + box.height / 2);
-    await this.page
-      .locator(".monaco-editor .codicon-debug-breakpoint, .monaco-editor .codicon-debug-breakpoint-unverified")
-      .first()
-      .waitFor();
+    // Until then the dot is a hollow one, of another class.
+    await this.page.locator(".monaco-editor .codicon-debug-breakpoint").first().waitFor();
   }
 
   /** Chooses a configuration of launch.json and starts it. */
@@ -63,7 +61,7 @@ export class Workbench {
     const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: configuration }).first();
     await row.waitFor();
     await row.click();
-    await this.page.locator(".debug-toolbar").waitFor();
+    await this.page.locator(".debug-toolbar").waitFor({ timeout: 30_000 });
   }
 
   /** Waits until the debugger stands at a line. */
@@ -88,10 +86,12 @@ export class Workbench {
     await this.page.locator(`.debug-toolbar a.action-label[aria-label^="${label}"]`).click();
   }
 
-  /** Ends the debug session and waits until the editor shows none. */
+  /** Ends the debug session, or leaves it if it was an attach, and waits until the editor shows none. */
   async stop(): Promise<void> {
-    await this.toolbar("Stop");
-    await this.page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+    const toolbar = this.page.locator(".debug-toolbar");
+    if (!(await toolbar.isVisible())) return;
+    await this.press("Shift+F5");
+    await toolbar.waitFor({ state: "hidden" });
   }
 
   /** The status bar's item of the extension. */

@@ -1,16 +1,18 @@
 // Takes a window's address and gives it back.
 // Obeys specs/window-protocol/README.md sections 2.1 and 2.3.
-import { randomBytes } from "node:crypto";
 import { chmod, link, lstat, mkdir, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { directory, isName, names, type Surroundings } from "./address";
+import { leadsTo, momentary, removeSeen, type Seen } from "./file";
 import { locked } from "./lock";
 import { code } from "./log";
 
 export interface Bound {
   address: string;
-  /** Removes the name, only while it is still ours. The server is the caller's to close. */
+  /** Whether the name still leads to us. */
+  isOurs(): Promise<boolean>;
+  /** Removes the name, only while it is still ours. The server is the caller's to close, and after this. */
   release(): Promise<void>;
 }
 
@@ -22,15 +24,15 @@ export async function bind(server: Server, key: string, around: Surroundings): P
   const dir = directory(around);
   await prepare(dir, around.uid);
   return locked(dir, async () => {
-    const temporary = join(dir, `.bind-${process.pid}-${randomBytes(4).toString("hex")}`);
+    const temporary = momentary(dir, "bind");
     await listen(server, temporary);
     try {
       await chmod(temporary, 0o600);
-      const { ino } = await lstat(temporary);
+      const seen = await lstat(temporary, { bigint: true });
       for (const name of names(key, around.platform)) {
         const address = join(dir, name);
         if (await takeName(temporary, address, around.uid)) {
-          return { address, release: () => release(dir, address, ino) };
+          return { address, isOurs: () => leadsTo(address, seen), release: () => release(dir, address, seen) };
         }
       }
       throw new Error(`all nine addresses of this workspace in ${dir} are taken by live windows`);
@@ -81,13 +83,10 @@ async function takeName(temporary: string, address: string, uid: number): Promis
 /** Deletes address when it is provably ours and dead (2.3). Answers whether the name is free now. */
 export async function deleteStale(address: string, uid: number): Promise<boolean> {
   try {
-    const before = await lstat(address);
-    const name = address.slice(address.lastIndexOf("/") + 1);
-    if (!before.isSocket() || before.uid !== uid || !isName(name)) return false;
+    const seen = await lstat(address, { bigint: true });
+    if (!seen.isSocket() || Number(seen.uid) !== uid || !isName(basename(address))) return false;
     if ((await connectError(address)) !== "ECONNREFUSED") return false;
-    const now = await lstat(address);
-    if (now.ino !== before.ino || !now.isSocket()) return false;
-    await unlink(address);
+    await removeSeen(address, seen);
     return true;
   } catch (error) {
     if (code(error) === "ENOENT") return true;
@@ -109,22 +108,22 @@ function connectError(address: string): Promise<string> {
   });
 }
 
-async function release(dir: string, address: string, ino: number): Promise<void> {
-  await locked(dir, async () => {
-    try {
+async function release(dir: string, address: string, seen: Seen): Promise<void> {
+  try {
+    await locked(dir, async () => {
       // After "Reload Window" the next window may already have the name.
-      if ((await lstat(address)).ino === ino) await unlink(address);
-    } catch (error) {
-      if (code(error) !== "ENOENT") throw error;
-    }
-  });
+      if (await leadsTo(address, seen)) await unlink(address);
+    });
+  } catch (error) {
+    if (code(error) !== "ENOENT") throw error; // the directory is gone, and the name with it
+  }
 }
 
 async function bindPipe(server: Server, key: string): Promise<Bound> {
   for (const address of names(key, "win32")) {
     try {
       await listen(server, address);
-      return { address, release: async () => {} }; // a pipe's name goes with its server
+      return { address, isOurs: async () => true, release: async () => {} }; // a pipe's name goes with its server
     } catch (error) {
       if (code(error) !== "EADDRINUSE") throw error;
     }

@@ -24,6 +24,8 @@ export const waitingLimit = 16 * 1024 * 1024;
 const fullAt = 1024 * 1024;
 /** How long a client may take to read the last lines. */
 const linger = 2_000;
+/** How long calls may still take when their client has ended its side. */
+const lastCalls = 1_000;
 export const callLimit = 5_000;
 
 /** What call can run. */
@@ -52,6 +54,9 @@ export class Connection {
   readonly #reader = new LineReader();
   readonly #running = new Map<Id, AbortController>();
   #unsubscribe: (() => void) | undefined;
+  /** The lines that wait for the client, and their length; what the socket has of them is begun. */
+  #waiting: string[] = [];
+  #waitingLength = 0;
   /** Set once nothing more is read and the last line is written. */
   #over = false;
   #inputEnded = false;
@@ -62,7 +67,7 @@ export class Connection {
     this.#host = host;
     socket.on("data", (chunk: Buffer) => this.#data(chunk));
     socket.on("end", () => this.#end());
-    socket.on("drain", () => socket.resume());
+    socket.on("drain", () => this.#flush());
     socket.on("error", (error) => host.log.debug(`a client's connection: ${reason(error)}`));
     socket.on("close", () => this.#closed());
   }
@@ -74,7 +79,7 @@ export class Connection {
   /** Says why, and ends the connection; after a short while also against the client's will. */
   bye(why: string, message: string): void {
     if (this.#over) return;
-    this.#socket.write(formatLine({ type: "bye", payload: { reason: why, message } }));
+    this.#waiting.push(formatLine({ type: "bye", payload: { reason: why, message } }));
     this.#finish();
   }
 
@@ -82,6 +87,7 @@ export class Connection {
     if (this.#over) return;
     this.#over = true;
     this.#stop();
+    for (const line of this.#waiting.splice(0)) this.#socket.write(line);
     this.#socket.resume(); // what still comes is read and dropped, else the system would discard our last lines
     this.#socket.end();
     const timer = setTimeout(() => this.#socket.destroy(), linger);
@@ -100,10 +106,13 @@ export class Connection {
     this.#host.gone(this);
   }
 
-  /** The client has sent all that it will; what it asked for is still answered. */
+  /** The client has sent all that it will, or is gone: that looks the same from here. */
   #end(): void {
     this.#inputEnded = true;
     this.#finishWhenDone();
+    if (this.#over) return;
+    const timer = setTimeout(() => this.#finish(), lastCalls);
+    this.#socket.once("close", () => clearTimeout(timer));
   }
 
   #finishWhenDone(): void {
@@ -253,10 +262,25 @@ export class Connection {
 
   #write(message: object): void {
     if (this.#over) return;
-    this.#socket.write(formatLine(message));
-    const waiting = this.#socket.writableLength;
-    if (waiting > waitingLimit) this.bye("slow_reader", `${waiting} bytes wait for this client`);
-    else if (waiting > fullAt) this.#socket.pause();
+    const line = formatLine(message);
+    this.#waiting.push(line);
+    this.#waitingLength += Buffer.byteLength(line);
+    this.#flush();
+    const length = this.#waitingLength + this.#socket.writableLength;
+    if (length > waitingLimit) {
+      this.#waiting = []; // else the client could not take the reason in time
+      this.bye("slow_reader", `${length} bytes wait for this client`);
+    } else if (length > fullAt) this.#socket.pause();
+  }
+
+  /** Gives the socket one line after the other, so that those it has not begun can be dropped. */
+  #flush(): void {
+    while (this.#waiting.length > 0 && !this.#socket.writableNeedDrain) {
+      const line = this.#waiting.shift() as string;
+      this.#waitingLength -= Buffer.byteLength(line);
+      this.#socket.write(line);
+    }
+    if (this.#waiting.length === 0) this.#socket.resume();
   }
 }
 

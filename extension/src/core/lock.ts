@@ -1,9 +1,9 @@
 // The directory lock that binding and deleting windows share.
 // Obeys specs/window-protocol/README.md section 2.2.
-import { randomBytes } from "node:crypto";
-import { link, lstat, open, readFile, rename, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
+import { leadsTo, removeSeen } from "./file";
 import { code } from "./log";
 
 const patience = 2_000;
@@ -12,43 +12,66 @@ const oldest = 10_000;
 /** Runs work while holding the lock of dir. */
 export async function locked<T>(dir: string, work: () => Promise<T>): Promise<T> {
   const path = join(dir, ".lock");
-  const started = performance.now();
-  while (!(await take(path))) {
-    if (await isAbandoned(path)) await breakLock(dir, path);
-    else if (performance.now() - started > patience) {
-      throw new Error(`another process has held ${path} for ${patience} ms; if none is running, remove that file`);
-    } else await after(5 + Math.random() * 20);
-  }
+  const held = await hold(path);
   try {
     return await work();
   } finally {
-    await unlink(path).catch(() => {}); // broken by someone who took us for dead
+    await letGo(path, held);
   }
 }
 
-async function take(path: string): Promise<boolean> {
-  try {
-    const file = await open(path, "wx", 0o600);
-    try {
-      await file.writeFile(`${process.pid}\n`);
-    } finally {
-      await file.close();
+async function hold(path: string): Promise<FileHandle> {
+  const started = performance.now();
+  for (;;) {
+    const held = await take(path);
+    if (held) return held;
+    if (await breakAbandoned(path)) continue;
+    if (performance.now() - started > patience) {
+      throw new Error(`another process has held ${path} for ${patience} ms; if none is running, remove that file`);
     }
-    return true;
+    await after(5 + Math.random() * 20);
+  }
+}
+
+async function take(path: string): Promise<FileHandle | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, "wx", 0o600);
   } catch (error) {
-    if (code(error) === "EEXIST") return false;
+    if (code(error) === "EEXIST") return undefined;
+    throw error;
+  }
+  try {
+    await file.writeFile(`${process.pid}\n`);
+    return file; // kept open: as long as it is, no other file can get its inode's number
+  } catch (error) {
+    await letGo(path, file);
     throw error;
   }
 }
 
-async function isAbandoned(path: string): Promise<boolean> {
+/** Removes the lock, unless somebody took us for dead and the lock is another's by now. */
+async function letGo(path: string, held: FileHandle): Promise<void> {
   try {
-    const [text, stat] = await Promise.all([readFile(path, "utf8"), lstat(path)]);
-    if (Date.now() - stat.mtimeMs > oldest) return true;
+    if (await leadsTo(path, await held.stat({ bigint: true }))) await unlink(path);
+  } finally {
+    await held.close();
+  }
+}
+
+/** Removes a lock whose owner is gone. Answers whether to try again at once. */
+async function breakAbandoned(path: string): Promise<boolean> {
+  try {
+    const seen = await lstat(path, { bigint: true });
+    const text = await readFile(path, "utf8");
+    const tooOld = Date.now() - Number(seen.mtimeMs) > oldest;
     // Empty: its owner is between creating and writing.
-    return /^[1-9][0-9]{0,9}\n$/.test(text) && !isRunning(Number(text));
+    const ownerGone = /^[1-9][0-9]{0,9}\n$/.test(text) && !isRunning(Number(text));
+    if (!tooOld && !ownerGone) return false;
+    await removeSeen(path, seen);
+    return true;
   } catch (error) {
-    if (code(error) === "ENOENT") return false;
+    if (code(error) === "ENOENT") return true;
     throw error;
   }
 }
@@ -59,19 +82,5 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     return code(error) !== "ESRCH";
-  }
-}
-
-async function breakLock(dir: string, path: string): Promise<void> {
-  const aside = join(dir, `.broken-${process.pid}-${randomBytes(4).toString("hex")}`);
-  try {
-    const before = await lstat(path);
-    await rename(path, aside);
-    const moved = await lstat(aside);
-    // Somebody else broke it and a third took it in between: give it back.
-    if (moved.ino !== before.ino || moved.mtimeMs !== before.mtimeMs) await link(aside, path).catch(() => {});
-    await unlink(aside);
-  } catch (error) {
-    if (code(error) !== "ENOENT") throw error;
   }
 }

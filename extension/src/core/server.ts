@@ -7,7 +7,9 @@
 //
 // It does not know what a browser is: the store says what there is to tell.
 import { randomUUID } from "node:crypto";
+import { type FSWatcher, watch } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import { basename, dirname } from "node:path";
 import type { Identity, Surroundings } from "./address";
 import { type Bound, bind } from "./bind";
 import { type Command, Connection, type Host } from "./connection";
@@ -34,9 +36,14 @@ export class WindowServer implements Host {
   readonly #options: WindowOptions;
   readonly #connections = new Set<Connection>();
   readonly #listeners = new Set<() => void>();
-  readonly #server: Server;
   #folders: string[];
+  #around: Surroundings | undefined;
+  #server: Server | undefined;
   #bound: Bound | undefined;
+  #watcher: FSWatcher | undefined;
+  /** Binding, binding again and closing, one after the other. */
+  #steps: Promise<void> = Promise.resolve();
+  #closed = false;
 
   constructor(options: WindowOptions) {
     this.#options = options;
@@ -44,23 +51,72 @@ export class WindowServer implements Host {
     this.store = options.store;
     this.commands = options.commands;
     this.log = options.log;
-    // Half-open: `echo … | socat` ends its side before it has the answer.
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   }
 
   /** Binds the window's address and answers it. */
   async open(around: Surroundings): Promise<string> {
-    this.#bound = await bind(this.#server, this.#options.identity.key, around);
-    this.#server.on("error", (error) => this.log.error(`the window's socket: ${reason(error)}`));
-    return this.#bound.address;
+    this.#around = around;
+    await this.#step(() => this.#bind());
+    return this.address;
+  }
+
+  /** Where the window listens now. */
+  get address(): string {
+    return this.#bound?.address ?? "";
   }
 
   /** Tells every client, ends them, and removes the address. */
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const connection of this.#connections) connection.bye("shutdown", "the window closes");
-    await this.#bound?.release();
-    await closed; // connections end within their linger
+    this.#closed = true;
+    await this.#step(async () => {
+      this.#watcher?.close();
+      for (const connection of this.#connections) connection.bye("shutdown", "the window closes");
+      // While we listen, no other file can get the socket's inode number: so the name goes first.
+      await this.#bound?.release();
+      const server = this.#server;
+      if (server) await new Promise<void>((resolve) => server.close(() => resolve())); // within the linger
+    });
+  }
+
+  #step(work: () => Promise<void>): Promise<void> {
+    const done = this.#steps.then(work);
+    this.#steps = done.catch(() => {}); // who asked for the step is told
+    return done;
+  }
+
+  async #bind(): Promise<void> {
+    if (!this.#around) return;
+    // Half-open: `echo … | socat` ends its side before it has the answer.
+    const server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+    this.#bound = await bind(server, this.#options.identity.key, this.#around);
+    server.on("error", (error) => this.log.error(`the window's socket: ${reason(error)}`));
+    this.#server?.close(); // its connections stay
+    this.#server = server;
+    this.#watch(this.#bound.address);
+  }
+
+  /** A name that is deleted or replaced is bound anew (2.1). */
+  #watch(address: string): void {
+    this.#watcher?.close();
+    if (this.#around?.platform === "win32") return; // a pipe has no file
+    const dir = dirname(address);
+    const ours = [basename(address), basename(dir)];
+    this.#watcher = watch(dir, (_, name) => {
+      if (name === null || ours.includes(name))
+        void this.#step(() => this.#keepName()).catch((error: unknown) => this.#lost(error));
+    });
+    this.#watcher.on("error", (error) => this.#lost(error));
+  }
+
+  async #keepName(): Promise<void> {
+    if (this.#closed || (await this.#bound?.isOurs())) return;
+    this.log.warn(`${this.address} is no longer this window's: binding again`);
+    await this.#bind();
+    this.changed();
+  }
+
+  #lost(error: unknown): void {
+    this.log.error(`agents may not find this window: ${reason(error)}`);
   }
 
   /** The folders of the workspace have changed, its identity has not. */

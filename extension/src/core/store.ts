@@ -11,11 +11,13 @@ export interface Numbered {
 }
 
 export const replayLimit = 256;
+const replayBytes = 4 * 1024 * 1024;
 
 export class Store {
   #state: State = { revision: 0, debugSessions: [], browser: null, pages: [] };
   #seq = 0;
-  #kept: Numbered[] = [];
+  #kept: { event: Numbered; bytes: number }[] = [];
+  #keptBytes = 0;
   readonly #listeners = new Set<(event: Numbered) => void>();
 
   get state(): State {
@@ -34,16 +36,24 @@ export class Store {
     this.#state = { revision: revision + 1, ...structuredClone(content) };
     this.#seq += 1;
     const event: Numbered = { type: "state", seq: this.#seq, payload: this.#state };
-    this.#kept.push(event);
-    if (this.#kept.length > replayLimit) this.#kept.shift();
+    this.#keep(event);
     for (const listener of this.#listeners) listener(event);
+  }
+
+  #keep(event: Numbered): void {
+    const bytes = Buffer.byteLength(JSON.stringify(event));
+    this.#kept.push({ event, bytes });
+    this.#keptBytes += bytes;
+    while (this.#kept.length > replayLimit || this.#keptBytes > replayBytes) {
+      this.#keptBytes -= this.#kept.shift()?.bytes ?? 0;
+    }
   }
 
   /** The events after seq, or undefined when some of them are gone or have not been. */
   since(seq: number): Numbered[] | undefined {
     const missed = this.#seq - seq;
     if (missed < 0 || missed > this.#kept.length) return undefined;
-    return missed === 0 ? [] : this.#kept.slice(-missed);
+    return this.#kept.slice(this.#kept.length - missed).map(({ event }) => event);
   }
 
   /** Calls listener at each event until the returned function is called. */

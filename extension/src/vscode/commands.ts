@@ -39,7 +39,7 @@ async function showStatus(window: Window, store: Store): Promise<void> {
     },
     {
       label: "$(copy) Copy Window Address",
-      detail: serving.kind === "open" ? serving.address : "This window has none",
+      detail: serving.kind === "open" ? serving.server.address : "This window has none",
       command: "browserCoordinator.copyAddress",
     },
     { label: "$(output) Show Log", command: "browserCoordinator.showLog" },
@@ -82,6 +82,6 @@ async function copyAddress(window: Window): Promise<void> {
     void vscode.window.showWarningMessage("This window has no address; the log says why.");
     return;
   }
-  await vscode.env.clipboard.writeText(serving.address);
-  void vscode.window.showInformationMessage(`Copied ${serving.address}`);
+  await vscode.env.clipboard.writeText(serving.server.address);
+  void vscode.window.showInformationMessage(`Copied ${serving.server.address}`);
 }

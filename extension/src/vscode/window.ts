@@ -9,7 +9,7 @@ import type { Store } from "../core/store";
 
 export type Serving =
   | { kind: "starting" }
-  | { kind: "open"; address: string; workspace: string | null; server: WindowServer }
+  | { kind: "open"; workspace: string | null; server: WindowServer }
   | { kind: "failed"; problem: string }
   | { kind: "closed" };
 
@@ -63,7 +63,7 @@ export class Window {
     try {
       const address = await server.open(surroundings());
       server.onClients(() => this.#changed.fire(this.#serving));
-      this.#become({ kind: "open", address, workspace: identity.workspace, server });
+      this.#become({ kind: "open", workspace: identity.workspace, server });
       log.info(`serving ${identity.workspace ?? "a window without a folder"} at ${address}`);
     } catch (error) {
       this.#become({ kind: "failed", problem: reason(error) });
