@@ -2,6 +2,7 @@ package cdpproxy_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http/httptest"
@@ -25,10 +26,16 @@ func ways(b *testing.B, browserURL string) map[string]string {
 	reverse := httptest.NewServer(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: u.Host}))
 	b.Cleanup(reverse.Close)
 	_, addr := serve(b, newSource(browserURL), &cdpproxy.Options{})
-	return map[string]string{"direct": u.Host, "endpoint": addr, "reverseproxy": reverse.Listener.Addr().String()}
+	_, ruled := serve(b, newSource(browserURL), &cdpproxy.Options{Rule: passAll{}})
+	return map[string]string{"direct": u.Host, "endpoint": addr, "rule": ruled, "reverseproxy": reverse.Listener.Addr().String()}
 }
 
-var order = []string{"direct", "endpoint", "reverseproxy"}
+// order: "rule" is the endpoint with every message read for a rule.
+var order = []string{"direct", "endpoint", "rule", "reverseproxy"}
+
+type passAll struct{}
+
+func (passAll) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verdict{} }
 
 // BenchmarkEcho is a round trip of 100 bytes with a peer that only echoes.
 func BenchmarkEcho(b *testing.B) {
@@ -45,7 +52,7 @@ func BenchmarkEcho(b *testing.B) {
 		}
 	})
 	ways := ways(b, fake.url())
-	request := []byte(masked(string(make([]byte, size))))
+	request := []byte(masked(fmt.Sprintf("%-*s", size, `{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`)))
 	for _, way := range order {
 		b.Run(way, func(b *testing.B) {
 			conn, br := upgraded(b, ways[way], fake.guid)
@@ -65,8 +72,9 @@ func BenchmarkEcho(b *testing.B) {
 // BenchmarkDown is a browser that sends frames of 1 MB as fast as it can.
 func BenchmarkDown(b *testing.B) {
 	const size, count = 1 << 20, 64
+	const ask = `{"method":"x"}`
 	fake := startFake(b, "127.0.0.1:0", "down", func(conn net.Conn) {
-		in, out := make([]byte, 7), frame(size, 'x')
+		in, out := make([]byte, 6+len(ask)), frame(size, 'x')
 		for {
 			if _, err := io.ReadFull(conn, in); err != nil {
 				return
@@ -85,7 +93,7 @@ func BenchmarkDown(b *testing.B) {
 			buf := make([]byte, 1<<20)
 			b.SetBytes(size * count)
 			for b.Loop() {
-				if _, err := io.WriteString(conn, masked("?")); err != nil {
+				if _, err := io.WriteString(conn, masked(ask)); err != nil {
 					b.Fatal(err)
 				}
 				for left := count * (10 + size); left > 0; {

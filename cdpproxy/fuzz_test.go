@@ -219,3 +219,14 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkDecode is what a rule costs for each message, besides its own work.
+func BenchmarkDecode(b *testing.B) {
+	text := []byte(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"},"sessionId":"0123456789ABCDEF0123456789ABCDEF"}`)
+	for b.Loop() {
+		var m Message
+		if err := decode(text, &m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
