@@ -103,9 +103,39 @@ func (p *Page) find(ctx context.Context, target string) (*element, error) {
 		return nil, &TargetError{target, "is empty: give a ref of the last snapshot or a CSS selector"}
 	}
 	if n, ok := parseRef(target); ok {
-		return p.findRef(ctx, target, n)
+		e, err := p.findRef(ctx, target, n)
+		var stale *StaleRefError
+		if errors.As(err, &stale) {
+			stale.Now = p.nearest(ctx, stale.Was)
+		}
+		return e, err
 	}
 	return p.findSelector(ctx, target)
+}
+
+// nearest returns the ref of the only element of the page as it is now that has
+// the role and name of a stale one. It is offered, never acted on.
+func (p *Page) nearest(ctx context.Context, label string) string {
+	if !strings.Contains(label, `"`) {
+		return ""
+	}
+	now, err := p.outline(ctx, p.mainID(), nil, SnapshotOptions{Interactive: true})
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for line := range strings.Lines(now.Text) {
+		rest, same := strings.CutPrefix(line, "- "+label+" ")
+		_, rest, numbered := strings.Cut(rest, "[ref=")
+		if !same || !numbered {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found, _, _ = strings.Cut(rest, "]")
+	}
+	return found
 }
 
 func (p *Page) lookUpRef(target string, n int) (refEntry, error) {
@@ -262,7 +292,7 @@ func (e *element) gone(err error) error {
 	}
 	for _, words := range []string{"context was destroyed", "Cannot find context", "navigated or closed", "Could not find object", "Promise was collected"} {
 		if strings.Contains(refusal.Message, words) {
-			return &StaleRefError{e.target, e.label, "its document was replaced"}
+			return &StaleRefError{Ref: e.target, Was: e.label, Gone: "its document was replaced"}
 		}
 	}
 	return err

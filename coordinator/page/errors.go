@@ -33,12 +33,16 @@ type StaleRefError struct {
 	Ref  string
 	Was  string // what it was, for example: button "Save"; empty when unknown
 	Gone string // what is gone: "its document was replaced", "its element was removed"
+	Now  string // ref of the one element that looks the same now; empty when there is none or several
 }
 
 func (e *StaleRefError) Error() string {
 	was := ""
 	if e.Was != "" {
 		was = " (" + e.Was + ")"
+	}
+	if e.Now != "" {
+		return fmt.Sprintf("ref %s%s is stale, %s: %s looks the same now; use it if that is meant, or take a new snapshot", e.Ref, was, e.Gone, e.Now)
 	}
 	return fmt.Sprintf("ref %s%s is stale, %s: take a new snapshot and use its refs", e.Ref, was, e.Gone)
 }

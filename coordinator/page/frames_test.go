@@ -88,6 +88,8 @@ func TestStaleRefs(t *testing.T) {
 	}
 	if _, err := p.Click(t.Context(), other, ClickOptions{}); !errors.As(err, &stale) {
 		t.Errorf("a ref of the document before: %v", err)
+	} else if now := ref(t, snapshot(t, p), "Other"); stale.Now != now || !strings.Contains(err.Error(), now) {
+		t.Errorf("it offers %q, the same element is %q now", stale.Now, now)
 	}
 	again := snapshot(t, p)
 	if strings.Contains(again, "[ref="+other+"]") || strings.Contains(again, "[ref="+save+"]") {

@@ -50,7 +50,7 @@ func (p *Page) ready(ctx context.Context, target, kind string, patience time.Dur
 	switch {
 	case err != nil:
 	case r.Gone:
-		err = &StaleRefError{target, e.label, "its element was removed"}
+		err = &StaleRefError{Ref: target, Was: e.label, Gone: "its element was removed"}
 	case !r.OK:
 		err = &NotReadyError{Target: target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
 	default:

@@ -30,7 +30,7 @@ func (p *Page) place(ctx context.Context, target string) (rect, error) {
 		return rect{}, err
 	}
 	if r.Gone {
-		return rect{}, &StaleRefError{target, e.label, "its element was removed"}
+		return rect{}, &StaleRefError{Ref: target, Was: e.label, Gone: "its element was removed"}
 	}
 	if r.Width == 0 || r.Height == 0 {
 		return rect{}, &TargetError{target, "has no size or is not displayed"}

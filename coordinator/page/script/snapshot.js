@@ -172,7 +172,7 @@ function ({ last, generation, depth, interactive, urls }) {
       n = ++last;
       numbers.set(e, n);
       elements.set(n, new WeakRef(e));
-      fresh.push([n, item.role + (item.name ? ` "${item.name}"` : "")]);
+      fresh.push([n, item.role + (item.name ? " " + quote(item.name) : "")]);
     }
     return n;
   }
