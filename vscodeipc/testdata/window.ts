@@ -1,0 +1,52 @@
+// A window of the extension's core, for tests of both languages on one directory.
+//
+//     node window.mjs KEY serve     serves until stdin ends, and prints its address
+//     node window.mjs KEY ROUNDS    binds and closes so many windows, and fails when one cannot be reached
+import { createConnection } from "node:net";
+import { WindowServer } from "../../extension/src/core/server";
+import { Store } from "../../extension/src/core/store";
+
+const around = { platform: process.platform, env: process.env, home: process.env.HOME ?? "", uid: process.getuid?.() ?? -1 };
+const log = { debug() {}, info() {}, warn() {}, error: (message: string) => console.error(message) };
+const [key = "", mode = ""] = process.argv.slice(2);
+
+function makeWindow(store = new Store()) {
+  const echo = { run: async (arg: unknown) => arg };
+  const identity = { workspace: "/x", folders: ["/x"], key };
+  return new WindowServer({ name: "extension", version: "1", identity, store, commands: new Map([["echo", echo]]), log });
+}
+
+/** The session of whoever listens at address. */
+function ask(address: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const hello = { id: 1, type: "hello", version: 1, payload: { client: { name: "test", version: "" }, versions: [1] } };
+    const socket = createConnection(address, () => socket.write(`${JSON.stringify(hello)}\n`));
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+      if (!text.endsWith("\n")) return;
+      socket.destroy();
+      resolve(JSON.parse(text).payload.session);
+    });
+    socket.on("error", reject);
+    socket.on("end", () => reject(new Error("it hung up")));
+  });
+}
+
+if (mode === "serve") {
+  const store = new Store();
+  const window = makeWindow(store);
+  console.log(await window.open(around));
+  for await (const line of process.stdin) {
+    store.set({ debugSessions: [], browser: { url: "ws://127.0.0.1:1/", product: String(line).trim(), via: "launched" }, pages: [] });
+  }
+  await window.close();
+} else {
+  for (let round = 0; round < Number(mode); round++) {
+    const window = makeWindow();
+    const address = await window.open(around);
+    const session = await ask(address);
+    if (session !== window.session) throw new Error(`round ${round}: another window answers at ${address}`);
+    await window.close();
+  }
+}
