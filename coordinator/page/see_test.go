@@ -201,6 +201,15 @@ func TestScreenshots(t *testing.T) {
 			t.Errorf("%s: %dx%d %q", test.name, img.Width, img.Height, img.Data[:4])
 		}
 	}
+	if _, err := p.Resize(t.Context(), 640, 480); err != nil {
+		t.Error(err)
+	}
+	if img, err := p.Screenshot(t.Context(), ScreenshotOptions{}); err != nil || img.Width != 640 || img.Height != 480 {
+		t.Errorf("after resizing: %dx%d %v", img.Width, img.Height, err)
+	}
+	if _, err := p.Resize(t.Context(), 0, 480); err == nil {
+		t.Error("a viewport without width is no error")
+	}
 	for _, bad := range []ScreenshotOptions{{Format: "gif"}, {Target: "#d", FullPage: true}, {Target: "#none"}} {
 		if _, err := p.Screenshot(t.Context(), bad); err == nil {
 			t.Errorf("%+v is no error", bad)
