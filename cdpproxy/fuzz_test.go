@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // serverFrame is a frame as a browser sends it.
@@ -214,7 +215,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q accepted: %v", b, err)
 		}
 		var method string
-		if json.Unmarshal(want["method"], &method) != nil || method != m.Method || string(want["params"]) != string(m.Params) {
+		if json.Unmarshal(want["method"], &method) != nil || strings.ToValidUTF8(method, "?") != strings.ToValidUTF8(m.Method, "?") && utf8.ValidString(m.Method) || string(want["params"]) != string(m.Params) {
 			t.Errorf("%q: %q %s", b, m.Method, m.Params)
 		}
 	})

@@ -1,12 +1,8 @@
 package cdpproxy
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 )
 
@@ -188,53 +184,4 @@ func textFrame(payload []byte) []byte {
 		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
 	}
 	return append(b, payload...)
-}
-
-// decode reads a CDP command. It is at least as strict as Chromium: keys match
-// exactly and stand once, so that nobody can show the rule one method and the
-// browser another.
-func decode(text []byte, m *Message) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("a CDP message is a JSON object")
-	}
-	seen := make(map[string]bool, 4)
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return fmt.Errorf("malformed JSON: %w", err)
-		}
-		key, _ := t.(string)
-		if seen[key] {
-			return fmt.Errorf("the key %q stands twice", key)
-		}
-		seen[key] = true
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return fmt.Errorf("malformed JSON: %w", err)
-		}
-		switch key {
-		case "id":
-			m.ID = value
-		case "method":
-			err = json.Unmarshal(value, &m.Method)
-		case "params":
-			m.Params = value
-		case "sessionId":
-			err = json.Unmarshal(value, &m.Session)
-		}
-		if err != nil {
-			return fmt.Errorf("%s must be a string", key)
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("malformed JSON: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the JSON object")
-	}
-	if m.Method == "" {
-		return errors.New("method is missing")
-	}
-	return nil
 }
