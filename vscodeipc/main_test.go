@@ -22,7 +22,13 @@ import (
 // or kill it.
 const helperEnv = "VSCODEIPC_TEST_WINDOW"
 
+// fallbackEnv tells the helper processes where the tests' fallback directory is.
+const fallbackEnv = "VSCODEIPC_TEST_FALLBACK"
+
 func TestMain(m *testing.M) {
+	if dir, ok := os.LookupEnv(fallbackEnv); ok {
+		vscodeipc.SetFallbackParent(dir)
+	}
 	if workspace, ok := os.LookupEnv(helperEnv); ok {
 		if err := beWindow(workspace); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -38,7 +44,15 @@ func TestMain(m *testing.M) {
 		askOnce(path)
 		return
 	}
+	dir, err := os.MkdirTemp("", "w")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	vscodeipc.SetFallbackParent(dir)
+	os.Setenv(fallbackEnv, dir)
 	code := m.Run()
+	os.RemoveAll(dir)
 	if left := leftGoroutines(); code == 0 && left != "" {
 		fmt.Fprintf(os.Stderr, "goroutines outlived the tests:\n%s\n", left)
 		code = 1
