@@ -55,7 +55,7 @@ test("the coordinator lists the window, without a browser before F5 and with it 
 
   await window.openFile("app.js");
   await window.press("F5");
-  const { browser } = await listener.until((state) => state.browser !== null);
+  const { browser } = await listener.debugging((state) => state.browser !== null);
   const [row] = await windows(run);
   expect(row?.browser?.url).toBe(browser?.url);
   expect(row?.endpoint?.replace(/\/$/, "")).toBe(stable.replace(/\/$/, ""));
@@ -122,7 +122,7 @@ test("a new debug session moves to its new browser at the same address", async (
   const held = pagesThrough(stable); // comes while there is no browser, and waits for it
   held.catch(() => {}); // told below
   await window.press("F5");
-  await listener.until((state) => state.browser !== null && state.browser.url !== before);
+  await listener.debugging((state) => state.browser !== null && state.browser.url !== before);
   expect(await held).toContain(`${shop.url}?garden`);
   expect(await endpoint(run, shop.folder)).toBe(stable);
   expect(await pagesThrough(stable)).toContain(`${shop.url}?garden`);
@@ -138,7 +138,7 @@ test("a second window on another folder keeps its own browser: nothing crosses",
   const helper = await Agent.start(run, other.folder);
   try {
     await second.press("F5");
-    const { browser } = await its.until((state) => state.browser !== null);
+    const { browser } = await its.debugging((state) => state.browser !== null);
     expect(browser?.url).not.toBe(listener.state.browser?.url);
     expect(listener.state.debugSessions.every(({ name }) => !name.includes("kitchen"))).toBe(true);
 

@@ -29,7 +29,7 @@ test("F5 pushes the browser's endpoint, stopping clears it, closing the window r
   await window.status.waitFor();
 
   await window.press("F5");
-  const running = await listener.until((state) => state.browser !== null);
+  const running = await listener.debugging((state) => state.browser !== null);
   expect(running.browser).toMatchObject({
     via: "injected",
     url: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:[0-9]+\/devtools\/browser\//),

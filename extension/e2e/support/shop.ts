@@ -9,7 +9,7 @@ import type { Run } from "../global";
 const pages = fileURLToPath(new URL("../workspace", import.meta.url));
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript" };
 
-export const browserArgs = [
+const browserArgs = [
   "--headless=new",
   "--no-sandbox",
   "--disable-gpu",
@@ -26,13 +26,8 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-/** Makes the folder root/name; configurations are what its launch.json has beside "Shop". */
-export async function openShop(
-  run: Run,
-  name: string,
-  configurations: object[] = [],
-  extra: object = {},
-): Promise<Shop> {
+/** Makes the folder root/name, with a launch configuration for its page. */
+export async function openShop(run: Run, name: string): Promise<Shop> {
   const folder = join(realpathSync(run.root), name);
   mkdirSync(join(folder, ".vscode"), { recursive: true });
   cpSync(pages, folder, { recursive: true });
@@ -57,8 +52,7 @@ export async function openShop(
     runtimeExecutable: run.browser,
     runtimeArgs: browserArgs,
   };
-  const all = [shop, ...configurations.map((each) => ({ ...shop, ...each }))];
-  const launch = { version: "0.2.0", configurations: all, ...extra };
+  const launch = { version: "0.2.0", configurations: [shop] };
   writeFileSync(join(folder, ".vscode", "launch.json"), JSON.stringify(launch, undefined, 2));
   return { folder, url, close: () => close(server) };
 }

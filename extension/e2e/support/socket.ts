@@ -36,7 +36,15 @@ export class Listener {
       const state = stateOf(line);
       return isState(line) && state.revision > after && fits(state);
     };
-    return stateOf(await this.client.until(isWanted, 60_000));
+    return stateOf(await this.client.until(isWanted, 40_000));
+  }
+
+  /**
+   * Waits until debugging is under way: each session has its page, and what is told fits. To stop
+   * js-debug before it has its page leaves a session without an end.
+   */
+  async debugging(fits: (state: State) => boolean): Promise<State> {
+    return this.until((state) => roots(state).length > 0 && roots(state).every(hasPage(state)) && fits(state));
   }
 
   close(): void {
@@ -50,4 +58,13 @@ function isState(line: Line): boolean {
 
 function stateOf(line: Line): State {
   return line.payload as unknown as State;
+}
+
+/** The sessions that were launched, without their pages. */
+export function roots(state: State): State["debugSessions"] {
+  return state.debugSessions.filter(({ parent }) => parent === undefined);
+}
+
+function hasPage(state: State): (session: { id: string }) => boolean {
+  return ({ id }) => state.debugSessions.some(({ parent }) => parent === id);
 }

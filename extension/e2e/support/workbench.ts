@@ -28,13 +28,6 @@ export class Workbench {
     return workbench;
   }
 
-  /** Runs a command of the palette by its title. */
-  async command(title: string): Promise<void> {
-    await this.quickInput("F1", `>${title}`);
-    await this.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
-    await this.page.locator(".quick-input-list").getByText(title, { exact: true }).first().click();
-  }
-
   /** Opens a file of the workspace and waits for its text. */
   async openFile(name: string): Promise<void> {
     await this.quickInput("Control+p", name);
@@ -53,15 +46,6 @@ export class Workbench {
     await this.page.mouse.click(box.x - 8, box.y + box.height / 2);
     // Until then the dot is a hollow one, of another class.
     await this.page.locator(".monaco-editor .codicon-debug-breakpoint").first().waitFor();
-  }
-
-  /** Chooses a configuration of launch.json and starts it. */
-  async debug(configuration: string): Promise<void> {
-    await this.quickInput("Control+p", `debug ${configuration}`);
-    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: configuration }).first();
-    await row.waitFor();
-    await row.click();
-    await this.page.locator(".debug-toolbar").waitFor({ timeout: 30_000 });
   }
 
   /** Waits until the debugger stands at a line. */
