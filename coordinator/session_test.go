@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -344,5 +345,59 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	mustTool(t, agent, "browser_tabs", map[string]any{"action": "close"})
 	if list := mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}); strings.Count(list, "\n") != 0 || !strings.Contains(list, "(current)") {
 		t.Errorf("the first tab is not the current one again:\n%s", list)
+	}
+}
+
+const busyPage = `<!doctype html><title>Busy</title>
+<input type=file id=file onchange="document.title = this.files[0].name">
+<button onclick="fetch('/api/item?n=7', {method: 'POST', body: 'seven'}).then((r) => r.text()).then((t) => setTimeout(() => document.body.append(t), 50))">Load</button>`
+
+func TestWaitNetworkAndFiles(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/item" {
+			w.WriteHeader(http.StatusCreated)
+			io.WriteString(w, "the seventh item")
+			return
+		}
+		io.WriteString(w, busyPage)
+	}))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	if err := os.WriteFile(filepath.Join(shop, "photo.png"), []byte("png"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := host(t, dir, shop)
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": server.URL})
+	mustTool(t, agent, "browser_click", map[string]any{"target": "button"})
+	mustTool(t, agent, "browser_wait_for", map[string]any{"text": "the seventh item"})
+
+	list := mustTool(t, agent, "browser_network_requests", map[string]any{"filter": "/api/"})
+	m := regexp.MustCompile(`(?m)^(\d+)\. POST .*/api/item\?n=7 => 201`).FindStringSubmatch(list)
+	if m == nil {
+		t.Fatalf("requests:\n%s", list)
+	}
+	index, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := mustTool(t, agent, "browser_network_request", map[string]any{"index": index})
+	if !strings.Contains(whole, "seven") || !strings.Contains(whole, "the seventh item") {
+		t.Errorf("request:\n%s", whole)
+	}
+	if body := mustTool(t, agent, "browser_network_request", map[string]any{"index": index, "part": "response-body"}); body != "the seventh item" {
+		t.Errorf("body: %q", body)
+	}
+
+	mustTool(t, agent, "browser_file_upload", map[string]any{"paths": []string{"photo.png"}, "target": "#file"})
+	if title := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title"}); title != `"photo.png"` {
+		t.Errorf("the page got %s", title)
+	}
+	if _, err := tool(t, agent, "browser_file_upload", map[string]any{"paths": []string{"/etc/passwd"}, "target": "#file"}); err == nil || !strings.Contains(err.Error(), "out of bounds") {
+		t.Errorf("a file from elsewhere: %v", err)
+	}
+	mustTool(t, agent, "browser_resize", map[string]any{"width": 640, "height": 480})
+	if size := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => [innerWidth, innerHeight].join()"}); size != `"640,480"` {
+		t.Errorf("the page is %s", size)
 	}
 }

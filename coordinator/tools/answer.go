@@ -65,6 +65,9 @@ func (a *answer) changed(c page.Change) {
 	if c.Dialog != nil {
 		a.addf("A JavaScript %s dialog is open: %q. Nothing else works in the page until it is answered.", c.Dialog.Type, c.Dialog.Message)
 	}
+	if c.Paused != nil {
+		a.addf("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
+	}
 	for _, p := range c.NewPages {
 		a.addf("A new tab opened: %s %s", p.Title, p.URL)
 	}

@@ -36,13 +36,19 @@ func (a *agent) textOrFile(ctx context.Context, out *answer, filename, what, tex
 }
 
 // outputFile is the absolute path of a file that an agent wants written, empty
-// when it named none. A relative name is below the first root. The file must be
-// below a root, the working directory or the output directory, after symbolic
-// links: an agent that was misled by a page must not write elsewhere.
+// when it named none.
 func (a *agent) outputFile(ctx context.Context, filename string) (string, error) {
 	if filename == "" {
 		return "", nil
 	}
+	return a.allowedFile(ctx, filename)
+}
+
+// allowedFile is the absolute path of a file that an agent names. A relative
+// name is below the first root. The file must be below a root, the working
+// directory or the output directory, after symbolic links: an agent that was
+// misled by a page must neither read nor write elsewhere.
+func (a *agent) allowedFile(ctx context.Context, filename string) (string, error) {
 	allowed := a.hostRoots(ctx)
 	if len(allowed) == 0 {
 		allowed = []string{a.server.options.Dir}
@@ -55,7 +61,7 @@ func (a *agent) outputFile(ctx context.Context, filename string) (string, error)
 		allowed = append(allowed, dir)
 	}
 	file = filepath.Clean(file)
-	real, err := realParent(file)
+	real, err := realPath(file)
 	if err != nil {
 		return "", err
 	}
@@ -66,22 +72,22 @@ func (a *agent) outputFile(ctx context.Context, filename string) (string, error)
 			}
 		}
 	}
-	return "", fmt.Errorf("cannot write %s: files go below %s only", filename, strings.Join(allowed, " or "))
+	return "", fmt.Errorf("%s is out of bounds: files are below %s only", filename, strings.Join(allowed, " or "))
 }
 
-// realParent resolves the symbolic links of file, as far as it exists.
-func realParent(file string) (string, error) {
+// realPath resolves the symbolic links of file, as far as it exists.
+func realPath(file string) (string, error) {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		return real, nil
 	}
 	if info, err := os.Lstat(file); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return "", fmt.Errorf("cannot write %s: it is a link that leads nowhere", file)
+		return "", fmt.Errorf("%s is out of bounds: it is a link that leads nowhere", file)
 	}
 	parent := filepath.Dir(file)
 	if parent == file {
 		return file, nil
 	}
-	real, err := realParent(parent)
+	real, err := realPath(parent)
 	if err != nil {
 		return "", err
 	}

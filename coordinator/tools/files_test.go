@@ -36,7 +36,7 @@ func TestOutputFile(t *testing.T) {
 	} {
 		got, err := a.outputFile(t.Context(), c.name)
 		if c.want == "refused" {
-			if err == nil || !strings.Contains(err.Error(), "cannot write") {
+			if err == nil || !strings.Contains(err.Error(), "out of bounds") {
 				t.Errorf("%q: %q, %v; want a refusal", c.name, got, err)
 			}
 			continue

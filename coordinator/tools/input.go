@@ -2,8 +2,11 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -41,6 +44,34 @@ type fillFormIn struct {
 	inWindow
 }
 
+type dragIn struct {
+	StartElement string `json:"startElement,omitempty"`
+	StartTarget  string `json:"startTarget" jsonschema:"A ref or a CSS selector"`
+	EndElement   string `json:"endElement,omitempty"`
+	EndTarget    string `json:"endTarget" jsonschema:"A ref or a CSS selector"`
+	inWindow
+}
+
+type uploadIn struct {
+	Paths  []string `json:"paths" jsonschema:"Files below the workspace"`
+	Target string   `json:"target" jsonschema:"The file input: a ref or a CSS selector"`
+	inWindow
+}
+
+type waitIn struct {
+	Text     string  `json:"text,omitempty" jsonschema:"Text that shall appear"`
+	TextGone string  `json:"textGone,omitempty" jsonschema:"Text that shall go"`
+	URL      string  `json:"url,omitempty" jsonschema:"Part of the address that shall be reached"`
+	Time     float64 `json:"time,omitempty" jsonschema:"At most this many seconds (30); alone: just wait"`
+	inWindow
+}
+
+type resizeIn struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+	inWindow
+}
+
 type dialogIn struct {
 	Accept     bool   `json:"accept"`
 	PromptText string `json:"promptText,omitempty" jsonschema:"The answer to a prompt"`
@@ -52,6 +83,10 @@ func (s *Server) addInputTools() {
 	add(s, &mcp.Tool{Name: "browser_press_key", Description: "Press a key", Annotations: acts("Press a key")}, pressKey)
 	add(s, &mcp.Tool{Name: "browser_select_option", Description: "Choose options of a dropdown", Annotations: acts("Select options")}, selectOption)
 	add(s, &mcp.Tool{Name: "browser_fill_form", Description: "Fill several fields at once", Annotations: acts("Fill a form")}, fillForm)
+	add(s, &mcp.Tool{Name: "browser_drag", Description: "Drag one element onto another", Annotations: acts("Drag")}, drag)
+	add(s, &mcp.Tool{Name: "browser_file_upload", Description: "Put files into a file input", Annotations: acts("Upload files")}, upload)
+	add(s, &mcp.Tool{Name: "browser_wait_for", Description: "Wait for text, for its end, for a URL, or for a time", Annotations: reads("Wait")}, waitFor)
+	add(s, &mcp.Tool{Name: "browser_resize", Description: "Give the page another size", Annotations: acts("Resize")}, resize)
 	add(s, &mcp.Tool{Name: "browser_handle_dialog", Description: "Accept or dismiss the open JavaScript dialog", Annotations: acts("Answer a dialog")}, handleDialog)
 }
 
@@ -93,6 +128,77 @@ func fillForm(ctx context.Context, a *agent, in fillFormIn) (*answer, error) {
 		return nil, err
 	}
 	return a.did(fmt.Sprintf("Filled %d fields.", len(fields)))(p.FillForm(ctx, fields))
+}
+
+func drag(ctx context.Context, a *agent, in dragIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	did := a.did(fmt.Sprintf("Dragged %s onto %s.", named(in.StartElement, in.StartTarget), named(in.EndElement, in.EndTarget)))
+	return did(p.Drag(ctx, in.StartTarget, in.EndTarget))
+}
+
+func upload(ctx context.Context, a *agent, in uploadIn) (*answer, error) {
+	files := make([]string, len(in.Paths))
+	for i, path := range in.Paths {
+		file, err := a.allowedFile(ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("upload: %w", err)
+		}
+		if _, err := os.Stat(file); err != nil {
+			return nil, fmt.Errorf("upload: %w", err)
+		}
+		files[i] = file
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	return a.did(fmt.Sprintf("Put %d files into %s.", len(files), in.Target))(p.Upload(ctx, in.Target, files...))
+}
+
+// longestWait is Playwright MCP's limit too.
+const longestWait = 30 * time.Second
+
+func waitFor(ctx context.Context, a *agent, in waitIn) (*answer, error) {
+	limit := time.Duration(in.Time * float64(time.Second))
+	if limit < 0 || limit > longestWait {
+		return nil, fmt.Errorf("time: want 0 to %.0f seconds", longestWait.Seconds())
+	}
+	if in.Text == "" && in.TextGone == "" && in.URL == "" {
+		if limit == 0 {
+			return nil, errors.New("nothing to wait for: give text, textGone, url or time")
+		}
+		return justWait(ctx, a, limit)
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	return a.did("It is there.")(p.WaitFor(ctx, page.WaitOptions{Text: in.Text, Gone: in.TextGone, URL: in.URL, Timeout: limit}))
+}
+
+// justWait is what the agent asked for, so here a time is no stopgap.
+func justWait(ctx context.Context, a *agent, d time.Duration) (*answer, error) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		out := a.begin()
+		out.addf("Waited %v.", d)
+		return out, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func resize(ctx context.Context, a *agent, in resizeIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	return a.did(fmt.Sprintf("The page is %d × %d now.", in.Width, in.Height))(p.Resize(ctx, in.Width, in.Height))
 }
 
 func handleDialog(ctx context.Context, a *agent, in dialogIn) (*answer, error) {

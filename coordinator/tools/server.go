@@ -70,6 +70,7 @@ func NewServer(o Options) *Server {
 	s.addActTools()
 	s.addInputTools()
 	s.addTabTools()
+	s.addNetworkTools()
 	return s
 }
 

@@ -56,7 +56,9 @@ func listTools(t *testing.T, session *mcp.ClientSession) []*mcp.Tool {
 
 // extra are our parameters that Playwright MCP does not have.
 var extra = map[string][]string{
-	"browser_snapshot": {"filter"},
+	"browser_snapshot":    {"filter"},
+	"browser_wait_for":    {"url"},
+	"browser_file_upload": {"target"}, // theirs answers a file chooser that a click opened
 }
 
 func TestToolsMatchPlaywrightMCP(t *testing.T) {

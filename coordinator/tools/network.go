@@ -1,0 +1,139 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+type requestsIn struct {
+	Static   bool   `json:"static,omitempty" jsonschema:"Also images, fonts, scripts and styles that came as they should"`
+	Filter   string `json:"filter,omitempty" jsonschema:"Only URLs that match this regular expression"`
+	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the text"`
+	inWindow
+}
+
+type requestIn struct {
+	Index    int64  `json:"index" jsonschema:"The number in browser_network_requests"`
+	Part     string `json:"part,omitempty" jsonschema:"request-headers, request-body, response-headers or response-body; default all"`
+	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the text"`
+	inWindow
+}
+
+func (s *Server) addNetworkTools() {
+	add(s, &mcp.Tool{
+		Name:        "browser_network_requests",
+		Description: "The page's network requests, numbered",
+		Annotations: reads("Network requests"),
+	}, requests)
+	add(s, &mcp.Tool{
+		Name:        "browser_network_request",
+		Description: "One request in full: headers and bodies",
+		Annotations: reads("Network request"),
+	}, request)
+}
+
+// staticTypes are what a page is made of; of no interest while it works.
+var staticTypes = []string{"image", "font", "script", "stylesheet", "media", "manifest"}
+
+func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
+	filter, err := regexp.Compile(in.Filter)
+	if err != nil {
+		return nil, fmt.Errorf("filter: %w", err)
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, r := range p.Network() {
+		plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
+		if filter.MatchString(r.URL) && (in.Static || !plain) {
+			lines = append(lines, requestLine(r))
+		}
+	}
+	out := a.begin()
+	if len(lines) == 0 {
+		out.addf("No request was made since this session looks at the page, or none that is asked for.")
+		return out, nil
+	}
+	return out, a.textOrFile(ctx, out, in.Filename, "requests", strings.Join(lines, "\n"))
+}
+
+func requestLine(r page.Request) string {
+	outcome := fmt.Sprint(r.Status)
+	switch {
+	case r.Failed != "":
+		outcome = r.Failed
+	case r.Status == 0:
+		outcome = "no answer yet"
+	}
+	line := fmt.Sprintf("%d. %s %s => %s", r.Seq, r.Method, r.URL, outcome)
+	if r.Done && r.Failed == "" {
+		line += fmt.Sprintf(" (%s, %d B, %d ms)", r.MIMEType, r.Size, r.Duration/time.Millisecond)
+	}
+	return line
+}
+
+func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
+	const requestHeaders, requestBody, responseHeaders, responseBody = "request-headers", "request-body", "response-headers", "response-body"
+	if err := oneOf("part", in.Part, "", requestHeaders, requestBody, responseHeaders, responseBody); err != nil {
+		return nil, err
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.RequestDetails(ctx, in.Index)
+	if err != nil {
+		return nil, err
+	}
+	body := bodyText(r.ResponseBody, r.MIMEType)
+	if r.BodyError != "" {
+		body = "(" + r.BodyError + ")"
+	}
+	parts := []struct{ name, text string }{
+		{requestHeaders, headerText(r.RequestHeaders)},
+		{requestBody, bodyText(r.RequestBody, "")},
+		{responseHeaders, headerText(r.ResponseHeaders)},
+		{responseBody, body},
+	}
+	var text strings.Builder
+	if in.Part == "" {
+		fmt.Fprintln(&text, requestLine(r.Request))
+	}
+	for _, part := range parts {
+		switch {
+		case in.Part == part.name:
+			text.WriteString(part.text)
+		case in.Part == "" && part.text != "":
+			fmt.Fprintf(&text, "\n%s:\n%s\n", part.name, part.text)
+		}
+	}
+	out := a.begin()
+	return out, a.textOrFile(ctx, out, in.Filename, "request", strings.TrimRight(text.String(), "\n"))
+}
+
+func headerText(headers map[string]string) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		lines = append(lines, name+": "+headers[name])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func bodyText(body []byte, kind string) string {
+	if !utf8.Valid(body) {
+		return fmt.Sprintf("(%d bytes of %s)", len(body), kind)
+	}
+	return string(body)
+}
