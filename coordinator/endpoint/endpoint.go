@@ -215,7 +215,8 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	}
 	release()
 	bye := e.goodbye()
-	if shutdownErr := proxy.Shutdown(bye); shutdownErr != nil && err == nil {
+	// The listeners are closed already, which Shutdown may report.
+	if shutdownErr := proxy.Shutdown(bye); shutdownErr != nil && !errors.Is(shutdownErr, net.ErrClosed) && err == nil {
 		e.log.Warn("clients were cut", "error", shutdownErr)
 	}
 	for range running {
