@@ -51,7 +51,7 @@ func launch() (*chromium, error) {
 		"--disable-background-networking", "--disable-component-update", "--disable-sync",
 		"--host-resolver-rules=MAP rebound.test 127.0.0.1",
 		"--user-data-dir="+dir, "--remote-debugging-port=0", "about:blank")
-	c.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
+	c.cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir, "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
 	stderr, err := c.cmd.StderrPipe()
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func (b *Browser) start(opts *Options, profile string) error {
 		return err
 	}
 	cmd := exec.Command(opts.Executable, args...)
-	cmd.Env = environment(os.Environ())
+	cmd.Env = append(environment(os.Environ()), privateFiles(b.private)...)
 	cmd.Stderr = w
 	setProcessGroup(cmd)
 	err = cmd.Start()

@@ -3,6 +3,8 @@ package chrome
 import (
 	"fmt"
 	"log/slog"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -82,4 +84,23 @@ func environment(env []string) []string {
 		kept = append(kept, entry)
 	}
 	return kept
+}
+
+// maxTemporary is the longest directory for temporary files: the socket that
+// Chromium makes there, org.chromium.Chromium.XXXXXX/SingletonSocket, must fit
+// into the 107 bytes of a socket's path.
+const maxTemporary = 107 - 46
+
+// privateFiles makes a browser with a private profile keep there what it would
+// leave in the temporary and the configuration directory: its lock's socket and
+// the dumps of crashed pages. Both are Linux's places.
+func privateFiles(profile string) []string {
+	if profile == "" || runtime.GOOS != "linux" {
+		return nil
+	}
+	env := []string{"BREAKPAD_DUMP_LOCATION=" + filepath.Join(profile, "crashes")}
+	if len(profile) <= maxTemporary {
+		env = append(env, "TMPDIR="+profile)
+	}
+	return env
 }

@@ -91,6 +91,7 @@ async function start(root: string, mark: string): Promise<Run> {
     XDG_CONFIG_HOME: folder("config"),
     XDG_CACHE_HOME: folder("cache"),
     XDG_RUNTIME_DIR: folder("runtime"),
+    TMPDIR: folder("tmp"),
     [markVariable]: mark,
     PATH: [join(installed, "node_modules", "node", "bin"), bin, process.env.PATH].join(delimiter),
   };

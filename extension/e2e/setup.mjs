@@ -48,7 +48,12 @@ function install() {
     const entry = join(partial, "node_modules", ".bin", "code-server");
     const config = join(partial, "config.yaml");
     writeFileSync(config, "auth: none\n"); // else it writes one into the home directory
-    const check = spawnSync(join(bin, "node"), [entry, "--config", config, "--version"], { encoding: "utf8" });
+    const trial = join(partial, "trial");
+    const check = spawnSync(join(bin, "node"), [entry, "--config", config, "--user-data-dir", trial, "--version"], {
+      encoding: "utf8",
+      env: { ...process.env, XDG_DATA_HOME: trial, XDG_CONFIG_HOME: trial },
+    });
+    rmSync(trial, { recursive: true, force: true });
     if (check.status !== 0) throw new Error(`code-server does not start: ${check.stderr || check.error}`);
     say(check.stdout.trim());
     writeFileSync(join(partial, ".complete"), `${new Date().toISOString()}\n`);

@@ -18,7 +18,8 @@ const quiet = [
 
 export function launchBrowser(userDataDir: string, args = [pipeFlag, portFlag]): ChildProcess {
   const stdio: ("ignore" | "pipe")[] = ["ignore", "ignore", "ignore", "pipe", "pipe"];
-  const env = { ...process.env, HOME: userDataDir, XDG_CONFIG_HOME: userDataDir, XDG_CACHE_HOME: userDataDir };
+  const own = { HOME: userDataDir, TMPDIR: userDataDir, XDG_CONFIG_HOME: userDataDir, XDG_CACHE_HOME: userDataDir };
+  const env = { ...process.env, ...own };
   const all = [...quiet, ...args, `--user-data-dir=${userDataDir}`, "about:blank"];
   // Its own group, so that its helpers end with it.
   const child = spawn(findBrowser(), all, { stdio, env, detached: true });
