@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"browser-coordinator/coordinator/endpoint"
-	"browser-coordinator/vscodeipc"
 )
 
 const (
@@ -50,26 +47,17 @@ argument. The exit code is the program's.`,
 }
 
 func (p *program) runProgram(ctx context.Context, workspace string, args []string) error {
-	windows, err := p.openRegistry(ctx, true)
+	e, err := p.serveMeant(ctx, workspace)
 	if err != nil {
 		return err
 	}
-	defer windows.Close()
-	meant, err := p.meantWorkspace(ctx, windows, workspace)
-	if err != nil {
-		return err
-	}
-	e, err := endpoint.Serve(ctx, vscodeipc.Hash(meant), windows.Source(meant), p.endpointOptions(meant))
-	if err != nil {
-		return err
-	}
-	defer closeEndpoint(e)
+	defer e.close()
 
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], endpointPlaceholder, e.URL())
 	}
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
-	child.Env = append(os.Environ(), envEndpoint+"="+e.URL(), envWorkspace+"="+meant)
+	child.Env = append(os.Environ(), envEndpoint+"="+e.URL(), envWorkspace+"="+e.workspace)
 	child.Stdin, child.Stdout, child.Stderr = p.in, p.out, p.err
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	child.WaitDelay = 5 * time.Second

@@ -9,6 +9,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -26,20 +27,11 @@ is no browser wait for the next one.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			windows, err := p.openRegistry(ctx, true)
+			e, err := p.serveMeant(ctx, workspace)
 			if err != nil {
 				return err
 			}
-			defer windows.Close()
-			meant, err := p.meantWorkspace(ctx, windows, workspace)
-			if err != nil {
-				return err
-			}
-			e, err := endpoint.Serve(ctx, vscodeipc.Hash(meant), windows.Source(meant), p.endpointOptions(meant))
-			if err != nil {
-				return err
-			}
-			defer closeEndpoint(e)
+			defer e.close()
 			fmt.Fprintln(p.out, e.URL())
 			if !e.Owner() {
 				fmt.Fprintln(p.err, "Another coordinator serves it now; this one takes over when that ends.")
@@ -50,6 +42,37 @@ is no browser wait for the next one.`,
 	}
 	workspaceFlag(cmd, &workspace)
 	return cmd
+}
+
+// servedEndpoint is a window's endpoint in a command's foreground.
+type servedEndpoint struct {
+	*endpoint.Endpoint
+	workspace string // canonical
+	windows   *registry.Registry
+}
+
+// serveMeant serves the endpoint of the window that given means.
+func (p *program) serveMeant(ctx context.Context, given string) (*servedEndpoint, error) {
+	windows, err := p.openRegistry(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	meant, err := p.meantWorkspace(ctx, windows, given)
+	if err != nil {
+		windows.Close()
+		return nil, err
+	}
+	e, err := endpoint.Serve(ctx, vscodeipc.Hash(meant), windows.Source(meant), p.endpointOptions(meant))
+	if err != nil {
+		windows.Close()
+		return nil, err
+	}
+	return &servedEndpoint{e, meant, windows}, nil
+}
+
+func (s *servedEndpoint) close() {
+	closeEndpoint(s.Endpoint)
+	s.windows.Close()
 }
 
 func (p *program) endpointOptions(workspace string) *endpoint.Options {

@@ -139,7 +139,15 @@ func ref(t *testing.T, snapshot, role, name string) string {
 // titles asks an endpoint with chromedp for the titles of its pages.
 func titles(t *testing.T, endpoint string) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	titles, err := askTitles(t.Context(), endpoint)
+	if err != nil {
+		t.Fatalf("chromedp at %s: %v", endpoint, err)
+	}
+	return titles
+}
+
+func askTitles(ctx context.Context, endpoint string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	ctx, cancelAllocator := remote.NewAllocator(ctx, endpoint)
 	defer cancelAllocator()
@@ -147,7 +155,7 @@ func titles(t *testing.T, endpoint string) []string {
 	defer cancelBrowser()
 	targets, err := chromedp.Targets(ctx)
 	if err != nil {
-		t.Fatalf("chromedp at %s: %v", endpoint, err)
+		return nil, err
 	}
 	var titles []string
 	for _, target := range targets {
@@ -155,7 +163,7 @@ func titles(t *testing.T, endpoint string) []string {
 			titles = append(titles, target.Title)
 		}
 	}
-	return titles
+	return titles, nil
 }
 
 func folder(t *testing.T, name string) string {
@@ -399,5 +407,31 @@ func TestWaitNetworkAndFiles(t *testing.T) {
 	mustTool(t, agent, "browser_resize", map[string]any{"width": 640, "height": 480})
 	if size := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => [innerWidth, innerHeight].join()"}); size != `"640,480"` {
 		t.Errorf("the page is %s", size)
+	}
+}
+
+// The endpoint is served before there is a window, and a client that comes
+// early waits for it; another coordinator takes over when the first ends.
+func TestServeWaitsForTheWindow(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	serve := start(t, dir, "serve", "--workspace", shop)
+	early := make(chan error, 1)
+	go func() {
+		got, err := askTitles(t.Context(), serve.first)
+		if err == nil && len(got) != 1 {
+			err = fmt.Errorf("it sees the pages %q", got)
+		}
+		early <- err
+	}()
+	window := start(t, dir, "window", "--workspace", shop, "--headless")
+	if window.first != serve.first {
+		t.Errorf("the window has the endpoint %s, not %s", window.first, serve.first)
+	}
+	if err := <-early; err != nil {
+		t.Errorf("the client that came before the window: %v", err)
+	}
+	serve.stop(t)
+	if got := titles(t, serve.first); len(got) != 1 {
+		t.Errorf("after the first coordinator's end: pages %q", got)
 	}
 }
