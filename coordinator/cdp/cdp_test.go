@@ -115,7 +115,7 @@ func TestACancelledCallKeepsTheConnection(t *testing.T) {
 	if got, err := evaluate(t.Context(), s, "1"); err != nil || got != "1" {
 		t.Errorf("the next call: %s %v", got, err)
 	}
-	short := dial(t, shared.URL(), &Options{CallTimeout: 50 * time.Millisecond})
+	short := dial(t, shared.URL(), &Options{CallTimeout: 2 * time.Second})
 	q, _ := newTab(t, short)
 	if _, err := evaluate(context.Background(), q, "new Promise(() => {})"); !errors.Is(err, ErrTimeout) {
 		t.Errorf("a call without a deadline: %v", err)
