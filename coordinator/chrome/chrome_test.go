@@ -120,6 +120,9 @@ func TestLaunchAndClose(t *testing.T) {
 }
 
 func TestGivenProfileStays(t *testing.T) {
+	// A profile that is given keeps Chromium's own places; here they are the test's.
+	t.Setenv("TMPDIR", shortTemp(t))
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	profile := filepath.Join(t.TempDir(), "profile")
 	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet(), UserDataDir: profile})
 	if err != nil {
