@@ -3,6 +3,7 @@ package vscodeipc
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -30,6 +31,21 @@ func Canonical(path string) (string, error) {
 		return "", fmt.Errorf("find the canonical form of %q: %w", path, err)
 	}
 	return canonical, nil
+}
+
+// resolve is step 1 of spec 1: absolute, without links, the name on disk.
+func resolve(path string) (string, error) {
+	if path == "" {
+		return "", errEmpty
+	}
+	if strings.ContainsRune(path, 0) {
+		return "", errNUL
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return finalName(abs)
 }
 
 // The reasons for which a path has no canonical form. Their texts are the

@@ -13,18 +13,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// resolve is step 1 of spec 1: absolute, without links, the name on disk.
-func resolve(path string) (string, error) {
-	if path == "" {
-		return "", errEmpty
-	}
-	if strings.ContainsRune(path, 0) {
-		return "", errNUL
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
+// finalName is an absolute path without links, with the names on disk.
+func finalName(abs string) (string, error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		return "", err

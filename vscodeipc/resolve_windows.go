@@ -2,25 +2,13 @@ package vscodeipc
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/windows"
 )
 
-// resolve is step 1 of spec 1. The system itself tells the final name of an
-// opened file: absolute, without links, in the case that it has on disk.
-func resolve(path string) (string, error) {
-	if path == "" {
-		return "", errEmpty
-	}
-	if strings.ContainsRune(path, 0) {
-		return "", errNUL
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
+// finalName asks the system for the final name of the opened file: without
+// links, in the case that it has on disk.
+func finalName(abs string) (string, error) {
 	name, err := windows.UTF16PtrFromString(abs)
 	if err != nil {
 		return "", err
