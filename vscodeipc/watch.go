@@ -63,9 +63,6 @@ func Watch(a Address, o *WatchOptions) *Watcher {
 	return w
 }
 
-// Address gives the address that is watched.
-func (w *Watcher) Address() Address { return w.address }
-
 // Snapshot gives what is known now, and a channel that is closed when that
 // changes.
 func (w *Watcher) Snapshot() (Snapshot, <-chan struct{}) {

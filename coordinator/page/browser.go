@@ -96,14 +96,6 @@ func setDefault[T comparable](field *T, value T) {
 // Done is closed when the connection has ended.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 
-// Err tells why the connection ended; nil while it lives.
-func (b *Browser) Err() error {
-	if err := b.conn.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrBrowserGone, err)
-	}
-	return nil
-}
-
 // Close leaves the browser; it and its pages stay.
 func (b *Browser) Close() error {
 	err := b.conn.Close()

@@ -17,8 +17,6 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-var _ Driver = (*Page)(nil)
-
 // Page is one attached page. Its methods may be called from any goroutine;
 // acts that depend on one another are the caller's to order.
 type Page struct {
