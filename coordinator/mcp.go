@@ -14,6 +14,7 @@ import (
 func (p *program) mcpCommand() *cobra.Command {
 	var workspace, outputDir, executable string
 	var noLaunch, headed bool
+	var caps []string
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP over stdio: what an MCP host launches",
@@ -26,12 +27,16 @@ Without a window the first tool that needs one launches a browser of its own.`,
   { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			caps, err := checkCaps(caps)
+			if err != nil {
+				return err
+			}
 			dir, err := os.Getwd()
 			if err != nil {
 				return err
 			}
 			options := tools.Options{
-				Workspace: workspace, Dir: dir, OutputDir: outputDir, Version: version(), Logger: p.logger,
+				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Version: version(), Logger: p.logger,
 			}
 			var own *ownBrowser
 			if !noLaunch {
@@ -49,6 +54,7 @@ Without a window the first tool that needs one launches a browser of its own.`,
 		},
 	}
 	workspaceFlag(cmd, &workspace)
+	capsFlag(cmd, &caps)
 	cmd.Flags().StringVar(&outputDir, "output-dir", "", "a `folder` that files may be saved to, besides the workspace")
 	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a browser of its own")
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")

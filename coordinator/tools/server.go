@@ -36,6 +36,9 @@ type Options struct {
 	Dir string
 	// OutputDir is where files go besides the workspace; empty: nowhere else.
 	OutputDir string
+	// Caps are the names of the sets of tools that are there besides the default
+	// ones, as CheckCaps allows them.
+	Caps []string
 	// Endpoint gives the stable CDP address of a workspace; nil: none.
 	Endpoint func(workspace string) string
 	// Chosen is called when a call has decided on a window; nil: ignored.
