@@ -10,35 +10,35 @@ import (
 )
 
 type navigateIn struct {
-	URL string `json:"url" jsonschema:"The address; localhost:3000 will do"`
+	URL string `json:"url"`
 	inWindow
 }
 
 type backIn struct{ inWindow }
 
 type clickIn struct {
-	Element     string   `json:"element,omitempty" jsonschema:"The element in words, for the human"`
-	Target      string   `json:"target" jsonschema:"A ref from a snapshot, or a CSS selector"`
+	Element     string   `json:"element,omitempty"`
+	Target      string   `json:"target" jsonschema:"ref or CSS selector"`
 	DoubleClick bool     `json:"doubleClick,omitempty"`
-	Button      string   `json:"button,omitempty" jsonschema:"left (default), right or middle"`
+	Button      string   `json:"button,omitempty" jsonschema:"left, right or middle"`
 	Modifiers   []string `json:"modifiers,omitempty" jsonschema:"Alt, Control, ControlOrMeta, Meta, Shift"`
 	inWindow
 }
 
 type typeIn struct {
-	Element string `json:"element,omitempty" jsonschema:"The element in words, for the human"`
-	Target  string `json:"target" jsonschema:"A ref from a snapshot, or a CSS selector"`
-	Text    string `json:"text" jsonschema:"What the field shall hold"`
-	Submit  bool   `json:"submit,omitempty" jsonschema:"Press Enter afterwards"`
-	Slowly  bool   `json:"slowly,omitempty" jsonschema:"Key by key, for pages that listen to keys"`
+	Element string `json:"element,omitempty"`
+	Target  string `json:"target" jsonschema:"ref or CSS selector"`
+	Text    string `json:"text"`
+	Submit  bool   `json:"submit,omitempty" jsonschema:"then press Enter"`
+	Slowly  bool   `json:"slowly,omitempty" jsonschema:"key by key"`
 	inWindow
 }
 
 type evaluateIn struct {
-	Function string `json:"function" jsonschema:"() => {…}, or (element) => {…} with a target, or an expression"`
-	Element  string `json:"element,omitempty" jsonschema:"The element in words, for the human"`
-	Target   string `json:"target,omitempty" jsonschema:"A ref from a snapshot, or a CSS selector"`
-	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the result"`
+	Function string `json:"function" jsonschema:"() => {…}; (element) => {…} with target"`
+	Element  string `json:"element,omitempty"`
+	Target   string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
+	Filename string `json:"filename,omitempty"`
 	inWindow
 }
 

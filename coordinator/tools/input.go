@@ -14,20 +14,20 @@ import (
 )
 
 type hoverIn struct {
-	Element string `json:"element,omitempty" jsonschema:"The element in words, for the human"`
-	Target  string `json:"target" jsonschema:"A ref from a snapshot, or a CSS selector"`
+	Element string `json:"element,omitempty"`
+	Target  string `json:"target" jsonschema:"ref or CSS selector"`
 	inWindow
 }
 
 type pressKeyIn struct {
-	Key string `json:"key" jsonschema:"A name or a character, with modifiers in front: Enter, ArrowLeft, a, Control+A"`
+	Key string `json:"key" jsonschema:"Enter, ArrowLeft, a, Control+A"`
 	inWindow
 }
 
 type selectIn struct {
-	Element string   `json:"element,omitempty" jsonschema:"The element in words, for the human"`
-	Target  string   `json:"target" jsonschema:"A ref from a snapshot, or a CSS selector"`
-	Values  []string `json:"values" jsonschema:"The options' labels or values"`
+	Element string   `json:"element,omitempty"`
+	Target  string   `json:"target" jsonschema:"ref or CSS selector"`
+	Values  []string `json:"values" jsonschema:"labels or values"`
 	inWindow
 }
 
@@ -36,7 +36,7 @@ type fieldIn struct {
 	Name    string `json:"name,omitempty"`
 	Target  string `json:"target"`
 	Type    string `json:"type" jsonschema:"textbox, checkbox, radio, combobox or slider"`
-	Value   string `json:"value" jsonschema:"The text; true or false; the option's label"`
+	Value   string `json:"value" jsonschema:"text, true, false or the option's label"`
 }
 
 type fillFormIn struct {
@@ -46,23 +46,23 @@ type fillFormIn struct {
 
 type dragIn struct {
 	StartElement string `json:"startElement,omitempty"`
-	StartTarget  string `json:"startTarget" jsonschema:"A ref or a CSS selector"`
+	StartTarget  string `json:"startTarget"`
 	EndElement   string `json:"endElement,omitempty"`
-	EndTarget    string `json:"endTarget" jsonschema:"A ref or a CSS selector"`
+	EndTarget    string `json:"endTarget"`
 	inWindow
 }
 
 type uploadIn struct {
-	Paths  []string `json:"paths" jsonschema:"Files below the workspace"`
-	Target string   `json:"target" jsonschema:"The file input: a ref or a CSS selector"`
+	Paths  []string `json:"paths" jsonschema:"below the workspace"`
+	Target string   `json:"target"`
 	inWindow
 }
 
 type waitIn struct {
-	Text     string  `json:"text,omitempty" jsonschema:"Text that shall appear"`
-	TextGone string  `json:"textGone,omitempty" jsonschema:"Text that shall go"`
-	URL      string  `json:"url,omitempty" jsonschema:"Part of the address that shall be reached"`
-	Time     float64 `json:"time,omitempty" jsonschema:"At most this many seconds (30); alone: just wait"`
+	Text     string  `json:"text,omitempty"`
+	TextGone string  `json:"textGone,omitempty"`
+	URL      string  `json:"url,omitempty" jsonschema:"part of it"`
+	Time     float64 `json:"time,omitempty" jsonschema:"seconds at most (30); alone: just wait"`
 	inWindow
 }
 
@@ -74,7 +74,7 @@ type resizeIn struct {
 
 type dialogIn struct {
 	Accept     bool   `json:"accept"`
-	PromptText string `json:"promptText,omitempty" jsonschema:"The answer to a prompt"`
+	PromptText string `json:"promptText,omitempty"`
 	inWindow
 }
 

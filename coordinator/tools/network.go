@@ -16,16 +16,16 @@ import (
 )
 
 type requestsIn struct {
-	Static   bool   `json:"static,omitempty" jsonschema:"Also images, fonts, scripts and styles that came as they should"`
-	Filter   string `json:"filter,omitempty" jsonschema:"Only URLs that match this regular expression"`
-	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the text"`
+	Static   bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
+	Filter   string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
+	Filename string `json:"filename,omitempty"`
 	inWindow
 }
 
 type requestIn struct {
-	Index    int64  `json:"index" jsonschema:"The number in browser_network_requests"`
-	Part     string `json:"part,omitempty" jsonschema:"request-headers, request-body, response-headers or response-body; default all"`
-	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the text"`
+	Index    int64  `json:"index"`
+	Part     string `json:"part,omitempty" jsonschema:"only request-headers, request-body, response-headers or response-body"`
+	Filename string `json:"filename,omitempty"`
 	inWindow
 }
 

@@ -12,29 +12,29 @@ import (
 
 // inWindow is embedded by every browser_* tool.
 type inWindow struct {
-	Window string `json:"window,omitempty" jsonschema:"Another window than yours: its folder, or an address from window_list"`
+	Window string `json:"window,omitempty"`
 }
 
 type snapshotIn struct {
-	Target   string `json:"target,omitempty" jsonschema:"Only this element: a ref from a snapshot, or a CSS selector"`
-	Depth    int    `json:"depth,omitempty" jsonschema:"Levels to show; 0 shows all"`
-	Filter   string `json:"filter,omitempty" jsonschema:"interactive: only what can be acted on"`
-	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the text"`
+	Target   string `json:"target,omitempty" jsonschema:"Only this ref or CSS selector"`
+	Depth    int    `json:"depth,omitempty"`
+	Filter   string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref"`
+	Filename string `json:"filename,omitempty"`
 	inWindow
 }
 
 type consoleIn struct {
-	Level    string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug; each includes the more severe ones"`
-	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the text"`
+	Level    string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug, and above"`
+	Filename string `json:"filename,omitempty"`
 	inWindow
 }
 
 type screenshotIn struct {
-	Element  string `json:"element,omitempty" jsonschema:"The element in words, for the human"`
-	Target   string `json:"target,omitempty" jsonschema:"Only this element: a ref from a snapshot, or a CSS selector"`
-	FullPage bool   `json:"fullPage,omitempty" jsonschema:"The whole scrollable page"`
+	Element  string `json:"element,omitempty"`
+	Target   string `json:"target,omitempty" jsonschema:"Only this ref or CSS selector"`
+	FullPage bool   `json:"fullPage,omitempty"`
 	Type     string `json:"type,omitempty" jsonschema:"png (default), jpeg or webp"`
-	Filename string `json:"filename,omitempty" jsonschema:"Save to this file instead of answering with the image"`
+	Filename string `json:"filename,omitempty"`
 	inWindow
 }
 

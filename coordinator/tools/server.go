@@ -50,7 +50,9 @@ type Options struct {
 }
 
 const instructions = `Drives the browser of the VS Code window that this workspace belongs to: the tab, login and breakpoints that the developer sees. ` +
-	`Begin with browser_snapshot; its refs ([ref=e5]) are the targets of the other tools. Without a window a browser of its own is launched.`
+	`Begin with browser_snapshot; its refs (e5) or CSS selectors are the targets of the other tools. Without a window a browser of its own is launched. ` +
+	`Every tool takes window, to act in another window than yours: its folder, or an address from window_list. ` +
+	`With filename an answer goes to a file below the workspace. element says in words what is meant, for the human.`
 
 // NewServer makes an MCP server with every tool. Close the returned Server's
 // sessions by ending the transport; its browser connections end with them.
@@ -68,6 +70,7 @@ func NewServer(o Options) *Server {
 		RootsListChangedHandler: s.rootsChanged,
 		Capabilities:            &mcp.ServerCapabilities{},
 	})
+	s.mcp.AddReceivingMiddleware(shorten)
 	s.addWindowTools()
 	s.addSeeTools()
 	s.addActTools()

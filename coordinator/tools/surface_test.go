@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -93,14 +94,68 @@ func TestToolsMatchPlaywrightMCP(t *testing.T) {
 
 // An agent pays for every character of the tool list in every conversation.
 func TestToolListIsSmall(t *testing.T) {
-	tools := listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"}))
-	text, err := json.Marshal(tools)
+	tools := rawToolList(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
+	all := 0
+	for _, tool := range tools {
+		t.Logf("%4d %s", len(tool), tool)
+		all += len(tool) + 1
+	}
+	const most = 16_000
+	if all > most {
+		t.Errorf("the tool list has %d characters, more than %d", all, most)
+	}
+	t.Logf("%d tools, %d characters", len(tools), all)
+}
+
+// What is left out of the list is what its reader would assume.
+func TestShortListMeansTheSame(t *testing.T) {
+	short := map[string]*mcp.Tool{}
+	for _, tool := range listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})) {
+		short[tool.Name] = tool
+	}
+	if hints := short["browser_snapshot"].Annotations; hints == nil || !hints.ReadOnlyHint {
+		t.Errorf("browser_snapshot: %+v", hints)
+	}
+	if hints := short["browser_evaluate"].Annotations; hints != nil && (hints.ReadOnlyHint || hints.IdempotentHint || hints.DestructiveHint != nil || hints.OpenWorldHint != nil) {
+		t.Errorf("browser_evaluate: %+v", hints)
+	}
+	fields := short["browser_fill_form"].InputSchema.(map[string]any)["properties"].(map[string]any)["fields"].(map[string]any)
+	if fields["type"] != "array" || fields["items"].(map[string]any)["type"] != "object" {
+		t.Errorf("the fields of browser_fill_form: %v", fields)
+	}
+	// An unknown parameter is refused all the same.
+	session := connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_click", Arguments: map[string]any{"target": "e1", "colour": "red"}})
+	if err != nil || !res.IsError || !strings.Contains(res.Content[0].(*mcp.TextContent).Text, "colour") {
+		t.Errorf("an unknown parameter: %+v %v", res, err)
+	}
+}
+
+// rawToolList is tools/list as it goes over the wire.
+func rawToolList(t *testing.T, o Options) []json.RawMessage {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	here, there := mcp.NewInMemoryTransports()
+	ended := make(chan error, 1)
+	go func() { ended <- NewServer(o).Run(ctx, there) }()
+	var wire bytes.Buffer
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &mcp.LoggingTransport{Transport: here, Writer: &wire}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 16_000
-	if len(text) > most {
-		t.Errorf("the tool list has %d characters, more than %d", len(text), most)
+	listTools(t, session)
+	session.Close()
+	<-ended
+	cancel()
+	for line := range strings.Lines(wire.String()) {
+		var m struct {
+			Result struct{ Tools []json.RawMessage }
+		}
+		_, message, _ := strings.Cut(line, "{")
+		if err := json.Unmarshal([]byte("{"+message), &m); err == nil && len(m.Result.Tools) > 0 {
+			return m.Result.Tools
+		}
 	}
-	t.Logf("%d tools, %d characters", len(tools), len(text))
+	t.Fatalf("no list in:\n%s", &wire)
+	return nil
 }

@@ -10,16 +10,16 @@ import (
 )
 
 type tabsIn struct {
-	Action string `json:"action" jsonschema:"list, new, close (only a tab that you opened) or select"`
-	Index  *int   `json:"index,omitempty" jsonschema:"Which tab, from 0, for close and select"`
-	URL    string `json:"url,omitempty" jsonschema:"For new"`
+	Action string `json:"action" jsonschema:"list, new, close or select"`
+	Index  *int   `json:"index,omitempty"`
+	URL    string `json:"url,omitempty"`
 	inWindow
 }
 
 func (s *Server) addTabTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_tabs",
-		Description: "List the tabs, open one, close one of yours, or choose the one that you work in",
+		Description: "List tabs, open one, close one that you opened, or select yours",
 		Annotations: acts("Tabs"),
 	}, tabs)
 }

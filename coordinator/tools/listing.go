@@ -1,0 +1,94 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// listing is the answer to tools/list with each tool in its shortest form: an
+// agent pays for every character of it in every conversation.
+type listing struct {
+	*mcp.ListToolsResult
+	Tools []json.RawMessage `json:"tools"`
+}
+
+// shorten is the middleware that answers tools/list with a listing.
+func shorten(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		list, ok := result.(*mcp.ListToolsResult)
+		if err != nil || !ok {
+			return result, err
+		}
+		short := &listing{ListToolsResult: list}
+		for _, tool := range list.Tools {
+			text, err := shortTool(tool)
+			if err != nil {
+				return nil, fmt.Errorf("list the tool %s: %w", tool.Name, err)
+			}
+			short.Tools = append(short.Tools, text)
+		}
+		return short, nil
+	}
+}
+
+// shortTool leaves out what says nothing: hints that have their default (MCP
+// 2025-06-18, ToolAnnotations), that unknown parameters are refused, and the
+// null that Go's lists may be.
+func shortTool(tool *mcp.Tool) (json.RawMessage, error) {
+	encoded, err := json.Marshal(tool)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(encoded, &fields); err != nil {
+		return nil, err
+	}
+	if hints, ok := fields["annotations"].(map[string]any); ok {
+		for name, value := range map[string]bool{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true} {
+			if hints[name] == value {
+				delete(hints, name)
+			}
+		}
+		if hints["readOnlyHint"] == true { // the others mean nothing then
+			delete(hints, "destructiveHint")
+			delete(hints, "idempotentHint")
+		}
+		if len(hints) == 0 {
+			delete(fields, "annotations")
+		}
+	}
+	for _, name := range []string{"inputSchema", "outputSchema"} {
+		if schema, ok := fields[name].(map[string]any); ok {
+			shortSchema(schema)
+		}
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(fields); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+func shortSchema(schema map[string]any) {
+	delete(schema, "additionalProperties")
+	if types, ok := schema["type"].([]any); ok && len(types) == 2 && types[0] == "null" {
+		schema["type"] = types[1]
+	}
+	if properties, ok := schema["properties"].(map[string]any); ok {
+		for _, property := range properties {
+			if property, ok := property.(map[string]any); ok {
+				shortSchema(property)
+			}
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		shortSchema(items)
+	}
+}
