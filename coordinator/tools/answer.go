@@ -10,24 +10,52 @@ import (
 	"browser-coordinator/coordinator/page"
 )
 
-// answer is what a tool says: lines of text, and an image perhaps.
+// answer is what a tool says: text, in its own words or the page's, and an
+// image perhaps.
 type answer struct {
-	lines []string
-	image []byte
-	mime  string
+	blocks []block
+	image  []byte
+	mime   string
 }
 
-func (a *answer) addf(format string, args ...any) {
-	a.lines = append(a.lines, fmt.Sprintf(format, args...))
+// block is lines of one origin.
+type block struct {
+	text     string
+	fromPage bool
 }
+
+// addf adds a line in our own words.
+func (a *answer) addf(format string, args ...any) { a.add(fmt.Sprintf(format, args...), false) }
+
+// quote adds lines that hold what a page says: its author may mean them for the
+// agent.
+func (a *answer) quote(text string) { a.add(text, true) }
+
+func (a *answer) quotef(format string, args ...any) { a.quote(fmt.Sprintf(format, args...)) }
+
+func (a *answer) add(text string, fromPage bool) {
+	if last := len(a.blocks) - 1; last >= 0 && a.blocks[last].fromPage == fromPage {
+		a.blocks[last].text += "\n" + text
+		return
+	}
+	a.blocks = append(a.blocks, block{text, fromPage})
+}
+
+// fromPage is the mark of content that holds a page's text or picture, so that a
+// host can treat it as untrusted.
+const fromPage = "browser-coordinator/from-page"
 
 func (a *answer) result() *mcp.CallToolResult {
-	var content []mcp.Content
-	if len(a.lines) > 0 {
-		content = append(content, &mcp.TextContent{Text: strings.Join(a.lines, "\n")})
+	content := []mcp.Content{}
+	for _, b := range a.blocks {
+		text := &mcp.TextContent{Text: b.text}
+		if b.fromPage {
+			text.Meta = mcp.Meta{fromPage: true}
+		}
+		content = append(content, text)
 	}
 	if a.image != nil {
-		content = append(content, &mcp.ImageContent{Data: a.image, MIMEType: a.mime})
+		content = append(content, &mcp.ImageContent{Data: a.image, MIMEType: a.mime, Meta: mcp.Meta{fromPage: true}})
 	}
 	return &mcp.CallToolResult{Content: content}
 }
@@ -36,7 +64,7 @@ func (a *answer) result() *mcp.CallToolResult {
 func (a *agent) begin() *answer {
 	out := &answer{}
 	if word := a.firstWord(); word != "" {
-		out.lines = append(out.lines, word, "")
+		out.addf("%s\n", word)
 	}
 	return out
 }
@@ -57,25 +85,25 @@ func (a *agent) did(sentence string) func(page.Change, error) (*answer, error) {
 // changed says what an act changed, a line each, and nothing where nothing did.
 func (a *answer) changed(c page.Change) {
 	if c.Navigated {
-		a.addf("Page: %s\nURL: %s", c.Title, c.URL)
+		a.quotef("Page: %s\nURL: %s", c.Title, c.URL)
 	}
 	if c.Loading {
 		a.addf("It is still loading.")
 	}
 	if c.Dialog != nil {
-		a.addf("A JavaScript %s dialog is open: %q. Nothing else works in the page until it is answered.", c.Dialog.Type, c.Dialog.Message)
+		a.quotef("A JavaScript %s dialog is open: %q. Nothing else works in the page until it is answered.", c.Dialog.Type, c.Dialog.Message)
 	}
 	if c.Paused != nil {
-		a.addf("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
+		a.quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
 	}
 	for _, p := range c.NewPages {
-		a.addf("A new tab opened: %s %s", p.Title, p.URL)
+		a.quotef("A new tab opened: %s %s", p.Title, p.URL)
 	}
 	if c.Download != "" {
-		a.addf("A download began: %s", c.Download)
+		a.quotef("A download began: %s", c.Download)
 	}
 	for _, m := range c.Console {
-		a.addf("%s", consoleLine(m))
+		a.quote(consoleLine(m))
 	}
 }
 

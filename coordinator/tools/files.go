@@ -18,14 +18,15 @@ func oneOf(name, value string, allowed ...string) error {
 	return fmt.Errorf("%s %q: want one of %s", name, value, strings.Join(named, ", "))
 }
 
-// textOrFile adds text to the answer, or saves it where a file is asked for.
+// textOrFile adds text of the page to the answer, or saves it where a file is
+// asked for.
 func (a *agent) textOrFile(ctx context.Context, out *answer, filename, what, text string) error {
 	file, err := a.outputFile(ctx, filename)
 	if err != nil {
 		return err
 	}
 	if file == "" {
-		out.addf("%s", text)
+		out.quote(text)
 		return nil
 	}
 	if err := writeFile(file, []byte(text+"\n")); err != nil {

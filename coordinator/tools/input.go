@@ -79,14 +79,14 @@ type dialogIn struct {
 }
 
 func (s *Server) addInputTools() {
-	add(s, &mcp.Tool{Name: "browser_hover", Description: "Move the mouse over an element", Annotations: acts("Hover")}, hover)
+	add(s, &mcp.Tool{Name: "browser_hover", Description: "Move the mouse over an element", Annotations: adjusts("Hover")}, hover)
 	add(s, &mcp.Tool{Name: "browser_press_key", Description: "Press a key", Annotations: acts("Press a key")}, pressKey)
 	add(s, &mcp.Tool{Name: "browser_select_option", Description: "Choose options of a dropdown", Annotations: acts("Select options")}, selectOption)
 	add(s, &mcp.Tool{Name: "browser_fill_form", Description: "Fill several fields at once", Annotations: acts("Fill a form")}, fillForm)
 	add(s, &mcp.Tool{Name: "browser_drag", Description: "Drag one element onto another", Annotations: acts("Drag")}, drag)
 	add(s, &mcp.Tool{Name: "browser_file_upload", Description: "Put files into a file input", Annotations: acts("Upload files")}, upload)
 	add(s, &mcp.Tool{Name: "browser_wait_for", Description: "Wait for text, for its end, for a URL, or for a time", Annotations: reads("Wait")}, waitFor)
-	add(s, &mcp.Tool{Name: "browser_resize", Description: "Give the page another size", Annotations: acts("Resize")}, resize)
+	add(s, &mcp.Tool{Name: "browser_resize", Description: "Give the page another size", Annotations: adjusts("Resize")}, resize)
 	add(s, &mcp.Tool{Name: "browser_handle_dialog", Description: "Accept or dismiss the open JavaScript dialog", Annotations: acts("Answer a dialog")}, handleDialog)
 }
 

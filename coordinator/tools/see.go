@@ -75,9 +75,9 @@ func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 		return nil, err
 	}
 	out := a.begin()
-	out.addf("Page: %s\nURL: %s", seen.Title, seen.URL)
+	out.quotef("Page: %s\nURL: %s", seen.Title, seen.URL)
 	if d := p.Dialog(); d != nil {
-		out.addf("A JavaScript %s dialog is open: %q", d.Type, d.Message)
+		out.quotef("A JavaScript %s dialog is open: %q", d.Type, d.Message)
 	}
 	return out, a.textOrFile(ctx, out, in.Filename, "snapshot", seen.Text)
 }

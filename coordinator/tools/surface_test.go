@@ -159,3 +159,30 @@ func rawToolList(t *testing.T, o Options) []json.RawMessage {
 	t.Fatalf("no list in:\n%s", &wire)
 	return nil
 }
+
+// What a host shows its user before it lets a tool run.
+func TestAnnotations(t *testing.T) {
+	tools := listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"}))
+	type kind struct{ readOnly, destructive, idempotent, openWorld bool }
+	is := func(hint *bool) bool { return hint == nil || *hint } // MCP's defaults
+	known := map[string]kind{
+		"window_list":      {readOnly: true, idempotent: true, destructive: true},
+		"browser_snapshot": {readOnly: true, idempotent: true, destructive: true, openWorld: true},
+		"browser_click":    {destructive: true, openWorld: true},
+		"browser_hover":    {idempotent: true, openWorld: true},
+	}
+	for _, tool := range tools {
+		a := tool.Annotations
+		if a == nil {
+			t.Errorf("%s has no annotations", tool.Name)
+			continue
+		}
+		got := kind{a.ReadOnlyHint, is(a.DestructiveHint), a.IdempotentHint, is(a.OpenWorldHint)}
+		if want, listed := known[tool.Name]; listed && got != want {
+			t.Errorf("%s: %+v, want %+v", tool.Name, got, want)
+		}
+		if strings.HasPrefix(tool.Name, "browser_") != got.openWorld {
+			t.Errorf("%s: openWorld %v", tool.Name, got.openWorld)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 		if p.ID == current.ID() {
 			mark = " (current)"
 		}
-		out.addf("%d: %s %s%s", i, p.Title, p.URL, mark)
+		out.quotef("%d: %s %s%s", i, p.Title, p.URL, mark)
 	}
 	return out, nil
 }
@@ -101,7 +101,8 @@ func (a *agent) openTab(ctx context.Context, browser *page.Browser, url string) 
 		return nil, err
 	}
 	out := a.begin()
-	out.addf("Opened a tab; you work in it now.\nPage: %s\nURL: %s", info.Title, info.URL)
+	out.addf("Opened a tab; you work in it now.")
+	out.quotef("Page: %s\nURL: %s", info.Title, info.URL)
 	return out, nil
 }
 
@@ -124,6 +125,6 @@ func (a *agent) closeTab(ctx context.Context, browser *page.Browser, tab page.In
 	}
 	a.mu.Unlock()
 	out := a.begin()
-	out.addf("Closed the tab %q.", tab.Title)
+	out.quotef("Closed the tab %q.", tab.Title)
 	return out, nil
 }

@@ -32,7 +32,7 @@ func (s *Server) addWindowTools() {
 	mcp.AddTool(s.mcp, &mcp.Tool{
 		Name:        "window_list",
 		Description: "List the open windows, which one is yours, and why",
-		Annotations: reads("List windows"),
+		Annotations: ours(reads("List windows")),
 	}, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, listOut, error) {
 		return s.listWindows(ctx, s.agent(req.Session))
 	})
