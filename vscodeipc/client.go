@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -35,9 +36,12 @@ type Client struct {
 	try   func([]byte) int // writes what can be written at once
 	log   *slog.Logger
 	hello Hello
-	turn  chan struct{} // holds the token of whoever may write
-	done  chan struct{} // closed when the connection has ended
-	ended sync.WaitGroup
+	// version is what requests are written in. It is settled by the hello, before
+	// the client is anybody else's.
+	version int
+	turn    chan struct{} // holds the token of whoever may write
+	done    chan struct{} // closed when the connection has ended
+	ended   sync.WaitGroup
 
 	events chan Event
 
@@ -88,7 +92,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{
-		conn: conn, try: tryWriter(conn), log: options.Logger,
+		conn: conn, try: tryWriter(conn), log: options.Logger, version: lowest,
 		turn: make(chan struct{}, 1), done: make(chan struct{}),
 		events: make(chan Event, eventRoom), waiting: map[int64]chan<- answer{},
 	}
@@ -97,6 +101,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 	err = c.request(ctx, 0, "hello", helloRequest{options.Client, supported}, &c.hello)
 	if err == nil {
 		err = c.hello.check()
+		c.version = c.hello.Version
 	}
 	if err != nil {
 		c.Close()
@@ -122,7 +127,7 @@ func helloFault(err error) error {
 // check finds a hello that is none.
 func (h *Hello) check() error {
 	switch {
-	case h.Version != Version:
+	case !slices.Contains(supported, h.Version):
 		return fmt.Errorf("%w: it chose version %d, which was not asked for", ErrIncompatible, h.Version)
 	case h.Session == "" || h.PID <= 0 || h.Server.Name == "":
 		return fmt.Errorf("%w: its hello lacks session, pid or server", ErrIncompatible)

@@ -26,7 +26,7 @@ func (c *Client) request(ctx context.Context, limit time.Duration, kind string, 
 	c.mu.Unlock()
 	defer c.forget(n)
 
-	line, err := encodeRequest(n, kind, payload)
+	line, err := encodeRequest(n, kind, c.version, payload)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c *Client) giveUp(n int64) {
 	c.next++
 	own := c.next
 	c.mu.Unlock()
-	if line, err := encodeRequest(own, "cancel", cancelRequest{intID(n)}); err == nil {
+	if line, err := encodeRequest(own, "cancel", c.version, cancelRequest{intID(n)}); err == nil {
 		c.write(ctx, line) // the connection is over anyway if this fails
 	}
 }

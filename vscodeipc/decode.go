@@ -105,7 +105,7 @@ func decodeObject(raw json.RawMessage) (o object, ok bool) {
 type request struct {
 	id      id
 	kind    string
-	version int64
+	version int
 	payload json.RawMessage // nil when left out
 }
 
@@ -127,11 +127,12 @@ func decodeRequest(line []byte) (request, *Error) {
 	if r.kind, ok = decodeString(e.kind); !ok || r.kind == "" {
 		return r, errorf(CodeMalformed, nil, "type must be a string that is not empty")
 	}
-	if r.version, ok = decodeInteger(e.version, 1); !ok {
+	version, ok := decodeInteger(e.version, 1)
+	if !ok {
 		return r, errorf(CodeMalformed, nil, "version must be an integer from 1")
 	}
-	if !slices.Contains(supported, int(r.version)) {
-		return r, errUnsupported("version %d is not spoken here", r.version)
+	if r.version = int(version); !slices.Contains(supported, r.version) {
+		return r, errUnsupported("version %d is not spoken here", version)
 	}
 	r.payload = e.payload
 	return r, nil

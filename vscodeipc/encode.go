@@ -9,13 +9,13 @@ import (
 // noPayload is the payload of answers that say no more than yes.
 var noPayload = json.RawMessage("{}")
 
-func encodeRequest(n int64, kind string, payload any) ([]byte, error) {
+func encodeRequest(n int64, kind string, version int, payload any) ([]byte, error) {
 	b := append(make([]byte, 0, 128), `{"id":`...)
 	b = strconv.AppendInt(b, n, 10)
 	b = append(b, `,"type":"`...)
 	b = append(b, kind...)
 	b = append(b, `","version":`...)
-	b = strconv.AppendInt(b, Version, 10)
+	b = strconv.AppendInt(b, int64(version), 10)
 	return endLine(b, payload)
 }
 

@@ -5,6 +5,19 @@ type record struct {
 	seq   int64
 	event string
 	line  []byte
+	state *State // of the event state, for those who need it in another version
+}
+
+// in gives the event's line as a protocol version has it.
+func (r record) in(version int) []byte {
+	if r.state == nil || version == Version {
+		return r.line
+	}
+	line, err := encodeEvent(r.event, r.seq, r.state.in(version))
+	if err != nil {
+		return nil // it is shorter than the line that could be encoded
+	}
+	return line
 }
 
 // maxHistoryBytes bounds the history of a window whose events are large, so

@@ -8,11 +8,15 @@ import (
 // discard is the logger of those who gave none.
 var discard = slog.New(slog.DiscardHandler)
 
-// Version is the protocol version that this package speaks; supported are all
-// of them, the newest first. There is only one so far.
-const Version = 1
+// Version is the protocol version that this package prefers; supported are all
+// that it speaks, the newest first: the present one and the one before (spec 9.2).
+const Version = 2
 
-var supported = []int{Version}
+var supported = []int{Version, lowest}
+
+// lowest is the version that a hello is written in, so that an older window can
+// read it.
+const lowest = 1
 
 // The limits of spec 11.
 const (
@@ -59,6 +63,39 @@ type State struct {
 	DebugSessions []DebugSession `json:"debugSessions"`
 	Browser       *Browser       `json:"browser"`
 	Pages         []PageEndpoint `json:"pages"`
+	// Access is what the human allows; full where the window is too old to say.
+	Access Access `json:"access,omitzero"`
+	// Editor is nil where the human looks at no file of the window's folders, or
+	// does not share it.
+	Editor *Editor `json:"editor,omitempty"`
+}
+
+// Access is what the human allows the clients of the window's browser.
+type Access struct {
+	Mode    AccessMode `json:"mode"`
+	Stopped []string   `json:"stopped"` // ids of clients that are stopped
+}
+
+// AccessMode says what clients may do.
+type AccessMode string
+
+// The access modes. With AccessAsk the window is asked before the first act,
+// with AccessView nobody may do more than look.
+const (
+	AccessFull AccessMode = "full"
+	AccessAsk  AccessMode = "ask"
+	AccessView AccessMode = "view"
+)
+
+// Editor is the place that the human looks at, and what is selected there. Lines
+// and columns count from 1, columns in UTF-16 code units.
+type Editor struct {
+	Path      string `json:"path"`
+	Line      int    `json:"line"`
+	Column    int    `json:"column"`
+	EndLine   int    `json:"endLine"`
+	EndColumn int    `json:"endColumn"`
+	Dirty     bool   `json:"dirty"` // has changes that are not saved
 }
 
 // DebugSession is a running debug session of a browser; Parent is the id of the
@@ -159,5 +196,25 @@ func (s State) normal() State {
 	if s.Pages == nil {
 		s.Pages = []PageEndpoint{}
 	}
+	if s.Access.Mode == "" {
+		s.Access.Mode = AccessFull
+	}
+	if s.Access.Stopped == nil {
+		s.Access.Stopped = []string{}
+	}
+	return s
+}
+
+// in gives the state as a protocol version has it. A client that speaks version 1
+// does not know of access, so that it gets no browser where it would have to
+// keep to a rule (spec 9.2).
+func (s State) in(version int) State {
+	if version > 1 {
+		return s
+	}
+	if s.Access.Mode != AccessFull || len(s.Access.Stopped) > 0 {
+		s.Browser, s.Pages = nil, []PageEndpoint{}
+	}
+	s.Access, s.Editor = Access{}, nil
 	return s
 }

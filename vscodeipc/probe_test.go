@@ -79,7 +79,7 @@ func TestProbeVerdicts(t *testing.T) {
 	}
 	garbage := answering(t, name(t, 6), func([]byte) []byte { return []byte("who are you?\n") })
 	newer := answering(t, name(t, 7), func([]byte) []byte {
-		return []byte(`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"too old","data":{"supported":[2]}}}` + "\n")
+		return []byte(`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"too old","data":{"supported":[3]}}}` + "\n")
 	})
 	silent := answering(t, name(t, 8), func([]byte) []byte { return nil })
 

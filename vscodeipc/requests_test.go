@@ -209,12 +209,10 @@ func TestTenThousandInOneWrite(t *testing.T) {
 	<-sent
 }
 
-// TestHelloChoosesTheHighestCommonVersion holds for any number of versions; there
-// is one so far.
 func TestHelloChoosesTheHighestCommonVersion(t *testing.T) {
 	s := vectorWindow(t)
 	c := dialRaw(t, s.Address())
-	c.say(`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[9,1,8]}}`)
+	c.say(`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[9,1,2,8]}}`)
 	if m := c.hear(); m["payload"].(map[string]any)["version"] != float64(vscodeipc.Version) {
 		t.Errorf("got %v", m)
 	}
@@ -263,7 +261,7 @@ func TestMisbehavingWindows(t *testing.T) {
 		"empty hello":       {`{"id":1,"success":true,"payload":{}}` + "\n", vscodeipc.ErrIncompatible},
 		"hello of a string": {`{"id":1,"success":true,"payload":"hi"}` + "\n", vscodeipc.ErrIncompatible},
 		"other version":     {strings.Replace(hello, `"version":1,"server"`, `"version":9,"server"`, 1), vscodeipc.ErrIncompatible},
-		"unsupported":       {`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":[2]}}}` + "\n", vscodeipc.ErrIncompatible},
+		"unsupported":       {`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":[3]}}}` + "\n", vscodeipc.ErrIncompatible},
 		"endless line":      {strings.Repeat("x", 9<<20), vscodeipc.ErrIncompatible},
 		"hangs up":          {"", nil},
 		"half a line":       {`{"id":1,`, nil},

@@ -86,6 +86,38 @@ var goType = map[string]reflect.Type{
 	"Browser":         reflect.TypeFor[Browser](),
 	"PageEndpoint":    reflect.TypeFor[PageEndpoint](),
 	"Resume":          reflect.TypeFor[Resume](),
+	"Access":          reflect.TypeFor[Access](),
+	"Editor":          reflect.TypeFor[Editor](),
+
+	"Client":                 reflect.TypeFor[ClientInfo](),
+	"ConnectedClient":        reflect.TypeFor[ConnectedClient](),
+	"ClientAnnounceArg":      reflect.TypeFor[AnnounceArg](),
+	"Activity":               reflect.TypeFor[Activity](),
+	"ClientReportArg":        reflect.TypeFor[ReportArg](),
+	"PageName":               reflect.TypeFor[PageName](),
+	"PermissionAskArg":       reflect.TypeFor[AskArg](),
+	"PermissionAskResult":    reflect.TypeFor[AskResult](),
+	"PickStartArg":           reflect.TypeFor[PickArg](),
+	"PickStartResult":        reflect.TypeFor[PickResult](),
+	"ReviewPresentArg":       reflect.TypeFor[ReviewArg](),
+	"ReviewPresentResult":    reflect.TypeFor[ReviewResult](),
+	"EditorRevealArg":        reflect.TypeFor[RevealArg](),
+	"DebugStartArg":          reflect.TypeFor[DebugStartArg](),
+	"DebugStartResult":       reflect.TypeFor[DebugStartResult](),
+	"DebugStateArg":          reflect.TypeFor[DebugStateArg](),
+	"DebugStateResult":       reflect.TypeFor[DebugStateResult](),
+	"DebugSessionState":      reflect.TypeFor[DebugSessionState](),
+	"StackFrame":             reflect.TypeFor[StackFrame](),
+	"Scope":                  reflect.TypeFor[Scope](),
+	"Variable":               reflect.TypeFor[Variable](),
+	"DebugBreakpointsArg":    reflect.TypeFor[BreakpointsArg](),
+	"DebugBreakpointsResult": reflect.TypeFor[BreakpointsResult](),
+	"Breakpoint":             reflect.TypeFor[Breakpoint](),
+	"DebugStepArg":           reflect.TypeFor[StepArg](),
+	"DebugStepResult":        reflect.TypeFor[StepResult](),
+	"DebugEvaluateArg":       reflect.TypeFor[DebugEvaluateArg](),
+	"DebugEvaluateResult":    reflect.TypeFor[DebugEvaluateResult](),
+	"DebugStopArg":           reflect.TypeFor[DebugStopArg](),
 }
 
 // TestTypesHaveTheSchemasMembers binds the Go types to the schema: the same
@@ -100,8 +132,7 @@ func TestTypesHaveTheSchemasMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for def, typ := range goType {
-		required := []string{}
-		all := []string{}
+		var required, all []string
 		for i := range typ.NumField() {
 			name, rest, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 			all = append(all, name)
@@ -109,7 +140,7 @@ func TestTypesHaveTheSchemasMembers(t *testing.T) {
 				required = append(required, name)
 			}
 		}
-		wantAll := []string{}
+		var wantAll []string
 		for name := range s.Defs[def].Properties {
 			wantAll = append(wantAll, name)
 		}
@@ -212,7 +243,7 @@ func reencode(t *testing.T, v messageVector, line []byte) []byte {
 
 // reencodeRequest writes a request under whatever id it had.
 func reencodeRequest(r request, payload any) ([]byte, error) {
-	line, err := encodeRequest(0, r.kind, payload)
+	line, err := encodeRequest(0, r.kind, r.version, payload)
 	return bytes.Replace(line, []byte(`{"id":0,`), append(r.id.append([]byte(`{"id":`)), ','), 1), err
 }
 
@@ -257,7 +288,7 @@ func through(t *testing.T, def string, raw json.RawMessage) any {
 	if def == "" {
 		return raw
 	}
-	typ, ok := goType[def]
+	typ, ok := goType[strings.TrimSuffix(def, "V1")]
 	if !ok {
 		t.Fatalf("no Go type is bound to %s", def)
 	}
@@ -285,5 +316,44 @@ func keepOnly(a, b any) {
 		for i := range min(len(a), len(b)) {
 			keepOnly(a[i], b[i])
 		}
+	}
+}
+
+// TestCommandVectors reads every argument and result of a command as its
+// receiver does, and finds it equal when it is written again.
+func TestCommandVectors(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(specDir, "commands", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no vectors of commands: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			var v struct {
+				Name    string          `json:"name"`
+				Command string          `json:"command"`
+				Arg     json.RawMessage `json:"arg"`
+				Result  json.RawMessage `json:"result"`
+			}
+			readStrict(t, file, &v)
+			var def strings.Builder
+			for word := range strings.SplitSeq(v.Command, ".") {
+				def.WriteString(strings.ToUpper(word[:1]) + word[1:])
+			}
+			for name, raw := range map[string]json.RawMessage{def.String() + "Arg": v.Arg, def.String() + "Result": v.Result} {
+				if err := schemaOf(t, name).Validate(decodeAny(t, raw)); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if _, bound := goType[name]; !bound && string(raw) == "{}" {
+					continue // a result that says no more than yes
+				}
+				again, err := json.Marshal(through(t, name, raw))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(decodeAny(t, raw), decodeAny(t, again)); diff != "" {
+					t.Errorf("%s came back changed: %s", name, diff)
+				}
+			}
+		})
 	}
 }

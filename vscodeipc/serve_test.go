@@ -91,6 +91,8 @@ func TestOneWindowOneClient(t *testing.T) {
 		DebugSessions: []vscodeipc.DebugSession{},
 		Browser:       &vscodeipc.Browser{URL: "ws://127.0.0.1:1/x", Via: "launched"},
 		Pages:         []vscodeipc.PageEndpoint{},
+		Access:        vscodeipc.Access{Mode: vscodeipc.AccessAsk, Stopped: []string{}},
+		Editor:        &vscodeipc.Editor{Path: folder + "/a.ts", Line: 1, Column: 2, EndLine: 3, EndColumn: 4, Dirty: true},
 	}
 	if err := s.SetState(want); err != nil {
 		t.Fatal(err)

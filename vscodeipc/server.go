@@ -96,7 +96,6 @@ func newServer(o ServerOptions) (*Server, error) {
 		s.log = discard
 	}
 	s.hello = Hello{
-		Version:  Version,
 		Server:   ServerInfo{o.Name, o.Version, o.Kind},
 		Session:  hex.EncodeToString(random[:]),
 		PID:      os.Getpid(),
@@ -144,7 +143,7 @@ func (s *Server) SetState(state State) error {
 		return nil
 	}
 	state.Revision++
-	if err := s.emitLocked("state", state); err != nil {
+	if err := s.emitLocked("state", state, &state); err != nil {
 		return fmt.Errorf("set the window's state: %w", err)
 	}
 	s.state = state
@@ -158,13 +157,14 @@ func (s *Server) Emit(event string, payload any) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.emitLocked(event, payload); err != nil {
+	if err := s.emitLocked(event, payload, nil); err != nil {
 		return fmt.Errorf("emit the event %q: %w", event, err)
 	}
 	return nil
 }
 
-func (s *Server) emitLocked(event string, payload any) error {
+// emitLocked sends an event; state is its payload where that is a state.
+func (s *Server) emitLocked(event string, payload any, state *State) error {
 	if s.closed {
 		return ErrClosed
 	}
@@ -173,10 +173,11 @@ func (s *Server) emitLocked(event string, payload any) error {
 		return err
 	}
 	s.seq++
-	s.history.add(record{s.seq, event, line})
+	r := record{s.seq, event, line, state}
+	s.history.add(r)
 	for c := range s.conns {
-		if c.listening[event] {
-			c.out.send(line)
+		if version := c.listening[event]; version > 0 {
+			c.out.send(r.in(version))
 		}
 	}
 	return nil
@@ -275,16 +276,16 @@ func (s *Server) forget(c *serverConn) {
 	s.mu.Unlock()
 }
 
-func (s *Server) helloAnswer() Hello {
+func (s *Server) helloAnswer(version int) Hello {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.hello
-	h.Seq, h.State = s.seq, s.state
+	h.Version, h.Seq, h.State = version, s.seq, s.state.in(version)
 	return h
 }
 
-func (s *Server) stateAnswer() StateAnswer {
+func (s *Server) stateAnswer(version int) StateAnswer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return StateAnswer{s.hello.Session, s.seq, s.state}
+	return StateAnswer{s.hello.Session, s.seq, s.state.in(version)}
 }

@@ -23,7 +23,7 @@ type serverConn struct {
 	cancel context.CancelFunc
 	client Peer // from its hello; used by the read loop only
 
-	listening map[string]bool // guarded by Server.mu
+	listening map[string]int // the events, and the version that each was asked in; guarded by Server.mu
 
 	// mu guards what follows.
 	mu       sync.Mutex
@@ -34,7 +34,7 @@ type serverConn struct {
 func newServerConn(s *Server, conn net.Conn) *serverConn {
 	c := &serverConn{
 		server: s, conn: conn, out: newOutbox(conn), gone: make(chan struct{}),
-		listening: map[string]bool{}, inFlight: map[id]context.CancelFunc{},
+		listening: map[string]int{}, inFlight: map[id]context.CancelFunc{},
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	return c
@@ -127,13 +127,13 @@ func (c *serverConn) route(r request) *Error {
 	case "ping":
 		c.answer(r.id, noPayload)
 	case "state":
-		c.answer(r.id, c.server.stateAnswer())
+		c.answer(r.id, c.server.stateAnswer(r.version))
 	case "listen":
 		l, fault := decodeListen(p)
 		if fault != nil {
 			return fault
 		}
-		return c.server.listen(c, r.id, l)
+		return c.server.listen(c, r, l)
 	case "unlisten":
 		events, fault := decodeEvents(p)
 		if fault == nil {
@@ -177,9 +177,7 @@ func (c *serverConn) hello(to id, p object) *Error {
 	for _, version := range supported {
 		if slices.Contains(h.Versions, version) {
 			c.client = h.Client
-			answer := c.server.helloAnswer()
-			answer.Version = version
-			c.answer(to, answer)
+			c.answer(to, c.server.helloAnswer(version))
 			return nil
 		}
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 // listen subscribes and answers in one step, so that the next event that the
 // client gets is the one after the answer's state (spec 5, listen).
-func (s *Server) listen(c *serverConn, to id, l listenRequest) *Error {
+func (s *Server) listen(c *serverConn, r request, l listenRequest) *Error {
 	if fault := s.offered(l.Events); fault != nil {
 		return fault
 	}
@@ -16,16 +16,17 @@ func (s *Server) listen(c *serverConn, to id, l listenRequest) *Error {
 		missed, answer.Resumed = s.history.since(l.Resume.Seq, s.seq)
 	}
 	if !answer.Resumed {
-		answer.State = &s.state
+		state := s.state.in(r.version)
+		answer.State = &state
 	}
-	c.out.send(encodeAnswer(to, answer, nil))
-	for _, r := range missed {
-		if slices.Contains(l.Events, r.event) {
-			c.out.send(r.line)
+	c.out.send(encodeAnswer(r.id, answer, nil))
+	for _, m := range missed {
+		if slices.Contains(l.Events, m.event) {
+			c.out.send(m.in(r.version))
 		}
 	}
 	for _, event := range l.Events {
-		c.listening[event] = true
+		c.listening[event] = r.version
 	}
 	return nil
 }

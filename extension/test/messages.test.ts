@@ -2,11 +2,11 @@
 import Ajv2020 from "ajv/dist/2020";
 import { describe, expect, test } from "vitest";
 import { formatLine, LineReader, parseLine } from "../src/core/framing";
-import { bytesOf, invalidVectors, messageVectors, schema } from "./support/vectors";
+import { bytesOf, commandVectors, invalidVectors, messageVectors, schema, versionVectors } from "./support/vectors";
 import { serve } from "./support/window";
 
 const ajv = new Ajv2020({ strict: false, allErrors: true }).addSchema(schema());
-const root = "urn:browser-coordinator:window-protocol:1";
+const root = "urn:browser-coordinator:window-protocol:2";
 const kinds = { request: "Request", response: "Response", event: "Event" };
 
 function fault(def: string, value: unknown): string {
@@ -67,5 +67,48 @@ describe("invalid messages", () => {
     } else {
       expect((await client.ask("cancel", { id: "none" })).payload).toEqual({ cancelled: false });
     }
+  });
+});
+
+describe("versions", () => {
+  const vectors = versionVectors();
+  test("are there", () => expect(vectors.length).toBeGreaterThan(5));
+
+  test.each(vectors)("$file: $name", async ({ state, exchanges }) => {
+    const { store, dial } = await serve();
+    const { revision: _, ...content } = state;
+    store.set(content);
+    const client = await dial();
+    for (const { line, answer } of exchanges) {
+      client.send(line);
+      const response = await client.until((each) => each.id === line.id);
+      expect(response.success).toBe(true);
+      expect(response.payload).toMatchObject(answer);
+      if (answer.state) expect(response.payload?.state).toEqual(answer.state);
+    }
+  });
+
+  test("an event has the version in which it was listened to", async () => {
+    const { store, dial } = await serve();
+    const old = await dial();
+    const present = await dial();
+    old.send({ id: 1, type: "listen", version: 1, payload: { events: ["state"] } });
+    await old.until((line) => line.id === 1);
+    await present.ask("listen", { events: ["state"] });
+    store.set({ access: { mode: "view", stopped: [] } });
+    const [told, toldToo] = await Promise.all([old, present].map((client) => client.until((line) => line.seq === 1)));
+    expect(told?.payload).toEqual({ revision: 1, debugSessions: [], browser: null, pages: [] });
+    expect(toldToo?.payload).toMatchObject({ access: { mode: "view" } });
+  });
+});
+
+describe("commands", () => {
+  const vectors = commandVectors();
+  test("are there", () => expect(vectors.length).toBeGreaterThan(11));
+
+  test.each(vectors)("$file fits the schema", ({ command, arg, result }) => {
+    const name = command.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase());
+    expect(fault(`${name}Arg`, arg)).toBe("");
+    expect(fault(`${name}Result`, result)).toBe("");
   });
 });

@@ -1,7 +1,6 @@
 // Many clients, slow clients and broken ones, on real sockets.
 import { expect, test } from "vitest";
-import { callLimit, waitingLimit } from "../src/core/connection";
-import type { State } from "../src/core/protocol.generated";
+import { type Caller, callLimit, waitingLimit } from "../src/core/connection";
 import { connectionLimit } from "../src/core/server";
 import { replayLimit } from "../src/core/store";
 import { Client } from "./support/client";
@@ -13,9 +12,9 @@ const session = (name: string) => ({ ...content, debugSessions: [{ id: name, nam
 test("hello tells who is there", async () => {
   const { server, dial } = await serve();
   const client = await dial();
-  const { payload } = await client.ask("hello", { client: { name: "t", version: "1" }, versions: [9, 1] });
+  const { payload } = await client.ask("hello", { client: { name: "t", version: "1" }, versions: [9, 2, 1] });
   expect(payload).toEqual({
-    version: 1,
+    version: 2,
     server: { name: "test", version: "1.2.3", kind: "vscode" },
     session: server.session,
     pid: process.pid,
@@ -24,7 +23,7 @@ test("hello tells who is there", async () => {
     commands: ["echo", "wait"],
     events: ["state"],
     seq: 0,
-    state: { revision: 0, ...content },
+    state: { revision: 0, ...content, access: { mode: "full", stopped: [] } },
   });
 });
 
@@ -148,7 +147,7 @@ test("a call that throws, and one that answers what JSON cannot hold, answer int
 
 test("a call that does not wait for a human has its deadline", { timeout: 15_000 }, async () => {
   let aborted = false;
-  const run = (_: unknown, signal: AbortSignal) =>
+  const run = (_: unknown, { signal }: Caller) =>
     new Promise(() =>
       signal.addEventListener("abort", () => {
         aborted = true;
@@ -167,7 +166,7 @@ test("cancel reaches the command, and frees the id", async () => {
   const aborted = new Promise<unknown>((resolve) => {
     told = resolve;
   });
-  const run = (_: unknown, signal: AbortSignal) => {
+  const run = (_: unknown, { signal }: Caller) => {
     signal.addEventListener("abort", () => told(signal.reason));
     return new Promise(() => {});
   };
@@ -189,7 +188,7 @@ test("a client that is gone gives up its calls, after a second", async () => {
   const running = new Promise<void>((resolve) => {
     begun = resolve;
   });
-  const run = (_: unknown, signal: AbortSignal) => {
+  const run = (_: unknown, { signal }: Caller) => {
     signal.addEventListener("abort", told);
     begun();
     return new Promise(() => {});
@@ -283,7 +282,7 @@ test("the window knows who listens", async () => {
 
 test("a state that a client holds does not change under it", async () => {
   const { store, dial } = await serve();
-  const mine: Omit<State, "revision"> = session("a");
+  const mine = session("a");
   store.set(mine);
   (mine.debugSessions[0] as { name: string }).name = "changed";
   expect((await (await dial()).ask("state")).payload).toMatchObject({ state: { debugSessions: [{ name: "a" }] } });

@@ -15,8 +15,10 @@ import {
   readListen,
   readPayload,
   readType,
+  type Version,
 } from "./request";
-import type { Store } from "./store";
+import type { Numbered, Store } from "./store";
+import { inVersion } from "./version";
 
 export const inFlightLimit = 256;
 export const waitingLimit = 16 * 1024 * 1024;
@@ -32,7 +34,17 @@ export const callLimit = 5_000;
 export interface Command {
   /** A human may take as long as they like; anything else has 5 s. */
   waitsForHuman?: boolean;
-  run(arg: unknown, signal: AbortSignal): Promise<unknown>;
+  run(arg: unknown, caller: Caller): Promise<unknown>;
+}
+
+/** Who runs a command. */
+export interface Caller {
+  /** Aborted when the call is given up. */
+  readonly signal: AbortSignal;
+  /** Aborted when the client's connection has ended; the same for all of its calls. */
+  readonly connection: AbortSignal;
+  /** As it called itself, if it did. */
+  readonly peer: Peer | undefined;
 }
 
 /** The window, as its connections see it. */
@@ -53,6 +65,7 @@ export class Connection {
   readonly #host: Host;
   readonly #reader = new LineReader();
   readonly #running = new Map<Id, AbortController>();
+  readonly #ended = new AbortController();
   #unsubscribe: (() => void) | undefined;
   /** The lines that wait for the client, and their length; what the socket has of them is begun. */
   #waiting: string[] = [];
@@ -98,6 +111,7 @@ export class Connection {
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
     for (const abort of this.#running.values()) abort.abort();
+    this.#ended.abort();
   }
 
   #closed(): void {
@@ -138,7 +152,7 @@ export class Connection {
     try {
       const message = readMessage(line);
       id = readId(message);
-      const type = readType(message);
+      const { type, version } = readType(message);
       if (this.#running.has(id))
         throw new Refusal("duplicate_id", `a request with the id ${JSON.stringify(id)} is in flight already`);
       const payload = readPayload(message, type);
@@ -146,17 +160,17 @@ export class Connection {
       if (type !== "cancel" && this.#running.size >= inFlightLimit) {
         throw new Refusal("too_many", `${inFlightLimit} requests of this connection are in flight already`);
       }
-      this.#handle(id, type, payload);
+      this.#handle(id, type, version, payload);
     } catch (error) {
       this.#refuse(id, error);
     }
   }
 
-  #handle(id: Id, type: RequestType, payload: Record<string, unknown>): void {
+  #handle(id: Id, type: RequestType, version: Version, payload: Record<string, unknown>): void {
     if (type === "hello") this.#hello(id, payload);
     else if (type === "ping") this.#answer(id, {});
-    else if (type === "state") this.#answer(id, { ...this.#now(), state: this.#host.store.state });
-    else if (type === "listen") this.#listen(id, payload);
+    else if (type === "state") this.#answer(id, { ...this.#now(), state: inVersion(version, this.#host.store.state) });
+    else if (type === "listen") this.#listen(id, version, payload);
     else if (type === "unlisten") this.#unlisten(id, payload);
     else if (type === "call") this.#call(id, payload);
     else this.#cancel(id, payload);
@@ -176,13 +190,13 @@ export class Connection {
       commands: [...commands.keys()],
       events: [...offeredEvents],
       seq: store.seq,
-      state: store.state,
+      state: inVersion(agreed, store.state),
     };
     this.#answer(id, answer);
     this.#host.changed();
   }
 
-  #listen(id: Id, payload: Record<string, unknown>): void {
+  #listen(id: Id, version: Version, payload: Record<string, unknown>): void {
     const { resume } = readListen(payload, offeredEvents);
     const { store } = this.#host;
     const now = this.#now();
@@ -190,10 +204,10 @@ export class Connection {
     // Nothing can happen between the snapshot and the subscription: this is one step.
     this.#unsubscribe?.();
     if (missed) this.#answer(id, { ...now, resumed: true });
-    else this.#answer(id, { ...now, resumed: false, state: store.state });
-    for (const event of missed ?? []) this.#push(event);
+    else this.#answer(id, { ...now, resumed: false, state: inVersion(version, store.state) });
+    for (const event of missed ?? []) this.#push(version, event);
     if (this.#over) return;
-    this.#unsubscribe = store.subscribe((event) => this.#push(event));
+    this.#unsubscribe = store.subscribe((event) => this.#push(version, event));
     this.#host.changed();
   }
 
@@ -218,11 +232,12 @@ export class Connection {
   async #run(id: Id, command: Command, arg: unknown): Promise<void> {
     const abort = new AbortController();
     this.#running.set(id, abort);
+    const caller = { signal: abort.signal, connection: this.#ended.signal, peer: this.client };
     const late = command.waitsForHuman
       ? undefined
       : setTimeout(() => abort.abort(new Refusal("deadline", `no answer within ${callLimit} ms`)), callLimit);
     try {
-      const result = await Promise.race([command.run(arg, abort.signal), aborted(abort.signal)]);
+      const result = await Promise.race([command.run(arg, caller), aborted(abort.signal)]);
       this.#settle(id, () => this.#answer(id, { result: result ?? null }));
     } catch (error) {
       this.#settle(id, () => this.#refuse(id, error));
@@ -256,8 +271,8 @@ export class Connection {
     this.#write({ id, success: false, error: body });
   }
 
-  #push(event: object): void {
-    this.#write(event);
+  #push(version: Version, event: Numbered): void {
+    this.#write({ ...event, payload: inVersion(version, event.payload) });
   }
 
   #write(message: object): void {

@@ -29,6 +29,11 @@ export type WindowEvent = {
   seq?: number;
   payload: {};
 };
+/**
+ * The state in the version that is spoken.
+ */
+export type AnyState = State | StateV1;
+export type AccessMode = "full" | "ask" | "view";
 
 /**
  * Every type of the window protocol, by its name in the schema.
@@ -54,10 +59,48 @@ export interface Protocol {
   CancelRequest: CancelRequest;
   CancelAnswer: CancelAnswer;
   Bye: Bye;
+  AnyState: AnyState;
+  StateV1: StateV1;
   State: State;
+  Access: Access;
+  AccessMode: AccessMode;
+  Editor: Editor;
   DebugSession: DebugSession;
   Browser: Browser;
   PageEndpoint: PageEndpoint;
+  Client: Client;
+  ConnectedClient: ConnectedClient;
+  ClientAnnounceArg: ClientAnnounceArg;
+  ClientAnnounceResult: ClientAnnounceResult;
+  Activity: Activity;
+  ClientReportArg: ClientReportArg;
+  ClientReportResult: ClientReportResult;
+  PageName: PageName;
+  PermissionAskArg: PermissionAskArg;
+  PermissionAskResult: PermissionAskResult;
+  PickStartArg: PickStartArg;
+  PickStartResult: PickStartResult;
+  ReviewPresentArg: ReviewPresentArg;
+  ReviewPresentResult: ReviewPresentResult;
+  EditorRevealArg: EditorRevealArg;
+  EditorRevealResult: EditorRevealResult;
+  DebugStartArg: DebugStartArg;
+  DebugStartResult: DebugStartResult;
+  DebugStateArg: DebugStateArg;
+  DebugStateResult: DebugStateResult;
+  DebugSessionState: DebugSessionState;
+  StackFrame: StackFrame;
+  Scope: Scope;
+  Variable: Variable;
+  DebugBreakpointsArg: DebugBreakpointsArg;
+  DebugBreakpointsResult: DebugBreakpointsResult;
+  Breakpoint: Breakpoint;
+  DebugStepArg: DebugStepArg;
+  DebugStepResult: DebugStepResult;
+  DebugEvaluateArg: DebugEvaluateArg;
+  DebugEvaluateResult: DebugEvaluateResult;
+  DebugStopArg: DebugStopArg;
+  DebugStopResult: DebugStopResult;
 }
 export interface WindowResponse {
   id: Id | null;
@@ -103,7 +146,7 @@ export interface Hello {
   commands: string[];
   events: string[];
   seq: number;
-  state: State;
+  state: AnyState;
 }
 export interface Server {
   name: string;
@@ -121,6 +164,8 @@ export interface State {
   debugSessions: DebugSession[];
   browser: Browser | null;
   pages: PageEndpoint[];
+  access: Access;
+  editor?: Editor;
 }
 export interface DebugSession {
   id: string;
@@ -148,10 +193,46 @@ export interface PageEndpoint {
    */
   url: string;
 }
+/**
+ * What the human allows.
+ */
+export interface Access {
+  mode: AccessMode;
+  /**
+   * The ids of the clients that the human has stopped.
+   */
+  stopped: string[];
+}
+/**
+ * What the human looks at, and what of it is selected. Left out when there is no such file in the window's folders, or the human does not share it. Lines and columns count from 1, columns in UTF-16 code units.
+ */
+export interface Editor {
+  /**
+   * Absolute, in one of the window's folders.
+   */
+  path: string;
+  line: number;
+  column: number;
+  endLine: number;
+  endColumn: number;
+  /**
+   * It has changes that are not saved.
+   */
+  dirty: boolean;
+}
+export interface StateV1 {
+  /**
+   * Rises with each change.
+   */
+  revision: number;
+  debugSessions: DebugSession[];
+  browser: Browser | null;
+  pages: PageEndpoint[];
+}
 export interface StateAnswer {
   session: string;
   seq: number;
-  state: State;
+  state: AnyState;
 }
 export interface ListenRequest {
   /**
@@ -168,7 +249,7 @@ export interface ListenAnswer {
   session: string;
   seq: number;
   resumed: boolean;
-  state?: State;
+  state?: AnyState;
 }
 export interface UnlistenRequest {
   /**
@@ -202,3 +283,241 @@ export interface Bye {
   reason: string;
   message: string;
 }
+/**
+ * Who uses the window's browser: an MCP host, or a CDP client.
+ */
+export interface Client {
+  /**
+   * Random, unique among all clients of the window.
+   */
+  id: string;
+  name: string;
+  version: string;
+}
+export interface ConnectedClient {
+  id: string;
+  name: string;
+  version: string;
+  kind: "mcp" | "cdp";
+  /**
+   * Milliseconds since 1970-01-01T00:00:00Z.
+   */
+  since: number;
+}
+export interface ClientAnnounceArg {
+  clients: ConnectedClient[];
+}
+export interface ClientAnnounceResult {}
+export interface Activity {
+  /**
+   * The id of the client.
+   */
+  client: string;
+  /**
+   * Milliseconds since 1970-01-01T00:00:00Z.
+   */
+  time: number;
+  /**
+   * What it did: a tool's or a CDP method's name.
+   */
+  act: string;
+  /**
+   * What it did it to, for people; empty where there is nothing to name.
+   */
+  target: string;
+  /**
+   * What came of it, for people.
+   */
+  outcome: string;
+  ok: boolean;
+  /**
+   * The page's URL.
+   */
+  url?: string;
+}
+export interface ClientReportArg {
+  entries: Activity[];
+}
+export interface ClientReportResult {}
+export interface PageName {
+  title: string;
+  url: string;
+}
+export interface PermissionAskArg {
+  client: Client;
+  /**
+   * A tool's or a CDP method's name.
+   */
+  act: string;
+  /**
+   * What would be done, in words for people; may be empty.
+   */
+  detail: string;
+  page?: PageName;
+}
+export interface PermissionAskResult {
+  decision: "allow" | "refuse";
+  scope: "once" | "session";
+  /**
+   * Why it was refused: human, timeout, stopped or mode today; more may come.
+   */
+  reason?: string;
+}
+export interface PickStartArg {
+  client: Client;
+  /**
+   * What the human is asked to point at.
+   */
+  message: string;
+  /**
+   * How long the human has.
+   */
+  seconds: number;
+}
+export interface PickStartResult {
+  outcome: "cancelled" | "timeout";
+}
+export interface ReviewPresentArg {
+  client: Client;
+  title: string;
+  markdown: string;
+  mode: "replace" | "append" | "update-section";
+  /**
+   * The heading of the section to update.
+   */
+  section?: string;
+}
+export interface ReviewPresentResult {
+  shown: boolean;
+}
+export interface EditorRevealArg {
+  /**
+   * Absolute, or relative to the first folder.
+   */
+  path: string;
+  line?: number;
+  column?: number;
+}
+export interface EditorRevealResult {}
+export interface DebugStartArg {
+  client?: Client;
+  /**
+   * The name of a launch configuration or compound.
+   */
+  configuration?: string;
+  /**
+   * The folder whose launch.json is meant.
+   */
+  folder?: string;
+  /**
+   * A page to debug, where no configuration is named.
+   */
+  url?: string;
+}
+export interface DebugStartResult {
+  session: string;
+  name: string;
+}
+export interface DebugStateArg {
+  session?: string;
+  thread?: number;
+}
+export interface DebugStateResult {
+  sessions: DebugSessionState[];
+}
+export interface DebugSessionState {
+  id: string;
+  name: string;
+  type: string;
+  parent?: string;
+  /**
+   * The name of its launch configuration.
+   */
+  configuration?: string;
+  state: "running" | "paused";
+  /**
+   * Why it is paused, in DAP's words: breakpoint, step, exception, pause, …
+   */
+  reason?: string;
+  /**
+   * The reason in words for people; of an exception, its text.
+   */
+  description?: string;
+  thread?: number;
+  frames?: StackFrame[];
+  /**
+   * Of the top frame.
+   */
+  scopes?: Scope[];
+}
+export interface StackFrame {
+  /**
+   * For debug.evaluate, while the session stays paused.
+   */
+  id: number;
+  name: string;
+  /**
+   * A file of this machine.
+   */
+  path?: string;
+  /**
+   * Where there is no file.
+   */
+  url?: string;
+  line?: number;
+  column?: number;
+}
+export interface Scope {
+  name: string;
+  variables: Variable[];
+}
+export interface Variable {
+  name: string;
+  value: string;
+  type?: string;
+}
+export interface DebugBreakpointsArg {
+  action: "list" | "set" | "remove";
+  path?: string;
+  line?: number;
+  condition?: string;
+  logMessage?: string;
+}
+export interface DebugBreakpointsResult {
+  breakpoints: Breakpoint[];
+}
+export interface Breakpoint {
+  path: string;
+  line: number;
+  column?: number;
+  enabled: boolean;
+  condition?: string;
+  logMessage?: string;
+  hitCondition?: string;
+}
+export interface DebugStepArg {
+  action: "continue" | "over" | "into" | "out" | "pause";
+  session?: string;
+  thread?: number;
+}
+export interface DebugStepResult {
+  session: string;
+  thread?: number;
+  state: "running" | "paused" | "ended";
+  reason?: string;
+  frame?: StackFrame;
+}
+export interface DebugEvaluateArg {
+  expression: string;
+  frame?: number;
+  session?: string;
+}
+export interface DebugEvaluateResult {
+  result: string;
+  type?: string;
+}
+export interface DebugStopArg {
+  client?: Client;
+  session: string;
+}
+export interface DebugStopResult {}

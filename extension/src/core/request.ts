@@ -11,7 +11,9 @@ import type {
   UnlistenRequest,
 } from "./protocol.generated";
 
-export const protocolVersions = [1];
+/** The present one, and the one before. */
+export const protocolVersions = [2, 1] as const;
+export type Version = (typeof protocolVersions)[number];
 export const requestTypes = ["hello", "ping", "state", "listen", "unlisten", "call", "cancel"] as const;
 export type RequestType = (typeof requestTypes)[number];
 
@@ -46,17 +48,18 @@ export function readId(message: Members): Id {
   return id;
 }
 
-/** The type, once it and the version are known here. */
-export function readType(message: Members): RequestType {
+/** The type and the version, once both are known here. */
+export function readType(message: Members): { type: RequestType; version: Version } {
   const type = member(message, "type");
   if (typeof type !== "string" || type === "")
     throw new Refusal("malformed", "type must be a string that is not empty");
   const version = member(message, "version");
   if (!isWhole(version, 1)) throw new Refusal("malformed", "version must be an integer from 1");
-  if (!protocolVersions.includes(version)) throw unsupported(`version ${version}`);
+  const spoken = protocolVersions.find((each) => each === version);
+  if (!spoken) throw unsupported(`version ${version}`);
   const known = requestTypes.find((name) => name === type);
   if (!known) throw new Refusal("unknown_type", `no request is called ${quote(type)}`, { types: [...requestTypes] });
-  return known;
+  return { type: known, version: spoken };
 }
 
 /** The payload; where it is left out, an empty one if the type allows that. */
@@ -66,13 +69,13 @@ export function readPayload(message: Members, type: RequestType): Members {
   return readObject(payload, "/payload");
 }
 
-export function readHello(payload: Members): HelloRequest & { agreed: number } {
+export function readHello(payload: Members): HelloRequest & { agreed: Version } {
   const client = readObject(member(payload, "client"), "/payload/client");
   const name = readText(member(client, "name"), "/payload/client/name", 1);
   const version = readText(member(client, "version"), "/payload/client/version", 0);
   const versions = readList(member(payload, "versions"), "/payload/versions", (item, path) => readWhole(item, path, 1));
-  const agreed = Math.max(...protocolVersions.filter((spoken) => versions.includes(spoken)));
-  if (!Number.isFinite(agreed)) throw unsupported(`none of the versions ${versions.slice(0, 20).join(", ")}`);
+  const agreed = protocolVersions.find((spoken) => versions.includes(spoken));
+  if (!agreed) throw unsupported(`none of the versions ${versions.slice(0, 20).join(", ")}`);
   return { client: { name, version }, versions, agreed };
 }
 

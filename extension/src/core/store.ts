@@ -1,7 +1,7 @@
 // The window's state and the events that told of its changes.
 // Obeys specs/window-protocol/README.md sections 5 (listen) and 8.
 import { isDeepStrictEqual } from "node:util";
-import type { State } from "./protocol.generated";
+import type { Editor, State } from "./protocol.generated";
 
 /** A numbered event, ready to be sent again. */
 export interface Numbered {
@@ -14,7 +14,13 @@ export const replayLimit = 256;
 const replayBytes = 4 * 1024 * 1024;
 
 export class Store {
-  #state: State = { revision: 0, debugSessions: [], browser: null, pages: [] };
+  #state: State = {
+    revision: 0,
+    debugSessions: [],
+    browser: null,
+    pages: [],
+    access: { mode: "full", stopped: [] },
+  };
   #seq = 0;
   #kept: { event: Numbered; bytes: number }[] = [];
   #keptBytes = 0;
@@ -29,11 +35,12 @@ export class Store {
     return this.#seq;
   }
 
-  /** Takes the new content of the state; one event when it differs, none when it does not. */
-  set(content: Omit<State, "revision">): void {
-    const { revision, ...present } = this.#state;
-    if (isDeepStrictEqual(present, content)) return;
-    this.#state = { revision: revision + 1, ...structuredClone(content) };
+  /** Changes members of the state; one event when they differ, none when they do not. */
+  set(changes: Partial<Omit<State, "revision" | "editor">> & { editor?: Editor | undefined }): void {
+    const { editor, ...others } = { ...this.#state, ...structuredClone(changes) };
+    const next: State = { ...others, ...(editor && { editor }) };
+    if (isDeepStrictEqual(this.#state, next)) return;
+    this.#state = { ...next, revision: next.revision + 1 };
     this.#seq += 1;
     const event: Numbered = { type: "state", seq: this.#seq, payload: this.#state };
     this.#keep(event);

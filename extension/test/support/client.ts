@@ -42,7 +42,7 @@ export class Client {
   /** The response to a request. */
   ask(type: string, payload?: object): Promise<Line> {
     const id = this.#id++;
-    this.send({ id, type, version: 1, payload });
+    this.send({ id, type, version: 2, payload });
     return this.until((line) => line.id === id);
   }
 

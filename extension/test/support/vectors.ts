@@ -1,6 +1,7 @@
 // Reads the window protocol's vectors, which bind the Go side too.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { State } from "../../src/core/protocol.generated";
 
 const root = fileURLToPath(new URL("../../../specs/window-protocol/", import.meta.url));
 
@@ -28,6 +29,19 @@ export interface InvalidVector {
   expect: { code: string; id: string | number | null; data?: Record<string, unknown>; closes?: boolean };
 }
 
+export interface VersionVector {
+  name: string;
+  state: State;
+  exchanges: { line: Record<string, unknown>; answer: Record<string, unknown> }[];
+}
+
+export interface CommandVector {
+  name: string;
+  command: string;
+  arg: unknown;
+  result: unknown;
+}
+
 export function schema(): Record<string, unknown> {
   return read("schema.json");
 }
@@ -42,6 +56,14 @@ export function messageVectors(): (MessageVector & { file: string })[] {
 
 export function invalidVectors(): (InvalidVector & { file: string })[] {
   return folder("invalid");
+}
+
+export function versionVectors(): (VersionVector & { file: string })[] {
+  return folder("versions");
+}
+
+export function commandVectors(): (CommandVector & { file: string })[] {
+  return folder("commands");
 }
 
 /** The bytes of a piece: a string is a line and gets its end, the other two are taken as they are. */

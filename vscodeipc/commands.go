@@ -1,0 +1,246 @@
+package vscodeipc
+
+// The commands that a window may offer (spec, commands.md). The hello lists those
+// that it does; [Client.Call] runs them with the argument and result types below.
+const (
+	CommandClientAnnounce   = "client.announce"
+	CommandClientReport     = "client.report"
+	CommandPermissionAsk    = "permission.ask"
+	CommandPickStart        = "pick.start"
+	CommandReviewPresent    = "review.present"
+	CommandEditorReveal     = "editor.reveal"
+	CommandDebugStart       = "debug.start"
+	CommandDebugState       = "debug.state"
+	CommandDebugBreakpoints = "debug.breakpoints"
+	CommandDebugStep        = "debug.step"
+	CommandDebugEvaluate    = "debug.evaluate"
+	CommandDebugStop        = "debug.stop"
+)
+
+// ClientInfo names who uses the window's browser: an MCP host or a CDP client.
+// ID is random, unique among all clients of the window.
+type ClientInfo struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// ConnectedClient is a client that uses the browser now. Kind is "mcp" or "cdp";
+// Since is in milliseconds since the epoch.
+type ConnectedClient struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+	Since   int64  `json:"since"`
+}
+
+// AnnounceArg tells a window of all clients that use its browser by way of this
+// connection. It replaces what the connection said before, and ends with it.
+type AnnounceArg struct {
+	Clients []ConnectedClient `json:"clients"`
+}
+
+// Activity is something that a client did. Time is in milliseconds since the epoch.
+type Activity struct {
+	Client  string `json:"client"` // its ID
+	Time    int64  `json:"time"`
+	Act     string `json:"act"`    // a tool's or a CDP method's name
+	Target  string `json:"target"` // for people; may be empty
+	Outcome string `json:"outcome"`
+	OK      bool   `json:"ok"`
+	URL     string `json:"url,omitempty"` // of the page
+}
+
+// ReportArg tells a window what clients did.
+type ReportArg struct {
+	Entries []Activity `json:"entries"`
+}
+
+// PageName is how people know a page.
+type PageName struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+}
+
+// AskArg asks the human whether a client may act.
+type AskArg struct {
+	Client ClientInfo `json:"client"`
+	Act    string     `json:"act"`
+	Detail string     `json:"detail"` // what would be done, for people; may be empty
+	Page   *PageName  `json:"page,omitempty"`
+}
+
+// AskResult is the answer: Decision is "allow" or "refuse", Scope "once" or
+// "session", and Reason, of a refusal, "human", "timeout", "stopped" or "mode"
+// today.
+type AskResult struct {
+	Decision string `json:"decision"`
+	Scope    string `json:"scope"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// PickArg asks the human to click an element in the page. The client cancels the
+// call as soon as that was done.
+type PickArg struct {
+	Client  ClientInfo `json:"client"`
+	Message string     `json:"message"`
+	Seconds float64    `json:"seconds"` // how long the human has
+}
+
+// PickResult says why no element was picked: Outcome is "cancelled" or "timeout".
+type PickResult struct {
+	Outcome string `json:"outcome"`
+}
+
+// ReviewArg shows Markdown to the human. Mode is "replace", "append" or
+// "update-section"; Section, for the last one, is the section's heading.
+type ReviewArg struct {
+	Client   ClientInfo `json:"client"`
+	Title    string     `json:"title"`
+	Markdown string     `json:"markdown"`
+	Mode     string     `json:"mode"`
+	Section  string     `json:"section,omitempty"`
+}
+
+// ReviewResult says that the human can see it.
+type ReviewResult struct {
+	Shown bool `json:"shown"`
+}
+
+// RevealArg shows a place in the editor. Path is absolute, or relative to the
+// window's first folder; Line and Column count from 1.
+type RevealArg struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+// DebugStartArg starts a launch configuration or compound by name, or debugs a
+// URL; with neither, the window's only browser launch configuration is meant.
+type DebugStartArg struct {
+	Client        *ClientInfo `json:"client,omitempty"`
+	Configuration string      `json:"configuration,omitempty"`
+	Folder        string      `json:"folder,omitempty"` // whose launch.json is meant
+	URL           string      `json:"url,omitempty"`
+}
+
+// DebugStartResult names the session that was started.
+type DebugStartResult struct {
+	Session string `json:"session"`
+	Name    string `json:"name"`
+}
+
+// DebugStateArg narrows the answer to one session, and one of its threads.
+type DebugStateArg struct {
+	Session string `json:"session,omitempty"`
+	Thread  *int   `json:"thread,omitempty"`
+}
+
+// DebugStateResult is what goes on in the window's debugger.
+type DebugStateResult struct {
+	Sessions []DebugSessionState `json:"sessions"`
+}
+
+// DebugSessionState is one debug session. State is "running" or "paused"; the
+// rest below it is there when it is paused.
+type DebugSessionState struct {
+	ID            string       `json:"id"`
+	Name          string       `json:"name"`
+	Type          string       `json:"type"`
+	Parent        string       `json:"parent,omitempty"`
+	Configuration string       `json:"configuration,omitempty"`
+	State         string       `json:"state"`
+	Reason        string       `json:"reason,omitempty"`      // in DAP's words
+	Description   string       `json:"description,omitempty"` // in words for people
+	Thread        *int         `json:"thread,omitempty"`
+	Frames        []StackFrame `json:"frames,omitempty"`
+	Scopes        []Scope      `json:"scopes,omitempty"` // of the top frame
+}
+
+// StackFrame is a place in the program. ID is good for debug.evaluate while the
+// session stays paused. Line and Column count from 1.
+type StackFrame struct {
+	ID     int    `json:"id"`
+	Name   string `json:"name"`
+	Path   string `json:"path,omitempty"`
+	URL    string `json:"url,omitempty"` // where there is no file
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+// Scope is a group of variables.
+type Scope struct {
+	Name      string     `json:"name"`
+	Variables []Variable `json:"variables"`
+}
+
+// Variable is a name with its value as the debugger prints it.
+type Variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Type  string `json:"type,omitempty"`
+}
+
+// BreakpointsArg lists, sets or removes breakpoints, as Action says: "list",
+// "set" or "remove".
+type BreakpointsArg struct {
+	Action     string `json:"action"`
+	Path       string `json:"path,omitempty"`
+	Line       int    `json:"line,omitempty"`
+	Condition  string `json:"condition,omitempty"`
+	LogMessage string `json:"logMessage,omitempty"`
+}
+
+// BreakpointsResult lists the breakpoints that there are now.
+type BreakpointsResult struct {
+	Breakpoints []Breakpoint `json:"breakpoints"`
+}
+
+// Breakpoint is one breakpoint in a source file.
+type Breakpoint struct {
+	Path         string `json:"path"`
+	Line         int    `json:"line"`
+	Column       int    `json:"column,omitempty"`
+	Enabled      bool   `json:"enabled"`
+	Condition    string `json:"condition,omitempty"`
+	LogMessage   string `json:"logMessage,omitempty"`
+	HitCondition string `json:"hitCondition,omitempty"`
+}
+
+// StepArg moves a paused thread, or pauses a running one: Action is "continue",
+// "over", "into", "out" or "pause".
+type StepArg struct {
+	Action  string `json:"action"`
+	Session string `json:"session,omitempty"`
+	Thread  *int   `json:"thread,omitempty"`
+}
+
+// StepResult is the thread's state after the step: "running", "paused" or
+// "ended".
+type StepResult struct {
+	Session string      `json:"session"`
+	Thread  *int        `json:"thread,omitempty"`
+	State   string      `json:"state"`
+	Reason  string      `json:"reason,omitempty"`
+	Frame   *StackFrame `json:"frame,omitempty"`
+}
+
+// DebugEvaluateArg evaluates an expression in a frame, or globally.
+type DebugEvaluateArg struct {
+	Expression string `json:"expression"`
+	Frame      *int   `json:"frame,omitempty"`
+	Session    string `json:"session,omitempty"`
+}
+
+// DebugEvaluateResult is the value as the debugger prints it.
+type DebugEvaluateResult struct {
+	Result string `json:"result"`
+	Type   string `json:"type,omitempty"`
+}
+
+// DebugStopArg ends a debug session that the same client started.
+type DebugStopArg struct {
+	Client  *ClientInfo `json:"client,omitempty"`
+	Session string      `json:"session"`
+}
