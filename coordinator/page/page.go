@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -172,6 +173,15 @@ func (p *Page) URL() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.frames[p.mainID()].url
+}
+
+// Host is the host name of that address, empty for one without.
+func (p *Page) Host() string {
+	u, err := url.Parse(p.URL())
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 func (p *Page) mainID() protocol.FrameID { return protocol.FrameID(p.id) }

@@ -49,5 +49,13 @@ func CheckCaps(names []string) error {
 	return nil
 }
 
-// has says whether a set of tools was asked for.
-func (s *Server) has(name string) bool { return slices.Contains(s.options.Caps, name) }
+// addCapTools adds the sets that were asked for.
+func (s *Server) addCapTools() {
+	for name, addSet := range map[string]func(){
+		capStorage: s.addStorageTools,
+	} {
+		if slices.Contains(s.options.Caps, name) {
+			addSet()
+		}
+	}
+}

@@ -2,11 +2,13 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // oneOf refuses a value that is not one of the allowed ones.
@@ -41,6 +43,18 @@ func (a *agent) textOrFile(ctx context.Context, out *answer, filename, what, tex
 func (a *agent) outputFile(ctx context.Context, filename string) (string, error) {
 	if filename == "" {
 		return "", nil
+	}
+	return a.allowedFile(ctx, filename)
+}
+
+// fileFor is outputFile with a name of its own where the agent gives none: in the
+// output directory, else below the first root.
+func (a *agent) fileFor(ctx context.Context, filename, kind, extension string) (string, error) {
+	if filename == "" {
+		filename = kind + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + "." + extension
+		if dir := a.server.options.OutputDir; dir != "" {
+			filename = filepath.Join(dir, filename)
+		}
 	}
 	return a.allowedFile(ctx, filename)
 }
@@ -96,11 +110,42 @@ func realPath(file string) (string, error) {
 }
 
 func writeFile(file string, data []byte) error {
+	to, err := createFile(file, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(data)
+	return finishFile(to, err)
+}
+
+// writeSecret is writeFile for what only the user may read.
+func writeSecret(file string, data []byte) error {
+	to, err := createFile(file, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = to.Chmod(0o600); err == nil { // it may have been there before
+		_, err = to.Write(data)
+	}
+	return finishFile(to, err)
+}
+
+func createFile(file string, mode os.FileMode) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("save: %w", err)
+		return nil, fmt.Errorf("save: %w", err)
 	}
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		return fmt.Errorf("save: %w", err)
+	to, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return nil, fmt.Errorf("save: %w", err)
 	}
-	return nil
+	return to, nil
+}
+
+// finishFile closes what was written; half a file is removed.
+func finishFile(to *os.File, err error) error {
+	if err = errors.Join(err, to.Close()); err == nil {
+		return nil
+	}
+	os.Remove(to.Name())
+	return fmt.Errorf("save: %w", err)
 }

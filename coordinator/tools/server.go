@@ -77,6 +77,7 @@ func NewServer(o Options) *Server {
 	s.addInputTools()
 	s.addTabTools()
 	s.addNetworkTools()
+	s.addCapTools()
 	return s
 }
 

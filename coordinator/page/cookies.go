@@ -1,0 +1,120 @@
+package page
+
+import (
+	"context"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/storage"
+)
+
+// Cookie is one cookie of the page's browser context, of any site. Its JSON is
+// that of Playwright's storage state.
+type Cookie struct {
+	Name     string  `json:"name"`
+	Value    string  `json:"value"`
+	Domain   string  `json:"domain"` // with a dot in front: subdomains too
+	Path     string  `json:"path"`
+	Expires  float64 `json:"expires"` // seconds since the epoch; -1: with the browser session
+	HTTPOnly bool    `json:"httpOnly"`
+	Secure   bool    `json:"secure"`
+	SameSite string  `json:"sameSite"` // Strict, Lax or None; what has none is Lax
+	// PartitionKey is the site of the page around a partitioned cookie.
+	PartitionKey string `json:"partitionKey,omitempty"`
+	CrossSite    *bool  `json:"_crHasCrossSiteAncestor,omitempty"` // of the partition
+}
+
+// Cookies returns all cookies of the page's browser context.
+func (p *Page) Cookies(ctx context.Context) ([]Cookie, error) {
+	var cookies []Cookie
+	err := p.during(ctx, "reading the cookies", p.browser.opts.CallTimeout, func(ctx context.Context) (err error) {
+		cookies, err = p.cookies(ctx)
+		return err
+	})
+	return cookies, err
+}
+
+func (p *Page) cookies(ctx context.Context) ([]Cookie, error) {
+	// Of the page's session, so that it is the page's browser context.
+	r, err := protocol.Call(ctx, p.session, storage.GetCookies, storage.GetCookiesParams{})
+	if err != nil {
+		return nil, err
+	}
+	cookies := make([]Cookie, len(r.Cookies))
+	for i, c := range r.Cookies {
+		cookies[i] = Cookie{
+			Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Expires: c.Expires,
+			HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: string(c.SameSite),
+		}
+		setDefault(&cookies[i].SameSite, "Lax")
+		if key := c.PartitionKey; key != nil {
+			cookies[i].PartitionKey, cookies[i].CrossSite = key.TopLevelSite, &key.HasCrossSiteAncestor
+		}
+	}
+	return cookies, nil
+}
+
+// SetCookies adds cookies, or replaces those of the same name, domain and path.
+func (p *Page) SetCookies(ctx context.Context, cookies ...Cookie) error {
+	return p.during(ctx, "setting cookies", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		return p.setCookies(ctx, cookies)
+	})
+}
+
+func (p *Page) setCookies(ctx context.Context, cookies []Cookie) error {
+	if len(cookies) == 0 {
+		return nil
+	}
+	params := make([]*network.CookieParam, len(cookies))
+	for i, c := range cookies {
+		params[i] = &network.CookieParam{
+			Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path,
+			HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: network.CookieSameSite(c.SameSite), PartitionKey: c.partition(),
+		}
+		if c.Expires > 0 {
+			params[i].Expires = protocol.TimeSinceEpoch(c.Expires)
+		}
+	}
+	_, err := protocol.Call(ctx, p.session, storage.SetCookies, storage.SetCookiesParams{Cookies: params})
+	return err
+}
+
+func (c *Cookie) partition() *network.CookiePartitionKey {
+	if c.PartitionKey == "" {
+		return nil
+	}
+	return &network.CookiePartitionKey{TopLevelSite: c.PartitionKey, HasCrossSiteAncestor: c.CrossSite == nil || *c.CrossSite}
+}
+
+// DeleteCookies deletes the cookies of that name, of all sites, and returns
+// them.
+func (p *Page) DeleteCookies(ctx context.Context, name string) ([]Cookie, error) {
+	var deleted []Cookie
+	err := p.during(ctx, "deleting a cookie", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		cookies, err := p.cookies(ctx)
+		for _, c := range cookies {
+			if c.Name != name {
+				continue
+			}
+			_, err := protocol.Call(ctx, p.session, network.DeleteCookies, network.DeleteCookiesParams{
+				Name: name, Domain: c.Domain, Path: c.Path, PartitionKey: c.partition(),
+			})
+			if err != nil {
+				return err
+			}
+			deleted = append(deleted, c)
+		}
+		return err
+	})
+	return deleted, err
+}
+
+// ClearCookies deletes all cookies of the page's browser context.
+func (p *Page) ClearCookies(ctx context.Context) error {
+	return p.during(ctx, "clearing the cookies", p.browser.opts.CallTimeout, p.clearCookies)
+}
+
+func (p *Page) clearCookies(ctx context.Context) error {
+	_, err := protocol.Call(ctx, p.session, storage.ClearCookies, storage.ClearCookiesParams{})
+	return err
+}

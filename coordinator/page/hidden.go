@@ -1,0 +1,130 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// hiddenPage is an empty page that can be of any origin: whatever it asks for is
+// answered here, so that no server is asked and none of the site's scripts run.
+type hiddenPage struct {
+	browser *Browser
+	id      target.ID
+	session *cdp.Session
+	paused  *cdp.Subscription
+}
+
+// openHidden opens one that is in no tab strip, and that goes with the
+// connection. A browser that cannot hide one gets it in the background.
+func (b *Browser) openHidden(ctx context.Context, in protocol.BrowserContextID) (*hiddenPage, error) {
+	params := target.CreateTargetParams{URL: "about:blank", Hidden: new(true), BrowserContextID: in}
+	r, err := protocol.Call(ctx, b.conn, target.CreateTarget, params)
+	if refused(err) {
+		params.Hidden, params.Background = nil, new(true)
+		r, err = protocol.Call(ctx, b.conn, target.CreateTarget, params)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &hiddenPage{browser: b, id: r.TargetID}
+	if h.session, err = b.conn.Attach(ctx, r.TargetID); err != nil {
+		h.close()
+		return nil, err
+	}
+	h.paused = h.session.Listen(fetch.RequestPaused.Method)
+	for _, command := range []struct {
+		method string
+		params any
+	}{
+		{"Network.enable", nil},
+		// A service worker would answer in our place.
+		{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}},
+		{fetch.CommandEnable, fetch.EnableParams{}},
+	} {
+		if err := h.session.Call(ctx, command.method, command.params, nil); err != nil {
+			h.close()
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// visit shows an empty document of the origin.
+func (h *hiddenPage) visit(ctx context.Context, origin string) error {
+	address := origin + "/"
+	pending, err := h.session.Start(ctx, cdppage.CommandNavigate, cdppage.NavigateParams{URL: address})
+	if err != nil {
+		return err
+	}
+	for {
+		var e cdp.Event
+		var open bool
+		select {
+		case e, open = <-h.paused.C():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if !open {
+			return h.paused.Err()
+		}
+		var request fetch.EventRequestPaused
+		if err := e.Decode(&request); err != nil {
+			return err
+		}
+		if request.Request == nil || request.Request.URL != address {
+			_, _ = h.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: request.RequestID, ErrorReason: network.ErrorReasonAborted})
+			continue
+		}
+		if err := h.session.Call(ctx, fetch.CommandFulfillRequest, fetch.FulfillRequestParams{
+			RequestID: request.RequestID, ResponseCode: 200,
+			ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "text/html"}}, Body: []byte("<!doctype html>"),
+		}, nil); err != nil {
+			return err
+		}
+		var r cdppage.NavigateResult
+		if err := pending.Wait(ctx, &r); err != nil {
+			return err
+		}
+		if r.ErrorText != "" {
+			return &NavigationError{URL: address, Code: r.ErrorText}
+		}
+		return nil
+	}
+}
+
+// callExtra runs one of the extra functions in the document.
+func (h *hiddenPage) callExtra(ctx context.Context, name string, argument, result any) error {
+	encoded, err := json.Marshal(argument)
+	if err != nil {
+		return err
+	}
+	r, err := protocol.Call(ctx, h.session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: "(" + extra(name) + ")(" + string(encoded) + ")", ReturnByValue: new(true),
+	})
+	if err != nil {
+		return err
+	}
+	return decodeExtra(runtime.CallFunctionOnResult{Result: r.Result, ExceptionDetails: r.ExceptionDetails}, result)
+}
+
+// close closes the page also where the caller's time is up.
+func (h *hiddenPage) close() {
+	if h.paused != nil {
+		h.paused.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := protocol.Call(ctx, h.browser.conn, target.CloseTarget, target.CloseTargetParams{TargetID: h.id}); err != nil {
+		h.browser.log.Debug("page: close a hidden page", "err", err)
+	}
+}

@@ -1,0 +1,277 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+type keyIn struct {
+	Key string `json:"key"`
+	inWindow
+}
+
+type setItemIn struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	inWindow
+}
+
+type cookieListIn struct {
+	Domain string `json:"domain,omitempty" jsonschema:"Only of domains with this in them"`
+	Path   string `json:"path,omitempty" jsonschema:"Only of paths that begin so"`
+	inWindow
+}
+
+type cookieNameIn struct {
+	Name string `json:"name"`
+	inWindow
+}
+
+type cookieSetIn struct {
+	Name     string  `json:"name"`
+	Value    string  `json:"value"`
+	Domain   string  `json:"domain,omitempty" jsonschema:"Default: the page's host; with a dot in front subdomains too"`
+	Path     string  `json:"path,omitempty" jsonschema:"Default: /"`
+	Expires  float64 `json:"expires,omitempty" jsonschema:"Seconds since 1970; without it the cookie ends with the browser"`
+	HTTPOnly bool    `json:"httpOnly,omitempty"`
+	Secure   bool    `json:"secure,omitempty"`
+	SameSite string  `json:"sameSite,omitempty" jsonschema:"Strict, Lax or None"`
+	inWindow
+}
+
+func (s *Server) addStorageTools() {
+	add(s, &mcp.Tool{Name: "browser_cookie_list", Description: "List the browser's cookies", Annotations: reads("List cookies")}, cookieList)
+	add(s, &mcp.Tool{Name: "browser_cookie_get", Description: "The cookies of a name in full", Annotations: reads("Get a cookie")}, cookieGet)
+	add(s, &mcp.Tool{Name: "browser_cookie_set", Description: "Set a cookie", Annotations: acts("Set a cookie")}, cookieSet)
+	add(s, &mcp.Tool{Name: "browser_cookie_delete", Description: "Delete the cookies of a name", Annotations: acts("Delete a cookie")}, cookieDelete)
+	add(s, &mcp.Tool{Name: "browser_cookie_clear", Description: "Delete all cookies, of every site", Annotations: acts("Clear cookies")}, cookieClear)
+	s.addAreaTools(page.LocalStorage)
+	s.addAreaTools(page.SessionStorage)
+	s.addStateTools()
+}
+
+// addAreaTools adds the same five tools for a storage area of the page.
+func (s *Server) addAreaTools(area page.StorageArea) {
+	name := "browser_" + strings.ToLower(string(area))
+	add(s, &mcp.Tool{Name: name + "_list", Description: fmt.Sprintf("List the page's %s", area), Annotations: reads("List " + string(area))},
+		func(ctx context.Context, a *agent, in inWindow) (*answer, error) { return itemList(ctx, a, area, in) })
+	add(s, &mcp.Tool{Name: name + "_get", Description: fmt.Sprintf("One %s item in full", area), Annotations: reads("Get an item of " + string(area))},
+		func(ctx context.Context, a *agent, in keyIn) (*answer, error) { return itemGet(ctx, a, area, in) })
+	add(s, &mcp.Tool{Name: name + "_set", Description: fmt.Sprintf("Set a %s item", area), Annotations: acts("Set an item of " + string(area))},
+		func(ctx context.Context, a *agent, in setItemIn) (*answer, error) { return itemSet(ctx, a, area, in) })
+	add(s, &mcp.Tool{Name: name + "_delete", Description: fmt.Sprintf("Delete a %s item", area), Annotations: acts("Delete an item of " + string(area))},
+		func(ctx context.Context, a *agent, in keyIn) (*answer, error) { return itemDelete(ctx, a, area, in) })
+	add(s, &mcp.Tool{Name: name + "_clear", Description: fmt.Sprintf("Clear the page's %s", area), Annotations: acts("Clear " + string(area))},
+		func(ctx context.Context, a *agent, in inWindow) (*answer, error) { return itemClear(ctx, a, area, in) })
+}
+
+func cookieList(ctx context.Context, a *agent, in cookieListIn) (*answer, error) {
+	cookies, err := a.cookies(ctx, in.Window, func(c page.Cookie) bool {
+		return strings.Contains(c.Domain, in.Domain) && strings.HasPrefix(c.Path, in.Path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	for _, c := range cookies {
+		out.quotef("%s=%s (%s%s)", c.Name, brief(c.Value), c.Domain, c.Path)
+	}
+	if len(cookies) == 0 {
+		out.addf("There are none.")
+	}
+	return out, nil
+}
+
+func cookieGet(ctx context.Context, a *agent, in cookieNameIn) (*answer, error) {
+	cookies, err := a.cookies(ctx, in.Window, func(c page.Cookie) bool { return c.Name == in.Name })
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	for _, c := range cookies {
+		out.quotef("%s=%s", c.Name, c.Value)
+		attributes := []string{"domain " + c.Domain, "path " + c.Path, "SameSite " + c.SameSite}
+		if c.HTTPOnly {
+			attributes = append(attributes, "HttpOnly")
+		}
+		if c.Secure {
+			attributes = append(attributes, "Secure")
+		}
+		if c.PartitionKey != "" {
+			attributes = append(attributes, "partitioned below "+c.PartitionKey)
+		}
+		if c.Expires >= 0 {
+			attributes = append(attributes, "until "+time.Unix(int64(c.Expires), 0).UTC().Format(time.RFC3339))
+		}
+		out.quotef("  %s", strings.Join(attributes, ", "))
+	}
+	if len(cookies) == 0 {
+		out.addf("There is no cookie %s.", in.Name)
+	}
+	return out, nil
+}
+
+func (a *agent) cookies(ctx context.Context, window string, wanted func(page.Cookie) bool) ([]page.Cookie, error) {
+	p, err := a.page(ctx, window)
+	if err != nil {
+		return nil, err
+	}
+	cookies, err := p.Cookies(ctx)
+	return slices.DeleteFunc(cookies, func(c page.Cookie) bool { return !wanted(c) }), err
+}
+
+func cookieSet(ctx context.Context, a *agent, in cookieSetIn) (*answer, error) {
+	if err := oneOf("sameSite", in.SameSite, "", "Strict", "Lax", "None"); err != nil {
+		return nil, err
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	c := page.Cookie{
+		Name: in.Name, Value: in.Value, Domain: in.Domain, Path: in.Path, Expires: in.Expires,
+		HTTPOnly: in.HTTPOnly, Secure: in.Secure, SameSite: in.SameSite,
+	}
+	if c.Domain == "" {
+		c.Domain = p.Host()
+	}
+	if c.Domain == "" {
+		return nil, fmt.Errorf("domain: the page at %s has no host, so name one", p.URL())
+	}
+	if c.Path == "" {
+		c.Path = "/"
+	}
+	if err := p.SetCookies(ctx, c); err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Set the cookie %s of %s%s.", c.Name, c.Domain, c.Path)
+	return out, nil
+}
+
+func cookieDelete(ctx context.Context, a *agent, in cookieNameIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := p.DeleteCookies(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	for _, c := range deleted {
+		out.quotef("Deleted the cookie %s of %s%s.", c.Name, c.Domain, c.Path)
+	}
+	if len(deleted) == 0 {
+		out.addf("There is no cookie %s.", in.Name)
+	}
+	return out, nil
+}
+
+func cookieClear(ctx context.Context, a *agent, in inWindow) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.ClearCookies(ctx); err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Deleted all cookies.")
+	return out, nil
+}
+
+func itemList(ctx context.Context, a *agent, area page.StorageArea, in inWindow) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	items, err := p.Items(ctx, area)
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	for _, item := range items {
+		out.quotef("%s=%s", item.Name, brief(item.Value))
+	}
+	if len(items) == 0 {
+		out.addf("The %s is empty.", area)
+	}
+	return out, nil
+}
+
+func itemGet(ctx context.Context, a *agent, area page.StorageArea, in keyIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	items, err := p.Items(ctx, area)
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	i := slices.IndexFunc(items, func(item page.Item) bool { return item.Name == in.Key })
+	if i < 0 {
+		out.addf("There is no item %s.", in.Key)
+		return out, nil
+	}
+	out.quotef("%s=%s", in.Key, items[i].Value)
+	return out, nil
+}
+
+func itemSet(ctx context.Context, a *agent, area page.StorageArea, in setItemIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.SetItem(ctx, area, in.Key, in.Value); err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Set %s.", in.Key)
+	return out, nil
+}
+
+func itemDelete(ctx context.Context, a *agent, area page.StorageArea, in keyIn) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.RemoveItem(ctx, area, in.Key); err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Deleted %s.", in.Key)
+	return out, nil
+}
+
+func itemClear(ctx context.Context, a *agent, area page.StorageArea, in inWindow) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.ClearItems(ctx, area); err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("The %s is empty now.", area)
+	return out, nil
+}
+
+// longestValue is how much of a value a list shows.
+const longestValue = 200
+
+func brief(value string) string {
+	runes := []rune(value)
+	if len(runes) <= longestValue {
+		return value
+	}
+	return fmt.Sprintf("%s… (%d characters)", string(runes[:longestValue]), len(runes))
+}
