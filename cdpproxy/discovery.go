@@ -84,7 +84,7 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	if p.opts.Rule == nil || !changesSomething(path) {
 		return nil, nil
 	}
-	m := &Message{Client: p.client(r, b, path)}
+	m := &Message{Client: p.client(r, b, path, ctx.Done())}
 	_, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
 	params := map[string]string{"targetId": strings.TrimSuffix(id, "/")}
 	switch command(path) {

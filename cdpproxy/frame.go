@@ -11,7 +11,7 @@ const (
 	closeGoingAway      = 1001 // the browser or this endpoint ends
 	closeProtocol       = 1002 // the client breaks RFC 6455
 	closeUnsupported    = 1003 // the client sends a binary message
-	closePolicy         = 1008 // the client reads too slowly
+	closePolicy         = 1008 // the client reads too slowly, or is sent away
 	closeTooBig         = 1009 // more than Chromium accepts
 	closeServiceRestart = 1012 // another browser has taken the place
 )

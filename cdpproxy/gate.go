@@ -25,11 +25,12 @@ type gate struct {
 	bytes   int // in waiting
 }
 
-// waiting is a message whose verdict comes later.
+// waiting is a message whose verdict comes later, or that keeps its place
+// behind such a one.
 type waiting struct {
-	m     *Message
-	raw   []byte
-	later <-chan Verdict
+	m       *Message
+	raw     []byte
+	verdict Verdict
 }
 
 func newGate(r *relay, rule Rule) *gate {
@@ -56,7 +57,7 @@ func (g *gate) judge(msg *message) error {
 		return g.relay.down.say(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
 	}
 	v := g.rule.Judge(m)
-	if v.Action != Wait {
+	if v.Action != Wait && !(v.Behind && g.holds()) {
 		return g.apply(m, msg.raw, v)
 	}
 	g.mu.Lock()
@@ -64,13 +65,20 @@ func (g *gate) judge(msg *message) error {
 	if len(g.waiting) == maxWaiting || g.bytes+len(msg.raw) > maxWaitingBytes {
 		return g.relay.down.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
 	}
-	g.waiting = append(g.waiting, waiting{m, append([]byte(nil), msg.raw...), v.Later})
+	g.waiting = append(g.waiting, waiting{m, append([]byte(nil), msg.raw...), v})
 	g.bytes += len(msg.raw)
 	if len(g.waiting) == 1 {
 		g.wg.Add(1)
 		go g.release()
 	}
 	return nil
+}
+
+// holds reports whether something waits. Only this goroutine's judge adds to it.
+func (g *gate) holds() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting) > 0
 }
 
 // release lets waiting messages go in their order, as their verdicts come. It
@@ -82,7 +90,7 @@ func (g *gate) release() {
 		first := g.waiting[0]
 		g.mu.Unlock()
 
-		v := Verdict{Action: Wait, Later: first.later}
+		v := first.verdict
 		for v.Action == Wait {
 			var ok bool
 			select {
@@ -113,6 +121,8 @@ func (g *gate) apply(m *Message, raw []byte, v Verdict) error {
 	switch v.Action {
 	case Pass:
 		return g.relay.write(raw)
+	case Ignore:
+		return g.relay.down.say(doneReply(m))
 	case End:
 		err := g.relay.down.say(doneReply(m))
 		g.relay.end(ending{code: closeNormal, reason: v.Reason})

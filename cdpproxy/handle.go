@@ -169,8 +169,3 @@ func (p *Proxy) stillCurrent(b *Browser) bool {
 	now, _ := p.source.Browser()
 	return now != nil && now.Generation == b.Generation
 }
-
-// client describes who asks, for rules and logs.
-func (p *Proxy) client(r *http.Request, b *Browser, path string) *Client {
-	return &Client{Number: p.count.Add(1), UserAgent: r.UserAgent(), Path: path, Browser: b.Name}
-}

@@ -41,6 +41,8 @@ type Options struct {
 	MaxBuffered int
 	// Rule judges what clients say. Nil: all passes, unread.
 	Rule Rule
+	// Watcher is told who is connected. Nil: nobody is.
+	Watcher ClientWatcher
 	// Handlers are paths of the embedding program, such as "/standby/".
 	// Host and Origin are checked for them; further admission is theirs.
 	Handlers map[string]http.Handler

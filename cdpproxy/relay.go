@@ -34,9 +34,8 @@ type relay struct {
 	upstream *net.TCPConn
 	client   *net.TCPConn // set by attach, before run
 
-	who   *Client
-	began time.Time
-	down  *downstream // set by run
+	who  *Client
+	down *downstream // set by run
 
 	bytesUp, bytesDown atomic.Uint64
 
@@ -65,6 +64,9 @@ func (r *relay) end(e ending) {
 	close(r.over)
 	r.upstream.SetDeadline(time.Unix(1, 0))
 }
+
+// sendAway ends the relay on the embedding program's behalf.
+func (r *relay) sendAway(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
 
 // ended reports whether there is a reason to end.
 func (r *relay) ended() bool {
@@ -114,6 +116,10 @@ func (r *relay) run() {
 		return
 	}
 	r.down = &downstream{out: &sender{conn: r.client, try: try, limit: r.proxy.opts.MaxBuffered}}
+	if watcher := r.proxy.opts.Watcher; watcher != nil {
+		watcher.Joined(r.who, r.sendAway)
+		defer watcher.Left(r.who)
+	}
 	go r.pumpUp()
 	r.pumpDown()
 	<-r.upDone

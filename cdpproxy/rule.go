@@ -12,14 +12,6 @@ type Rule interface {
 	Judge(m *Message) Verdict
 }
 
-// Client is one connection or, for /json/*, one request.
-type Client struct {
-	Number    uint64 // differs for every client of a Proxy
-	UserAgent string
-	Path      string // without the token
-	Browser   string // Name of the browser that it speaks to
-}
-
 // Message is a CDP command. A discovery request that changes something is
 // presented as the command that would do the same, without an ID:
 // Target.createTarget, Target.activateTarget or Target.closeTarget.
@@ -40,6 +32,8 @@ type Verdict struct {
 	// Later brings the final verdict on a message that waits; closed without
 	// one, it refuses.
 	Later <-chan Verdict
+	// Behind keeps the message behind those that still wait.
+	Behind bool
 }
 
 // Action is the kind of a Verdict.
@@ -50,6 +44,8 @@ const (
 	Pass Action = iota
 	// Refuse: the client gets a CDP error; the browser hears nothing.
 	Refuse
+	// Ignore: the client is answered as if done; the browser hears nothing.
+	Ignore
 	// End: the client is answered as if done, and its connection closed. For
 	// Browser.close, which would end the browser for everyone.
 	End

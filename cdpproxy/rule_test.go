@@ -16,8 +16,8 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// testRule refuses Runtime.evaluate, ends a client that says Browser.close, and
-// lets Page.navigate wait.
+// testRule refuses Runtime.evaluate, ends a client that says Browser.close, lets
+// Page.navigate wait and keeps DOM.focus behind it.
 type testRule struct {
 	mu      sync.Mutex // guards what follows
 	seen    []string
@@ -36,6 +36,10 @@ func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 		return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: m.Method + " is refused by the test"}
 	case "Browser.close":
 		return cdpproxy.Verdict{Action: cdpproxy.End, Reason: "the browser stays"}
+	case "DOM.focus":
+		return cdpproxy.Verdict{Behind: true}
+	case "Emulation.setFocusEmulationEnabled":
+		return cdpproxy.Verdict{Action: cdpproxy.Ignore}
 	case "Page.navigate":
 		later := make(chan cdpproxy.Verdict, 1)
 		r.waiting = append(r.waiting, later)

@@ -55,7 +55,7 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 	for rel := range p.relays {
 		s.Clients = append(s.Clients, statusClient{
 			Number: rel.who.Number, Agent: rel.who.UserAgent, Path: rel.who.Path, Browser: rel.browser.label(),
-			Since: now.Sub(rel.began).Round(time.Second).String(),
+			Since: now.Sub(rel.who.Since).Round(time.Second).String(),
 			Up:    size(rel.bytesUp.Load()), Down: size(rel.bytesDown.Load()),
 		})
 	}

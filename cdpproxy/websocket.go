@@ -114,10 +114,11 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 		u.close()
 		return nil, "", errChanged
 	}
+	over := make(chan struct{})
 	rel := &relay{
 		proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(),
-		who: p.client(r, b, path), began: time.Now(),
-		over: make(chan struct{}), upDone: make(chan struct{}),
+		who:  p.client(r, b, path, over),
+		over: over, upDone: make(chan struct{}),
 	}
 	if !p.add(rel) {
 		u.close()

@@ -1,0 +1,92 @@
+package cdpproxy
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Client is one connection or, for /json/*, one request.
+type Client struct {
+	// ID is random, so that it differs from that of every other client, of this
+	// proxy or another.
+	ID     string
+	Number uint64 // counts the clients of this proxy
+	// Name and Version are what the User-Agent lets guess, for people. Name is
+	// never empty.
+	Name, Version string
+	UserAgent     string
+	Path          string // without the token
+	Browser       string // Name of the browser that it speaks to
+	Since         time.Time
+	// Done is closed when the client has gone or is being sent away.
+	Done <-chan struct{}
+}
+
+// ClientWatcher is told who is connected. Its methods must not block.
+type ClientWatcher interface {
+	// Joined tells of a connection before anything that it says is judged. end
+	// closes it (1008) with a reason; it may be called at any time, and often.
+	Joined(c *Client, end func(reason string))
+	// Left is the last that is told of a connection.
+	Left(c *Client)
+}
+
+// client describes who asks.
+func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan struct{}) *Client {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	c := &Client{
+		ID: hex.EncodeToString(id[:]), Number: p.count.Add(1),
+		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(), Done: done,
+	}
+	c.Name, c.Version = guessName(c.UserAgent, r.Header.Get("Origin"))
+	return c
+}
+
+// programs are names for people, where the User-Agent has another.
+var programs = map[string]string{
+	"":               "CDP client",
+	"Go-http-client": "Go program",
+	"node":           "Node.js program",
+	"undici":         "Node.js program",
+	"Mozilla":        "browser",
+}
+
+// nameLimit bounds what is shown of a name that anybody may choose.
+const nameLimit = 40
+
+// guessName reads "Playwright/1.65.1 (x64; …)" and "Puppeteer 24.43.1".
+func guessName(agent, origin string) (name, version string) {
+	if origin == DevToolsOrigin {
+		return "DevTools", ""
+	}
+	product, comment, _ := strings.Cut(strings.TrimSpace(agent), " ")
+	name, version, _ = strings.Cut(product, "/")
+	if version == "" && comment != "" && unicode.IsDigit(rune(comment[0])) {
+		version, _, _ = strings.Cut(comment, " ")
+	}
+	if known, ok := programs[name]; ok {
+		return known, "" // the version is a library's
+	}
+	return printable(name), printable(version)
+}
+
+// printable cuts s to what can stand in a line for people.
+func printable(s string) string {
+	var b strings.Builder
+	n := 0
+	for _, c := range s {
+		if n++; n > nameLimit {
+			break
+		}
+		if !unicode.IsPrint(c) {
+			c = '\ufffd'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

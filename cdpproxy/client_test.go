@@ -1,0 +1,110 @@
+package cdpproxy_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// joined is a ClientWatcher that hands on what it is told.
+type joined struct {
+	came, left chan *cdpproxy.Client
+	ends       chan func(string)
+}
+
+func newJoined() *joined {
+	return &joined{make(chan *cdpproxy.Client, 10), make(chan *cdpproxy.Client, 10), make(chan func(string), 10)}
+}
+
+func (j *joined) Joined(c *cdpproxy.Client, end func(string)) { j.came <- c; j.ends <- end }
+func (j *joined) Left(c *cdpproxy.Client)                     { j.left <- c }
+
+// TestClients: the embedding program knows who is connected, and can send one
+// away, who is told why.
+func TestClients(t *testing.T) {
+	watcher := newJoined()
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Watcher: watcher})
+	ids := map[string]bool{}
+	for _, c := range []struct{ agent, origin, name, version string }{
+		{"Playwright/1.65.1 (x64; debian 12) node/20.20", "", "Playwright", "1.65.1"},
+		{"Puppeteer 24.43.1", "", "Puppeteer", "24.43.1"},
+		{"Go-http-client/1.1", "", "Go program", ""},
+		{"Mozilla/5.0 (X11; Linux x86_64)", cdpproxy.DevToolsOrigin, "DevTools", ""},
+		{"", "", "CDP client", ""},
+		{"my\u202eprogram/" + strings.Repeat("9", 100), "", "my\ufffdprogram", strings.Repeat("9", 40)},
+	} {
+		header := http.Header{"User-Agent": {c.agent}}
+		if c.origin != "" {
+			header.Set("Origin", c.origin)
+		}
+		conn, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: header})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, end := <-watcher.came, <-watcher.ends
+		if got.Name != c.name || got.Version != c.version || got.Since.IsZero() || ids[got.ID] || len(got.ID) != 32 {
+			t.Errorf("%q: %+v, want %q %q", c.agent, got, c.name, c.version)
+		}
+		ids[got.ID] = true
+		call(t, conn, getVersion)
+		end("stopped by the test")
+		end("again")
+		_, _, err = conn.Read(testContext(t))
+		var closed websocket.CloseError
+		if !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || closed.Reason != "stopped by the test" {
+			t.Errorf("%q: %v", c.agent, err)
+		}
+		if left := <-watcher.left; left != got {
+			t.Errorf("%+v left, not %+v", left, got)
+		}
+		<-got.Done
+	}
+	// Others are not disturbed, and requests are no clients.
+	if _, version := get(t, addr, "/json/version", nil); !strings.Contains(version, "Browser") || len(watcher.came) != 0 {
+		t.Errorf("after that: %s", version)
+	}
+}
+
+// TestBehind: what a rule wants kept in its place does not overtake what waits.
+func TestBehind(t *testing.T) {
+	rule := newRule()
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	id := openTab(t, addr)
+	defer direct(t, "/json/close/"+id) // through the endpoint it is refused
+	c := dial(t, addr, "/devtools/page/"+id)
+	say := func(id int, method string) {
+		t.Helper()
+		if err := c.Write(testContext(t), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":%q}`, id, method)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(1, "Page.navigate")
+	<-rule.waits
+	say(2, "DOM.focus") // Behind
+	say(3, "Page.bringToFront")
+	say(4, "Emulation.setFocusEmulationEnabled") // Ignore
+	for want := 3.0; want <= 4; want++ {
+		if reply := nextReply(t, c); reply["id"] != want || reply["result"] == nil {
+			t.Errorf("%v, want the result of %v", reply, want)
+		}
+	}
+	rule.mu.Lock()
+	first := rule.waiting[0]
+	rule.mu.Unlock()
+	first <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
+	for want := 1.0; want <= 2; want++ {
+		if reply := nextReply(t, c); reply["id"] != want {
+			t.Errorf("%v, want the answer to %v", reply, want)
+		}
+	}
+	// And with nothing in its way it waits for nothing.
+	if reply := exchange(t, c, `{"id":5,"method":"DOM.focus"}`); reply["id"] != 5.0 {
+		t.Errorf("%v", reply)
+	}
+}
