@@ -28,10 +28,10 @@ export class Refusal extends Error {
   }
 }
 
-type Members = Record<string, unknown>;
+export type Members = Record<string, unknown>;
 
 /** A member of its own: what an object inherits is not in the message. */
-function member(of: Members, name: string): unknown {
+export function member(of: Members, name: string): unknown {
   return Object.hasOwn(of, name) ? of[name] : undefined;
 }
 
@@ -115,23 +115,23 @@ function readResume(value: unknown): Resume {
   };
 }
 
-function readObject(value: unknown, path: string): Members {
+export function readObject(value: unknown, path: string): Members {
   if (value === null || typeof value !== "object" || Array.isArray(value)) throw bad(path, "must be an object");
   return value as Members;
 }
 
-function readText(value: unknown, path: string, shortest: number): string {
+export function readText(value: unknown, path: string, shortest: number): string {
   if (typeof value !== "string") throw bad(path, "must be a string");
   if (value.length < shortest) throw bad(path, "must not be empty");
   return value;
 }
 
-function readWhole(value: unknown, path: string, least: number): number {
+export function readWhole(value: unknown, path: string, least: number): number {
   if (!isWhole(value, least)) throw bad(path, `must be an integer from ${least}`);
   return value;
 }
 
-function readList<T>(value: unknown, path: string, item: (value: unknown, path: string) => T): [T, ...T[]] {
+export function readList<T>(value: unknown, path: string, item: (value: unknown, path: string) => T): [T, ...T[]] {
   if (!Array.isArray(value)) throw bad(path, "must be a list");
   const [first, ...rest] = value.map((each, index) => item(each, `${path}/${index}`));
   if (first === undefined) throw bad(path, "must not be empty");
@@ -142,7 +142,7 @@ function isWhole(value: unknown, least: number): value is number {
   return Number.isInteger(value) && (value as number) >= least;
 }
 
-function bad(path: string, what: string): Refusal {
+export function bad(path: string, what: string): Refusal {
   return new Refusal("bad_payload", `${path} ${what}`, { path });
 }
 
