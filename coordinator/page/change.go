@@ -20,6 +20,7 @@ const (
 type mark struct {
 	console, seq            int64
 	commits, moves, windows int
+	choosers                int
 	inputs                  int64
 	url                     string
 }
@@ -34,9 +35,16 @@ func (p *Page) markNow() mark {
 	p.download = ""
 	return mark{
 		inputs:  p.inputs.Load(),
-		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows,
+		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: p.choosers,
 		url: p.frames[p.mainID()].url,
 	}
+}
+
+// operate is act for input, which may open a file chooser.
+func (p *Page) operate(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
+	p.holdChoosers(ctx, true)
+	defer p.holdChoosers(ctx, false)
+	return p.act(ctx, doing, timeout, do)
 }
 
 // act runs something that may change the page and answers with what changed. A
@@ -160,6 +168,9 @@ func (p *Page) since(before mark) Change {
 		Dialog:    p.dialog,
 		Console:   p.console.after(before.console, "warning"),
 		Download:  p.download,
+	}
+	if p.choosers != before.choosers {
+		c.Chooser = p.chooser
 	}
 	windows := p.windows - before.windows
 	p.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // replayed, since the browser's own would follow the user's pointer.
 func (p *Page) Drag(ctx context.Context, from, to string) (Change, error) {
 	patience := p.patience(0)
-	return p.act(ctx, "dragging "+from+" to "+to, 2*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
+	return p.operate(ctx, "dragging "+from+" to "+to, 2*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
 		end, err := p.ready(ctx, to, "hover", patience)
 		if err != nil {
 			return err
@@ -87,11 +87,8 @@ func (p *Page) dragTo(ctx context.Context, start *spot, x, y float64) error {
 
 // drop replays a drag over the target and lets go.
 func (p *Page) drop(ctx context.Context, data *input.DragData, x, y float64) error {
-	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
-		err := p.session.Call(ctx, input.CommandDispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: data}, nil)
-		if err != nil {
-			return err
-		}
+	if err := p.dragEvents(ctx, data, x, y); err != nil {
+		return err
 	}
 	return p.mouse(ctx, x, y, 0, []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1}})
 }

@@ -190,6 +190,7 @@ var pageEvents = map[string]func(*Page, cdp.Event) error{
 	cdppage.LoadEventFired.Method:           pageHandler((*Page).loadFired),
 	cdppage.JavascriptDialogOpening.Method:  pageHandler((*Page).dialogOpening),
 	cdppage.JavascriptDialogClosed.Method:   pageHandler((*Page).dialogClosed),
+	cdppage.FileChooserOpened.Method:        pageHandler((*Page).chooserOpened),
 	cdppage.WindowOpen.Method:               pageHandler((*Page).windowOpened),
 	"Page.downloadWillBegin":                pageHandler((*Page).downloadBegins),
 	runtime.ExecutionContextsCleared.Method: pageHandler((*Page).contextsCleared),

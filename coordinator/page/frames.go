@@ -71,6 +71,7 @@ func (p *Page) commit(session *cdp.Session, n *protocol.Frame) {
 	}
 	if n.ID == p.mainID() {
 		p.pending, p.loaded, p.parsed = "", false, false
+		p.chooser = nil
 		p.commits++
 		if p.ended == ErrCrashed {
 			p.ended = nil

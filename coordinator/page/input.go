@@ -72,7 +72,7 @@ func (p *Page) patience(asked time.Duration) time.Duration {
 // act itself may take.
 func (p *Page) actOn(ctx context.Context, doing, target, kind string, patience time.Duration, do func(ctx context.Context, s *spot) error) (Change, error) {
 	patience = p.patience(patience)
-	return p.act(ctx, doing, patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
+	return p.operate(ctx, doing, patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
 		waiting, cancel := context.WithTimeoutCause(ctx, patience+readyMargin, &TimeoutError{
 			Doing: "waiting for " + target + " to be ready", After: humanDuration(patience), Hint: "the page may be busy or paused in the debugger",
 		})
@@ -96,18 +96,12 @@ func (p *Page) Click(ctx context.Context, target string, opts ClickOptions) (Cha
 	if err != nil {
 		return Change{}, err
 	}
-	clicks := 1
+	count := 1
 	if opts.Double {
-		clicks = 2
+		count = 2
 	}
 	return p.actOn(ctx, "clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot) error {
-		events := []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved}}
-		for n := 1; n <= clicks; n++ {
-			events = append(events,
-				input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, Button: button, Buttons: mask, ClickCount: int64(n)},
-				input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: button, ClickCount: int64(n)})
-		}
-		return p.mouse(ctx, s.x, s.y, modifiers, events)
+		return p.mouse(ctx, s.x, s.y, modifiers, clicks(button, mask, count))
 	})
 }
 
@@ -130,6 +124,12 @@ func (p *Page) mouse(ctx context.Context, x, y float64, modifiers int64, events 
 			return err
 		}
 		sent = append(sent, pending)
+		p.mu.Lock()
+		p.pointer = pointer{x: x, y: y, buttons: e.Buttons}
+		if e.Buttons != 0 {
+			p.pointer.button = e.Button
+		}
+		p.mu.Unlock()
 	}
 	return waitAll(ctx, sent)
 }
@@ -228,7 +228,7 @@ func (s *spot) choose(ctx context.Context, values []string) error {
 // cannot be filled and says which.
 func (p *Page) FillForm(ctx context.Context, fields []Field) (Change, error) {
 	patience := p.patience(0)
-	return p.act(ctx, "filling the form", time.Duration(len(fields))*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
+	return p.operate(ctx, "filling the form", time.Duration(len(fields))*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
 		for i, f := range fields {
 			if err := p.fillField(ctx, f, patience); err != nil {
 				return &fieldError{Index: i, Field: f, Err: err}
@@ -282,12 +282,7 @@ func (p *Page) check(ctx context.Context, s *spot, value string) error {
 	if err := s.call(ctx, "checked", nil, &is); err != nil || is == want {
 		return err
 	}
-	err := p.mouse(ctx, s.x, s.y, 0, []input.DispatchMouseEventParams{
-		{Type: input.DispatchMouseEventTypeMouseMoved},
-		{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1},
-		{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
-	})
-	if err != nil {
+	if err := p.mouse(ctx, s.x, s.y, 0, clicks(input.MouseButtonLeft, 1, 1)); err != nil {
 		return err
 	}
 	if err := s.call(ctx, "checked", nil, &is); err != nil {

@@ -168,7 +168,7 @@ func (p *Page) PressKey(ctx context.Context, spec string) (Change, error) {
 	if _, _, err := parseKey(spec); err != nil {
 		return Change{}, err
 	}
-	return p.act(ctx, "pressing "+spec, p.browser.opts.CallTimeout, func(ctx context.Context) error {
+	return p.operate(ctx, "pressing "+spec, p.browser.opts.CallTimeout, func(ctx context.Context) error {
 		if err := p.emulateFocus(ctx); err != nil {
 			return err
 		}

@@ -43,6 +43,9 @@ type Page struct {
 	windows  int    // windows that the page asked to open
 	download string // URL of the last download
 	dialog   *Dialog
+	chooser  *FileChooser // not answered yet
+	choosers int          // how many were opened
+	pointer  pointer
 	ended    error // ErrCrashed until revived, or ErrPageClosed
 	ops      map[*operation]struct{}
 	focused  bool // focus emulation is on

@@ -26,15 +26,16 @@ type Info struct {
 
 // Change is what an act changed, as far as it was seen when the act returned.
 type Change struct {
-	URL       string    // of the main frame now
-	Title     string    // only after a navigation
-	Navigated bool      // the main frame shows another document or URL than before
-	Loading   bool      // a navigation is under way and had not ended in time
-	Dialog    *Dialog   // a dialog is open now; nothing else works until it is handled
-	Paused    *Paused   // script stopped in a debugger; nothing that needs the page to run works
-	NewPages  []Info    // pages that this page opened
-	Console   []Message // errors and warnings since the act began
-	Download  string    // URL of a download that the act began
+	URL       string       // of the main frame now
+	Title     string       // only after a navigation
+	Navigated bool         // the main frame shows another document or URL than before
+	Loading   bool         // a navigation is under way and had not ended in time
+	Dialog    *Dialog      // a dialog is open now; nothing else works until it is handled
+	Chooser   *FileChooser // the page asks for files now
+	Paused    *Paused      // script stopped in a debugger; nothing that needs the page to run works
+	NewPages  []Info       // pages that this page opened
+	Console   []Message    // errors and warnings since the act began
+	Download  string       // URL of a download that the act began
 }
 
 // Dialog is an open JavaScript dialog.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/runtime"
 )
 
@@ -79,21 +78,4 @@ func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.D
 		return false, err
 	}
 	return r.Result != nil && string(r.Result.Value) == "true", nil
-}
-
-// Upload puts files into a file input; the input need not be visible. Which
-// files may be read is the caller's to decide.
-func (p *Page) Upload(ctx context.Context, target string, files ...string) (Change, error) {
-	return p.act(ctx, "uploading to "+target, p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		e, err := p.find(ctx, target)
-		if err != nil {
-			return err
-		}
-		defer e.release(ctx)
-		_, err = protocol.Call(ctx, e.session, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: files, ObjectID: e.handle})
-		if refused(err) {
-			return &TargetError{target, "takes no files: " + err.Error()}
-		}
-		return err
-	})
 }

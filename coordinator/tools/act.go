@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -10,7 +11,8 @@ import (
 )
 
 type navigateIn struct {
-	URL string `json:"url"`
+	URL    string `json:"url,omitempty"`
+	Action string `json:"action,omitempty" jsonschema:"instead: back, forward or reload"`
 	inWindow
 }
 
@@ -45,7 +47,7 @@ type evaluateIn struct {
 func (s *Server) addActTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_navigate",
-		Description: "Open a URL in the current tab",
+		Description: "Open a URL in the tab, or go through its history",
 		Annotations: acts("Navigate"),
 	}, navigate)
 	add(s, &mcp.Tool{
@@ -71,11 +73,27 @@ func (s *Server) addActTools() {
 }
 
 func navigate(ctx context.Context, a *agent, in navigateIn) (*answer, error) {
+	if err := oneOf("action", in.Action, "", "back", "forward", "reload"); err != nil {
+		return nil, err
+	}
+	if (in.URL == "") == (in.Action == "") {
+		return nil, errors.New("give a url, or the action back, forward or reload")
+	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	change, err := p.Navigate(ctx, in.URL)
+	var change page.Change
+	switch in.Action {
+	case "back":
+		change, err = p.Back(ctx)
+	case "forward":
+		change, err = p.Forward(ctx)
+	case "reload":
+		change, err = p.Reload(ctx)
+	default:
+		change, err = p.Navigate(ctx, in.URL)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -83,15 +101,7 @@ func navigate(ctx context.Context, a *agent, in navigateIn) (*answer, error) {
 }
 
 func navigateBack(ctx context.Context, a *agent, in backIn) (*answer, error) {
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	change, err := p.Back(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return a.arrived(change), nil
+	return navigate(ctx, a, navigateIn{Action: "back", inWindow: in.inWindow})
 }
 
 // arrived is the answer to a navigation, which names the page also where the

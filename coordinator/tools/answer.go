@@ -93,6 +93,13 @@ func (a *answer) changed(c page.Change) {
 	if c.Dialog != nil {
 		a.quotef("A JavaScript %s dialog is open: %q. Nothing else works in the page until it is answered.", c.Dialog.Type, c.Dialog.Message)
 	}
+	if c.Chooser != nil {
+		many := "one file"
+		if c.Chooser.Multiple {
+			many = "files"
+		}
+		a.addf("The page asks for %s: give the paths with browser_file_upload.", many)
+	}
 	if c.Paused != nil {
 		a.quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
 	}

@@ -53,6 +53,7 @@ func CheckCaps(names []string) error {
 func (s *Server) addCapTools() {
 	for name, addSet := range map[string]func(){
 		capStorage: s.addStorageTools,
+		capVision:  s.addMouseTools,
 	} {
 		if slices.Contains(s.options.Caps, name) {
 			addSet()

@@ -48,7 +48,7 @@ func capTools(t *testing.T, name string) map[string][]string {
 // Whoever knows a set of Playwright MCP knows ours: every tool of it is there,
 // with its parameters.
 func TestCapsMatchPlaywrightMCP(t *testing.T) {
-	for _, name := range []string{capStorage} {
+	for _, name := range []string{capStorage, capVision} {
 		theirs, ours := theirCaps(t)[name], capTools(t, name)
 		for tool, params := range theirs {
 			for _, param := range params {

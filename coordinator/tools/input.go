@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -52,12 +51,6 @@ type dragIn struct {
 	inWindow
 }
 
-type uploadIn struct {
-	Paths  []string `json:"paths" jsonschema:"below the workspace"`
-	Target string   `json:"target"`
-	inWindow
-}
-
 type waitIn struct {
 	Text     string  `json:"text,omitempty"`
 	TextGone string  `json:"textGone,omitempty"`
@@ -84,7 +77,6 @@ func (s *Server) addInputTools() {
 	add(s, &mcp.Tool{Name: "browser_select_option", Description: "Choose options of a dropdown", Annotations: acts("Select options")}, selectOption)
 	add(s, &mcp.Tool{Name: "browser_fill_form", Description: "Fill several fields at once", Annotations: acts("Fill a form")}, fillForm)
 	add(s, &mcp.Tool{Name: "browser_drag", Description: "Drag one element onto another", Annotations: acts("Drag")}, drag)
-	add(s, &mcp.Tool{Name: "browser_file_upload", Description: "Put files into a file input", Annotations: acts("Upload files")}, upload)
 	add(s, &mcp.Tool{Name: "browser_wait_for", Description: "Wait for text, for its end, for a URL, or for a time", Annotations: reads("Wait")}, waitFor)
 	add(s, &mcp.Tool{Name: "browser_resize", Description: "Give the page another size", Annotations: adjusts("Resize")}, resize)
 	add(s, &mcp.Tool{Name: "browser_handle_dialog", Description: "Accept or dismiss the open JavaScript dialog", Annotations: acts("Answer a dialog")}, handleDialog)
@@ -137,25 +129,6 @@ func drag(ctx context.Context, a *agent, in dragIn) (*answer, error) {
 	}
 	did := a.did(fmt.Sprintf("Dragged %s onto %s.", named(in.StartElement, in.StartTarget), named(in.EndElement, in.EndTarget)))
 	return did(p.Drag(ctx, in.StartTarget, in.EndTarget))
-}
-
-func upload(ctx context.Context, a *agent, in uploadIn) (*answer, error) {
-	files := make([]string, len(in.Paths))
-	for i, path := range in.Paths {
-		file, err := a.allowedFile(ctx, path)
-		if err != nil {
-			return nil, fmt.Errorf("upload: %w", err)
-		}
-		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("upload: %w", err)
-		}
-		files[i] = file
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	return a.did(fmt.Sprintf("Put %d files into %s.", len(files), in.Target))(p.Upload(ctx, in.Target, files...))
 }
 
 // longestWait is Playwright MCP's limit too.

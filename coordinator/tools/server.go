@@ -75,6 +75,7 @@ func NewServer(o Options) *Server {
 	s.addSeeTools()
 	s.addActTools()
 	s.addInputTools()
+	s.addUploadTools()
 	s.addTabTools()
 	s.addNetworkTools()
 	s.addCapTools()

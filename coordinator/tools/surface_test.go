@@ -57,6 +57,7 @@ func listTools(t *testing.T, session *mcp.ClientSession) []*mcp.Tool {
 
 // extra are our parameters that Playwright MCP does not have.
 var extra = map[string][]string{
+	"browser_navigate":    {"action"}, // chrome-devtools-mcp's way to go back, forward and reload
 	"browser_snapshot":    {"filter"},
 	"browser_wait_for":    {"url"},
 	"browser_file_upload": {"target"}, // theirs answers a file chooser that a click opened

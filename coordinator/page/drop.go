@@ -1,0 +1,53 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// copied is CDP's bit for a drag that copies (Input.DragData).
+const copied = 1
+
+// Drop drops files or data, by MIME type, onto a target as if they came from
+// another program. Which files may be read is the caller's to decide.
+func (p *Page) Drop(ctx context.Context, target string, files []string, data map[string]string) (Change, error) {
+	if len(files) == 0 && len(data) == 0 {
+		return Change{}, errors.New("nothing to drop was given")
+	}
+	// The list must be there, also when it is empty.
+	drag := &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: copied}
+	for _, kind := range slices.Sorted(maps.Keys(data)) {
+		drag.Items = append(drag.Items, &input.DragDataItem{MimeType: kind, Data: data[kind]})
+	}
+	return p.actOn(ctx, "dropping onto "+target, target, "hover", 0, func(ctx context.Context, s *spot) error {
+		if err := s.call(ctx, "watchDrop", nil, nil); err != nil {
+			return err
+		}
+		if err := p.dragEvents(ctx, drag, s.x, s.y); err != nil {
+			return err
+		}
+		var dropped bool
+		if err := s.call(ctx, "dropped", nil, &dropped); err != nil {
+			return err
+		}
+		if !dropped {
+			return &TargetError{target, "does not take what was dropped: the page did not accept the drag over it"}
+		}
+		return nil
+	})
+}
+
+func (p *Page) dragEvents(ctx context.Context, data *input.DragData, x, y float64) error {
+	p.inputs.Add(1)
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		err := p.session.Call(ctx, input.CommandDispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: data}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package page
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func writeFiles(t *testing.T, names ...string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var files []string
+	for _, name := range names {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte("the contents of "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+// File inputs are seldom what a person clicks: they hide behind labels and
+// buttons, or are made at the click.
+func TestUpload(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>.hidden{display:none}</style>
+<input type=file id=plain><input type=file id=many multiple class=hidden><input type=file id=off disabled>
+<label for=many id=label>Choose</label>
+<button id=opener onclick="made=document.createElement('input');made.type='file';made.onchange=()=>got.push('made:'+made.files[0].name);made.click()">Upload</button>
+<button id=later onclick="setTimeout(()=>plain.click(),300)">Later</button>
+<button id=nothing>Nothing</button>
+<script>got=[];for (const i of [plain, many]) i.onchange=async()=>{const f=[...i.files]; got.push(i.id+':'+f.map(f=>f.name)+':'+await f[0]?.text())}</script>`)
+	ctx, files := t.Context(), writeFiles(t, "a.txt", "b.txt")
+	for _, step := range []struct {
+		name   string
+		target string
+		files  []string
+	}{
+		{"plain:a.txt:the contents of a.txt", "#plain", files[:1]},
+		{"many:a.txt,b.txt:the contents of a.txt", "#many", files},
+		{"many:b.txt:the contents of b.txt", "#label", files[1:]},
+		{"made:a.txt", "#opener", files[:1]},
+		{"plain:b.txt:the contents of b.txt", "#later", files[1:]},
+	} {
+		if _, err := p.Upload(ctx, step.target, step.files...); err != nil {
+			t.Errorf("%s: %v", step.target, err)
+		}
+		if got := eval(t, p, "new Promise(r => { const look = () => got.length ? r(got.pop()) : setTimeout(look); look() })"); got != `"`+step.name+`"` {
+			t.Errorf("%s: the page got %s, want %s", step.target, got, step.name)
+		}
+	}
+
+	// A click that opens a chooser says so, and the next upload answers it.
+	c, err := p.Click(ctx, "#label", ClickOptions{})
+	if err != nil || c.Chooser == nil || !c.Chooser.Multiple {
+		t.Errorf("a click that opens a file chooser: %+v %v", c, err)
+	}
+	if c, err := p.Click(ctx, "#nothing", ClickOptions{}); err != nil || c.Chooser != nil {
+		t.Errorf("a click that opens none: %+v %v", c, err)
+	}
+	if _, err := p.Upload(ctx, "", files...); err != nil {
+		t.Errorf("answering the chooser: %v", err)
+	}
+	if got := eval(t, p, "many.files.length"); got != "2" {
+		t.Errorf("it got %s files", got)
+	}
+	if _, err := p.Upload(ctx, "", files...); err == nil || !strings.Contains(err.Error(), "no file chooser is open") {
+		t.Errorf("answering no chooser: %v", err)
+	}
+
+	var target *TargetError
+	for _, bad := range []struct {
+		target, reason string
+		files          []string
+	}{
+		{"#plain", "takes one file", files},
+		{"#off", "is disabled", files[:1]},
+		{"#nothing", "opens no file chooser", files[:1]},
+	} {
+		if _, err := p.Upload(ctx, bad.target, bad.files...); !errors.As(err, &target) || !strings.Contains(err.Error(), bad.reason) {
+			t.Errorf("%s: %v", bad.target, err)
+		}
+	}
+}
+
+func TestDrop(t *testing.T) {
+	p, _ := open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div><div id=wall style="height:100px">Not here</div>
+<script>got=[];zone.ondragover=e=>e.preventDefault();
+zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];got.push([e.isTrusted,d.getData('text/plain'),d.getData('text/uri-list'),f.map(f=>f.name),f[0]?await f[0].text():''].join('|'))}</script>`)
+	files := writeFiles(t, "a.txt")
+	if _, err := p.Drop(t.Context(), "#zone", files, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Drop(t.Context(), "#zone", nil, map[string]string{"text/plain": "hello", "text/uri-list": "https://example.com/"}); err != nil {
+		t.Error(err)
+	}
+	want := `"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`
+	if got := eval(t, p, "new Promise(r => { const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if _, err := p.Drop(t.Context(), "#wall", files, nil); err == nil || !strings.Contains(err.Error(), "did not accept") {
+		t.Errorf("dropping where nothing can be dropped: %v", err)
+	}
+	if _, err := p.Drop(t.Context(), "#zone", nil, nil); err == nil {
+		t.Error("dropping nothing is no error")
+	}
+}
+
+func TestMouseByCoordinates(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0;height:3000px}#a,#b{position:absolute;left:100px;width:100px;height:50px}#b{top:200px}</style>
+<div id=a draggable=true>a</div><div id=b>b</div><canvas id=c width=300 height=100 style="position:absolute;left:300px;top:0"></canvas>
+<script>log=[];for(const n of ['click','dblclick','contextmenu']) document.addEventListener(n,e=>{e.preventDefault();log.push(n+':'+(e.target.id||e.target.nodeName)+':'+e.clientX+','+e.clientY)});
+path=[];for(const n of ['pointerdown','pointermove','pointerup']) c.addEventListener(n,e=>path.push(n.slice(7)+e.buttons));
+b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener('wheel',e=>log.push('wheel:'+e.deltaY))</script>`)
+	ctx := t.Context()
+	for _, step := range []struct {
+		do   func() (Change, error)
+		want string
+	}{
+		{func() (Change, error) { return p.MouseClick(ctx, 150, 20, "", 1, 0) }, `"click:a:150,20"`},
+		{func() (Change, error) { return p.MouseClick(ctx, 150, 220, "left", 2, 5e6) }, `"click:b:150,220 click:b:150,220 dblclick:b:150,220"`},
+		{func() (Change, error) { return p.MouseClick(ctx, 400, 50, "right", 1, 0) }, `"contextmenu:c:400,50"`},
+		{func() (Change, error) { return p.MouseDrag(ctx, 150, 20, 150, 220) }, `"drop"`},
+		{func() (Change, error) { return p.MouseWheel(ctx, 0, 120) }, `"wheel:120"`},
+	} {
+		if _, err := step.do(); err != nil {
+			t.Error(err)
+		}
+		if got := eval(t, p, "new Promise(r => requestAnimationFrame(() => r(log.splice(0).join(' '))))"); got != step.want {
+			t.Errorf("got %s, want %s", got, step.want)
+		}
+	}
+	eval(t, p, "scrollTo(0,0),path=[]")
+	for _, do := range []func() (Change, error){
+		func() (Change, error) { return p.MouseMove(ctx, 310, 10) },
+		func() (Change, error) { return p.MouseDown(ctx, "left") },
+		func() (Change, error) { return p.MouseMove(ctx, 350, 40) },
+		func() (Change, error) { return p.MouseUp(ctx, "left") },
+		func() (Change, error) { return p.MouseMove(ctx, 360, 40) },
+	} {
+		if _, err := do(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := eval(t, p, "path.join()"); got != `"move0,down1,move1,up0,move0"` {
+		t.Errorf("drawing on a canvas: %s", got)
+	}
+	if _, err := p.MouseClick(ctx, -1, 5, "", 1, 0); err == nil {
+		t.Error("a point outside is no error")
+	}
+}
