@@ -48,13 +48,14 @@ type Client struct {
 	// mu guards what follows.
 	mu      sync.Mutex
 	next    int64
-	waiting map[int64]chan<- answer
+	waiting map[int64]*waiter
 	err     error // why the connection ended
 }
 
 type answer struct {
 	payload json.RawMessage
 	fault   *Error
+	ended   error // in place of an answer: why there will be none
 }
 
 // Dial connects to a window and says hello. It checks before that the address
@@ -94,7 +95,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 	c := &Client{
 		conn: conn, try: tryWriter(conn), log: options.Logger, version: lowest,
 		turn: make(chan struct{}, 1), done: make(chan struct{}),
-		events: make(chan Event, eventRoom), waiting: map[int64]chan<- answer{},
+		events: make(chan Event, eventRoom), waiting: map[int64]*waiter{},
 	}
 	c.ended.Add(1)
 	go c.readLoop()
@@ -233,5 +234,9 @@ func (c *Client) fail(err error) {
 		c.err = err
 		c.conn.Close()
 		close(c.done)
+		for _, w := range c.waiting {
+			w.answer <- answer{ended: err}
+		}
+		clear(c.waiting)
 	}
 }

@@ -78,7 +78,9 @@ func (c *Client) receiveAnswer(e envelope) error {
 	var a answer
 	switch string(e.success) {
 	case "true":
-		a.payload = bytes.Clone(e.payload)
+		if a.payload = noPayload; !bytes.Equal(e.payload, noPayload) {
+			a.payload = bytes.Clone(e.payload)
+		}
 	case "false":
 		a.fault = &Error{}
 		if err := json.Unmarshal(e.fault, a.fault); err != nil || a.fault.Code == "" {
@@ -97,13 +99,13 @@ func (c *Client) receiveAnswer(e envelope) error {
 		return fmt.Errorf("%w: it sent a response without an id", ErrIncompatible)
 	}
 	c.mu.Lock()
-	reply := c.waiting[n]
+	w := c.waiting[n]
 	delete(c.waiting, n)
 	c.mu.Unlock()
-	if reply == nil {
+	if w == nil {
 		c.log.Debug("window answers a request that nobody waits for", "id", n)
 		return nil
 	}
-	reply <- a // has room for the one answer
+	w.answer <- a
 	return nil
 }

@@ -6,53 +6,82 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 )
 
 // request sends one request and waits for its answer, for at most limit (if that
 // is not 0) where the context has no deadline.
 func (c *Client) request(ctx context.Context, limit time.Duration, kind string, payload, result any) error {
-	var late <-chan time.Time
-	if _, given := ctx.Deadline(); !given && limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		late = timer.C
-	}
-	c.mu.Lock()
-	c.next++
-	n := c.next
-	reply := make(chan answer, 1)
-	c.waiting[n] = reply
-	c.mu.Unlock()
-	defer c.forget(n)
-
-	line, err := encodeRequest(n, kind, c.version, payload)
+	w := waiters.Get().(*waiter)
+	n, err := c.expect(w)
 	if err != nil {
 		return err
 	}
-	if err := c.write(ctx, line); err != nil {
+	line, err := encodeRequest(w.line, n, kind, c.version, payload)
+	if err == nil {
+		err = c.write(ctx, line)
+	}
+	if err != nil {
+		c.forget(n)
 		return err
 	}
-	select {
-	case a := <-reply:
-		return a.into(result)
-	case <-c.done:
-		select {
-		case a := <-reply: // it came just before the end
-			return a.into(result)
-		default:
-			return fmt.Errorf("the connection ended: %w", c.Err())
-		}
-	case <-late:
-		c.giveUp(n)
-		return fmt.Errorf("wait for the window's answer to %s: %w", kind, context.DeadlineExceeded)
-	case <-ctx.Done():
-		c.giveUp(n)
-		return fmt.Errorf("wait for the window's answer to %s: %w", kind, ctx.Err())
+	var late <-chan time.Time
+	if _, given := ctx.Deadline(); !given && limit > 0 {
+		w.timer.Reset(limit)
+		defer w.timer.Stop()
+		late = w.timer.C
 	}
+	select {
+	case a := <-w.answer:
+		if cap(line) <= keepLine {
+			w.line = line
+		}
+		waiters.Put(w) // nobody knows it any more
+		return a.into(result)
+	case <-late:
+		err = context.DeadlineExceeded
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	c.forget(n)
+	c.giveUp(n)
+	return fmt.Errorf("wait for the window's answer to %s: %w", kind, err)
+}
+
+// waiter is where a request waits for its answer, or for the end of the
+// connection. Once it has that it may be used again.
+type waiter struct {
+	answer chan answer // with room for the one that comes
+	timer  *time.Timer
+	line   []byte // memory for the request
+}
+
+// keepLine bounds the memory that a waiter keeps.
+const keepLine = 4 << 10
+
+var waiters = sync.Pool{New: func() any {
+	w := &waiter{make(chan answer, 1), time.NewTimer(time.Hour), make([]byte, 0, 128)}
+	w.timer.Stop()
+	return w
+}}
+
+// expect gives a request its number, and the waiter its answer.
+func (c *Client) expect(w *waiter) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return 0, fmt.Errorf("the connection ended: %w", c.err)
+	}
+	c.next++
+	c.waiting[c.next] = w
+	return c.next, nil
 }
 
 func (a answer) into(result any) error {
+	if a.ended != nil {
+		return fmt.Errorf("the connection ended: %w", a.ended)
+	}
 	if a.fault != nil {
 		return a.fault
 	}
@@ -80,7 +109,7 @@ func (c *Client) giveUp(n int64) {
 	c.next++
 	own := c.next
 	c.mu.Unlock()
-	if line, err := encodeRequest(own, "cancel", c.version, cancelRequest{intID(n)}); err == nil {
+	if line, err := encodeRequest(nil, own, "cancel", c.version, cancelRequest{intID(n)}); err == nil {
 		c.write(ctx, line) // the connection is over anyway if this fails
 	}
 }

@@ -85,6 +85,16 @@ func decodeString(raw json.RawMessage) (s string, ok bool) {
 	return s, json.Unmarshal(raw, &s) == nil
 }
 
+// decodeKind is decodeString without a copy of the types that are known.
+func decodeKind(raw json.RawMessage) (string, bool) {
+	for _, known := range requestTypes {
+		if len(raw) == len(known)+2 && string(raw[1:len(raw)-1]) == known {
+			return known, raw[0] == '"'
+		}
+	}
+	return decodeString(raw)
+}
+
 func decodeList(raw json.RawMessage) (list []json.RawMessage, ok bool) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return nil, false
@@ -124,7 +134,7 @@ func decodeRequest(line []byte) (request, *Error) {
 	if r.id, ok = decodeID(e.id); !ok {
 		return r, errorf(CodeMalformed, nil, "id must be a string of 1 to 64 characters or an integer from 0 to %d", maxInteger)
 	}
-	if r.kind, ok = decodeString(e.kind); !ok || r.kind == "" {
+	if r.kind, ok = decodeKind(e.kind); !ok || r.kind == "" {
 		return r, errorf(CodeMalformed, nil, "type must be a string that is not empty")
 	}
 	version, ok := decodeInteger(e.version, 1)

@@ -9,8 +9,12 @@ import (
 // noPayload is the payload of answers that say no more than yes.
 var noPayload = json.RawMessage("{}")
 
-func encodeRequest(n int64, kind string, version int, payload any) ([]byte, error) {
-	b := append(make([]byte, 0, 128), `{"id":`...)
+// done is noPayload, ready to be passed on.
+var done any = noPayload
+
+// encodeRequest gives a request's line, in the memory of b.
+func encodeRequest(b []byte, n int64, kind string, version int, payload any) ([]byte, error) {
+	b = append(b[:0], `{"id":`...)
 	b = strconv.AppendInt(b, n, 10)
 	b = append(b, `,"type":"`...)
 	b = append(b, kind...)

@@ -15,7 +15,7 @@ type envelope struct {
 // scanEnvelope finds the members of a line, by exact name; it reports whether the
 // line is a JSON object. Each message passes here once, so that it makes no map.
 func scanEnvelope(line []byte) (e envelope, ok bool) {
-	line = bytes.TrimLeft(line, " \t\r\n")
+	line = skipSpace(line)
 	if len(line) == 0 || line[0] != '{' || !json.Valid(line) {
 		return e, false
 	}
@@ -28,12 +28,12 @@ func scanEnvelope(line []byte) (e envelope, ok bool) {
 		rest = rest[key:]
 		end := valueEnd(rest)
 		member := e.member(rest[:end])
-		rest = bytes.TrimLeft(rest[end:], " \t\r\n:")
+		rest = skipSpace(skipSpace(rest[end:])[1:]) // over the colon
 		end = valueEnd(rest)
 		if member != nil {
 			*member = rest[:end:end]
 		}
-		rest = bytes.TrimLeft(rest[end:], " \t\r\n")
+		rest = skipSpace(rest[end:])
 		if rest[0] == '}' {
 			return e, true
 		}
@@ -86,7 +86,23 @@ func valueEnd(b []byte) int {
 			}
 		}
 	}
-	return bytes.IndexAny(b, ",]} \t\r\n")
+	for i, c := range b {
+		switch c {
+		case ',', ']', '}', ' ', '\t', '\r', '\n':
+			return i
+		}
+	}
+	return len(b)
+}
+
+// skipSpace takes away what JSON calls white space.
+func skipSpace(b []byte) []byte {
+	for i, c := range b {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return b[i:]
+		}
+	}
+	return nil
 }
 
 func stringEnd(b []byte) int {

@@ -154,7 +154,7 @@ func FuzzEnvelope(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		c := &Client{log: discard, events: make(chan Event, 1), waiting: map[int64]chan<- answer{1: make(chan answer, 1)}}
+		c := &Client{log: discard, events: make(chan Event, 1), waiting: map[int64]*waiter{1: {answer: make(chan answer, 1)}}}
 		err := c.receive(line)
 		var goodbye *ByeError
 		if err != nil && !errors.Is(err, ErrIncompatible) && !errors.As(err, &goodbye) {

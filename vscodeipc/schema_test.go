@@ -243,7 +243,7 @@ func reencode(t *testing.T, v messageVector, line []byte) []byte {
 
 // reencodeRequest writes a request under whatever id it had.
 func reencodeRequest(r request, payload any) ([]byte, error) {
-	line, err := encodeRequest(0, r.kind, r.version, payload)
+	line, err := encodeRequest(nil, 0, r.kind, r.version, payload)
 	return bytes.Replace(line, []byte(`{"id":0,`), append(r.id.append([]byte(`{"id":`)), ','), 1), err
 }
 

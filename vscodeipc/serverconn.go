@@ -125,7 +125,7 @@ func (c *serverConn) route(r request) *Error {
 	case "hello":
 		return c.hello(r.id, p)
 	case "ping":
-		c.answer(r.id, noPayload)
+		c.answer(r.id, done)
 	case "state":
 		c.answer(r.id, c.server.stateAnswer(r.version))
 	case "listen":
@@ -142,7 +142,7 @@ func (c *serverConn) route(r request) *Error {
 		if fault != nil {
 			return fault
 		}
-		c.answer(r.id, noPayload)
+		c.answer(r.id, done)
 	case "call":
 		return c.call(r.id, p)
 	case "cancel":
