@@ -1,0 +1,70 @@
+package vscodeipc
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+)
+
+func servePipe(t *testing.T, folder string) *Server {
+	t.Helper()
+	s, err := Serve(t.Context(), ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "terminal", Name: "test", Commands: map[string]Handler{
+		"echo": func(_ context.Context, c Call) (any, error) { return c.Arg, nil },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
+}
+
+// TestPipe finds a window in the pipe namespace, and talks to it.
+func TestPipe(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	folder := `c:\shop`
+	s := servePipe(t, folder)
+	if found := Find(Hash(folder)); !slices.Contains(found, s.Address()) {
+		t.Errorf("Find gives %v, without %s", found, s.Address())
+	}
+	c, err := Dial(ctx, s.Address(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Hello().Session != s.Session() {
+		t.Errorf("another window answered: %+v", c.Hello())
+	}
+	var back string
+	if err := c.Call(ctx, "echo", "hi", &back); err != nil || back != "hi" {
+		t.Errorf("echo gives %q, %v", back, err)
+	}
+	_, events, err := c.Listen(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetState(State{Access: Access{Mode: AccessView}}); err != nil {
+		t.Fatal(err)
+	}
+	var state State
+	if err := json.Unmarshal((<-events).Payload, &state); err != nil || state.Access.Mode != AccessView {
+		t.Errorf("the event is %+v, %v", state, err)
+	}
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if c, err := Dial(ctx, s.Address(), nil); err == nil {
+		c.Close()
+		t.Error("a pipe that is closed was dialed")
+	}
+}
+
+// TestTwoPipes has two windows on one folder: both live, told apart by name.
+func TestTwoPipes(t *testing.T) {
+	first, second := servePipe(t, `c:\shop`), servePipe(t, `c:\shop`)
+	if first.Address() == second.Address() {
+		t.Errorf("both windows have the pipe %s", first.Address())
+	}
+}
