@@ -30,6 +30,8 @@ type Browser struct {
 	log  *slog.Logger
 	sub  *cdp.Subscription
 	done chan struct{} // closed by eventLoop when it has ended
+	// router is the network of the pages, as far as it is not the browser's own.
+	router *router
 
 	// mu guards the fields that follow. Lock order: Browser.mu, then Page.mu.
 	mu       sync.Mutex
@@ -76,6 +78,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		pages:    map[target.ID]*attachment{},
 		sessions: map[target.SessionID]*Page{},
 	}
+	b.router = newRouter(b)
 	go b.eventLoop()
 	ctx, cancel := context.WithTimeout(ctx, o.CallTimeout)
 	defer cancel()
@@ -100,6 +103,7 @@ func (b *Browser) Done() <-chan struct{} { return b.done }
 func (b *Browser) Close() error {
 	err := b.conn.Close()
 	<-b.done
+	b.router.running.Wait()
 	return err
 }
 

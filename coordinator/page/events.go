@@ -109,19 +109,29 @@ func (b *Browser) targetDestroyed(_ target.SessionID, e *target.EventTargetDestr
 	delete(b.openedAt, e.TargetID)
 }
 
-// attached takes in a frame that another process renders.
+// attached takes in a frame that another process renders, or a worker of a page.
 func (b *Browser) attached(parent target.SessionID, e *target.EventAttachedToTarget) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.sessions[parent]
-	if p == nil || e.TargetInfo.Type != "iframe" {
+	if p == nil {
 		return
 	}
-	b.sessions[e.SessionID] = p
-	p.frameAttachedElsewhere(b.conn.Session(e.SessionID), e.TargetInfo)
+	session := b.conn.Session(e.SessionID)
+	if e.TargetInfo.Type != "iframe" {
+		b.router.admitWorker(session)
+	} else {
+		b.sessions[e.SessionID] = p
+		p.frameAttachedElsewhere(session, e.TargetInfo)
+	}
+	// Only what was held for us: what another debugger holds is its own to release.
+	if e.WaitingForDebugger {
+		b.router.release(session)
+	}
 }
 
 func (b *Browser) detached(_ target.SessionID, e *target.EventDetachedFromTarget) {
+	b.router.dismiss(e.SessionID)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.sessions[e.SessionID]

@@ -119,7 +119,7 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 			return err
 		}
 	}
-	return nil
+	return p.browser.router.admit(ctx, session)
 }
 
 // readFrames learns the frames that were there before the events.

@@ -52,6 +52,7 @@ func CheckCaps(names []string) error {
 // addCapTools adds the sets that were asked for.
 func (s *Server) addCapTools() {
 	for name, addSet := range map[string]func(){
+		capNetwork: s.addRouteTools,
 		capStorage: s.addStorageTools,
 		capVision:  s.addMouseTools,
 	} {

@@ -26,7 +26,9 @@ func theirCaps(t *testing.T) map[string]map[string][]string {
 }
 
 // moreInCaps are our parameters that theirs do not have.
-var moreInCaps = map[string][]string{}
+var moreInCaps = map[string][]string{
+	"browser_route": {"abort", "fromServer", "method", "replace", "requestBody", "times"},
+}
 
 // capTools are the tools of each set, with their parameters.
 func capTools(t *testing.T, name string) map[string][]string {
@@ -48,7 +50,11 @@ func capTools(t *testing.T, name string) map[string][]string {
 // Whoever knows a set of Playwright MCP knows ours: every tool of it is there,
 // with its parameters.
 func TestCapsMatchPlaywrightMCP(t *testing.T) {
-	for _, name := range []string{capStorage, capVision} {
+	for _, name := range []string{
+		capNetwork,
+		capStorage,
+		capVision,
+	} {
 		theirs, ours := theirCaps(t)[name], capTools(t, name)
 		for tool, params := range theirs {
 			for _, param := range params {

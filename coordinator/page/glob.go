@@ -1,0 +1,95 @@
+package page
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// glob compiles a pattern for addresses, as Playwright reads them: * does not
+// cross a slash, ** does, {a,b} is one of several, \ escapes, and all else stands
+// for itself.
+func glob(pattern string) (*regexp.Regexp, error) {
+	var b strings.Builder
+	b.WriteString("^")
+	if strings.HasPrefix(pattern, "/") {
+		b.WriteString(`[a-z]+://[^/]+`)
+	}
+	depth := 0
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		case c == '*' && strings.HasPrefix(pattern[i:], "**"):
+			i++
+			// "**/" also matches nothing, so that "**/api" is "api" at any depth.
+			if strings.HasPrefix(pattern[i+1:], "/") && (i == 1 || pattern[i-2] == '/') {
+				i++
+				b.WriteString("(?:.*/)?")
+			} else {
+				b.WriteString(".*")
+			}
+		case c == '*':
+			b.WriteString("[^/]*")
+		case c == '{':
+			depth++
+			b.WriteString("(?:")
+		case c == '}' && depth > 0:
+			depth--
+			b.WriteString(")")
+		case c == ',' && depth > 0:
+			b.WriteString("|")
+		default:
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		}
+	}
+	if depth > 0 {
+		return nil, fmt.Errorf("pattern %q: a { is not closed", pattern)
+	}
+	b.WriteString("$")
+	compiled, err := regexp.Compile(b.String())
+	if err != nil {
+		return nil, fmt.Errorf("pattern %q: %w", pattern, err)
+	}
+	return compiled, nil
+}
+
+// coarse is a pattern of the browser's own (Fetch.RequestPattern) that matches
+// at least what the glob does: other requests are not even held.
+func coarse(pattern string) string {
+	var b strings.Builder
+	if strings.HasPrefix(pattern, "/") {
+		b.WriteString("*")
+	}
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '\\':
+			if i++; i < len(pattern) {
+				b.WriteString(`\` + pattern[i:i+1])
+			}
+		case '{':
+			for depth := 0; i < len(pattern); i++ {
+				if pattern[i] == '{' {
+					depth++
+				} else if pattern[i] == '}' {
+					depth--
+				}
+				if depth == 0 {
+					break
+				}
+			}
+			b.WriteString("*")
+		case '*':
+			if strings.HasPrefix(pattern[i:], "**/") {
+				i += 2
+			}
+			b.WriteString("*")
+		case '?':
+			b.WriteString(`\?`)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,332 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestGlob(t *testing.T) {
+	for _, c := range []struct {
+		pattern, url string
+		want         bool
+	}{
+		{"**/api/users", "http://localhost:3000/api/users", true},
+		{"**/api/users", "http://localhost:3000/api/users?page=2", false},
+		{"**/api/users**", "http://localhost:3000/api/users?page=2", true},
+		{"**/*.{png,jpg}", "http://a/b/c.jpg", true},
+		{"**/*.{png,jpg}", "http://a/b/c.gif", false},
+		{"http://a/*", "http://a/b", true},
+		{"http://a/*", "http://a/b/c", false},
+		{"/api/*", "https://any.where:8443/api/x", true},
+		{"/api/*", "https://any.where/v1/api/x", false},
+		{"**/a?b", "http://x/a?b", true},
+		{"**/a?b", "http://x/acb", false},
+		{`**/\*`, "http://x/*", true},
+		{`**/\*`, "http://x/y", false},
+		{"**", "data:text/plain,x", true},
+		{"**/a.b", "http://x/aXb", false},
+	} {
+		compiled, err := glob(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if compiled.MatchString(c.url) != c.want {
+			t.Errorf("%s and %s: %v", c.pattern, c.url, !c.want)
+		}
+	}
+	if _, err := glob("{a,b"); err == nil {
+		t.Error("an open brace is accepted")
+	}
+}
+
+// asked is what a server was asked.
+type asked struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (a *asked) add(r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lines = append(a.lines, fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, r.Header.Get("X-Added"), body))
+}
+
+func (a *asked) has(line string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, l := range a.lines {
+		if strings.Contains(l, line) {
+			return true
+		}
+	}
+	return false
+}
+
+func routedSite(a *asked) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.add(r)
+		other := "http://" + strings.Replace(r.Host, "127.0.0.1", "localhost", 1)
+		switch r.URL.Path {
+		case "/":
+			io.WriteString(w, "<!doctype html><title>routes</title>"+getScript)
+		case "/inner":
+			io.WriteString(w, `<!doctype html><script src="/lib.js"></script><script>parent.postMessage(typeof lib === "undefined" ? "none" : lib, "*")</script>`)
+		case "/lib.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(w, `lib = "the server's"`)
+		case "/worker.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(w, `fetch("/api/item").then((r) => r.text()).then(postMessage, (e) => postMessage("failed"))`)
+		case "/moved":
+			http.Redirect(w, r, "/api/item", http.StatusFound)
+		case "/away":
+			http.Redirect(w, r, other+"/inner", http.StatusFound)
+		case "/sw.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(w, `onactivate = (e) => e.waitUntil(clients.claim());
+				onfetch = (e) => { if (e.request.url.endsWith("/api/item")) e.respondWith(new Response("the service worker's")) }`)
+		case "/api/item":
+			w.Header().Set("X-Server", "real")
+			io.WriteString(w, "a real item")
+		}
+	})
+}
+
+// getScript is the page's get: status, header and body of an answer as one text.
+const getScript = `<script>async function get(path, init) {
+	try {
+		const r = await fetch(path, init)
+		return r.status + " " + (r.headers.get("X-Server") ?? "") + " " + await r.text()
+	} catch { return "failed" }
+}</script>`
+
+func get(t *testing.T, p *Page, path string) string {
+	t.Helper()
+	return strings.Trim(eval(t, p, fmt.Sprintf("get(%q)", path)), `"`)
+}
+
+// framed shows an address in a frame and gives what it posts.
+func framed(t *testing.T, p *Page, url string) string {
+	t.Helper()
+	return eval(t, p, fmt.Sprintf(`new Promise((done) => { onmessage = (e) => done(e.data); const f = document.createElement("iframe"); f.src = %q; document.body.append(f) })`, url))
+}
+
+func mustRoute(t *testing.T, b *Browser, r Route) {
+	t.Helper()
+	if err := b.Route(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	var a asked
+	p, url := serve(t, routedSite(&a))
+	b := p.browser
+	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
+	if got := get(t, p, "/api/item"); got != "200 real a real item" {
+		t.Fatalf("without a route: %s", got)
+	}
+	body := `{"mocked":true}`
+	mustRoute(t, b, Route{Pattern: "/api/*", Status: 201, Body: &body, ContentType: "application/json", Headers: []Header{{"X-Server", "none"}}})
+	if got := get(t, p, "/api/item"); got != `201 none {\"mocked\":true}` {
+		t.Errorf("answered: %s", got)
+	}
+	if got := get(t, p, other+"/api/item"); !strings.Contains(got, "mocked") {
+		t.Errorf("another origin's: %s", got)
+	}
+	if got := eval(t, p, fmt.Sprintf("get(%q, {method: 'PUT', headers: {'X-Own': '1'}, credentials: 'include'})", other+"/api/item")); !strings.Contains(got, "mocked") {
+		t.Errorf("another origin's, with a preflight: %s", got)
+	}
+	if got := get(t, p, "/moved"); !strings.Contains(got, "mocked") {
+		t.Errorf("what a redirect leads to: %s", got)
+	}
+	if got := eval(t, p, `new Promise((done) => { new Worker("/worker.js").onmessage = (e) => done(e.data) })`); !strings.Contains(got, "mocked") {
+		t.Errorf("in a worker: %s", got)
+	}
+
+	// The route that was added last is asked first, and goes when it is used up.
+	mustRoute(t, b, Route{Pattern: "**/item", Abort: "connectionrefused", Times: 1})
+	if len(b.Routes()) != 2 {
+		t.Errorf("routes %+v", b.Routes())
+	}
+	if got := get(t, p, "/api/item"); got != "failed" {
+		t.Errorf("aborted: %s", got)
+	}
+	if got := get(t, p, "/api/item"); !strings.Contains(got, "mocked") {
+		t.Errorf("after the one time: %s", got)
+	}
+	if n, err := b.Unroute(t.Context(), "/api/*"); n != 1 || err != nil {
+		t.Errorf("unroute: %d %v", n, err)
+	}
+	if got := get(t, p, "/api/item"); got != "200 real a real item" {
+		t.Errorf("after unroute: %s", got)
+	}
+	if n, err := b.Unroute(t.Context(), ""); n != 1 || err != nil {
+		t.Errorf("unroute all: %d %v", n, err)
+	}
+	if len(b.Routes()) != 0 {
+		t.Errorf("routes %+v", b.Routes())
+	}
+}
+
+func TestRoutesInFrames(t *testing.T) {
+	var a asked
+	p, url := serve(t, routedSite(&a))
+	b := p.browser
+	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
+	if got := framed(t, p, other+"/inner"); got != `"the server's"` {
+		t.Fatalf("without a route: %s", got)
+	}
+	script := "lib = 'mocked'"
+	mustRoute(t, b, Route{Pattern: "**/lib.js", Body: &script, ContentType: "text/javascript"})
+	for name, address := range map[string]string{"same origin": "/inner", "other process": other + "/inner", "by a redirect": "/away"} {
+		if got := framed(t, p, address); got != `"mocked"` {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	// A frame that was there before, and a page that is opened later.
+	if got := eval(t, p, `new Promise((done) => { onmessage = (e) => done(e.data); document.querySelector("iframe").src += "?again" })`); got != `"mocked"` {
+		t.Errorf("an old frame: %s", got)
+	}
+	later := newPage(t, b)
+	if _, err := later.Navigate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	if got := framed(t, later, other+"/inner"); got != `"mocked"` {
+		t.Errorf("a page that was opened later: %s", got)
+	}
+	if _, err := b.Unroute(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := framed(t, p, other+"/inner?last"); got != `"the server's"` {
+		t.Errorf("after unroute: %s", got)
+	}
+}
+
+func TestRoutesChange(t *testing.T) {
+	var a asked
+	p, _ := serve(t, routedSite(&a))
+	b := p.browser
+	mustRoute(t, b, Route{Pattern: "**/moved", FromServer: true, Status: 418, Headers: []Header{{"X-Server", "changed"}}})
+	if got := get(t, p, "/moved"); got != "418 changed a real item" {
+		t.Errorf("status and headers, across a redirect: %s", got)
+	}
+	mustRoute(t, b, Route{Pattern: "**/item", Replace: []Replacement{{"real", "false"}}, RemoveHeaders: []string{"x-server"}})
+	if got := get(t, p, "/api/item"); got != "200  a false item" {
+		t.Errorf("a text in the body: %s", got)
+	}
+	body := "another"
+	mustRoute(t, b, Route{Pattern: "**/item", FromServer: true, Body: &body})
+	if got := get(t, p, "/api/item"); got != "200 real another" {
+		t.Errorf("the body: %s", got)
+	}
+	mustRoute(t, b, Route{Pattern: "**/post", Headers: []Header{{"X-Added", "yes"}}, Method: "PUT", RequestBody: &body})
+	eval(t, p, "get('/post', {method: 'POST', body: 'first'})")
+	if !a.has("PUT /post yes another") {
+		t.Errorf("the server was asked %q", a.lines)
+	}
+	for _, wrong := range []Route{{}, {Pattern: "**", Abort: "boredom"}, {Pattern: "**", Status: 1000}, {Pattern: "{"}, {Pattern: "**", Times: -1}} {
+		if err := b.Route(t.Context(), wrong); err == nil {
+			t.Errorf("%+v is accepted", wrong)
+		}
+	}
+	if len(b.Routes()) != 4 {
+		t.Errorf("routes %+v", b.Routes())
+	}
+}
+
+// A service worker does not answer what a route is for, and answers again when
+// the route has gone.
+func TestRoutesBeforeServiceWorkers(t *testing.T) {
+	var a asked
+	p, _ := serve(t, routedSite(&a))
+	eval(t, p, `new Promise((done) => { navigator.serviceWorker.oncontrollerchange = () => done(1); navigator.serviceWorker.register("/sw.js") })`)
+	if got := get(t, p, "/api/item"); got != "200  the service worker's" {
+		t.Fatalf("without a route: %s", got)
+	}
+	body := "mocked"
+	mustRoute(t, p.browser, Route{Pattern: "/api/*", Body: &body})
+	if got := get(t, p, "/api/item"); got != "200  mocked" {
+		t.Errorf("with a route: %s", got)
+	}
+	if _, err := p.browser.Unroute(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, p, "/api/item"); got != "200  the service worker's" {
+		t.Errorf("after the route: %s", got)
+	}
+}
+
+func TestOffline(t *testing.T) {
+	var a asked
+	p, url := serve(t, routedSite(&a))
+	if err := p.browser.SetOffline(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, p, "/api/item"); got != "failed" {
+		t.Errorf("offline: %s", got)
+	}
+	if got := eval(t, p, "navigator.onLine"); got != "false" {
+		t.Errorf("the page believes it is online: %s", got)
+	}
+	other := connect(t)
+	if got := get(t, visit(t, other, url), "/api/item"); got != "200 real a real item" {
+		t.Errorf("another connection's page: %s", got)
+	}
+	if err := p.browser.SetOffline(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, p, "/api/item"); got != "200 real a real item" {
+		t.Errorf("online again: %s", got)
+	}
+}
+
+func visit(t *testing.T, b *Browser, url string) *Page {
+	t.Helper()
+	p := newPage(t, b)
+	if _, err := p.Navigate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// What a connection has set goes with it: the developer's page is as before.
+func TestNetworkIsBackAfterTheConnection(t *testing.T) {
+	var a asked
+	watcher, url := serve(t, routedSite(&a))
+	agent, err := Connect(context.Background(), shared.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := agent.Page(t.Context(), watcher.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := "mocked"
+	mustRoute(t, agent, Route{Pattern: "**/api/*", Body: &body})
+	if got := get(t, watcher, "/api/item"); got != "200  mocked" {
+		t.Errorf("the page that both share: %s", got)
+	}
+	if err := agent.SetOffline(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, p, "/lib.js"); got != "failed" {
+		t.Errorf("offline: %s", got)
+	}
+	agent.Close()
+	if got := get(t, watcher, "/api/item"); got != "200 real a real item" {
+		t.Errorf("after the agent has gone: %s", got)
+	}
+	if got := eval(t, watcher, "navigator.onLine"); got != "true" {
+		t.Errorf("it believes it is offline: %s", got)
+	}
+	if got := framed(t, watcher, strings.Replace(url, "127.0.0.1", "localhost", 1)+"/inner"); got != `"the server's"` {
+		t.Errorf("a frame after it has gone: %s", got)
+	}
+}

@@ -1,0 +1,368 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// router holds what a connection has set for the network of its pages: routes,
+// and whether they are offline. The browser forgets both when the connection
+// ends, however it ends.
+type router struct {
+	browser *Browser
+	running sync.WaitGroup // loop, and the answers that wait for the server
+
+	// mu guards the fields that follow; it is the last to be taken.
+	mu       sync.Mutex
+	routes   []*activeRoute
+	offline  bool
+	sessions map[target.SessionID]*cdp.Session // of pages, frames and workers
+	paused   *cdp.Subscription                 // nil: there was no route yet
+}
+
+// activeRoute is a route with its state; router.mu guards it.
+type activeRoute struct {
+	Route
+	matches *regexp.Regexp
+	used    int
+	// open are requests whose answer is to be changed; those that a redirect
+	// leads on to are open too.
+	open map[string]bool
+}
+
+// spent says whether the route has matched as often as it was to.
+func (r *activeRoute) spent() bool { return r.Times > 0 && r.used >= r.Times }
+
+// mostOpen bounds what is remembered of requests that a page has given up.
+const mostOpen = 1000
+
+func newRouter(b *Browser) *router {
+	return &router{browser: b, sessions: map[target.SessionID]*cdp.Session{}}
+}
+
+// command is a CDP command that changes a session.
+type command struct {
+	method string
+	params any
+}
+
+// commands bring a session to what is set; mu is held. Fresh ones need to be
+// told only what is not the browser's own way.
+func (r *router) commands(fresh bool) []command {
+	var commands []command
+	add := func(set bool, method string, params any) {
+		if set || !fresh {
+			commands = append(commands, command{method, params})
+		}
+	}
+	routed := len(r.routes) > 0
+	if routed {
+		var patterns []*fetch.RequestPattern
+		for _, route := range r.routes {
+			pattern := coarse(route.Pattern)
+			if route.asks() {
+				pattern = "*" // a redirect may lead anywhere
+			}
+			patterns = append(patterns, &fetch.RequestPattern{URLPattern: pattern})
+		}
+		add(true, fetch.CommandEnable, fetch.EnableParams{Patterns: patterns})
+	} else {
+		add(false, fetch.CommandDisable, nil)
+	}
+	// A service worker would answer before the routes are asked.
+	add(routed, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: routed})
+	add(r.offline, "Network.emulateNetworkConditions", map[string]any{"offline": r.offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+	// So that a new frame or worker asks for nothing before it is routed too.
+	hold := r.holds()
+	add(hold, target.CommandSetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: hold, Flatten: new(true)})
+	return commands
+}
+
+// holds says whether new frames and workers must wait until they are known; mu
+// is held.
+func (r *router) holds() bool { return len(r.routes) > 0 || r.offline }
+
+// admit takes in a new session, without waiting: it is called by the event loop.
+func (r *router) admit(ctx context.Context, s *cdp.Session) error {
+	r.mu.Lock()
+	r.sessions[s.ID()] = s
+	commands := r.commands(true)
+	r.mu.Unlock()
+	for _, c := range commands {
+		if _, err := s.Start(ctx, c.method, c.params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// admitWorker takes in a worker that was attached to.
+func (r *router) admitWorker(s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
+	defer cancel()
+	if err := r.admit(ctx, s); err != nil {
+		r.browser.log.Debug("page: a worker has gone before its network was set", "err", err)
+	}
+}
+
+// release lets a target begin that was held at its start.
+func (r *router) release(s *cdp.Session) { r.send(s, runtime.CommandRunIfWaitingForDebugger, nil) }
+
+func (r *router) dismiss(id target.SessionID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.sessions, id)
+}
+
+// apply brings every session to what is set, and waits until it is.
+func (r *router) apply(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.browser.opts.CallTimeout, cdp.ErrTimeout)
+	defer cancel()
+	r.mu.Lock()
+	if len(r.routes) > 0 && r.paused == nil {
+		r.paused = r.browser.conn.ListenAll(fetch.RequestPaused.Method)
+		r.running.Add(1)
+		go r.loop(r.paused)
+	}
+	sessions := slices.Collect(maps.Values(r.sessions))
+	commands := r.commands(false)
+	r.mu.Unlock()
+	var pending []*cdp.Pending
+	for _, s := range sessions {
+		for _, c := range commands {
+			p, err := s.Start(ctx, c.method, c.params)
+			if err != nil {
+				break // it has just gone
+			}
+			pending = append(pending, p)
+		}
+	}
+	for _, p := range pending {
+		// A worker refuses what only pages know, and a session may end meanwhile.
+		if err := p.Wait(ctx, nil); err != nil && !refused(err) && ctx.Err() != nil {
+			return fmt.Errorf("set the network of the pages: %w", err)
+		}
+	}
+	return nil
+}
+
+// SetOffline cuts the pages of this connection off, or joins them again.
+func (b *Browser) SetOffline(ctx context.Context, offline bool) error {
+	b.router.mu.Lock()
+	b.router.offline = offline
+	b.router.mu.Unlock()
+	return b.router.apply(ctx)
+}
+
+// loop reads the requests that the browser holds. It ends with the connection;
+// Browser.Close waits for it.
+func (r *router) loop(paused *cdp.Subscription) {
+	defer r.running.Done()
+	for e := range paused.C() {
+		var request fetch.EventRequestPaused
+		if err := e.Decode(&request); err != nil {
+			r.browser.log.Error("page: an event was not understood", "err", err)
+			continue
+		}
+		r.mu.Lock()
+		session := r.sessions[e.SessionID]
+		r.mu.Unlock()
+		if session != nil { // else it is a page of our own
+			r.handle(session, &request)
+		}
+	}
+}
+
+// handle decides on one request, without waiting.
+func (r *router) handle(s *cdp.Session, e *fetch.EventRequestPaused) {
+	key := string(s.ID()) + "/" + string(e.RequestID)
+	if e.ResponseStatusCode != 0 || e.ResponseErrorReason != "" {
+		route := r.opened(key, "")
+		if route == nil || e.ResponseErrorReason != "" {
+			r.send(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+			return
+		}
+		r.running.Add(1)
+		go r.changeAnswer(s, e, route)
+		return
+	}
+	var route *Route
+	if e.RedirectedRequestID != "" {
+		route = r.opened(string(s.ID())+"/"+string(e.RedirectedRequestID), key)
+	}
+	if route == nil {
+		route = r.match(key, e.Request.URL)
+	}
+	switch {
+	case route == nil:
+		r.send(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+	case route.Abort != "":
+		r.send(s, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: abortReasons[route.Abort]})
+	case route.asks():
+		r.send(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID, InterceptResponse: new(true)})
+	case route.answers():
+		r.send(s, fetch.CommandFulfillRequest, ownAnswer(route, e))
+	default:
+		r.send(s, fetch.CommandContinueRequest, changedRequest(route, e))
+	}
+}
+
+// match finds the route of an address and counts its use.
+func (r *router) match(key, url string) *Route {
+	url, _, _ = strings.Cut(url, "#")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, route := range r.routes {
+		if route.spent() || !route.matches.MatchString(url) {
+			continue
+		}
+		route.used++
+		if route.asks() {
+			if route.open == nil || len(route.open) > mostOpen {
+				route.open = map[string]bool{}
+			}
+			route.open[key] = true
+		}
+		return &route.Route
+	}
+	return nil
+}
+
+// opened finds the route of a request whose answer is to be changed. It is open
+// no more, but for what a redirect makes of it.
+func (r *router) opened(key, next string) *Route {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, route := range r.routes {
+		if !route.open[key] {
+			continue
+		}
+		if next != "" {
+			delete(route.open, key)
+			route.open[next] = true
+		}
+		return &route.Route
+	}
+	return nil
+}
+
+// send sends what was decided. A target that has gone needs it no more.
+func (r *router) send(s *cdp.Session, method string, params any) {
+	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
+	defer cancel()
+	if _, err := s.Start(ctx, method, params); err != nil {
+		r.browser.log.Debug("page: a target has gone before its answer", "method", method, "err", err)
+	}
+}
+
+// ownAnswer answers in the server's place. Where another origin asks, it is
+// allowed to, or the page would not get to see the answer.
+func ownAnswer(route *Route, e *fetch.EventRequestPaused) fetch.FulfillRequestParams {
+	params := fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(route.Status)}
+	setDefault(&params.ResponseCode, 200)
+	asked := headerText(e.Request.Headers)
+	header := func(name string) string {
+		for n, v := range asked {
+			if strings.EqualFold(n, name) {
+				return v
+			}
+		}
+		return ""
+	}
+	var allowed []*fetch.HeaderEntry
+	if origin := header("Origin"); origin != "" {
+		allowed = []*fetch.HeaderEntry{
+			{Name: "Access-Control-Allow-Origin", Value: origin},
+			{Name: "Access-Control-Allow-Credentials", Value: "true"},
+			{Name: "Vary", Value: "Origin"},
+		}
+	}
+	if wanted := header("Access-Control-Request-Method"); wanted != "" && e.Request.Method == "OPTIONS" {
+		params.ResponseCode = 204
+		params.ResponseHeaders = append(allowed, &fetch.HeaderEntry{Name: "Access-Control-Allow-Methods", Value: wanted})
+		if names := header("Access-Control-Request-Headers"); names != "" {
+			params.ResponseHeaders = append(params.ResponseHeaders, &fetch.HeaderEntry{Name: "Access-Control-Allow-Headers", Value: names})
+		}
+		return params
+	}
+	params.ResponseHeaders = route.entries(allowed)
+	if route.Body != nil {
+		params.Body = []byte(*route.Body)
+	}
+	return params
+}
+
+func changedRequest(route *Route, e *fetch.EventRequestPaused) fetch.ContinueRequestParams {
+	params := fetch.ContinueRequestParams{RequestID: e.RequestID, Method: route.Method}
+	if route.RequestBody != nil {
+		params.PostData = []byte(*route.RequestBody)
+	}
+	if len(route.Headers) > 0 || len(route.RemoveHeaders) > 0 {
+		var headers []*fetch.HeaderEntry
+		for name, value := range headerText(e.Request.Headers) {
+			headers = append(headers, &fetch.HeaderEntry{Name: name, Value: value})
+		}
+		params.Headers = route.entries(headers)
+	}
+	return params
+}
+
+// answerPatience bounds the wait for the rest of an answer that is to be
+// changed: some never end.
+const answerPatience = 30 * time.Second
+
+// changeAnswer changes the server's answer. It is owned by the router.
+func (r *router) changeAnswer(s *cdp.Session, e *fetch.EventRequestPaused, route *Route) {
+	defer r.running.Done()
+	ctx, cancel := context.WithTimeout(context.Background(), answerPatience)
+	defer cancel()
+	redirect := e.ResponseStatusCode >= 300 && e.ResponseStatusCode < 400 && slices.ContainsFunc(e.ResponseHeaders, func(h *fetch.HeaderEntry) bool {
+		return strings.EqualFold(h.Name, "Location")
+	})
+	if redirect { // what it leads to is what is meant
+		r.send(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+		return
+	}
+	status := int64(route.Status)
+	setDefault(&status, e.ResponseStatusCode)
+	var body []byte
+	switch {
+	case route.Body != nil:
+		body = []byte(*route.Body)
+	case len(route.Replace) > 0:
+		got, err := protocol.Call(ctx, s, fetch.GetResponseBody, fetch.GetResponseBodyParams{RequestID: e.RequestID})
+		if err != nil {
+			r.browser.log.Warn("page: an answer was not changed", "url", e.Request.URL, "err", err)
+			r.send(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+			return
+		}
+		body = got.Body
+		for _, c := range route.Replace {
+			body = bytes.ReplaceAll(body, []byte(c.Find), []byte(c.With))
+		}
+	default:
+		r.send(s, fetch.CommandContinueResponse, fetch.ContinueResponseParams{
+			RequestID: e.RequestID, ResponseCode: status, ResponseHeaders: route.entries(e.ResponseHeaders),
+		})
+		return
+	}
+	// The body is plain now, and its length another.
+	headers := route.entries(e.ResponseHeaders, "Content-Encoding", "Content-Length", "Transfer-Encoding")
+	r.send(s, fetch.CommandFulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: status, ResponseHeaders: headers, Body: body})
+}
