@@ -14,7 +14,8 @@ import (
 type entry struct {
 	settled chan struct{} // closed when the first dial has ended
 	window  *Window       // nil while there is no connection
-	reason  string        // why there is none; empty while it is not known
+	watcher *vscodeipc.Watcher
+	reason  string // why there is none; empty while it is not known
 }
 
 // follow keeps what is known of one address until no window is there any more.
@@ -24,6 +25,9 @@ func (r *Registry) follow(a vscodeipc.Address, e *entry) {
 	defer settle()
 	watcher := vscodeipc.Watch(a, &vscodeipc.WatchOptions{Dial: r.dial()})
 	defer watcher.Close()
+	r.mu.Lock()
+	e.watcher = watcher
+	r.mu.Unlock()
 	for {
 		now, changed := watcher.Snapshot()
 		switch {

@@ -21,7 +21,9 @@ type Window struct {
 	Server  string // name and version of the program that serves it
 	Session string
 	PID     int
-	State   vscodeipc.State
+	// Commands are what the window can be asked to do (Registry.Call).
+	Commands []string
+	State    vscodeipc.State
 }
 
 // Unreachable is an address that gave no window, and why.
@@ -38,13 +40,14 @@ type Listing struct {
 
 func windowOf(address vscodeipc.Address, hello vscodeipc.Hello, state vscodeipc.State) Window {
 	w := Window{
-		Address: address,
-		Folders: hello.Folders,
-		Kind:    hello.Server.Kind,
-		Server:  strings.TrimSpace(hello.Server.Name + " " + hello.Server.Version),
-		Session: hello.Session,
-		PID:     hello.PID,
-		State:   state,
+		Address:  address,
+		Folders:  hello.Folders,
+		Kind:     hello.Server.Kind,
+		Server:   strings.TrimSpace(hello.Server.Name + " " + hello.Server.Version),
+		Session:  hello.Session,
+		PID:      hello.PID,
+		Commands: hello.Commands,
+		State:    state,
 	}
 	if hello.Workspace != nil {
 		w.Workspace = *hello.Workspace

@@ -1,0 +1,48 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// NotOfferedError reports a command that a window does not have.
+type NotOfferedError struct {
+	Window  Window
+	Command string
+}
+
+func (e *NotOfferedError) Error() string {
+	if e.Window.Kind != "vscode" {
+		return fmt.Sprintf("%s is not a VS Code window, so that it cannot do this (%s)", e.Window.Label(), e.Command)
+	}
+	return fmt.Sprintf("the Browser Coordinator extension of %s cannot do this (%s): update it, and reload the window", e.Window.Label(), e.Command)
+}
+
+// Call runs one of a window's commands (specs/window-protocol/commands.md) and
+// stores its result where result points to, unless that is nil. It ends with the
+// context, since a human may have to answer.
+func (r *Registry) Call(ctx context.Context, window Window, command string, arg, result any) error {
+	if !slices.Contains(window.Commands, command) {
+		return &NotOfferedError{window, command}
+	}
+	r.mu.Lock()
+	e := r.entries[window.Address]
+	r.mu.Unlock()
+	if e == nil || e.watcher == nil {
+		return fmt.Errorf("%s has closed", window.Label())
+	}
+	client, err := e.watcher.Client(ctx)
+	if err != nil {
+		return err
+	}
+	err = client.Call(ctx, command, arg, result)
+	var fault *vscodeipc.Error
+	if errors.As(err, &fault) && fault.Code == vscodeipc.CodeUnknownCommand {
+		return &NotOfferedError{window, command}
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"browser-coordinator/vscodeipc"
+)
+
+func TestCall(t *testing.T) {
+	private(t)
+	folder := filepath.Join(tree(t, "shop"), "shop")
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
+		Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "test", Commands: map[string]vscodeipc.Handler{
+			"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
+			"wait": func(ctx context.Context, _ vscodeipc.Call) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { window.Close(context.Background()) })
+	r := open(t)
+	w, _, err := r.Resolve(t.Context(), Want{Dir: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back string
+	if err := r.Call(t.Context(), w, "echo", "hi", &back); err != nil || back != "hi" {
+		t.Errorf("echo gives %q, %v", back, err)
+	}
+	var missing *NotOfferedError
+	if err := r.Call(t.Context(), w, "debug.start", nil, nil); !errors.As(err, &missing) {
+		t.Errorf("a command that is not offered: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := r.Call(ctx, w, "wait", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call that is given up: %v", err)
+	}
+	window.Close(t.Context())
+	eventually(t, r, "the window is gone", func(l Listing) bool { return len(l.Windows) == 0 })
+	if err := r.Call(t.Context(), w, "echo", "hi", nil); err == nil {
+		t.Error("a window that has closed answered")
+	}
+}
