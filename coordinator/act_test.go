@@ -72,3 +72,44 @@ func TestActs(t *testing.T) {
 		t.Error("two places to go to are no error")
 	}
 }
+
+func TestEmulateFetchAndWait(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api":
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"cookie":"`+r.Header.Get("Cookie")+`","method":"`+r.Method+`"}`)
+		case "/image":
+			w.Header().Set("Content-Type", "image/png")
+			w.Write([]byte{0x89, 'P', 'N', 'G', 0xff, 0})
+		default:
+			w.Header().Set("Set-Cookie", "a=b")
+			io.WriteString(w, `<!doctype html><title>T</title><script>setTimeout(() => window.ready = true, 100)</script>`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := host(t, dir, shop)
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": server.URL})
+	mustTool(t, agent, "browser_wait_for", map[string]any{"expression": "window.ready", "networkIdle": true})
+	if got := mustTool(t, agent, "browser_fetch", map[string]any{"url": "/api", "method": "POST", "body": "x"}); !strings.Contains(got, "200 OK (application/json,") || !strings.Contains(got, `{"cookie":"a=b","method":"POST"}`) {
+		t.Errorf("fetch: %s", got)
+	}
+	if got := mustTool(t, agent, "browser_fetch", map[string]any{"url": "/image", "filename": "i.png"}); !strings.Contains(got, "i.png") {
+		t.Errorf("fetch into a file: %s", got)
+	}
+	if data, err := os.ReadFile(filepath.Join(shop, "i.png")); err != nil || string(data) != "\x89PNG\xff\x00" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+	mustTool(t, agent, "browser_emulate", map[string]any{"viewport": "390x844x3,mobile", "colorScheme": "dark", "geolocation": "52.5, 13.4"})
+	const believes = `() => [innerWidth, devicePixelRatio, matchMedia("(prefers-color-scheme: dark)").matches].join()`
+	if got := mustTool(t, agent, "browser_evaluate", map[string]any{"function": believes}); got != `"980,3,true"` {
+		t.Errorf("the page believes %s", got)
+	}
+	for _, bad := range []map[string]any{{}, {"viewport": "wide"}, {"viewport": "390x844x"}, {"geolocation": "here"}, {"media": "tv"}, {"colorScheme": "pink"}} {
+		if _, err := tool(t, agent, "browser_emulate", bad); err == nil {
+			t.Errorf("%v is no error", bad)
+		}
+	}
+}

@@ -49,7 +49,7 @@ func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMes
 		Expression: expression, AwaitPromise: new(true), ReturnByValue: new(true),
 		UserGesture: new(true),
 		// For "await" outside of a function; promises that it yields are not awaited.
-		ReplMode: new(expression == script && strings.Contains(script, "await ")),
+		ReplMode: new(expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")),
 	})
 	if err != nil {
 		return nil, err

@@ -112,6 +112,7 @@ func (p *Page) enableFrame(s *cdp.Session) {
 	if err := p.enable(ctx, s); err != nil {
 		p.browser.log.Debug("page: a frame has gone before its events were on", "err", err)
 	}
+	p.reapply(ctx, s)
 }
 
 // learnFrames reads what is below frames that were there before their session

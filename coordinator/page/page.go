@@ -32,25 +32,27 @@ type Page struct {
 	numbering sync.Mutex   // held while a snapshot gives out refs; before mu
 
 	// mu guards the fields that follow.
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced at each change, see notify
-	frames   map[protocol.FrameID]*frame
-	loaded   bool   // the main document's load event has fired
-	parsed   bool   // its DOMContentLoaded has
-	pending  string // URL of a navigation of the main frame under way
-	commits  int    // documents that the main frame has shown
-	moves    int    // URL changes within a document
-	windows  int    // windows that the page asked to open
-	download string // URL of the last download
-	dialog   *Dialog
-	chooser  *FileChooser // not answered yet
-	choosers int          // how many were opened
-	pointer  pointer
-	ended    error // ErrCrashed until revived, or ErrPageClosed
-	ops      map[*operation]struct{}
-	focused  bool // focus emulation is on
-	drawing  bool // see draw
-	refs     refTable
+	mu        sync.Mutex
+	changed   chan struct{} // closed and replaced at each change, see notify
+	frames    map[protocol.FrameID]*frame
+	loaded    bool   // the main document's load event has fired
+	parsed    bool   // its DOMContentLoaded has
+	pending   string // URL of a navigation of the main frame under way
+	commits   int    // documents that the main frame has shown
+	moves     int    // URL changes within a document
+	windows   int    // windows that the page asked to open
+	download  string // URL of the last download
+	dialog    *Dialog
+	chooser   *FileChooser // not answered yet
+	choosers  int          // how many were opened
+	pointer   pointer
+	overrides map[string]override // what is emulated, by method
+	located   []string            // origins that may ask where they are
+	ended     error               // ErrCrashed until revived, or ErrPageClosed
+	ops       map[*operation]struct{}
+	focused   bool // focus emulation is on
+	drawing   bool // see draw
+	refs      refTable
 }
 
 // ID is the page's CDP target id.
@@ -69,10 +71,11 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	p := &Page{
 		browser: b, id: id, session: session,
 		console: newRing(b.opts.ConsoleSize), requests: newRequestLog(b.opts.NetworkSize),
-		changed: make(chan struct{}),
-		frames:  map[protocol.FrameID]*frame{},
-		ops:     map[*operation]struct{}{},
-		refs:    newRefTable(),
+		changed:   make(chan struct{}),
+		frames:    map[protocol.FrameID]*frame{},
+		ops:       map[*operation]struct{}{},
+		overrides: map[string]override{},
+		refs:      newRefTable(),
 	}
 	// A page's target id is the id of its main frame.
 	p.frames[p.mainID()] = &frame{id: p.mainID(), session: session}

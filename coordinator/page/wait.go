@@ -14,31 +14,48 @@ import (
 
 // WaitOptions say what to wait for; all that are given must be true at once.
 type WaitOptions struct {
-	Text    string        // shown in the main document
-	Gone    string        // not shown in it any more
-	URL     string        // part of the main frame's address
-	Timeout time.Duration // 0: 30 s
+	Text       string        // shown in the main document, its shadow roots or frames of its process
+	Gone       string        // not shown there any more
+	URL        string        // part of the main frame's address
+	Expression string        // JavaScript that is true; a function is called
+	Idle       bool          // loaded, and no request for half a second
+	Timeout    time.Duration // 0: 30 s
 }
 
-const defaultWait = 30 * time.Second
-
-// WaitFor waits until the page is as asked for, across navigations.
-func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
-	if opts.Text == "" && opts.Gone == "" && opts.URL == "" {
-		return Change{}, errors.New("nothing to wait for was given")
-	}
-	setDefault(&opts.Timeout, defaultWait)
+func (o *WaitOptions) String() string {
 	var wanted []string
-	for _, w := range []struct{ what, value string }{{"the text", opts.Text}, {"the end of the text", opts.Gone}, {"the URL", opts.URL}} {
+	for _, w := range []struct{ what, value string }{
+		{"the text", o.Text}, {"the end of the text", o.Gone}, {"the URL", o.URL}, {"the expression", o.Expression},
+	} {
 		if w.value != "" {
 			wanted = append(wanted, fmt.Sprintf("%s %q", w.what, w.value))
 		}
 	}
+	if o.Idle {
+		wanted = append(wanted, "an idle network")
+	}
+	return strings.Join(wanted, " and ")
+}
+
+const (
+	defaultWait = 30 * time.Second
+	// idleTime without a request is what "network idle" means, as in Playwright
+	// and Puppeteer.
+	idleTime = 500 * time.Millisecond
+)
+
+// WaitFor waits until the page is as asked for, across navigations.
+func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
+	what := opts.String()
+	if what == "" {
+		return Change{}, errors.New("nothing to wait for was given")
+	}
+	setDefault(&opts.Timeout, defaultWait)
 	end := time.Now().Add(opts.Timeout)
-	return p.act(ctx, "waiting for "+strings.Join(wanted, " and "), opts.Timeout, func(ctx context.Context) error {
+	return p.act(ctx, "waiting for "+what, opts.Timeout, func(ctx context.Context) error {
 		for {
 			p.mu.Lock()
-			commits := p.commits
+			commits, moves := p.commits, p.moves
 			p.mu.Unlock()
 			if err := p.await(ctx, func() bool { return strings.Contains(p.frames[p.mainID()].url, opts.URL) }); err != nil {
 				return err
@@ -51,17 +68,35 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 				return err
 			}
 			// The document was replaced, or time is up, which ctx tells.
-			if err := p.await(ctx, func() bool { return p.commits != commits }); err != nil {
+			if err := p.await(ctx, func() bool { return p.commits != commits || p.moves != moves }); err != nil {
 				return err
 			}
 		}
 	})
 }
 
+// waitInDocument waits for what the document itself can tell, then for the
+// network; false when the document was replaced or left its address meanwhile.
 func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
-	if opts.Text == "" && opts.Gone == "" {
-		return true, nil
+	if opts.Text != "" || opts.Gone != "" {
+		if met, err := p.waitForText(ctx, opts, left); !met || err != nil {
+			return met, err
+		}
 	}
+	if opts.Expression != "" {
+		if met, err := p.waitForExpression(ctx, opts.Expression, left); !met || err != nil {
+			return met, err
+		}
+	}
+	if opts.Idle {
+		if err := p.awaitIdle(ctx); err != nil {
+			return false, err
+		}
+	}
+	return strings.Contains(p.URL(), opts.URL), nil
+}
+
+func (p *Page) waitForText(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
 	session, world, err := p.world(ctx, p.mainID())
 	if err != nil {
 		return false, err
@@ -78,4 +113,81 @@ func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.D
 		return false, err
 	}
 	return r.Result != nil && string(r.Result.Value) == "true", nil
+}
+
+// untilTrue runs in the page's own world, where the expression's names are: it
+// is looked at again whenever the browser draws, and now and then where it does
+// not.
+const untilTrue = `new Promise((done, fail) => {
+  const test = () => (%s
+);
+  let last, over = false;
+  setTimeout(() => { over = true; last ? fail(last) : done(false); }, %d);
+  const look = async () => {
+    try {
+      last = undefined;
+      if (await test()) return done(true);
+    } catch (e) {
+      last = e;
+    }
+    if (over) return;
+    let looked = false;
+    const again = () => { if (!looked) { looked = true; look(); } };
+    requestAnimationFrame(again);
+    setTimeout(again, 100);
+  };
+  look();
+})`
+
+func (p *Page) waitForExpression(ctx context.Context, expression string, left time.Duration) (bool, error) {
+	expression = strings.TrimRight(strings.TrimSpace(expression), "; \n\t")
+	if looksLikeFunction(expression) {
+		expression = "(" + expression + "\n)()"
+	}
+	// The script gives up first, so that it can say what the expression threw.
+	budget := max(left-left/5, left-time.Second).Milliseconds()
+	r, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: fmt.Sprintf(untilTrue, expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
+	})
+	if err != nil {
+		return false, err
+	}
+	value, err := scriptResult(r.Result, r.ExceptionDetails)
+	return string(value) == "true", err
+}
+
+// awaitIdle waits until the page has loaded and made no request for idleTime.
+func (p *Page) awaitIdle(ctx context.Context) error {
+	for {
+		var seq int64
+		err := p.await(ctx, func() bool {
+			seq = p.requests.seq
+			return p.pending == "" && p.loaded && !p.requests.busy()
+		})
+		if err != nil {
+			return err
+		}
+		quiet, cancel := context.WithTimeoutCause(ctx, idleTime, errPatience)
+		err = p.await(quiet, func() bool { return p.requests.seq != seq || p.pending != "" })
+		cancel()
+		if errors.Is(err, errPatience) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// endless are the kinds of requests that may stay open for good.
+var endless = map[string]bool{"eventsource": true, "websocket": true, "media": true, "ping": true}
+
+// busy says whether an answer is still to come.
+func (l *requestLog) busy() bool {
+	for _, e := range l.open {
+		if !endless[e.Type] && e.session.Err() == nil {
+			return true
+		}
+	}
+	return false
 }

@@ -52,10 +52,13 @@ type dragIn struct {
 }
 
 type waitIn struct {
-	Text     string  `json:"text,omitempty"`
-	TextGone string  `json:"textGone,omitempty"`
-	URL      string  `json:"url,omitempty" jsonschema:"part of it"`
-	Time     float64 `json:"time,omitempty" jsonschema:"seconds at most (30); alone: just wait"`
+	Text     string `json:"text,omitempty"`
+	TextGone string `json:"textGone,omitempty"`
+	URL      string `json:"url,omitempty" jsonschema:"part of it"`
+	// Expression is JavaScript of the page's own world.
+	Expression  string  `json:"expression,omitempty" jsonschema:"JavaScript that becomes true"`
+	NetworkIdle bool    `json:"networkIdle,omitempty"`
+	Time        float64 `json:"time,omitempty" jsonschema:"seconds at most (30); alone: just wait"`
 	inWindow
 }
 
@@ -77,7 +80,7 @@ func (s *Server) addInputTools() {
 	add(s, &mcp.Tool{Name: "browser_select_option", Description: "Choose options of a dropdown", Annotations: acts("Select options")}, selectOption)
 	add(s, &mcp.Tool{Name: "browser_fill_form", Description: "Fill several fields at once", Annotations: acts("Fill a form")}, fillForm)
 	add(s, &mcp.Tool{Name: "browser_drag", Description: "Drag one element onto another", Annotations: acts("Drag")}, drag)
-	add(s, &mcp.Tool{Name: "browser_wait_for", Description: "Wait for text, for its end, for a URL, or for a time", Annotations: reads("Wait")}, waitFor)
+	add(s, &mcp.Tool{Name: "browser_wait_for", Description: "Wait until all that is given is true", Annotations: reads("Wait")}, waitFor)
 	add(s, &mcp.Tool{Name: "browser_resize", Description: "Give the page another size", Annotations: adjusts("Resize")}, resize)
 	add(s, &mcp.Tool{Name: "browser_handle_dialog", Description: "Accept or dismiss the open JavaScript dialog", Annotations: acts("Answer a dialog")}, handleDialog)
 }
@@ -139,9 +142,12 @@ func waitFor(ctx context.Context, a *agent, in waitIn) (*answer, error) {
 	if limit < 0 || limit > longestWait {
 		return nil, fmt.Errorf("time: want 0 to %.0f seconds", longestWait.Seconds())
 	}
-	if in.Text == "" && in.TextGone == "" && in.URL == "" {
+	wait := page.WaitOptions{
+		Text: in.Text, Gone: in.TextGone, URL: in.URL, Expression: in.Expression, Idle: in.NetworkIdle,
+	}
+	if wait == (page.WaitOptions{}) {
 		if limit == 0 {
-			return nil, errors.New("nothing to wait for: give text, textGone, url or time")
+			return nil, errors.New("nothing to wait for: give text, textGone, url, expression, networkIdle or time")
 		}
 		return justWait(ctx, a, limit)
 	}
@@ -149,7 +155,8 @@ func waitFor(ctx context.Context, a *agent, in waitIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did("It is there.")(p.WaitFor(ctx, page.WaitOptions{Text: in.Text, Gone: in.TextGone, URL: in.URL, Timeout: limit}))
+	wait.Timeout = limit
+	return a.did("It is there.")(p.WaitFor(ctx, wait))
 }
 
 // justWait is what the agent asked for, so here a time is no stopgap.

@@ -76,6 +76,8 @@ func NewServer(o Options) *Server {
 	s.addActTools()
 	s.addInputTools()
 	s.addUploadTools()
+	s.addEmulateTools()
+	s.addFetchTools()
 	s.addTabTools()
 	s.addNetworkTools()
 	s.addCapTools()

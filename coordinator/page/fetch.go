@@ -1,0 +1,134 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// FetchOptions of Fetch. Only URL is required.
+type FetchOptions struct {
+	URL     string // absolute, or relative to the page
+	Method  string // empty: GET, or POST with a body
+	Headers map[string]string
+	Body    string
+	Timeout time.Duration // until the whole answer is there; 0: 30 s
+}
+
+// Fetched is the answer to a Fetch.
+type Fetched struct {
+	URL       string // after redirects
+	Status    int
+	Text      string // of the status
+	Headers   map[string]string
+	MIMEType  string
+	Body      []byte
+	Truncated bool // the body is longer
+}
+
+// maxFetched bounds a body, in bytes.
+const maxFetched = 4 << 20
+
+// fetchFailed is what the script of Fetch says of a request without an answer.
+type fetchFailed struct{ Error, Policy string }
+
+// Fetch makes a request as a script of the page would: with its cookies, its
+// proxy and its service worker, and within its content security policy and what
+// other sites allow it (CORS).
+func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
+	setDefault(&o.Timeout, defaultWait)
+	if o.Method == "" {
+		o.Method = http.MethodGet
+		if o.Body != "" {
+			o.Method = http.MethodPost
+		}
+	}
+	o.Method = strings.ToUpper(o.Method)
+	doing := "fetching " + o.URL
+	ctx, end, err := p.begin(ctx, doing, o.Timeout)
+	if err != nil {
+		return Fetched{}, err
+	}
+	defer end()
+	address, err := normalizeURL(o.URL, p.URL())
+	if err != nil {
+		return Fetched{}, err
+	}
+	request := map[string]any{"url": address, "method": o.Method, "headers": o.Headers, "limit": maxFetched}
+	if o.Body != "" {
+		request["body"] = o.Body
+	}
+	args, err := json.Marshal(request)
+	if err != nil {
+		return Fetched{}, err
+	}
+	session, world, err := p.world(ctx, p.mainID())
+	if err != nil {
+		return Fetched{}, p.explain(err, doing)
+	}
+	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: libraryCall("fetch"), ExecutionContextID: world,
+		Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
+	})
+	if err != nil {
+		return Fetched{}, p.explain(err, doing)
+	}
+	if r.ExceptionDetails != nil {
+		return Fetched{}, fmt.Errorf("%s: %s", doing, exceptionText(r.ExceptionDetails))
+	}
+	var got struct {
+		fetchFailed
+		Fetched
+	}
+	if err := json.Unmarshal(r.Result.Value, &got); err != nil {
+		return Fetched{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	if got.Error != "" {
+		return Fetched{}, fmt.Errorf("%s: %s", doing, p.fetchReason(ctx, got.fetchFailed, address))
+	}
+	return got.Fetched, nil
+}
+
+// fetchReason says why there is no answer. The script itself is told nothing,
+// what the browser noted of the request says more.
+func (p *Page) fetchReason(ctx context.Context, failed fetchFailed, address string) string {
+	if failed.Policy != "" {
+		return "the page's content security policy forbids it (" + failed.Policy + "): open that address in a tab instead"
+	}
+	reason := ""
+	bounded, cancel := context.WithTimeout(ctx, noticePatience)
+	defer cancel()
+	_ = p.await(bounded, func() bool {
+		reason = p.requests.failure(address)
+		return reason != ""
+	})
+	switch {
+	case reason == "":
+		return failed.Error
+	case strings.Contains(reason, "CORS"), reason == "net::ERR_FAILED":
+		return reason + ": the other site does not let this page read it (CORS): open that address in a tab instead"
+	case navigationHints[reason] != "":
+		return navigationHints[reason] + " (" + reason + ")"
+	}
+	return reason
+}
+
+// noticePatience bounds the wait for what the browser tells of a failed request:
+// it comes by another way than the script's answer.
+const noticePatience = 300 * time.Millisecond
+
+// failure is why the last request for an address failed; empty: it did not.
+func (l *requestLog) failure(address string) string {
+	for i := len(l.entries) - 1; i >= 0; i-- {
+		if e := l.entries[i]; strings.TrimSuffix(e.URL, "/") == strings.TrimSuffix(address, "/") {
+			return e.Failed
+		}
+	}
+	return ""
+}

@@ -1,0 +1,65 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFetch(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api":
+			body, _ := io.ReadAll(r.Body)
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			w.Header().Set("X-Kind", "test")
+			w.WriteHeader(http.StatusTeapot)
+			fmt.Fprintf(w, `{"method":%q,"cookie":%q,"accept":%q,"body":%q,"ä":1}`, r.Method, r.Header.Get("Cookie"), r.Header.Get("X-Mine"), body)
+		case "/moved":
+			http.Redirect(w, r, "/api", http.StatusSeeOther)
+		case "/large":
+			w.Write(make([]byte, maxFetched+10))
+		case "/silent":
+			<-r.Context().Done()
+		case "/strict":
+			w.Header().Set("Content-Security-Policy", "connect-src 'none'")
+		default:
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: "42", HttpOnly: true})
+		}
+	}))
+	ctx := t.Context()
+	got, err := p.Fetch(ctx, FetchOptions{URL: "/api", Method: "put", Headers: map[string]string{"X-Mine": "yes"}, Body: "words ü"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != 418 || got.MIMEType != "application/json" || got.Headers["x-kind"] != "test" ||
+		string(got.Body) != `{"method":"PUT","cookie":"session=42","accept":"yes","body":"words ü","ä":1}` {
+		t.Errorf("%+v %s", got, got.Body)
+	}
+	if got, err = p.Fetch(ctx, FetchOptions{URL: url + "/moved"}); err != nil || got.URL != url+"/api" || !strings.Contains(string(got.Body), `"GET"`) {
+		t.Errorf("a redirect: %+v %v", got, err)
+	}
+	if got, err = p.Fetch(ctx, FetchOptions{URL: "/large"}); err != nil || !got.Truncated || len(got.Body) != maxFetched {
+		t.Errorf("a large body: %d bytes, truncated %v, %v", len(got.Body), got.Truncated, err)
+	}
+	for address, want := range map[string]string{
+		newClosedPort(t): "nothing listens there",
+		strings.Replace(url, "127.0.0.1", "localhost", 1) + "/api": "CORS",
+	} {
+		if _, err = p.Fetch(ctx, FetchOptions{URL: address}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+	if _, err = p.Fetch(ctx, FetchOptions{URL: "/silent", Timeout: 300 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "timed out after 300ms fetching /silent") {
+		t.Errorf("no answer: %v", err)
+	}
+	if _, err := p.Navigate(ctx, url+"/strict"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = p.Fetch(ctx, FetchOptions{URL: "/api"}); err == nil || !strings.Contains(err.Error(), "content security policy forbids it (connect-src)") {
+		t.Errorf("a strict policy: %v", err)
+	}
+}

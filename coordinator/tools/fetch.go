@@ -1,0 +1,61 @@
+package tools
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+type fetchIn struct {
+	URL      string            `json:"url"`
+	Method   string            `json:"method,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     string            `json:"body,omitempty"`
+	Filename string            `json:"filename,omitempty"`
+	inWindow
+}
+
+func (s *Server) addFetchTools() {
+	add(s, &mcp.Tool{Name: "browser_fetch", Description: "Make an HTTP request as the page, with its cookies", Annotations: acts("Fetch")}, fetch)
+}
+
+// maxBodyText bounds the body that an answer holds, in bytes.
+const maxBodyText = 20_000
+
+func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
+	file, err := a.outputFile(ctx, in.Filename)
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	got, err := p.Fetch(ctx, page.FetchOptions{URL: in.URL, Method: in.Method, Headers: in.Headers, Body: in.Body})
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.quotef("%d %s (%s, %d B) %s", got.Status, got.Text, got.MIMEType, len(got.Body), got.URL)
+	if got.Truncated {
+		out.addf("The body is longer: only its beginning was read.")
+	}
+	switch {
+	case file != "":
+		if err := writeFile(file, got.Body); err != nil {
+			return nil, err
+		}
+		out.addf("Saved the body to %s.", file)
+	case !utf8.Valid(got.Body):
+		out.addf("The body is not text: save it with filename.")
+	case len(got.Body) > maxBodyText:
+		out.quote(string(got.Body[:maxBodyText]))
+		out.addf("… and %d B more: save it with filename.", len(got.Body)-maxBodyText)
+	case len(got.Body) > 0:
+		out.quote(string(got.Body))
+	}
+	return out, nil
+}
