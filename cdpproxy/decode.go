@@ -5,54 +5,39 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
-// decode reads a CDP command. It is at least as strict as Chromium: keys match
-// exactly once they are decoded, and stand once, so that nobody can show the
-// rule one method and the browser another. What it returns does not share
-// memory with text.
+// ParseCommand reads a CDP command as strictly as Chromium, or more: keys match
+// exactly once they are decoded, and stand once, so that nobody can show a rule
+// one method and the browser another. What it returns does not share memory with
+// text.
+func ParseCommand(text []byte) (*Message, error) {
+	m := new(Message)
+	if err := decode(text, m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
 func decode(text []byte, m *Message) error {
-	// After this the walk below meets nothing but well-formed JSON.
-	if !json.Valid(text) {
-		return errors.New("malformed JSON")
-	}
-	text = trimSpace(text)
-	if text[0] != '{' {
-		return errors.New("a CDP message is a JSON object")
-	}
-	var id, method, params, session []byte
-	for text = trimSpace(text[1:]); text[0] != '}'; {
-		n := valueLength(text)
-		key, err := decodeString(text[:n])
-		if err != nil {
-			return err
-		}
-		text = trimSpace(text[n:])
-		text = trimSpace(text[1:]) // the colon
-		n = valueLength(text)
-		value := text[:n]
-		if text = trimSpace(text[n:]); text[0] == ',' {
-			text = trimSpace(text[1:])
-		}
-		var field *[]byte
+	var method, session []byte
+	err := Members(text, func(key string, value []byte) error {
 		switch key {
 		case "id":
-			field = &id
+			m.ID = bytes.Clone(value)
 		case "method":
-			field = &method
+			method = value
 		case "params":
-			field = &params
+			m.Params = bytes.Clone(value)
 		case "sessionId":
-			field = &session
-		default:
-			continue // Chromium refuses it
-		}
-		if *field != nil {
-			return fmt.Errorf("the key %q stands twice", key)
-		}
-		*field = value
+			session = value
+		} // Chromium refuses any other
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	var err error
 	if m.Method, err = decodeString(method); err != nil {
 		return fmt.Errorf("method: %w", err)
 	}
@@ -61,9 +46,52 @@ func decode(text []byte, m *Message) error {
 			return fmt.Errorf("sessionId: %w", err)
 		}
 	}
-	m.ID, m.Params = bytes.Clone(id), bytes.Clone(params)
 	return nil
 }
+
+// Members calls each with every member of the JSON object text, its key decoded;
+// the value is a part of text. A key that stands twice is an error: readers
+// differ in which one they take.
+func Members(text []byte, each func(key string, value []byte) error) error {
+	// After this the walk below meets nothing but well-formed JSON.
+	if !json.Valid(text) {
+		return errors.New("malformed JSON")
+	}
+	text = trimSpace(text)
+	if text[0] != '{' {
+		return errors.New("not a JSON object")
+	}
+	var few [8]string // no allocation for what is usual
+	seen := few[:0]
+	for text = trimSpace(text[1:]); text[0] != '}'; {
+		n := valueLength(text)
+		key, err := decodeString(text[:n])
+		if err != nil {
+			return err
+		}
+		if slices.Contains(seen, key) {
+			return fmt.Errorf("the key %q stands twice", key)
+		}
+		if len(seen) == maxMembers {
+			return fmt.Errorf("more than %d members", maxMembers)
+		}
+		seen = append(seen, key)
+		text = trimSpace(text[n:])
+		text = trimSpace(text[1:]) // the colon
+		n = valueLength(text)
+		if err := each(key, text[:n]); err != nil {
+			return err
+		}
+		if text = trimSpace(text[n:]); text[0] == ',' {
+			text = trimSpace(text[1:])
+		}
+	}
+	return nil
+}
+
+// maxMembers bounds what comparing each key with all before it can cost. No CDP
+// command takes half as many parameters.
+const maxMembers = 64
 
 // decodeString decodes a JSON string.
 func decodeString(b []byte) (string, error) {

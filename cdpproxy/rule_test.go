@@ -50,7 +50,7 @@ func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 }
 
 // exchange sends message and returns the reply with its id.
-func exchange(t *testing.T, c *websocket.Conn, message string) map[string]any {
+func exchange(t testing.TB, c *websocket.Conn, message string) map[string]any {
 	t.Helper()
 	if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func exchange(t *testing.T, c *websocket.Conn, message string) map[string]any {
 }
 
 // nextReply returns the next message that is not an event.
-func nextReply(t *testing.T, c *websocket.Conn) map[string]any {
+func nextReply(t testing.TB, c *websocket.Conn) map[string]any {
 	t.Helper()
 	for {
 		_, b, err := c.Read(testContext(t))

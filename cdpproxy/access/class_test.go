@@ -1,0 +1,115 @@
+package access
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestConditions(t *testing.T) {
+	for _, c := range []struct {
+		method, params string
+		class          Class
+	}{
+		{"Runtime.evaluate", `{"expression":"1"}`, Acts},
+		{"Runtime.evaluate", ``, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true}`, Reads},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSide\u0045ffect":true}`, Reads},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":"true"}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":false}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"awaitPromise":false}`, Reads},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"awaitPromise":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"awaitPromise":1}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"replMode":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"\u0061sync()=>1","throwOnSideEffect":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"document.title","awaitPromise":true}`, Reads},
+		{"Runtime.evaluate", `{"expression":"document.title=1"}`, Acts},
+		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => {\n  return document.title;\n}\n//# sourceURL=pptr:x\n","awaitPromise":true}`, Reads},
+		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => {\n  return document.title;\n}//# sourceURL=x\nevil()"}`, Acts},
+		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => {\n  return document.title;\n}\n//# sourceURL=x\revil()"}`, Acts},
+		{"Debugger.evaluateOnCallFrame", `{"callFrameId":"1","expression":"x","throwOnSideEffect":true}`, Reads},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"","worldName":"w"}`, Reads},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x"}`, Reads},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x\nevil()"}`, Acts},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"evil()"}`, Acts},
+		{"Page.addScriptToEvaluateOnNewDocument", `{}`, Acts},
+		{"Fetch.continueRequest", `{"requestId":"1"}`, Reads},
+		{"Fetch.continueRequest", `{"requestId":"1","url":"http://x"}`, Acts},
+		{"Page.setInterceptFileChooserDialog", `{"enabled":false}`, Reads},
+		{"Page.setInterceptFileChooserDialog", `{"enabled":true}`, Acts},
+		{"Page.setInterceptFileChooserDialog", `{}`, Acts},
+		{"Page.captureScreenshot", `{"format":"png"}`, Reads},
+		{"Page.close", ``, Acts},
+		{"Browser.close", ``, Ends},
+		{"Nobody.knows", `{}`, Acts},
+	} {
+		if got := Classify(c.method, json.RawMessage(c.params)).Class; got != c.class {
+			t.Errorf("%s %s %v, want %v", c.method, c.params, got, c.class)
+		}
+	}
+}
+
+func TestNesting(t *testing.T) {
+	params := json.RawMessage(`{"expression":"1"}`)
+	method := "Runtime.evaluate"
+	for depth := range nesting + 1 {
+		want := Acts
+		if depth >= nesting {
+			want = Ends // nobody needs that
+		}
+		if got := Classify(method, params); got.Class != want {
+			t.Errorf("%d deep: %+v, want %v", depth, got, want)
+		}
+		inner, _ := json.Marshal(map[string]any{"id": 1, "method": method, "params": params})
+		params, _ = json.Marshal(map[string]string{"message": string(inner)})
+		method = "Target.sendMessageToTarget"
+	}
+}
+
+func TestTarget(t *testing.T) {
+	long := strings.Repeat("ä", 5000)
+	for _, c := range []struct{ method, params, want string }{
+		{"Page.navigate", `{"url":"http://shop.test/"}`, "http://shop.test/"},
+		{"Page.navigate", `{"url":7}`, "7"},
+		{"Page.navigate", `{}`, ""},
+		{"Runtime.evaluate", `{"expression":"a(\n\t1\n)"}`, "a( 1 )"},
+		{"Runtime.evaluate", `{"expression":"` + long + `"}`, long[:shownBytes] + "…"},
+		{"Input.insertText", `{"text":"secret"}`, ""},
+		{"Input.dispatchKeyEvent", `{"type":"char","text":"s"}`, "char"},
+		{"DOM.setFileInputFiles", `{"files":["/a","/b"]}`, `["/a","/b"]`},
+		{"Page.captureScreenshot", `{}`, ""},
+	} {
+		if got := Classify(c.method, json.RawMessage(c.params)).Target; got != c.want {
+			t.Errorf("%s %.100s: %q, want %q", c.method, c.params, got, c.want)
+		}
+	}
+}
+
+// TestTableIsStrict: a line that says nothing, or twice, is found at the start.
+func TestTableIsStrict(t *testing.T) {
+	for _, table := range []string{
+		"reads", "looks Page.enable", "reads Page", "reads Page.enable\nacts Page.enable",
+		"acts Page.navigate unless:never", "acts Page.navigate shows", "acts Page.navigate view:done",
+	} {
+		if _, err := parse(table); err == nil {
+			t.Errorf("%q is taken", table)
+		}
+	}
+	for name := range conditions {
+		if !strings.Contains(table, " unless:"+name) {
+			t.Errorf("no method uses the condition %s", name)
+		}
+	}
+}
+
+// FuzzClassify: whatever the parameters, no panic, and never two answers.
+func FuzzClassify(f *testing.F) {
+	f.Add("Runtime.evaluate", []byte(`{"expression":"1","throwOnSideEffect":true}`))
+	f.Add("Target.sendMessageToTarget", []byte(`{"message":"{\"id\":1,\"method\":\"Browser.close\"}"}`))
+	f.Add("Page.navigate", []byte(`{"url":"\ud800"}`))
+	f.Fuzz(func(t *testing.T, method string, params []byte) {
+		if a, b := Classify(method, params), Classify(method, params); a != b {
+			t.Errorf("%+v, then %+v", a, b)
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package access
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// RuleOptions configure a Rule. Nil means the defaults.
+type RuleOptions struct {
+	// AllowClose lets clients that may act also end the browser. Without it
+	// Browser.close ends only the connection of who says it, and what else would
+	// end the browser is refused.
+	AllowClose bool
+	// Activity is called for each act that was let through or refused, in the
+	// order of each client's acts. It must not block. Nil: nobody is told.
+	Activity func(Entry)
+}
+
+// Entry is an act of a client.
+type Entry struct {
+	Client  *cdpproxy.Client
+	Time    time.Time // when it was decided
+	Method  string
+	Target  string // for people; may be empty
+	Outcome string // for people
+	OK      bool   // it was let through
+}
+
+// Rule keeps a window's rule for the clients of its endpoint: it is their
+// [cdpproxy.Rule] and their [cdpproxy.ClientWatcher].
+type Rule struct {
+	human   Human
+	guard   *Guard
+	options RuleOptions
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup // follow and the questions under way
+
+	mu      sync.Mutex // guards the fields that follow
+	ending  bool
+	asking  map[string]*question  // by client id, while a question is under way
+	clients map[string]*connected // by id
+	changed chan struct{}         // closed and replaced when clients change
+}
+
+// question is under way for one client; what it does meanwhile waits for the
+// answer too.
+type question struct{ acts []waiting }
+
+type waiting struct {
+	client  *cdpproxy.Client
+	command Command
+	verdict chan<- cdpproxy.Verdict // buffered
+}
+
+// NewRule returns the rule of a window. Close ends it.
+func NewRule(human Human, o *RuleOptions) *Rule {
+	r := &Rule{
+		human: human, guard: NewGuard(human),
+		asking: map[string]*question{}, clients: map[string]*connected{}, changed: make(chan struct{}),
+	}
+	if o != nil {
+		r.options = *o
+	}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.running.Add(1)
+	go r.follow()
+	return r
+}
+
+// Close ends the questions under way, which refuses what waits for them, and
+// waits for the rule's goroutines.
+func (r *Rule) Close() error {
+	r.mu.Lock()
+	r.ending = true
+	r.mu.Unlock()
+	r.cancel()
+	r.running.Wait()
+	return nil
+}
+
+// closedHere tells the client of a Browser.close what became of it.
+const closedHere = "the browser stays open for its human; only this connection was closed"
+
+// onlyHuman is why nobody may end the browser.
+const onlyHuman = "it would end the browser, or let a page do so, for the human and every other client. Only the coordinator's option --allow-close permits that."
+
+// Judge is for cdpproxy.
+func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
+	c := Classify(m.Method, m.Params)
+	if c.Class == Reads {
+		return cdpproxy.Verdict{}
+	}
+	if c.Ignorable {
+		if s, _ := r.human.Access(); s.Mode == View {
+			return cdpproxy.Verdict{Action: cdpproxy.Ignore}
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.Class == Ends && !r.options.AllowClose {
+		if s, _ := r.human.Access(); s.Mode == Full || s.Mode == Ask {
+			if c.Method == "Browser.close" {
+				return cdpproxy.Verdict{Action: cdpproxy.End, Reason: closedHere}
+			}
+			return r.refuse(m.Client, c, &RefusedError{Act: c.Method, Reason: onlyHuman})
+		}
+	}
+	ask, err := r.guard.Check(r.question(m.Client, c))
+	switch {
+	case err != nil:
+		return r.refuse(m.Client, c, err)
+	case !ask:
+		r.tell(m.Client, c, sent, true)
+		return cdpproxy.Verdict{Behind: true}
+	case r.ending:
+		return r.refuse(m.Client, c, &RefusedError{Act: c.Method, Reason: "the coordinator is shutting down."})
+	}
+	verdict := make(chan cdpproxy.Verdict, 1)
+	act := waiting{m.Client, c, verdict}
+	if q := r.asking[m.Client.ID]; q != nil {
+		q.acts = append(q.acts, act)
+	} else {
+		r.asking[m.Client.ID] = &question{acts: []waiting{act}}
+		r.running.Add(1)
+		go r.ask(m.Client)
+	}
+	return cdpproxy.Verdict{Action: cdpproxy.Wait, Later: verdict}
+}
+
+func (r *Rule) question(c *cdpproxy.Client, command Command) Question {
+	return Question{Client: Client{r.identity(c), c.Name, c.Version}, Act: command.Method, Detail: command.Target}
+}
+
+// ask puts one client's questions to the human until no act of it waits any
+// more: an answer for the session is for all of them, and so is a refusal; one
+// for once is for the first.
+func (r *Rule) ask(c *cdpproxy.Client) {
+	defer r.running.Done()
+	ctx, cancel := context.WithCancel(r.ctx)
+	gone := make(chan struct{})
+	go cancelAt(ctx, cancel, c.Done, gone)
+	defer func() { cancel(); <-gone }()
+	for {
+		r.mu.Lock()
+		q := r.asking[c.ID]
+		if len(q.acts) == 0 {
+			delete(r.asking, c.ID)
+			r.mu.Unlock()
+			return
+		}
+		first := q.acts[0]
+		put := r.question(c, first.command)
+		r.mu.Unlock()
+
+		err := r.guard.Permit(ctx, put)
+
+		r.mu.Lock()
+		count := len(q.acts)
+		if err == nil {
+			count = 1
+		}
+		for _, act := range q.acts[:count] {
+			v := cdpproxy.Verdict{Behind: true}
+			if err != nil {
+				v = r.refuse(c, act.command, named(err, act.command))
+			} else {
+				r.tell(c, act.command, allowed, true)
+			}
+			act.verdict <- v
+		}
+		q.acts = q.acts[count:]
+		r.mu.Unlock()
+	}
+}
+
+// named is the refusal of another act for the same reason.
+func named(err error, c Command) error {
+	if refused, ok := err.(*RefusedError); ok {
+		return &RefusedError{c.Method, refused.Reason, refused.Change}
+	}
+	return err
+}
+
+func (r *Rule) refuse(c *cdpproxy.Client, command Command, err error) cdpproxy.Verdict {
+	outcome := err.Error()
+	if refused, ok := err.(*RefusedError); ok {
+		outcome = "refused: " + refused.Reason
+	}
+	r.tell(c, command, outcome, false)
+	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: err.Error()}
+}
+
+// What becomes of an act that is let through.
+const (
+	sent    = "sent to the browser"
+	allowed = "allowed, and sent to the browser"
+)
+
+func (r *Rule) tell(c *cdpproxy.Client, command Command, outcome string, ok bool) {
+	if r.options.Activity != nil {
+		r.options.Activity(Entry{c, time.Now(), command.Method, command.Target, outcome, ok})
+	}
+}

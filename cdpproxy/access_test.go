@@ -1,0 +1,526 @@
+package cdpproxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/access"
+)
+
+// human stands for the human of a window; the window's protocol is tested where
+// it is joined to this.
+type human struct {
+	asked  chan access.Question // each question that is put
+	answer chan access.Answer   // taken by the first that waits
+
+	mu      sync.Mutex // guards what follows
+	state   access.State
+	changed chan struct{}
+}
+
+func newHuman(mode access.Mode) *human {
+	return &human{
+		asked: make(chan access.Question, 100), answer: make(chan access.Answer),
+		state: access.State{Mode: mode, Change: "Ask the tester."}, changed: make(chan struct{}),
+	}
+}
+
+func (h *human) Access() (access.State, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state, h.changed
+}
+
+func (h *human) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+	h.asked <- q
+	select {
+	case a := <-h.answer:
+		return a, nil
+	case <-ctx.Done():
+		return access.Answer{}, ctx.Err()
+	}
+}
+
+func (h *human) choose(mode access.Mode, stopped ...string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.state.Mode, h.state.Stopped = mode, stopped
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// ruled serves an endpoint with the rule of h.
+func ruled(t testing.TB, h *human, browser string, o *access.RuleOptions) (*access.Rule, string) {
+	t.Helper()
+	rule := access.NewRule(h, o)
+	t.Cleanup(func() { rule.Close() }) // after the endpoint's end
+	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: rule, Watcher: rule})
+	return rule, addr
+}
+
+// directTab opens a tab past the endpoint, as the human does, waits until url is
+// loaded in it, and returns its id and a connection to it. The tab is closed when
+// the test ends.
+func directTab(t testing.TB, url string) (string, *websocket.Conn) {
+	t.Helper()
+	browser := sharedChromium(t).url
+	host := strings.TrimPrefix(browser, "ws://")
+	host = host[:strings.IndexByte(host, '/')]
+	req, err := http.NewRequest(http.MethodPut, "http://"+host+"/json/new?about:blank", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var target struct {
+		ID string `json:"id"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&target); err != nil || target.ID == "" {
+		t.Fatalf("/json/new: HTTP %d, %v", res.StatusCode, err)
+	}
+	t.Cleanup(func() {
+		if res, err := http.Get("http://" + host + "/json/close/" + target.ID); err == nil {
+			res.Body.Close()
+		}
+	})
+	conn, _, err := websocket.Dial(testContext(t), "ws://"+host+"/devtools/page/"+target.ID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.CloseNow() })
+	exchange(t, conn, `{"id":1,"method":"Page.enable"}`)
+	byHand(t, conn, url)
+	waitEvent(t, conn, "Page.loadEventFired", "")
+	return target.ID, conn
+}
+
+func byHand(t testing.TB, conn *websocket.Conn, url string) {
+	t.Helper()
+	message := fmt.Appendf(nil, `{"id":2,"method":"Page.navigate","params":{"url":%q}}`, url)
+	if err := conn.Write(testContext(t), websocket.MessageText, message); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitEvent waits for an event that holds text.
+func waitEvent(t testing.TB, conn *websocket.Conn, method, text string) {
+	t.Helper()
+	for {
+		_, b, err := conn.Read(testContext(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), `"method":"`+method+`"`) && strings.Contains(string(b), text) {
+			return
+		}
+	}
+}
+
+// TestTable: the table classes each method that this Chromium has, and no other
+// but those that come from elsewhere.
+func TestTable(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	_, body := get(t, addr, "/json/protocol", nil)
+	var protocol struct {
+		Domains []struct {
+			Domain   string
+			Commands []struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &protocol); err != nil {
+		t.Fatal(err)
+	}
+	has := map[string]bool{}
+	for _, d := range protocol.Domains {
+		for _, c := range d.Commands {
+			has[d.Domain+"."+c.Name] = true
+		}
+	}
+	if len(has) < 500 {
+		t.Fatalf("only %d methods in /json/protocol", len(has))
+	}
+	known := access.Methods()
+	for method := range has {
+		if !slices.Contains(known, method) {
+			t.Errorf("%s is not classed in access/methods.txt: does it read, act or end?", method)
+		}
+	}
+	for _, method := range known {
+		if !has[method] && !strings.HasPrefix(method, "JsDebug.") {
+			t.Errorf("%s is in access/methods.txt, but this Chromium does not have it any more", method)
+		}
+	}
+}
+
+// refusal is the text of a reply's error.
+func refusal(reply map[string]any) string {
+	e, _ := reply["error"].(map[string]any)
+	text, _ := e["message"].(string)
+	return text
+}
+
+// TestView: clients may look, events flow, and everything else is refused by
+// name, however it is said.
+func TestView(t *testing.T) {
+	h := newHuman(access.View)
+	var told sync.Map
+	_, addr := ruled(t, h, sharedChromium(t).url, &access.RuleOptions{Activity: func(e access.Entry) {
+		told.Store(e.Method, e)
+	}})
+	id, own := directTab(t, "data:text/html,<title>looked at</title>")
+	c := dial(t, addr, "/devtools/page/"+id)
+
+	for n, message := range []string{
+		`{"id":1,"method":"Page.enable"}`,
+		`{"id":1,"method":"Runtime.enable"}`,
+		`{"id":1,"method":"Page.captureScreenshot"}`,
+		`{"id":1,"method":"DOM.getDocument"}`,
+		`{"id":1,"method":"Accessibility.getFullAXTree"}`,
+		`{"id":1,"method":"Target.setAutoAttach","params":{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}}`,
+		`{"id":1,"method":"Page.addScriptToEvaluateOnNewDocument","params":{"source":"//# sourceURL=x","worldName":"w"}}`,
+		`{"id":1,"method":"Emulation.setFocusEmulationEnabled","params":{"enabled":true}}`, // ignored
+		`{"id":1,"method":"Runtime.evaluate","params":{"expression":"document.title"}}`,
+	} {
+		if reply := exchange(t, c, message); reply["result"] == nil {
+			t.Errorf("%d: %s: %v", n, message, reply)
+		}
+	}
+
+	const set = `"params":{"expression":"document.title='evaded'"}`
+	nested := func(inner string) string {
+		b, _ := json.Marshal(inner)
+		return `{"id":1,"method":"Target.sendMessageToTarget","params":{"message":` + string(b) + `}}`
+	}
+	act := `{"id":1,"method":"Runtime.evaluate",` + set + `}`
+	for name, message := range map[string]string{
+		"plain":            act,
+		"method last":      `{"id":1,` + set + `,"method":"Runtime.evaluate"}`,
+		"escaped":          `{"id":1,"\u006dethod":"Runtime.\u0065valuate",` + set + `}`,
+		"nested":           nested(act),
+		"nested twice":     nested(nested(act)),
+		"nested, escaped":  nested(`{"id":1,"\u006dethod":"Runtime.\u0065valuate",` + set + `}`),
+		"nested, two":      nested(`{"id":1,"method":"Page.enable","method":"Runtime.evaluate",` + set + `}`),
+		"nested, twice":    `{"id":1,"method":"Target.sendMessageToTarget","params":{"message":"{\"id\":1,\"method\":\"Page.enable\"}","m\u0065ssage":"{}"}}`,
+		"nested, none":     `{"id":1,"method":"Target.sendMessageToTarget"}`,
+		"checked, twice":   `{"id":1,"method":"Runtime.evaluate","params":{"expression":"document.title='evaded'","throwOnSideEffect":true,"throwOnSideEffect":false}}`,
+		"two codes":        `{"id":1,"method":"Runtime.evaluate","params":{"expression":"document.title='evaded'","functionDeclaration":"document.title"}}`,
+		"almost known":     `{"id":1,"method":"Runtime.callFunctionOn","params":{"executionContextId":1,"functionDeclaration":"() => { return document.title; }\n//# sourceURL=x\u2028;document.title='evaded'"}}`,
+		"unknown":          `{"id":1,"method":"Page.doWhatNobodyKnows"}`,
+		"script":           `{"id":1,"method":"Page.addScriptToEvaluateOnNewDocument","params":{"source":"//# sourceURL=x\ndocument.title='evaded'"}}`,
+		"input":            `{"id":1,"method":"Input.dispatchMouseEvent","params":{"type":"mousePressed","x":1,"y":1}}`,
+		"navigate":         `{"id":1,"method":"Page.navigate","params":{"url":"about:blank#evaded"}}`,
+		"expose":           `{"id":1,"method":"Target.exposeDevToolsProtocol","params":{"targetId":"` + id + `"}}`,
+		"close":            `{"id":1,"method":"Page.close"}`,
+		"crash":            `{"id":1,"method":"Page.crash"}`,
+		"browser":          `{"id":1,"method":"Browser.close"}`,
+		"browser, crashed": `{"id":1,"method":"Browser.crash"}`,
+	} {
+		reply := exchange(t, c, message)
+		if text := refusal(reply); !strings.Contains(text, `the access mode of this window is "view"`) || !strings.Contains(text, "Ask the tester.") {
+			// What cannot be read at all is refused as such.
+			if !strings.Contains(text, "stands twice") {
+				t.Errorf("%s: %v", name, reply)
+			}
+		}
+	}
+	w, err := c.Writer(testContext(t), websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set + `}`} {
+		io.WriteString(w, part)
+	}
+	w.Close()
+	if reply := nextReply(t, c); reply["id"] != 2.0 || !strings.Contains(refusal(reply), `"view"`) {
+		t.Errorf("fragments: %v", reply)
+	}
+
+	for _, path := range []string{"/json/close/" + id, "/json/activate/" + id} {
+		if status, body := get(t, addr, path, nil); status != 403 || !strings.Contains(body, `"view"`) {
+			t.Errorf("%s: HTTP %d %s", path, status, body)
+		}
+	}
+	req, _ := http.NewRequest(http.MethodPut, "http://"+addr+"/json/new?about:blank%23evaded", nil)
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != 403 {
+		t.Errorf("/json/new: HTTP %d", res.StatusCode)
+	}
+
+	_, list := get(t, addr, "/json/list", nil)
+	if strings.Contains(list, "evaded") || !strings.Contains(list, "looked at") {
+		t.Errorf("the browser is not as it was: %s", list)
+	}
+	// The human acts, past the endpoint, and the client sees it.
+	byHand(t, own, "data:text/html,by-hand")
+	waitEvent(t, c, "Page.frameNavigated", "by-hand")
+	if e, ok := told.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Target != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
+		t.Errorf("the embedding program was told %+v", e)
+	}
+	if e, ok := told.Load("Page.captureScreenshot"); ok {
+		t.Errorf("it was told of %+v, which only reads", e)
+	}
+}
+
+// TestCheckedCode: code that V8 is asked to stop at its first side effect has
+// none, and what could evade the check is not let through.
+func TestCheckedCode(t *testing.T) {
+	_, addr := ruled(t, newHuman(access.View), sharedChromium(t).url, nil)
+	id, _ := directTab(t, "data:text/html,<title>t</title><h1>Hi</h1>")
+	c := dial(t, addr, "/devtools/page/"+id)
+	run := func(method, params string) map[string]any {
+		return exchange(t, c, `{"id":1,"method":"`+method+`","params":`+params+`}`)
+	}
+	evaluate := func(code, more string) map[string]any {
+		b, _ := json.Marshal(code)
+		return run("Runtime.evaluate", `{"expression":`+string(b)+`,"throwOnSideEffect":true`+more+`}`)
+	}
+	if reply := evaluate("document.querySelector('h1').textContent", `,"returnByValue":true`); !strings.Contains(fmt.Sprint(reply), "value:Hi") {
+		t.Errorf("reading gives %v", reply)
+	}
+	for _, code := range []string{
+		"window.evil=1", "document.title='evil'", "document.body.click()", "fetch('/')", "eval('window.evil=1')",
+		"setTimeout(()=>{window.evil=1},0)", "Promise.resolve().then(()=>{window.evil=1})", "let evil=1", "function evil(){}",
+		"new Promise(r=>r({then(){window.evil=1}}))", "Promise.resolve({then(){window.evil=1}})",
+		"({then(r){window.evil=1;r()}})", "(async()=>({then(r){window.evil=1;r()}}))()",
+		"(\u0061sync()=>({then(r){window.evil=1;r()}}))()",
+		"({get x(){window.evil=1}})", "({toJSON(){window.evil=1}})",
+	} {
+		for _, more := range []string{``, `,"awaitPromise":true`, `,"returnByValue":true`, `,"generatePreview":true`, `,"replMode":true`, `,"includeCommandLineAPI":true`} {
+			evaluate(code, more)
+		}
+	}
+	// Objects that would act when they are looked at.
+	for _, code := range []string{
+		"new Proxy({},{get(){window.evil=1},ownKeys(){window.evil=1;return []},getOwnPropertyDescriptor(){window.evil=1},getPrototypeOf(){window.evil=1;return null},has(){window.evil=1;return true}})",
+		"(()=>{class E extends Error{get message(){window.evil=1} get stack(){window.evil=1}}; return new E})()",
+		"({get x(){window.evil=1},then(){window.evil=1},[Symbol.toStringTag]:'x'})",
+	} {
+		reply := evaluate(code, "")
+		result, _ := reply["result"].(map[string]any)
+		object, _ := result["result"].(map[string]any)
+		handle, _ := json.Marshal(object["objectId"])
+		for _, params := range []string{`{"objectId":%s}`, `{"objectId":%s,"ownProperties":true}`, `{"objectId":%s,"generatePreview":true,"accessorPropertiesOnly":true}`} {
+			run("Runtime.getProperties", fmt.Sprintf(params, handle))
+		}
+		run("Runtime.awaitPromise", fmt.Sprintf(`{"promiseObjectId":%s,"generatePreview":true}`, handle))
+		run("Runtime.getExceptionDetails", fmt.Sprintf(`{"errorObjectId":%s}`, handle))
+		run("Runtime.queryObjects", fmt.Sprintf(`{"prototypeObjectId":%s}`, handle))
+		run("DOM.describeNode", fmt.Sprintf(`{"objectId":%s}`, handle))
+	}
+	if reply := evaluate("[typeof evil, document.title].join()", ""); !strings.Contains(fmt.Sprint(reply), "value:undefined,t") {
+		t.Errorf("the page was changed: %v", reply)
+	}
+}
+
+// TestAsk: the first act asks, nothing else waits, order is kept, and the answer
+// for the session is the last.
+func TestAsk(t *testing.T) {
+	h := newHuman(access.Ask)
+	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	id, _ := directTab(t, "about:blank")
+	c, other := dial(t, addr, "/devtools/page/"+id), dial(t, addr, "/devtools/browser/x")
+	navigate := func(n int) {
+		t.Helper()
+		message := fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%[1]d</title>"}}`, n)
+		if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(n float64, refused string) {
+		t.Helper()
+		reply := nextReply(t, c)
+		if reply["id"] != n || (refused == "") != (reply["result"] != nil) || !strings.Contains(refusal(reply), refused) {
+			t.Errorf("got %v, want the answer to %v (%q)", reply, n, refused)
+		}
+	}
+
+	// Refused: it and what waits behind it.
+	navigate(1)
+	q := <-h.asked
+	if q.Act != "Page.navigate" || q.Detail != "data:text/html,<title>n1</title>" || q.Client.Name != "Go program" || q.Client.ID == "" {
+		t.Errorf("the human is asked %+v", q)
+	}
+	navigate(2)
+	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
+		t.Errorf("while an act waits: %v", reply)
+	}
+	if got := call(t, other, getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("another client: %s", got)
+	}
+	h.answer <- access.Answer{Reason: "human"}
+	expect(1, "the human did not allow it. Ask the tester.")
+	expect(2, "the human did not allow it")
+
+	// Once: the next act asks again. A client that leaves leaves no question.
+	navigate(3)
+	<-h.asked
+	navigate(4)
+	h.answer <- access.Answer{Allow: true}
+	expect(3, "")
+	<-h.asked
+	navigate(5)
+	h.answer <- access.Answer{Allow: true, Session: true}
+	expect(4, "")
+	expect(5, "")
+	navigate(6)
+	expect(6, "")
+	h.answer = nil // nobody would answer any more
+
+	if err := other.Write(testContext(t), websocket.MessageText, []byte(`{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if q := <-h.asked; q.Act != "Target.createTarget" {
+		t.Errorf("the other client's act asks %+v", q)
+	}
+	other.CloseNow()
+}
+
+// TestModeChanges: another mode holds at once, also for what waits.
+func TestModeChanges(t *testing.T) {
+	h := newHuman(access.Full)
+	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	id, _ := directTab(t, "about:blank")
+	c := dial(t, addr, "/devtools/page/"+id)
+	const act = `{"id":1,"method":"Page.navigate","params":{"url":"about:blank#1"}}`
+	if reply := exchange(t, c, act); reply["result"] == nil {
+		t.Errorf("full: %v", reply)
+	}
+	h.choose(access.View)
+	if reply := exchange(t, c, act); !strings.Contains(refusal(reply), `"view"`) {
+		t.Errorf("view: %v", reply)
+	}
+	for mode, want := range map[access.Mode]string{access.Full: "result", access.View: `"view"`} {
+		h.choose(access.Ask)
+		if err := c.Write(testContext(t), websocket.MessageText, []byte(act)); err != nil {
+			t.Fatal(err)
+		}
+		<-h.asked
+		h.choose(mode)
+		if reply := nextReply(t, c); !strings.Contains(fmt.Sprint(reply), want) {
+			t.Errorf("ask, then %s: %v", mode, reply)
+		}
+	}
+	h.choose("a newer window's")
+	if reply := exchange(t, c, act); refusal(reply) == "" {
+		t.Errorf("an unknown mode: %v", reply)
+	}
+}
+
+// TestBrowserClose: no client ends the browser for the others, unless that is
+// allowed.
+func TestBrowserClose(t *testing.T) {
+	browser := newChromium(t)
+	h := newHuman(access.Full)
+	_, addr := ruled(t, h, browser.url, nil)
+	for name, message := range map[string]string{
+		"plain":  `{"id":1,"method":"Browser.close"}`,
+		"nested": `{"id":1,"method":"Target.sendMessageToTarget","params":{"message":"{\"id\":1,\"method\":\"Browser.close\"}"}}`,
+	} {
+		c := dial(t, addr, "/devtools/browser/x")
+		if reply := exchange(t, c, message); reply["result"] == nil {
+			t.Errorf("%s: %v", name, reply)
+		}
+		var closed websocket.CloseError
+		if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusNormalClosure || !strings.Contains(closed.Reason, "stays open") {
+			t.Errorf("%s: then %v", name, err)
+		}
+	}
+	c := dial(t, addr, "/devtools/browser/x")
+	for _, method := range []string{"Browser.crash", "Browser.crashGpuProcess", "Page.crash", "Target.exposeDevToolsProtocol"} {
+		if reply := exchange(t, c, `{"id":1,"method":"`+method+`","params":{"targetId":"x"}}`); !strings.Contains(refusal(reply), "--allow-close") {
+			t.Errorf("%s: %v", method, reply)
+		}
+	}
+	if got := call(t, c, getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("the browser says %s", got)
+	}
+
+	_, open := ruled(t, h, browser.url, &access.RuleOptions{AllowClose: true})
+	c = dial(t, open, "/devtools/browser/x")
+	if err := c.Write(testContext(t), websocket.MessageText, []byte(`{"id":1,"method":"Browser.close"}`)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-browser.done:
+	case <-time.After(20 * time.Second):
+		t.Error("with AllowClose the browser did not end")
+	}
+}
+
+// TestStopped: who is stopped is sent away at once and kept away, others are
+// not, until the human lets it go on.
+func TestStopped(t *testing.T) {
+	h := newHuman(access.Full)
+	rule, addr := ruled(t, h, sharedChromium(t).url, nil)
+	join := func(agent string) *websocket.Conn {
+		t.Helper()
+		c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.CloseNow() })
+		return c
+	}
+	waitFor := func(names ...string) []*cdpproxy.Client {
+		t.Helper()
+		for {
+			clients, changed := rule.Clients()
+			var got []string
+			for _, c := range clients {
+				got = append(got, c.Name)
+			}
+			if slices.Equal(got, names) {
+				return clients
+			}
+			select {
+			case <-changed:
+			case <-time.After(10 * time.Second):
+				t.Fatalf("connected are %v, want %v", got, names)
+			}
+		}
+	}
+	sentAway := func(c *websocket.Conn) {
+		t.Helper()
+		var closed websocket.CloseError
+		if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stopped by the human") {
+			t.Errorf("%v", err)
+		}
+	}
+	bad := join("Bad/1")
+	waitFor("Bad")
+	good := join("Good/1")
+	id := waitFor("Bad", "Good")[0].ID
+
+	h.choose(access.Full, id)
+	sentAway(bad)
+	call(t, good, getVersion)
+	sentAway(join("Bad/1"))
+	if status, body := get(t, addr, "/json/activate/x", map[string]string{"User-Agent": "Bad/1"}); status != 403 || !strings.Contains(body, "stopped by the human") {
+		t.Errorf("by HTTP: %d %s", status, body)
+	}
+	waitFor("Bad", "Good") // it stays in sight, to be let go on
+
+	h.choose(access.Full)
+	waitFor("Good")
+	call(t, join("Bad/1"), getVersion)
+	waitFor("Good", "Bad")
+}
