@@ -6,12 +6,11 @@ import { Sessions } from "./core/sessions";
 import { Store } from "./core/store";
 import { registerCommands } from "./vscode/commands";
 import { pageProxy, watchDebugging } from "./vscode/debug";
+import { openDebugger } from "./vscode/debugger";
 import { shareEnvironment } from "./vscode/environment";
 import { offerMcpServer } from "./vscode/mcp";
 import { describe, StatusItem } from "./vscode/status";
 import { Window } from "./vscode/window";
-
-const commands: ReadonlyMap<string, Command> = new Map();
 
 let running: Window | undefined;
 
@@ -20,6 +19,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Browser Coordinator", { log: true });
   const store = new Store();
   const sessions = new Sessions(store, pageProxy, log);
+  const debug = openDebugger();
+  const commands: ReadonlyMap<string, Command> = new Map(debug.debugger.commands);
   const window = new Window(context.extension.packageJSON.version, store, commands, log);
   running = window;
 
@@ -36,6 +37,7 @@ export function activate(context: vscode.ExtensionContext): void {
     window.onDidChange(show),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void window.refresh()),
     watchDebugging(sessions, log),
+    debug.disposable,
     registerCommands(context.extensionUri, window, store, log),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),

@@ -47,6 +47,14 @@ export class Listener {
     return this.until((state) => roots(state).length > 0 && roots(state).every(hasPage(state)) && fits(state));
   }
 
+  /** Calls a command and answers its result; a refusal is thrown, as `code: message`. */
+  async call(command: string, arg: object = {}): Promise<Record<string, unknown>> {
+    const line = await this.client.ask("call", { command, arg }, 40_000);
+    const { code, message } = (line.error ?? {}) as { code?: string; message?: string };
+    if (line.success !== true) throw new Error(`${code}: ${message}`);
+    return line.payload?.result as Record<string, unknown>;
+  }
+
   close(): void {
     this.client.close();
   }

@@ -12,7 +12,8 @@ import type { Store } from "./store";
 /** A debug session, as the editor tells it. */
 export interface SessionInfo {
   id: string;
-  name: string;
+  /** As it is now: it may change. */
+  readonly name: string;
   type: string;
   parent?: SessionInfo | undefined;
   configuration: Configuration;

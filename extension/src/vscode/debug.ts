@@ -46,7 +46,15 @@ async function resolve(
   return injection.configuration as vscode.DebugConfiguration;
 }
 
-function info(session: vscode.DebugSession): SessionInfo {
-  const { id, name, type, configuration, parentSession } = session;
-  return { id, name, type, configuration, parent: parentSession && info(parentSession) };
+export function info(session: vscode.DebugSession): SessionInfo {
+  const { id, type, configuration, parentSession } = session;
+  return {
+    id,
+    get name() {
+      return session.name; // js-debug names a page once it is there
+    },
+    type,
+    configuration,
+    parent: parentSession && info(parentSession),
+  };
 }

@@ -40,10 +40,10 @@ export class Client {
   }
 
   /** The response to a request. */
-  ask(type: string, payload?: object): Promise<Line> {
+  ask(type: string, payload?: object, limit?: number): Promise<Line> {
     const id = this.#id++;
     this.send({ id, type, version: 2, payload });
-    return this.until((line) => line.id === id);
+    return this.until((line) => line.id === id, limit);
   }
 
   /** The first line, also of those that came already, that fits. */

@@ -1,0 +1,151 @@
+// The editor's debugger for the core: what its sessions and adapters say, and what clients want of it.
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import * as vscode from "vscode";
+import { type DebugEditor, Debugger } from "../core/debugger";
+import type { Launch } from "../core/launches";
+import { toEditor } from "../core/places";
+import { type DapMessage, Threads } from "../core/threads";
+import { info } from "./debug";
+
+export function openDebugger(): { debugger: Debugger; disposable: vscode.Disposable } {
+  const threads = new Threads();
+  const trackers = vscode.debug.registerDebugAdapterTrackerFactory("*", {
+    createDebugAdapterTracker(session) {
+      threads.started(info(session), true);
+      return {
+        onWillReceiveMessage: (message: DapMessage) => threads.toAdapter(session.id, message),
+        onDidSendMessage: (message: DapMessage) => threads.fromAdapter(session.id, message),
+      };
+    },
+  });
+  const sessions = new Map<string, vscode.DebugSession>();
+  const seen = (session: vscode.DebugSession) => {
+    sessions.set(session.id, session);
+    threads.started(info(session));
+    if (session.parentSession && !sessions.has(session.parentSession.id)) seen(session.parentSession);
+  };
+  const started = vscode.debug.onDidStartDebugSession(seen);
+  const ended = vscode.debug.onDidTerminateDebugSession((session) => {
+    sessions.delete(session.id);
+    threads.ended(session.id);
+  });
+  // The editor cannot list its sessions: this is how one that began before us comes to light.
+  const active = vscode.debug.onDidChangeActiveDebugSession((session) => session && seen(session));
+  if (vscode.debug.activeDebugSession) seen(vscode.debug.activeDebugSession);
+  return {
+    debugger: new Debugger(threads, editor(sessions)),
+    disposable: vscode.Disposable.from(trackers, started, ended, active),
+  };
+}
+
+function editor(sessions: ReadonlyMap<string, vscode.DebugSession>): DebugEditor {
+  return {
+    launches,
+    get firstFolder() {
+      return folders()[0];
+    },
+    start: ({ folder, what }) => vscode.debug.startDebugging(folderAt(folder), what as string),
+    stop: (id) => vscode.debug.stopDebugging(sessions.get(id)),
+    ask: (id, command, args) => {
+      const session = sessions.get(id);
+      if (!session) throw new Error("the debug session has only begun, or has ended");
+      return session.customRequest(command, args);
+    },
+    folder: (path) => toEditor(path, folders()),
+    toFile: fileOf,
+    file: existing,
+    breakpoints: () => sourceBreakpoints().map(told),
+    setBreakpoint({ path, line, condition, logMessage }) {
+      vscode.debug.removeBreakpoints(at(path, line));
+      const place = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, 0));
+      vscode.debug.addBreakpoints([new vscode.SourceBreakpoint(place, true, condition, undefined, logMessage)]);
+    },
+    removeBreakpoints(path, line) {
+      const found = at(path, line);
+      vscode.debug.removeBreakpoints(found);
+      return found.length;
+    },
+    async reveal(path, line, column) {
+      const position = new vscode.Position((line ?? 1) - 1, (column ?? 1) - 1);
+      const selection = line === undefined ? undefined : new vscode.Range(position, position);
+      const options: vscode.TextDocumentShowOptions = { preserveFocus: true, ...(selection && { selection }) };
+      await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path), options);
+    },
+  };
+}
+
+/** What stands in launch.json, for each folder, in the workspace file and in the user's settings. */
+function launches(): Launch[] {
+  const { workspaceFolders = [], workspaceFile } = vscode.workspace;
+  const read = (
+    folder: vscode.WorkspaceFolder | undefined,
+    pick: (section: Section | undefined) => unknown,
+  ): Launch => {
+    const settings = vscode.workspace.getConfiguration("launch", folder);
+    const list = (name: string) => {
+      const value = pick(settings.inspect(name));
+      return Array.isArray(value) ? value : [];
+    };
+    return {
+      folder: folder?.uri.fsPath,
+      configurations: list("configurations"),
+      compounds: list("compounds"),
+    };
+  };
+  return [
+    ...workspaceFolders.map((folder) => read(folder, (section) => section?.workspaceFolderValue)),
+    ...(workspaceFile ? [read(undefined, (section) => section?.workspaceValue)] : []),
+    read(undefined, (section) => section?.globalValue),
+  ];
+}
+
+type Section = NonNullable<ReturnType<vscode.WorkspaceConfiguration["inspect"]>>;
+
+function folderAt(path: string | undefined): vscode.WorkspaceFolder | undefined {
+  return vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === path);
+}
+
+function folders(): string[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+}
+
+/** The editor gives sources as paths or as URIs; those of a remote window are files of this machine. */
+function fileOf(source: string): string | undefined {
+  if (isAbsolute(source)) return source;
+  const { scheme, path } = vscode.Uri.parse(source);
+  return scheme === "file" || scheme === "vscode-remote" ? vscode.Uri.file(path).fsPath : undefined;
+}
+
+async function existing(path: string): Promise<string> {
+  const file = await toEditor(path, folders());
+  if (!(await stat(file)).isFile()) throw new Error(`${file} is no file`);
+  return file;
+}
+
+function sourceBreakpoints(): vscode.SourceBreakpoint[] {
+  return vscode.debug.breakpoints.filter(
+    (each): each is vscode.SourceBreakpoint =>
+      each instanceof vscode.SourceBreakpoint && each.location.uri.scheme === "file",
+  );
+}
+
+function at(path: string, line: number | undefined): vscode.SourceBreakpoint[] {
+  const { fsPath } = vscode.Uri.file(path);
+  return sourceBreakpoints().filter(
+    ({ location }) => location.uri.fsPath === fsPath && (line === undefined || location.range.start.line === line - 1),
+  );
+}
+
+function told({ location, enabled, condition, logMessage, hitCondition }: vscode.SourceBreakpoint) {
+  const { line, character } = location.range.start;
+  return {
+    path: location.uri.fsPath,
+    line: line + 1,
+    ...(character > 0 && { column: character + 1 }),
+    enabled,
+    ...(condition && { condition }),
+    ...(logMessage && { logMessage }),
+    ...(hitCondition && { hitCondition }),
+  };
+}

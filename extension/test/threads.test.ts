@@ -1,0 +1,75 @@
+// Who stands and why, by the messages of the Debug Adapter Protocol, in the orders in which they come.
+import { expect, test } from "vitest";
+import type { SessionInfo } from "../src/core/sessions";
+import { Threads } from "../src/core/threads";
+
+const info: SessionInfo = { id: "a", name: "a", type: "pwa-chrome", configuration: {} };
+const stopped = (reason: string, more: object = {}) => ({
+  type: "event",
+  event: "stopped",
+  body: { reason, threadId: 1, ...more },
+});
+const next = { type: "request", seq: 7, command: "next", arguments: { threadId: 1 } };
+const answer = (success: boolean) => ({ type: "response", request_seq: 7, success });
+
+function start() {
+  const threads = new Threads();
+  return { threads, session: threads.started(info, true) };
+}
+
+test("a stop is known with its reason, until the thread goes on", () => {
+  const { threads, session } = start();
+  threads.fromAdapter("a", stopped("breakpoint", { description: "Paused on breakpoint" }));
+  expect(session.stopOf()).toEqual({ thread: 1, reason: "breakpoint", description: "Paused on breakpoint" });
+  threads.fromAdapter("a", { type: "event", event: "continued", body: { threadId: 1 } });
+  expect(session.stopOf()).toBeUndefined();
+});
+
+test("of an exception the text is told", () => {
+  const { threads, session } = start();
+  threads.fromAdapter("a", stopped("exception", { description: "Paused on exception", text: "TypeError: no" }));
+  expect(session.stopOf()?.description).toBe("TypeError: no");
+});
+
+test("a step lets the thread run from its request on, and the next stop may come before the answer", () => {
+  const { threads, session } = start();
+  threads.fromAdapter("a", stopped("breakpoint"));
+  threads.toAdapter("a", next);
+  expect(session.stopOf()).toBeUndefined();
+  threads.fromAdapter("a", stopped("step"));
+  threads.fromAdapter("a", answer(true));
+  expect(session.stopOf()?.reason).toBe("step");
+});
+
+test("a step that the adapter refuses leaves the thread where it stands", () => {
+  const { threads, session } = start();
+  threads.fromAdapter("a", stopped("breakpoint"));
+  threads.toAdapter("a", next);
+  threads.fromAdapter("a", answer(false));
+  expect(session.stopOf()?.reason).toBe("breakpoint");
+});
+
+test("of several threads each is known, and the last to stop is meant", () => {
+  const { threads, session } = start();
+  threads.fromAdapter("a", stopped("breakpoint"));
+  threads.fromAdapter("a", stopped("pause", { threadId: 2 }));
+  expect(session.stopOf()?.thread).toBe(2);
+  expect(session.stopOf(1)?.reason).toBe("breakpoint");
+  threads.fromAdapter("a", { type: "event", event: "thread", body: { reason: "exited", threadId: 2 } });
+  expect(session.stopOf()?.thread).toBe(1);
+  threads.fromAdapter("a", { type: "event", event: "continued", body: { threadId: 1, allThreadsContinued: true } });
+  expect(session.stopOf()).toBeUndefined();
+});
+
+test("waiting ends with what is waited for, with its limit, or when it is given up", async () => {
+  const { threads, session } = start();
+  const { signal } = new AbortController();
+  const stop = threads.until(() => session.stopOf(), signal, 5_000);
+  threads.fromAdapter("a", stopped("pause"));
+  expect((await stop)?.reason).toBe("pause");
+  expect(await threads.until(() => undefined, signal, 1)).toBeUndefined();
+  const abort = new AbortController();
+  const given = threads.until(() => undefined, abort.signal);
+  abort.abort(new Error("given up"));
+  await expect(given).rejects.toThrow("given up");
+});
