@@ -1,0 +1,31 @@
+// What the human allows: the mode, and who is stopped. The store's state says it to everybody.
+import type { AccessMode } from "./protocol.generated";
+import type { Store } from "./store";
+
+export const modes = ["full", "ask", "view"] as const satisfies AccessMode[];
+
+/** Ids of clients that are gone stay: a client that comes back under its id is still stopped. */
+const stoppedLimit = 100;
+
+export function isMode(value: unknown): value is AccessMode {
+  return modes.some((mode) => mode === value);
+}
+
+export function setMode(store: Store, mode: AccessMode): void {
+  store.set({ access: { ...store.state.access, mode } });
+}
+
+export function isStopped(store: Store, client: string): boolean {
+  return store.state.access.stopped.includes(client);
+}
+
+export function stop(store: Store, client: string): void {
+  const { mode, stopped } = store.state.access;
+  if (stopped.includes(client)) return;
+  store.set({ access: { mode, stopped: [...stopped, client].slice(-stoppedLimit) } });
+}
+
+export function letGoOn(store: Store, client: string): void {
+  const { mode, stopped } = store.state.access;
+  store.set({ access: { mode, stopped: stopped.filter((each) => each !== client) } });
+}

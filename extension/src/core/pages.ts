@@ -1,0 +1,128 @@
+// The pages of this window's browser, kept up to date by the browser's own events for as long as
+// somebody looks.
+import { Cdp, type Members } from "./cdp";
+import { type Log, reason } from "./log";
+import type { State } from "./protocol.generated";
+import type { Store } from "./store";
+
+/** A page: id is its CDP target where the browser told it, else its debug session. */
+export interface Page {
+  readonly id: string;
+  readonly title: string;
+  readonly url: string;
+}
+
+export class Pages {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #pages = new Map<string, Page>();
+  readonly #listeners = new Set<() => void>();
+  readonly #unsubscribe: () => void;
+  #looking = false;
+  #browser: string | undefined;
+  #connection: AbortController | undefined;
+
+  constructor(store: Store, log: Log) {
+    this.#store = store;
+    this.#log = log;
+    this.#unsubscribe = store.subscribe(() => this.#follow());
+  }
+
+  /** In the order in which they were opened. */
+  get all(): Page[] {
+    return this.#browser ? [...this.#pages.values()] : byDebugger(this.#store.state);
+  }
+
+  /** Whether somebody looks: without, there is no connection. */
+  set looking(looking: boolean) {
+    this.#looking = looking;
+    this.#follow();
+  }
+
+  /** Calls listener after each change until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    this.#listeners.clear();
+    this.looking = false;
+  }
+
+  #follow(): void {
+    const url = this.#looking ? this.#store.state.browser?.url : undefined;
+    if (url === this.#browser) return;
+    this.#connection?.abort();
+    this.#connection = undefined;
+    this.#browser = url;
+    this.#pages.clear();
+    if (url) {
+      this.#connection = new AbortController();
+      void this.#watch(url, this.#connection.signal);
+    }
+    this.#changed();
+  }
+
+  async #watch(url: string, signal: AbortSignal): Promise<void> {
+    let cdp: Cdp;
+    try {
+      cdp = await Cdp.connect(url, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#log.warn(`the browser's pages cannot be listed: ${reason(error)}`);
+      return;
+    }
+    signal.addEventListener("abort", () => cdp.close());
+    if (signal.aborted) return cdp.close();
+    const seen = (told: Members) => !signal.aborted && this.#seen(told.targetInfo as Members);
+    cdp.on("Target.targetCreated", (told) => {
+      if (seen(told)) void followTitle(cdp, told.targetInfo as Members).then(seen, () => {}); // or it has gone
+    });
+    cdp.on("Target.targetInfoChanged", seen);
+    cdp.on("Target.targetDestroyed", ({ targetId }) => {
+      if (!signal.aborted && this.#pages.delete(String(targetId))) this.#changed();
+    });
+    // The browser tells of a page before it has read its title, and of the title not at all.
+    const sessions = new Map<string, string>();
+    cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo }) => {
+      sessions.set(String(sessionId), String((targetInfo as Members).targetId));
+    });
+    cdp.on("Target.detachedFromTarget", ({ sessionId }) => sessions.delete(String(sessionId)));
+    for (const event of ["Page.domContentEventFired", "Page.loadEventFired", "Page.navigatedWithinDocument"]) {
+      cdp.on(event, (_, session) => {
+        const targetId = sessions.get(session ?? "");
+        if (targetId) void cdp.call("Target.getTargetInfo", { targetId }).then(seen, () => {});
+      });
+    }
+    // Those that are there already are told as if they had just been made.
+    await cdp.call("Target.setDiscoverTargets", { discover: true }).catch((error: unknown) => {
+      if (!signal.aborted) this.#log.warn(`the browser's pages cannot be listed: ${reason(error)}`);
+    });
+  }
+
+  /** Whether it is a page that a person can see. */
+  #seen(info: Members): boolean {
+    const { targetId, type, title, url } = info;
+    if (type !== "page" || String(url).startsWith("devtools://")) return false;
+    this.#pages.set(String(targetId), { id: String(targetId), title: String(title), url: String(url) });
+    this.#changed();
+    return true;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Has the page's events told from now on, and answers what it is now. */
+async function followTitle(cdp: Cdp, { targetId }: Members): Promise<Members> {
+  const { sessionId } = await cdp.call("Target.attachToTarget", { targetId, flatten: true });
+  await cdp.call("Page.enable", {}, String(sessionId));
+  return cdp.call("Target.getTargetInfo", { targetId });
+}
+
+/** Where the browser cannot be reached, the debugger's page sessions stand for the pages. */
+function byDebugger({ pages }: State): Page[] {
+  return pages.map(({ debugSession, name }) => ({ id: debugSession, title: name, url: "" }));
+}
