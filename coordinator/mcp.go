@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/tools"
 )
 
 func (p *program) mcpCommand() *cobra.Command {
-	var workspace, outputDir, executable string
+	var workspace, outputDir, attach string
 	var noLaunch, headed bool
 	var caps []string
+	var browser browserFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP over stdio: what an MCP host launches",
@@ -22,7 +22,9 @@ func (p *program) mcpCommand() *cobra.Command {
 
 The window is the one whose folder contains the host's roots, or else the
 working directory. While it runs, the window's stable CDP address is served too.
-Without a window the first tool that needs one launches a browser of its own.`,
+Without a window the first tool that needs one launches a browser of its own,
+which ends with the session; a window that opens before anything was done there
+is used instead.`,
 		Example: `  claude mcp add browser -- coordinator mcp
   { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
 		Args: cobra.NoArgs,
@@ -31,24 +33,25 @@ Without a window the first tool that needs one launches a browser of its own.`,
 			if err != nil {
 				return err
 			}
+			if err := browser.check(); err != nil {
+				return err
+			}
 			dir, err := os.Getwd()
 			if err != nil {
 				return err
 			}
 			options := tools.Options{
-				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Version: version(), Logger: p.logger,
+				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Attach: attach, Version: version(), Logger: p.logger,
 			}
 			var own *ownBrowser
-			if !noLaunch {
-				own = &ownBrowser{options: chrome.Options{Executable: executable, Headless: !headed, Logger: p.logger}}
-				if !headed {
-					own.options.Viewport = headlessSize
-				}
+			if !noLaunch && attach == "" {
+				own = &ownBrowser{find: browser.find, options: browser.options(!headed, p.logger)}
 				options.Launcher = own
+				options.Viewport = browser.viewport
 			}
 			err = p.runMCP(cmd.Context(), options)
 			if own != nil {
-				err = errors.Join(err, own.close())
+				err = errors.Join(err, own.End())
 			}
 			return err
 		},
@@ -56,9 +59,14 @@ Without a window the first tool that needs one launches a browser of its own.`,
 	workspaceFlag(cmd, &workspace)
 	capsFlag(cmd, &caps)
 	cmd.Flags().StringVar(&outputDir, "output-dir", "", "a `folder` that files may be saved to, besides the workspace")
-	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a browser of its own")
+	browser.launch(cmd)
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")
-	cmd.Flags().StringVar(&executable, "executable", "", "the `file` of a browser of its own")
+	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a browser of its own")
+	cmd.Flags().StringVar(&attach, "attach", "", "use the browser that runs at this CDP `URL` (http or ws), and no window")
+	complete(cmd, "attach", "http://127.0.0.1:9222")
+	for _, launches := range []string{"browser", "executable", "headed", "profile", "isolated", "proxy-server", "viewport"} {
+		cmd.MarkFlagsMutuallyExclusive("attach", launches)
+	}
 	return cmd
 }
 

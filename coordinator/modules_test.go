@@ -17,7 +17,7 @@ var linked = []string{
 	"github.com/coder/websocket",             // the connection to a browser
 	"github.com/fsnotify/fsnotify",           // a window's socket appears
 	"github.com/go-json-experiment/json",     // of cdproto
-	"github.com/gofrs/flock",                 // who serves an endpoint
+	"github.com/gofrs/flock",                 // who serves an endpoint, who uses a profile
 	"github.com/google/jsonschema-go",        // of the MCP SDK
 	"github.com/inconshreveable/mousetrap",   // of cobra
 	"github.com/klauspost/cpuid/v2",          // of xxh3

@@ -10,6 +10,7 @@ import (
 // ownBrowser is the browser of an MCP session that has no window: launched by
 // the first tool that needs it, ended with the session.
 type ownBrowser struct {
+	find    func() (chrome.Installation, error)
 	options chrome.Options
 
 	mu      sync.Mutex // guards browser, and makes one launch of many
@@ -29,11 +30,11 @@ func (o *ownBrowser) Browser(ctx context.Context) (string, error) {
 			return o.browser.URL(), nil
 		}
 	}
-	options := o.options
-	installed, err := chrome.Find(chrome.FindOptions{Executable: options.Executable})
+	installed, err := o.find()
 	if err != nil {
 		return "", err
 	}
+	options := o.options
 	options.Executable = installed.Path
 	browser, err := chrome.Launch(ctx, options)
 	if err != nil {
@@ -43,7 +44,8 @@ func (o *ownBrowser) Browser(ctx context.Context) (string, error) {
 	return browser.URL(), nil
 }
 
-func (o *ownBrowser) close() error {
+// End ends the browser, if there is one.
+func (o *ownBrowser) End() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.browser == nil {
@@ -51,5 +53,7 @@ func (o *ownBrowser) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
 	defer cancel()
-	return o.browser.Close(ctx)
+	err := endBrowser(ctx, o.browser, o.options.KeepsProfile())
+	o.browser = nil
+	return err
 }

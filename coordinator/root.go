@@ -72,7 +72,7 @@ func execute(ctx context.Context, args []string, io stdio) int {
 		code = exit.code
 		err = exit.cause
 	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "unknown flag"),
-		strings.HasPrefix(err.Error(), "unknown shorthand"):
+		strings.HasPrefix(err.Error(), "unknown shorthand"), strings.HasPrefix(err.Error(), "if any flags in the group"):
 		code = exitUsage
 	}
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 const headlessSize = "1280x900"
 
 func (p *program) windowCommand() *cobra.Command {
-	var workspace, executable, startURL string
+	var workspace, startURL string
 	var headless bool
+	var browser browserFlags
 	cmd := &cobra.Command{
 		Use:   "window",
 		Short: "Make this terminal a window, with a browser of its own",
@@ -29,31 +30,31 @@ It runs until it is interrupted or its browser is closed, and ends the browser
 and removes its private profile then.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.runWindow(cmd.Context(), workspace, chrome.Options{
-				Executable: executable, Headless: headless, URL: startURL, Logger: p.logger,
-			})
+			if err := browser.check(); err != nil {
+				return err
+			}
+			options := browser.options(headless, p.logger)
+			options.URL = startURL
+			return p.runWindow(cmd.Context(), workspace, browser.find, options)
 		},
 	}
 	workspaceFlag(cmd, &workspace)
 	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")
-	cmd.Flags().StringVar(&executable, "executable", "", "the browser's `file` (default: $"+chrome.EnvBrowser+", else the first that is found)")
+	browser.launch(cmd)
 	cmd.Flags().StringVar(&startURL, "url", "", "the first page")
 	return cmd
 }
 
-func (p *program) runWindow(ctx context.Context, given string, options chrome.Options) (err error) {
+func (p *program) runWindow(ctx context.Context, given string, find func() (chrome.Installation, error), options chrome.Options) (err error) {
 	workspace, err := canonicalWorkspace(given)
 	if err != nil {
 		return err
 	}
-	installed, err := chrome.Find(chrome.FindOptions{Executable: options.Executable})
+	installed, err := find()
 	if err != nil {
 		return err
 	}
 	options.Executable = installed.Path
-	if options.Headless {
-		options.Viewport = headlessSize
-	}
 	browser, err := chrome.Launch(ctx, options)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (p *program) runWindow(ctx context.Context, given string, options chrome.Op
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
 		defer cancel()
-		err = errors.Join(err, browser.Close(ctx))
+		err = errors.Join(err, endBrowser(ctx, browser, options.KeepsProfile()))
 	}()
 	product, err := browserProduct(ctx, browser.URL())
 	if err != nil {

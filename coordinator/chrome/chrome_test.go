@@ -36,7 +36,7 @@ func launchAndWait(executable string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(b.PID(), b.cmd.ProcessState == nil, b.URL(), b.private)
+	fmt.Println(b.PID(), b.cmd.ProcessState == nil, b.URL(), b.profile.dir)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
@@ -97,7 +97,7 @@ func TestLaunchAndClose(t *testing.T) {
 	if !strings.HasPrefix(b.URL(), "ws://127.0.0.1:") {
 		t.Errorf("endpoint %s is not on the loopback address", b.URL())
 	}
-	if _, err := os.Stat(b.private); err != nil {
+	if _, err := os.Stat(b.profile.dir); err != nil {
 		t.Errorf("no private profile while the browser runs: %v", err)
 	}
 	if b.Err() != nil {
@@ -152,7 +152,7 @@ func TestBrowserThatEndsByItself(t *testing.T) {
 	if err := b.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(b.private); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(b.profile.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the private profile stays: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 const EnvBrowser = "BROWSER_COORDINATOR_BROWSER"
 
 // Names are the browsers that Find knows, in the order in which it looks.
-var Names = []string{"chrome", "chromium", "edge", "brave"}
+var Names = []string{"chrome", "chromium", "msedge", "brave"}
 
 // Installation is a browser on this machine.
 type Installation struct {

@@ -6,7 +6,7 @@ func candidates(getenv func(string) string) []candidate {
 	apps := []struct{ browser, name string }{
 		{"chrome", "Google Chrome"},
 		{"chromium", "Chromium"},
-		{"edge", "Microsoft Edge"},
+		{"msedge", "Microsoft Edge"},
 		{"brave", "Brave Browser"},
 	}
 	roots := []string{"/Applications"}

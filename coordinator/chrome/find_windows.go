@@ -6,7 +6,7 @@ func candidates(getenv func(string) string) []candidate {
 	apps := []struct{ browser, file string }{
 		{"chrome", `Google\Chrome\Application\chrome.exe`},
 		{"chromium", `Chromium\Application\chrome.exe`},
-		{"edge", `Microsoft\Edge\Application\msedge.exe`},
+		{"msedge", `Microsoft\Edge\Application\msedge.exe`},
 		{"brave", `BraveSoftware\Brave-Browser\Application\brave.exe`},
 	}
 	var all []candidate

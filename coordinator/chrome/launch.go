@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -32,7 +31,7 @@ type Browser struct {
 	cmd     *exec.Cmd
 	guard   *guard // ends the browser if this process is killed
 	log     *slog.Logger
-	private string // profile to remove; empty when it is the caller's
+	profile *profile
 	stderr  *os.File
 
 	url  string
@@ -65,22 +64,22 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	profile, private, err := profileDir(opts.UserDataDir)
+	profile, err := openProfile(opts.UserDataDir, opts.Isolated)
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", opts.Executable, err)
 	}
 	b := &Browser{
-		log: log, private: private,
+		log: log, profile: profile,
 		started: make(chan struct{}), drained: make(chan struct{}),
 		exited: make(chan struct{}), done: make(chan struct{}),
 	}
-	if err := b.start(&opts, profile); err != nil {
-		b.removeProfile()
+	if err := b.start(&opts); err != nil {
+		b.leaveProfile()
 		return nil, fmt.Errorf("launch %s: %w", opts.Executable, err)
 	}
 	select {
 	case <-b.started:
-		log.Info("browser launched", "pid", b.PID(), "endpoint", b.url, "profile", profile)
+		log.Info("browser launched", "pid", b.PID(), "endpoint", b.url, "profile", profile.dir)
 		return b, nil
 	case <-b.exited:
 		<-b.done
@@ -94,16 +93,16 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 }
 
 // start runs the process and the two goroutines that Close waits for.
-func (b *Browser) start(opts *Options, profile string) error {
+func (b *Browser) start(opts *Options) error {
 	root := runsAsRoot()
-	args, err := opts.arguments(profile, root)
+	args, err := opts.arguments(b.profile.dir, root)
 	if err != nil {
 		return err
 	}
 	if root {
 		b.log.Warn("running as root: the browser is started without its sandbox (--no-sandbox)")
 	}
-	guard, err := newGuard(b.private)
+	guard, err := newGuard(b.profile.removable())
 	if err != nil {
 		return fmt.Errorf("prepare its watchdog: %w", err)
 	}
@@ -113,7 +112,7 @@ func (b *Browser) start(opts *Options, profile string) error {
 		return err
 	}
 	cmd := exec.Command(opts.Executable, args...)
-	cmd.Env = append(environment(os.Environ()), privateFiles(b.private)...)
+	cmd.Env = append(environment(os.Environ()), privateFiles(b.profile.removable())...)
 	cmd.Stderr = w
 	setProcessGroup(cmd)
 	err = cmd.Start()
@@ -228,16 +227,17 @@ func (b *Browser) await() {
 	<-b.drained
 	last.Stop()
 	b.stderr.Close()
-	b.removeProfile()
+	b.leaveProfile()
 	b.guard.release()
 }
 
-func (b *Browser) removeProfile() {
-	if b.private == "" {
+func (b *Browser) leaveProfile() {
+	defer b.profile.release()
+	if !b.profile.private {
 		return
 	}
-	if err := os.RemoveAll(b.private); err != nil {
-		b.log.Warn("the browser's private profile was not removed", "dir", b.private, "err", err)
+	if err := os.RemoveAll(b.profile.dir); err != nil {
+		b.log.Warn("the browser's private profile was not removed", "dir", b.profile.dir, "err", err)
 	}
 }
 
@@ -254,18 +254,4 @@ func exitError(err error) error {
 		return errors.New("exit status 0")
 	}
 	return err
-}
-
-// profileDir returns the profile to use, and the one to remove at the end.
-func profileDir(given string) (profile, private string, err error) {
-	if given != "" {
-		if profile, err = filepath.Abs(given); err != nil {
-			return "", "", fmt.Errorf("profile %s: %w", given, err)
-		}
-		return profile, "", nil
-	}
-	if profile, err = os.MkdirTemp("", profilePrefix); err != nil {
-		return "", "", fmt.Errorf("make a private profile: %w", err)
-	}
-	return profile, profile, nil
 }

@@ -13,7 +13,8 @@ import (
 type Options struct {
 	Executable  string
 	Headless    bool
-	UserDataDir string   // empty: a private profile, removed at the end
+	UserDataDir string   // the profile, held by one coordinator at a time; empty: a private one, removed at the end
+	Isolated    bool     // work in a private copy of UserDataDir
 	Proxy       string   // as --proxy-server takes it
 	Viewport    string   // WIDTHxHEIGHT of the window; empty: the browser's choice
 	Args        []string // further command-line arguments
@@ -22,6 +23,9 @@ type Options struct {
 	// StartTimeout bounds the time until the DevTools port is there; 0 means 30 s.
 	StartTimeout time.Duration
 }
+
+// KeepsProfile says whether the profile stays when the browser has ended.
+func (o *Options) KeepsProfile() bool { return o.UserDataDir != "" && !o.Isolated }
 
 // arguments builds the command line. The flags keep the browser from talking to
 // its vendor, from asking the user and from slowing down pages in the
@@ -42,7 +46,7 @@ func (o *Options) arguments(profile string, root bool) ([]string, error) {
 		"--disable-background-timer-throttling",
 		"--disable-backgrounding-occluded-windows",
 		"--disable-renderer-backgrounding",
-		"--disable-features=Translate,MediaRouter,OptimizationHints",
+		"--disable-features=Translate,MediaRouter,OptimizationHints,NetworkTimeServiceQuerying",
 		"--hide-crash-restore-bubble",
 		"--metrics-recording-only",
 		"--password-store=basic",
@@ -58,9 +62,9 @@ func (o *Options) arguments(profile string, root bool) ([]string, error) {
 		args = append(args, "--proxy-server="+o.Proxy)
 	}
 	if o.Viewport != "" {
-		var width, height int
-		if n, err := fmt.Sscanf(o.Viewport, "%dx%d", &width, &height); n != 2 || err != nil || width < 1 || height < 1 {
-			return nil, fmt.Errorf("viewport %q: want WIDTHxHEIGHT, for example 1280x800", o.Viewport)
+		width, height, err := ParseSize(o.Viewport)
+		if err != nil {
+			return nil, err
 		}
 		args = append(args, fmt.Sprintf("--window-size=%d,%d", width, height))
 	}
@@ -70,6 +74,15 @@ func (o *Options) arguments(profile string, root bool) ([]string, error) {
 		url = "about:blank"
 	}
 	return append(args, url), nil
+}
+
+// ParseSize reads WIDTHxHEIGHT, in pixels.
+func ParseSize(text string) (width, height int, err error) {
+	var rest string
+	if n, _ := fmt.Sscanf(text+" .", "%dx%d %s", &width, &height, &rest); n != 3 || rest != "." || width < 1 || height < 1 {
+		return 0, 0, fmt.Errorf("viewport %q: want WIDTHxHEIGHT, for example 1280x800", text)
+	}
+	return width, height, nil
 }
 
 // environment drops what VS Code's extension host leaves there: with

@@ -155,13 +155,29 @@ func (e *Emulation) overrides(p *Page) ([]override, error) {
 		if v.Width < 1 || v.Height < 1 {
 			return nil, fmt.Errorf("a viewport of %d by %d is not possible", v.Width, v.Height)
 		}
-		set = append(set,
-			override{emulation.CommandSetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-				Width: int64(v.Width), Height: int64(v.Height), DeviceScaleFactor: v.Scale, Mobile: v.Mobile,
-			}, true},
-			override{emulation.CommandSetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: v.Mobile}, true})
+		set = append(set, v.overrides()...)
 	}
 	return set, nil
+}
+
+func (v *Viewport) overrides() []override {
+	return []override{
+		{emulation.CommandSetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: int64(v.Width), Height: int64(v.Height), DeviceScaleFactor: v.Scale, Mobile: v.Mobile,
+		}, true},
+		{emulation.CommandSetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: v.Mobile}, true},
+	}
+}
+
+// presize gives a page that is attached to the size of Options.Viewport, without
+// waiting for the reply.
+func (p *Page) presize(ctx context.Context, v *Viewport) error {
+	for _, o := range v.overrides() {
+		if _, err := p.session.Start(ctx, o.method, o.params); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *Page) overridden(method string) any {
@@ -255,6 +271,11 @@ func (p *Page) endEmulation(ctx context.Context) error {
 	origins := p.located
 	p.located = nil
 	p.mu.Unlock()
+	if v := p.browser.opts.Viewport; v != nil { // the size that its pages begin with
+		for _, o := range v.overrides() {
+			undo[o.method] = o
+		}
+	}
 	for method := range set {
 		o := undo[method]
 		setDefault(&o.method, method)

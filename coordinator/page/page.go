@@ -85,6 +85,11 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	if err := p.enable(ctx, session); err != nil {
 		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
 	}
+	if v := b.opts.Viewport; v != nil {
+		if err := p.presize(ctx, v); err != nil {
+			return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
+		}
+	}
 	if err := p.readFrames(ctx); err != nil {
 		var late *TimeoutError
 		var dialog *DialogError

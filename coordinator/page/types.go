@@ -14,6 +14,7 @@ type Options struct {
 	CallTimeout     time.Duration // of any other call; 0 means 10 s
 	ConsoleSize     int           // console messages that are kept per page; 0 means 1000
 	NetworkSize     int           // requests that are kept per page; 0 means 1000
+	Viewport        *Viewport     // of every page that is attached to; nil: as it is
 }
 
 // Info describes a page of the browser.

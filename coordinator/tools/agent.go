@@ -41,7 +41,10 @@ type agent struct {
 	current    string          // id of the page that it works in; empty: not chosen yet
 	opened     map[string]bool // ids of the pages that it opened
 	own        bool            // the browser is the Launcher's, not a window's
+	acted      bool            // something was done in it
 	told       bool            // the agent has been told so
+	passedOver string          // the window that came too late
+	toldOver   bool            // the agent has been told of it
 }
 
 func (s *Server) agent(session *mcp.ServerSession) *agent {
@@ -133,9 +136,16 @@ func (a *agent) choose(id string) {
 // browserOf returns the CDP URL of the browser that is meant.
 func (a *agent) browserOf(ctx context.Context, window string) (target string, own bool, err error) {
 	o := &a.server.options
+	if o.Attach != "" && window == "" {
+		return o.Attach, false, nil
+	}
 	chosen, _, err := o.Windows.Resolve(ctx, a.want(ctx, window))
+	free := window == "" && o.Workspace == "" && o.Launcher != nil
 	var none *registry.SelectionError
 	switch {
+	case err == nil && free && a.settled(chosen.Label()):
+		target, err := o.Launcher.Browser(ctx)
+		return target, true, err
 	case err == nil:
 		if o.Chosen != nil {
 			o.Chosen(chosen)
@@ -144,7 +154,7 @@ func (a *agent) browserOf(ctx context.Context, window string) (target string, ow
 			return "", false, &noBrowserError{chosen}
 		}
 		return chosen.State.Browser.URL, false, nil
-	case errors.As(err, &none) && !none.Ambiguous && window == "" && o.Workspace == "" && o.Launcher != nil:
+	case errors.As(err, &none) && !none.Ambiguous && free:
 		target, err := o.Launcher.Browser(ctx)
 		if err != nil {
 			return "", false, fmt.Errorf("%w\nand no browser could be launched instead: %w", none, err)
@@ -155,8 +165,26 @@ func (a *agent) browserOf(ctx context.Context, window string) (target string, ow
 	}
 }
 
+// settled says whether the agent has done something in a browser of its own that
+// still runs: then it stays there, also when a window comes that fits.
+func (a *agent) settled(window string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.own || !a.acted || a.browser == nil {
+		return false
+	}
+	select {
+	case <-a.browser.Done():
+		return false
+	default:
+	}
+	a.passedOver = window
+	return true
+}
+
 // connect keeps one connection, to the browser that was used last: a window's
-// next browser replaces its former one.
+// next browser replaces its former one, and a browser of its own in which
+// nothing was done.
 func (a *agent) connect(ctx context.Context, target string, own bool) (*page.Browser, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -171,26 +199,51 @@ func (a *agent) connect(ctx context.Context, target string, own bool) (*page.Bro
 			}
 			a.browser.Close()
 			a.browser = nil
+			if a.own && !a.acted {
+				if err := a.server.options.Launcher.End(); err != nil {
+					a.server.options.Logger.Warn("a browser of its own did not end well", "error", err)
+				}
+			}
 		}
 	}
-	browser, err := page.Connect(ctx, target, &page.Options{Logger: a.server.options.Logger})
+	options := page.Options{Logger: a.server.options.Logger}
+	if own && a.server.options.Viewport != "" {
+		viewport, err := parseViewport(a.server.options.Viewport)
+		if err != nil {
+			return nil, err
+		}
+		options.Viewport = viewport
+	}
+	browser, err := page.Connect(ctx, target, &options)
 	if err != nil {
 		return nil, err
 	}
-	a.browser, a.browserURL, a.own = browser, target, own
+	a.browser, a.browserURL, a.own, a.acted = browser, target, own, false
 	a.current, a.opened = "", map[string]bool{}
 	return browser, nil
 }
 
-// firstWord is what the first answer from a browser of our own begins with.
+// firstWord is what an answer begins with when there is news of the browser: once
+// that it is one of our own, and once that a window came too late.
 func (a *agent) firstWord() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.own || a.told {
-		return ""
+	switch {
+	case a.own && !a.told:
+		a.told = true
+		return "No VS Code window fits this workspace, so this is a browser of its own, ended with this session."
+	case a.own && a.passedOver != "" && !a.toldOver:
+		a.toldOver = true
+		return fmt.Sprintf("The window %s fits this workspace now. You stay in the browser of your own, where you have acted; pass that window as window to work there.", a.passedOver)
 	}
-	a.told = true
-	return "No VS Code window fits this workspace, so this is a browser of its own, ended with this session."
+	return ""
+}
+
+// noteAct remembers that a tool which acts has done so.
+func (a *agent) noteAct() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.acted = true
 }
 
 // want gathers what says which window is meant.

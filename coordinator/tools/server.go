@@ -22,6 +22,8 @@ type Launcher interface {
 	// Browser returns the CDP URL of the running browser, which it starts if
 	// need be.
 	Browser(ctx context.Context) (url string, err error)
+	// End ends it, if it runs: a window is used instead.
+	End() error
 }
 
 // Options of a server. Windows, Dir and Version are required.
@@ -29,6 +31,12 @@ type Options struct {
 	Windows Windows
 	// Launcher: nil means that no browser is ever launched.
 	Launcher Launcher
+	// Viewport, WIDTHxHEIGHT, is the size of the Launcher's pages; empty: the
+	// browser's choice.
+	Viewport string
+	// Attach is the CDP URL of a browser that is used in place of the windows,
+	// unless a call chooses one; empty: none.
+	Attach string
 	// Workspace is the explicit choice of a window for every call that does
 	// not make its own; empty: none.
 	Workspace string
@@ -122,6 +130,9 @@ func add[In any](s *Server, tool *mcp.Tool, call func(context.Context, *agent, I
 // of them, and for all that act, stands here.
 func (a *agent) pass(ctx context.Context, tool *mcp.Tool, call func() (*answer, error)) (*answer, error) {
 	out, err := call()
+	if err == nil && !tool.Annotations.ReadOnlyHint {
+		a.noteAct()
+	}
 	return out, explain(err)
 }
 

@@ -73,6 +73,9 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult
 		text.addf("%s; %s", strings.Join(line, " "), w.Why)
 		out.Windows = append(out.Windows, w)
 	}
+	if url := s.options.Attach; url != "" {
+		text.addf("Calls without `window` go to the browser at %s.", url)
+	}
 	if none != nil {
 		if len(candidates) == 0 {
 			text.addf("%s", none)

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"log/slog"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/chrome"
+)
+
+// browserFlags say which browser is launched, and how.
+type browserFlags struct {
+	browser, executable      string
+	profile, proxy, viewport string
+	isolated                 bool
+}
+
+// whichBrowser adds the flags that choose a browser.
+func (f *browserFlags) whichBrowser(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.browser, "browser", "", "which `browser`: chrome, chromium, msedge or brave (default: the first that is found)")
+	cmd.Flags().StringVar(&f.executable, "executable", "", "the browser's `file` (default: $"+chrome.EnvBrowser+")")
+	cmd.MarkFlagsMutuallyExclusive("browser", "executable")
+	complete(cmd, "browser", chrome.Names...)
+}
+
+// launch adds the flags of a browser that is launched.
+func (f *browserFlags) launch(cmd *cobra.Command) {
+	f.whichBrowser(cmd)
+	cmd.Flags().StringVar(&f.profile, "profile", "", "a `folder` for the browser's profile, which stays (default: a private one, removed at the end)")
+	cmd.Flags().BoolVar(&f.isolated, "isolated", false, "work in a private copy of --profile, removed at the end")
+	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "the browser's `proxy`, for example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
+	cmd.Flags().StringVar(&f.viewport, "viewport", "", "the `size` of its pages, for example 1280x720")
+	if err := cmd.MarkFlagDirname("profile"); err != nil {
+		panic(err) // only for a flag that is not there
+	}
+	complete(cmd, "proxy-server")
+	complete(cmd, "viewport", "1280x720", "1440x900", "1920x1080", "390x844")
+}
+
+// complete offers the values of a flag; without any, nothing is offered.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}
+
+// check refuses values that cannot be.
+func (f *browserFlags) check() error {
+	if f.browser != "" && !slices.Contains(chrome.Names, f.browser) {
+		_, err := chrome.Find(chrome.FindOptions{Browser: f.browser})
+		return &exitError{exitUsage, err}
+	}
+	if f.viewport != "" {
+		if _, _, err := chrome.ParseSize(f.viewport); err != nil {
+			return &exitError{exitUsage, err}
+		}
+	}
+	return nil
+}
+
+// find looks for the browser that is asked for.
+func (f *browserFlags) find() (chrome.Installation, error) {
+	return chrome.Find(chrome.FindOptions{Browser: f.browser, Executable: f.executable})
+}
+
+// options are those of the launch, but for the executable.
+func (f *browserFlags) options(headless bool, log *slog.Logger) chrome.Options {
+	o := chrome.Options{
+		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, Logger: log,
+	}
+	if headless && o.Viewport == "" {
+		o.Viewport = headlessSize
+	}
+	return o
+}

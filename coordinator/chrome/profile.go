@@ -1,0 +1,136 @@
+package chrome
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// ProfileInUseError reports a profile that another coordinator or browser uses.
+// Two browsers on one profile would destroy it, so Chrome itself hands over to
+// the one that runs and ends.
+type ProfileInUseError struct {
+	Dir string
+	By  string // for example: another coordinator
+}
+
+func (e *ProfileInUseError) Error() string {
+	return fmt.Sprintf("the profile %s is in use by %s: end that, choose another profile, or work in a copy of it (--isolated)", e.Dir, e.By)
+}
+
+// lockFile in a profile says that a coordinator uses it.
+const lockFile = "browser-coordinator.lock"
+
+// profile is where a browser keeps its files.
+type profile struct {
+	dir     string
+	private bool // ours: removed at the end
+	lock    *flock.Flock
+}
+
+// openProfile makes a private profile, or takes the given one, or works in a
+// private copy of it.
+func openProfile(given string, isolated bool) (*profile, error) {
+	if given == "" {
+		dir, err := os.MkdirTemp("", profilePrefix)
+		if err != nil {
+			return nil, fmt.Errorf("make a private profile: %w", err)
+		}
+		return &profile{dir: dir, private: true}, nil
+	}
+	dir, err := filepath.Abs(given)
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", given, err)
+	}
+	if isolated {
+		return copyProfile(dir)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("profile %s: %w", given, err)
+	}
+	p := &profile{dir: dir, lock: flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))}
+	mine, err := p.lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock the profile: %w", err)
+	}
+	if !mine {
+		return nil, &ProfileInUseError{dir, "another coordinator"}
+	}
+	// With the lock held, what is left is another program's browser, or what one
+	// that was killed has left.
+	if by := browserOn(dir); by != "" {
+		p.release()
+		return nil, &ProfileInUseError{dir, by}
+	}
+	return p, nil
+}
+
+// removable is the profile to remove at the end; empty when it is the caller's.
+func (p *profile) removable() string {
+	if p.private {
+		return p.dir
+	}
+	return ""
+}
+
+// release lets others use the profile.
+func (p *profile) release() {
+	if p.lock != nil {
+		// The file stays: removing it would let two hold the lock of one name.
+		_ = p.lock.Unlock()
+	}
+}
+
+// copyProfile makes a private profile that begins as the given one, which may be
+// in use.
+func copyProfile(from string) (*profile, error) {
+	to, err := os.MkdirTemp("", profilePrefix)
+	if err != nil {
+		return nil, fmt.Errorf("make a private profile: %w", err)
+	}
+	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // its browser has removed it meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case rel == ".":
+			return nil
+		case entry.IsDir() && spare(entry.Name()):
+			return filepath.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		case !entry.Type().IsRegular(), entry.Name() == lockFile:
+			return nil // the links and the socket by which a browser holds its profile
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
+	})
+	if err != nil {
+		os.RemoveAll(to)
+		return nil, fmt.Errorf("copy the profile %s: %w", from, err)
+	}
+	return &profile{dir: to, private: true}, nil
+}
+
+// spare are the folders of a profile that its browser makes again.
+func spare(name string) bool {
+	return strings.HasSuffix(name, "Cache") || name == "Crashpad" || name == "crashes" || name == "component_crx_cache"
+}

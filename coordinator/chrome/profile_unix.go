@@ -1,0 +1,36 @@
+//go:build unix
+
+package chrome
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// browserOn names the browser that runs on a profile; empty when there is none.
+// Chrome holds its profile by a link SingletonLock to HOST-PID. One that a killed
+// browser has left is removed, also one of another host name (a container's is
+// new at each start): nobody else uses the profile while we hold its lock.
+func browserOn(dir string) string {
+	held, err := os.Readlink(filepath.Join(dir, "SingletonLock"))
+	if err != nil {
+		return ""
+	}
+	i := strings.LastIndexByte(held, '-')
+	host, err := os.Hostname()
+	if i > 0 && err == nil && held[:i] == host {
+		pid, err := strconv.Atoi(held[i+1:])
+		if err == nil && pid > 0 && !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			return fmt.Sprintf("a browser (process %d)", pid)
+		}
+	}
+	for _, name := range []string{"SingletonLock", "SingletonCookie", "SingletonSocket"} {
+		os.Remove(filepath.Join(dir, name))
+	}
+	return ""
+}
