@@ -1,102 +1,45 @@
 package cdpproxy_test
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
-	"log"
 	"net"
 	"os"
-	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/coordinator/chrome"
 )
 
-// chromium is a real browser of the test's own.
+// chromium is a real browser of the test's own. Like every browser that the
+// coordinator launches, it ends with this process, also when that is killed.
 type chromium struct {
-	url  string // browser-level WebSocket
-	cmd  *exec.Cmd
-	dir  string
-	done chan struct{} // closed when the process has been waited for
+	url     string // browser-level WebSocket
+	browser *chrome.Browser
 }
 
-func chromiumPath() (string, error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("no Chromium or Chrome in PATH; these tests need one (apt-get install chromium)")
-}
-
-// launch starts Chromium and reads its address from stderr, where it says it
-// once it listens.
 func launch() (*chromium, error) {
-	path, err := chromiumPath()
+	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "cdpproxy-test-")
+	browser, err := chrome.Launch(context.Background(), chrome.Options{
+		Executable: found.Path, Headless: true,
+		Args: []string{"--disable-gpu", "--host-resolver-rules=MAP rebound.test 127.0.0.1"},
+	})
 	if err != nil {
 		return nil, err
 	}
-	c := &chromium{dir: dir, done: make(chan struct{})}
-	c.cmd = exec.Command(path,
-		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync",
-		"--host-resolver-rules=MAP rebound.test 127.0.0.1",
-		"--user-data-dir="+dir, "--remote-debugging-port=0", "about:blank")
-	c.cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir, "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir)
-	stderr, err := c.cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.cmd.Start(); err != nil {
-		os.RemoveAll(dir)
-		return nil, err
-	}
-	url := make(chan string, 1)
-	go c.watch(stderr, url)
-	select {
-	case c.url = <-url:
-		return c, nil
-	case <-c.done:
-		os.RemoveAll(dir)
-		return nil, fmt.Errorf("chromium ended before it listened")
-	case <-time.After(20 * time.Second):
-		c.kill()
-		return nil, fmt.Errorf("chromium did not listen within 20 s")
-	}
+	return &chromium{browser.URL(), browser}, nil
 }
 
-func (c *chromium) watch(stderr io.Reader, url chan<- string) {
-	defer close(c.done)
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		if _, u, ok := strings.Cut(lines.Text(), "DevTools listening on "); ok {
-			url <- strings.TrimSpace(u)
-		}
-	}
-	c.cmd.Wait()
-}
-
-// kill ends the browser and removes its profile. Its helpers may still be
-// writing there for a moment after it is gone.
+// kill ends the browser as a crash would, without a word to its clients.
 func (c *chromium) kill() {
-	c.cmd.Process.Kill()
-	<-c.done
-	var err error
-	for range 100 {
-		if err = os.RemoveAll(c.dir); err == nil {
-			return
-		}
+	if p, err := os.FindProcess(c.browser.PID()); err == nil {
+		p.Kill()
 	}
-	log.Printf("profile left behind: %v", err)
+	<-c.browser.Done()
 }
 
 var shared struct {
