@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -59,7 +60,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		p.refuse(w, r, no)
 		return
 	}
-	if namesTargets(path) && res.StatusCode == http.StatusOK {
+	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // HEAD has none
 		var err error
 		if body, err = rewriteTargets(body, ownHost(r)+mount); err != nil {
 			p.refuse(w, r, &refusal{http.StatusBadGateway, fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)})
@@ -74,6 +75,10 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	}
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
+	// Without it a longer answer would be chunked, which chrome://inspect cannot read.
+	if r.Method != http.MethodHead {
+		header.Set("Content-Length", strconv.Itoa(len(body)))
+	}
 	w.WriteHeader(res.StatusCode)
 	w.Write(body)
 }

@@ -71,6 +71,12 @@ func (p *Proxy) admit(r *http.Request) (mount, path string, no *refusal) {
 			if deeper {
 				rest = "/" + rest
 			}
+			// Who is told to put the token before every path, as by
+			// chrome-remote-interface's alterPath, puts it also before that of
+			// the webSocketDebuggerUrl, which has it already.
+			if again, ok := strings.CutPrefix(rest, "/"+p.opts.Token+"/"); ok {
+				rest = "/" + again
+			}
 			return "/" + p.opts.Token, rest, nil
 		}
 		if scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && sameSecret(strings.TrimSpace(bearer), p.opts.Token) {

@@ -88,6 +88,7 @@ func TestWhoGetsIn(t *testing.T) {
 		{"not an upgrade", open, "/devtools/browser/x", nil, 426, "ws://"},
 		{"token", open, "/" + token + "/json/version", nil, 200, `"ws://` + open + "/" + token + `/devtools/browser/`},
 		{"token list", open, "/" + token + "/json/list", nil, 200, `?ws=` + open + "/" + token + `/devtools/page/`},
+		{"token twice", open, "/" + token + "/" + token + "/json/version", nil, 200, `"ws://` + open + "/" + token + `/devtools/browser/`},
 		{"bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer " + token}, 200, `"ws://` + strict + `/devtools/browser/`},
 		{"strict, token", strict, "/" + token + "/json/version/", nil, 200, token},
 		{"strict, none", strict, "/json/version", nil, 403, "coordinator endpoint"},

@@ -36,6 +36,18 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
+// TestAnyKey: a handshake whose key is not 16 bytes in base64, as rod's, is
+// answered as Chromium answers it.
+func TestAnyKey(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	for key, want := range map[string]int{"nil": 101, "": 400} {
+		a := ask(t, addr, "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "+key+"\r\n\r\n")
+		if a.status != want || want == 101 && a.header.Get("Sec-WebSocket-Accept") != acceptKey(key) {
+			t.Errorf("key %q: HTTP %d %v", key, a.status, a.header)
+		}
+	}
+}
+
 // readFrame reads an unmasked frame and returns its payload.
 func readFrame(t testing.TB, r io.Reader) string {
 	t.Helper()

@@ -3,7 +3,6 @@ package cdpproxy
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -36,8 +35,9 @@ func checkUpgrade(r *http.Request) *refusal {
 	if v := r.Header.Get("Sec-WebSocket-Version"); v != "13" {
 		return &refusal{http.StatusUpgradeRequired, fmt.Sprintf("Sec-WebSocket-Version %q refused: this endpoint speaks version 13", v)}
 	}
-	if key, err := base64.StdEncoding.DecodeString(r.Header.Get("Sec-WebSocket-Key")); err != nil || len(key) != 16 {
-		return &refusal{http.StatusBadRequest, "Sec-WebSocket-Key must be 16 bytes in base64"}
+	// Like Chromium, take any: rod's is "nil", not 16 bytes in base64.
+	if r.Header.Get("Sec-WebSocket-Key") == "" {
+		return &refusal{http.StatusBadRequest, "Sec-WebSocket-Key is missing"}
 	}
 	return nil
 }

@@ -1,0 +1,108 @@
+package cdpproxy_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// answer is an HTTP answer as a client sees it.
+type httpAnswer struct {
+	status int
+	header http.Header
+	length int64 // -1: chunked
+	body   string
+}
+
+// ask sends one request by hand: net/http would not send a Host without a port,
+// or none.
+func ask(t *testing.T, addr, request string) httpAnswer {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(request, " ")
+	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%.60q: %v", request, err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatalf("%.60q: %v", request, err)
+	}
+	return httpAnswer{res.StatusCode, res.Header, res.ContentLength, string(body)}
+}
+
+// ids are what differs between two tabs.
+var ids = regexp.MustCompile(`[0-9A-F]{32}`)
+
+// TestDiscoveryAsChromium: every discovery request gets what the browser itself
+// answers to it, but for the address in it.
+func TestDiscoveryAsChromium(t *testing.T) {
+	c := newChromium(t) // whose tabs nobody else opens and closes
+	browser, err := url.Parse(c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, addr := serve(t, newSource(c.url), nil)
+	through := openTab(t, addr)
+	for _, path := range []string{
+		"/json", "/json/", "/json/list", "/json/list/", "/json/list?t=1", "/json/list?for_tab", "/json/version", "/json/version/",
+		"/json/protocol", "/json/protocol/", "/json/new", "/json/new?about:blank", "/json/nonsense",
+		"/json/activate/ID", "/json/activate/ID/", "/json/activate", "/json/activate/none", "/json/close", "/json/close/none",
+	} {
+		for _, method := range []string{"GET", "PUT", "POST", "HEAD"} {
+			for _, host := range []string{"127.0.0.1:1", "localhost"} {
+				name := fmt.Sprintf("%s %s of %s", method, path, host)
+				request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n\r\n", method, strings.Replace(path, "ID", through, 1), host)
+				if method == "HEAD" && host == "localhost" {
+					continue // no more telling
+				}
+				want, got := ask(t, browser.Host, request), ask(t, addr, request)
+				if got.status != want.status || got.header.Get("Content-Type") != want.header.Get("Content-Type") {
+					t.Errorf("%s: HTTP %d %s, the browser itself: %d %s", name, got.status, got.header.Get("Content-Type"), want.status, want.header.Get("Content-Type"))
+				}
+				if got.length != int64(len(got.body)) && method != "HEAD" {
+					t.Errorf("%s: Content-Length %d of %d bytes", name, got.length, len(got.body))
+				}
+				own := func(a httpAnswer) string { return strings.ReplaceAll(a.body, host+"/devtools/", addr+"/devtools/") }
+				// A new tab may still be settling: what the browser says before
+				// or after will do.
+				if same(got.body) != same(own(want)) && same(got.body) != same(own(ask(t, browser.Host, request))) {
+					t.Errorf("%s:\n%.500s\nthe browser itself:\n%.500s", name, got.body, own(want))
+				}
+				for _, tab := range []httpAnswer{want, got} {
+					if strings.HasPrefix(path, "/json/new") && tab.status == http.StatusOK {
+						id := ids.FindString(tab.body)
+						if status, body := get(t, addr, "/json/close/"+id, nil); status != 200 {
+							t.Errorf("%s: its tab %s is not there: HTTP %d %s", name, id, status, body)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// same leaves out what has no meaning: blanks, the ids of tabs, and the order of
+// a list, in which the tab that was used last comes first.
+func same(body string) string {
+	words := strings.Fields(ids.ReplaceAllString(body, "ID"))
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
