@@ -460,7 +460,7 @@ func TestBrowserClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	select {
-	case <-browser.done:
+	case <-browser.browser.Done():
 	case <-time.After(20 * time.Second):
 		t.Error("with AllowClose the browser did not end")
 	}
