@@ -2,13 +2,16 @@
 // nothing of the editor, and vscode/, which knows little else.
 import * as vscode from "vscode";
 import type { Command } from "./core/connection";
+import { pickCommand } from "./core/pick";
 import { Sessions } from "./core/sessions";
 import { Store } from "./core/store";
 import { registerCommands } from "./vscode/commands";
 import { pageProxy, watchDebugging } from "./vscode/debug";
 import { openDebugger } from "./vscode/debugger";
+import { shareEditor } from "./vscode/editorcontext";
 import { shareEnvironment } from "./vscode/environment";
 import { offerMcpServer } from "./vscode/mcp";
+import { askToPick } from "./vscode/pick";
 import { describe, StatusItem } from "./vscode/status";
 import { Window } from "./vscode/window";
 
@@ -20,7 +23,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store();
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger();
-  const commands: ReadonlyMap<string, Command> = new Map(debug.debugger.commands);
+  const commands: ReadonlyMap<string, Command> = new Map([
+    ...debug.debugger.commands,
+    ["pick.start", pickCommand(askToPick)],
+  ]);
   const window = new Window(context.extension.packageJSON.version, store, commands, log);
   running = window;
 
@@ -38,6 +44,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.onDidChangeWorkspaceFolders(() => void window.refresh()),
     watchDebugging(sessions, log),
     debug.disposable,
+    shareEditor(store),
     registerCommands(context.extensionUri, window, store, log),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),

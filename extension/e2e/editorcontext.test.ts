@@ -1,0 +1,70 @@
+// The window tells what the human looks at, in a real VS Code.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { addressOf, Listener } from "./support/socket";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+let screen: BrowserContext;
+let shop: Shop;
+let window: Workbench;
+let listener: Listener;
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  shop = await openShop(run, "looking");
+  const address = await addressOf(run, shop.folder);
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  listener = await Listener.dial(address);
+});
+
+afterAll(async () => {
+  listener?.close();
+  await screen?.close();
+  await shop?.close();
+});
+
+test("the file, the selection and whether it is saved", async () => {
+  await window.openFile("app.js");
+  const opened = await listener.until((state) => state.editor !== undefined);
+  expect(opened.editor).toEqual({
+    path: join(shop.folder, "app.js"),
+    line: 1,
+    column: 1,
+    endLine: 1,
+    endColumn: 1,
+    dirty: false,
+  });
+  await window.press("ArrowDown");
+  await window.press("Shift+End");
+  const selected = await listener.until((state) => (state.editor?.endColumn ?? 0) > 1);
+  expect(selected.editor).toMatchObject({ line: 2, column: 1, endLine: 2 });
+  await window.press("End");
+  await window.press("Space");
+  expect((await listener.until((state) => state.editor?.dirty === true)).editor?.path).toBe(
+    join(shop.folder, "app.js"),
+  );
+  await window.press("Control+s");
+  await listener.until((state) => state.editor?.dirty === false);
+});
+
+test("nothing where no file of the folder is in sight", async () => {
+  await window.press("Control+w");
+  await listener.until((state) => state.editor === undefined);
+});
+
+test("the human's setting turns it off, at once, and on", async () => {
+  await window.openFile("index.html");
+  await listener.until((state) => state.editor?.path === join(shop.folder, "index.html"));
+  mkdirSync(join(shop.folder, ".vscode"), { recursive: true });
+  const file = join(shop.folder, ".vscode", "settings.json");
+  writeFileSync(file, JSON.stringify({ "browserCoordinator.shareEditor": false }));
+  await listener.until((state) => state.editor === undefined);
+  writeFileSync(file, "{}");
+  await listener.until((state) => state.editor !== undefined);
+});

@@ -1,0 +1,40 @@
+// pick.start: the human is asked to click an element in the page. Which one it was, the client finds out;
+// here is only the asking, and the way out of it.
+import { Argument } from "./argument";
+import type { Command } from "./connection";
+import type { PickStartResult } from "./protocol.generated";
+import { clientName, plain } from "./words";
+
+/** Nobody waits for a human longer than this, in seconds. */
+export const longest = 3_600;
+
+/** Shows the request until the signal is aborted; resolves before that only when the human cancels. */
+export type Notice = (text: string, signal: AbortSignal) => Promise<void>;
+
+export function pickCommand(notice: Notice): Command {
+  return {
+    waitsForHuman: true,
+    async run(value, { signal }): Promise<PickStartResult> {
+      const arg = Argument.of(value);
+      const who = clientName(arg.client());
+      const message = plain(arg.text("message", 0), 300);
+      const seconds = Math.min(arg.positive("seconds"), longest);
+      signal.throwIfAborted();
+      const over = new AbortController();
+      const gone = AbortSignal.any([signal, over.signal]);
+      const text = `${who} asks you to click an element in the page${message === "" ? "." : `: ${message}`}`;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<PickStartResult>((resolve) => {
+        timer = setTimeout(() => resolve({ outcome: "timeout" }), seconds * 1_000);
+      });
+      const cancelled = notice(text, gone).then((): PickStartResult => ({ outcome: "cancelled" }));
+      try {
+        // When the call is given up, its connection answers and the notice goes.
+        return await Promise.race([late, cancelled]);
+      } finally {
+        clearTimeout(timer);
+        over.abort();
+      }
+    },
+  };
+}

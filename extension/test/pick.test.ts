@@ -1,0 +1,45 @@
+// Asking the human to click an element. The editor's notification is played here; the real one is in
+// e2e/pick.test.ts.
+import { expect, test } from "vitest";
+import type { Caller } from "../src/core/connection";
+import { type Notice, pickCommand } from "../src/core/pick";
+import { plain } from "../src/core/words";
+
+const arg = { client: { id: "c", name: "Agent", version: "1" }, message: "Which button?", seconds: 60 };
+
+function play() {
+  const shown: { text: string; signal: AbortSignal; cancel: () => void }[] = [];
+  const notice: Notice = (text, signal) => new Promise((cancel) => shown.push({ text, signal, cancel }));
+  const abort = new AbortController();
+  const caller: Caller = { signal: abort.signal, connection: new AbortController().signal, peer: undefined };
+  return { shown, abort, run: (value: unknown) => pickCommand(notice).run(value, caller) };
+}
+
+test("the notice names who asks and what for, and goes when the human cancels", async () => {
+  const { shown, run } = play();
+  const outcome = run(arg);
+  expect(shown[0]?.text).toBe("Agent 1 asks you to click an element in the page: Which button?");
+  shown[0]?.cancel();
+  expect(await outcome).toEqual({ outcome: "cancelled" });
+  expect(shown[0]?.signal.aborted).toBe(true);
+});
+
+test("when the time is up the notice goes", async () => {
+  const { shown, run } = play();
+  expect(await run({ ...arg, seconds: 0.001 })).toEqual({ outcome: "timeout" });
+  expect(shown[0]?.signal.aborted).toBe(true);
+});
+
+test("when the call is given up the notice goes", () => {
+  const { shown, run, abort } = play();
+  void run(arg);
+  abort.abort();
+  expect(shown[0]?.signal.aborted).toBe(true);
+});
+
+test("a client's words make no link and no second line", () => {
+  expect(plain("see [this](command:workbench.action.quit)\n\u202eor that", 300)).toBe(
+    "see (this)(command:workbench.action.quit) or that",
+  );
+  expect(plain("a".repeat(400), 300)).toHaveLength(300);
+});
