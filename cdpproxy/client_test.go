@@ -89,10 +89,13 @@ func TestBehind(t *testing.T) {
 	say(2, "DOM.focus") // Behind
 	say(3, "Page.bringToFront")
 	say(4, "Emulation.setFocusEmulationEnabled") // Ignore
-	for want := 3.0; want <= 4; want++ {
-		if reply := nextReply(t, c); reply["id"] != want || reply["result"] == nil {
-			t.Errorf("%v, want the result of %v", reply, want)
-		}
+	answered := map[any]bool{}                   // 3 by the browser, 4 by the endpoint, so in any order
+	for range 2 {
+		reply := nextReply(t, c)
+		answered[reply["id"]] = reply["result"] != nil
+	}
+	if !answered[3.0] || !answered[4.0] {
+		t.Errorf("answered: %v, want the results of 3 and 4", answered)
 	}
 	rule.mu.Lock()
 	first := rule.waiting[0]
