@@ -81,13 +81,19 @@ func (r *running) stop(t *testing.T) {
 // host starts the coordinator as an MCP host does.
 func host(t *testing.T, dir, workspace string, args ...string) *mcp.ClientSession {
 	t.Helper()
+	return hostWith(t, nil, "", dir, workspace, args...)
+}
+
+// hostWith is a host that speaks that version of the protocol, empty: the newest.
+func hostWith(t *testing.T, options *mcp.ClientOptions, protocol, dir, workspace string, args ...string) *mcp.ClientSession {
+	t.Helper()
 	cmd := command(context.Background(), t, dir, append([]string{"mcp"}, args...)...)
 	cmd.Cancel = nil
 	cmd.Dir = workspace
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	client := mcp.NewClient(&mcp.Implementation{Name: "test-host", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "test-host", Version: "1"}, options)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &stderr)
 	}
@@ -125,6 +131,15 @@ func mustTool(t *testing.T, session *mcp.ClientSession, name string, args map[st
 		t.Fatalf("%s: %v", name, err)
 	}
 	return text
+}
+
+func atoi(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func ref(t *testing.T, snapshot, role, name string) string {
@@ -385,10 +400,7 @@ func TestWaitNetworkAndFiles(t *testing.T) {
 	if m == nil {
 		t.Fatalf("requests:\n%s", list)
 	}
-	index, err := strconv.Atoi(m[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := atoi(t, m[1])
 	whole := mustTool(t, agent, "browser_network_request", map[string]any{"index": index})
 	if !strings.Contains(whole, "seven") || !strings.Contains(whole, "the seventh item") {
 		t.Errorf("request:\n%s", whole)

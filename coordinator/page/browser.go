@@ -32,6 +32,8 @@ type Browser struct {
 	done chan struct{} // closed by eventLoop when it has ended
 	// router is the network of the pages, as far as it is not the browser's own.
 	router *router
+	// recording counts the goroutines of record; eventLoop starts them.
+	recording sync.WaitGroup
 
 	// mu guards the fields that follow. Lock order: Browser.mu, then Page.mu.
 	mu       sync.Mutex
@@ -104,6 +106,7 @@ func (b *Browser) Close() error {
 	err := b.conn.Close()
 	<-b.done
 	b.router.running.Wait()
+	b.recording.Wait()
 	return err
 }
 
@@ -135,19 +138,30 @@ func pageInfo(t *target.Info) Info {
 	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(t.OpenerID)}
 }
 
-// Page attaches to a page, once per connection.
+// Page attaches to a page, once per connection, to work in it.
 func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
-	tid := target.ID(id)
+	p, err := b.join(ctx, target.ID(id))
+	if err != nil {
+		return p, err
+	}
+	if err := b.router.workIn(ctx, p); err != nil {
+		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
+	}
+	return p, nil
+}
+
+// join attaches to a page, once per connection.
+func (b *Browser) join(ctx context.Context, id target.ID) (*Page, error) {
 	b.mu.Lock()
-	a := b.pages[tid]
+	a := b.pages[id]
 	if a == nil {
 		a = &attachment{ready: make(chan struct{})}
-		b.pages[tid] = a
+		b.pages[id] = a
 		b.mu.Unlock()
-		a.page, a.err = b.attach(ctx, tid)
+		a.page, a.err = b.attach(ctx, id)
 		if a.err != nil {
 			b.mu.Lock()
-			delete(b.pages, tid)
+			delete(b.pages, id)
 			b.mu.Unlock()
 		}
 		close(a.ready)
@@ -160,6 +174,17 @@ func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("attach to page %s: %w", id, context.Cause(ctx))
 	}
+}
+
+// Watch attaches to all pages that are there, as [Options].Record does by itself
+// some time after they appeared, and returns how many there are.
+func (b *Browser) Watch(ctx context.Context) (int, error) {
+	pages, err := b.Pages(ctx)
+	for _, p := range pages {
+		_, joined := b.join(ctx, target.ID(p.ID))
+		err = errors.Join(err, joined)
+	}
+	return len(pages), err
 }
 
 // Current picks the page that the user sees: a visible one, else the browser's
@@ -184,6 +209,17 @@ func (b *Browser) Current(ctx context.Context) (*Page, error) {
 // visibleTimeout bounds the question to each page; a hung one must not hold up
 // the others.
 const visibleTimeout = 500 * time.Millisecond
+
+// record attaches to a page that has appeared, for its console and network.
+// Whoever asks for the page meanwhile waits for the same attachment; a page that
+// hangs holds up nobody else.
+func (b *Browser) record(id target.ID) {
+	ctx, cancel := context.WithTimeout(context.Background(), b.opts.CallTimeout)
+	defer cancel()
+	if _, err := b.join(ctx, id); err != nil {
+		b.log.Debug("page: not recorded", "page", id, "err", err)
+	}
+}
 
 // visible asks all pages at once, each over a session of its own that is left
 // again, so that nothing is recorded of pages that are not used.

@@ -25,7 +25,7 @@ func (r *ring) add(m Message) {
 	m.Seq = r.seq
 	if n := len(r.messages); n > 0 {
 		last := &r.messages[n-1]
-		if last.Level == m.Level && last.Text == m.Text && last.URL == m.URL && last.Line == m.Line && last.Source == m.Source {
+		if last.Level == m.Level && last.Text == m.Text && last.URL == m.URL && last.Line == m.Line && last.Source == m.Source && last.document == m.document {
 			last.Count++
 			last.Seq, last.Time = m.Seq, m.Time
 			return
@@ -68,7 +68,17 @@ func (p *Page) Console(level string) []Message {
 	p.browser.flush()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.console.after(0, level)
+	messages := p.console.after(0, level)
+	for i := range messages {
+		messages[i].Current = messages[i].document == p.commits
+	}
+	return messages
+}
+
+// say keeps a message of the document that is shown now; mu is held.
+func (p *Page) say(m Message) {
+	m.document = p.commits
+	p.console.add(m)
 }
 
 // ClearConsole forgets the messages.
@@ -95,7 +105,7 @@ func (p *Page) consoleCalled(_ *cdp.Session, e *runtime.EventConsoleAPICalled) {
 		m.Text = strings.TrimSpace("Assertion failed: " + m.Text)
 	}
 	m.locate(e.StackTrace)
-	p.console.add(m)
+	p.say(m)
 }
 
 func (p *Page) exceptionThrown(_ *cdp.Session, e *runtime.EventExceptionThrown) {
@@ -105,7 +115,7 @@ func (p *Page) exceptionThrown(_ *cdp.Session, e *runtime.EventExceptionThrown) 
 	if m.URL == "" {
 		m.URL, m.Line, m.Column = d.URL, int(d.LineNumber)+1, int(d.ColumnNumber)+1
 	}
-	p.console.add(m)
+	p.say(m)
 }
 
 func (p *Page) entryAdded(_ *cdp.Session, e *log.EventEntryAdded) {
@@ -117,7 +127,7 @@ func (p *Page) entryAdded(_ *cdp.Session, e *log.EventEntryAdded) {
 	if entry.LineNumber > 0 {
 		m.Line = int(entry.LineNumber) + 1
 	}
-	p.console.add(m)
+	p.say(m)
 }
 
 func (m *Message) locate(stack *runtime.StackTrace) {

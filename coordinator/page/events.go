@@ -89,6 +89,9 @@ func (b *Browser) targetCreated(_ target.SessionID, e *target.EventTargetCreated
 	b.seq++
 	b.opened[e.TargetInfo.TargetID] = e.TargetInfo
 	b.openedAt[e.TargetInfo.TargetID] = b.seq
+	if b.opts.Record {
+		b.recording.Go(func() { b.record(e.TargetInfo.TargetID) })
+	}
 	for _, p := range b.sessions {
 		p.wake()
 	}
@@ -119,7 +122,7 @@ func (b *Browser) attached(parent target.SessionID, e *target.EventAttachedToTar
 	}
 	session := b.conn.Session(e.SessionID)
 	if e.TargetInfo.Type != "iframe" {
-		b.router.admitWorker(session)
+		b.router.admitWorker(p, session)
 	} else {
 		b.sessions[e.SessionID] = p
 		p.frameAttachedElsewhere(session, e.TargetInfo)

@@ -24,6 +24,7 @@ type Request struct {
 	Failed    string // why there is no answer, for example net::ERR_FAILED
 	Done      bool   // answered in full, or failed
 	FromCache bool
+	Past      bool  // from before the page was attached to: only what its document told
 	Size      int64 // bytes received
 	Started   time.Time
 	Duration  time.Duration // until it was done
@@ -90,7 +91,8 @@ func (l *requestLog) add(key string, e *entry) {
 }
 
 // Network returns the kept requests, oldest first: those since the page was
-// attached to. Data URLs are left out.
+// attached to, and those of its document before that as far as the document
+// itself knows them. Data URLs are left out.
 func (p *Page) Network() []Request {
 	p.browser.flush()
 	p.mu.Lock()
@@ -133,6 +135,9 @@ func (p *Page) RequestDetails(ctx context.Context, seq int64) (RequestDetails, e
 	}
 	if !found.Done || found.Failed != "" {
 		return d, nil
+	}
+	if found.id == "" {
+		return p.pastBody(ctx, d)
 	}
 	r, err := protocol.Call(ctx, found.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: found.id})
 	switch {

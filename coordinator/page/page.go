@@ -119,6 +119,8 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 		{"Runtime.enable", nil},
 		{"Log.enable", nil},
 		{"Network.enable", network.EnableParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))}},
+		// Bodies then outlive their document. Older browsers refuse it.
+		{network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))}},
 		// Frames of other processes; nothing is ever held at its start, so a
 		// coordinator that hangs holds up nobody's page.
 		{"Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}},
@@ -127,7 +129,7 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 			return err
 		}
 	}
-	return p.browser.router.admit(ctx, session)
+	return p.browser.router.admit(ctx, p, session)
 }
 
 // readFrames learns the frames that were there before the events.
@@ -141,12 +143,7 @@ func (p *Page) readFrames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var state struct {
-		Result struct {
-			Value string `json:"value"`
-		} `json:"result"`
-	}
-	err = p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "document.readyState", "returnByValue": true}, &state)
+	past, err := p.readPast(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,8 +151,9 @@ func (p *Page) readFrames(ctx context.Context) error {
 	defer p.mu.Unlock()
 	p.addFrames(tree.FrameTree)
 	if p.commits == 0 {
-		p.loaded = state.Result.Value == "complete"
-		p.parsed = state.Result.Value != "loading"
+		p.loaded = past.State == "complete"
+		p.parsed = past.State != "loading"
+		p.requests.prepend(past.requests(p.session))
 	}
 	p.notify()
 	return nil

@@ -32,8 +32,16 @@ type router struct {
 	mu       sync.Mutex
 	routes   []*activeRoute
 	offline  bool
-	sessions map[target.SessionID]*cdp.Session // of pages, frames and workers
+	known    map[target.SessionID]known        // sessions of pages, frames and workers
+	sessions map[target.SessionID]*cdp.Session // those of pages that are worked in
+	working  map[*Page]bool                    // the pages that are worked in
 	paused   *cdp.Subscription                 // nil: there was no route yet
+}
+
+// known is a session and the page that it belongs to.
+type known struct {
+	session *cdp.Session
+	page    *Page
 }
 
 // activeRoute is a route with its state; router.mu guards it.
@@ -53,7 +61,9 @@ func (r *activeRoute) spent() bool { return r.Times > 0 && r.used >= r.Times }
 const mostOpen = 1000
 
 func newRouter(b *Browser) *router {
-	return &router{browser: b, sessions: map[target.SessionID]*cdp.Session{}}
+	return &router{
+		browser: b, known: map[target.SessionID]known{}, sessions: map[target.SessionID]*cdp.Session{}, working: map[*Page]bool{},
+	}
 }
 
 // command is a CDP command that changes a session.
@@ -99,8 +109,14 @@ func (r *router) commands(fresh bool) []command {
 func (r *router) holds() bool { return len(r.routes) > 0 || r.offline }
 
 // admit takes in a new session, without waiting: it is called by the event loop.
-func (r *router) admit(ctx context.Context, s *cdp.Session) error {
+// The network of a page that is merely recorded is left alone.
+func (r *router) admit(ctx context.Context, p *Page, s *cdp.Session) error {
 	r.mu.Lock()
+	r.known[s.ID()] = known{s, p}
+	if !r.working[p] {
+		r.mu.Unlock()
+		return nil
+	}
 	r.sessions[s.ID()] = s
 	commands := r.commands(true)
 	r.mu.Unlock()
@@ -112,11 +128,33 @@ func (r *router) admit(ctx context.Context, s *cdp.Session) error {
 	return nil
 }
 
-// admitWorker takes in a worker that was attached to.
-func (r *router) admitWorker(s *cdp.Session) {
+// workIn applies what is set to a page from now on.
+func (r *router) workIn(ctx context.Context, p *Page) error {
+	r.mu.Lock()
+	var sessions []*cdp.Session
+	if !r.working[p] {
+		r.working[p] = true
+		for _, k := range r.known {
+			if k.page == p {
+				sessions = append(sessions, k.session)
+			}
+		}
+	}
+	r.mu.Unlock()
+	for _, s := range sessions {
+		// One that has gone meanwhile needs nothing.
+		if err := r.admit(ctx, p, s); err != nil && s == p.session {
+			return err
+		}
+	}
+	return nil
+}
+
+// admitWorker takes in a worker of a page that was attached to.
+func (r *router) admitWorker(p *Page, s *cdp.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
 	defer cancel()
-	if err := r.admit(ctx, s); err != nil {
+	if err := r.admit(ctx, p, s); err != nil {
 		r.browser.log.Debug("page: a worker has gone before its network was set", "err", err)
 	}
 }
@@ -127,6 +165,10 @@ func (r *router) release(s *cdp.Session) { r.send(s, runtime.CommandRunIfWaiting
 func (r *router) dismiss(id target.SessionID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if k := r.known[id]; k.page != nil && k.session == k.page.session {
+		delete(r.working, k.page)
+	}
+	delete(r.known, id)
 	delete(r.sessions, id)
 }
 

@@ -15,6 +15,7 @@ type Options struct {
 	ConsoleSize     int           // console messages that are kept per page; 0 means 1000
 	NetworkSize     int           // requests that are kept per page; 0 means 1000
 	Viewport        *Viewport     // of every page that is attached to; nil: as it is
+	Record          bool          // attach to every page when it appears, for its console and network
 }
 
 // Info describes a page of the browser.
@@ -75,6 +76,11 @@ type Message struct {
 	Source string // console, exception, network, security, …
 	Count  int    // how often it came in a row
 	Time   time.Time
+	// Current says that it came from the document that the page shows now, not
+	// from one before.
+	Current bool
+
+	document int // counts the documents of the page, as Page.commits does
 }
 
 // SnapshotOptions choose what a snapshot shows.

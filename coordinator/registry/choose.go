@@ -99,7 +99,10 @@ func chooseExplicit(windows []Window, unreachable []Unreachable, name string) (W
 			winners[w.Address] = true
 		}
 	}
-	if len(winners) == 0 {
+	// A relative path must be there: the nearest parent of one that is not would
+	// be the working directory, whatever was asked for.
+	_, missing := os.Stat(name)
+	if len(winners) == 0 && (missing == nil || filepath.IsAbs(name)) {
 		for _, i := range deepest(windows, name) {
 			winners[windows[i].Address] = true
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -27,24 +28,39 @@ type Server struct {
 	agents map[*mcp.ServerSession]*agent
 }
 
-// agent is one MCP session: its own connection and its own current page, so
-// that agents that work side by side never share one.
+// agent is one MCP session: its own connections, its own window and its own
+// current pages, so that agents that work side by side never share one.
 type agent struct {
 	server  *Server
 	session *mcp.ServerSession
+	log     *slog.Logger // for the program's log and for the host
+	// initialized is closed when the host has said who it is, or has called.
+	initialized chan struct{}
+	once        sync.Once // closes initialized
 
-	mu         sync.Mutex // guards the fields that follow
+	mu         sync.Mutex // guards the fields that follow, and those of link
 	roots      []string
 	rootsKnown bool
-	browser    *page.Browser
-	browserURL string
-	current    string          // id of the page that it works in; empty: not chosen yet
-	opened     map[string]bool // ids of the pages that it opened
-	own        bool            // the browser is the Launcher's, not a window's
-	acted      bool            // something was done in it
-	told       bool            // the agent has been told so
-	passedOver string          // the window that came too late
-	toldOver   bool            // the agent has been told of it
+	decide     chan struct{} // closed and replaced when the window must be decided anew
+	window     string        // chosen by window_select; empty: not chosen
+	links      map[string]*link
+	last       *link  // that a call asked for last
+	told       bool   // the agent has been told that the browser is our own
+	passedOver string // the window that came too late
+	toldOver   bool   // the agent has been told of it
+}
+
+// link is an agent's connection to one browser.
+type link struct {
+	ready   chan struct{} // closed when browser or err is set
+	browser *page.Browser
+	err     error
+
+	own     bool            // the browser is the Launcher's, not a window's
+	used    bool            // a call has asked for it
+	acted   bool            // something was done in it
+	current string          // id of the page that the agent works in; empty: not chosen yet
+	opened  map[string]bool // ids of the pages that the agent opened
 }
 
 func (s *Server) agent(session *mcp.ServerSession) *agent {
@@ -52,7 +68,10 @@ func (s *Server) agent(session *mcp.ServerSession) *agent {
 	defer s.mu.Unlock()
 	a := s.agents[session]
 	if a == nil {
-		a = &agent{server: s, session: session}
+		a = &agent{
+			server: s, session: session, log: s.logger(session), initialized: make(chan struct{}),
+			decide: make(chan struct{}), links: map[string]*link{},
+		}
 		s.agents[session] = a
 	}
 	return a
@@ -63,13 +82,27 @@ func (s *Server) forget(session *mcp.ServerSession) {
 	a := s.agents[session]
 	delete(s.agents, session)
 	s.mu.Unlock()
-	if a == nil {
-		return
+	if a != nil {
+		a.leave(func(*link) bool { return true })
 	}
+}
+
+// leave ends the connections that which says.
+func (a *agent) leave(which func(*link) bool) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.browser != nil {
-		a.browser.Close()
+	var left []*link
+	for url, l := range a.links {
+		if which(l) {
+			left = append(left, l)
+			delete(a.links, url)
+		}
+	}
+	a.mu.Unlock()
+	for _, l := range left {
+		<-l.ready
+		if l.browser != nil {
+			l.browser.Close()
+		}
 	}
 }
 
@@ -86,37 +119,52 @@ func (e *noBrowserError) Error() string {
 
 // page returns the agent's current page in the window that is meant now.
 func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
-	browser, err := a.browserFor(ctx, window)
+	l, err := a.linkTo(ctx, window)
 	if err != nil {
 		return nil, err
 	}
-	return a.currentPage(ctx, browser)
+	return a.currentPage(ctx, l)
 }
 
-// browserFor connects to the browser that is meant now.
+// browserFor returns the browser that is meant now.
 func (a *agent) browserFor(ctx context.Context, window string) (*page.Browser, error) {
+	l, err := a.linkTo(ctx, window)
+	if err != nil {
+		return nil, err
+	}
+	return l.browser, nil
+}
+
+// linkTo connects to the browser that is meant now.
+func (a *agent) linkTo(ctx context.Context, window string) (*link, error) {
 	target, own, err := a.browserOf(ctx, window)
 	if err != nil {
 		return nil, err
 	}
-	return a.connect(ctx, target, own)
+	l, err := a.connect(ctx, target, &link{own: own, used: true})
+	if err == nil {
+		a.mu.Lock()
+		a.last = l
+		a.mu.Unlock()
+	}
+	return l, err
 }
 
 // currentPage is the page that the agent works in: the one that the human sees
 // when it first looks, and the same from then on, whatever the human turns to.
-func (a *agent) currentPage(ctx context.Context, browser *page.Browser) (*page.Page, error) {
+func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 	a.mu.Lock()
-	id := a.current
+	id := l.current
 	a.mu.Unlock()
 	if id != "" {
-		p, err := browser.Page(ctx, id)
-		if err == nil || isOpen(ctx, browser, id) {
+		p, err := l.browser.Page(ctx, id)
+		if err == nil || isOpen(ctx, l.browser, id) {
 			return p, err
 		}
 	}
-	p, err := browser.Current(ctx)
+	p, err := l.browser.Current(ctx)
 	if err == nil {
-		a.choose(p.ID())
+		a.choose(l, p.ID())
 	}
 	return p, err
 }
@@ -127,20 +175,21 @@ func isOpen(ctx context.Context, browser *page.Browser, id string) bool {
 	return err != nil || slices.ContainsFunc(pages, func(p page.Info) bool { return p.ID == id })
 }
 
-func (a *agent) choose(id string) {
+func (a *agent) choose(l *link, id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.current = id
+	l.current = id
 }
 
 // browserOf returns the CDP URL of the browser that is meant.
 func (a *agent) browserOf(ctx context.Context, window string) (target string, own bool, err error) {
 	o := &a.server.options
-	if o.Attach != "" && window == "" {
+	want := a.want(ctx, window)
+	if o.Attach != "" && a.named(window) == "" {
 		return o.Attach, false, nil
 	}
-	chosen, _, err := o.Windows.Resolve(ctx, a.want(ctx, window))
-	free := window == "" && o.Workspace == "" && o.Launcher != nil
+	chosen, _, err := o.Windows.Resolve(ctx, want)
+	free := want.Explicit == "" && o.Launcher != nil
 	var none *registry.SelectionError
 	switch {
 	case err == nil && free && a.settled(chosen.Label()):
@@ -170,57 +219,89 @@ func (a *agent) browserOf(ctx context.Context, window string) (target string, ow
 func (a *agent) settled(window string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.own || !a.acted || a.browser == nil {
-		return false
-	}
-	select {
-	case <-a.browser.Done():
-		return false
-	default:
-	}
-	a.passedOver = window
-	return true
-}
-
-// connect keeps one connection, to the browser that was used last: a window's
-// next browser replaces its former one, and a browser of its own in which
-// nothing was done.
-func (a *agent) connect(ctx context.Context, target string, own bool) (*page.Browser, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.browser != nil {
-		select {
-		case <-a.browser.Done():
-			a.browser.Close()
-			a.browser = nil
-		default:
-			if a.browserURL == target {
-				return a.browser, nil
-			}
-			a.browser.Close()
-			a.browser = nil
-			if a.own && !a.acted {
-				if err := a.server.options.Launcher.End(); err != nil {
-					a.server.options.Logger.Warn("a browser of its own did not end well", "error", err)
-				}
-			}
+	for _, l := range a.links {
+		if l.own && l.acted && !ended(l) {
+			a.passedOver = window
+			return true
 		}
 	}
-	options := page.Options{Logger: a.server.options.Logger}
-	if own && a.server.options.Viewport != "" {
+	return false
+}
+
+// abandon ends a browser of its own in which nothing was done, when a window's
+// takes its place.
+func (a *agent) abandon() {
+	own := false
+	a.leave(func(l *link) bool {
+		unused := l.own && !l.acted
+		own = own || unused
+		return unused
+	})
+	if !own {
+		return
+	}
+	if err := a.server.options.Launcher.End(); err != nil {
+		a.log.Warn("a browser of its own did not end well", "error", err)
+	}
+}
+
+// connect returns the connection to a browser, which it makes if there is none
+// or the last one has ended.
+func (a *agent) connect(ctx context.Context, target string, want *link) (*link, error) {
+	a.leave(ended)
+	if !want.own && want.used {
+		a.abandon()
+	}
+	options := page.Options{Logger: a.server.options.Logger, Record: true}
+	if want.own && a.server.options.Viewport != "" {
 		viewport, err := parseViewport(a.server.options.Viewport)
 		if err != nil {
 			return nil, err
 		}
 		options.Viewport = viewport
 	}
-	browser, err := page.Connect(ctx, target, &options)
-	if err != nil {
-		return nil, err
+	a.mu.Lock()
+	l := a.links[target]
+	if l == nil {
+		l = want
+		l.ready, l.opened = make(chan struct{}), map[string]bool{}
+		a.links[target] = l
+		a.mu.Unlock()
+		l.browser, l.err = page.Connect(ctx, target, &options)
+		if l.err != nil {
+			a.mu.Lock()
+			delete(a.links, target)
+			a.mu.Unlock()
+		}
+		close(l.ready)
+		return l, l.err
 	}
-	a.browser, a.browserURL, a.own, a.acted = browser, target, own, false
-	a.current, a.opened = "", map[string]bool{}
-	return browser, nil
+	l.used = l.used || want.used
+	a.mu.Unlock()
+	select {
+	case <-l.ready:
+		return l, l.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// ended says whether a connection that was there is there no more.
+func ended(l *link) bool {
+	select {
+	case <-l.ready:
+	default:
+		return false
+	}
+	if l.browser == nil {
+		return false
+	}
+	select {
+	case <-l.browser.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // firstWord is what an answer begins with when there is news of the browser: once
@@ -228,11 +309,15 @@ func (a *agent) connect(ctx context.Context, target string, own bool) (*page.Bro
 func (a *agent) firstWord() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	own := false
+	for _, l := range a.links {
+		own = own || l.own
+	}
 	switch {
-	case a.own && !a.told:
+	case own && !a.told:
 		a.told = true
 		return "No VS Code window fits this workspace, so this is a browser of its own, ended with this session."
-	case a.own && a.passedOver != "" && !a.toldOver:
+	case own && a.passedOver != "" && !a.toldOver:
 		a.toldOver = true
 		return fmt.Sprintf("The window %s fits this workspace now. You stay in the browser of your own, where you have acted; pass that window as window to work there.", a.passedOver)
 	}
@@ -243,13 +328,26 @@ func (a *agent) firstWord() string {
 func (a *agent) noteAct() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.acted = true
+	if a.last != nil {
+		a.last.acted = true
+	}
+}
+
+// named is the window that a call names, or else the one that window_select has
+// chosen; empty: none.
+func (a *agent) named(window string) string {
+	if window != "" {
+		return window
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.window
 }
 
 // want gathers what says which window is meant.
 func (a *agent) want(ctx context.Context, window string) registry.Want {
 	o := &a.server.options
-	if window == "" {
+	if window = a.named(window); window == "" {
 		window = o.Workspace
 	}
 	return registry.Want{Explicit: window, Roots: a.hostRoots(ctx), Dir: o.Dir}
@@ -271,7 +369,7 @@ func (a *agent) hostRoots(ctx context.Context) []string {
 	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
 	answer, err := a.session.ListRoots(ctx, nil)
 	if err != nil {
-		a.server.options.Logger.Warn("the host did not give its roots", "error", err)
+		a.log.Warn("the host did not give its roots", "error", err)
 		return nil
 	}
 	roots = nil
@@ -286,10 +384,14 @@ func (a *agent) hostRoots(ctx context.Context) []string {
 	return roots
 }
 
+// withoutRoots is the protocol version from which on a server may not ask for
+// roots outside of a call's answer: there the working directory decides.
+const withoutRoots = "2026-07-28"
+
 func hasRoots(session *mcp.ServerSession) bool {
 	init := session.InitializeParams()
 	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
-	return init != nil && init.Capabilities != nil && init.Capabilities.RootsV2 != nil
+	return init != nil && init.ProtocolVersion < withoutRoots && init.Capabilities != nil && init.Capabilities.RootsV2 != nil
 }
 
 func (s *Server) rootsChanged(_ context.Context, req *mcp.RootsListChangedRequest) {
@@ -297,6 +399,13 @@ func (s *Server) rootsChanged(_ context.Context, req *mcp.RootsListChangedReques
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.rootsKnown = false
+	a.decideAnew()
+}
+
+// decideAnew makes follow look again which window is meant; mu is held.
+func (a *agent) decideAnew() {
+	close(a.decide)
+	a.decide = make(chan struct{})
 }
 
 // filePath is the path of a file URI (RFC 8089), which roots are.

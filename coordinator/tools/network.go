@@ -63,7 +63,7 @@ func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
 	}
 	out := a.begin()
 	if len(lines) == 0 {
-		out.addf("No request was made since this session looks at the page, or none that is asked for.")
+		out.addf("No request was made, or none that is asked for.")
 		return out, nil
 	}
 	return out, a.textOrFile(ctx, out, in.Filename, "requests", strings.Join(lines, "\n"))
@@ -74,6 +74,8 @@ func requestLine(r page.Request) string {
 	switch {
 	case r.Failed != "":
 		outcome = r.Failed
+	case r.Status == 0 && r.Done:
+		outcome = "done"
 	case r.Status == 0:
 		outcome = "no answer yet"
 	}

@@ -101,12 +101,12 @@ func route(ctx context.Context, a *agent, in routeIn) (*answer, error) {
 
 // routed is the browser, with the page that the agent works in attached.
 func (a *agent) routed(ctx context.Context, window string) (*page.Browser, error) {
-	browser, err := a.browserFor(ctx, window)
+	l, err := a.linkTo(ctx, window)
 	if err != nil {
 		return nil, err
 	}
-	_, err = a.currentPage(ctx, browser)
-	return browser, err
+	_, err = a.currentPage(ctx, l)
+	return l.browser, err
 }
 
 func routeList(ctx context.Context, a *agent, in inWindow) (*answer, error) {

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,6 +26,7 @@ type snapshotIn struct {
 
 type consoleIn struct {
 	Level    string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug, and above"`
+	All      bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
 	Filename string `json:"filename,omitempty"`
 	inWindow
 }
@@ -92,6 +94,9 @@ func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 	}
 	out := a.begin()
 	messages := p.Console(in.Level)
+	if !in.All {
+		messages = slices.DeleteFunc(messages, func(m page.Message) bool { return !m.Current })
+	}
 	if len(messages) == 0 {
 		out.addf("The console is empty at this level.")
 		return out, nil

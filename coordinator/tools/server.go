@@ -15,6 +15,8 @@ type Windows interface {
 	List(ctx context.Context) (registry.Listing, error)
 	// Resolve decides which of them is meant.
 	Resolve(ctx context.Context, want registry.Want) (registry.Window, []registry.Candidate, error)
+	// Changed returns a channel that is closed at the next change of any window.
+	Changed() <-chan struct{}
 }
 
 // Launcher gives a browser of our own when no window fits.
@@ -76,9 +78,10 @@ func NewServer(o Options) *Server {
 		Logger:       o.Logger,
 		//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
 		RootsListChangedHandler: s.rootsChanged,
-		Capabilities:            &mcp.ServerCapabilities{},
+		//lint:ignore SA1019 hosts that show a server's log will do so for years
+		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}},
 	})
-	s.mcp.AddReceivingMiddleware(shorten)
+	s.mcp.AddReceivingMiddleware(s.listen, shorten)
 	s.addWindowTools()
 	s.addSeeTools()
 	s.addActTools()
@@ -100,6 +103,10 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 		return err
 	}
 	defer s.forget(session)
+	following, stop := context.WithCancel(ctx)
+	followed := make(chan struct{})
+	go s.agent(session).follow(following, followed)
+	defer func() { stop(); <-followed }()
 	ended := make(chan error, 1)
 	go s.wait(session, ended)
 	select {

@@ -28,31 +28,31 @@ func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	if err := oneOf("action", in.Action, "list", "new", "close", "select"); err != nil {
 		return nil, err
 	}
-	browser, err := a.browserFor(ctx, in.Window)
+	l, err := a.linkTo(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	current, err := a.currentPage(ctx, browser)
+	current, err := a.currentPage(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	pages, err := browser.Pages(ctx)
+	pages, err := l.browser.Pages(ctx)
 	if err != nil {
 		return nil, err
 	}
 	switch in.Action {
 	case "new":
-		return a.openTab(ctx, browser, in.URL)
+		return a.openTab(ctx, l, in.URL)
 	case "select", "close":
 		chosen, err := tabAt(pages, in.Index, current.ID(), in.Action == "close")
 		if err != nil {
 			return nil, err
 		}
 		if in.Action == "close" {
-			return a.closeTab(ctx, browser, chosen)
+			return a.closeTab(ctx, l, chosen)
 		}
-		a.choose(chosen.ID)
-		current, err = browser.Page(ctx, chosen.ID)
+		a.choose(l, chosen.ID)
+		current, err = l.browser.Page(ctx, chosen.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -82,16 +82,16 @@ func tabAt(pages []page.Info, index *int, current string, orCurrent bool) (page.
 	return pages[*index], nil
 }
 
-func (a *agent) openTab(ctx context.Context, browser *page.Browser, url string) (*answer, error) {
+func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, error) {
 	if url == "" {
 		url = "about:blank"
 	}
-	p, err := browser.NewPage(ctx, url)
+	p, err := l.browser.NewPage(ctx, url)
 	if p != nil {
 		a.mu.Lock()
-		a.opened[p.ID()] = true
+		l.opened[p.ID()] = true
 		a.mu.Unlock()
-		a.choose(p.ID())
+		a.choose(l, p.ID())
 	}
 	if err != nil {
 		return nil, err
@@ -108,20 +108,20 @@ func (a *agent) openTab(ctx context.Context, browser *page.Browser, url string) 
 
 // closeTab closes a tab that this agent opened. The human's stay: an agent ends
 // only what it started.
-func (a *agent) closeTab(ctx context.Context, browser *page.Browser, tab page.Info) (*answer, error) {
+func (a *agent) closeTab(ctx context.Context, l *link, tab page.Info) (*answer, error) {
 	a.mu.Lock()
-	mine := a.opened[tab.ID] || a.own
+	mine := l.opened[tab.ID] || l.own
 	a.mu.Unlock()
 	if !mine {
 		return nil, fmt.Errorf("the tab %q was not opened by you, so it stays: it is the developer's. Use select to work in another", tab.Title)
 	}
-	if err := browser.ClosePage(ctx, tab.ID); err != nil {
+	if err := l.browser.ClosePage(ctx, tab.ID); err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
-	delete(a.opened, tab.ID)
-	if a.current == tab.ID {
-		a.current = ""
+	delete(l.opened, tab.ID)
+	if l.current == tab.ID {
+		l.current = ""
 	}
 	a.mu.Unlock()
 	out := a.begin()

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -28,14 +29,58 @@ type listOut struct {
 	Windows []windowOut `json:"windows"`
 }
 
+// listSchema says what listOut is; its members speak for themselves.
+var listSchema = json.RawMessage(`{"type":"object","properties":{"windows":{"type":"array","items":{"type":"object"}}}}`)
+
+type selectWindowIn struct {
+	Window string `json:"window" jsonschema:"its folder, or an address from window_list; empty: yours"`
+}
+
 func (s *Server) addWindowTools() {
 	mcp.AddTool(s.mcp, &mcp.Tool{
 		Name:        "window_list",
 		Description: "List the open windows, which one is yours, and why",
-		Annotations: ours(reads("List windows")),
+		Annotations: ours(reads("List windows")), OutputSchema: listSchema,
 	}, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, listOut, error) {
 		return s.listWindows(ctx, s.agent(req.Session))
 	})
+	add(s, &mcp.Tool{
+		Name:        "window_select",
+		Description: "Work in another window from now on",
+		Annotations: ours(reads("Select a window")),
+	}, selectWindow)
+}
+
+// selectWindow makes a window the agent's own until its session ends or it
+// selects another. Nothing in the window is touched.
+func selectWindow(ctx context.Context, a *agent, in selectWindowIn) (*answer, error) {
+	o := &a.server.options
+	want := a.want(ctx, in.Window)
+	if in.Window == "" {
+		want.Explicit = o.Workspace
+	}
+	chosen, _, err := o.Windows.Resolve(ctx, want)
+	if err != nil && in.Window != "" {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.window = in.Window
+	if in.Window != "" {
+		// By its address: two windows may share a folder, and another may come.
+		a.window = string(chosen.Address)
+	}
+	a.decideAnew()
+	a.mu.Unlock()
+	out := a.begin()
+	switch {
+	case err != nil:
+		out.addf("No window is selected any more, and none is yours by itself now:\n%v", err)
+	case chosen.State.Browser == nil:
+		out.addf("You work in %s now. It has no browser yet.", chosen.Label())
+	default:
+		out.addf("You work in %s now.", chosen.Label())
+	}
+	return out, nil
 }
 
 func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult, listOut, error) {

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// developer is the human: another client of the window's browser, who works in
+// its page without the agent.
+type developer struct {
+	conn *cdp.Conn
+	page target.ID
+}
+
+// sitAt joins a browser with one page.
+func sitAt(t *testing.T, endpoint string) *developer {
+	t.Helper()
+	conn, err := cdp.Dial(t.Context(), endpoint, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	targets, err := protocol.Call(t.Context(), conn, target.GetTargets, target.GetTargetsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range targets.TargetInfos {
+		if info.Type == "page" {
+			return &developer{conn, info.TargetID}
+		}
+	}
+	t.Fatal("the browser has no page")
+	return nil
+}
+
+// watchingHost is a host that is told, by the server's log, when the agent
+// watches its window's browser.
+func watchingHost(t *testing.T, dir, workspace string) (session *mcp.ClientSession, watching <-chan struct{}) {
+	t.Helper()
+	told := make(chan struct{}, 10)
+	//lint:ignore SA1019 hosts that show a server's log will do so for years
+	session = hostWith(t, &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+		if strings.Contains(fmt.Sprint(req.Params.Data), "watching the browser") {
+			told <- struct{}{}
+		}
+	}}, "2025-11-25", dir, workspace, "--no-launch")
+	//lint:ignore SA1019 as above
+	if err := session.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+		t.Fatal(err)
+	}
+	return session, told
+}
+
+// browse navigates the page and waits for its load event.
+func (d *developer) browse(t *testing.T, url string) {
+	t.Helper()
+	session, err := d.conn.Attach(t.Context(), d.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := session.Listen(cdppage.LoadEventFired.Method)
+	defer loaded.Close()
+	if err := session.Call(t.Context(), "Page.enable", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Call(t.Context(), "Page.navigate", map[string]any{"url": url}, nil); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-loaded.C():
+	case <-t.Context().Done():
+		t.Fatalf("%s was not loaded", url)
+	}
+}
+
+const talkingPage = `<!doctype html><title>Talking</title><script>
+console.error("said early");
+const request = new XMLHttpRequest();
+request.open("POST", "/order", false);
+request.send("three of them");
+</script>`
+
+// What a page has said and asked for before the agent's first call is known: the
+// agent is there before the window, the window before the page.
+func TestHistoryBeginsWithTheBrowser(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/order" {
+			body, _ := io.ReadAll(r.Body)
+			w.WriteHeader(http.StatusConflict)
+			fmt.Fprintf(w, "cannot deliver %s", body)
+			return
+		}
+		io.WriteString(w, talkingPage)
+	}))
+	t.Cleanup(server.Close)
+	dir, shop, other := t.TempDir(), folder(t, "shop"), folder(t, "other")
+	agent, watching := watchingHost(t, dir, shop)
+	window := start(t, dir, "window", "--workspace", shop, "--headless")
+	<-watching
+	human := sitAt(t, window.first)
+	human.browse(t, server.URL)
+	human.browse(t, server.URL+"/again")
+
+	if text := mustTool(t, agent, "browser_console_messages", map[string]any{"level": "error"}); strings.Count(text, "said early") != 1 {
+		t.Errorf("the console of the page:\n%s", text)
+	}
+	if text := mustTool(t, agent, "browser_console_messages", map[string]any{"all": true}); strings.Count(text, "said early") != 2 {
+		t.Errorf("the whole console:\n%s", text)
+	}
+	list := mustTool(t, agent, "browser_network_requests", map[string]any{"filter": "/order"})
+	if strings.Count(list, "409") != 2 {
+		t.Fatalf("requests:\n%s", list)
+	}
+	number, _, _ := strings.Cut(list, ".")
+	if body := mustTool(t, agent, "browser_network_request", map[string]any{"index": atoi(t, number), "part": "response-body"}); body != "cannot deliver three of them" {
+		t.Errorf("the body of the first order: %q", body)
+	}
+
+	// A choice of window sticks, and can be undone; each window has its own page.
+	start(t, dir, "window", "--workspace", other, "--headless")
+	title := func() string {
+		return mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title"})
+	}
+	mustTool(t, agent, "window_select", map[string]any{"window": other})
+	if got := title(); got != `""` {
+		t.Errorf("in the selected window the title is %s", got)
+	}
+	if list := mustTool(t, agent, "window_list", nil); !strings.Contains(list, "* "+canonicalShop(t, other)) {
+		t.Errorf("window_list does not know of the choice:\n%s", list)
+	}
+	if _, err := tool(t, agent, "window_select", map[string]any{"window": "nowhere"}); err == nil || !strings.Contains(err.Error(), "no window fits") {
+		t.Errorf("a window that is not there: %v", err)
+	}
+	mustTool(t, agent, "window_select", map[string]any{"window": ""})
+	if got := title(); got != `"Talking"` {
+		t.Errorf("back in its own window the title is %s", got)
+	}
+}
+
+// A page that was loaded before anybody watched tells itself what it has loaded.
+func TestHistoryOfAPageThatWasThere(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/data.json" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		io.WriteString(w, `<!doctype html><script>console.warn("long ago"); fetch("/data.json").then((r) => r.text()).then(() => document.title = "Done")</script>`)
+	}))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	first := host(t, dir, shop, "--no-launch")
+	mustTool(t, first, "browser_navigate", map[string]any{"url": server.URL})
+	mustTool(t, first, "browser_evaluate", map[string]any{"function": `new Promise((r) => { const look = () => document.title ? r() : requestAnimationFrame(look); look() })`})
+
+	late := host(t, dir, shop, "--no-launch")
+	if text := mustTool(t, late, "browser_console_messages", nil); !strings.Contains(text, "long ago") {
+		t.Errorf("the console: %s", text)
+	}
+	if list := mustTool(t, late, "browser_network_requests", nil); !strings.Contains(list, "/data.json => 502") || !strings.Contains(list, "GET "+server.URL+"/ => 200") {
+		t.Errorf("the requests: %s", list)
+	}
+}
