@@ -42,6 +42,7 @@ type Browser struct {
 	openedAt map[target.ID]int64
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]*Page // of pages and of their frames in other processes
+	recordings
 }
 
 // attachment is a page that is attached, or being attached by one caller while

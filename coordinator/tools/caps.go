@@ -52,9 +52,10 @@ func CheckCaps(names []string) error {
 // addCapTools adds the sets that were asked for.
 func (s *Server) addCapTools() {
 	for name, addSet := range map[string]func(){
-		capNetwork: s.addRouteTools,
-		capStorage: s.addStorageTools,
-		capVision:  s.addMouseTools,
+		capNetwork:     s.addRouteTools,
+		capPerformance: s.addPerformanceTools,
+		capStorage:     s.addStorageTools,
+		capVision:      s.addMouseTools,
 	} {
 		if slices.Contains(s.options.Caps, name) {
 			addSet()

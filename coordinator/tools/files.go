@@ -2,8 +2,8 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,43 +109,42 @@ func realPath(file string) (string, error) {
 	return filepath.Join(real, filepath.Base(file)), nil
 }
 
-func writeFile(file string, data []byte) error {
-	to, err := createFile(file, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = to.Write(data)
-	return finishFile(to, err)
-}
+func writeFile(file string, data []byte) error { return writeMode(file, 0o644, data) }
 
 // writeSecret is writeFile for what only the user may read.
-func writeSecret(file string, data []byte) error {
-	to, err := createFile(file, 0o600)
-	if err != nil {
+func writeSecret(file string, data []byte) error { return writeMode(file, 0o600, data) }
+
+func writeMode(file string, mode os.FileMode, data []byte) error {
+	_, err := streamFile(file, mode, func(to io.Writer) error {
+		_, err := to.Write(data)
 		return err
-	}
-	if err = to.Chmod(0o600); err == nil { // it may have been there before
-		_, err = to.Write(data)
-	}
-	return finishFile(to, err)
+	})
+	return err
 }
 
-func createFile(file string, mode os.FileMode) (*os.File, error) {
+// streamFile writes a file as its content comes, and returns its size. The file
+// is there when all of it is; until then one that was there before stays.
+func streamFile(file string, mode os.FileMode, write func(io.Writer) error) (size int64, err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return nil, fmt.Errorf("save: %w", err)
+		return 0, fmt.Errorf("save: %w", err)
 	}
-	to, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	part := fmt.Sprintf("%s.%d.part", file, time.Now().UnixNano())
+	to, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return nil, fmt.Errorf("save: %w", err)
+		return 0, fmt.Errorf("save: %w", err)
 	}
-	return to, nil
-}
-
-// finishFile closes what was written; half a file is removed.
-func finishFile(to *os.File, err error) error {
-	if err = errors.Join(err, to.Close()); err == nil {
-		return nil
+	err = write(to)
+	if info, statErr := to.Stat(); statErr == nil {
+		size = info.Size()
 	}
-	os.Remove(to.Name())
-	return fmt.Errorf("save: %w", err)
+	if closed := to.Close(); closed != nil && err == nil {
+		err = fmt.Errorf("save: %w", closed)
+	}
+	if err == nil {
+		err = os.Rename(part, file)
+	}
+	if err != nil {
+		os.Remove(part)
+	}
+	return size, err
 }

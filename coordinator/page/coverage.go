@@ -1,0 +1,254 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"unicode/utf16"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/profiler"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// Covered is what was used of one script or style sheet. Its JSON is that of the
+// files that the Coverage panel of DevTools exports.
+type Covered struct {
+	URL    string         `json:"url"`
+	Ranges []CoveredRange `json:"ranges"` // used, in order, without overlap
+	Text   string         `json:"text,omitempty"`
+	Kind   string         `json:"-"` // JS or CSS
+	Total  int            `json:"-"` // characters (UTF-16, as the offsets are)
+	Used   int            `json:"-"`
+}
+
+// CoveredRange is a part of a source: from Start up to, without, End.
+type CoveredRange struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// StartCoverage records what is used of the page's scripts and style sheets,
+// until Browser.StopCoverage or the end of the connection.
+func (p *Page) StartCoverage(ctx context.Context) error {
+	return p.during(ctx, "starting coverage", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		c := &coverage{page: p, sheets: p.session.Listen(css.StyleSheetAdded.Method), old: map[string]bool{}}
+		if err := p.startCoverage(ctx, c); err != nil {
+			c.sheets.Close()
+			return err
+		}
+		p.browser.began(func(r *recordings) {
+			if r.coverage != nil {
+				r.coverage.sheets.Close()
+			}
+			r.coverage = c
+		})
+		return nil
+	})
+}
+
+func (p *Page) startCoverage(ctx context.Context, c *coverage) error {
+	for _, command := range []command{
+		{"DOM.enable", nil},
+		{css.CommandEnable, nil},
+		{css.CommandStartRuleUsageTracking, nil},
+		{profiler.CommandEnable, nil},
+		{profiler.CommandStartPreciseCoverage, profiler.StartPreciseCoverageParams{CallCount: new(false), Detailed: new(true)}},
+	} {
+		if err := p.session.Call(ctx, command.method, command.params, nil); err != nil {
+			return err
+		}
+	}
+	before, err := protocol.Call(ctx, p.session, profiler.TakePreciseCoverage, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	for _, s := range before.Result {
+		c.old[string(s.ScriptID)] = true
+	}
+	p.mu.Lock()
+	c.commits = p.commits
+	p.mu.Unlock()
+	return nil
+}
+
+// StopCoverage ends what StartCoverage began. What has no address is left out,
+// and so are frames of other processes.
+func (b *Browser) StopCoverage(ctx context.Context) ([]Covered, error) {
+	c, err := taken(b, func(r *recordings) **coverage { return &r.coverage })
+	if err != nil {
+		return nil, err
+	}
+	defer c.sheets.Close()
+	var found []Covered
+	p := c.page
+	err = p.during(ctx, "stopping coverage", recordTimeout, func(ctx context.Context) error {
+		scripts, err := p.coveredScripts(ctx, c)
+		if err != nil {
+			return err
+		}
+		sheets, err := p.coveredSheets(ctx, c)
+		found = append(scripts, sheets...)
+		off := []string{profiler.CommandStopPreciseCoverage, css.CommandDisable, "DOM.disable"}
+		if b.uncovered() {
+			off = append(off, profiler.CommandDisable)
+		}
+		for _, method := range off {
+			_, _ = p.session.Start(ctx, method, nil)
+		}
+		return err
+	})
+	slices.SortStableFunc(found, func(a, b Covered) int { return cmp.Compare(b.Total-b.Used, a.Total-a.Used) })
+	return found, err
+}
+
+func (p *Page) coveredScripts(ctx context.Context, c *coverage) ([]Covered, error) {
+	taken, err := protocol.Call(ctx, p.session, profiler.TakePreciseCoverage, protocol.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	replaced := p.commits != c.commits
+	p.mu.Unlock()
+	var found []Covered
+	for _, s := range taken.Result {
+		if s.URL == "" || len(s.Functions) == 0 || replaced && c.old[string(s.ScriptID)] {
+			continue
+		}
+		covered := Covered{URL: s.URL, Kind: "JS", Ranges: usedRanges(s.Functions)}
+		for _, f := range s.Functions {
+			for _, r := range f.Ranges {
+				covered.Total = max(covered.Total, int(r.EndOffset))
+			}
+		}
+		covered.Text = p.sourceOf(ctx, s.URL, covered.Total)
+		covered.Used = length(covered.Ranges)
+		found = append(found, covered)
+	}
+	return found, nil
+}
+
+// sourceOf is the text of a script that is a file of its own, where the page
+// still has it: of one within a document only the whole is known.
+func (p *Page) sourceOf(ctx context.Context, url string, total int) string {
+	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: url})
+	if err != nil || len(utf16.Encode([]rune(string(r.Content)))) != total {
+		return ""
+	}
+	return string(r.Content)
+}
+
+func (p *Page) coveredSheets(ctx context.Context, c *coverage) ([]Covered, error) {
+	usage, err := protocol.Call(ctx, p.session, css.StopRuleUsageTracking, protocol.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	c.sheets.Close()
+	ranges := map[protocol.StyleSheetID][]CoveredRange{}
+	for _, r := range usage.RuleUsage {
+		if r.Used {
+			ranges[r.StyleSheetID] = append(ranges[r.StyleSheetID], CoveredRange{int(r.StartOffset), int(r.EndOffset)})
+		}
+	}
+	var found []Covered
+	for e := range c.sheets.C() {
+		var added css.EventStyleSheetAdded
+		if err := e.Decode(&added); err != nil {
+			return nil, err
+		}
+		h := added.Header
+		if h == nil || h.SourceURL == "" || h.Origin != css.StyleSheetOriginRegular {
+			continue
+		}
+		text, err := protocol.Call(ctx, p.session, css.GetStyleSheetText, css.GetStyleSheetTextParams{StyleSheetID: h.StyleSheetID})
+		if refused(err) {
+			continue // its document has gone
+		}
+		if err != nil {
+			return nil, err
+		}
+		covered := Covered{URL: h.SourceURL, Kind: "CSS", Text: text.Text, Total: len(utf16.Encode([]rune(text.Text)))}
+		covered.Ranges = merged(ranges[h.StyleSheetID])
+		covered.Used = length(covered.Ranges)
+		found = append(found, covered)
+	}
+	if err := c.sheets.Err(); err != nil && !errors.Is(err, cdp.ErrSessionGone) {
+		return nil, err
+	}
+	return found, nil
+}
+
+// usedRanges flattens what the engine counts: ranges lie within one another, and
+// the innermost decides.
+func usedRanges(functions []*profiler.FunctionCoverage) []CoveredRange {
+	type edge struct {
+		at, length int64
+		count      int64
+		begins     bool
+	}
+	var edges []edge
+	for _, f := range functions {
+		for _, r := range f.Ranges {
+			if r.EndOffset > r.StartOffset {
+				edges = append(edges, edge{r.StartOffset, r.EndOffset - r.StartOffset, r.Count, true}, edge{r.EndOffset, r.EndOffset - r.StartOffset, r.Count, false})
+			}
+		}
+	}
+	// At one place, what ends comes first, the shorter one before the longer; of
+	// what begins, the longer.
+	slices.SortStableFunc(edges, func(a, b edge) int {
+		switch {
+		case a.at != b.at:
+			return cmp.Compare(a.at, b.at)
+		case a.begins != b.begins:
+			if b.begins {
+				return -1
+			}
+			return 1
+		case a.begins:
+			return cmp.Compare(b.length, a.length)
+		}
+		return cmp.Compare(a.length, b.length)
+	})
+	var used []CoveredRange
+	var counts []int64
+	var last int64
+	for _, e := range edges {
+		if n := len(counts); n > 0 && counts[n-1] > 0 && last < e.at {
+			used = append(used, CoveredRange{int(last), int(e.at)})
+		}
+		last = e.at
+		if e.begins {
+			counts = append(counts, e.count)
+		} else {
+			counts = counts[:len(counts)-1]
+		}
+	}
+	return merged(used)
+}
+
+// merged sorts ranges and joins those that touch.
+func merged(ranges []CoveredRange) []CoveredRange {
+	slices.SortFunc(ranges, func(a, b CoveredRange) int { return cmp.Compare(a.Start, b.Start) })
+	joined := []CoveredRange{}
+	for _, r := range ranges {
+		if n := len(joined); n > 0 && r.Start <= joined[n-1].End {
+			joined[n-1].End = max(joined[n-1].End, r.End)
+			continue
+		}
+		joined = append(joined, r)
+	}
+	return joined
+}
+
+func length(ranges []CoveredRange) int {
+	sum := 0
+	for _, r := range ranges {
+		sum += r.End - r.Start
+	}
+	return sum
+}

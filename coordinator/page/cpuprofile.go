@@ -1,0 +1,122 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/profiler"
+)
+
+// Profile is a CPU profile of the page's main thread.
+type Profile struct {
+	JSON   []byte        // as DevTools opens it
+	Length time.Duration // from start to stop
+	Idle   time.Duration
+	Top    []ProfiledFunction // by own time
+}
+
+// ProfiledFunction is where time was spent, without what it called.
+type ProfiledFunction struct {
+	Name string // for example render at http://localhost/app.js:7, or (garbage collector)
+	Self time.Duration
+}
+
+const (
+	sampling      = 200 * time.Microsecond
+	mostFunctions = 10
+)
+
+// StartProfile samples what the page's scripts do, until Browser.StopProfile or
+// the end of the connection.
+func (p *Page) StartProfile(ctx context.Context) error {
+	return p.during(ctx, "starting a CPU profile", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		for _, c := range []command{
+			{profiler.CommandEnable, nil},
+			{profiler.CommandSetSamplingInterval, profiler.SetSamplingIntervalParams{Interval: sampling.Microseconds()}},
+			{profiler.CommandStart, nil},
+		} {
+			if err := p.session.Call(ctx, c.method, c.params, nil); err != nil {
+				return err
+			}
+		}
+		p.browser.began(func(r *recordings) { r.profile = p })
+		return nil
+	})
+}
+
+// StopProfile ends the profile that StartProfile began.
+func (b *Browser) StopProfile(ctx context.Context) (Profile, error) {
+	var result Profile
+	p, err := taken(b, func(r *recordings) **Page { return &r.profile })
+	if err != nil {
+		return result, err
+	}
+	err = p.during(ctx, "stopping the CPU profile", recordTimeout, func(ctx context.Context) error {
+		var reply struct {
+			Profile jsonv2.Value `json:"profile"`
+		}
+		if err := p.session.Call(ctx, profiler.CommandStop, nil, &reply); err != nil {
+			return err
+		}
+		if p.browser.uncovered() {
+			_, _ = p.session.Start(ctx, profiler.CommandDisable, nil)
+		}
+		result, err = readProfile(reply.Profile)
+		return err
+	})
+	return result, err
+}
+
+// uncovered says whether nothing else needs the profiler.
+func (b *Browser) uncovered() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.coverage == nil && b.profile == nil
+}
+
+func readProfile(text []byte) (Profile, error) {
+	var p profiler.Profile
+	if err := json.Unmarshal(text, &p); err != nil {
+		return Profile{}, fmt.Errorf("read the profile: %w", err)
+	}
+	result := Profile{JSON: text, Length: microseconds(p.EndTime - p.StartTime)}
+	names := map[int64]string{}
+	for _, n := range p.Nodes {
+		if n.CallFrame == nil {
+			continue
+		}
+		name := n.CallFrame.FunctionName
+		if name == "" {
+			name = "(anonymous)"
+		}
+		if n.CallFrame.URL != "" {
+			name += fmt.Sprintf(" at %s:%d", n.CallFrame.URL, n.CallFrame.LineNumber+1)
+		}
+		names[n.ID] = name
+	}
+	// A delta is the time from the sample before it, which was at work then.
+	self := map[string]time.Duration{}
+	for i, sample := range p.Samples {
+		if i+1 < len(p.TimeDeltas) && p.TimeDeltas[i+1] > 0 {
+			self[names[sample]] += microseconds(float64(p.TimeDeltas[i+1]))
+		}
+	}
+	result.Idle = self["(idle)"]
+	delete(self, "(idle)")
+	delete(self, "(root)")
+	for name, d := range self {
+		result.Top = append(result.Top, ProfiledFunction{name, d})
+	}
+	slices.SortFunc(result.Top, func(a, b ProfiledFunction) int {
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(a.Name, b.Name))
+	})
+	result.Top = result.Top[:min(len(result.Top), mostFunctions)]
+	return result, nil
+}
+
+func microseconds(n float64) time.Duration { return time.Duration(n * float64(time.Microsecond)) }

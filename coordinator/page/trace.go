@@ -1,0 +1,96 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	cdpio "github.com/chromedp/cdproto/io"
+	"github.com/chromedp/cdproto/tracing"
+)
+
+// traceCategories are those that the Performance panel of DevTools records, but
+// for the pictures.
+var traceCategories = []string{
+	"blink.console", "blink.user_timing", "cppgc", "devtools.timeline", "latencyInfo", "loading", "navigation", "rail", "toplevel", "v8.execute",
+	"disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame", "disabled-by-default-devtools.timeline.stack",
+	"disabled-by-default-lighthouse", "disabled-by-default-v8.compile", "disabled-by-default-v8.cpu_profiler",
+}
+
+// StartTrace records what the browser does for the page, until Browser.StopTrace
+// or the end of the connection. A browser records one trace at a time.
+func (p *Page) StartTrace(ctx context.Context) error {
+	return p.during(ctx, "starting a trace", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		// A page that is not drawn has no paints and no shifts.
+		if err := p.emulateFocus(ctx); err != nil {
+			return err
+		}
+		_, err := protocol.Call(ctx, p.session, tracing.Start, tracing.StartParams{
+			TransferMode: tracing.StartTransferModeReturnAsStream, StreamFormat: tracing.StreamFormatJSON,
+			TraceConfig: &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: []string{"*"}},
+		})
+		if refused(err) {
+			return fmt.Errorf("%w: a browser records one trace at a time, and DevTools or another agent may be at it", err)
+		}
+		if err != nil {
+			return err
+		}
+		p.browser.began(func(r *recordings) { r.trace = p })
+		return nil
+	})
+}
+
+// StopTrace ends the trace that StartTrace began and writes it to w as it comes,
+// as JSON that DevTools opens. It returns the page that was traced, and whether
+// the browser had to leave something out.
+func (b *Browser) StopTrace(ctx context.Context, w io.Writer) (p *Page, lost bool, err error) {
+	p, err = taken(b, func(r *recordings) **Page { return &r.trace })
+	if err != nil {
+		return nil, false, err
+	}
+	err = p.during(ctx, "stopping the trace", recordTimeout, func(ctx context.Context) error {
+		complete := p.session.Listen(tracing.TracingComplete.Method)
+		defer complete.Close()
+		if _, err := protocol.Call(ctx, p.session, tracing.End, protocol.Empty{}); err != nil {
+			return err
+		}
+		select {
+		case e, open := <-complete.C():
+			if !open {
+				return complete.Err()
+			}
+			var done tracing.EventTracingComplete
+			if err := e.Decode(&done); err != nil {
+				return err
+			}
+			lost = done.DataLossOccurred
+			return p.readStream(ctx, done.Stream, w)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	return p, lost, err
+}
+
+// streamChunk is how much of a stream is asked for at once.
+const streamChunk = 1 << 20
+
+// readStream copies a stream of the browser and closes it.
+func (p *Page) readStream(ctx context.Context, handle cdpio.StreamHandle, w io.Writer) error {
+	defer func() {
+		_, _ = p.session.Start(context.WithoutCancel(ctx), cdpio.CommandClose, cdpio.CloseParams{Handle: handle})
+	}()
+	for {
+		r, err := protocol.Call(ctx, p.session, cdpio.Read, cdpio.ReadParams{Handle: handle, Size: streamChunk})
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(r.Data); err != nil {
+			return err
+		}
+		if r.EOF {
+			return nil
+		}
+	}
+}

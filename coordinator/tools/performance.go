@@ -1,0 +1,265 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+type startIn struct {
+	Reload bool `json:"reload,omitempty" jsonschema:"then reload the page"`
+	inWindow
+}
+
+type stopIn struct {
+	Filename string `json:"filename,omitempty" jsonschema:"default: named by kind and time"`
+	inWindow
+}
+
+func (s *Server) addPerformanceTools() {
+	add(s, &mcp.Tool{
+		Name:        "performance_start_trace",
+		Description: "Begin to record a performance trace of the page",
+		Annotations: acts("Start a trace"),
+	}, startTrace)
+	add(s, &mcp.Tool{
+		Name:        "performance_stop_trace",
+		Description: "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests",
+		Annotations: reads("Stop the trace"),
+	}, stopTrace)
+	add(s, &mcp.Tool{
+		Name:        "performance_heap_snapshot",
+		Description: "Save the page's JavaScript heap for DevTools",
+		Annotations: reads("Heap snapshot"),
+	}, heapSnapshot)
+	add(s, &mcp.Tool{
+		Name:        "performance_start_profile",
+		Description: "Begin to profile the page's scripts",
+		Annotations: acts("Start a CPU profile"),
+	}, startProfile)
+	add(s, &mcp.Tool{
+		Name:        "performance_stop_profile",
+		Description: "Save the CPU profile for DevTools; answers with the functions that took most",
+		Annotations: reads("Stop the CPU profile"),
+	}, stopProfile)
+	add(s, &mcp.Tool{
+		Name:        "performance_start_coverage",
+		Description: "Begin to record what is used of scripts and styles",
+		Annotations: acts("Start coverage"),
+	}, startCoverage)
+	add(s, &mcp.Tool{
+		Name:        "performance_stop_coverage",
+		Description: "Save the coverage as DevTools does; answers with what is used least",
+		Annotations: reads("Stop coverage"),
+	}, stopCoverage)
+}
+
+// started begins a recording, and reloads the page where that is asked for.
+func (a *agent) started(ctx context.Context, in startIn, what string, start func(*page.Page) error) (*answer, error) {
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	if err := start(p); err != nil {
+		return nil, err
+	}
+	if in.Reload {
+		return a.did(fmt.Sprintf("The %s has begun; reloaded the page.", what))(p.Reload(ctx))
+	}
+	out := a.begin()
+	out.addf("The %s has begun.", what)
+	return out, nil
+}
+
+func startTrace(ctx context.Context, a *agent, in startIn) (*answer, error) {
+	return a.started(ctx, in, "trace", func(p *page.Page) error { return p.StartTrace(ctx) })
+}
+
+func startProfile(ctx context.Context, a *agent, in startIn) (*answer, error) {
+	return a.started(ctx, in, "CPU profile", func(p *page.Page) error { return p.StartProfile(ctx) })
+}
+
+func startCoverage(ctx context.Context, a *agent, in startIn) (*answer, error) {
+	return a.started(ctx, in, "coverage", func(p *page.Page) error { return p.StartCoverage(ctx) })
+}
+
+func stopTrace(ctx context.Context, a *agent, in stopIn) (*answer, error) {
+	file, err := a.fileFor(ctx, in.Filename, "trace", "json")
+	if err != nil {
+		return nil, err
+	}
+	browser, err := a.browserFor(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	var traced *page.Page
+	var lost bool
+	size, err := streamFile(file, 0o644, func(to io.Writer) (err error) {
+		traced, lost, err = browser.StopTrace(ctx, to)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	from, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	s, err := page.SummarizeTrace(from, traced.ID())
+	if err != nil {
+		return nil, fmt.Errorf("the trace is saved in %s, but not summed up: %w", file, err)
+	}
+	out := a.begin()
+	out.addf("Saved %s (%s), for the Performance panel of DevTools.", file, bytesText(size))
+	if lost {
+		out.addf("The browser's buffer was too small: some events are missing. Record a shorter time.")
+	}
+	out.vitals(s)
+	return out, nil
+}
+
+// vitals says what a trace shows.
+func (a *answer) vitals(s page.TraceSummary) {
+	if s.URL == "" {
+		a.addf("No navigation in it, so no LCP; times are since its start.")
+	} else {
+		a.quotef("%s; times are since its navigation.", s.URL)
+		a.quotef("LCP %s %s; FCP %s; load %s", paint(s.LCP, 2500*time.Millisecond, 4*time.Second), s.LCPWhat, paint(s.FCP, 1800*time.Millisecond, 3*time.Second), atLeast(s.Load))
+	}
+	a.addf("CLS %.3f (%s), %d shifts", s.CLS, rating(s.CLS, 0.1, 0.25), s.Shifts)
+	if s.INP > 0 {
+		a.quotef("INP %s of a %s", paint(s.INP, 200*time.Millisecond, 500*time.Millisecond), s.INPWhat)
+	} else {
+		a.addf("INP: there was no interaction")
+	}
+	a.addf("Long tasks: %d, blocking %s", s.Long, atLeast(s.Blocking))
+	for _, t := range s.LongTasks {
+		a.quotef("- %s at %s %s", atLeast(t.Duration), atLeast(t.Start), t.What)
+	}
+	a.addf("Requests: %d, %s; the largest:", s.Requests, bytesText(s.Received))
+	for _, r := range s.Largest {
+		a.quotef("- %s in %s at %s: %s %s", bytesText(r.Size), atLeast(r.Duration), atLeast(r.Start), r.MIMEType, r.URL)
+	}
+}
+
+// paint is a time with its rating, by the thresholds of the Web Vitals.
+func paint(d, good, poor time.Duration) string {
+	if d == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s (%s)", atLeast(d), rating(float64(d), float64(good), float64(poor)))
+}
+
+func rating(value, good, poor float64) string {
+	switch {
+	case value <= good:
+		return "good"
+	case value <= poor:
+		return "needs improvement"
+	}
+	return "poor"
+}
+
+func atLeast(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+func bytesText(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%d kB", (n+500)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+func heapSnapshot(ctx context.Context, a *agent, in stopIn) (*answer, error) {
+	file, err := a.fileFor(ctx, in.Filename, "heap", "heapsnapshot")
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.page(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	var used int64
+	size, err := streamFile(file, 0o644, func(to io.Writer) (err error) {
+		used, err = p.HeapSnapshot(ctx, to)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Saved %s (%s), for the Memory panel of DevTools. The page uses %s of JavaScript heap.", file, bytesText(size), bytesText(used))
+	return out, nil
+}
+
+func stopProfile(ctx context.Context, a *agent, in stopIn) (*answer, error) {
+	file, err := a.fileFor(ctx, in.Filename, "profile", "cpuprofile")
+	if err != nil {
+		return nil, err
+	}
+	browser, err := a.browserFor(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := browser.StopProfile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeFile(file, profile.JSON); err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Saved %s, for the Performance panel of DevTools. %s in all, %s of them idle. Own time:", file, atLeast(profile.Length), atLeast(profile.Idle))
+	for _, f := range profile.Top {
+		out.quotef("- %s %s", atLeast(f.Self), f.Name)
+	}
+	return out, nil
+}
+
+// mostCovered bounds how many sources an answer names.
+const mostCovered = 20
+
+func stopCoverage(ctx context.Context, a *agent, in stopIn) (*answer, error) {
+	file, err := a.fileFor(ctx, in.Filename, "coverage", "json")
+	if err != nil {
+		return nil, err
+	}
+	browser, err := a.browserFor(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	covered, err := browser.StopCoverage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if covered == nil {
+		covered = []page.Covered{}
+	}
+	text, err := json.Marshal(covered)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeFile(file, append(text, '\n')); err != nil {
+		return nil, err
+	}
+	out := a.begin()
+	out.addf("Saved the coverage of %d sources to %s. Unused:", len(covered), file)
+	for i, c := range covered {
+		if i == mostCovered {
+			out.addf("… %d more in the file", len(covered)-i)
+			break
+		}
+		out.quotef("- %s of %s, %d %% (%s): %s", bytesText(int64(c.Total-c.Used)), bytesText(int64(c.Total)), 100*(c.Total-c.Used)/max(c.Total, 1), c.Kind, c.URL)
+	}
+	return out, nil
+}
