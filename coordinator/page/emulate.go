@@ -111,7 +111,7 @@ func (e *Emulation) overrides(p *Page) ([]override, error) {
 		if !ok {
 			return nil, fmt.Errorf("network %q: want one of %s", e.Network, strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
 		}
-		set = append(set, override{method: "Network.emulateNetworkConditions", params: conditions})
+		set = append(set, override{method: emulateNetwork, params: conditions})
 	}
 	if e.CPU != 0 {
 		if e.CPU < 1 {
@@ -206,10 +206,7 @@ func (m emulatedMedia) command() emulation.SetEmulatedMediaParams {
 
 // apply sends an override to the page, and to its frames in other processes.
 func (p *Page) apply(ctx context.Context, o override) error {
-	params := o.params
-	if m, ok := params.(emulatedMedia); ok {
-		params = m.command()
-	}
+	params := p.paramsOf(o)
 	if err := p.session.Call(ctx, o.method, params, nil); err != nil {
 		return err
 	}
@@ -221,6 +218,17 @@ func (p *Page) apply(ctx context.Context, o override) error {
 		_, _ = s.Start(ctx, o.method, params)
 	}
 	return nil
+}
+
+// paramsOf are an override's parameters as its command takes them.
+func (p *Page) paramsOf(o override) any {
+	if m, ok := o.params.(emulatedMedia); ok {
+		return m.command()
+	}
+	if o.method == emulateNetwork {
+		return p.browser.router.conditions(o.params)
+	}
+	return o.params
 }
 
 // frameSessions are those of the page's frames in other processes.
@@ -243,11 +251,8 @@ func (p *Page) reapply(ctx context.Context, s *cdp.Session) {
 	set := slices.Collect(maps.Values(p.overrides))
 	p.mu.Unlock()
 	for _, o := range set {
-		if m, ok := o.params.(emulatedMedia); ok {
-			o.params = m.command()
-		}
 		if !o.main {
-			_, _ = s.Start(ctx, o.method, o.params)
+			_, _ = s.Start(ctx, o.method, p.paramsOf(o))
 		}
 	}
 }
@@ -255,7 +260,7 @@ func (p *Page) reapply(ctx context.Context, s *cdp.Session) {
 // endEmulation undoes what is overridden.
 func (p *Page) endEmulation(ctx context.Context) error {
 	undo := map[string]override{
-		"Network.emulateNetworkConditions":        {params: networks["none"]},
+		emulateNetwork:                            {params: networks["none"]},
 		emulation.CommandSetCPUThrottlingRate:     {params: emulation.SetCPUThrottlingRateParams{Rate: 1}},
 		emulation.CommandSetUserAgentOverride:     {params: map[string]string{"userAgent": ""}},
 		emulation.CommandSetLocaleOverride:        {params: map[string]string{"locale": ""}},

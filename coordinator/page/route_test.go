@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -294,6 +295,40 @@ func visit(t *testing.T, b *Browser, url string) *Page {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// A slow network and none are two things: being offline ends neither by a route
+// nor by an emulation, and the slow one is there again afterwards.
+func TestOfflineAndEmulation(t *testing.T) {
+	var a asked
+	p, _ := serve(t, routedSite(&a))
+	took := func() float64 {
+		t.Helper()
+		var ms float64
+		if err := json.Unmarshal([]byte(eval(t, p, `(async () => { const t = performance.now(); await get("/api/item"); return performance.now() - t })().then((ms) => ms)`)), &ms); err != nil {
+			t.Fatal(err)
+		}
+		return ms
+	}
+	if _, err := p.Emulate(t.Context(), Emulation{Network: "fast 3g"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.browser.SetOffline(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	mustRoute(t, p.browser, Route{Pattern: "**/nothing", Abort: "failed"})
+	if _, err := p.Emulate(t.Context(), Emulation{Network: "fast 3g"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, p, "/api/item"); got != "failed" {
+		t.Errorf("offline: %s", got)
+	}
+	if err := p.browser.SetOffline(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if ms := took(); ms < 500 {
+		t.Errorf("the slow network answers in %v ms", ms)
+	}
 }
 
 // What a connection has set goes with it: the developer's page is as before.

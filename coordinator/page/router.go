@@ -72,16 +72,14 @@ type command struct {
 	params any
 }
 
-// commands bring a session to what is set; mu is held. Fresh ones need to be
-// told only what is not the browser's own way.
-func (r *router) commands(fresh bool) []command {
-	var commands []command
-	add := func(set bool, method string, params any) {
-		if set || !fresh {
-			commands = append(commands, command{method, params})
-		}
-	}
+// routing are the commands that bring a session to the routes; mu is held. A
+// fresh session needs none where there are no routes.
+func (r *router) routing(fresh bool) []command {
 	routed := len(r.routes) > 0
+	if !routed && fresh {
+		return nil
+	}
+	intercept := command{fetch.CommandDisable, nil}
 	if routed {
 		var patterns []*fetch.RequestPattern
 		for _, route := range r.routes {
@@ -91,17 +89,34 @@ func (r *router) commands(fresh bool) []command {
 			}
 			patterns = append(patterns, &fetch.RequestPattern{URLPattern: pattern})
 		}
-		add(true, fetch.CommandEnable, fetch.EnableParams{Patterns: patterns})
-	} else {
-		add(false, fetch.CommandDisable, nil)
+		intercept = command{fetch.CommandEnable, fetch.EnableParams{Patterns: patterns}}
 	}
 	// A service worker would answer before the routes are asked.
-	add(routed, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: routed})
-	add(r.offline, "Network.emulateNetworkConditions", map[string]any{"offline": r.offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
-	// So that a new frame or worker asks for nothing before it is routed too.
-	hold := r.holds()
-	add(hold, target.CommandSetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: hold, Flatten: new(true)})
-	return commands
+	return []command{intercept, {network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: routed}}}
+}
+
+// holding is the command that has new frames and workers wait until they are
+// known, so that they ask for nothing before they are routed or cut off; mu is
+// held.
+func (r *router) holding() command {
+	return command{target.CommandSetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: r.holds(), Flatten: new(true)}}
+}
+
+// emulateNetwork is the command for a network that is slow, or not there.
+const emulateNetwork = "Network.emulateNetworkConditions"
+
+// conditions are those of emulateNetwork: offline comes before what a page
+// emulates.
+func (r *router) conditions(emulated any) any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.offline {
+		return networks["offline"]
+	}
+	if emulated == nil {
+		return networks["none"]
+	}
+	return emulated
 }
 
 // holds says whether new frames and workers must wait until they are known; mu
@@ -118,7 +133,13 @@ func (r *router) admit(ctx context.Context, p *Page, s *cdp.Session) error {
 		return nil
 	}
 	r.sessions[s.ID()] = s
-	commands := r.commands(true)
+	commands := r.routing(true)
+	if r.offline {
+		commands = append(commands, command{emulateNetwork, networks["offline"]})
+	}
+	if r.holds() {
+		commands = append(commands, r.holding())
+	}
 	r.mu.Unlock()
 	for _, c := range commands {
 		if _, err := s.Start(ctx, c.method, c.params); err != nil {
@@ -172,22 +193,48 @@ func (r *router) dismiss(id target.SessionID) {
 	delete(r.sessions, id)
 }
 
-// apply brings every session to what is set, and waits until it is.
+// apply brings every session to the routes, and waits until it is.
 func (r *router) apply(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.browser.opts.CallTimeout, cdp.ErrTimeout)
-	defer cancel()
 	r.mu.Lock()
 	if len(r.routes) > 0 && r.paused == nil {
 		r.paused = r.browser.conn.ListenAll(fetch.RequestPaused.Method)
 		r.running.Add(1)
 		go r.loop(r.paused)
 	}
+	commands := append(r.routing(false), r.holding())
+	r.mu.Unlock()
+	return r.tell(ctx, func(*cdp.Session) []command { return commands })
+}
+
+// SetOffline cuts the pages of this connection off, or joins them again.
+func (b *Browser) SetOffline(ctx context.Context, offline bool) error {
+	r := b.router
+	r.mu.Lock()
+	r.offline = offline
+	holding := r.holding()
+	r.mu.Unlock()
+	return r.tell(ctx, func(s *cdp.Session) []command {
+		b.mu.Lock()
+		p := b.sessions[s.ID()]
+		b.mu.Unlock()
+		var emulated any
+		if p != nil {
+			emulated = p.overridden(emulateNetwork)
+		}
+		return []command{{emulateNetwork, r.conditions(emulated)}, holding}
+	})
+}
+
+// tell sends commands to every session and waits until they are carried out.
+func (r *router) tell(ctx context.Context, commands func(*cdp.Session) []command) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.browser.opts.CallTimeout, cdp.ErrTimeout)
+	defer cancel()
+	r.mu.Lock()
 	sessions := slices.Collect(maps.Values(r.sessions))
-	commands := r.commands(false)
 	r.mu.Unlock()
 	var pending []*cdp.Pending
 	for _, s := range sessions {
-		for _, c := range commands {
+		for _, c := range commands(s) {
 			p, err := s.Start(ctx, c.method, c.params)
 			if err != nil {
 				break // it has just gone
@@ -202,14 +249,6 @@ func (r *router) apply(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// SetOffline cuts the pages of this connection off, or joins them again.
-func (b *Browser) SetOffline(ctx context.Context, offline bool) error {
-	b.router.mu.Lock()
-	b.router.offline = offline
-	b.router.mu.Unlock()
-	return b.router.apply(ctx)
 }
 
 // loop reads the requests that the browser holds. It ends with the connection;
