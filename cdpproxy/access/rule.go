@@ -135,9 +135,12 @@ func (r *Rule) question(c *cdpproxy.Client, command Command) Question {
 	return Question{Client: Client{r.identity(c), c.Name, c.Version}, Act: command.Method, Detail: command.Target}
 }
 
+// together bounds how many acts of a client the human is asked about at a time.
+const together = 16
+
 // ask puts one client's questions to the human until no act of it waits any
 // more: an answer for the session is for all of them, and so is a refusal; one
-// for once is for the first.
+// for once is for those that were asked about.
 func (r *Rule) ask(c *cdpproxy.Client) {
 	defer r.running.Done()
 	ctx, cancel := context.WithCancel(r.ctx)
@@ -152,29 +155,44 @@ func (r *Rule) ask(c *cdpproxy.Client) {
 			r.mu.Unlock()
 			return
 		}
-		first := q.acts[0]
-		put := r.question(c, first.command)
+		asked := q.acts[:min(len(q.acts), together)]
 		r.mu.Unlock()
 
-		err := r.guard.Permit(ctx, put)
+		errs := r.permitAll(ctx, asked)
 
 		r.mu.Lock()
-		count := len(q.acts)
-		if err == nil {
-			count = 1
-		}
-		for _, act := range q.acts[:count] {
-			v := cdpproxy.Verdict{Behind: true}
-			if err != nil {
-				v = r.refuse(c, act.command, named(err, act.command))
-			} else {
-				r.tell(c, act.command, allowed, true)
+		var refused error
+		for i, act := range asked {
+			if errs[i] != nil {
+				refused = errs[i]
+				act.verdict <- r.refuse(c, act.command, errs[i])
+				continue
 			}
-			act.verdict <- v
+			r.tell(c, act.command, allowed, true)
+			act.verdict <- cdpproxy.Verdict{Behind: true}
 		}
-		q.acts = q.acts[count:]
+		q.acts = q.acts[len(asked):]
+		if refused != nil {
+			for _, act := range q.acts {
+				act.verdict <- r.refuse(c, act.command, named(refused, act.command))
+			}
+			q.acts = nil
+		}
 		r.mu.Unlock()
 	}
+}
+
+func (r *Rule) permitAll(ctx context.Context, acts []waiting) []error {
+	errs := make([]error, len(acts))
+	var asked sync.WaitGroup
+	for i, act := range acts {
+		r.mu.Lock()
+		q := r.question(act.client, act.command)
+		r.mu.Unlock()
+		asked.Go(func() { errs[i] = r.guard.Permit(ctx, q) })
+	}
+	asked.Wait()
+	return errs
 }
 
 // named is the refusal of another act for the same reason.

@@ -5,20 +5,31 @@ import (
 	"sync"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/vscodeipc"
 )
 
-// Source follows the browser of one workspace, through every restart of the
-// browser and of the window. It satisfies [cdpproxy.Source].
+// Source follows one workspace, through every restart of its browser and of its
+// window: which browser it has, and what its human allows. It satisfies
+// [cdpproxy.Source] and [access.Human].
 type Source struct {
+	registry  *Registry
 	workspace string
 
 	mu         sync.Mutex // guards the fields that follow
-	window     bool       // a window on the workspace is there
+	window     *Window    // nil while no window on the workspace is there
 	session    string     // of the window and debug session that browser belongs to
 	browser    *cdpproxy.Browser
-	changed    chan struct{} // closed and replaced when any of it changes
+	changed    chan struct{} // closed and replaced when a browser or the window comes or goes
 	generation uint64
+
+	access access.State  // of the last window
+	chosen chan struct{} // closed and replaced when access changes, or the window's session
+
+	clients map[string][]vscodeipc.ConnectedClient // by kind
+	acts    []vscodeipc.Activity
+	dropped int           // acts that had no room
+	told    chan struct{} // holds a value when there is something to tell
 }
 
 // Source returns the one source of a workspace, by its canonical path. Where two
@@ -29,8 +40,16 @@ func (r *Registry) Source(workspace string) *Source {
 	defer r.mu.Unlock()
 	s := r.sources[workspace]
 	if s == nil {
-		s = &Source{workspace: workspace, changed: make(chan struct{})}
+		s = &Source{
+			registry: r, workspace: workspace, changed: make(chan struct{}),
+			access: access.State{Mode: access.View}, chosen: make(chan struct{}),
+			clients: map[string][]vscodeipc.ConnectedClient{}, told: make(chan struct{}, 1),
+		}
 		r.sources[workspace] = s
+		if r.ctx.Err() == nil {
+			r.running.Add(1)
+			go s.tell()
+		}
 		s.update(r.entries)
 	}
 	return s
@@ -48,7 +67,7 @@ func (s *Source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 func (s *Source) Wait(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		there, changed := s.window, s.changed
+		there, changed := s.window != nil, s.changed
 		s.mu.Unlock()
 		if there {
 			return nil
@@ -80,12 +99,14 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.updateAccess(window)
 	sameBrowser := browser == nil && s.browser == nil ||
 		browser != nil && s.browser != nil && browser.URL == s.browser.URL && session == s.session
-	if sameBrowser && s.window == (window != nil) {
+	same := sameBrowser && (s.window != nil) == (window != nil)
+	s.window = window
+	if same {
 		return
 	}
-	s.window = window != nil
 	if !sameBrowser {
 		s.session, s.browser = session, nil
 		if browser != nil {

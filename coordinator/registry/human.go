@@ -1,0 +1,77 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/vscodeipc"
+)
+
+// Access returns what the human of the workspace's window allows, and a channel
+// that is closed when that is no longer true. While the window is away, what it
+// said last counts; before the first, nothing but looking is allowed.
+func (s *Source) Access() (access.State, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.access, s.chosen
+}
+
+// Ask puts a question to the human, in the window.
+func (s *Source) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+	arg := vscodeipc.AskArg{
+		Client: vscodeipc.ClientInfo{ID: q.Client.ID, Name: q.Client.Name, Version: q.Client.Version},
+		Act:    q.Act, Detail: q.Detail,
+	}
+	if q.Page != nil {
+		arg.Page = &vscodeipc.PageName{Title: q.Page.Title, URL: q.Page.URL}
+	}
+	var result vscodeipc.AskResult
+	if err := s.call(ctx, vscodeipc.CommandPermissionAsk, arg, &result); err != nil {
+		return access.Answer{}, err
+	}
+	return access.Answer{Allow: result.Decision == "allow", Session: result.Scope == "session", Reason: result.Reason}, nil
+}
+
+// call runs a command of the window that is followed now.
+func (s *Source) call(ctx context.Context, command string, arg, result any) error {
+	s.mu.Lock()
+	window := s.window
+	s.mu.Unlock()
+	if window == nil {
+		return fmt.Errorf("no window is open on %s", s.workspace)
+	}
+	return s.registry.Call(ctx, *window, command, arg, result)
+}
+
+// updateAccess takes what the window says now. s.mu is held, and window the
+// former one still.
+func (s *Source) updateAccess(window *Window) {
+	if window == nil {
+		return
+	}
+	now := access.State{
+		Mode:    access.Mode(window.State.Access.Mode),
+		Stopped: window.State.Access.Stopped,
+		Change:  howToChange(window),
+	}
+	again := s.window == nil || s.window.Session != window.Session
+	if again {
+		s.wake() // a new window knows nothing of our clients
+	}
+	if !again && now.Mode == s.access.Mode && slices.Equal(now.Stopped, s.access.Stopped) {
+		return
+	}
+	s.access = now
+	close(s.chosen)
+	s.chosen = make(chan struct{})
+}
+
+// howToChange tells people how to choose another mode.
+func howToChange(window *Window) string {
+	if window.Kind == "vscode" {
+		return "The human can change that in VS Code: the menu of Browser Coordinator in the status bar, or the setting browserCoordinator.access."
+	}
+	return "Whoever runs the window can change that: coordinator window --access full."
+}

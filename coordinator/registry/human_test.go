@@ -1,0 +1,218 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/vscodeipc"
+)
+
+// told is a window that hands on what it is told and asked.
+type told struct {
+	*vscodeipc.Server
+	announced chan vscodeipc.AnnounceArg
+	reported  chan vscodeipc.ReportArg
+	asked     chan vscodeipc.AskArg
+	answer    chan vscodeipc.AskResult
+}
+
+func serveTold(t *testing.T, workspace string) *told {
+	t.Helper()
+	w := &told{
+		announced: make(chan vscodeipc.AnnounceArg, 100), reported: make(chan vscodeipc.ReportArg, 100),
+		asked: make(chan vscodeipc.AskArg, 100), answer: make(chan vscodeipc.AskResult, 100),
+	}
+	var err error
+	w.Server, err = vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
+		Workspace: workspace, Folders: []string{workspace}, Kind: "vscode", Name: "test",
+		Commands: map[string]vscodeipc.Handler{
+			vscodeipc.CommandClientAnnounce: hand(w.announced),
+			vscodeipc.CommandClientReport:   hand(w.reported),
+			vscodeipc.CommandPermissionAsk: func(ctx context.Context, c vscodeipc.Call) (any, error) {
+				if _, err := hand(w.asked)(ctx, c); err != nil {
+					return nil, err
+				}
+				select {
+				case a := <-w.answer:
+					return a, nil
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close(context.Background()) })
+	return w
+}
+
+func hand[T any](to chan<- T) vscodeipc.Handler {
+	return func(_ context.Context, c vscodeipc.Call) (any, error) {
+		var arg T
+		if err := json.Unmarshal(c.Arg, &arg); err != nil {
+			return nil, err
+		}
+		to <- arg
+		return struct{}{}, nil
+	}
+}
+
+func take[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing came within 10 s")
+		panic("unreachable")
+	}
+}
+
+func waitMode(t *testing.T, s *Source, mode access.Mode) access.State {
+	t.Helper()
+	for {
+		state, changed := s.Access()
+		if state.Mode == mode {
+			return state
+		}
+		take(t, changed)
+	}
+}
+
+// TestHuman: what the human of a window chooses and answers reaches the source,
+// and a guard made of it.
+func TestHuman(t *testing.T) {
+	private(t)
+	folder := filepath.Join(tree(t, "shop"), "shop")
+	r := open(t)
+	source := r.Source(folder)
+	if state, _ := source.Access(); state.Mode != access.View {
+		t.Errorf("before any window: %+v", state)
+	}
+	window := serveTold(t, folder)
+	waitMode(t, source, access.Full)
+	guard := access.NewGuard(source)
+	q := access.Question{Client: access.Client{ID: "c1", Name: "Agent", Version: "1"}, Act: "browser_click", Detail: "button Buy", Page: &access.Page{Title: "Shop", URL: "http://shop.test/"}}
+	if err := guard.Permit(t.Context(), q); err != nil {
+		t.Errorf("full: %v", err)
+	}
+	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView, Stopped: []string{"c2"}}})
+	if state := waitMode(t, source, access.View); len(state.Stopped) != 1 || !strings.Contains(state.Change, "browserCoordinator.access") {
+		t.Errorf("view: %+v", state)
+	}
+	var refused *access.RefusedError
+	if err := guard.Permit(t.Context(), q); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"view"`) || !strings.Contains(err.Error(), "status bar") {
+		t.Errorf("view: %v", err)
+	}
+	other := q
+	other.Client.ID = "c2"
+	if err := guard.Permit(t.Context(), other); err == nil || !strings.Contains(err.Error(), "stopped by the human") {
+		t.Errorf("stopped: %v", err)
+	}
+
+	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
+	waitMode(t, source, access.Ask)
+	window.answer <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "timeout"}
+	if err := guard.Permit(t.Context(), q); err == nil || !strings.Contains(err.Error(), "nobody answered") {
+		t.Errorf("ask, no answer: %v", err)
+	}
+	if arg := take(t, window.asked); arg.Act != "browser_click" || arg.Detail != "button Buy" || arg.Client.Name != "Agent" || arg.Page == nil || arg.Page.Title != "Shop" {
+		t.Errorf("the human was asked %+v", arg)
+	}
+	window.answer <- vscodeipc.AskResult{Decision: "allow", Scope: "session"}
+	for range 2 { // the second is not asked
+		if err := guard.Permit(t.Context(), q); err != nil {
+			t.Errorf("allowed for the session: %v", err)
+		}
+	}
+	take(t, window.asked)
+	if len(window.asked) != 0 {
+		t.Error("the human was asked again")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	other.Client.ID = "c3"
+	if err := guard.Permit(ctx, other); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+}
+
+// TestAskTerminal: a window that cannot ask refuses, and says what to do.
+func TestAskTerminal(t *testing.T) {
+	private(t)
+	folder := filepath.Join(tree(t, "shop"), "shop")
+	r := open(t)
+	source := r.Source(folder)
+	window := serve(t, folder)
+	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
+	waitMode(t, source, access.Ask)
+	err := access.NewGuard(source).Permit(t.Context(), access.Question{Client: access.Client{ID: "c"}, Act: "Page.navigate"})
+	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") || !strings.Contains(err.Error(), "--access full") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTell: the window knows who uses its browser and what they do, a window that
+// comes later too, and many acts do not become many calls.
+func TestTell(t *testing.T) {
+	private(t)
+	folder := filepath.Join(tree(t, "shop"), "shop")
+	r := open(t)
+	source := r.Source(folder)
+	source.Announce("cdp", []vscodeipc.ConnectedClient{{ID: "c1", Name: "Playwright", Kind: "cdp", Since: 1}})
+	source.Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 2}})
+	expect := func(w *told, ids string) {
+		t.Helper()
+		for {
+			var got []string
+			for _, c := range take(t, w.announced).Clients {
+				got = append(got, c.ID)
+			}
+			if slicesSorted(got) == ids {
+				return
+			}
+		}
+	}
+	window := serveTold(t, folder)
+	expect(window, "c1 m1")
+	source.Announce("cdp", nil)
+	expect(window, "m1")
+
+	const acts = 1000
+	for n := range acts {
+		source.Report(vscodeipc.Activity{Client: "m1", Time: int64(n), Act: "browser_click", OK: true})
+	}
+	count, calls := 0, 0
+	for count < acts {
+		calls++
+		for _, e := range take(t, window.reported).Entries {
+			more := 0
+			if n, _ := fmt.Sscanf(e.Act, "%d more acts", &more); n == 1 {
+				count += more
+			} else {
+				count++
+			}
+		}
+	}
+	if count != acts || calls > 10 {
+		t.Errorf("%d acts were told in %d calls, want %d in a few", count, calls, acts)
+	}
+
+	window.Close(t.Context())
+	expect(serveTold(t, folder), "m1")
+}
+
+func slicesSorted(s []string) string {
+	slices.Sort(s)
+	return strings.Join(s, " ")
+}
