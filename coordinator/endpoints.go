@@ -14,17 +14,18 @@ import (
 type endpoints struct {
 	program *program
 	windows *registry.Registry
+	guard   guardFlags
 	ctx     context.Context // ends with close
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
 	mu     sync.Mutex // guards served
-	served map[string]*endpoint.Endpoint
+	served map[string]*guardedEndpoint
 }
 
-func newEndpoints(p *program, windows *registry.Registry) *endpoints {
+func newEndpoints(p *program, windows *registry.Registry, guard guardFlags) *endpoints {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &endpoints{program: p, windows: windows, ctx: ctx, cancel: cancel, served: map[string]*endpoint.Endpoint{}}
+	return &endpoints{program: p, windows: windows, guard: guard, ctx: ctx, cancel: cancel, served: map[string]*guardedEndpoint{}}
 }
 
 // follow serves the endpoint of the window that the working directory means,
@@ -62,7 +63,7 @@ func (e *endpoints) serve(w registry.Window) {
 	if e.served[w.Workspace] != nil || e.ctx.Err() != nil {
 		return
 	}
-	served, err := endpoint.Serve(e.ctx, vscodeipc.Hash(w.Workspace), e.windows.Source(w.Workspace), e.program.endpointOptions(w.Workspace))
+	served, err := e.program.serveEndpoint(e.ctx, w.Workspace, e.windows.Source(w.Workspace), e.guard)
 	if err != nil {
 		e.program.logger.Error("the window's CDP endpoint cannot be served", "workspace", w.Workspace, "error", err)
 		return
@@ -85,6 +86,6 @@ func (e *endpoints) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, served := range e.served {
-		closeEndpoint(served)
+		served.close()
 	}
 }

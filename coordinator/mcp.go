@@ -13,6 +13,7 @@ import (
 func (p *program) mcpCommand() *cobra.Command {
 	var workspace, outputDir, attach string
 	var noLaunch, headed bool
+	var guard guardFlags
 	var caps []string
 	var browser browserFlags
 	cmd := &cobra.Command{
@@ -49,7 +50,7 @@ is used instead.`,
 				options.Launcher = own
 				options.Viewport = browser.viewport
 			}
-			err = p.runMCP(cmd.Context(), options)
+			err = p.runMCP(cmd.Context(), options, guard)
 			if own != nil {
 				err = errors.Join(err, own.End())
 			}
@@ -58,6 +59,7 @@ is used instead.`,
 	}
 	workspaceFlag(cmd, &workspace)
 	capsFlag(cmd, &caps)
+	guard.add(cmd)
 	cmd.Flags().StringVar(&outputDir, "output-dir", "", "a `folder` that files may be saved to, besides the workspace")
 	browser.launch(cmd)
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")
@@ -70,13 +72,13 @@ is used instead.`,
 	return cmd
 }
 
-func (p *program) runMCP(ctx context.Context, options tools.Options) error {
+func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags) error {
 	windows, err := p.openRegistry(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer windows.Close()
-	endpoints := newEndpoints(p, windows)
+	endpoints := newEndpoints(p, windows, guard)
 	defer endpoints.close()
 	options.Windows = windows
 	options.Endpoint = endpoints.url

@@ -21,6 +21,7 @@ const (
 
 func (p *program) runCommand() *cobra.Command {
 	var workspace string
+	var guard guardFlags
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT ...]",
 		Short: "Run any CDP program on a window's browser",
@@ -38,26 +39,28 @@ argument. The exit code is the program's.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.runProgram(cmd.Context(), workspace, args)
+			return p.runProgram(cmd.Context(), workspace, guard, args)
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
 	workspaceFlag(cmd, &workspace)
+	guard.add(cmd)
 	return cmd
 }
 
-func (p *program) runProgram(ctx context.Context, workspace string, args []string) error {
-	e, err := p.serveMeant(ctx, workspace)
+func (p *program) runProgram(ctx context.Context, workspace string, guard guardFlags, args []string) error {
+	e, err := p.serveMeant(ctx, workspace, guard)
 	if err != nil {
 		return err
 	}
 	defer e.close()
 
+	url := guard.url(e.Address())
 	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], endpointPlaceholder, e.URL())
+		args[i] = strings.ReplaceAll(args[i], endpointPlaceholder, url)
 	}
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
-	child.Env = append(os.Environ(), envEndpoint+"="+e.URL(), envWorkspace+"="+e.workspace)
+	child.Env = append(os.Environ(), envEndpoint+"="+url, envWorkspace+"="+e.workspace)
 	child.Stdin, child.Stdout, child.Stderr = p.in, p.out, p.err
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	child.WaitDelay = 5 * time.Second

@@ -7,10 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"browser-coordinator/cdpproxy"
-	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/registry"
-	"browser-coordinator/vscodeipc"
 )
 
 // shutdownPatience bounds every orderly end.
@@ -18,6 +15,7 @@ const shutdownPatience = 2 * time.Second
 
 func (p *program) serveCommand() *cobra.Command {
 	var workspace string
+	var guard guardFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve a window's stable CDP address, without MCP",
@@ -27,12 +25,12 @@ is no browser wait for the next one.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			e, err := p.serveMeant(ctx, workspace)
+			e, err := p.serveMeant(ctx, workspace, guard)
 			if err != nil {
 				return err
 			}
 			defer e.close()
-			fmt.Fprintln(p.out, e.URL())
+			fmt.Fprintln(p.out, guard.url(e.Address()))
 			if !e.Owner() {
 				fmt.Fprintln(p.err, "Another coordinator serves it now; this one takes over when that ends.")
 			}
@@ -41,18 +39,19 @@ is no browser wait for the next one.`,
 		},
 	}
 	workspaceFlag(cmd, &workspace)
+	guard.add(cmd)
 	return cmd
 }
 
 // servedEndpoint is a window's endpoint in a command's foreground.
 type servedEndpoint struct {
-	*endpoint.Endpoint
+	*guardedEndpoint
 	workspace string // canonical
 	windows   *registry.Registry
 }
 
 // serveMeant serves the endpoint of the window that given means.
-func (p *program) serveMeant(ctx context.Context, given string) (*servedEndpoint, error) {
+func (p *program) serveMeant(ctx context.Context, given string, guard guardFlags) (*servedEndpoint, error) {
 	windows, err := p.openRegistry(ctx, true)
 	if err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func (p *program) serveMeant(ctx context.Context, given string) (*servedEndpoint
 		windows.Close()
 		return nil, err
 	}
-	e, err := endpoint.Serve(ctx, vscodeipc.Hash(meant), windows.Source(meant), p.endpointOptions(meant))
+	e, err := p.serveEndpoint(ctx, meant, windows.Source(meant), guard)
 	if err != nil {
 		windows.Close()
 		return nil, err
@@ -71,19 +70,6 @@ func (p *program) serveMeant(ctx context.Context, given string) (*servedEndpoint
 }
 
 func (s *servedEndpoint) close() {
-	closeEndpoint(s.Endpoint)
+	s.guardedEndpoint.close()
 	s.windows.Close()
-}
-
-func (p *program) endpointOptions(workspace string) *endpoint.Options {
-	return &endpoint.Options{
-		Proxy:  cdpproxy.Options{NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %[1]s`.", workspace)},
-		Logger: p.logger,
-	}
-}
-
-func closeEndpoint(e *endpoint.Endpoint) {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
-	defer cancel()
-	e.Close(ctx)
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/chrome"
-	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -19,6 +20,8 @@ func (p *program) windowCommand() *cobra.Command {
 	var workspace, startURL string
 	var headless bool
 	var browser browserFlags
+	var mode string
+	var guard guardFlags
 	cmd := &cobra.Command{
 		Use:   "window",
 		Short: "Make this terminal a window, with a browser of its own",
@@ -33,19 +36,25 @@ and removes its private profile then.`,
 			if err := browser.check(); err != nil {
 				return err
 			}
+			if !slices.Contains(access.Modes, access.Mode(mode)) {
+				return &exitError{exitUsage, fmt.Errorf("--access %q: want one of full, ask, view", mode)}
+			}
 			options := browser.options(headless, p.logger)
 			options.URL = startURL
-			return p.runWindow(cmd.Context(), workspace, browser.find, options)
+			return p.runWindow(cmd.Context(), workspace, browser.find, options, vscodeipc.AccessMode(mode), guard)
 		},
 	}
 	workspaceFlag(cmd, &workspace)
+	cmd.Flags().StringVar(&mode, "access", string(access.Full), "what clients may do: everything (full), act when they were allowed to (ask; here nobody can be asked), only look (view)")
+	cmd.RegisterFlagCompletionFunc("access", cobra.FixedCompletions([]string{"full", "ask", "view"}, cobra.ShellCompDirectiveNoFileComp))
+	guard.add(cmd)
 	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")
 	browser.launch(cmd)
 	cmd.Flags().StringVar(&startURL, "url", "", "the first page")
 	return cmd
 }
 
-func (p *program) runWindow(ctx context.Context, given string, find func() (chrome.Installation, error), options chrome.Options) (err error) {
+func (p *program) runWindow(ctx context.Context, given string, find func() (chrome.Installation, error), options chrome.Options, mode vscodeipc.AccessMode, guard guardFlags) (err error) {
 	workspace, err := canonicalWorkspace(given)
 	if err != nil {
 		return err
@@ -87,6 +96,7 @@ func (p *program) runWindow(ctx context.Context, given string, find func() (chro
 	}()
 	if err := server.SetState(vscodeipc.State{
 		Browser: &vscodeipc.Browser{URL: browser.URL(), Product: product, Via: "launched"},
+		Access:  vscodeipc.Access{Mode: mode},
 	}); err != nil {
 		return err
 	}
@@ -100,13 +110,13 @@ func (p *program) runWindow(ctx context.Context, given string, find func() (chro
 	if err := source.Wait(ctx); err != nil {
 		return err
 	}
-	e, err := endpoint.Serve(ctx, vscodeipc.Hash(workspace), source, p.endpointOptions(workspace))
+	e, err := p.serveEndpoint(ctx, workspace, source, guard)
 	if err != nil {
 		return err
 	}
-	defer closeEndpoint(e)
+	defer e.close()
 
-	fmt.Fprintln(p.out, e.URL())
+	fmt.Fprintln(p.out, guard.url(e.Address()))
 	fmt.Fprintf(p.err, "%s for %s is ready; end it with Ctrl+C.\n", product, workspace)
 	select {
 	case <-ctx.Done():

@@ -146,7 +146,8 @@ func (b *Browser) PID() int { return b.cmd.Process.Pid }
 // profile is gone.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 
-// Err tells how the browser ended: nil while it runs and after Close.
+// Err tells how the browser ended: nil while it runs, after Close, and when it
+// was closed in good order by somebody else.
 func (b *Browser) Err() error {
 	select {
 	case <-b.done:
@@ -155,10 +156,10 @@ func (b *Browser) Err() error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ending {
+	if b.ending || b.err == nil {
 		return nil
 	}
-	return fmt.Errorf("the browser ended by itself (%w)", exitError(b.err))
+	return fmt.Errorf("the browser ended by itself (%w)", b.err)
 }
 
 // Close asks the browser to end, kills what is left of it after a few seconds

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/vscodeipc"
+)
+
+// guardFlags are what the commands that serve an endpoint let a person choose.
+type guardFlags struct {
+	requireToken, allowClose bool
+}
+
+func (f *guardFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, "let CDP clients in by the secret token only, also those of the same user")
+	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "let CDP clients close the browser (Browser.close) for everyone")
+}
+
+// url is the address for clients, with the token where they need it.
+func (f *guardFlags) url(a endpoint.Addr) string {
+	if f.requireToken {
+		return a.TokenURL
+	}
+	return a.URL
+}
+
+// guardedEndpoint is a window's endpoint whose clients do what the window's human
+// allows, who is told of them.
+type guardedEndpoint struct {
+	*endpoint.Endpoint
+	rule   *access.Rule
+	source *registry.Source
+	cancel context.CancelFunc
+	told   chan struct{} // closed when announce has returned
+}
+
+// serveEndpoint has the endpoint of a workspace served. ctx bounds the wait for
+// that only.
+func (p *program) serveEndpoint(ctx context.Context, workspace string, source *registry.Source, guard guardFlags) (*guardedEndpoint, error) {
+	g := &guardedEndpoint{source: source, told: make(chan struct{})}
+	g.rule = access.NewRule(source, &access.RuleOptions{AllowClose: guard.allowClose, Activity: g.report})
+	var err error
+	g.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), source, &endpoint.Options{
+		Proxy: cdpproxy.Options{
+			NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %[1]s`.", workspace),
+			RequireToken:  guard.requireToken,
+			Rule:          g.rule,
+			Watcher:       g.rule,
+		},
+		Logger: p.logger,
+	})
+	if err != nil {
+		g.rule.Close()
+		return nil, err
+	}
+	ctx, g.cancel = context.WithCancel(context.Background())
+	go g.announce(ctx)
+	return g, nil
+}
+
+func (g *guardedEndpoint) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+	defer cancel()
+	g.Endpoint.Close(ctx)
+	g.rule.Close()
+	g.cancel()
+	<-g.told
+}
+
+// announce tells the window who is connected, whenever that changes.
+func (g *guardedEndpoint) announce(ctx context.Context) {
+	defer close(g.told)
+	for {
+		clients, changed := g.rule.Clients()
+		connected := make([]vscodeipc.ConnectedClient, 0, len(clients))
+		for _, c := range clients {
+			connected = append(connected, vscodeipc.ConnectedClient{
+				ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UnixMilli(),
+			})
+		}
+		g.source.Announce("cdp", connected)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (g *guardedEndpoint) report(e access.Entry) {
+	g.source.Report(vscodeipc.Activity{
+		Client: e.Client.ID, Time: e.Time.UnixMilli(), Act: e.Method, Target: e.Target, Outcome: e.Outcome, OK: e.OK,
+	})
+}
