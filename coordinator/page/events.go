@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/debugger"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/overlay"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
@@ -215,6 +216,8 @@ var pageEvents = map[string]func(*Page, cdp.Event) error{
 	network.LoadingFinished.Method:          pageHandler((*Page).requestFinished),
 	network.LoadingFailed.Method:            pageHandler((*Page).requestFailed),
 	log.EntryAdded.Method:                   pageHandler((*Page).entryAdded),
+	overlay.InspectNodeRequested.Method:     pageHandler((*Page).nodePicked),
+	overlay.InspectModeCanceled.Method:      pageHandler((*Page).pickCancelled),
 	"Inspector.targetCrashed":               pageHandler((*Page).crashed),
 	"Inspector.targetReloadedAfterCrash":    pageHandler((*Page).revived),
 }

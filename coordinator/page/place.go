@@ -22,6 +22,10 @@ func (p *Page) place(ctx context.Context, target string) (rect, error) {
 		return rect{}, err
 	}
 	defer e.release(ctx)
+	return p.placeOf(ctx, e)
+}
+
+func (p *Page) placeOf(ctx context.Context, e *element) (rect, error) {
 	var r struct {
 		rect
 		Gone, Top bool
@@ -30,11 +34,12 @@ func (p *Page) place(ctx context.Context, target string) (rect, error) {
 		return rect{}, err
 	}
 	if r.Gone {
-		return rect{}, &StaleRefError{Ref: target, Was: e.label, Gone: "its element was removed"}
+		return rect{}, &StaleRefError{Ref: e.target, Was: e.label, Gone: "its element was removed"}
 	}
 	if r.Width == 0 || r.Height == 0 {
-		return rect{}, &TargetError{target, "has no size or is not displayed"}
+		return rect{}, &TargetError{e.target, "has no size or is not displayed"}
 	}
+	var err error
 	if !r.Top {
 		r.X, r.Y, _, err = p.outward(ctx, e.frame, r.X, r.Y)
 	}

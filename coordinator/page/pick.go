@@ -1,0 +1,255 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/overlay"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// ErrPickCancelled reports that the human pressed Escape instead of picking.
+var ErrPickCancelled = errors.New("the human cancelled the pick with Escape")
+
+// Picked is an element that the human clicked.
+type Picked struct {
+	// Line is what a snapshot says of it, with its ref if it can be acted on.
+	Line       string
+	Selector   string // CSS; finds the element alone in its document
+	Tag        string
+	Text       string // the beginning of its text
+	Attributes map[string]string
+	// Box is in CSS pixels of the page's viewport.
+	X, Y, Width, Height float64
+	// Component is what a framework's development build tells of it; nil if none
+	// does.
+	Component *Component
+	Image     Image // of the element, with a little around it
+	URL       string
+}
+
+// Component is the framework's component that rendered an element.
+type Component struct {
+	Framework string `json:"framework"`
+	Name      string `json:"name"`
+	// Owners are the components around it, the nearest first.
+	Owners []string `json:"owners"`
+	// File, Line and Column are as the framework's compiler noted them; empty
+	// and 0 where it did not. A React 19 build notes a Stack instead.
+	File         string `json:"file"`
+	Line, Column int
+	Stack        string `json:"stack"`
+}
+
+// picking is a pick that is going on; Page.mu guards it.
+type picking struct {
+	news chan pickNews
+	on   bool // the browser is in its inspect mode
+}
+
+// pickNews is what became of a pick: the node, or none after Escape.
+type pickNews struct {
+	session *cdp.Session
+	node    protocol.BackendNodeID
+}
+
+// pickMargin is how much of the page a picture of an element shows around it,
+// in CSS pixels.
+const pickMargin = 12
+
+// Pick waits for the human to click an element of the page, in the browser's own
+// inspect mode: the page hears nothing of it, and nothing is put into it. It ends
+// with the context, and with ErrPickCancelled on Escape.
+func (p *Page) Pick(ctx context.Context, patience time.Duration) (Picked, error) {
+	const doing = "waiting for the human to click an element"
+	ctx, end, err := p.begin(ctx, doing, patience)
+	if err != nil {
+		return Picked{}, err
+	}
+	defer end()
+	picked, err := p.pick(ctx)
+	if errors.Is(err, ErrPickCancelled) {
+		return Picked{}, err
+	}
+	return picked, p.explain(err, doing)
+}
+
+func (p *Page) pick(ctx context.Context) (Picked, error) {
+	news := make(chan pickNews, 1)
+	p.mu.Lock()
+	if p.picking != nil {
+		p.mu.Unlock()
+		return Picked{}, errors.New("another pick is going on in this page")
+	}
+	p.picking = &picking{news: news}
+	sessions := map[*cdp.Session]bool{p.session: true}
+	for _, f := range p.frames {
+		sessions[f.session] = true
+	}
+	p.mu.Unlock()
+	defer p.endPick(sessions)
+
+	for s := range sessions {
+		if err := startPick(ctx, s); err != nil && s == p.session {
+			return Picked{}, err
+		}
+	}
+	p.mu.Lock()
+	p.picking.on = true
+	p.notify()
+	p.mu.Unlock()
+	select {
+	case n := <-news:
+		if n.node == 0 {
+			return Picked{}, ErrPickCancelled
+		}
+		return p.describePicked(ctx, n)
+	case <-ctx.Done():
+		return Picked{}, context.Cause(ctx)
+	}
+}
+
+// startPick turns the inspect mode on in the frames of one process.
+func startPick(ctx context.Context, s *cdp.Session) error {
+	for _, command := range []string{dom.CommandEnable, overlay.CommandEnable} {
+		if err := s.Call(ctx, command, nil, nil); err != nil {
+			return fmt.Errorf("%s: %w", command, err)
+		}
+	}
+	blue := &protocol.RGBA{R: 62, G: 125, B: 240, A: 0.35}
+	return s.Call(ctx, overlay.CommandSetInspectMode, overlay.SetInspectModeParams{
+		Mode: overlay.InspectModeSearchForNode,
+		HighlightConfig: &overlay.HighlightConfig{
+			ShowInfo: true, ShowAccessibilityInfo: true, ContentColor: blue, PaddingColor: blue,
+			BorderColor: blue,
+		},
+	}, nil)
+}
+
+// endPick turns the inspect mode off again, whatever became of the pick.
+func (p *Page) endPick(sessions map[*cdp.Session]bool) {
+	p.mu.Lock()
+	p.picking = nil
+	p.mu.Unlock()
+	for s := range sessions {
+		// A frame that has gone has no mode any more.
+		_, _ = s.Start(context.Background(), overlay.CommandSetInspectMode, overlay.SetInspectModeParams{Mode: overlay.InspectModeNone})
+		_, _ = s.Start(context.Background(), overlay.CommandDisable, nil)
+		_, _ = s.Start(context.Background(), dom.CommandDisable, nil)
+	}
+}
+
+func (p *Page) nodePicked(s *cdp.Session, e *overlay.EventInspectNodeRequested) {
+	p.tellPick(pickNews{s, e.BackendNodeID})
+}
+
+func (p *Page) pickCancelled(s *cdp.Session, _ *struct{}) { p.tellPick(pickNews{s, 0}) }
+
+func (p *Page) tellPick(n pickNews) {
+	if p.picking == nil {
+		return
+	}
+	select {
+	case p.picking.news <- n:
+	default: // the first counts
+	}
+}
+
+func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
+	e, err := p.elementOf(ctx, n)
+	if err != nil {
+		return Picked{}, err
+	}
+	defer e.release(ctx)
+	picked := Picked{URL: p.URL()}
+	if err := e.callExtra(ctx, "picked", nil, &picked); err != nil {
+		return Picked{}, err
+	}
+	e.target = picked.Selector
+	box, err := p.placeOf(ctx, e)
+	if err != nil {
+		return Picked{}, err
+	}
+	picked.X, picked.Y, picked.Width, picked.Height = box.X, box.Y, box.Width, box.Height
+	if s, err := p.outline(ctx, e.frame, e, SnapshotOptions{Depth: 1}); err == nil {
+		line, _, _ := strings.Cut(s.Text, "\n")
+		picked.Line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":")
+	}
+	picked.Component = p.componentOf(ctx, n)
+	picked.Image, err = p.pictureOf(ctx, box)
+	return picked, err
+}
+
+// elementOf gives a node its handle in our world of its document, which is that
+// of one of the frames of its process.
+func (p *Page) elementOf(ctx context.Context, n pickNews) (*element, error) {
+	p.mu.Lock()
+	var frames []protocol.FrameID
+	for id, f := range p.frames {
+		if f.session == n.session {
+			frames = append(frames, id)
+		}
+	}
+	p.mu.Unlock()
+	for _, id := range frames {
+		_, world, err := p.world(ctx, id)
+		if err != nil {
+			continue // it has gone meanwhile
+		}
+		r, err := protocol.Call(ctx, n.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.node, ExecutionContextID: world})
+		if err != nil {
+			continue // not of this frame
+		}
+		e := &element{target: "the element", frame: id, session: n.session, handle: r.Object.ObjectID}
+		own, err := protocol.Call(ctx, n.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+			FunctionDeclaration: "function () { return this.ownerDocument === document }", ObjectID: e.handle, ReturnByValue: new(true),
+		})
+		if err == nil && own.Result != nil && string(own.Result.Value) == "true" {
+			return e, nil
+		}
+		e.release(ctx)
+	}
+	return nil, &StaleRefError{Ref: "the element", Gone: "its document was replaced"}
+}
+
+// componentOf asks in the page's own world, where the frameworks keep what they
+// know; nothing is changed there.
+func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
+	r, err := protocol.Call(ctx, n.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.node})
+	if err != nil {
+		return nil
+	}
+	e := &element{target: "the element", session: n.session, handle: r.Object.ObjectID}
+	defer e.release(ctx)
+	var c *Component
+	if err := e.callExtra(ctx, "component", nil, &c); err != nil {
+		return nil // a page may have made anything of these fields
+	}
+	return c
+}
+
+// pictureOf shows a place of the viewport, with a little around it.
+func (p *Page) pictureOf(ctx context.Context, box rect) (Image, error) {
+	metrics, err := protocol.Call(ctx, p.session, cdppage.GetLayoutMetrics, protocol.Empty{})
+	if err != nil {
+		return Image{}, err
+	}
+	view := metrics.CSSVisualViewport
+	left, top := math.Max(0, box.X-pickMargin), math.Max(0, box.Y-pickMargin)
+	right, bottom := math.Min(view.ClientWidth, box.X+box.Width+pickMargin), math.Min(view.ClientHeight, box.Y+box.Height+pickMargin)
+	clip := &cdppage.Viewport{X: view.PageX + left, Y: view.PageY + top, Width: math.Max(1, right-left), Height: math.Max(1, bottom-top), Scale: 1}
+	r, err := p.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: clip, OptimizeForSpeed: new(true)})
+	if err != nil {
+		return Image{}, err
+	}
+	return Image{Data: r.Data, Format: "png", Width: int(math.Round(clip.Width)), Height: int(math.Round(clip.Height))}, nil
+}

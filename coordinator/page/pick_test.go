@@ -1,0 +1,152 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"image/png"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+const pickHTML = `<!doctype html><title>Pick</title>
+<style>body{margin:0} #buy{position:absolute;left:300px;top:200px;width:100px;height:40px;background:#0a0;color:#fff;border:0}</style>
+<ul><li>one<li>two</ul><div id=host></div>
+<button id=buy class="primary large" data-testid=buy onclick="document.title='bought'">Buy</button>
+<script>host.attachShadow({mode:"open"}).innerHTML = "<p>in the shadow</p>"</script>`
+
+// pointAt is the human: real input events, from another connection.
+func pointAt(t *testing.T, human *Page, x, y float64) {
+	t.Helper()
+	for _, e := range []input.DispatchMouseEventParams{
+		{Type: input.DispatchMouseEventTypeMouseMoved},
+		{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, ClickCount: 1},
+		{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
+	} {
+		e.X, e.Y = x, y
+		if err := human.session.Call(t.Context(), input.CommandDispatchMouseEvent, e, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// startPicking starts a pick and returns when the page is in the inspect mode.
+func startPicking(t *testing.T, ctx context.Context, p *Page) (wait func() (Picked, error)) {
+	t.Helper()
+	type outcome struct {
+		picked Picked
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		picked, err := p.Pick(ctx, 20*time.Second)
+		done <- outcome{picked, err}
+	}()
+	if err := p.await(ctx, func() bool { return p.picking != nil && p.picking.on }); err != nil {
+		t.Fatal(err)
+	}
+	return func() (Picked, error) {
+		o := <-done
+		return o.picked, o.err
+	}
+}
+
+func TestPick(t *testing.T) {
+	p, url := open(t, pickHTML)
+	human, err := connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := startPicking(t, t.Context(), p)
+	pointAt(t, human, 350, 220)
+	picked, err := wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(picked.Line, `button "Buy"`) || !strings.Contains(picked.Line, "[ref=") {
+		t.Errorf("the line is %q", picked.Line)
+	}
+	if picked.Selector != "#buy" || picked.Tag != "button" || picked.Text != "Buy" || picked.Attributes["data-testid"] != "buy" || picked.URL != url+"/" {
+		t.Errorf("picked %+v", picked)
+	}
+	if picked.X != 300 || picked.Y != 200 || picked.Width != 100 || picked.Height != 40 {
+		t.Errorf("the box is %v,%v %vx%v", picked.X, picked.Y, picked.Width, picked.Height)
+	}
+	if picked.Component != nil {
+		t.Errorf("a page without a framework has the component %+v", picked.Component)
+	}
+	shown, err := png.Decode(bytes.NewReader(picked.Image.Data))
+	if err != nil || shown.Bounds().Dx() != 124 || shown.Bounds().Dy() != 64 {
+		t.Fatalf("the picture is %v, %v", shown.Bounds(), err)
+	}
+	if r, g, b, _ := shown.At(20, 20).RGBA(); r>>8 != 0 || g>>8 != 0xaa || b != 0 {
+		t.Errorf("the button is %d %d %d in the picture: the highlight must not be seen there", r>>8, g>>8, b>>8)
+	}
+	if title := eval(t, p, "document.title"); title != `"Pick"` {
+		t.Errorf("the page heard the click: %s", title)
+	}
+	// The mode is off again: the next click is the page's.
+	pointAt(t, human, 350, 220)
+	if title := eval(t, p, "document.title"); title != `"bought"` {
+		t.Errorf("after the pick the page is deaf: %s", title)
+	}
+}
+
+func TestPickElsewhere(t *testing.T) {
+	p, _ := open(t, pickHTML)
+	human, err := connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct{ element, selector string }{
+		"a list item": {"document.querySelectorAll('li')[1]", "li:nth-of-type(2)"},
+		"in a shadow": {"host.shadowRoot.querySelector('p')", "p"},
+	} {
+		var at [2]float64
+		if err := json.Unmarshal([]byte(eval(t, p, "(() => { const r = "+c.element+".getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &at); err != nil {
+			t.Fatal(err)
+		}
+		wait := startPicking(t, t.Context(), p)
+		pointAt(t, human, at[0], at[1])
+		picked, err := wait()
+		if err != nil || !strings.HasSuffix(picked.Selector, c.selector) {
+			t.Errorf("%s: %+v, %v", what, picked.Selector, err)
+			continue
+		}
+		if e, err := p.find(t.Context(), picked.Selector); err != nil {
+			t.Errorf("%s: its selector finds %+v, %v", what, e, err)
+		}
+	}
+}
+
+func TestPickIsCancelled(t *testing.T) {
+	p, _ := open(t, pickHTML)
+	human, err := connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := startPicking(t, t.Context(), p)
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		key := input.DispatchKeyEventParams{Type: kind, Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27}
+		if err := human.session.Call(t.Context(), input.CommandDispatchKeyEvent, key, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := wait(); !errors.Is(err, ErrPickCancelled) {
+		t.Errorf("Escape gives %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	wait = startPicking(t, ctx, p)
+	cancel()
+	if _, err := wait(); !errors.Is(err, context.Canceled) {
+		t.Errorf("a pick that is given up gives %v", err)
+	}
+	pointAt(t, human, 350, 220)
+	if title := eval(t, p, "document.title"); title != `"bought"` {
+		t.Errorf("after it the page is deaf: %s", title)
+	}
+}
