@@ -135,16 +135,22 @@ func startPick(ctx context.Context, s *cdp.Session) error {
 	}, nil)
 }
 
-// endPick turns the inspect mode off again, whatever became of the pick.
+// endPickPatience is how long the end of a pick waits for a process that hangs.
+const endPickPatience = time.Second
+
+// endPick turns the inspect mode off again, whatever became of the pick. The
+// next click is the page's.
 func (p *Page) endPick(sessions map[*cdp.Session]bool) {
 	p.mu.Lock()
 	p.picking = nil
 	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), endPickPatience)
+	defer cancel()
 	for s := range sessions {
 		// A frame that has gone has no mode any more.
-		_, _ = s.Start(context.Background(), overlay.CommandSetInspectMode, overlay.SetInspectModeParams{Mode: overlay.InspectModeNone})
-		_, _ = s.Start(context.Background(), overlay.CommandDisable, nil)
-		_, _ = s.Start(context.Background(), dom.CommandDisable, nil)
+		_ = s.Call(ctx, overlay.CommandSetInspectMode, overlay.SetInspectModeParams{Mode: overlay.InspectModeNone, HighlightConfig: &overlay.HighlightConfig{}}, nil)
+		_, _ = s.Start(ctx, overlay.CommandDisable, nil)
+		_, _ = s.Start(ctx, dom.CommandDisable, nil)
 	}
 }
 
