@@ -19,9 +19,11 @@ const pickHTML = `<!doctype html><title>Pick</title>
 <button id=buy class="primary large" data-testid=buy onclick="document.title='bought'">Buy</button>
 <script>host.attachShadow({mode:"open"}).innerHTML = "<p>in the shadow</p>"</script>`
 
-// pointAt is the human: real input events, from another connection.
+// pointAt is the human: real input events, from another connection. A human sees
+// the page, so that it is drawn.
 func pointAt(t *testing.T, human *Page, x, y float64) {
 	t.Helper()
+	human.draw(t.Context())
 	for _, e := range []input.DispatchMouseEventParams{
 		{Type: input.DispatchMouseEventTypeMouseMoved},
 		{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, ClickCount: 1},
