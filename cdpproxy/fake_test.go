@@ -20,14 +20,15 @@ import (
 // hundreds. Each WebSocket message is answered with its name, unless serve is
 // set.
 type fakeBrowser struct {
-	name  string
-	guid  string
-	addr  string
-	serve func(net.Conn) // takes over an upgraded connection
-	http  *http.Server
-	wg    sync.WaitGroup // the HTTP server
-	dies  atomic.Bool    // breaks every connection that asks for more than the version
-	asked atomic.Int32   // requests that were broken off
+	name      string
+	guid      string
+	addr      string
+	serve     func(net.Conn) // takes over an upgraded connection
+	protocols []string       // it speaks these
+	http      *http.Server
+	wg        sync.WaitGroup // the HTTP server
+	dies      atomic.Bool    // breaks every connection that asks for more than the version
+	asked     atomic.Int32   // requests that were broken off
 }
 
 func startFake(t testing.TB, addr, name string, serve func(net.Conn)) *fakeBrowser {
@@ -73,7 +74,7 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer conn.Close()
 		f.serve(conn)
 	default:
-		c, err := websocket.Accept(w, r, nil)
+		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: f.protocols})
 		if err != nil {
 			return
 		}

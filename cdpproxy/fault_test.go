@@ -1,0 +1,314 @@
+package cdpproxy_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// repeat asks a page for a reply of n*10 bytes.
+func repeat(n int) string {
+	return fmt.Sprintf(`{"id":2,"method":"Runtime.evaluate","params":{"expression":"'0123456789'.repeat(%d)"}}`, n)
+}
+
+// pageOf connects to a new tab by hand, so that what comes can be counted
+// without being kept.
+func pageOf(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(60 * time.Second))
+	br, res := upgradeOn(t, conn, addr, "/devtools/page/"+openTab(t, addr), "", "")
+	if res.StatusCode != 101 {
+		t.Fatalf("HTTP %d", res.StatusCode)
+	}
+	return conn, br
+}
+
+// bigFrame reads the header of a frame of 64 kB or more and returns the length
+// of its payload.
+func bigFrame(t *testing.T, r io.Reader) int64 {
+	t.Helper()
+	var h [10]byte
+	if _, err := io.ReadFull(r, h[:]); err != nil {
+		t.Fatal(err)
+	}
+	if h[0] != 0x81 || h[1] != 127 {
+		t.Fatalf("a frame begins with %x, want a whole message of 64 kB or more", h[:2])
+	}
+	return int64(binary.BigEndian.Uint64(h[2:]))
+}
+
+// TestReplyOf200MB: it comes whole, in one frame, as Chromium sends it.
+func TestReplyOf200MB(t *testing.T) {
+	t.Parallel()
+	_, addr := serve(t, newSource(newChromium(t).url), nil)
+	conn, br := pageOf(t, addr)
+	const repeats = 20_000_000
+	io.WriteString(conn, masked(repeat(repeats)))
+	size := bigFrame(t, br)
+	if size < repeats*10 {
+		t.Errorf("a reply of %d bytes", size)
+	}
+	if n, err := io.CopyN(io.Discard, br, size); err != nil {
+		t.Errorf("broke off after %d of %d bytes: %v", n, size, err)
+	}
+	io.WriteString(conn, masked(`{"id":3,"method":"Runtime.evaluate","params":{"expression":"6*7"}}`))
+	if got := readFrame(t, br); !strings.Contains(got, `"value":42`) {
+		t.Errorf("after it: %s", got)
+	}
+}
+
+// TestKilledInReply: the browser is killed in the middle of a reply of 50 MB.
+// Its client sees a broken connection, at once, and the next is served by the
+// browser that comes then.
+func TestKilledInReply(t *testing.T) {
+	src := newSource("")
+	_, addr := serve(t, src, nil)
+	for try := 1; ; try++ {
+		c := newChromium(t)
+		src.set("old", c.url)
+		conn, br := pageOf(t, addr)
+		io.WriteString(conn, masked(repeat(5_000_000)))
+		size := bigFrame(t, br)
+		c.kill()
+		killed := time.Now()
+		n, err := io.CopyN(io.Discard, br, size)
+		if err == nil && try < 5 {
+			continue // it had sent everything
+		}
+		if err == nil {
+			t.Fatal("the reply came whole each time: nothing was tested")
+		}
+		if took := time.Since(killed); took > 2*time.Second {
+			t.Errorf("told %v after the browser's end, by %v", took, err)
+		}
+		t.Logf("broke off after %d of %d bytes: %v", n, size, err)
+		break
+	}
+	src.set("new", sharedChromium(t).url)
+	if got := call(t, dial(t, addr, "/devtools/browser/x"), getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("the next browser says %s", got)
+	}
+}
+
+// logged returns the number that the page logged with the event in b, or -1 if
+// it is another message.
+func logged(t *testing.T, b []byte) int {
+	t.Helper()
+	var m struct {
+		Method string
+		Params struct {
+			Args []struct{ Value any }
+		}
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatalf("not a whole message: %v", err)
+	}
+	if m.Method != "Runtime.consoleAPICalled" {
+		return -1
+	}
+	return int(m.Params.Args[0].Value.(float64))
+}
+
+// TestFloodOfEvents: a page logs more than the endpoint keeps for a client. One
+// that reads gets every event, in order; one that does not is cut off loudly,
+// without a gap before that, and disturbs neither the other nor the browser.
+func TestFloodOfEvents(t *testing.T) {
+	_, addr := serve(t, newSource(newChromium(t).url), &cdpproxy.Options{MaxBuffered: 4 << 20})
+	path := "/devtools/page/" + openTab(t, addr)
+	reader, sleeper := dial(t, addr, path), dial(t, addr, path)
+	for _, c := range []*websocket.Conn{reader, sleeper} {
+		call(t, c, `{"id":1,"method":"Runtime.enable"}`)
+	}
+	const batch, batches = 100, 30 // of 1 MB
+	ctx := testContext(t)
+	next := 0
+	for ; next < batch*batches; next += batch {
+		flood := fmt.Sprintf(`{"id":4,"method":"Runtime.evaluate","params":{"expression":"for (let i = %d; i < %d; i++) console.log(i, 'x'.repeat(10000))"}}`, next, next+batch)
+		if err := reader.Write(ctx, websocket.MessageText, []byte(flood)); err != nil {
+			t.Fatal(err)
+		}
+		for want := next; want < next+batch; {
+			_, b, err := reader.Read(ctx)
+			if err != nil {
+				t.Fatalf("after %d events: %v", want, err)
+			}
+			if n := logged(t, b); n >= 0 && n != want {
+				t.Fatalf("event %d after %d", n, want-1)
+			} else if n >= 0 {
+				want++
+			}
+		}
+	}
+	for next = 0; ; {
+		_, b, err := sleeper.Read(ctx)
+		if err != nil {
+			// 1008, or broken off in the middle of a frame if it slept longer
+			// than the endpoint waits to say so.
+			status := websocket.CloseStatus(err)
+			if next >= batch*batches || status != websocket.StatusPolicyViolation && status != -1 || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("who does not read: after %d events %v", next, err)
+			}
+			break
+		}
+		if n := logged(t, b); n >= 0 && n != next {
+			t.Fatalf("who does not read: event %d after %d", n, next-1)
+		} else if n >= 0 {
+			next++
+		}
+	}
+}
+
+// TestPipelined: a request and the upgrade in one packet, and a frame behind
+// them, are answered one after the other.
+func TestPipelined(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	const upgrade = "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+	io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\n\r\n"+upgrade+masked(getVersion))
+	br := bufio.NewReader(conn)
+	for _, want := range []int{200, 101} {
+		res, err := http.ReadResponse(br, nil)
+		if err != nil || res.StatusCode != want {
+			t.Fatalf("%v %v, want HTTP %d", res, err, want)
+		}
+		if want == 200 {
+			io.Copy(io.Discard, res.Body)
+		}
+	}
+	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result"`) {
+		t.Errorf("the frame behind the upgrade: %s", got)
+	}
+}
+
+// TestSubprotocol: what the client offers reaches the browser, and what that
+// chooses reaches the client. Chromium chooses none, so a fake browser does.
+func TestSubprotocol(t *testing.T) {
+	fake := startFake(t, "127.0.0.1:0", "speaks", nil)
+	fake.protocols = []string{"cdp.v2"}
+	for want, target := range map[string]string{"cdp.v2": fake.url(), "": sharedChromium(t).url} {
+		_, addr := serve(t, newSource(target), nil)
+		c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{Subprotocols: []string{"cdp.v1", "cdp.v2"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.CloseNow()
+		if c.Subprotocol() != want {
+			t.Errorf("subprotocol %q, want %q", c.Subprotocol(), want)
+		}
+	}
+}
+
+// TestSlowLoris: hundreds of connections that never finish their request keep
+// nobody else out, and are ended.
+func TestSlowLoris(t *testing.T) {
+	t.Parallel()
+	const crowd = 300
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	var ended sync.WaitGroup
+	for i := range crowd {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(30 * time.Second))
+		if i%2 == 0 {
+			io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+		}
+		ended.Go(func() {
+			if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("a request that never ends was waited for during 30 s")
+			}
+		})
+	}
+	if got := call(t, dial(t, addr, "/devtools/browser/x"), getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("meanwhile: %s", got)
+	}
+	ended.Wait()
+}
+
+// rounds is how often a test repeats: few in `test`, many in `soak`.
+func rounds(t *testing.T, few int) int {
+	t.Helper()
+	text := os.Getenv("CDPPROXY_ROUNDS")
+	if text == "" {
+		return few
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("CDPPROXY_ROUNDS=%s: %v", text, err)
+	}
+	return n
+}
+
+// TestNeverCrossChromium is TestNeverCross with real browsers: two windows whose
+// browsers are killed and replaced, and clients that come before each. A browser
+// is known by its GUID, and by the id of its process, which it tells itself.
+// CDPPROXY_ROUNDS asks for more rounds; a twentieth of them are run here.
+func TestNeverCrossChromium(t *testing.T) {
+	sources := []*source{newSource(""), newSource("")}
+	var addrs []string
+	for _, src := range sources {
+		_, addr := serve(t, src, nil)
+		addrs = append(addrs, addr)
+	}
+	for round := range max(rounds(t, 0)/20, 3) {
+		browsers := []*chromium{newChromium(t), newChromium(t)}
+		var early sync.WaitGroup
+		for side, addr := range addrs {
+			guid := browsers[side].url[strings.LastIndexByte(browsers[side].url, '/'):]
+			for range 3 {
+				early.Go(func() {
+					if status, body, err := tryGet(addr, "/json/version", nil); err != nil || status != 200 || !strings.Contains(body, guid) {
+						t.Errorf("round %d, window %d, want %s: HTTP %d %v %s", round, side, guid, status, err, body)
+					}
+				})
+			}
+		}
+		for side, src := range sources {
+			src.set(fmt.Sprintf("round %d", round), browsers[side].url)
+		}
+		early.Wait()
+		var clients []*websocket.Conn
+		for side, addr := range addrs {
+			c := dial(t, addr, "/devtools/browser/x")
+			if got, want := call(t, c, `{"id":1,"method":"SystemInfo.getProcessInfo"}`), fmt.Sprintf(`"type":"browser","id":%d,`, browsers[side].browser.PID()); !strings.Contains(got, want) {
+				t.Errorf("round %d, window %d: %s, want %s", round, side, got, want)
+			}
+			clients = append(clients, c)
+		}
+		for side, c := range browsers {
+			c.kill()
+			if _, _, err := clients[side].Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+				t.Errorf("round %d, window %d: %v, want close 1001", round, side, err)
+			}
+			sources[side].set("", "")
+		}
+	}
+}
