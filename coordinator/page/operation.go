@@ -99,6 +99,7 @@ func (p *Page) explain(err error, doing string) error {
 	var target *TargetError
 	var unready *NotReadyError
 	var script *ScriptError
+	var unlike *VerifyError
 	var timeout *TimeoutError
 	switch {
 	case errors.As(err, &stale):
@@ -109,6 +110,8 @@ func (p *Page) explain(err error, doing string) error {
 		return unready
 	case errors.As(err, &script):
 		return script
+	case errors.As(err, &unlike):
+		return unlike
 	case errors.As(err, &timeout):
 		return timeout
 	case errors.Is(err, cdp.ErrTimeout):

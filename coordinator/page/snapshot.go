@@ -60,7 +60,11 @@ type outlineResult struct {
 	Title string
 	Refs  int
 	Last  int
-	Fresh []any // number and label, in turn, of elements that it has numbered
+	// Sighted is number and name, in turn, of what was looked for; Self the role
+	// of the root then.
+	Sighted []any
+	Self    string
+	Fresh   []any // number and label, in turn, of elements that it has numbered
 }
 
 // frameMark stands in a text where the content of a frame belongs.
@@ -141,7 +145,7 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 		generation = f.generation
 	}
 	p.mu.Unlock()
-	args, err := json.Marshal(map[string]any{"last": last, "generation": generation, "depth": opts.Depth, "interactive": opts.Interactive, "urls": opts.URLs})
+	args, err := json.Marshal(map[string]any{"last": last, "generation": generation, "depth": opts.Depth, "interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look})
 	if err != nil {
 		return r, err
 	}

@@ -89,6 +89,7 @@ type SnapshotOptions struct {
 	Depth       int    // levels below the root; 0 means all
 	Interactive bool   // only what can be acted on, as a flat list
 	URLs        bool   // with the addresses of links
+	look        *look  // also note these elements
 }
 
 // Snapshot is the accessibility tree as text.

@@ -55,6 +55,7 @@ func (s *Server) addCapTools() {
 		capNetwork:     s.addRouteTools,
 		capPerformance: s.addPerformanceTools,
 		capStorage:     s.addStorageTools,
+		capTesting:     s.addTestingTools,
 		capVision:      s.addMouseTools,
 	} {
 		if slices.Contains(s.options.Caps, name) {

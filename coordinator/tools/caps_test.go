@@ -53,6 +53,7 @@ func TestCapsMatchPlaywrightMCP(t *testing.T) {
 	for _, name := range []string{
 		capNetwork,
 		capStorage,
+		capTesting,
 		capVision,
 	} {
 		theirs, ours := theirCaps(t)[name], capTools(t, name)

@@ -1,4 +1,4 @@
-function ({ last, generation, depth, interactive, urls }) {
+function ({ last, generation, depth, interactive, urls, look }) {
   // Prints the accessibility tree of this document (or of the element that this
   // is) as text. It runs in our isolated world, where it also keeps the elements
   // that it has numbered: a number is never used twice, and all of them go with
@@ -220,6 +220,15 @@ function ({ last, generation, depth, interactive, urls }) {
     return items;
   }
 
+  // sight notes the elements of a role that is looked for, with their names.
+  const sighted = [];
+  const namedByCells = new Set(["cell", "row", "columnheader", "rowheader"]);
+  function sight(e, role, shown) {
+    if (role !== look.role) return;
+    const name = nameOf(e, role) || (namedByCells.has(role) ? squash(textOf(e)) : "");
+    sighted.push(number(shown, { role, name }), name);
+  }
+
   function visit(e, style, cursor) {
     if (style.display === "none" || aria(e, "hidden") === "true") return [];
     if (style.display !== "contents" && !e.checkVisibility()) return [];
@@ -228,6 +237,7 @@ function ({ last, generation, depth, interactive, urls }) {
     if (!shown) return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
     if (e.nodeName === "LABEL" && e.control) return label(e, style);
     const role = roleOf(e);
+    if (look) sight(e, role, e);
     const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
     const acts = actionable.has(role) || focusable || e.hasAttribute("onclick") || (pointer && e.nodeName !== "LABEL");
     if (silent.has(role) && !acts) {
@@ -248,6 +258,7 @@ function ({ last, generation, depth, interactive, urls }) {
       return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
     }
     const role = roleOf(control);
+    if (look) sight(control, role, e);
     const item = { role, name: limit(nameOf(control, role), MAX_NAME), attributes: attributesOf(control, role), kids: [] };
     item.ref = number(e, item);
     return [item];
@@ -366,5 +377,5 @@ function ({ last, generation, depth, interactive, urls }) {
   if (interactive) list(items);
   else tree(items, 0);
   // As one string: the browser takes seconds to hand over thousands of values.
-  return JSON.stringify({ text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, fresh: fresh.flat(), title: document.title });
+  return JSON.stringify({ text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, sighted, self: look && roleOf(root), fresh: fresh.flat(), title: document.title });
 }

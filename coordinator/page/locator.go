@@ -1,0 +1,135 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+)
+
+// locations is what extra/locate.js finds an element by.
+type locations struct{ TestID, Placeholder, Label, Alt, Title, CSS string }
+
+// Locator is an expression of Playwright's that finds the target alone, by what
+// a user or its author calls it before how the document is built.
+func (p *Page) Locator(ctx context.Context, target string) (string, error) {
+	var locator string
+	err := p.during(ctx, "looking for a locator", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		e, err := p.find(ctx, target)
+		if err != nil {
+			return err
+		}
+		defer e.release(ctx)
+		if locator, err = p.locator(ctx, e); err != nil {
+			return err
+		}
+		frames, err := p.frameLocator(ctx, e.frame)
+		locator = frames + locator
+		return err
+	})
+	return locator, err
+}
+
+func (p *Page) locator(ctx context.Context, e *element) (string, error) {
+	var l locations
+	if err := e.callExtra(ctx, "locate", nil, &l); err != nil {
+		return "", err
+	}
+	if l.TestID != "" {
+		return "getByTestId(" + quoted(l.TestID) + ")", nil
+	}
+	byRole, err := p.roleLocator(ctx, e)
+	if byRole != "" || err != nil {
+		return byRole, err
+	}
+	for _, c := range []struct{ method, value string }{
+		{"getByLabel", l.Label}, {"getByPlaceholder", l.Placeholder}, {"getByAltText", l.Alt}, {"getByTitle", l.Title},
+	} {
+		if c.value != "" {
+			return c.method + "(" + quoted(c.value) + ", { exact: true })", nil
+		}
+	}
+	return "locator(" + quoted(l.CSS) + ")", nil
+}
+
+// roleLocator is empty where role and name are not the element's alone.
+func (p *Page) roleLocator(ctx context.Context, e *element) (string, error) {
+	own, err := p.outlineDocument(ctx, e.frame, e, SnapshotOptions{look: &look{}, Depth: 1})
+	if err != nil {
+		return "", err
+	}
+	role := own.Self
+	if role == "" || role == "generic" || role == "none" {
+		return "", nil
+	}
+	own, err = p.outlineDocument(ctx, e.frame, e, SnapshotOptions{look: &look{Role: role}, Depth: 1})
+	if err != nil || len(own.Sighted) < 2 {
+		return "", err // hidden
+	}
+	name, _ := own.Sighted[1].(string)
+	if name == "" || strings.HasSuffix(name, "…") {
+		return "", nil
+	}
+	all, err := p.sight(ctx, e.frame, role)
+	if err != nil {
+		return "", err
+	}
+	like, same := 0, 0
+	for _, s := range all {
+		if strings.Contains(folded(s.Name), folded(name)) {
+			like++
+		}
+		if s.Name == name {
+			same++
+		}
+	}
+	switch {
+	case like == 1:
+		return fmt.Sprintf("getByRole(%s, { name: %s })", quoted(role), quoted(name)), nil
+	case same == 1:
+		return fmt.Sprintf("getByRole(%s, { name: %s, exact: true })", quoted(role), quoted(name)), nil
+	}
+	return "", nil
+}
+
+// frameLocator leads to a frame from the page; empty for the main frame.
+func (p *Page) frameLocator(ctx context.Context, id protocol.FrameID) (string, error) {
+	var path string
+	for id != p.mainID() {
+		p.mu.Lock()
+		f := p.frames[id]
+		p.mu.Unlock()
+		if f == nil || f.parent == "" {
+			return "", errFrameGone
+		}
+		session, world, err := p.world(ctx, f.parent)
+		if err != nil {
+			return "", err
+		}
+		owner, err := protocol.Call(ctx, session, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: id})
+		if err != nil {
+			return "", err
+		}
+		node, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: owner.BackendNodeID, ExecutionContextID: world})
+		if err != nil {
+			return "", err
+		}
+		e := &element{target: "iframe", frame: f.parent, session: session, handle: node.Object.ObjectID}
+		var l locations
+		err = e.callExtra(ctx, "locate", nil, &l)
+		e.release(ctx)
+		if err != nil {
+			return "", err
+		}
+		path = "locator(" + quoted(l.CSS) + ").contentFrame()." + path
+		id = f.parent
+	}
+	return path, nil
+}
+
+// quoted is a JavaScript string.
+func quoted(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`).Replace(s) + "'"
+}

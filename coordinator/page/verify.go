@@ -1,0 +1,147 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+)
+
+// look says which elements a snapshot notes besides.
+type look struct {
+	Role string `json:"role"`
+}
+
+// Sighting is an element that is in the accessibility tree, and so is not hidden.
+type Sighting struct {
+	Ref  string
+	Name string
+}
+
+// VerifyError reports that a page is not as it was said to be.
+type VerifyError struct{ Reason string }
+
+func (e *VerifyError) Error() string { return e.Reason }
+
+// FindByRole finds the shown elements of a role whose accessible name contains
+// the words, without regard to case, in all frames.
+func (p *Page) FindByRole(ctx context.Context, role, name string) ([]Sighting, error) {
+	const doing = "looking for an element"
+	var found []Sighting
+	err := p.during(ctx, doing, p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		return p.inFrames(ctx, func(id protocol.FrameID) error {
+			sighted, err := p.sight(ctx, id, role)
+			for _, s := range sighted {
+				if strings.Contains(folded(s.Name), folded(name)) {
+					found = append(found, s)
+				}
+			}
+			return err
+		})
+	})
+	return found, err
+}
+
+// sight lists the elements of a role in one frame.
+func (p *Page) sight(ctx context.Context, id protocol.FrameID, role string) ([]Sighting, error) {
+	r, err := p.outlineDocument(ctx, id, nil, SnapshotOptions{look: &look{Role: role}})
+	if err != nil {
+		return nil, err
+	}
+	var found []Sighting
+	for i := 0; i+1 < len(r.Sighted); i += 2 {
+		n, _ := r.Sighted[i].(float64)
+		name, _ := r.Sighted[i+1].(string)
+		found = append(found, Sighting{Ref: fmt.Sprintf("e%d", int(n)), Name: name})
+	}
+	return found, nil
+}
+
+// folded is a text for comparison, as Playwright's locators do it.
+func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// inFrames calls f for the main frame, then for the others; frames that go
+// meanwhile are left out.
+func (p *Page) inFrames(ctx context.Context, f func(protocol.FrameID) error) error {
+	if err := p.learnFrames(ctx); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	order := []protocol.FrameID{p.mainID()}
+	for i := 0; i < len(order); i++ {
+		for _, child := range p.childFrames(order[i]) {
+			order = append(order, child.id)
+		}
+	}
+	p.mu.Unlock()
+	for i, id := range order {
+		if err := f(id); err != nil && (i == 0 || !frameVanished(err)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// VerifyText makes sure that a text is shown in one of the frames.
+func (p *Page) VerifyText(ctx context.Context, text string) error {
+	shown := false
+	err := p.during(ctx, "looking for a text", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		return p.inFrames(ctx, func(id protocol.FrameID) error {
+			if shown {
+				return nil
+			}
+			var missing []string
+			err := p.callExtra(ctx, id, "shown", map[string]any{"texts": []string{text}}, &missing)
+			shown = err == nil && len(missing) == 0
+			return err
+		})
+	})
+	if err == nil && !shown {
+		err = &VerifyError{fmt.Sprintf("the text %q is not shown", text)}
+	}
+	return err
+}
+
+// VerifyItems makes sure that all texts are shown within a target.
+func (p *Page) VerifyItems(ctx context.Context, target string, items []string) error {
+	return p.during(ctx, "looking for the items", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		e, err := p.find(ctx, target)
+		if err != nil {
+			return err
+		}
+		defer e.release(ctx)
+		var missing []string
+		if err := e.callExtra(ctx, "shown", map[string]any{"texts": items}, &missing); err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			return &VerifyError{fmt.Sprintf("%s does not show %q", target, missing)}
+		}
+		return nil
+	})
+}
+
+// VerifyValue makes sure that a control holds a value: its text, for a checkbox
+// or radio button true or false, for a dropdown the option's value or label.
+func (p *Page) VerifyValue(ctx context.Context, target, kind, value string) error {
+	return p.during(ctx, "reading the value", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		e, err := p.find(ctx, target)
+		if err != nil {
+			return err
+		}
+		defer e.release(ctx)
+		var held []string
+		if err := e.callExtra(ctx, "value", map[string]any{"type": kind}, &held); err != nil {
+			return err
+		}
+		switch {
+		case len(held) == 0:
+			return &TargetError{target, "has no value: it is no " + kind}
+		case !slices.Contains(held, value):
+			return &VerifyError{fmt.Sprintf("%s holds %q, not %q", target, held[0], value)}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,113 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const verifiedPage = `<!doctype html><title>t</title>
+<h1>Your order</h1>
+<ul id=list><li>Green <b>tea</b></li><li>Coffee</li><li hidden>Secret</li></ul>
+<table><tr><th>Item</th><td>Seven</td></tr></table>
+<button>Save</button><button>Save all</button><button style="display:none">Hidden</button>
+<button data-testid=buy>Buy</button><button>Twice</button><button>Twice</button><div id=odd><i></i></div>
+<label>Name <input id=name value=Ada></label><input type=submit value="Send it">
+<label>News <input type=checkbox id=news checked></label>
+<select id=colour aria-label=Colour><option value=r>Red</option><option value=b selected>Blue</option></select>
+<div role=slider aria-label=Volume aria-valuenow=7 tabindex=0 id=volume></div>
+<p style="visibility:hidden">nobody sees this</p>
+<my-box></my-box>
+<script>document.querySelector("my-box").attachShadow({mode: "open"}).innerHTML = "<p>in a shadow</p><button>Shadow button</button>"</script>`
+
+func verified(t *testing.T) *Page {
+	t.Helper()
+	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/inner" {
+			io.WriteString(w, `<p>inner words</p><button>Inner button</button>`)
+			return
+		}
+		fmt.Fprintf(w, `%s<iframe name=inner src="http://%s/inner"></iframe>`, verifiedPage, strings.Replace(r.Host, "127.0.0.1", "localhost", 1))
+	}))
+	return p
+}
+
+func TestVerify(t *testing.T) {
+	p := verified(t)
+	for _, c := range []struct {
+		role, name string
+		want       int
+	}{
+		{"heading", "Your order", 1}, {"heading", "your  ORDER", 1}, {"heading", "My order", 0},
+		{"button", "Save", 2}, {"button", "Hidden", 0}, {"button", "Inner button", 1}, {"button", "Shadow", 1},
+		{"cell", "Seven", 1}, {"columnheader", "Item", 1}, {"row", "Item Seven", 1}, {"listitem", "", 2},
+		{"textbox", "Name", 1}, {"checkbox", "News", 1}, {"combobox", "Colour", 1}, {"slider", "Volume", 1},
+	} {
+		found, err := p.FindByRole(t.Context(), c.role, c.name)
+		if err != nil || len(found) != c.want {
+			t.Errorf("%s %q: %v %v; want %d", c.role, c.name, found, err, c.want)
+		}
+	}
+	found, err := p.FindByRole(t.Context(), "button", "Buy")
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	if _, err := p.Click(t.Context(), found[0].Ref, ClickOptions{}); err != nil {
+		t.Errorf("the ref that was found: %v", err)
+	}
+
+	for _, text := range []string{"Your order", "green TEA", "Green\n tea", "in a shadow", "inner words", "Send it"} {
+		if err := p.VerifyText(t.Context(), text); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	var unlike *VerifyError
+	for _, text := range []string{"Secret", "nobody sees this", "attachShadow", "absent"} {
+		if err := p.VerifyText(t.Context(), text); !errors.As(err, &unlike) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if err := p.VerifyItems(t.Context(), "#list", []string{"Coffee", "green tea"}); err != nil {
+		t.Error(err)
+	}
+	if err := p.VerifyItems(t.Context(), "#list", []string{"Coffee", "Secret", "Seven"}); !errors.As(err, &unlike) || err.Error() != `#list does not show ["Secret" "Seven"]` {
+		t.Errorf("%v", err)
+	}
+	for _, c := range []struct{ target, kind, value string }{
+		{"#name", "textbox", "Ada"}, {"#news", "checkbox", "true"}, {"#colour", "combobox", "b"}, {"#colour", "combobox", "Blue"}, {"#volume", "slider", "7"},
+	} {
+		if err := p.VerifyValue(t.Context(), c.target, c.kind, c.value); err != nil {
+			t.Errorf("%s: %v", c.target, err)
+		}
+		if err := p.VerifyValue(t.Context(), c.target, c.kind, "else"); !errors.As(err, &unlike) || !strings.Contains(err.Error(), `not "else"`) {
+			t.Errorf("%s: %v", c.target, err)
+		}
+	}
+	var none *TargetError
+	if err := p.VerifyValue(t.Context(), "h1", "textbox", "x"); !errors.As(err, &none) {
+		t.Errorf("a heading: %v", err)
+	}
+}
+
+func TestLocator(t *testing.T) {
+	p := verified(t)
+	text := snapshot(t, p)
+	for target, want := range map[string]string{
+		"[data-testid=buy]":            `getByTestId('buy')`,
+		"h1":                           `getByRole('heading', { name: 'Your order' })`,
+		ref(t, text, `"Save all"`):     `getByRole('button', { name: 'Save all' })`,
+		ref(t, text, `"Save"`):         `getByRole('button', { name: 'Save', exact: true })`,
+		"#name":                        `getByRole('textbox', { name: 'Name' })`,
+		"#odd > i":                     `locator('#odd > i')`,
+		"button:nth-of-type(6)":        `locator('body > button:nth-of-type(6)')`,
+		ref(t, text, `"Shadow button`): `getByRole('button', { name: 'Shadow button' })`,
+		ref(t, text, `"Inner button`):  `locator('body > iframe').contentFrame().getByRole('button', { name: 'Inner button' })`,
+	} {
+		if got, err := p.Locator(t.Context(), target); err != nil || got != want {
+			t.Errorf("%s: %s %v; want %s", target, got, err, want)
+		}
+	}
+}
