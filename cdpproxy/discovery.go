@@ -21,6 +21,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	var (
 		res     *http.Response
 		body    []byte
+		base    string   // of the browser's paths
 		refused *refusal // by the rule, or since a request cannot be repeated
 	)
 	no := p.withBrowser(r.Context(), func(ctx context.Context, b *Browser) error {
@@ -38,6 +39,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 			return err
 		}
 		defer u.close()
+		base = u.base
 		if err := u.verify(); err != nil {
 			return err
 		}
@@ -62,7 +64,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	}
 	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // HEAD has none
 		var err error
-		if body, err = rewriteTargets(body, ownHost(r)+mount); err != nil {
+		if body, err = rewriteTargets(body, base, ownHost(r)+mount); err != nil {
 			p.refuse(w, r, &refusal{http.StatusBadGateway, fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)})
 			return
 		}
@@ -153,10 +155,10 @@ func namesTargets(path string) bool {
 	return false
 }
 
-// rewriteTargets replaces the browser's address by own, HOST:PORT with the
+// rewriteTargets replaces the browser's address and base by own, HOST:PORT with the
 // mount, in the URLs for clients; and only there, since titles and URLs of
 // pages are anybody's text.
-func rewriteTargets(body []byte, own string) ([]byte, error) {
+func rewriteTargets(body []byte, base, own string) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var answer any
@@ -165,11 +167,11 @@ func rewriteTargets(body []byte, own string) ([]byte, error) {
 	}
 	switch answer := answer.(type) {
 	case map[string]any:
-		rewriteTarget(answer, own)
+		rewriteTarget(answer, base, own)
 	case []any:
 		for _, target := range answer {
 			if target, ok := target.(map[string]any); ok {
-				rewriteTarget(target, own)
+				rewriteTarget(target, base, own)
 			}
 		}
 	}
@@ -183,32 +185,32 @@ func rewriteTargets(body []byte, own string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func rewriteTarget(target map[string]any, own string) {
+func rewriteTarget(target map[string]any, base, own string) {
 	if ws, ok := target["webSocketDebuggerUrl"].(string); ok {
 		if u, err := url.Parse(ws); err == nil {
-			target["webSocketDebuggerUrl"] = "ws://" + own + u.EscapedPath()
+			target["webSocketDebuggerUrl"] = "ws://" + own + strings.TrimPrefix(u.EscapedPath(), base)
 		} else {
 			delete(target, "webSocketDebuggerUrl")
 		}
 	}
 	if front, ok := target["devtoolsFrontendUrl"].(string); ok {
-		target["devtoolsFrontendUrl"] = rewriteFrontend(front, own)
+		target["devtoolsFrontendUrl"] = rewriteFrontend(front, base, own)
 	}
 }
 
 // rewriteFrontend replaces the address in the parameter ws=HOST:PORT/PATH.
-func rewriteFrontend(front, own string) string {
-	base, query, _ := strings.Cut(front, "?")
+func rewriteFrontend(front, base, own string) string {
+	address, query, _ := strings.Cut(front, "?")
 	params := strings.Split(query, "&")
 	for i, param := range params {
 		if value, ok := strings.CutPrefix(param, "ws="); ok {
 			if _, path, ok := strings.Cut(value, "/"); ok {
-				params[i] = "ws=" + own + "/" + path
+				params[i] = "ws=" + own + strings.TrimPrefix("/"+path, base)
 			}
 		}
 	}
 	if query == "" {
 		return front
 	}
-	return base + "?" + strings.Join(params, "&")
+	return address + "?" + strings.Join(params, "&")
 }

@@ -90,7 +90,7 @@ func FuzzRewrite(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		out, err := rewriteTargets(in, own)
+		out, err := rewriteTargets(in, "", own)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,8 @@ type Browser struct {
 	// Name is for people; it stands in close reasons and in error texts.
 	Name string
 	// URL is the browser-level CDP WebSocket URL,
-	// ws://127.0.0.1:PORT/devtools/browser/GUID. Required.
+	// ws://127.0.0.1:PORT/devtools/browser/GUID. What stands before /devtools/ is
+	// a prefix of all paths of the browser. Required.
 	URL string
 }
 

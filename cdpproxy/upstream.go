@@ -33,6 +33,7 @@ type upstream struct {
 	br   *bufio.Reader
 	host string
 	path string // of the browser-level WebSocket
+	base string // that begins every path; empty for a browser of its own port
 	stop func() bool
 }
 
@@ -50,7 +51,11 @@ func dialBrowser(ctx context.Context, b *Browser) (*upstream, error) {
 	}
 	conn := c.(*net.TCPConn)
 	conn.SetDeadline(time.Now().Add(exchangeTimeout))
-	u := &upstream{conn: conn, br: bufio.NewReader(conn), host: host, path: path}
+	base, _, ok := strings.Cut(path, "/devtools/")
+	if !ok {
+		base = ""
+	}
+	u := &upstream{conn: conn, br: bufio.NewReader(conn), host: host, path: path, base: base}
 	u.stop = context.AfterFunc(ctx, u.interrupt)
 	return u, nil
 }
@@ -73,7 +78,7 @@ func (u *upstream) close() {
 
 // do sends one request and reads the answer, whole.
 func (u *upstream) do(method, uri string) (*http.Response, []byte, error) {
-	if _, err := fmt.Fprintf(u.conn, "%s %s HTTP/1.1\r\nHost: %s\r\n\r\n", method, uri, u.host); err != nil {
+	if _, err := fmt.Fprintf(u.conn, "%s %s%s HTTP/1.1\r\nHost: %s\r\n\r\n", method, u.base, uri, u.host); err != nil {
 		return nil, nil, err
 	}
 	res, err := http.ReadResponse(u.br, &http.Request{Method: method})

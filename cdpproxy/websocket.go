@@ -50,7 +50,7 @@ func upstreamPath(path string, u *upstream) (string, bool) {
 	if path == "/devtools/browser" || strings.HasPrefix(path, "/devtools/browser/") {
 		return u.path, true
 	}
-	return path, strings.HasPrefix(path, "/devtools/")
+	return u.base + path, strings.HasPrefix(path, "/devtools/")
 }
 
 // serveWebSocket connects the client with the current browser and leaves them
