@@ -21,6 +21,7 @@ var bans = []struct{ from, to, reason string }{
 	{"vscodeipc", "github.com/chromedp", "the protocol carries CDP addresses, never CDP"},
 	{"cdpproxy", "vscodeipc", "the proxy asks a Source for the browser and does not care who found it"},
 	{"cdpproxy", "coordinator", "the proxy is a library under the coordinator"},
+	{"cdpproxy", "cdpproxy/pagebrowser", "the proxy has a browser's URL and need not know who answers there"},
 	{"cdpproxy", "github.com/modelcontextprotocol", "the endpoint serves CDP clients, not MCP hosts"},
 	{"coordinator/registry", "coordinator/tools", "windows exist without agents"},
 	{"coordinator/registry", "coordinator/page", "which window is meant is decided before anything is done in it"},

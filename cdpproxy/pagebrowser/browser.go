@@ -1,0 +1,301 @@
+package pagebrowser
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Page is one page's endpoint.
+type Page struct {
+	// Key names the page for SetPages. Required.
+	Key string
+	// Parent is the key of the page that this one is a part of (a frame of
+	// another process, a worker); empty for a tab.
+	Parent string
+	// URL is that of the page's shared CDP, on loopback. Its path is a secret.
+	// Required.
+	URL string
+}
+
+// Options configure a Browser. The zero value and nil are good defaults.
+type Options struct {
+	// MaxBuffered bounds the bytes kept for one client that reads more slowly
+	// than its pages write; past it the client's connection is closed. Zero:
+	// 256 MiB.
+	MaxBuffered int
+	// Logger: nil discards.
+	Logger *slog.Logger
+}
+
+// Browser presents pages as a browser. Its methods may be called from any
+// goroutine.
+type Browser struct {
+	opts   Options
+	log    *slog.Logger
+	guid   string
+	secret string
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // the server, the targets' and the clients' goroutines
+
+	// mu guards the fields that follow, and those of targets, clients and
+	// sessions that say so. It is held while events are queued, so that every
+	// client hears of what happens in its order; nothing under it blocks.
+	mu      sync.Mutex
+	ending  bool
+	pages   []Page
+	started bool // somebody has asked for the pages
+	targets map[string]*target
+	order   []*target // those that have been offered, oldest first
+	clients map[*client]struct{}
+	holders map[hold]int
+	version *version
+	changed chan struct{} // closed and replaced when the targets change
+	server  *http.Server
+	address string
+}
+
+// hold is something that clients have set up in a page's session.
+type hold struct {
+	target *target
+	key    string
+}
+
+// New returns a browser without pages. Nothing runs before URL is called.
+func New(opts *Options) *Browser {
+	b := &Browser{
+		guid: randomID(), secret: randomID(),
+		targets: map[string]*target{}, clients: map[*client]struct{}{}, holders: map[hold]int{},
+		changed: make(chan struct{}),
+	}
+	if opts != nil {
+		b.opts = *opts
+	}
+	if b.opts.MaxBuffered == 0 {
+		b.opts.MaxBuffered = 256 << 20
+	}
+	if b.log = b.opts.Logger; b.log == nil {
+		b.log = slog.New(slog.DiscardHandler)
+	}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	return b
+}
+
+// randomID is of the form of Chromium's ids of targets and sessions.
+func randomID() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	return strings.ToUpper(hex.EncodeToString(b))
+}
+
+var errClosed = errors.New("pagebrowser: closed")
+
+// URL returns the browser-level WebSocket URL, and begins to listen there. It
+// stays the same until Close. Who knows the URL may use the pages: it is for
+// this process, which has an endpoint with a guard in front of it.
+func (b *Browser) URL() (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ending {
+		return "", errClosed
+	}
+	if b.server == nil {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", fmt.Errorf("pagebrowser: %w", err)
+		}
+		b.address = ln.Addr().String()
+		b.server = &http.Server{
+			Handler:           http.HandlerFunc(b.handle),
+			ReadHeaderTimeout: 10 * time.Second,
+			IdleTimeout:       2 * time.Minute,
+			ErrorLog:          log.New(debugWriter{b.log}, "", 0),
+		}
+		b.wg.Add(1)
+		go b.serve(b.server, ln)
+	}
+	return "ws://" + b.address + b.browserPath(), nil
+}
+
+func (b *Browser) browserPath() string { return "/" + b.secret + "/devtools/browser/" + b.guid }
+
+func (b *Browser) serve(server *http.Server, ln net.Listener) {
+	defer b.wg.Done()
+	if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		b.log.Error("pages are no longer served", "error", err)
+	}
+}
+
+// debugWriter hands the complaints of net/http to the logger.
+type debugWriter struct{ log *slog.Logger }
+
+func (w debugWriter) Write(b []byte) (int, error) {
+	w.log.Debug("http server", "message", string(b))
+	return len(b), nil
+}
+
+// SetPages says which pages there are now. Pages that are no longer named end
+// their sessions.
+func (b *Browser) SetPages(pages []Page) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pages = slices.Clone(pages)
+	b.follow()
+}
+
+// start begins to follow the pages: somebody asks for them.
+func (b *Browser) start() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.started = true
+	b.follow()
+}
+
+// follow brings the targets in step with the pages. mu is held.
+func (b *Browser) follow() {
+	if !b.started || b.ending {
+		return
+	}
+	named := map[string]bool{}
+	for _, p := range b.pages {
+		named[p.Key] = true
+		t := b.targets[p.Key]
+		if t != nil && t.page.URL == p.URL {
+			continue
+		}
+		if t != nil {
+			b.drop(t)
+		}
+		t = newTarget(b, p)
+		b.targets[p.Key] = t
+		b.wg.Add(1)
+		go t.watch()
+	}
+	for key, t := range b.targets {
+		if !named[key] {
+			b.drop(t)
+		}
+	}
+}
+
+// drop ends a target. mu is held.
+func (b *Browser) drop(t *target) {
+	delete(b.targets, t.page.Key)
+	t.cancel()
+	b.withdraw(t)
+}
+
+// notify wakes those who wait for targets. mu is held.
+func (b *Browser) notify() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// await waits until find, which is called with mu held, finds something.
+func (b *Browser) await(ctx context.Context, find func() *target) (*target, error) {
+	for {
+		b.mu.Lock()
+		t, changed := find(), b.changed
+		b.mu.Unlock()
+		if t != nil {
+			return t, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-b.ctx.Done():
+			return nil, errClosed
+		}
+	}
+}
+
+// ready waits until each page has said what it is, or cannot, so that a client
+// finds them as it would in a browser. It reports whether there is one.
+func (b *Browser) ready(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, pagePatience)
+	defer cancel()
+	_, err := b.await(ctx, func() *target {
+		for _, t := range b.targets {
+			if !t.settled {
+				return nil
+			}
+		}
+		return b.first()
+	})
+	return err == nil
+}
+
+// refresh asks the pages for what the browser does not tell by itself: it says
+// nothing of a new title.
+func (b *Browser) refresh(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, farewell)
+	defer cancel()
+	b.mu.Lock()
+	targets := slices.Clone(b.order)
+	b.mu.Unlock()
+	var asked sync.WaitGroup
+	for _, t := range targets {
+		asked.Go(func() { t.refresh(ctx) })
+	}
+	asked.Wait()
+}
+
+// first is the tab that answers for the browser: the oldest. mu is held.
+func (b *Browser) first() *target {
+	for _, t := range b.order {
+		if t.isTab() {
+			return t
+		}
+	}
+	return nil
+}
+
+// byID finds a target, or the tab around it. mu is held.
+func (b *Browser) byID(id string) (t *target, tab bool) {
+	for _, t := range b.order {
+		switch {
+		case t.info.ID == id:
+			return t, false
+		case t.isTab() && t.tabID() == id:
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// Close ends every client's connection, takes back what they have set up in the
+// pages, and waits for the browser's goroutines.
+func (b *Browser) Close() error {
+	b.mu.Lock()
+	b.ending = true
+	for c := range b.clients {
+		c.end(closeGoingAway, "the browser that this endpoint presents has ended")
+	}
+	server := b.server
+	clients := make([]*client, 0, len(b.clients))
+	for c := range b.clients {
+		clients = append(clients, c)
+	}
+	b.mu.Unlock()
+	for _, c := range clients {
+		<-c.done
+	}
+	b.cancel()
+	if server != nil {
+		server.Close()
+	}
+	b.wg.Wait()
+	return nil
+}

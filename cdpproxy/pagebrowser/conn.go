@@ -1,0 +1,224 @@
+package pagebrowser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/coder/websocket"
+)
+
+const (
+	dialTimeout  = 5 * time.Second
+	writeTimeout = 15 * time.Second
+	callTimeout  = 10 * time.Second
+	// farewell bounds the wait for the last commands of a connection.
+	farewell = time.Second
+	// maxPageMessage is as much as Chromium can hold for one reader (facts 1).
+	maxPageMessage = 256 << 20
+	// maxAhead is how many bytes may wait for the debugger before a client does.
+	maxAhead = 8 << 20
+)
+
+// errGone: the page, or the debugger's connection for it, is no more.
+var errGone = errors.New("the page has gone")
+
+// outcome is called once, by the connection's reader or by whoever ends it.
+type outcome func(result json.Value, err error)
+
+// conn is one connection to a page's shared CDP. Commands may be given before it
+// is dialed. Events go to onEvent, in their order and in that of the replies;
+// neither they nor an outcome may block.
+type conn struct {
+	url     string
+	onEvent func(method string, params json.Value)
+	out     *queue
+	gone    chan struct{} // closed when nothing more will come
+
+	mu      sync.Mutex // guards the fields that follow
+	nextID  int64
+	pending map[int64]outcome // nil once gone
+}
+
+func newConn(url string, onEvent func(string, json.Value)) *conn {
+	return &conn{url: url, onEvent: onEvent, out: newQueue(maxPageMessage), gone: make(chan struct{}), pending: map[int64]outcome{}}
+}
+
+// run dials and carries messages until ctx or the connection ends. When finish
+// was called, it sends what is queued, waits for the replies and leaves.
+func (c *conn) run(ctx context.Context) error {
+	err := c.carry(ctx)
+	c.mu.Lock()
+	pending := c.pending
+	c.pending = nil
+	c.mu.Unlock()
+	for _, done := range pending {
+		done(nil, errGone)
+	}
+	close(c.gone)
+	return err
+}
+
+func (c *conn) carry(ctx context.Context) error {
+	dialing, cancelDial := context.WithTimeout(ctx, dialTimeout)
+	defer cancelDial()
+	// A transport of its own: no proxy of the environment may see loopback.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	ws, _, err := websocket.Dial(dialing, c.url, &websocket.DialOptions{HTTPClient: client})
+	if err != nil {
+		return fmt.Errorf("dial the page: %w", withoutURL(err))
+	}
+	ws.SetReadLimit(maxPageMessage)
+	ctx, cancel := context.WithCancel(ctx)
+	read := make(chan error, 1)
+	go c.read(ctx, cancel, ws, read)
+	err = c.write(ctx, ws)
+	if err == nil && ctx.Err() == nil {
+		// The debugger acts on a message before it sees the close frame after it.
+		ws.Close(websocket.StatusNormalClosure, "")
+	}
+	cancel()
+	ws.CloseNow()
+	return errors.Join(err, <-read)
+}
+
+// withoutURL keeps the secret in the URL out of logs.
+func withoutURL(err error) error {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if _, more := e.(interface{ Unwrap() error }); !more {
+			return e
+		}
+	}
+	return err
+}
+
+func (c *conn) write(ctx context.Context, ws *websocket.Conn) error {
+	for {
+		batch := c.out.take(ctx)
+		if batch == nil {
+			return nil
+		}
+		for _, message := range batch {
+			// A cancelled write closes the connection, so ctx is not for it.
+			writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
+			err := ws.Write(writing, websocket.MessageText, message)
+			cancel()
+			if err != nil {
+				return fmt.Errorf("write to the page: %w", err)
+			}
+		}
+	}
+}
+
+func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocket.Conn, ended chan<- error) {
+	defer cancel()
+	for {
+		_, data, err := ws.Read(ctx)
+		if err != nil {
+			ended <- fmt.Errorf("read from the page: %w", err)
+			return
+		}
+		var a heard
+		if err := json.Unmarshal(data, &a, lenient); err != nil {
+			ended <- fmt.Errorf("the page sent what is not a message: %w", err)
+			return
+		}
+		if a.Method != "" {
+			c.onEvent(a.Method, a.Params)
+			continue
+		}
+		c.mu.Lock()
+		done := c.pending[a.ID]
+		delete(c.pending, a.ID)
+		c.mu.Unlock()
+		if done == nil {
+			continue
+		}
+		if len(a.Error) > 0 {
+			done(nil, &pageError{a.Error})
+		} else {
+			done(a.Result, nil)
+		}
+	}
+}
+
+// pageError is an error that the page replied with, as it came.
+type pageError struct{ raw json.Value }
+
+func (e *pageError) Error() string {
+	var f failure
+	if json.Unmarshal(e.raw, &f, lenient) != nil {
+		return string(e.raw)
+	}
+	return f.Message
+}
+
+// start sends a command. It does not block; done may be nil.
+func (c *conn) start(method string, params json.Value, done outcome) {
+	if done == nil {
+		done = func(json.Value, error) {}
+	}
+	c.mu.Lock()
+	if c.pending == nil {
+		c.mu.Unlock()
+		done(nil, errGone)
+		return
+	}
+	c.nextID++
+	id := c.nextID
+	c.pending[id] = done
+	if len(params) == 0 {
+		params = empty
+	}
+	b := make([]byte, 0, len(method)+len(params)+48)
+	b = append(b, `{"id":`...)
+	b = strconv.AppendInt(b, id, 10)
+	b = append(b, `,"method":`...)
+	b = strconv.AppendQuote(b, method)
+	b = append(append(append(b, `,"params":`...), params...), '}')
+	err := c.out.put(b)
+	if err != nil {
+		delete(c.pending, id)
+	}
+	c.mu.Unlock()
+	if err != nil {
+		done(nil, err)
+	}
+}
+
+// call sends a command and waits for its reply.
+func (c *conn) call(ctx context.Context, method string, params any, result any) error {
+	type reply struct {
+		result json.Value
+		err    error
+	}
+	got := make(chan reply, 1)
+	c.start(method, encode(params), func(result json.Value, err error) { got <- reply{result, err} })
+	select {
+	case r := <-got:
+		if r.err != nil || result == nil {
+			return r.err
+		}
+		return json.Unmarshal(r.result, result, lenient)
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", method, context.Cause(ctx))
+	}
+}
+
+// settle waits until what was sent so far is answered, up to farewell, and lets
+// the connection end.
+func (c *conn) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, farewell)
+	defer cancel()
+	_ = c.call(ctx, "JsDebug.subscribe", subscription{Events: []string{}}, nil)
+	c.out.finish()
+}
+
+type subscription struct {
+	Events []string `json:"events"`
+}

@@ -1,0 +1,272 @@
+package pagebrowser
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+// A second Runtime.enable in a session brings no contexts; the debugger replays
+// those that it has heard of, the last fifty, among them such as are no more, or
+// sleep with their document in the back-forward cache. So what comes until the
+// answer is gathered and sifted, and only what belongs to the present documents
+// is told, as Chromium would.
+
+type gathering struct {
+	events   []heldEvent
+	replayed int // how many of the events came before the answer
+}
+
+type heldEvent struct {
+	method  string
+	params  json.Value
+	created *contextInfo // that the event tells of, or nil
+	of      int64        // id of the context that a console message is of, or 0
+}
+
+type contextInfo struct {
+	ID  int64 `json:"id"`
+	Aux struct {
+		Default bool   `json:"isDefault"`
+		Frame   string `json:"frameId"`
+	} `json:"auxData"`
+}
+
+// add holds an event back.
+func (g *gathering) add(method string, params json.Value) {
+	e := heldEvent{method: method, params: params}
+	switch method {
+	case "Runtime.executionContextCreated":
+		var p struct {
+			Context contextInfo `json:"context"`
+		}
+		if json.Unmarshal(params, &p, lenient) == nil {
+			e.created = &p.Context
+		}
+	case "Runtime.consoleAPICalled":
+		var p struct {
+			ID int64 `json:"executionContextId"`
+		}
+		if json.Unmarshal(params, &p, lenient) == nil {
+			e.of = p.ID
+		}
+	}
+	g.events = append(g.events, e)
+}
+
+// ids lists the contexts that were replayed.
+func (g *gathering) ids() []int64 {
+	var ids []int64
+	seen := map[int64]bool{}
+	for _, e := range g.events[:g.replayed] {
+		if e.created != nil && !seen[e.created.ID] {
+			seen[e.created.ID] = true
+			ids = append(ids, e.created.ID)
+		}
+	}
+	return ids
+}
+
+// sift returns what is told, given the contexts that are no more and the frames
+// that there are; nil frames are not known. In a document the default context is
+// the first, so a frame's contexts before its last default one are those of
+// earlier documents. An id may be given twice, by two processes.
+func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEvent {
+	newest := map[int64]int{}
+	document := map[string]int{} // where each frame's present one begins
+	for i, e := range g.events {
+		if e.created == nil {
+			continue
+		}
+		newest[e.created.ID] = i
+		if e.created.Aux.Default {
+			document[e.created.Aux.Frame] = i
+		}
+	}
+	living := map[int64]bool{}
+	var told []heldEvent
+	for i, e := range g.events {
+		if i < g.replayed && e.created != nil {
+			frame := e.created.Aux.Frame
+			if dead[e.created.ID] || newest[e.created.ID] != i || i < document[frame] || frame != "" && frames != nil && !frames[frame] {
+				continue
+			}
+			living[e.created.ID] = true
+		}
+		told = append(told, e)
+	}
+	kept := told[:0]
+	for _, e := range told {
+		if e.of == 0 || living[e.of] || newest[e.of] >= g.replayed {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// enableRuntime answers Runtime.enable.
+func (l *link) enableRuntime(m command) {
+	l.mu.Lock()
+	l.enabled["Runtime"] = true
+	l.subscribe("Runtime")
+	busy := l.gathering != nil
+	if !busy {
+		l.gathering = &gathering{}
+	}
+	l.mu.Unlock()
+	if busy {
+		l.forward(m)
+		return
+	}
+	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+		if err != nil {
+			l.tellContexts(nil, nil)
+			l.reply(m.ID, nil, err)
+			return
+		}
+		l.askContexts(func(dead map[int64]bool, frames map[string]bool) {
+			l.tellContexts(dead, frames)
+			l.reply(m.ID, result, nil)
+		})
+	})
+}
+
+// askContexts asks the page for its frames and for each context that was
+// replayed, without running any script, and calls then. It is called by the
+// connection's reader, and so is then.
+func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool)) {
+	l.mu.Lock()
+	l.gathering.replayed = len(l.gathering.events)
+	ids := l.gathering.ids()
+	l.mu.Unlock()
+	if len(ids) == 0 {
+		then(nil, nil)
+		return
+	}
+	dead := map[int64]bool{}
+	var frames map[string]bool
+	waiting := len(ids) + 1
+	answered := func() {
+		if waiting--; waiting > 0 {
+			return
+		}
+		l.mu.Lock()
+		known := l.gathering.hasDefault(dead, l.frame)
+		l.mu.Unlock()
+		if l.frame == "" || known {
+			then(dead, frames)
+			return
+		}
+		l.recallDefault(func() { then(dead, frames) })
+	}
+	for _, id := range ids {
+		params := encode(struct {
+			ID int64 `json:"executionContextId"`
+		}{id})
+		l.conn.start("Runtime.globalLexicalScopeNames", params, func(_ json.Value, err error) {
+			dead[id] = err != nil && strings.Contains(err.Error(), "Cannot find context")
+			answered()
+		})
+	}
+	l.conn.start("Page.getFrameTree", nil, func(result json.Value, err error) {
+		var r struct {
+			Tree frameTree `json:"frameTree"`
+		}
+		if err == nil && json.Unmarshal(result, &r, lenient) == nil {
+			frames = map[string]bool{}
+			r.Tree.list(frames)
+		}
+		answered()
+	})
+}
+
+// hasDefault says whether a frame's default context is among the living.
+func (g *gathering) hasDefault(dead map[int64]bool, frame string) bool {
+	for _, e := range g.events {
+		if e.created != nil && e.created.Aux.Default && e.created.Aux.Frame == frame && !dead[e.created.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// recallDefault finds the page's default context where more than fifty others
+// were created after it, so that it is replayed no more. An object's id names
+// its context.
+func (l *link) recallDefault(then func()) {
+	const group = "browser-coordinator"
+	params := json.Value(`{"expression":"globalThis","silent":true,"objectGroup":"` + group + `"}`)
+	l.conn.start("Runtime.evaluate", params, func(result json.Value, err error) {
+		var r struct {
+			Result struct {
+				ID string `json:"objectId"`
+			} `json:"result"`
+		}
+		if err == nil && json.Unmarshal(result, &r, lenient) == nil {
+			if parts := strings.Split(r.Result.ID, "."); len(parts) == 3 {
+				l.addDefault(parts[1])
+			}
+		}
+		l.conn.start("Runtime.releaseObjectGroup", json.Value(`{"objectGroup":"`+group+`"}`), nil)
+		then()
+	})
+}
+
+func (l *link) addDefault(context string) {
+	id, err := strconv.ParseInt(context, 10, 64)
+	if err != nil {
+		return
+	}
+	type aux struct {
+		Default bool   `json:"isDefault"`
+		Type    string `json:"type"`
+		Frame   string `json:"frameId"`
+	}
+	type description struct {
+		ID       int64  `json:"id"`
+		Origin   string `json:"origin"`
+		Name     string `json:"name"`
+		UniqueID string `json:"uniqueId"`
+		Aux      aux    `json:"auxData"`
+	}
+	event := encode(struct {
+		Context description `json:"context"`
+	}{description{ID: id, Aux: aux{true, "default", l.frame}}})
+	e := heldEvent{method: "Runtime.executionContextCreated", params: event, created: &contextInfo{ID: id}}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g := l.gathering
+	// The first of its document, before which nothing of it was replayed.
+	g.events = slices.Insert(g.events, 0, e)
+	g.replayed++
+}
+
+type frameTree struct {
+	Frame struct {
+		ID string `json:"id"`
+	} `json:"frame"`
+	Children []frameTree `json:"childFrames"`
+}
+
+func (t frameTree) list(ids map[string]bool) {
+	ids[t.Frame.ID] = true
+	for _, child := range t.Children {
+		child.list(ids)
+	}
+}
+
+// tellContexts tells what was gathered, and ends the gathering.
+func (l *link) tellContexts(dead map[int64]bool, frames map[string]bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	told := l.gathering.sift(dead, frames)
+	l.gathering = nil
+	if l.left || !l.enabled["Runtime"] {
+		return
+	}
+	for _, e := range told {
+		l.session.client.event(l.session, e.method, e.params)
+	}
+}

@@ -1,0 +1,18 @@
+// Package pagebrowser presents pages as a browser. Where a window's debug
+// browser has no port, its debugger (js-debug) still lends each page's CDP
+// session; this package serves them together as one browser-level endpoint that
+// any CDP client, and cdpproxy, takes for a browser of its own.
+//
+//	b := pagebrowser.New(nil)
+//	defer b.Close()
+//	b.SetPages([]pagebrowser.Page{{Key: "1", URL: "ws://127.0.0.1:40123/3c0f"}})
+//	url, err := b.URL() // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
+//
+// The session of a page is the debugger's own, and every client's: what a client
+// does to it, the debugger lives with. So commands that would disturb the
+// debugger are answered as if done, or refused, and what a client leaves behind
+// is taken back when it goes (specs/cdp-endpoint.md, "Pages as a browser").
+//
+// It does not promise what only a browser can do: contexts, targets that the
+// debugger has not joined, and new pages before their first script.
+package pagebrowser

@@ -1,0 +1,448 @@
+package pagebrowser_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/pagebrowser"
+)
+
+// jsDebug stands in for VS Code's js-debug, which runs in an editor only (the
+// tests in extension/e2e use that one): one connection to a real Chromium, by
+// which it debugs every page in one flat session each, and lends these sessions
+// as js-debug 1.117 does. A message's sessionId is ignored; events come to those
+// who subscribed; X.enable replays what its debugger has heard of execution
+// contexts and console messages (the last fifty, dead ones too) and of a pause;
+// X.disable reaches the debugger's own session.
+type jsDebug struct {
+	t       testing.TB
+	ws      *websocket.Conn
+	server  *httptest.Server
+	browser *pagebrowser.Browser // is told of the pages
+	wg      sync.WaitGroup
+
+	mu      sync.Mutex // guards the fields that follow
+	nextID  int64
+	pending map[int64]func(reply)
+	pages   []*lentPage
+	heard   map[string]int // commands that reached the browser, by method
+	changed chan struct{}
+}
+
+type reply struct {
+	Result json.RawMessage
+	Error  json.RawMessage
+}
+
+// lentPage is one page that is debugged.
+type lentPage struct {
+	debug   *jsDebug
+	session string
+	target  string
+	parent  string // session of the page that it is a part of
+	path    string
+
+	// guarded by jsDebug.mu
+	replays []replay
+	paused  *replay
+	clients map[*lentClient]bool
+}
+
+type replay struct {
+	method string
+	params json.RawMessage
+}
+
+type lentClient struct {
+	page *lentPage
+	ws   *websocket.Conn
+	// mu keeps the order of what is sent.
+	mu       sync.Mutex
+	prefixes []string // guarded by jsDebug.mu
+}
+
+// startJSDebug debugs every page of a browser and lends them to b.
+func startJSDebug(t testing.TB, browserURL string, b *pagebrowser.Browser) *jsDebug {
+	t.Helper()
+	ws, _, err := websocket.Dial(t.Context(), browserURL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws.SetReadLimit(-1)
+	d := &jsDebug{t: t, ws: ws, browser: b, pending: map[int64]func(reply){}, heard: map[string]int{}, changed: make(chan struct{})}
+	d.server = httptest.NewServer(http.HandlerFunc(d.lend))
+	d.wg.Go(d.read)
+	t.Cleanup(func() {
+		ws.CloseNow()
+		d.server.CloseClientConnections()
+		d.server.Close()
+		d.wg.Wait()
+	})
+	d.send("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
+	return d
+}
+
+func (d *jsDebug) send(session, method, params string, done func(reply)) {
+	d.mu.Lock()
+	d.nextID++
+	d.heard[method]++
+	id := d.nextID
+	if done != nil {
+		d.pending[id] = done
+	}
+	d.mu.Unlock()
+	message := map[string]any{"id": id, "method": method, "params": json.RawMessage(params)}
+	if session != "" {
+		message["sessionId"] = session
+	}
+	text, err := json.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	_ = d.ws.Write(context.Background(), websocket.MessageText, text)
+}
+
+// call waits for the answer of the debugger's own command.
+func (d *jsDebug) call(session, method, params string) json.RawMessage {
+	d.t.Helper()
+	got := make(chan reply, 1)
+	d.send(session, method, params, func(r reply) { got <- r })
+	select {
+	case r := <-got:
+		if r.Error != nil {
+			d.t.Fatalf("%s: %s", method, r.Error)
+		}
+		return r.Result
+	case <-d.t.Context().Done():
+		d.t.Fatalf("%s: no answer", method)
+		return nil
+	}
+}
+
+func (d *jsDebug) read() {
+	for {
+		_, data, err := d.ws.Read(context.Background())
+		if err != nil {
+			return
+		}
+		var m struct {
+			ID        int64
+			Method    string
+			Params    json.RawMessage
+			Result    json.RawMessage
+			Error     json.RawMessage
+			SessionID string
+		}
+		if err := json.Unmarshal(data, &m); err != nil {
+			panic(err)
+		}
+		if m.Method == "" {
+			d.mu.Lock()
+			done := d.pending[m.ID]
+			delete(d.pending, m.ID)
+			d.mu.Unlock()
+			if done != nil {
+				done(reply{m.Result, m.Error})
+			}
+			continue
+		}
+		d.event(m.SessionID, m.Method, m.Params)
+	}
+}
+
+type targetEvent struct {
+	TargetInfo struct {
+		TargetID string
+		Type     string
+	}
+	TargetID  string
+	SessionID string
+}
+
+func (d *jsDebug) event(session, method string, params json.RawMessage) {
+	var e targetEvent
+	if strings.HasPrefix(method, "Target.") {
+		_ = json.Unmarshal(params, &e)
+	}
+	switch {
+	case session == "" && method == "Target.targetCreated" && e.TargetInfo.Type == "page":
+		target := e.TargetInfo.TargetID
+		d.send("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, target), func(r reply) {
+			var s targetEvent
+			if r.Error == nil && json.Unmarshal(r.Result, &s) == nil {
+				d.debug(s.SessionID, target, "")
+			}
+		})
+		return
+	case method == "Target.attachedToTarget" && session != "":
+		d.debug(e.SessionID, e.TargetInfo.TargetID, session)
+	case method == "Target.detachedFromTarget":
+		d.forget(e.SessionID)
+	}
+	p := d.page(session)
+	if p == nil {
+		return
+	}
+	d.mu.Lock()
+	switch method {
+	case "Runtime.executionContextCreated", "Runtime.consoleAPICalled":
+		kind := 0
+		for _, r := range p.replays {
+			if r.method == method {
+				kind++
+			}
+		}
+		if kind == 50 {
+			for i, r := range p.replays {
+				if r.method == method {
+					p.replays = append(p.replays[:i:i], p.replays[i+1:]...)
+					break
+				}
+			}
+		}
+		p.replays = append(p.replays, replay{method, params})
+	case "Debugger.paused":
+		p.paused = &replay{method, params}
+	case "Debugger.resumed":
+		p.paused = nil
+	}
+	var to []*lentClient
+	for c := range p.clients {
+		for _, prefix := range c.prefixes {
+			if strings.HasPrefix(method, prefix) {
+				to = append(to, c)
+			}
+		}
+	}
+	d.notify()
+	d.mu.Unlock()
+	for _, c := range to {
+		c.send(map[string]any{"method": method, "params": params})
+	}
+}
+
+// debug does with a new session what the debugger does.
+func (d *jsDebug) debug(session, target, parent string) {
+	p := &lentPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*lentClient]bool{}}
+	d.mu.Lock()
+	d.pages = append(d.pages, p)
+	d.mu.Unlock()
+	d.send(session, "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+	for _, method := range []string{"Page.enable", "Debugger.enable", "Runtime.enable", "Runtime.runIfWaitingForDebugger"} {
+		d.send(session, method, "{}", nil)
+	}
+	d.tell()
+}
+
+func (d *jsDebug) forget(session string) {
+	d.mu.Lock()
+	for i, p := range d.pages {
+		if p.session == session {
+			d.pages = append(d.pages[:i:i], d.pages[i+1:]...)
+			break
+		}
+	}
+	d.mu.Unlock()
+	d.tell()
+}
+
+// tell is what the window does: it tells which pages there are.
+func (d *jsDebug) tell() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var pages []pagebrowser.Page
+	for _, p := range d.pages {
+		pages = append(pages, pagebrowser.Page{Key: p.session, Parent: p.parent, URL: "ws" + strings.TrimPrefix(d.server.URL, "http") + p.path})
+	}
+	d.browser.SetPages(pages)
+	d.notify()
+}
+
+// notify wakes await. mu is held.
+func (d *jsDebug) notify() {
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+func (d *jsDebug) page(session string) *lentPage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.pages {
+		if p.session == session {
+			return p
+		}
+	}
+	return nil
+}
+
+// only waits for the one page that there is.
+func (d *jsDebug) only() *lentPage {
+	d.t.Helper()
+	return d.await("a page", func() *lentPage {
+		if len(d.pages) == 1 {
+			return d.pages[0]
+		}
+		return nil
+	})
+}
+
+// await waits until find, called with mu held, finds something.
+func (d *jsDebug) await(what string, find func() *lentPage) *lentPage {
+	d.t.Helper()
+	timeout := time.After(15 * time.Second)
+	for {
+		d.mu.Lock()
+		p, changed := find(), d.changed
+		d.mu.Unlock()
+		if p != nil {
+			return p
+		}
+		select {
+		case <-changed:
+		case <-timeout:
+			d.t.Fatalf("%s: did not come", what)
+		}
+	}
+}
+
+// reached is how often a command came to the browser.
+func (d *jsDebug) reached(method string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.heard[method]
+}
+
+// untilPaused waits until the debugger stands in a page, or no longer does.
+func (d *jsDebug) untilPaused(p *lentPage, paused bool) {
+	d.t.Helper()
+	d.await(fmt.Sprintf("paused: %v", paused), func() *lentPage {
+		if (p.paused != nil) == paused {
+			return p
+		}
+		return nil
+	})
+}
+
+// lend serves a page's shared CDP.
+func (d *jsDebug) lend(w http.ResponseWriter, r *http.Request) {
+	p := d.page(strings.TrimPrefix(r.URL.Path, "/"))
+	if p == nil {
+		http.Error(w, "no such path", http.StatusBadRequest)
+		return
+	}
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionContextTakeover})
+	if err != nil {
+		return
+	}
+	ws.SetReadLimit(-1)
+	c := &lentClient{page: p, ws: ws}
+	d.mu.Lock()
+	p.clients[c] = true
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		delete(p.clients, c)
+		d.mu.Unlock()
+		ws.CloseNow()
+	}()
+	for {
+		_, data, err := ws.Read(r.Context())
+		if err != nil {
+			return
+		}
+		c.hear(data)
+	}
+}
+
+func (c *lentClient) send(message any) {
+	text, err := json.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.ws.Write(context.Background(), websocket.MessageText, text)
+}
+
+func (c *lentClient) hear(data []byte) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+		Params json.RawMessage
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		c.send(map[string]any{"id": 0, "error": map[string]any{"code": -32700, "message": err.Error()}})
+		return
+	}
+	d, p := c.page.debug, c.page
+	domain, name, _ := strings.Cut(m.Method, ".")
+	if domain == "JsDebug" {
+		var s struct{ Events []string }
+		if name != "subscribe" || json.Unmarshal(m.Params, &s) != nil {
+			c.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32601, "message": m.Method + " not found"}})
+			return
+		}
+		d.mu.Lock()
+		for _, e := range s.Events {
+			c.prefixes = append(c.prefixes, strings.TrimSuffix(e, "*"))
+		}
+		d.mu.Unlock()
+		c.send(map[string]any{"id": m.ID, "result": struct{}{}})
+		return
+	}
+	if len(m.Params) == 0 {
+		m.Params = json.RawMessage("{}")
+	}
+	d.send(p.session, m.Method, string(m.Params), func(r reply) {
+		if r.Error != nil {
+			c.send(map[string]any{"id": m.ID, "error": r.Error})
+			return
+		}
+		c.send(map[string]any{"id": m.ID, "result": r.Result})
+	})
+	switch name {
+	case "enable":
+		d.mu.Lock()
+		var again []replay
+		for _, r := range p.replays {
+			if strings.HasPrefix(r.method, domain+".") {
+				again = append(again, r)
+			}
+		}
+		if domain == "Debugger" && p.paused != nil {
+			again = append(again, *p.paused)
+		}
+		d.mu.Unlock()
+		for _, r := range again {
+			c.send(map[string]any{"method": r.method, "params": r.params})
+		}
+	case "disable":
+		d.mu.Lock()
+		kept := p.replays[:0:0]
+		for _, r := range p.replays {
+			if !strings.HasPrefix(r.method, domain+".") {
+				kept = append(kept, r)
+			}
+		}
+		p.replays = kept
+		d.mu.Unlock()
+	}
+}
+
+// breakOff ends every connection to a page's shared CDP.
+func (d *jsDebug) breakOff(p *lentPage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c := range p.clients {
+		go c.ws.CloseNow()
+	}
+}

@@ -1,0 +1,331 @@
+package pagebrowser
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+// link is a session's connection to its page. Each session has its own: the
+// debugger tells events and answers to who asked on that connection, so clients
+// are never mixed up.
+type link struct {
+	session *session
+	target  *target
+	frame   string // the page's main frame, whose id is the target's; else empty
+	conn    *conn
+	ctx     context.Context // ends with the connection
+	cancel  context.CancelFunc
+
+	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
+	subscribed map[string]bool
+	enabled    map[string]bool
+	bindings   map[string]bool
+	undos      map[string]undo
+	awaited    []chan struct{} // commands whose undo comes with their answer
+	gathering  *gathering      // while Runtime.enable is being answered
+	left       bool
+}
+
+// newLink starts a link. Browser.mu is held.
+func newLink(s *session, t *target) *link {
+	l := &link{
+		session: s, target: t,
+		subscribed: map[string]bool{}, enabled: map[string]bool{}, bindings: map[string]bool{}, undos: map[string]undo{},
+	}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.conn = newConn(t.page.URL, l.event)
+	if s.kind == ofPage && t.info.Type == "page" {
+		l.frame = t.info.ID
+	}
+	if s.kind == ofPage {
+		l.subscribe("Inspector")
+	}
+	s.client.wg.Add(1)
+	go l.run()
+	return l
+}
+
+// run carries the connection. If it ends by itself, so does the session.
+func (l *link) run() {
+	s := l.session
+	defer s.client.wg.Done()
+	err := l.conn.run(l.ctx)
+	l.cancel()
+	b := s.client.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.ended || s.link != l {
+		return
+	}
+	b.log.Debug("a session's connection ended", "page", l.target.page.Key, "error", err)
+	s.link = nil
+	switch {
+	case s.kind == ofBrowser: // the next command finds another page
+	case s.id == "":
+		s.client.end(closeGoingAway, "the page has closed")
+	default:
+		s.finish(true)
+	}
+}
+
+// leave ends the link, which takes back what it has set up in a page that goes
+// on. Browser.mu is held; nothing is waited for.
+func (l *link) leave() {
+	l.mu.Lock()
+	l.left = true
+	undos, awaited := l.undos, l.awaited
+	l.undos = nil
+	l.mu.Unlock()
+	if !l.target.offered {
+		l.cancel()
+		return
+	}
+	var last []undo
+	for key, u := range undos {
+		if l.release(key) {
+			last = append(last, u)
+		}
+	}
+	l.session.client.wg.Add(1)
+	go l.takeBack(last, awaited)
+}
+
+func (l *link) takeBack(undos []undo, awaited []chan struct{}) {
+	defer l.session.client.wg.Done()
+	for _, u := range undos {
+		l.conn.start(u.method, u.params, nil)
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, farewell)
+	defer cancel()
+	for _, answered := range awaited {
+		select {
+		case <-answered:
+		case <-ctx.Done():
+		}
+	}
+	l.conn.settle(ctx)
+	timer := time.AfterFunc(farewell, l.cancel)
+	defer timer.Stop()
+	<-l.conn.gone
+}
+
+// room waits while the client is too far ahead of its page.
+func (l *link) room() { _ = l.conn.out.room(l.ctx, maxAhead) }
+
+// subscribe asks for a domain's events, once. mu is held, or the link is new.
+func (l *link) subscribe(domain string) {
+	if !l.subscribed[domain] {
+		l.subscribed[domain] = true
+		l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{domain + ".*"}}), nil)
+	}
+}
+
+// command carries out a command to the page.
+func (l *link) command(m command) {
+	domain, name, _ := strings.Cut(m.Method, ".")
+	switch policies[m.Method] {
+	case refuse:
+		l.session.client.reply(l.session, m.ID, nil, refused(m.Method+": "+debuggerRefusal))
+		return
+	case absorb:
+		l.mark(m, func() {})
+		return
+	}
+	switch {
+	case name == "disable":
+		l.disable(m, domain)
+	case m.Method == "Runtime.enable":
+		l.enableRuntime(m)
+	case name == "enable":
+		l.mu.Lock()
+		l.enabled[domain] = true
+		l.subscribe(domain)
+		l.mu.Unlock()
+		if domain == "Debugger" {
+			m.Params = nil // they are the debugger's to choose
+		}
+		l.forward(m)
+	case m.Method == "Page.addScriptToEvaluateOnNewDocument":
+		l.addScript(m)
+	case m.Method == "Page.removeScriptToEvaluateOnNewDocument":
+		l.forget(scriptKey(m.Params))
+		l.forward(m)
+	case m.Method == "Runtime.addBinding":
+		l.addBinding(m)
+	case m.Method == "Runtime.removeBinding":
+		l.removeBinding(m)
+	default:
+		if unasked[domain] {
+			l.mu.Lock()
+			l.subscribe(domain)
+			l.mu.Unlock()
+		}
+		l.forward(m)
+	}
+}
+
+// forward sends a command as it is, and its answer back.
+func (l *link) forward(m command) {
+	if u, ok := undoOf(m.Method); ok {
+		l.hold(m.Method, u)
+	}
+	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+		l.reply(m.ID, result, err)
+	})
+}
+
+func (l *link) reply(id, result json.Value, err error) {
+	l.mu.Lock()
+	left := l.left
+	l.mu.Unlock()
+	if !left {
+		l.session.client.reply(l.session, id, result, err)
+	}
+}
+
+// mark answers as if done, at the command's place in the stream: what the page
+// had said before is told before.
+func (l *link) mark(m command, apply func()) {
+	l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{}}), func(_ json.Value, err error) {
+		apply()
+		l.reply(m.ID, empty, nil)
+	})
+}
+
+// disable ends a domain's events for this session. It reaches the page only if
+// the domain is nobody else's.
+func (l *link) disable(m command, domain string) {
+	off := func() {
+		l.mu.Lock()
+		delete(l.enabled, domain)
+		l.mu.Unlock()
+	}
+	if mayDisable(domain) && l.forget(domain+".enable") {
+		l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+			off()
+			l.reply(m.ID, result, err)
+		})
+		return
+	}
+	l.mark(m, off)
+}
+
+// hold remembers what undoes something that this session has set up.
+func (l *link) hold(key string, u undo) {
+	b := l.session.client.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.undos == nil {
+		l.conn.start(u.method, u.params, nil) // it has left meanwhile
+		return
+	}
+	if _, held := l.undos[key]; !held {
+		b.holders[hold{l.target, key}]++
+	}
+	l.undos[key] = u
+}
+
+// forget drops a hold, and reports whether nobody else has it.
+func (l *link) forget(key string) (last bool) {
+	b := l.session.client.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l.mu.Lock()
+	_, held := l.undos[key]
+	delete(l.undos, key)
+	l.mu.Unlock()
+	if !held {
+		return b.holders[hold{l.target, key}] == 0
+	}
+	return l.release(key)
+}
+
+// release reports whether this was the last hold. Browser.mu is held.
+func (l *link) release(key string) (last bool) {
+	holders := l.session.client.browser.holders
+	h := hold{l.target, key}
+	holders[h]--
+	if holders[h] > 0 {
+		return false
+	}
+	delete(holders, h)
+	return true
+}
+
+func scriptKey(params json.Value) string {
+	var p struct {
+		ID string `json:"identifier"`
+	}
+	_ = json.Unmarshal(params, &p, lenient)
+	return "script " + p.ID
+}
+
+// addScript remembers the script's identifier, which only the answer tells.
+func (l *link) addScript(m command) {
+	answered := make(chan struct{})
+	l.mu.Lock()
+	l.awaited = append(l.awaited, answered)
+	l.mu.Unlock()
+	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+		defer close(answered)
+		if err == nil {
+			l.hold(scriptKey(result), undo{"Page.removeScriptToEvaluateOnNewDocument", result})
+		}
+		l.reply(m.ID, result, err)
+	})
+}
+
+type binding struct {
+	Name string `json:"name"`
+}
+
+func (l *link) addBinding(m command) {
+	var p binding
+	if f := decode(m.Params, &p); f == nil {
+		l.mu.Lock()
+		l.bindings[p.Name] = true
+		l.subscribe("Runtime")
+		l.mu.Unlock()
+		l.hold("binding "+p.Name, undo{"Runtime.removeBinding", encode(p)})
+	}
+	l.forward(m)
+}
+
+func (l *link) removeBinding(m command) {
+	var p binding
+	if decode(m.Params, &p) == nil && !l.forget("binding "+p.Name) {
+		l.mark(m, func() {
+			l.mu.Lock()
+			delete(l.bindings, p.Name)
+			l.mu.Unlock()
+		})
+		return
+	}
+	l.forward(m)
+}
+
+// event passes on what the client has asked for. It is called by the
+// connection's reader.
+func (l *link) event(method string, params json.Value) {
+	domain, _, _ := strings.Cut(method, ".")
+	l.mu.Lock()
+	wanted := !l.left && domain != "Target" && (l.enabled[domain] || unasked[domain])
+	if method == "Runtime.bindingCalled" {
+		// Bindings of every client are called in this session.
+		var p binding
+		wanted = !l.left && json.Unmarshal(params, &p, lenient) == nil && l.bindings[p.Name]
+	} else if wanted && domain == "Runtime" && l.gathering != nil {
+		l.gathering.add(method, params)
+		wanted = false
+	}
+	l.mu.Unlock()
+	if wanted {
+		l.session.client.event(l.session, method, params)
+	}
+}

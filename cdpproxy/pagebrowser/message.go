@@ -1,0 +1,103 @@
+package pagebrowser
+
+import (
+	"strconv"
+
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+// command is what a client says. Its keys are matched exactly and stand once, as
+// the endpoint's rules read them.
+type command struct {
+	ID      json.Value `json:"id"`
+	Session string     `json:"sessionId"`
+	Method  string     `json:"method"`
+	Params  json.Value `json:"params"`
+}
+
+// heard is what a page says: a reply has an id, an event a method.
+type heard struct {
+	ID     int64      `json:"id"`
+	Method string     `json:"method"`
+	Params json.Value `json:"params"`
+	Result json.Value `json:"result"`
+	Error  json.Value `json:"error"`
+}
+
+// lenient accepts lone surrogates, which a page's text may hold.
+var lenient = json.AllowInvalidUTF8(true)
+
+// Codes of JSON-RPC, as Chromium uses them.
+const (
+	codeParse    = -32700
+	codeRequest  = -32600
+	codeNotFound = -32601
+	codeParams   = -32602
+	codeServer   = -32000
+	codeSession  = -32001
+)
+
+// failure is the error of a reply.
+type failure struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (f *failure) Error() string { return f.Message }
+
+func refused(text string) *failure { return &failure{codeServer, text} }
+
+var empty = json.Value("{}")
+
+// encode is for values of this package, which always can be encoded.
+func encode(v any) json.Value {
+	b, err := json.Marshal(v, lenient)
+	if err != nil {
+		panic("pagebrowser: " + err.Error())
+	}
+	return b
+}
+
+// decode reads params into v; a client's mistake is its reply.
+func decode(params json.Value, v any) *failure {
+	if len(params) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(params, v, lenient); err != nil {
+		return &failure{codeParams, "Invalid parameters: " + err.Error()}
+	}
+	return nil
+}
+
+func replyMessage(id json.Value, session, kind string, value json.Value) []byte {
+	b := make([]byte, 0, len(id)+len(value)+len(session)+48)
+	b = append(append(b, `{"id":`...), id...)
+	b = append(append(append(b, `,"`...), kind...), `":`...)
+	b = append(b, value...)
+	return append(appendSession(b, session), '}')
+}
+
+func eventMessage(session, method string, params json.Value) []byte {
+	b := make([]byte, 0, len(method)+len(params)+len(session)+48)
+	b = append(b, `{"method":`...)
+	b = strconv.AppendQuote(b, method)
+	if len(params) == 0 {
+		params = empty
+	}
+	b = append(append(b, `,"params":`...), params...)
+	return append(appendSession(b, session), '}')
+}
+
+func appendSession(b []byte, session string) []byte {
+	if session == "" {
+		return b
+	}
+	b = append(b, `,"sessionId":`...)
+	return strconv.AppendQuote(b, session)
+}
+
+// isInteger reports whether an id is one that CDP allows.
+func isInteger(id json.Value) bool {
+	_, err := strconv.ParseInt(string(id), 10, 64)
+	return err == nil
+}

@@ -1,0 +1,94 @@
+package pagebrowser
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+var errFull = errors.New("the reader is too slow")
+
+// queue holds the messages that wait for a socket, in their order. Putting never
+// blocks, so that whoever reads the other side always goes on reading.
+type queue struct {
+	limit int // bytes
+
+	mu       sync.Mutex // guards the fields that follow
+	waiting  [][]byte
+	size     int           // bytes in waiting and in the batch that was taken
+	taken    int           // bytes in the batch that was taken
+	came     chan struct{} // closed and replaced by put
+	left     chan struct{} // closed and replaced when there is more room
+	finished bool          // take ends once the queue is empty
+}
+
+func newQueue(limit int) *queue {
+	return &queue{limit: limit, came: make(chan struct{}), left: make(chan struct{})}
+}
+
+func (q *queue) put(message []byte) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	// A single message of any size is taken: it is in memory already.
+	if q.size > 0 && q.size+len(message) > q.limit {
+		return errFull
+	}
+	q.waiting = append(q.waiting, message)
+	q.size += len(message)
+	close(q.came)
+	q.came = make(chan struct{})
+	return nil
+}
+
+// take waits for messages and takes them all; nil after finish or the end of ctx.
+func (q *queue) take(ctx context.Context) [][]byte {
+	for {
+		q.mu.Lock()
+		if q.taken > 0 {
+			q.size -= q.taken
+			q.taken = 0
+			close(q.left)
+			q.left = make(chan struct{})
+		}
+		batch, came, finished := q.waiting, q.came, q.finished
+		q.waiting = nil
+		if len(batch) > 0 {
+			q.taken = q.size
+		}
+		q.mu.Unlock()
+		if len(batch) > 0 || finished {
+			return batch
+		}
+		select {
+		case <-came:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// finish lets take end when what is queued has been taken.
+func (q *queue) finish() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.finished = true
+	close(q.came)
+	q.came = make(chan struct{})
+}
+
+// room waits until less than the given bytes wait.
+func (q *queue) room(ctx context.Context, bytes int) error {
+	for {
+		q.mu.Lock()
+		size, left := q.size, q.left
+		q.mu.Unlock()
+		if size < bytes {
+			return nil
+		}
+		select {
+		case <-left:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

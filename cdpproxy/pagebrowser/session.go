@@ -1,0 +1,217 @@
+package pagebrowser
+
+import (
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+type kind int
+
+const (
+	ofBrowser kind = iota
+	ofTab
+	ofPage
+)
+
+// session is what one client has with one target, with an id of ours. Sessions
+// form a tree, as in Chromium: a session's target events are told by its parent.
+type session struct {
+	client *client
+	id     string // empty for the connection's own
+	parent *session
+	kind   kind
+	target *target // nil for the browser
+	auto   bool    // attached by the parent's auto-attach
+	seq    int     // counts the client's sessions
+
+	// guarded by Browser.mu
+	discover   filter // nil: off
+	autoAttach filter // nil: off
+	children   []*session
+	ended      bool
+	link       *link // to the page; for the browser, to the page that answers for it
+}
+
+// info is what a client is told of the session's target. mu is held.
+func (s *session) info() targetInfo {
+	switch s.kind {
+	case ofBrowser:
+		return s.client.browser.selfInfo()
+	case ofTab:
+		return s.target.tabInfo()
+	default:
+		return s.target.info
+	}
+}
+
+func (b *Browser) selfInfo() targetInfo {
+	return targetInfo{ID: b.guid, Type: "browser", Attached: true}
+}
+
+// offer presents a page to the clients. The order of the events is Chromium's:
+// the target is created before anyone is attached to it.
+func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t.ctx.Err() != nil {
+		return
+	}
+	t.info, t.conn, t.offered, t.settled = info, c, true, true
+	if v != (version{}) {
+		b.version = &v
+	}
+	b.order = append(b.order, t)
+	if t.isTab() {
+		b.tell("tab", "Target.targetCreated", encode(about{t.tabInfo()}))
+	}
+	b.tell(info.Type, "Target.targetCreated", encode(about{info}))
+	for c := range b.clients {
+		for _, s := range c.all() {
+			s.joinAutomatically(t)
+		}
+	}
+	b.notify()
+}
+
+type about struct {
+	Info targetInfo `json:"targetInfo"`
+}
+
+// withdraw ends what clients have with a page. mu is held.
+func (b *Browser) withdraw(t *target) {
+	if !t.offered {
+		return
+	}
+	t.offered, t.conn = false, nil
+	for i, other := range b.order {
+		if other == t {
+			b.order = append(b.order[:i:i], b.order[i+1:]...)
+			break
+		}
+	}
+	for h := range b.holders {
+		if h.target == t {
+			delete(b.holders, h)
+		}
+	}
+	// In Chromium's order, the page before the tab around it.
+	b.finishSessions(ofPage, t)
+	b.tell(t.info.Type, "Target.targetDestroyed", encode(targetID{t.info.ID}))
+	if t.isTab() {
+		b.finishSessions(ofTab, t)
+		b.tell("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
+	}
+	b.notify()
+}
+
+// finishSessions ends the sessions with a target that has gone. mu is held.
+func (b *Browser) finishSessions(k kind, t *target) {
+	for c := range b.clients {
+		for _, s := range c.all() {
+			switch {
+			case s.kind != k || s.target != t:
+			case s.id == "":
+				c.end(closeGoingAway, "the page has closed")
+			default:
+				s.finish(true)
+			}
+		}
+	}
+}
+
+// tellChanged tells those who discover targets of a page's new title or URL. mu
+// is held.
+func (b *Browser) tellChanged(t *target) {
+	if t.isTab() {
+		b.tell("tab", "Target.targetInfoChanged", encode(about{t.tabInfo()}))
+	}
+	b.tell(t.info.Type, "Target.targetInfoChanged", encode(about{t.info}))
+}
+
+// tell sends an event on a type of target to the sessions that discover it. mu
+// is held.
+func (b *Browser) tell(kind, method string, params json.Value) {
+	for c := range b.clients {
+		for _, s := range c.all() {
+			if s.discover.matches(kind) {
+				c.event(s, method, params)
+			}
+		}
+	}
+}
+
+// joinAutomatically attaches to a page if the client wants such to be attached
+// to. mu is held.
+func (s *session) joinAutomatically(t *target) {
+	switch {
+	case s.autoAttach == nil || s.ended:
+	case s.kind == ofBrowser && t.isTab():
+		if s.autoAttach.matches("tab") {
+			s.join(ofTab, t, true)
+		}
+		if s.autoAttach.matches(t.info.Type) {
+			s.join(ofPage, t, true)
+		}
+	case s.kind == ofTab && t == s.target, s.kind == ofPage && t.page.Parent == s.target.page.Key:
+		if s.autoAttach.matches(t.info.Type) {
+			s.join(ofPage, t, true)
+		}
+	}
+}
+
+// join attaches to a target by a session below s, once if it is automatic. mu is
+// held.
+func (s *session) join(k kind, t *target, auto bool) *session {
+	if auto {
+		for _, child := range s.children {
+			if child.auto && child.kind == k && child.target == t {
+				return child
+			}
+		}
+	}
+	child := &session{client: s.client, id: randomID(), parent: s, kind: k, target: t, auto: auto}
+	s.client.seq++
+	child.seq = s.client.seq
+	s.children = append(s.children, child)
+	s.client.sessions[child.id] = child
+	s.client.event(s, "Target.attachedToTarget", encode(struct {
+		ID      string     `json:"sessionId"`
+		Info    targetInfo `json:"targetInfo"`
+		Waiting bool       `json:"waitingForDebugger"`
+	}{child.id, child.info(), false}))
+	if k == ofPage {
+		child.link = newLink(child, t)
+	}
+	return child
+}
+
+// finish ends a session and those below it; the parent is told of the first
+// only. mu is held.
+func (s *session) finish(tell bool) {
+	if s.ended {
+		return
+	}
+	s.ended = true
+	for _, child := range s.children {
+		child.finish(false)
+	}
+	if s.link != nil {
+		s.link.leave()
+	}
+	delete(s.client.sessions, s.id)
+	if s.parent == nil {
+		return
+	}
+	siblings := s.parent.children[:0:0]
+	for _, other := range s.parent.children {
+		if other != s {
+			siblings = append(siblings, other)
+		}
+	}
+	s.parent.children = siblings
+	if tell {
+		s.client.event(s.parent, "Target.detachedFromTarget", encode(struct {
+			Session string `json:"sessionId"`
+			Target  string `json:"targetId"`
+		}{s.id, s.info().ID}))
+	}
+}

@@ -1,0 +1,341 @@
+package pagebrowser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestAnswersAreNeverMixed: many clients ask one page at once, all with the same
+// ids, and each gets its own answers in its own sessions.
+func TestAnswersAreNeverMixed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	var clients sync.WaitGroup
+	for n := range 8 {
+		p := join(t, s.url)
+		one, two := p.attach(s), p.attach(s)
+		clients.Go(func() {
+			asked := map[int]string{}
+			for i := range 50 {
+				session := one
+				if i%2 == 1 {
+					session = two
+				}
+				asked[p.start(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'%d %d %s'"}`, n, i, session))] = fmt.Sprintf("%d %d %s", n, i, session)
+			}
+			for id, want := range asked {
+				m := p.answer(id)
+				if !strings.Contains(string(m.Result), `"`+want+`"`) || !strings.HasSuffix(want, m.SessionID) {
+					t.Errorf("%s of %q: want %s", m.Result, m.SessionID, want)
+				}
+			}
+		})
+	}
+	clients.Wait()
+}
+
+// contexts lists the execution contexts that a client was told of.
+func contexts(p *peer, session string) (ids []int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.events {
+		var m struct{ Context struct{ ID int64 } }
+		if e.SessionID == session && e.Method == "Runtime.executionContextCreated" && json.Unmarshal(e.Params, &m) == nil {
+			ids = append(ids, m.Context.ID)
+		}
+	}
+	return ids
+}
+
+// TestContexts: what the debugger replays has contexts that are no more. A client
+// that comes late is told of the living, and of what they wrote to the console.
+func TestContexts(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	early := join(t, s.url)
+	session := early.attach(s)
+	early.call(session, "Runtime.enable", "", nil)
+	for i := range 5 {
+		early.visit(s, session, fmt.Sprintf("/page%d", i))
+		early.event(session, "Runtime.consoleAPICalled", fmt.Sprintf("loaded /page%d", i))
+	}
+	late := join(t, s.url)
+	other := late.attach(s)
+	late.call(other, "Runtime.enable", "", nil)
+	ids := contexts(late, other)
+	if len(ids) != 1 {
+		t.Fatalf("told of the contexts %v, and one lives", ids)
+	}
+	var r struct{ Result struct{ Value string } }
+	late.call(other, "Runtime.evaluate", fmt.Sprintf(`{"expression":"location.pathname","contextId":%d}`, ids[0]), &r)
+	if r.Result.Value != "/page4" {
+		t.Error(r)
+	}
+	if late.count(other, "Runtime.consoleAPICalled", "") != 1 || late.count(other, "Runtime.consoleAPICalled", "loaded /page4") != 1 {
+		t.Error("the console of pages that are no more was told")
+	}
+	// And it follows from then on.
+	late.visit(s, other, "/page5")
+	late.event(other, "Runtime.executionContextsCleared", "")
+	late.event(other, "Runtime.consoleAPICalled", "loaded /page5")
+	if got := contexts(late, other); len(got) != 2 {
+		t.Error(got)
+	}
+}
+
+// TestForgottenContext: the debugger replays no more than fifty contexts, and the
+// page's own was the first of them.
+func TestForgottenContext(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	early := join(t, s.url)
+	session := early.attach(s)
+	early.visit(s, session, "/long")
+	for i := range 60 {
+		early.call(session, "Page.createIsolatedWorld", fmt.Sprintf(`{"frameId":%q,"worldName":"world %d"}`, s.debug.only().target, i), nil)
+	}
+	late := join(t, s.url)
+	other := late.attach(s)
+	late.call(other, "Runtime.enable", "", nil)
+	own := late.event(other, "Runtime.executionContextCreated", `"type":"default"`)
+	var m struct{ Context struct{ ID int64 } }
+	if err := json.Unmarshal(own.Params, &m); err != nil {
+		t.Fatal(err)
+	}
+	var r struct{ Result struct{ Value string } }
+	late.call(other, "Runtime.evaluate", fmt.Sprintf(`{"expression":"pressed.name","contextId":%d}`, m.Context.ID), &r)
+	if r.Result.Value != "pressed" {
+		t.Error(r)
+	}
+	if got := len(contexts(late, other)); got != 51 {
+		t.Errorf("%d contexts", got)
+	}
+}
+
+// TestEventsAreForWhoAsked: no events without an enable, and none after a
+// disable, which neither the debugger nor another client notices.
+func TestEventsAreForWhoAsked(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	a, b, c := join(t, s.url), join(t, s.url), join(t, s.url)
+	sa, sb, sc := a.attach(s), b.attach(s), c.attach(s)
+	for _, domain := range []string{"Runtime", "Network", "Page"} {
+		a.call(sa, domain+".enable", "", nil)
+		b.call(sb, domain+".enable", "", nil)
+	}
+	a.visit(s, sa, "/one")
+	for p, session := range map[*peer]string{a: sa, b: sb} {
+		p.event(session, "Runtime.consoleAPICalled", "loaded /one")
+		p.event(session, "Network.responseReceived", "/one")
+	}
+	for _, domain := range []string{"Runtime", "Network", "Page"} {
+		a.call(sa, domain+".disable", "", nil)
+	}
+	before := len(a.methods())
+	b.visit(s, sb, "/two")
+	b.event(sb, "Runtime.consoleAPICalled", "loaded /two")
+	b.event(sb, "Network.responseReceived", "/two")
+	a.evaluate(sa, "1")
+	if got := a.methods()[before:]; len(got) > 0 {
+		t.Errorf("after its disable a client heard %v", got)
+	}
+	c.evaluate(sc, "1")
+	if got := slices.DeleteFunc(c.methods(), func(m string) bool { return m == "Target.attachedToTarget" }); len(got) > 0 {
+		t.Errorf("a client that enabled nothing heard %v", got)
+	}
+	for _, method := range []string{"Runtime.disable", "Network.disable", "Page.disable"} {
+		if s.debug.reached(method) != 0 {
+			t.Errorf("%s reached the debugger's session", method)
+		}
+	}
+	// Enabled again, the living contexts are told again.
+	a.call(sa, "Runtime.enable", "", nil)
+	a.event(sa, "Runtime.consoleAPICalled", "loaded /two")
+	if s.debug.reached("Target.setAutoAttach") != 1 {
+		t.Error("the debugger's setAutoAttach was changed")
+	}
+}
+
+// TestBreakpointStops: clients see a pause, and cannot make the debugger miss it
+// or leave it.
+func TestBreakpointStops(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	p := join(t, s.url)
+	session := p.attach(s)
+	p.visit(s, session, "/shop")
+	lent := s.debug.only()
+	s.debug.call(lent.session, "Debugger.setBreakpointByUrl", `{"lineNumber":4,"urlRegex":".*/shop"}`)
+
+	for method, params := range map[string]string{
+		"Debugger.enable": "", "Debugger.setSkipAllPauses": `{"skip":true}`, "Debugger.setBreakpointsActive": `{"active":false}`,
+		"Debugger.setPauseOnExceptions": `{"state":"none"}`, "Debugger.disable": "", "Runtime.disable": "",
+		"Runtime.runIfWaitingForDebugger": "", "Network.setCacheDisabled": `{"cacheDisabled":false}`,
+		"Target.setAutoAttach": `{"autoAttach":false,"flatten":true}`,
+	} {
+		p.call(session, method, params, nil)
+	}
+	pressed := p.start(session, "Runtime.evaluate", `{"expression":"document.querySelector('button').click()"}`)
+	s.debug.untilPaused(lent, true)
+
+	// A client that looks whether the page is paused is told, as page/paused.go does.
+	p.call(session, "Debugger.enable", "", nil)
+	p.call(session, "Debugger.disable", "", nil)
+	p.event(session, "Debugger.paused", "pressed")
+	for _, method := range []string{"Debugger.resume", "Debugger.stepOver", "Debugger.setBreakpointByUrl", "Debugger.pause"} {
+		if m := p.try(session, method, ""); m.Error == nil || m.Error.Code != -32000 || !strings.Contains(m.Error.Message, "the debugger of this window") {
+			t.Error(method, m.Error)
+		}
+	}
+	p.leave()
+	s.debug.call(lent.session, "Debugger.resume", "{}")
+	s.debug.untilPaused(lent, false)
+	_ = pressed
+	for _, method := range []string{"Debugger.disable", "Debugger.setSkipAllPauses", "Debugger.setBreakpointsActive", "Network.setCacheDisabled"} {
+		if s.debug.reached(method) != 0 {
+			t.Errorf("%s reached the debugger's session", method)
+		}
+	}
+	// It stops again, with nobody there.
+	s.debug.send(lent.session, "Runtime.evaluate", `{"expression":"pressed()"}`, nil)
+	s.debug.untilPaused(lent, true)
+	s.debug.call(lent.session, "Debugger.resume", "{}")
+}
+
+// TestLeavingTakesBack: what a client has set up in the shared session goes with
+// it, unless another needs it still.
+func TestLeavingTakesBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	hits := make(chan string, 100)
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		hits <- r.URL.Path + " " + r.UserAgent()
+	}))
+	defer slow.Close()
+
+	stays := join(t, s.url)
+	held := stays.attach(s)
+	stays.visit(s, held, "/one")
+	stays.call(held, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
+
+	p := join(t, s.url)
+	session := p.attach(s)
+	p.call(session, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
+	p.call(session, "Emulation.setUserAgentOverride", `{"userAgent":"odd"}`, nil)
+	p.call(session, "Emulation.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, nil)
+	p.call(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.added = 1"}`, nil)
+	p.call(session, "Runtime.addBinding", `{"name":"told"}`, nil)
+	p.call(session, "Fetch.enable", `{"patterns":[{"urlPattern":"*/paused"}]}`, nil)
+	if got := p.evaluate(session, "innerWidth + ' ' + navigator.userAgent"); got != "321 odd" {
+		t.Error(got)
+	}
+	p.evaluate(session, fmt.Sprintf("void fetch(%q); void fetch(%q); 1", slow.URL+"/through", slow.URL+"/paused"))
+	p.event(session, "Fetch.requestPaused", "/paused")
+	if got := <-hits; got != "/through odd" {
+		t.Error(got)
+	}
+	p.leave() // without a word, as if killed
+
+	// The request goes on when nobody intercepts any more.
+	if got := <-hits; got != "/paused odd" {
+		t.Error(got)
+	}
+	lent := s.debug.only()
+	s.debug.await("the undoing", func() *lentPage {
+		if s.debug.heard["Runtime.removeBinding"] == 1 && s.debug.heard["Page.removeScriptToEvaluateOnNewDocument"] == 1 {
+			return lent
+		}
+		return nil
+	})
+	stays.visit(s, held, "/two")
+	if got := stays.evaluate(held, "window.added + ' ' + (innerWidth !== 321) + ' ' + (navigator.userAgent !== 'odd') + ' ' + Intl.DateTimeFormat().resolvedOptions().timeZone"); got != "undefined true true Asia/Tokyo" {
+		t.Error(got)
+	}
+	if got := s.debug.reached("Emulation.setTimezoneOverride"); got != 2 {
+		t.Errorf("the time zone was set %d times: another client has it still", got)
+	}
+	// The debugger hears the page as before.
+	if s.debug.reached("Runtime.disable")+s.debug.reached("Page.disable")+s.debug.reached("Network.disable") != 0 {
+		t.Error("a domain of the debugger's was turned off")
+	}
+}
+
+// TestBindings are called for who added them, and for nobody else.
+func TestBindings(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	a, b := join(t, s.url), join(t, s.url)
+	sa, sb := a.attach(s), b.attach(s)
+	a.call(sa, "Runtime.enable", "", nil)
+	b.call(sb, "Runtime.enable", "", nil)
+	a.call(sa, "Runtime.addBinding", `{"name":"tellA"}`, nil)
+	b.call(sb, "Runtime.addBinding", `{"name":"tellB"}`, nil)
+	a.evaluate(sa, "tellA('x'); tellB('y'); 1")
+	a.event(sa, "Runtime.bindingCalled", `"tellA"`)
+	b.event(sb, "Runtime.bindingCalled", `"tellB"`)
+	if a.count(sa, "Runtime.bindingCalled", "tellB")+b.count(sb, "Runtime.bindingCalled", "tellA") != 0 {
+		t.Error("a binding was called for another client")
+	}
+	b.call(sb, "Runtime.removeBinding", `{"name":"tellB"}`, nil)
+	a.evaluate(sa, "tellA('z'); 1")
+	a.event(sa, "Runtime.bindingCalled", `"z"`)
+}
+
+// TestInterceptionOfTwo: one client's Fetch.disable leaves the other's alone.
+func TestInterceptionOfTwo(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	a, b := join(t, s.url), join(t, s.url)
+	sa, sb := a.attach(s), b.attach(s)
+	a.visit(s, sa, "/one")
+	a.call(sa, "Fetch.enable", "", nil)
+	b.call(sb, "Fetch.enable", "", nil)
+	a.call(sa, "Fetch.disable", "", nil)
+	b.evaluate(sb, "void fetch('/two'); 1")
+	var paused struct{ RequestID string }
+	if err := json.Unmarshal(b.event(sb, "Fetch.requestPaused", "/two").Params, &paused); err != nil {
+		t.Fatal(err)
+	}
+	if a.count(sa, "Fetch.requestPaused", "/two") != 0 || s.debug.reached("Fetch.disable") != 0 {
+		t.Error("the interception was turned off under a client that uses it")
+	}
+	b.call(sb, "Fetch.fulfillRequest", fmt.Sprintf(`{"requestId":%q,"responseCode":200}`, paused.RequestID), nil)
+	b.call(sb, "Fetch.disable", "", nil)
+	if s.debug.reached("Fetch.disable") != 1 {
+		t.Error("nobody intercepts, and it is still on")
+	}
+}
+
+// TestParts: a worker's or frame's session is attached below its page's.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	p := join(t, s.url)
+	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true}`, nil)
+	var page struct{ SessionID string }
+	if err := json.Unmarshal(p.event("", "Target.attachedToTarget", "").Params, &page); err != nil {
+		t.Fatal(err)
+	}
+	p.visit(s, page.SessionID, "/host")
+	p.call(page.SessionID, "Target.setAutoAttach", `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true}`, nil)
+	p.evaluate(page.SessionID, "window.w = new Worker(URL.createObjectURL(new Blob(['self.n = 6 * 7'])), {name: 'sum'}); 1")
+	var worker struct{ SessionID string }
+	if err := json.Unmarshal(p.event(page.SessionID, "Target.attachedToTarget", `"type":"worker"`).Params, &worker); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.evaluate(worker.SessionID, "new Promise(done => { const look = () => self.n ? done(self.n) : setTimeout(look); look() })"); got != "42" {
+		t.Error(got)
+	}
+	if p.count("", "Target.attachedToTarget", "") != 1 {
+		t.Error("a worker was attached to the browser's session")
+	}
+	p.evaluate(page.SessionID, "w.terminate(); 1")
+	p.event(page.SessionID, "Target.detachedFromTarget", worker.SessionID)
+}

@@ -1,0 +1,189 @@
+package pagebrowser
+
+import (
+	"context"
+	"time"
+
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+// targetInfo is Target.TargetInfo.
+type targetInfo struct {
+	ID               string `json:"targetId"`
+	Type             string `json:"type"`
+	Title            string `json:"title"`
+	URL              string `json:"url"`
+	Attached         bool   `json:"attached"`
+	OpenerID         string `json:"openerId,omitempty"`
+	CanAccessOpener  bool   `json:"canAccessOpener"`
+	OpenerFrameID    string `json:"openerFrameId,omitempty"`
+	ParentFrameID    string `json:"parentFrameId,omitempty"`
+	BrowserContextID string `json:"browserContextId,omitempty"`
+	Subtype          string `json:"subtype,omitempty"`
+}
+
+// version is Browser.getVersion's answer.
+type version struct {
+	Protocol  string `json:"protocolVersion"`
+	Product   string `json:"product"`
+	Revision  string `json:"revision"`
+	UserAgent string `json:"userAgent"`
+	JS        string `json:"jsVersion"`
+}
+
+// target is one page. Its watcher keeps a connection of its own, by which what
+// is asked of the browser is asked too.
+type target struct {
+	browser *Browser
+	page    Page
+	ctx     context.Context
+	cancel  context.CancelFunc
+
+	// guarded by Browser.mu
+	info    targetInfo
+	offered bool
+	settled bool  // it was offered, or could not be
+	conn    *conn // the watcher's, while offered
+}
+
+func newTarget(b *Browser, p Page) *target {
+	t := &target{browser: b, page: p}
+	t.ctx, t.cancel = context.WithCancel(b.ctx)
+	return t
+}
+
+// isTab says whether the page is a tab, and no part of another page.
+func (t *target) isTab() bool { return t.page.Parent == "" }
+
+// Chromium has a target of type "tab" around each page, which Puppeteer asks
+// for. The page's endpoint does not tell its id.
+func (t *target) tabID() string { return "tab-" + t.info.ID }
+
+func (t *target) tabInfo() targetInfo {
+	return targetInfo{ID: t.tabID(), Type: "tab", Title: t.info.Title, URL: t.info.URL, BrowserContextID: t.info.BrowserContextID}
+}
+
+// watch follows the page until it is dropped. A connection that breaks while the
+// page is still named is made again: the debugger lives on, so the page may.
+func (t *target) watch() {
+	defer t.browser.wg.Done()
+	defer t.cancel()
+	wait := 50 * time.Millisecond
+	for t.ctx.Err() == nil {
+		met := t.follow()
+		if met {
+			wait = 50 * time.Millisecond
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-t.ctx.Done():
+		}
+		timer.Stop()
+		wait = min(2*wait, 5*time.Second)
+	}
+}
+
+// follow connects once, offers the page as soon as it has said what it is, and
+// returns when the connection has ended.
+func (t *target) follow() (met bool) {
+	c := newConn(t.page.URL, t.event)
+	ctx, cancel := context.WithCancel(t.ctx)
+	defer cancel()
+	asked := make(chan struct{})
+	go t.meet(ctx, c, cancel, asked)
+	err := c.run(ctx)
+	cancel()
+	<-asked
+	b := t.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	met = t.offered
+	b.withdraw(t)
+	t.settled = true
+	b.notify()
+	if t.ctx.Err() == nil {
+		b.log.Debug("a page's connection ended", "page", t.page.Key, "error", err)
+	}
+	return met
+}
+
+// meet asks the page what it is. It ends with the connection.
+func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, asked chan<- struct{}) {
+	defer close(asked)
+	ctx, stop := context.WithTimeout(ctx, callTimeout)
+	defer stop()
+	events := []string{"Target.targetInfoChanged", "Target.targetCrashed"}
+	c.start("JsDebug.subscribe", encode(subscription{Events: events}), nil)
+	if t.isTab() {
+		// The browser tells each session that asked of all targets; only our own
+		// is listened to. Nothing of the debugger's hears it there.
+		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
+	}
+	var now about
+	if err := c.call(ctx, "Target.getTargetInfo", struct{}{}, &now); err != nil {
+		if ctx.Err() == nil || t.ctx.Err() == nil {
+			t.browser.log.Warn("a page does not say what it is", "page", t.page.Key, "error", err)
+		}
+		cancel()
+		return
+	}
+	var v version
+	if err := c.call(ctx, "Browser.getVersion", struct{}{}, &v); err != nil {
+		t.browser.log.Debug("a page does not tell its browser's version", "page", t.page.Key, "error", err)
+	}
+	t.browser.offer(t, c, now.Info, v)
+	// What changed between the answer and the offer was not listened to.
+	t.refresh(ctx)
+}
+
+// refresh asks the page what it is now.
+func (t *target) refresh(ctx context.Context) {
+	t.browser.mu.Lock()
+	c := t.conn
+	t.browser.mu.Unlock()
+	var now about
+	if c != nil && c.call(ctx, "Target.getTargetInfo", struct{}{}, &now) == nil {
+		t.changed(now.Info)
+	}
+}
+
+// changed takes what is true of the page now.
+func (t *target) changed(info targetInfo) {
+	b := t.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t.offered && info.ID == t.info.ID && info != t.info {
+		t.info = info
+		b.tellChanged(t)
+		b.notify()
+	}
+}
+
+// event hears what the browser says of its targets, by the watcher's reader.
+func (t *target) event(method string, params json.Value) {
+	b := t.browser
+	switch method {
+	case "Target.targetInfoChanged":
+		var e about
+		if json.Unmarshal(params, &e, lenient) == nil {
+			t.changed(e.Info)
+		}
+	case "Target.targetCrashed":
+		var e targetID
+		if json.Unmarshal(params, &e, lenient) != nil {
+			return
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if t.offered && e.ID == t.info.ID {
+			b.tell(t.info.Type, method, params)
+		}
+	}
+}
+
+func (t *target) id() string {
+	t.browser.mu.Lock()
+	defer t.browser.mu.Unlock()
+	return t.info.ID
+}
