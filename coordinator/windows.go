@@ -20,6 +20,7 @@ type windowJSON struct {
 	PID       int          `json:"pid"`
 	Session   string       `json:"session"`
 	Browser   *browserJSON `json:"browser"`
+	Pages     int          `json:"pages"` // page-level endpoints
 	Endpoint  string       `json:"endpoint"`
 }
 
@@ -81,6 +82,8 @@ func (p *program) printWindows(listing registry.Listing) error {
 			if browser == "" {
 				browser = b.Via
 			}
+		} else if len(w.State.Pages) > 0 {
+			browser = "pages"
 		}
 		rows = append(rows, []string{w.Label(), w.Kind, strconv.Itoa(w.PID), browser, endpointURL(w)})
 	}
@@ -106,6 +109,7 @@ func (p *program) printWindowsJSON(listing registry.Listing) error {
 		if b := w.State.Browser; b != nil {
 			j.Browser = &browserJSON{b.URL, b.Product, b.Via}
 		}
+		j.Pages = len(w.State.Pages)
 		out.Windows = append(out.Windows, j)
 	}
 	for _, u := range listing.Unreachable {

@@ -16,6 +16,9 @@ type entry struct {
 	window  *Window       // nil while there is no connection
 	watcher *vscodeipc.Watcher
 	reason  string // why there is none; empty while it is not known
+	// presented is the browser that stands for the window's pages, if it has a
+	// need of one.
+	presented *presented
 }
 
 // follow keeps what is known of one address until no window is there any more.
@@ -63,6 +66,7 @@ func present(a vscodeipc.Address, err error) bool {
 func (r *Registry) set(e *entry, w *Window, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.present(e, w)
 	e.window, e.reason = w, reason
 	r.notify()
 }
@@ -70,6 +74,9 @@ func (r *Registry) set(e *entry, w *Window, reason string) {
 func (r *Registry) forget(a vscodeipc.Address) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if e := r.entries[a]; e != nil {
+		r.present(e, nil)
+	}
 	delete(r.entries, a)
 	r.notify()
 }

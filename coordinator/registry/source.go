@@ -91,7 +91,7 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 	var session string
 	var browser *vscodeipc.Browser
 	if window != nil {
-		browser = window.State.Browser
+		browser = window.Browser()
 	}
 	if browser != nil {
 		session = window.Session + " " + browser.DebugSession

@@ -24,6 +24,8 @@ type Window struct {
 	// Commands are what the window can be asked to do (Registry.Call).
 	Commands []string
 	State    vscodeipc.State
+
+	presented *presented
 }
 
 // Unreachable is an address that gave no window, and why.

@@ -199,10 +199,11 @@ func (a *agent) browserOf(ctx context.Context, window string) (target string, ow
 		if o.Chosen != nil {
 			o.Chosen(chosen)
 		}
-		if chosen.State.Browser == nil {
+		browser := chosen.Browser()
+		if browser == nil {
 			return "", false, &noBrowserError{chosen}
 		}
-		return chosen.State.Browser.URL, false, nil
+		return browser.URL, false, nil
 	case errors.As(err, &none) && !none.Ambiguous && free:
 		target, err := o.Launcher.Browser(ctx)
 		if err != nil {

@@ -44,10 +44,11 @@ func (a *agent) lookAhead(ctx context.Context) {
 		if o.Chosen != nil {
 			o.Chosen(chosen)
 		}
-		if chosen.State.Browser == nil {
+		browser := chosen.Browser()
+		if browser == nil {
 			return
 		}
-		url = chosen.State.Browser.URL
+		url = browser.URL
 	}
 	a.mu.Lock()
 	meant := a.links[url]

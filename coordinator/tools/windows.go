@@ -75,7 +75,7 @@ func selectWindow(ctx context.Context, a *agent, in selectWindowIn) (*answer, er
 	switch {
 	case err != nil:
 		out.addf("No window is selected any more, and none is yours by itself now:\n%v", err)
-	case chosen.State.Browser == nil:
+	case chosen.Browser() == nil:
 		out.addf("You work in %s now. It has no browser yet.", chosen.Label())
 	default:
 		out.addf("You work in %s now.", chosen.Label())
@@ -103,6 +103,8 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult
 			if browser == "" {
 				browser = "a browser"
 			}
+		} else if len(c.Window.State.Pages) > 0 {
+			browser = "the pages that its debugger lends"
 		}
 		if s.options.Endpoint != nil && w.Workspace != "" {
 			w.Endpoint = s.options.Endpoint(w.Workspace)

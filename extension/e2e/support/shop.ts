@@ -26,8 +26,8 @@ export interface Shop {
   close(): Promise<void>;
 }
 
-/** Makes the folder root/name, with a launch configuration for its page. */
-export async function openShop(run: Run, name: string): Promise<Shop> {
+/** Makes the folder root/name, with a launch configuration for its page and settings of its own. */
+export async function openShop(run: Run, name: string, settings: Record<string, unknown> = {}): Promise<Shop> {
   const folder = join(realpathSync(run.root), name);
   mkdirSync(join(folder, ".vscode"), { recursive: true });
   cpSync(pages, folder, { recursive: true });
@@ -54,6 +54,7 @@ export async function openShop(run: Run, name: string): Promise<Shop> {
   };
   const launch = { version: "0.2.0", configurations: [shop] };
   writeFileSync(join(folder, ".vscode", "launch.json"), JSON.stringify(launch, undefined, 2));
+  writeFileSync(join(folder, ".vscode", "settings.json"), JSON.stringify(settings));
   return { folder, url, close: () => close(server) };
 }
 

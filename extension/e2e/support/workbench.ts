@@ -61,6 +61,30 @@ export class Workbench {
     await this.page.locator('.debug-toolbar a.action-label[aria-label^="Pause"]').waitFor();
   }
 
+  /** Opens the debug console and waits for its input. */
+  async openConsole(): Promise<void> {
+    const input = this.page.locator(".repl .repl-input-wrapper .monaco-editor");
+    if (!(await input.isVisible())) await this.press("Control+Shift+Y");
+    await input.waitFor();
+  }
+
+  /** Says something in the debug console, as a person does. */
+  async say(expression: string): Promise<void> {
+    await this.openConsole();
+    await this.page.locator(".repl .repl-input-wrapper .monaco-editor").click();
+    await this.page.keyboard.type(expression);
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Waits until the debug console shows a text, the given number of times. */
+  async consoleShows(text: string, times = 1): Promise<void> {
+    await this.openConsole();
+    await this.page
+      .locator(".repl .monaco-list-row", { hasText: text })
+      .nth(times - 1)
+      .waitFor();
+  }
+
   async press(key: string): Promise<void> {
     await this.page.keyboard.press(key);
   }

@@ -1,0 +1,96 @@
+package registry
+
+import (
+	"browser-coordinator/cdpproxy/pagebrowser"
+	"browser-coordinator/vscodeipc"
+)
+
+// presented is the browser that stands for the pages of a window whose debug
+// browser has no port that can be reached (adr/0015).
+type presented struct {
+	session string // debug session whose pages they are
+	browser *pagebrowser.Browser
+}
+
+// Browser returns the window's browser: that which it has, or one that stands
+// for the pages that its debugger lends; nil if it has neither.
+func (w Window) Browser() *vscodeipc.Browser {
+	if w.State.Browser != nil || w.presented == nil {
+		return w.State.Browser
+	}
+	url, err := w.presented.browser.URL()
+	if err != nil {
+		return nil // the window's pages have gone meanwhile
+	}
+	return &vscodeipc.Browser{URL: url, DebugSession: w.presented.session, Via: "pages"}
+}
+
+// present keeps an entry's presented browser in step with its window, nil for
+// none. A debug session's pages come and go within one browser; the next session
+// has another. r.mu is held.
+func (r *Registry) present(e *entry, w *Window) {
+	var session string
+	var pages []pagebrowser.Page
+	if w != nil && w.State.Browser == nil {
+		session, pages = newestPages(w.State)
+	}
+	if e.presented != nil && (session == "" || e.presented.session != session) {
+		r.running.Add(1)
+		go r.dismiss(e.presented)
+		e.presented = nil
+	}
+	if session == "" {
+		return
+	}
+	if e.presented == nil {
+		e.presented = &presented{session, pagebrowser.New(&pagebrowser.Options{Logger: r.log})}
+	}
+	e.presented.browser.SetPages(pages)
+	w.presented = e.presented
+}
+
+// dismiss ends a presented browser, and its clients' connections.
+func (r *Registry) dismiss(p *presented) {
+	defer r.running.Done()
+	if err := p.browser.Close(); err != nil {
+		r.log.Warn("the pages of a debug session could not be left in good order", "error", err)
+	}
+}
+
+// newestPages returns the pages of the newest debug session that has some, as
+// the extension does for browsers: it is the one that the human is looking at.
+func newestPages(state vscodeipc.State) (session string, pages []pagebrowser.Page) {
+	parents := map[string]string{}
+	for _, d := range state.DebugSessions {
+		parents[d.ID] = d.Parent
+	}
+	root := func(id string) string {
+		for range parents { // no more steps than there are sessions
+			if parents[id] == "" {
+				break
+			}
+			id = parents[id]
+		}
+		return id
+	}
+	lent := map[string]bool{}
+	for _, p := range state.Pages {
+		lent[p.DebugSession] = true
+	}
+	for _, d := range state.DebugSessions {
+		if lent[d.ID] {
+			session = root(d.ID)
+		}
+	}
+	for _, p := range state.Pages {
+		if root(p.DebugSession) != session {
+			continue
+		}
+		page := pagebrowser.Page{Key: p.DebugSession, URL: p.URL}
+		if parent := parents[p.DebugSession]; lent[parent] {
+			page.Parent = parent
+		}
+		pages = append(pages, page)
+	}
+	return session, pages
+}

@@ -1,0 +1,142 @@
+// A window whose debug browser has no port: clients join its pages, which the debugger lends, as a browser.
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import puppeteer from "puppeteer-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { Agent } from "./support/agent";
+import { chromedp, endpoint, windows } from "./support/coordinator";
+import { untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { addressOf, Listener } from "./support/socket";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+let screen: BrowserContext;
+let shop: Shop;
+let window: Workbench;
+let listener: Listener;
+let agent: Agent;
+let stable: string;
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  shop = await openShop(run, "orchard", { "browserCoordinator.addDebuggingPort": false });
+  const address = await addressOf(run, shop.folder);
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  listener = await Listener.dial(address);
+  agent = await Agent.start(run, shop.folder);
+  stable = await endpoint(run, shop.folder);
+});
+
+afterAll(async () => {
+  listener?.close();
+  await agent?.close();
+  await screen?.close();
+  await shop?.close();
+});
+
+/** Does what stops at the breakpoint, and goes on in the editor. */
+async function throughBreakpoint(act: () => Promise<unknown>): Promise<void> {
+  const acted = act();
+  acted.catch(() => {}); // told below
+  await window.paused();
+  await window.press("F5");
+  await window.running();
+  await acted;
+}
+
+test("without a port the window tells its pages, each with an endpoint of its own", async () => {
+  await window.openFile("app.js");
+  await window.press("F5");
+  const state = await listener.debugging(({ pages }) => pages.length === 1);
+  expect(state.browser).toBeNull();
+  expect(state.pages[0]?.url).toMatch(/^ws:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]+$/);
+  expect(await windows(run)).toMatchObject([{ workspace: shop.folder, browser: null, pages: 1 }]);
+  await window.toggleBreakpoint(6); // console.log(thanks)
+});
+
+test("Playwright drives the page, stops at the breakpoint and follows a navigation", async () => {
+  const browser = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const [page] = browser.contexts().flatMap((context) => context.pages()) as [Page];
+  expect(page.url()).toBe(`${shop.url}?orchard`);
+  expect(await page.evaluate("6 * 7")).toBe(42);
+  await page.locator("#name").fill("Ada");
+  await throughBreakpoint(() => page.locator("#buy").click());
+  expect(await page.locator("#answer").textContent()).toBe("Thank you, Ada");
+  expect((await page.screenshot()).length).toBeGreaterThan(1000);
+  await page.goto(`${shop.url}?playwright`);
+  expect(await page.title()).toBe("Shop");
+  expect(await page.locator("#answer").textContent()).toBe("");
+  await page.evaluate(() => console.log("said by Playwright"));
+  await window.consoleShows("said by Playwright");
+  await browser.close();
+});
+
+test("Puppeteer does so too, and opens a page that the debugger gets", async () => {
+  const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
+  const [page] = await browser.pages();
+  if (!page) throw new Error("Puppeteer sees no page");
+  expect(page.url()).toBe(`${shop.url}?playwright`);
+  expect(await page.evaluate("6 * 7")).toBe(42);
+  await page.type("#name", "Grace");
+  await throughBreakpoint(() => page.click("#buy"));
+  expect(await page.$eval("#answer", (element) => element.textContent)).toBe("Thank you, Grace");
+  expect((await page.screenshot()).length).toBeGreaterThan(1000);
+  await page.goto(`${shop.url}?puppeteer`);
+  expect(await page.title()).toBe("Shop");
+
+  const second = await browser.newPage();
+  await second.goto(`${shop.url}?second`);
+  expect(await second.title()).toBe("Shop");
+  await listener.until(({ pages }) => pages.length === 2);
+  await second.close();
+  await listener.until(({ pages }) => pages.length === 1);
+  expect((await browser.pages()).map((each) => each.url())).toEqual([`${shop.url}?puppeteer`]);
+  await browser.disconnect();
+});
+
+test("chromedp opens a tab of its own beside the page", async () => {
+  const seen = await chromedp(run, stable, `${shop.url}?chromedp`);
+  expect(seen).toMatchObject({ title: "Shop", sum: 42 });
+  expect(seen.pages).toContain(`${shop.url}?puppeteer`);
+});
+
+test("an agent sees, clicks, evaluates and takes a picture", async () => {
+  expect(await agent.use("browser_snapshot")).toContain('heading "Shop"');
+  expect(await agent.use("browser_evaluate", { function: "() => location.href" })).toContain("?puppeteer");
+  await agent.use("browser_type", { target: "#name", text: "Joan" });
+  await throughBreakpoint(() => agent.use("browser_click", { element: "Buy", target: "#buy" }).catch(() => {}));
+  expect(await agent.use("browser_snapshot")).toContain("Thank you, Joan");
+  expect(await agent.use("browser_take_screenshot")).toContain("[image]");
+});
+
+test("Playwright and Puppeteer at once get their own answers", async () => {
+  const one = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const two = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
+  const page = one.contexts().flatMap((context) => context.pages())[0];
+  const [same] = await two.pages();
+  const each = Array.from({ length: 50 }, (_, i) => i);
+  const sums = await Promise.all(each.map((i) => page?.evaluate((n) => n + 1000, i)));
+  const [left, right] = await Promise.all([
+    Promise.all(each.map((i) => page?.evaluate((n) => n + 2000, i))),
+    Promise.all(each.map((i) => same?.evaluate((n) => n + 3000, i))),
+  ]);
+  expect(sums).toEqual(each.map((i) => i + 1000));
+  expect(left).toEqual(each.map((i) => i + 2000));
+  expect(right).toEqual(each.map((i) => i + 3000));
+  await one.close();
+  expect(await same?.title()).toBe("Shop");
+  await two.disconnect();
+});
+
+test("when they have left, the debugger stops, tells the console, and goes on as before", async () => {
+  await agent.close();
+  await window.say("setTimeout(buy)");
+  await window.paused();
+  await window.screenshot("pages-breakpoint");
+  await window.press("F5");
+  await window.running();
+  await window.consoleShows("Thank you, Joan", 2);
+  await window.stop();
+  await listener.until(({ pages, debugSessions }) => pages.length === 0 && debugSessions.length === 0);
+});
