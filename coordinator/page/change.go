@@ -70,7 +70,11 @@ func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do 
 	}
 	var dialog *DialogError
 	if err != nil && !errors.As(err, &dialog) {
-		return Change{}, p.explain(err, doing)
+		err = p.explain(err, doing)
+		if p.inputs.Load() == before.inputs {
+			err = &unsentError{err}
+		}
+		return Change{}, err
 	}
 	return p.answer(ctx, before), nil
 }

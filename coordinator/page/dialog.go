@@ -16,7 +16,7 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 		return Change{}, errors.New("there is no dialog to answer")
 	}
 	before := p.markNow()
-	ctx, end, err := p.beginOperation(ctx, doing, p.browser.opts.CallTimeout, true)
+	ctx, end, err := p.beginOperation(ctx, doing, p.browser.opts.CallTimeout, &operation{anyDialog: true})
 	if err != nil {
 		return Change{}, err
 	}

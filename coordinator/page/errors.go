@@ -16,7 +16,17 @@ var (
 	ErrBrowserGone = errors.New("the browser has gone")
 	// ErrPaused reports that script execution is paused in a debugger.
 	ErrPaused = errors.New("the page is paused in the debugger: continue it there first")
+	// ErrUnsent reports, together with another error, that nothing that acts was
+	// sent to the page: the call may be made again.
+	ErrUnsent = errors.New("nothing was sent to the page")
 )
+
+// unsentError is its error and ErrUnsent.
+type unsentError struct{ error }
+
+func (e *unsentError) Unwrap() error { return e.error }
+
+func (e *unsentError) Is(target error) bool { return target == ErrUnsent }
 
 // PausedError reports where script execution is paused; it is ErrPaused.
 type PausedError struct{ At Paused }
@@ -119,11 +129,24 @@ type ScriptError struct {
 
 func (e *ScriptError) Error() string { return "the script threw " + e.Text }
 
+// HungError reports a page whose script does not come to an end, so that nothing
+// of it answers. The other pages are not concerned.
+type HungError struct {
+	Doing string // as in TimeoutError
+	After string
+}
+
+func (e *HungError) Error() string {
+	return fmt.Sprintf("the tab hangs: a script of it is busy, and it did not answer for %s (%s). Navigate it, which stops the script, or choose another tab; what hung before you came only the developer can end", e.After, e.Doing)
+}
+
 // TimeoutError reports that the page did not do something in time.
 type TimeoutError struct {
 	Doing string // for example: waiting for the load event of http://localhost/
 	After string
 	Hint  string // what it may be; may be empty
+
+	over bool // it was ended: the page does not hang
 }
 
 func (e *TimeoutError) Error() string {

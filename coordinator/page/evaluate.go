@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -26,39 +27,62 @@ func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMes
 		return nil, err
 	}
 	defer end()
-	value, err := p.evaluate(ctx, script, target)
+	var sent bool
+	value, err := p.evaluate(ctx, script, target, &sent)
 	if err != nil {
-		return nil, p.explain(err, doing)
+		if err = p.explain(err, doing); !sent {
+			err = &unsentError{err}
+		}
+		return nil, err
 	}
 	return value, nil
 }
 
-func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
+func (p *Page) evaluate(ctx context.Context, script, target string, sent *bool) (json.RawMessage, error) {
 	script = strings.TrimRight(strings.TrimSpace(script), "; \n\t")
 	if script == "" {
 		return nil, fmt.Errorf("the script is empty")
 	}
 	if target != "" {
-		return p.evaluateOn(ctx, script, target)
+		return p.evaluateOn(ctx, script, target, sent)
 	}
 	expression := script
 	if looksLikeFunction(script) {
 		expression = "(" + script + "\n)()"
 	}
+	*sent = true
+	began := time.Now()
 	r, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: expression, AwaitPromise: new(true), ReturnByValue: new(true),
-		UserGesture: new(true),
+		UserGesture: new(true), Timeout: p.scriptTime(),
 		// For "await" outside of a function; promises that it yields are not awaited.
 		ReplMode: new(expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")),
 	})
 	if err != nil {
-		return nil, err
+		return nil, p.stopped(err, time.Since(began))
 	}
 	return scriptResult(r.Result, r.ExceptionDetails)
 }
 
+// scriptTime is how long a script may compute, in the browser's milliseconds:
+// less than the call's time, so that an endless one is stopped and the page
+// lives on. Time that it waits for promises does not count.
+func (p *Page) scriptTime() runtime.TimeDelta {
+	return runtime.TimeDelta((p.browser.opts.CallTimeout * 4 / 5).Milliseconds())
+}
+
+// stopped recognises a script that was stopped, for which the browser has several
+// words.
+func (p *Page) stopped(err error, took time.Duration) error {
+	limit := time.Duration(p.scriptTime()) * time.Millisecond
+	if refused(err) && took >= limit {
+		return &TimeoutError{Doing: "running the script", After: humanDuration(limit), Hint: "it came to no end and was stopped; the page lives on", over: true}
+	}
+	return err
+}
+
 // evaluateOn calls the script with the element in the page's own world.
-func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
+func (p *Page) evaluateOn(ctx context.Context, script, target string, sent *bool) (json.RawMessage, error) {
 	if !looksLikeFunction(script) {
 		script = "(element) => (" + script + "\n)"
 	}
@@ -77,6 +101,7 @@ func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawM
 	if err != nil {
 		return nil, err
 	}
+	*sent = true
 	r, err := protocol.Call(ctx, e.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
 		FunctionDeclaration: "function(element) { return (" + script + "\n)(element) }",
 		ObjectID:            own.Object.ObjectID,

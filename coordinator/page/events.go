@@ -315,7 +315,7 @@ func (p *Page) contextsCleared(s *cdp.Session, _ *runtime.EventExecutionContexts
 
 func (p *Page) crashed(s *cdp.Session, _ *struct{}) {
 	if s == p.session {
-		p.ended, p.dialog = ErrCrashed, nil
+		p.ended, p.dialog, p.lost = ErrCrashed, nil, true
 		p.interrupt(ErrCrashed)
 	}
 }
@@ -324,6 +324,7 @@ func (p *Page) revived(s *cdp.Session, _ *struct{}) {
 	if s == p.session && p.ended == ErrCrashed {
 		p.ended = nil
 	}
+	p.lost = p.lost && s != p.session
 }
 
 // frameAttachedElsewhere gives a frame the session of its own process.

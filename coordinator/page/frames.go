@@ -73,6 +73,7 @@ func (p *Page) commit(session *cdp.Session, n *protocol.Frame) {
 		p.pending, p.loaded, p.parsed = "", false, false
 		p.chooser = nil
 		p.commits++
+		p.lost = false
 		if p.ended == ErrCrashed {
 			p.ended = nil
 		}

@@ -175,6 +175,7 @@ func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) erro
 		Done  bool
 		Error string
 	}
+	p.inputs.Add(1)
 	if err := s.call(ctx, "fill", map[string]any{"text": text, "slowly": slowly}, &r); err != nil {
 		return err
 	}
@@ -209,12 +210,13 @@ func (p *Page) SelectOption(ctx context.Context, target string, values ...string
 		return Change{}, errors.New("no option to select was given")
 	}
 	return p.actOn(ctx, "selecting in "+target, target, "select", 0, func(ctx context.Context, s *spot) error {
-		return s.choose(ctx, values)
+		return p.choose(ctx, s, values)
 	})
 }
 
-func (s *spot) choose(ctx context.Context, values []string) error {
+func (p *Page) choose(ctx context.Context, s *spot, values []string) error {
 	var r struct{ Error string }
+	p.inputs.Add(1)
 	if err := s.call(ctx, "select", values, &r); err != nil {
 		return err
 	}
@@ -265,7 +267,7 @@ func (p *Page) fillField(ctx context.Context, f Field, patience time.Duration) e
 	defer s.release(ctx)
 	switch kind {
 	case "select":
-		return s.choose(ctx, []string{f.Value})
+		return p.choose(ctx, s, []string{f.Value})
 	case "click":
 		return p.check(ctx, s, f.Value)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
@@ -81,6 +82,9 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 		return Change{}, err
 	}
 	defer end()
+	if err := p.free(ctx); err != nil {
+		return Change{}, p.explain(err, doing)
+	}
 	p.browser.flush()
 	before := p.markNow()
 	err = start(ctx)
@@ -110,16 +114,48 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 		return p.since(before), nil
 	}
 	var late *TimeoutError
-	if errors.As(err, &late) {
+	var hung *HungError
+	if errors.As(err, &late) || errors.As(err, &hung) {
 		if change := p.since(before); change.Navigated {
 			return change, nil
 		}
+	}
+	if late != nil {
 		late.Hint = "the server may not answer"
 	}
 	if err != nil {
 		return Change{}, p.explain(err, doing)
 	}
 	return p.answer(ctx, before), nil
+}
+
+// hangPatience is how long a page may leave a trivial question unanswered before
+// a navigation stops its script.
+const hangPatience = time.Second
+
+// free stops a script that does not come to an end, since its document is about
+// to go. It must come first: once a navigation has begun, the browser keeps
+// commands back until the old document has made room, which it never would.
+func (p *Page) free(ctx context.Context) error {
+	p.mu.Lock()
+	crashed := p.lost
+	p.mu.Unlock()
+	if crashed {
+		return nil // there is nobody to ask
+	}
+	question, err := p.session.Start(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true})
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, hangPatience, errPatience)
+	defer cancel()
+	if err := question.Wait(bounded, nil); errors.Is(err, errPatience) {
+		_, err = p.session.Start(ctx, "Runtime.terminateExecution", nil)
+		return err
+	} else if !refused(err) {
+		return err
+	}
+	return nil
 }
 
 // revive lets a navigation begin on a page that has crashed.

@@ -18,21 +18,24 @@ type operation struct {
 // begin refuses a call that cannot succeed now, bounds it, and makes dialogs,
 // crashes and the end of the page end it. The returned func must be called.
 func (p *Page) begin(ctx context.Context, doing string, timeout time.Duration) (context.Context, context.CancelFunc, error) {
-	return p.beginOperation(ctx, doing, timeout, false)
+	return p.beginOperation(ctx, doing, timeout, &operation{})
 }
 
-func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Duration, anyDialog bool) (context.Context, context.CancelFunc, error) {
+func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Duration, op *operation) (context.Context, context.CancelFunc, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended != nil {
-		return nil, nil, p.ended
+		return nil, nil, &unsentError{p.ended}
 	}
-	if p.dialog != nil && !anyDialog {
+	if p.dialog != nil && !op.anyDialog {
 		return nil, nil, &DialogError{*p.dialog}
+	}
+	if len(p.ops) == 0 {
+		p.hung.Store(false)
 	}
 	bounded, cancelTimer := context.WithTimeoutCause(ctx, timeout, &TimeoutError{Doing: doing, After: humanDuration(timeout)})
 	opCtx, cancel := context.WithCancelCause(bounded)
-	op := &operation{cancel: cancel, anyDialog: anyDialog}
+	op.cancel = cancel
 	p.ops[op] = struct{}{}
 	probe := time.AfterFunc(slowCall, func() { p.slow(opCtx) })
 	return opCtx, func() {
@@ -58,8 +61,8 @@ func (p *Page) interrupt(news error) {
 // slowCall is how long a call may take before it is asked why.
 const slowCall = 500 * time.Millisecond
 
-// slow looks for what may hold up a call: a debugger, or a tab in the background
-// that is not drawn.
+// slow looks for what may hold up a call: a debugger, a tab in the background
+// that is not drawn, or a script that does not come to an end.
 func (p *Page) slow(ctx context.Context) {
 	p.askPaused(ctx)
 	p.mu.Lock()
@@ -67,6 +70,15 @@ func (p *Page) slow(ctx context.Context) {
 	p.mu.Unlock()
 	if acted {
 		p.draw(ctx)
+	}
+	p.hung.Store(true)
+	question, err := p.session.Start(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true})
+	if err != nil {
+		return
+	}
+	// A refusal is an answer too.
+	if err := question.Wait(ctx, nil); err == nil || refused(err) {
+		p.hung.Store(false)
 	}
 }
 
@@ -113,9 +125,14 @@ func (p *Page) explain(err error, doing string) error {
 	case errors.As(err, &unlike):
 		return unlike
 	case errors.As(err, &timeout):
-		return timeout
 	case errors.Is(err, cdp.ErrTimeout):
-		return &TimeoutError{Doing: doing, After: humanDuration(p.browser.opts.CallTimeout)}
+		timeout = &TimeoutError{Doing: doing, After: humanDuration(p.browser.opts.CallTimeout)}
+	}
+	if timeout != nil && !timeout.over && p.hung.Load() {
+		return &HungError{Doing: timeout.Doing, After: timeout.After}
+	}
+	if timeout != nil {
+		return timeout
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

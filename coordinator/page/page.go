@@ -29,6 +29,7 @@ type Page struct {
 	requests *requestLog
 
 	inputs    atomic.Int64 // input commands that were sent
+	hung      atomic.Bool  // asked whether it still answers, the page has not; see slow
 	numbering sync.Mutex   // held while a snapshot gives out refs; before mu
 
 	// mu guards the fields that follow.
@@ -43,6 +44,7 @@ type Page struct {
 	windows   int    // windows that the page asked to open
 	download  string // URL of the last download
 	dialog    *Dialog
+	lost      bool         // its renderer has gone and no other has come
 	chooser   *FileChooser // not answered yet
 	choosers  int          // how many were opened
 	pointer   pointer
@@ -93,8 +95,9 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	}
 	if err := p.readFrames(ctx); err != nil {
 		var late *TimeoutError
+		var hung *HungError
 		var dialog *DialogError
-		if !errors.As(err, &late) && !errors.As(err, &dialog) {
+		if !errors.As(err, &late) && !errors.As(err, &hung) && !errors.As(err, &dialog) {
 			b.forget(p)
 			b.detach(session)
 			return nil, p.explain(err, "attaching to page "+string(id))
@@ -106,8 +109,9 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	return p, nil
 }
 
-// attachPatience bounds the wait for a page's own answer when it is attached to.
-const attachPatience = 2 * time.Second
+// attachShare is the part of a call's time that a page gets to answer when it is
+// attached to: the rest is for those that wait for it.
+const attachShare = 5
 
 // enable turns on the domains of a session without waiting for the replies.
 func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
@@ -135,7 +139,7 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 
 // readFrames learns the frames that were there before the events.
 func (p *Page) readFrames(ctx context.Context) error {
-	ctx, end, err := p.begin(ctx, "attaching to the page", attachPatience)
+	ctx, end, err := p.begin(ctx, "attaching to the page", p.browser.opts.CallTimeout/attachShare)
 	if err != nil {
 		return err
 	}

@@ -49,8 +49,16 @@ func (e *SelectionError) Error() string {
 	default:
 		fmt.Fprintf(&b, "no window fits %s", e.Looked)
 	}
+	labels := map[string]int{}
 	for _, c := range e.Candidates {
-		fmt.Fprintf(&b, "\n- %s: %s", c.Window.Label(), c.Why)
+		labels[c.Window.Label()]++
+	}
+	for _, c := range e.Candidates {
+		label := c.Window.Label()
+		if labels[label] > 1 {
+			label += " at " + string(c.Window.Address)
+		}
+		fmt.Fprintf(&b, "\n- %s: %s", label, c.Why)
 	}
 	for _, u := range e.Unreachable {
 		fmt.Fprintf(&b, "\n- %s: %s", u.Address, u.Reason)

@@ -123,7 +123,11 @@ func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.currentPage(ctx, l)
+	p, err := a.currentPage(ctx, l)
+	if errors.Is(err, page.ErrBrowserGone) {
+		err = fmt.Errorf("%w: %w", page.ErrUnsent, err)
+	}
+	return p, err
 }
 
 // browserFor returns the browser that is meant now.
@@ -270,6 +274,7 @@ func (a *agent) connect(ctx context.Context, target string, want *link) (*link, 
 		a.mu.Unlock()
 		l.browser, l.err = page.Connect(ctx, target, &options)
 		if l.err != nil {
+			l.err = &connectError{target, l.err}
 			a.mu.Lock()
 			delete(a.links, target)
 			a.mu.Unlock()

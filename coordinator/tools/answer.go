@@ -131,8 +131,11 @@ func consoleLine(m page.Message) string {
 
 // explain adds what an agent can do about an error that does not say so itself.
 func explain(err error) error {
-	if errors.Is(err, page.ErrBrowserGone) {
-		return fmt.Errorf("%w: its debug session ended or it was closed. Call again to use the window's next browser", err)
+	switch {
+	case errors.Is(err, page.ErrBrowserGone) && errors.Is(err, page.ErrUnsent):
+		return fmt.Errorf("%w: its debug session ended or it was closed; nothing was done. Call again to use the window's next browser", err)
+	case errors.Is(err, page.ErrBrowserGone):
+		return fmt.Errorf("%w during the call: its debug session ended or it was closed, and what was asked may have been done. Look at the window's next browser before you call again", err)
 	}
 	return err
 }

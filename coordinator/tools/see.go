@@ -16,6 +16,8 @@ type inWindow struct {
 	Window string `json:"window,omitempty"`
 }
 
+func (in inWindow) window() string { return in.Window }
+
 type snapshotIn struct {
 	Target   string `json:"target,omitempty" jsonschema:"Only this ref or CSS selector"`
 	Depth    int    `json:"depth,omitempty"`

@@ -125,7 +125,7 @@ func (s *Server) wait(session *mcp.ServerSession, ended chan<- error) { ended <-
 func add[In any](s *Server, tool *mcp.Tool, call func(context.Context, *agent, In) (*answer, error)) {
 	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		a := s.agent(req.Session)
-		out, err := a.pass(ctx, tool, func() (*answer, error) { return call(ctx, a, in) })
+		out, err := a.pass(ctx, tool, windowOf(in), func() (*answer, error) { return call(ctx, a, in) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -134,9 +134,12 @@ func add[In any](s *Server, tool *mcp.Tool, call func(context.Context, *agent, I
 }
 
 // pass is where every call of a browser's tool goes through: what holds for all
-// of them, and for all that act, stands here.
-func (a *agent) pass(ctx context.Context, tool *mcp.Tool, call func() (*answer, error)) (*answer, error) {
+// of them, and for all that act, stands here. window is the call's own choice.
+func (a *agent) pass(ctx context.Context, tool *mcp.Tool, window string, call func() (*answer, error)) (*answer, error) {
 	out, err := call()
+	if mayRepeat(tool, err) && a.browserIsBack(ctx, window, err) {
+		out, err = call()
+	}
 	if err == nil && !tool.Annotations.ReadOnlyHint {
 		a.noteAct()
 	}

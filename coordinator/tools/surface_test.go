@@ -19,11 +19,11 @@ type noWindows struct{}
 
 func (noWindows) List(context.Context) (registry.Listing, error) { return registry.Listing{}, nil }
 
-func (noWindows) Changed() <-chan struct{} { return nil }
-
 func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window, []registry.Candidate, error) {
 	return registry.Window{}, nil, &registry.SelectionError{Looked: want.Dir}
 }
+
+func (noWindows) Changed() <-chan struct{} { return nil }
 
 // connect runs a server and gives a client of it.
 func connect(t *testing.T, o Options) *mcp.ClientSession {

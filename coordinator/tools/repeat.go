@@ -1,0 +1,78 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+// connectError reports a browser that could not be reached: nothing was sent.
+type connectError struct {
+	url string
+	err error
+}
+
+func (e *connectError) Error() string {
+	return fmt.Sprintf("the browser at %s does not answer: %v", e.url, e.err)
+}
+
+func (e *connectError) Unwrap() error { return e.err }
+
+// mayRepeat says whether a call that failed because its browser went can be made
+// once more without doing anything twice: it only reads, or had sent nothing.
+func mayRepeat(tool *mcp.Tool, err error) bool {
+	var unreached *connectError
+	if errors.As(err, &unreached) {
+		return true
+	}
+	return errors.Is(err, page.ErrBrowserGone) && (tool.Annotations.ReadOnlyHint || errors.Is(err, page.ErrUnsent))
+}
+
+// backPatience bounds the wait for a browser to come back: a debug session that
+// is restarted takes one to two seconds.
+const backPatience = 3 * time.Second
+
+// browserIsBack waits until the browser that is meant can be reached again. It is
+// looked for at each change of the windows.
+func (a *agent) browserIsBack(ctx context.Context, window string, err error) bool {
+	if a.server.options.Attach != "" && a.named(window) == "" {
+		return false // nobody tells of that one's return
+	}
+	ctx, cancel := context.WithTimeout(ctx, backPatience)
+	defer cancel()
+	a.mu.Lock()
+	last := a.last
+	a.mu.Unlock()
+	if errors.Is(err, page.ErrBrowserGone) && last != nil && last.browser != nil {
+		// The one that goes must have gone, or it would be found again.
+		select {
+		case <-last.browser.Done():
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for {
+		changed := a.server.options.Windows.Changed()
+		if _, err := a.browserFor(ctx, window); err == nil {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// windowOf is a call's own choice of a window; empty: none.
+func windowOf(in any) string {
+	if chooses, ok := in.(interface{ window() string }); ok {
+		return chooses.window()
+	}
+	return ""
+}
