@@ -12,6 +12,7 @@ import { shareEditor } from "./vscode/editorcontext";
 import { shareEnvironment } from "./vscode/environment";
 import { offerMcpServer } from "./vscode/mcp";
 import { askToPick } from "./vscode/pick";
+import { openReviews } from "./vscode/review";
 import { describe, StatusItem } from "./vscode/status";
 import { Window } from "./vscode/window";
 
@@ -23,9 +24,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store();
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger();
+  const review = openReviews(context.extensionUri);
   const commands: ReadonlyMap<string, Command> = new Map([
     ...debug.debugger.commands,
     ["pick.start", pickCommand(askToPick)],
+    ["review.present", review.reviews.command],
   ]);
   const window = new Window(context.extension.packageJSON.version, store, commands, log);
   running = window;
@@ -44,6 +47,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.onDidChangeWorkspaceFolders(() => void window.refresh()),
     watchDebugging(sessions, log),
     debug.disposable,
+    review.disposable,
     shareEditor(store),
     registerCommands(context.extensionUri, window, store, log),
     offerMcpServer(context, window, log),

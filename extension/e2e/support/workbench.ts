@@ -1,6 +1,6 @@
 // A VS Code window, driven as a person drives it: keys, menus and clicks.
 import { join } from "node:path";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { type BrowserContext, chromium, type FrameLocator, type Page } from "playwright-core";
 import type { Run } from "../global";
 
 /** The browser in which the windows are shown. It has nothing to do with what they debug. */
@@ -109,6 +109,28 @@ export class Workbench {
 
   async screenshot(name: string): Promise<void> {
     await this.page.screenshot({ path: join(this.run.artifacts, `${name}.png`) });
+  }
+
+  /** What stands in the panel of an extension that has this title and is in sight. */
+  webview(title: string): FrameLocator {
+    return this.page.frameLocator(`iframe.webview`).frameLocator(`iframe[title="${title}"]`);
+  }
+
+  /** Runs a command from the palette, by its title with the category. */
+  async command(title: string): Promise<void> {
+    await this.quickInput("F1", `>${title}`);
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
+    await row.waitFor();
+    await row.click();
+  }
+
+  /** Reloads the window by its command, and waits until it is back. */
+  async reload(): Promise<void> {
+    const loaded = this.page.waitForEvent("load");
+    await this.command("Developer: Reload Window");
+    await loaded;
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor();
+    await this.status.waitFor();
   }
 
   /** Closes the window as its user would: the page goes away. */

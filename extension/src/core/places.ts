@@ -26,7 +26,7 @@ export async function toWindow(path: string, folders: readonly string[]): Promis
 }
 
 /** The way from the folder down to the path; undefined where it does not lead down. */
-function below(folder: string, path: string): string | undefined {
+export function below(folder: string, path: string): string | undefined {
   const way = relative(folder, path);
   return !isAbsolute(way) && !/^\.\.([\\/]|$)/.test(way) ? way : undefined;
 }

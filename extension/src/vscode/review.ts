@@ -1,0 +1,125 @@
+// The review panel in the editor.
+import { stat } from "node:fs/promises";
+import * as vscode from "vscode";
+import { reason } from "../core/log";
+import { below, toEditor } from "../core/places";
+import { Refusal } from "../core/request";
+import { type Review, type ReviewPanel, Reviews } from "../core/review";
+import { ownFiles, page } from "./webview";
+
+const viewType = "browserCoordinator.review";
+
+export function openReviews(extension: vscode.Uri): { reviews: Reviews; disposable: vscode.Disposable } {
+  const reviews = new Reviews((title) => {
+    const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    return new Panel(vscode.window.createWebviewPanel(viewType, title, place, {}), extension);
+  });
+  const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
+    async deserializeWebviewPanel(panel, state) {
+      const { title, markdown, author } = (state ?? {}) as Partial<Review>;
+      if (typeof markdown !== "string") {
+        panel.dispose();
+        return;
+      }
+      const review = { title: title ?? panel.title, markdown, author: author ?? "" };
+      reviews.adopt(review, new Panel(panel, extension));
+    },
+  });
+  return { reviews, disposable: serializer };
+}
+
+class Panel implements ReviewPanel {
+  readonly onClosed: (listener: () => void) => void;
+  #review: Review | undefined;
+  #revision = 0;
+  /** The page has loaded; it loads again whenever the panel comes back into sight. */
+  #ready = false;
+  #closed = false;
+  #waiting: { revision: number; resolve: () => void; reject: (error: Error) => void }[] = [];
+
+  constructor(
+    private readonly panel: vscode.WebviewPanel,
+    extension: vscode.Uri,
+  ) {
+    const { webview } = panel;
+    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri);
+    webview.options = { enableScripts: true, localResourceRoots: [ownFiles(extension), ...folders] };
+    panel.iconPath = vscode.Uri.joinPath(extension, "media", "icon.png");
+    this.onClosed = (listener) => void panel.onDidDispose(listener);
+    panel.onDidDispose(() => this.#dispose());
+    webview.onDidReceiveMessage((message: Message) => this.#message(message));
+    webview.html = page(webview, extension, "review", '<div id="author"></div><main id="content"></main>');
+  }
+
+  show(review: Review): Promise<void> {
+    this.#review = review;
+    this.#revision += 1;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ revision: this.#revision, resolve, reject });
+    if (this.#closed) this.#dispose();
+    else {
+      if (!this.panel.visible) this.panel.reveal(undefined, true);
+      if (this.#ready) void this.#send();
+    }
+    return promise;
+  }
+
+  #message(message: Message): void {
+    if (message.type === "ready") {
+      this.#ready = true;
+      void this.#send();
+    } else if (message.type === "shown") {
+      const done = this.#waiting.filter(({ revision }) => revision <= message.revision);
+      this.#waiting = this.#waiting.filter(({ revision }) => revision > message.revision);
+      for (const { resolve } of done) resolve();
+    } else void openFile(message);
+  }
+
+  async #send(): Promise<void> {
+    const { toHtml } = await import("../core/markdown");
+    const review = this.#review;
+    if (!review || this.#closed) return;
+    const html = toHtml(review.markdown, (path) => this.#image(path));
+    await this.panel.webview.postMessage({ revision: this.#revision, html, author: review.author, keep: review });
+  }
+
+  /** Only of the window's folders: nothing else can be loaded anyway. */
+  #image(path: string): string | undefined {
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+    const absolute =
+      folder && !/^([\\/]|[a-z]:)/i.test(path) ? vscode.Uri.joinPath(folder, path) : vscode.Uri.file(path);
+    return inFolders(absolute.fsPath) ? this.panel.webview.asWebviewUri(absolute).toString() : undefined;
+  }
+
+  #dispose(): void {
+    this.#closed = true;
+    for (const { reject } of this.#waiting.splice(0)) {
+      reject(new Refusal("refused", "the human closed the review before it was shown"));
+    }
+  }
+}
+
+type Message =
+  | { type: "ready" }
+  | { type: "shown"; revision: number }
+  | { type: "open"; file: string; line: number; column: number };
+
+/** A link was clicked. The client chose where it leads, so it leads nowhere but into the folders. */
+async function openFile({ file, line, column }: { file: string; line: number; column: number }): Promise<void> {
+  try {
+    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    const path = await toEditor(file, folders);
+    if (!inFolders(path)) throw new Error("it is in no folder of this window");
+    if (!(await stat(path)).isFile()) throw new Error("it is no file");
+    const position = new vscode.Position(Math.max(line, 1) - 1, Math.max(column, 1) - 1);
+    const selection = line > 0 ? { selection: new vscode.Range(position, position) } : {};
+    const options = { viewColumn: vscode.ViewColumn.One, ...selection };
+    await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(path), options);
+  } catch (error) {
+    void vscode.window.showWarningMessage(`${file} cannot be opened: ${reason(error)}`);
+  }
+}
+
+function inFolders(path: string): boolean {
+  return (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => below(uri.fsPath, path) !== undefined);
+}
