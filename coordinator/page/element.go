@@ -119,7 +119,7 @@ func (p *Page) nearest(ctx context.Context, label string) string {
 	if !strings.Contains(label, `"`) {
 		return ""
 	}
-	now, err := p.outline(ctx, p.mainID(), nil, SnapshotOptions{Interactive: true})
+	now, err := p.outline(ctx, p.mainID(), nil, SnapshotOptions{Interactive: true, full: true})
 	if err != nil {
 		return ""
 	}
@@ -199,7 +199,7 @@ func (p *Page) numbered(ctx context.Context, id protocol.FrameID, n int, label s
 }
 
 // findSelector looks for a CSS selector in the main frame, then in the others;
-// open shadow roots are looked into.
+// shadow roots are looked into, closed ones once a snapshot has shown them.
 func (p *Page) findSelector(ctx context.Context, selector string) (*element, error) {
 	if err := p.learnFrames(ctx); err != nil {
 		return nil, err

@@ -56,6 +56,7 @@ type Page struct {
 	focused   bool // focus emulation is on
 	drawing   bool // see draw
 	refs      refTable
+	seen      seen
 }
 
 // ID is the page's CDP target id.

@@ -83,7 +83,7 @@ func TestLargePage(t *testing.T) {
 	if per := len(s.Text) / 6000; per > 70 {
 		t.Errorf("%d characters for an item of two controls", per)
 	}
-	contains(t, s.Text, `- link "Item 5999" [ref=e11999] | button "Add 5999" [ref=e12000]`)
+	contains(t, s.Text, `- "Item 5999" [ref=e11999] | "Add 5999" [ref=e12000]`)
 	if _, err := p.Click(t.Context(), "e12000", ClickOptions{}); err != nil {
 		t.Error(err)
 	}

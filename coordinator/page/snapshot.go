@@ -20,7 +20,7 @@ import (
 // out, and a list item or table row of nothing but leaves is one line with its
 // parts between bars. It is made by a script in the page and not from CDP's Accessibility
 // domain, whose answer is a hundred times larger and slower, and does not know
-// what a click reaches. Closed shadow roots are not seen.
+// what a click reaches. The browser is asked for closed shadow roots, see adopt.
 func (p *Page) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, error) {
 	const doing = "taking a snapshot"
 	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
@@ -51,7 +51,25 @@ func (p *Page) snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, er
 	if err != nil {
 		return s, err
 	}
-	return Snapshot{URL: p.URL(), Title: r.Title, Text: r.Text, Refs: r.Refs}, nil
+	s = Snapshot{URL: p.URL(), Title: r.Title, Text: r.Text, Refs: r.Refs}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.seen
+	p.seen = seen{options: opts, document: p.commits, text: s.Text}
+	p.seen.options.Diff = false
+	if opts.Diff && before.options == p.seen.options && before.document == p.commits && before.text != "" {
+		if changes := diff(before.text, s.Text); len(changes) < len(s.Text) {
+			s.Text, s.Diff = changes, true
+		}
+	}
+	return s, nil
+}
+
+// seen is the last snapshot, for the differences of the next.
+type seen struct {
+	options  SnapshotOptions
+	document int // as Page.commits
+	text     string
 }
 
 // outlineResult is what snapshot.js returns.
@@ -64,7 +82,9 @@ type outlineResult struct {
 	// of the root then.
 	Sighted []any
 	Self    string
-	Fresh   []any // number and label, in turn, of elements that it has numbered
+	// Suspects is how many elements may have a closed shadow root.
+	Suspects int
+	Fresh    []any // number and label, in turn, of elements that it has numbered
 }
 
 // frameMark stands in a text where the content of a frame belongs.
@@ -130,6 +150,22 @@ func frameVanished(err error) bool {
 		errors.As(err, &refusal) || errors.As(err, &stale)
 }
 
+// callOutline runs snapshot.js.
+func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (outlineResult, error) {
+	var r outlineResult
+	reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	if err != nil {
+		return r, err
+	}
+	if reply.ExceptionDetails != nil {
+		return r, fmt.Errorf("snapshot script: %s", exceptionText(reply.ExceptionDetails))
+	}
+	if err := json.Unmarshal([]byte(objectText(reply.Result)), &r); err != nil {
+		return r, fmt.Errorf("snapshot script: %w", err)
+	}
+	return r, nil
+}
+
 func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *element, opts SnapshotOptions) (outlineResult, error) {
 	var r outlineResult
 	session, world, err := p.world(ctx, id)
@@ -145,31 +181,43 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 		generation = f.generation
 	}
 	p.mu.Unlock()
-	args, err := json.Marshal(map[string]any{"last": last, "generation": generation, "depth": opts.Depth, "interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look})
-	if err != nil {
-		return r, err
-	}
 	params := runtime.CallFunctionOnParams{
-		FunctionDeclaration: libraryCall("snapshot"), ReturnByValue: new(true),
-		Arguments: []*runtime.CallArgument{{Value: args}}, ExecutionContextID: world,
+		FunctionDeclaration: libraryCall("snapshot"), ReturnByValue: new(true), ExecutionContextID: world,
 	}
 	if root != nil {
 		params.ObjectID, params.ExecutionContextID = root.handle, 0
 	}
-	reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	look := func() error {
+		args, err := json.Marshal(map[string]any{
+			"last": last, "generation": generation, "depth": opts.Depth,
+			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "full": opts.full,
+		})
+		if err != nil {
+			return err
+		}
+		params.Arguments = []*runtime.CallArgument{{Value: args}}
+		fresh := r.Fresh
+		r, err = callOutline(ctx, session, params)
+		r.Fresh = append(fresh, r.Fresh...)
+		last = max(last, r.Last)
+		return err
+	}
+	err = look()
 	if noContext(err) && root == nil {
 		if session, params.ExecutionContextID, err = p.newWorld(ctx, id); err == nil {
-			reply, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+			err = look()
 		}
+	}
+	// A closed root may hold further ones, which the next look finds.
+	for depth := 0; err == nil && r.Suspects > 0 && depth < maxClosedDepth; depth++ {
+		var adopted bool
+		if adopted, err = p.adopt(ctx, session, id); !adopted {
+			break
+		}
+		err = look()
 	}
 	if err != nil {
 		return r, err
-	}
-	if reply.ExceptionDetails != nil {
-		return r, fmt.Errorf("snapshot script: %s", exceptionText(reply.ExceptionDetails))
-	}
-	if err := json.Unmarshal([]byte(objectText(reply.Result)), &r); err != nil {
-		return r, fmt.Errorf("snapshot script: %w", err)
 	}
 	p.browser.flush()
 	p.mu.Lock()

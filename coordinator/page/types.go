@@ -90,6 +90,11 @@ type SnapshotOptions struct {
 	Interactive bool   // only what can be acted on, as a flat list
 	URLs        bool   // with the addresses of links
 	look        *look  // also note these elements
+	// Diff asks for what has changed since the last snapshot, where that was of
+	// the same document and options; else the snapshot is whole.
+	Diff bool
+
+	full bool // each line says its roles
 }
 
 // Snapshot is the accessibility tree as text.
@@ -97,7 +102,8 @@ type Snapshot struct {
 	URL   string
 	Title string
 	Text  string // one node per line: - role "name" [attributes] [ref=e1]
-	Refs  int    // how many refs it holds
+	Refs  int    // how many refs the whole holds
+	Diff  bool   // Text is a [diff], not the whole
 }
 
 // ClickOptions of Click; the zero value is a plain click.

@@ -3,7 +3,10 @@ function (selector) {
   const found = [];
   const search = (root) => {
     found.push(...root.querySelectorAll(selector));
-    for (const host of root.querySelectorAll("*")) if (host.shadowRoot) search(host.shadowRoot);
+    for (const host of root.querySelectorAll("*")) {
+      const shadow = host.shadowRoot ?? globalThis.closedRoots?.get(host);
+      if (shadow) search(shadow);
+    }
   };
   try {
     search(document);

@@ -1,4 +1,4 @@
-function ({ last, generation, depth, interactive, urls, look }) {
+function ({ last, generation, depth, interactive, urls, look, full }) {
   // Prints the accessibility tree of this document (or of the element that this
   // is) as text. It runs in our isolated world, where it also keeps the elements
   // that it has numbered: a number is never used twice, and all of them go with
@@ -8,8 +8,15 @@ function ({ last, generation, depth, interactive, urls, look }) {
     globalThis.generation = generation;
     globalThis.numbers = new WeakMap();
     globalThis.elements = new Map();
+    globalThis.closedRoots = new WeakMap();
+    globalThis.asked = new WeakSet();
   }
-  const { numbers, elements } = globalThis;
+  // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
+  // of which it is known whether they have one. The suspects are new ones: only
+  // the browser can tell (see adopt).
+  const { numbers, elements, closedRoots, asked } = globalThis;
+  const MAX_SUSPECTS = 200;
+  const suspects = globalThis.suspects = [];
   const root = this instanceof Element ? this : document.documentElement;
   const MAX_NAME = 200, MAX_TEXT = 1000, MAX_OPTIONS = 300;
   const fresh = [];
@@ -59,7 +66,8 @@ function ({ last, generation, depth, interactive, urls, look }) {
   }
 
   const flat = (n) => {
-    if (n.shadowRoot) return n.shadowRoot.childNodes;
+    const shadow = n.shadowRoot ?? closedRoots.get(n);
+    if (shadow) return shadow.childNodes;
     if (n.nodeName === "SLOT") {
       const assigned = n.assignedNodes();
       if (assigned.length) return assigned;
@@ -229,9 +237,19 @@ function ({ last, generation, depth, interactive, urls, look }) {
     sighted.push(number(shown, { role, name }), name);
   }
 
+  // suspect says whether an element may have a closed shadow root: custom elements,
+  // and those that show something without a child.
+  const hosts = set("ARTICLE ASIDE BLOCKQUOTE BODY DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN");
+  function suspect(e) {
+    if (e.shadowRoot || asked.has(e) || suspects.length >= MAX_SUSPECTS) return false;
+    if (e.localName.includes("-")) return e.matches(":defined");
+    return hosts.has(e.nodeName) && !e.firstChild && e.offsetHeight > 0;
+  }
+
   function visit(e, style, cursor) {
     if (style.display === "none" || aria(e, "hidden") === "true") return [];
     if (style.display !== "contents" && !e.checkVisibility()) return [];
+    if (suspect(e)) suspects.push(e);
     const shown = style.visibility === "visible";
     const pointer = style.cursor === "pointer" && cursor !== "pointer";
     if (!shown) return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
@@ -335,28 +353,36 @@ function ({ last, generation, depth, interactive, urls, look }) {
   const count = (items) => items.reduce((n, it) => n + 1 + count(it.kids), 0);
   const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   let refs = 0;
-  function head(it) {
+  function head(it, ditto) {
     if (it.role === "text") return it.text;
-    let s = it.role;
-    if (it.name) s += " " + quote(it.name);
-    for (const a of it.attributes ?? []) s += ` [${a}]`;
-    if (it.ref) { s += ` [ref=e${it.ref}]`; refs++; }
+    const parts = ditto && (it.name || it.ref) ? [] : [it.role];
+    if (it.name) parts.push(quote(it.name));
+    for (const a of it.attributes ?? []) parts.push(`[${a}]`);
+    if (it.ref) { parts.push(`[ref=e${it.ref}]`); refs++; }
+    let s = parts.join(" ");
     if (it.text) s += ": " + it.text;
     return s;
   }
+  // A list item or row whose parts are all leaves is one line, its role left out.
+  // Where one has the same roles as the line above, those are left out too: they
+  // are most of what a long list would say.
+  let above = "";
+  function printInline(it, level) {
+    const roles = it.kids.map((k) => k.role).join(" "), ditto = !full && it.kids.length > 1 && roles === above;
+    lines.push("  ".repeat(level) + "- " + it.kids.map((k) => head(k, ditto)).join(" | "));
+    above = roles;
+  }
   function print(it, level) {
+    if (it.inline) return printInline(it, level);
+    above = "";
     let s = "  ".repeat(level) + "- ";
-    if (it.inline) {
-      // A list item or row whose parts are all leaves: one line, role left out.
-      lines.push(s + it.kids.map(head).join(" | "));
-      return;
-    }
     s += head(it);
     if (!it.text && (it.kids.length || it.frame)) s += ":";
     lines.push(s);
     if (it.frame) lines.push("  ".repeat(level + 1) + "\u0001" + it.frame);
   }
   function tree(items, level) {
+    above = "";
     for (const it of items) {
       print(it, level);
       if (!it.kids.length || it.inline) continue;
@@ -366,6 +392,11 @@ function ({ last, generation, depth, interactive, urls, look }) {
   }
   function list(items) {
     for (const it of items) {
+      if (it.inline && !full) {
+        const kids = it.kids.filter((k) => k.ref);
+        if (kids.length) printInline({ ...it, kids }, 0);
+        continue;
+      }
       if (it.ref) print({ ...it, kids: it.role === "combobox" ? it.kids : [] }, 0);
       else if (it.frame) lines.push("\u0001" + it.frame);
       list(it.kids);
@@ -377,5 +408,5 @@ function ({ last, generation, depth, interactive, urls, look }) {
   if (interactive) list(items);
   else tree(items, 0);
   // As one string: the browser takes seconds to hand over thousands of values.
-  return JSON.stringify({ text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, sighted, self: look && roleOf(root), fresh: fresh.flat(), title: document.title });
+  return JSON.stringify({ text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, suspects: suspects.length, sighted, self: look && roleOf(root), fresh: fresh.flat(), title: document.title });
 }

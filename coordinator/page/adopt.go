@@ -1,0 +1,98 @@
+package page
+
+import (
+	"context"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// maxClosedDepth bounds how many closed shadow roots inside of one another are
+// looked into.
+const maxClosedDepth = 5
+
+// adopt asks the browser which of the elements that the snapshot script suspects
+// have a closed shadow root, and hands those roots to our world: script has no
+// way to them. It says whether there was one.
+func (p *Page) adopt(ctx context.Context, session *cdp.Session, id protocol.FrameID) (bool, error) {
+	_, world, err := p.world(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	list, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "globalThis.suspects", ContextID: world})
+	if err != nil || list.Result == nil || list.Result.ObjectID == "" {
+		return false, err
+	}
+	suspects, err := protocol.Call(ctx, session, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.Result.ObjectID, OwnProperties: new(true)})
+	if err != nil {
+		return false, err
+	}
+	// Sent together and then waited for: there may be hundreds.
+	type question struct {
+		host   runtime.RemoteObjectID
+		answer *cdp.Pending
+	}
+	var questions []question
+	for _, property := range suspects.Result {
+		if property.Value == nil || property.Value.Subtype != runtime.RemoteObjectSubtypeNode {
+			continue
+		}
+		host := property.Value.ObjectID
+		answer, err := session.Start(ctx, dom.CommandDescribeNode, dom.DescribeNodeParams{ObjectID: host})
+		if err != nil {
+			return false, err
+		}
+		questions = append(questions, question{host, answer})
+	}
+	adopted := false
+	var told []*cdp.Pending
+	for _, q := range questions {
+		var node dom.DescribeNodeResult
+		if err := q.answer.Wait(ctx, &node); err != nil && !refused(err) {
+			return false, err
+		}
+		var arguments []*runtime.CallArgument
+		if root := closedRoot(node.Node); root != nil {
+			r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: root.BackendNodeID, ExecutionContextID: world})
+			if refused(err) {
+				continue // it has just gone
+			}
+			if err != nil {
+				return false, err
+			}
+			arguments = []*runtime.CallArgument{{ObjectID: r.Object.ObjectID}}
+			adopted = true
+		}
+		pending, err := session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
+			FunctionDeclaration: libraryCall("adopt"), ObjectID: q.host, Arguments: arguments, Silent: new(true),
+		})
+		if err != nil {
+			return false, err
+		}
+		told = append(told, pending)
+	}
+	for _, pending := range told {
+		if err := pending.Wait(ctx, nil); err != nil && !refused(err) {
+			return false, err
+		}
+	}
+	_, err = session.Start(ctx, runtime.CommandReleaseObject, runtime.ReleaseObjectParams{ObjectID: list.Result.ObjectID})
+	return adopted, err
+}
+
+// closedRoot is the closed shadow root of a node, nil when it has none. Those of
+// the browser's own controls are not the page's.
+func closedRoot(n *protocol.Node) *protocol.Node {
+	if n == nil {
+		return nil
+	}
+	for _, root := range n.ShadowRoots {
+		if root.ShadowRootType == protocol.ShadowRootTypeClosed {
+			return root
+		}
+	}
+	return nil
+}

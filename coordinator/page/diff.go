@@ -1,0 +1,168 @@
+package page
+
+import (
+	"slices"
+	"strings"
+)
+
+// diff shows what the lines of a snapshot have become: gone ones behind "-", new
+// ones behind "+", and behind a space the lines that they stand below, so that one
+// sees where they are. The same text gives nothing.
+func diff(before, after string) string {
+	return showDiff(diffLines(splitLines(before), splitLines(after)))
+}
+
+func splitLines(s string) []string { return slices.Collect(strings.Lines(s)) }
+
+// diffLine is one line of both texts in one order: ' ' in both, '-' or '+'.
+type diffLine struct {
+	mark byte
+	text string
+}
+
+// diffLines pairs the lines that each text has once and that come in the same
+// order in both, then what is equal next to those. Refs make nearly every line
+// of a snapshot unique, so that this is as good as a shortest edit and takes
+// time in proportion to the lines (Cohen's patience diff).
+func diffLines(before, after []string) []diffLine {
+	var out []diffLine
+	x, y := 0, 0
+	until := func(endX, endY int) {
+		startX, startY := x, y
+		for startX < endX && startY < endY && before[startX] == after[startY] {
+			out = append(out, diffLine{' ', after[startY]})
+			startX, startY = startX+1, startY+1
+		}
+		common := 0
+		for endX-common > startX && endY-common > startY && before[endX-common-1] == after[endY-common-1] {
+			common++
+		}
+		gone, fresh := before[startX:endX-common], after[startY:endY-common]
+		// What is new further in than the first that has gone belongs to what is
+		// above both.
+		inner := 0
+		for len(gone) > 0 && inner < len(fresh) && indentOf(fresh[inner]) > indentOf(gone[0]) {
+			inner++
+		}
+		for _, line := range fresh[:inner] {
+			out = append(out, diffLine{'+', line})
+		}
+		for _, line := range gone {
+			out = append(out, diffLine{'-', line})
+		}
+		for _, line := range fresh[inner:] {
+			out = append(out, diffLine{'+', line})
+		}
+		for _, line := range after[endY-common : endY] {
+			out = append(out, diffLine{' ', line})
+		}
+		x, y = endX, endY
+	}
+	for _, pair := range anchors(before, after) {
+		until(pair.x, pair.y)
+		out = append(out, diffLine{' ', after[y]})
+		x, y = x+1, y+1
+	}
+	until(len(before), len(after))
+	return out
+}
+
+type pair struct{ x, y int }
+
+// anchors are the lines that both texts have exactly once, as many as come in
+// the same order in both (a longest increasing subsequence).
+func anchors(before, after []string) []pair {
+	type place struct{ count, at int }
+	where := func(lines []string) map[string]place {
+		m := make(map[string]place, len(lines))
+		for i, line := range lines {
+			m[line] = place{m[line].count + 1, i}
+		}
+		return m
+	}
+	inBefore, inAfter := where(before), where(after)
+	var pairs []pair
+	for y, line := range after {
+		if p := inBefore[line]; p.count == 1 && inAfter[line].count == 1 {
+			pairs = append(pairs, pair{p.at, y})
+		}
+	}
+	// tails[n] is the pair with the smallest x that ends a sequence of n+1.
+	var tails []int
+	previous := make([]int, len(pairs))
+	for i, p := range pairs {
+		n, _ := slices.BinarySearchFunc(tails, p.x, func(t, x int) int { return pairs[t].x - x })
+		previous[i] = -1
+		if n > 0 {
+			previous[i] = tails[n-1]
+		}
+		if n == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[n] = i
+		}
+	}
+	if len(tails) == 0 {
+		return nil
+	}
+	longest := make([]pair, len(tails))
+	for i, n := tails[len(tails)-1], len(tails)-1; i >= 0; i, n = previous[i], n-1 {
+		longest[n] = pairs[i]
+	}
+	return longest
+}
+
+func showDiff(lines []diffLine) string {
+	keep := make([]bool, len(lines))
+	for i, line := range lines {
+		if line.mark != ' ' {
+			other := byte('+' + '-' - line.mark)
+			keepWithContext(keep, i, func(i int) (string, bool) { return lines[i].text, lines[i].mark != other })
+		}
+	}
+	var b strings.Builder
+	for i, line := range lines {
+		if keep[i] {
+			b.WriteByte(line.mark)
+			b.WriteByte(' ')
+			b.WriteString(line.text)
+		}
+	}
+	return b.String()
+}
+
+// keepWithContext marks a line of an outline, those that it stands below, and
+// where its roles are left out the line that says them.
+//
+// text returns a line, and whether it counts.
+func keepWithContext(keep []bool, i int, text func(int) (string, bool)) {
+	keep[i] = true
+	line, _ := text(i)
+	level, ditto := indentOf(line), isDitto(line)
+	for i--; i >= 0; i-- {
+		line, counts := text(i)
+		at := indentOf(line)
+		switch {
+		case !counts:
+		case at < level:
+			if keep[i] {
+				return
+			}
+			keep[i], level, ditto = true, at, false
+		case at == level && ditto && !isDitto(line):
+			keep[i], ditto = true, false
+		}
+		if level == 0 && !ditto {
+			return
+		}
+	}
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// isDitto says whether a line of an outline has the roles of the one above it,
+// see snapshot.js.
+func isDitto(line string) bool {
+	line = strings.TrimLeft(line, " ")
+	return strings.HasPrefix(line, `- "`) || strings.HasPrefix(line, "- [")
+}

@@ -1,0 +1,7 @@
+function (root) {
+  // Keeps a closed shadow root of this element, which the browser has told of:
+  // its elements can be seen and acted on like those of an open one. Without one
+  // the element is not asked about again.
+  globalThis.asked.add(this);
+  if (root) globalThis.closedRoots.set(this, root);
+}
