@@ -8,10 +8,14 @@ import (
 	_ "image/jpeg" // DecodeConfig reads the size of what the browser made
 	_ "image/png"
 	"math"
+	"strconv"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
 )
 
 const defaultQuality = 80
@@ -35,8 +39,14 @@ func (p *Page) Screenshot(ctx context.Context, opts ScreenshotOptions) (Image, e
 	default:
 		return Image{}, fmt.Errorf("%s: unknown format %q: png, jpeg and webp are known", doing, opts.Format)
 	}
-	if opts.Target != "" && opts.FullPage {
-		return Image{}, fmt.Errorf("%s: an element and the full page cannot both be asked for", doing)
+	if opts.Target != "" && (opts.FullPage || opts.Clip != nil) {
+		return Image{}, fmt.Errorf("%s: an element and another part of the page cannot both be asked for", doing)
+	}
+	if c := opts.Clip; c != nil && (c.Width <= 0 || c.Height <= 0 || c.X < 0 || c.Y < 0) {
+		return Image{}, fmt.Errorf("%s: the clip has no size or begins outside", doing)
+	}
+	if opts.Quality < 1 || opts.Quality > 100 {
+		return Image{}, fmt.Errorf("%s: quality %d: want 1 to 100", doing, opts.Quality)
 	}
 	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
 	if err != nil {
@@ -52,6 +62,10 @@ func (p *Page) Screenshot(ctx context.Context, opts ScreenshotOptions) (Image, e
 
 func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppage.CaptureScreenshotParams) (Image, error) {
 	if err := p.emulateFocus(ctx); err != nil {
+		return Image{}, err
+	}
+	ratio, err := p.session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "devicePixelRatio", Silent: new(true)})
+	if err != nil {
 		return Image{}, err
 	}
 	metrics, err := protocol.Call(ctx, p.session, cdppage.GetLayoutMetrics, protocol.Empty{})
@@ -72,7 +86,19 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 		clip.X, clip.Y, clip.Width, clip.Height = 0, 0, content.Width, content.Height
 		params.CaptureBeyondViewport = new(true)
 	}
-	clip.Scale = scale(clip.Width, clip.Height, opts.MaxWidth, opts.MaxHeight)
+	if c := opts.Clip; c != nil {
+		clip.X, clip.Y, clip.Width, clip.Height = clip.X+c.X, clip.Y+c.Y, c.Width, c.Height
+		params.CaptureBeyondViewport = new(true)
+	}
+	density, err := deviceDensity(ctx, ratio)
+	if err != nil {
+		return Image{}, err
+	}
+	if opts.Device {
+		clip.Scale = scale(clip.Width*density, clip.Height*density, opts.MaxWidth, opts.MaxHeight)
+	} else {
+		clip.Scale = scale(clip.Width, clip.Height, opts.MaxWidth, opts.MaxHeight) / density
+	}
 	params.Clip = clip
 	r, err := p.captureFrame(ctx, params)
 	if err != nil {
@@ -80,10 +106,9 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	}
 	img := Image{
 		Data: r.Data, Format: opts.Format,
-		Width: int(math.Round(clip.Width * clip.Scale)), Height: int(math.Round(clip.Height * clip.Scale)),
+		Width: int(math.Round(clip.Width * clip.Scale * density)), Height: int(math.Round(clip.Height * clip.Scale * density)),
 	}
-	// On a screen of higher density the image has more pixels than CSS says; webp
-	// is not read by the standard library.
+	// webp is not read by the standard library.
 	if config, _, err := image.DecodeConfig(bytes.NewReader(r.Data)); err == nil {
 		img.Width, img.Height = config.Width, config.Height
 	}
@@ -99,6 +124,22 @@ func (p *Page) captureFrame(ctx context.Context, params cdppage.CaptureScreensho
 	kick := time.AfterFunc(frameKick, func() { p.draw(ctx) })
 	defer kick.Stop()
 	return protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, params)
+}
+
+// deviceDensity is how many pixels of the screen a CSS pixel has. The page tells
+// it, so that what cannot be is not believed.
+func deviceDensity(ctx context.Context, ratio *cdp.Pending) (float64, error) {
+	var r runtime.EvaluateResult
+	if err := ratio.Wait(ctx, &r); err != nil {
+		return 0, err
+	}
+	density := 1.0
+	if r.Result != nil {
+		if n, err := strconv.ParseFloat(string(r.Result.Value), 64); err == nil && n >= 0.1 && n <= 10 {
+			density = n
+		}
+	}
+	return density, nil
 }
 
 func scale(width, height float64, maxWidth, maxHeight int) float64 {

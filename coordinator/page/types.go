@@ -132,11 +132,16 @@ type Field struct {
 type ScreenshotOptions struct {
 	Target    string // only this element
 	FullPage  bool   // the whole page, not the viewport
+	Clip      *Clip  // only this part of the viewport, or of the full page
+	Device    bool   // a pixel of the screen is one of the image; else a CSS pixel is
 	Format    string // png (default), jpeg or webp
 	Quality   int    // of jpeg and webp, 1 to 100; 0 means 80
 	MaxWidth  int    // scaled down to fit, by the browser; 0: no limit
 	MaxHeight int    // likewise
 }
+
+// Clip is a part of a page, in CSS pixels.
+type Clip struct{ X, Y, Width, Height float64 }
 
 // Image is a screenshot.
 type Image struct {

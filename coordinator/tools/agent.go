@@ -48,6 +48,7 @@ type agent struct {
 	told       bool   // the agent has been told that the browser is our own
 	passedOver string // the window that came too late
 	toldOver   bool   // the agent has been told of it
+	long       longText
 }
 
 // link is an agent's connection to one browser.

@@ -53,6 +53,7 @@ func CheckCaps(names []string) error {
 func (s *Server) addCapTools() {
 	for name, addSet := range map[string]func(){
 		capNetwork:     s.addRouteTools,
+		capPDF:         s.addPDFTools,
 		capPerformance: s.addPerformanceTools,
 		capStorage:     s.addStorageTools,
 		capTesting:     s.addTestingTools,

@@ -52,6 +52,7 @@ func capTools(t *testing.T, name string) map[string][]string {
 func TestCapsMatchPlaywrightMCP(t *testing.T) {
 	for _, name := range []string{
 		capNetwork,
+		capPDF,
 		capStorage,
 		capTesting,
 		capVision,

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,10 +20,11 @@ type inWindow struct {
 func (in inWindow) window() string { return in.Window }
 
 type snapshotIn struct {
-	Target   string `json:"target,omitempty" jsonschema:"Only this ref or CSS selector"`
-	Depth    int    `json:"depth,omitempty"`
-	Filter   string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref"`
-	Filename string `json:"filename,omitempty"`
+	Target string `json:"target,omitempty" jsonschema:"Only this ref or CSS selector"`
+	Depth  int    `json:"depth,omitempty"`
+	Filter string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref"`
+	Diff   bool   `json:"diff,omitempty" jsonschema:"only what changed since the last one"`
+	partIn
 	inWindow
 }
 
@@ -37,7 +39,10 @@ type screenshotIn struct {
 	Element  string `json:"element,omitempty"`
 	Target   string `json:"target,omitempty" jsonschema:"Only this ref or CSS selector"`
 	FullPage bool   `json:"fullPage,omitempty"`
+	Clip     string `json:"clip,omitempty" jsonschema:"x,y,width,height"`
 	Type     string `json:"type,omitempty" jsonschema:"png (default), jpeg or webp"`
+	Quality  int    `json:"quality,omitempty"`
+	Scale    string `json:"scale,omitempty" jsonschema:"css (default) or device pixels"`
 	Filename string `json:"filename,omitempty"`
 	inWindow
 }
@@ -72,9 +77,13 @@ func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen, err := p.Snapshot(ctx, page.SnapshotOptions{
-		Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive",
-	})
+	options := page.SnapshotOptions{Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive", Diff: in.Diff}
+	what := fmt.Sprintf("snapshot %+v", options)
+	if rest, ok := a.restOf(what, in.partIn); ok {
+		out := a.begin()
+		return out, a.part(ctx, out, in.partIn, what, rest)
+	}
+	seen, err := p.Snapshot(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +92,14 @@ func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 	if d := p.Dialog(); d != nil {
 		out.quotef("A JavaScript %s dialog is open: %q", d.Type, d.Message)
 	}
-	return out, a.textOrFile(ctx, out, in.Filename, "snapshot", seen.Text)
+	switch {
+	case seen.Diff && seen.Text == "":
+		out.addf("Nothing has changed since the last snapshot.")
+		return out, nil
+	case seen.Diff:
+		out.addf("Since the last snapshot:")
+	}
+	return out, a.part(ctx, out, in.partIn, what, seen.Text)
 }
 
 func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
@@ -132,7 +148,17 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
-	options := page.ScreenshotOptions{Target: in.Target, FullPage: in.FullPage, Format: format}
+	if err := oneOf("scale", in.Scale, "", "css", "device"); err != nil {
+		return nil, err
+	}
+	options := page.ScreenshotOptions{Target: in.Target, FullPage: in.FullPage, Format: format, Quality: in.Quality, Device: in.Scale == "device"}
+	if in.Clip != "" {
+		options.Clip = &page.Clip{}
+		c := options.Clip
+		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Clip, " ", ""), "%g,%g,%g,%g", &c.X, &c.Y, &c.Width, &c.Height); n != 4 {
+			return nil, fmt.Errorf("clip %q: want x,y,width,height in CSS pixels: %w", in.Clip, err)
+		}
+	}
 	if file == "" {
 		options.MaxWidth, options.MaxHeight = maxImage, maxImage
 	}

@@ -59,16 +59,20 @@ func listTools(t *testing.T, session *mcp.ClientSession) []*mcp.Tool {
 
 // extra are our parameters that Playwright MCP does not have.
 var extra = map[string][]string{
-	"browser_navigate":    {"action"}, // chrome-devtools-mcp's way to go back, forward and reload
-	"browser_snapshot":    {"filter"},
-	"browser_wait_for":    {"url", "expression", "networkIdle"},
-	"browser_file_upload": {"target"}, // theirs answers a file chooser that a click opened
+	"browser_navigate":        {"action"}, // chrome-devtools-mcp's way to go back, forward and reload
+	"browser_snapshot":        {"filter", "diff", "page"},
+	"browser_take_screenshot": {"clip", "quality"},
+	"browser_find":            {"page"},
+	"browser_wait_for":        {"url", "expression", "networkIdle"},
+	"browser_file_upload":     {"target"}, // theirs answers a file chooser that a click opened
 }
 
 // alone are the tools for what Playwright MCP has no tool for, or not one.
 var alone = map[string]string{
-	"browser_emulate": "theirs, browser_emulate_media, is a part of it, by the same parameters",
-	"browser_fetch":   "theirs run code of their own for it",
+	"browser_emulate":  "theirs, browser_emulate_media, is a part of it, by the same parameters",
+	"browser_fetch":    "theirs run code of their own for it",
+	"browser_markdown": "theirs has only the snapshot to read a page",
+	"browser_dom":      "theirs run code of their own for it",
 }
 
 func TestToolsMatchPlaywrightMCP(t *testing.T) {

@@ -18,7 +18,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   const MAX_SUSPECTS = 200;
   const suspects = globalThis.suspects = [];
   const root = this instanceof Element ? this : document.documentElement;
-  const MAX_NAME = 200, MAX_TEXT = 1000, MAX_OPTIONS = 300;
+  const MAX_NAME = 200, MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300;
   const fresh = [];
 
   const squash = (s) => s.replace(/\s+/g, " ").trim();

@@ -1,0 +1,170 @@
+package page
+
+import (
+	"bytes"
+	"image/png"
+	"strings"
+	"testing"
+)
+
+func TestMarkdown(t *testing.T) {
+	p, url := open(t, `<!doctype html><title>Notes</title>
+<header>Site name</header><nav><a href=/x>Elsewhere</a></nav>
+<main><h1>The <em>first</em> heading</h1>
+<p>Some <b>bold</b>, some <i>italic</i> and <code>a_b*c</code>, a <a href="/docs?a=1">link to <b>docs</b></a>.<br>Next line * with [marks].</p>
+<div style="display:none">Hidden</div><div aria-hidden=true>Silent</div>
+<ul><li>One<li>Two<ul><li>Deeper</ul><li><p>Three</p><p>and more</p></ul>
+<ol start=3><li>c<li>d</ol>
+<pre><code class="language-go">func main() {
+	x := 1
+}</code></pre>
+<blockquote><p>Said</p><p>twice</p></blockquote>
+<table><caption>Ages</caption><tr><th>Who<th>Age<tr><td>Ann | Bob<td>30</table>
+<img src="/logo.png" alt="Logo"><hr>
+<dl><dt>Term<dd>Meaning</dl>
+<my-part><span slot=s>slotted</span></my-part>
+<label><input type=checkbox checked> done</label>
+<button>Press</button><script>1</script></main><footer>Imprint</footer>
+<script>customElements.define('my-part', class extends HTMLElement { constructor() { super(); this.attachShadow({mode:'open'}).innerHTML = '<h3>In the shadow</h3><slot name=s></slot>' } })</script>`)
+	read, err := p.Markdown(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "# The *first* heading\n\nSome **bold**, some *italic* and `a_b*c`, a [link to **docs**](" + url + `/docs?a=1).  
+Next line \* with \[marks\].
+
+- One
+- Two
+  - Deeper
+- Three
+
+  and more
+
+3. c
+4. d
+
+` + "```go\nfunc main() {\n\tx := 1\n}\n```" + `
+
+> Said
+>
+> twice
+
+Ages
+
+| Who | Age |
+| --- | --- |
+| Ann \| Bob | 30 |
+
+![Logo](` + url + `/logo.png)
+
+---
+
+**Term**
+: Meaning
+
+### In the shadow
+
+slotted
+
+[x] done`
+	if read.Title != "Notes" || read.URL != url+"/" || read.Text != want {
+		t.Errorf("%q at %s:\n%s\n\nwant:\n%s", read.Title, read.URL, read.Text, want)
+	}
+	if part, err := p.Markdown(t.Context(), "nav"); err != nil || part.Text != "[Elsewhere]("+url+"/x)" {
+		t.Errorf("of a target: %q %v", part.Text, err)
+	}
+}
+
+func TestHTML(t *testing.T) {
+	p, _ := open(t, `<!doctype html><div id=a class=x><p>hi</p></div><div id=host></div>
+<script>a.dataset.late = 1; const s = host.attachShadow({mode:'closed'}); s.innerHTML = '<button>In</button>'</script>`)
+	snapshot(t, p)
+	for target, want := range map[string]string{
+		"#a":    `<div id="a" class="x" data-late="1"><p>hi</p></div>`,
+		"#host": `<div id="host"><template shadowrootmode="closed"><button>In</button></template></div>`,
+	} {
+		if got, err := p.HTML(t.Context(), target); err != nil || got != want {
+			t.Errorf("%s: %q, %v", target, got, err)
+		}
+	}
+	if got, err := p.HTML(t.Context(), ""); err != nil || !strings.HasPrefix(got, "<html><head>") || !strings.Contains(got, "<button>In</button>") {
+		t.Errorf("the document: %q, %v", got, err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	p, _ := open(t, `<!doctype html><main aria-label=All><ul><li><a href=#>Tea</a> <button>Buy tea</button><li><a href=#>Coffee</a> <button>Buy coffee</button></ul>
+<p>`+strings.Repeat("long words ", 300)+`needle `+strings.Repeat("and more ", 300)+`</p><iframe srcdoc="<button>Framed coffee</button>" title=f></iframe></main>
+<script>for (let i = 0; i < 60; i++) document.body.insertAdjacentHTML('beforeend', '<p>Row ' + i + '</p><hr>')</script>`)
+	found, err := p.Find(t.Context(), FindOptions{Text: "COFFEE"})
+	if err != nil || found.Matches != 2 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	contains(t, found.Text, "- main \"All\":\n  - list:\n    - link \"Coffee\" [ref=", `button "Buy coffee" [ref=`, `  - iframe "f":`, `button "Framed coffee" [ref=`)
+	if strings.Contains(found.Text, "Tea") {
+		t.Errorf("what does not match is shown:\n%s", found.Text)
+	}
+	if _, err := p.Click(t.Context(), ref(t, found.Text, "Framed coffee"), ClickOptions{}); err != nil {
+		t.Error(err)
+	}
+	if found, err := p.Find(t.Context(), FindOptions{Regexp: "n[e]{2}dle"}); err != nil || found.Matches != 1 || !strings.Contains(found.Text, "long words needle and more") || len(found.Text) > 600 {
+		t.Errorf("far down a long text: %v %+v", err, found)
+	}
+	if found, err := p.Find(t.Context(), FindOptions{Regexp: "^Row \\d+$"}); err != nil || found.Matches != 60 || strings.Count(found.Text, "Row") != MaxFound {
+		t.Errorf("many: %v %+v", err, found)
+	}
+	for _, bad := range []FindOptions{{}, {Text: "a", Regexp: "b"}, {Regexp: "("}} {
+		if _, err := p.Find(t.Context(), bad); err == nil {
+			t.Errorf("%+v is no error", bad)
+		}
+	}
+}
+
+func TestPDF(t *testing.T) {
+	p, _ := open(t, "<!doctype html><p>paper")
+	if data, err := p.PDF(t.Context()); err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) {
+		t.Errorf("%.20q %v", data, err)
+	}
+}
+
+// Of a screen with two pixels for each CSS pixel, parts of the page, and colours
+// where they belong.
+func TestScreenshotParts(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0}div{width:50px;height:50px}</style><div style="background:red"></div><div style="background:lime"></div><div style="height:3000px"></div><div style="background:blue"></div>`)
+	if err := p.session.Call(t.Context(), "Emulation.setDeviceMetricsOverride", map[string]any{"width": 400, "height": 300, "deviceScaleFactor": 2, "mobile": false}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name          string
+		opts          ScreenshotOptions
+		width, height int
+		r, g, b       uint32 // of the middle
+	}{
+		{"css pixels", ScreenshotOptions{Clip: &Clip{0, 0, 50, 50}}, 50, 50, 255, 0, 0},
+		{"device pixels", ScreenshotOptions{Clip: &Clip{0, 50, 50, 50}, Device: true}, 100, 100, 0, 255, 0},
+		{"device pixels, limited", ScreenshotOptions{Clip: &Clip{0, 50, 50, 50}, Device: true, MaxWidth: 80}, 80, 80, 0, 255, 0},
+		{"of the whole page", ScreenshotOptions{FullPage: true, Clip: &Clip{0, 3100, 40, 20}}, 40, 20, 0, 0, 255},
+		{"viewport", ScreenshotOptions{}, 400, 300, 255, 255, 255},
+		{"an element", ScreenshotOptions{Target: "div:nth-of-type(2)"}, 50, 50, 0, 255, 0},
+	} {
+		img, err := p.Screenshot(t.Context(), test.opts)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		decoded, err := png.Decode(bytes.NewReader(img.Data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := decoded.Bounds()
+		r, g, b, _ := decoded.At(size.Dx()/2, size.Dy()/2).RGBA()
+		if size.Dx() != test.width || size.Dy() != test.height || r>>8 != test.r || g>>8 != test.g || b>>8 != test.b {
+			t.Errorf("%s: %d × %d, middle %d,%d,%d", test.name, size.Dx(), size.Dy(), r>>8, g>>8, b>>8)
+		}
+	}
+	for _, bad := range []ScreenshotOptions{{Clip: &Clip{0, 0, 0, 5}}, {Target: "div", Clip: &Clip{0, 0, 5, 5}}, {Format: "jpeg", Quality: 101}} {
+		if _, err := p.Screenshot(t.Context(), bad); err == nil {
+			t.Errorf("%+v is no error", bad)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+function () {
+  // The readable part of this document (or of the element that this is) as
+  // Markdown: what it shows, without what is there on every page of a site.
+  const skipped = new Set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON SELECT DATALIST VIDEO AUDIO".split(" "));
+  const around = "nav,aside,footer,[role=navigation],[role=complementary],[role=contentinfo],[role=search],[role=banner]";
+  const given = this instanceof Element;
+  const pick = () => {
+    for (const selector of ["main,[role=main]", "article"]) {
+      const found = [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility() && e.innerText.trim());
+      if (found.length === 1) return found[0];
+    }
+    return document.body ?? document.documentElement;
+  };
+  const root = given ? this : pick();
+  const flat = (n) => {
+    const shadow = n.shadowRoot ?? globalThis.closedRoots?.get(n);
+    if (shadow) return shadow.childNodes;
+    if (n.nodeName === "SLOT") {
+      const assigned = n.assignedNodes();
+      if (assigned.length) return assigned;
+    }
+    return n.childNodes;
+  };
+  const seen = (e) => {
+    if (skipped.has(e.nodeName) || e.ariaHidden === "true") return false;
+    const style = getComputedStyle(e);
+    if (style.display === "contents") return true;
+    return style.display !== "none" && style.visibility === "visible" && e.checkVisibility();
+  };
+  const shows = (e) => seen(e) && (given || e === root || !e.matches(around) && !(e.nodeName === "HEADER" && !e.closest("article,main,section")));
+  const isBlock = (e) => !/^(inline|contents|ruby)/.test(getComputedStyle(e).display);
+  const escape = (s) => s.replace(/[\\`*_[\]<]/g, "\\$&");
+  const url = (s) => { try { return new URL(s, document.baseURI).href; } catch { return s; } };
+
+  // inline is what stands in one line; blocks inside of it are set apart.
+  function inline(n, raw) {
+    let s = "";
+    for (const c of flat(n)) {
+      if (c.nodeType === 3) s += raw ? c.nodeValue : escape(c.nodeValue.replace(/\s+/g, " "));
+      else if (c.nodeType === 1 && (c.nodeName === "BR" || seen(c))) s += phrase(c, raw);
+    }
+    return s;
+  }
+  const wrap = (mark, s) => { const t = s.trim(); return t ? s.replace(t, () => mark + t + mark) : s; };
+  function phrase(e, raw) {
+    switch (e.nodeName) {
+      case "BR": return raw ? "\n" : "  \n";
+      case "A": {
+        const text = inline(e).trim(), href = e.getAttribute("href");
+        return !text ? "" : href && !href.startsWith("javascript:") ? `[${text.replace(/\s*\n\s*/g, " ")}](${url(href)})` : text;
+      }
+      case "STRONG": case "B": return wrap("**", inline(e));
+      case "EM": case "I": return wrap("*", inline(e));
+      case "DEL": case "S": return wrap("~~", inline(e));
+      case "CODE": case "KBD": case "SAMP": case "TT": { const t = inline(e, true).trim(); return raw ? t : t ? "`" + t + "`" : ""; }
+      case "IMG": return e.alt ? `![${escape(e.alt)}](${e.src.startsWith("data:") ? "" : e.currentSrc || e.src})` : "";
+      case "INPUT": return ["hidden", "submit", "button", "password"].includes(e.type) ? "" : ["checkbox", "radio"].includes(e.type) ? (e.checked ? "[x] " : "[ ] ") : escape(e.value);
+      case "TEXTAREA": return escape(e.value);
+      case "SUP": { const t = inline(e).trim(); return t ? `^${t}` : ""; }
+    }
+    return isBlock(e) ? ` ${inline(e, raw)} ` : inline(e, raw);
+  }
+  const tidy = (s) => s.replace(/[ \t]+/g, " ").replace(/ ?\n ?/g, (m) => (m.startsWith(" ") ? "  \n" : "\n")).trim();
+  const indent = (s, by) => s.split("\n").map((l) => (l ? by + l : l)).join("\n");
+
+  // blocks is a list of blocks of Markdown.
+  function blocks(n) {
+    const out = [];
+    let line = "";
+    const flush = () => {
+      const t = tidy(line);
+      if (t) out.push(t);
+      line = "";
+    };
+    for (const c of flat(n)) {
+      if (c.nodeType === 3) line += escape(c.nodeValue.replace(/\s+/g, " "));
+      else if (c.nodeType === 1 && (c.nodeName === "BR" || shows(c))) {
+        const inner = c.nodeName !== "BR" && (isBlock(c) || c.nodeName === "IFRAME" || holdsBlock(c));
+        if (!inner) { line += phrase(c); continue; }
+        flush();
+        out.push(...block(c));
+      }
+    }
+    flush();
+    return out;
+  }
+  const holdsBlock = (e) => getComputedStyle(e).display === "contents" || [...flat(e)].some((c) => c.nodeType === 1 && seen(c) && isBlock(c));
+
+  function block(e) {
+    const heading = /^H([1-6])$/.exec(e.nodeName);
+    if (heading) { const t = tidy(inline(e)).replace(/\s*\n/g, " "); return t ? ["#".repeat(+heading[1]) + " " + t] : []; }
+    switch (e.nodeName) {
+      case "PRE": {
+        const text = (e.innerText ?? "").replace(/\n$/, ""), fence = text.includes("```") ? "````" : "```";
+        const language = /language-([\w+#-]+)/.exec((e.querySelector("code") ?? e).className)?.[1] ?? "";
+        return text.trim() ? [`${fence}${language}\n${text}\n${fence}`] : [];
+      }
+      case "BLOCKQUOTE": { const t = blocks(e).join("\n\n"); return t ? [t.split("\n").map((l) => ("> " + l).trimEnd()).join("\n")] : []; }
+      case "HR": return ["---"];
+      case "UL": case "OL": case "MENU": return list(e);
+      case "DL": return [blocks(e).join("\n")].filter(Boolean);
+      case "DT": { const t = tidy(inline(e)); return t ? [`**${t}**`] : []; }
+      case "DD": { const t = blocks(e).join("\n\n"); return t ? [": " + indent(t, "  ").trimStart()] : []; }
+      case "TABLE": return table(e);
+      case "IFRAME": return e.src && !e.src.startsWith("about:") ? [`[frame: ${escape(e.title || e.src)}](${e.src})`] : [];
+      case "INPUT": case "TEXTAREA": case "IMG": case "A": { const t = holdsBlock(e) ? "" : tidy(phrase(e)); return t ? [t] : blocks(e); }
+    }
+    return blocks(e);
+  }
+  function list(e) {
+    const items = [];
+    let n = e.start ?? 1;
+    for (const li of flat(e)) {
+      if (li.nodeType !== 1 || !shows(li)) continue;
+      const parts = blocks(li), mark = e.nodeName === "OL" ? `${n++}. ` : "- ";
+      if (!parts.length) continue;
+      const loose = parts.slice(1).some((p) => !/^(- |\d+\. )/.test(p));
+      items.push(mark + indent(parts.join(loose ? "\n\n" : "\n"), " ".repeat(mark.length)).trimStart());
+    }
+    return items.length ? [items.join("\n")] : [];
+  }
+  function table(e) {
+    const rows = [...e.rows].filter(seen).map((r) => [...r.cells].filter(seen));
+    // A table that only lays out, or holds others, is not one to read.
+    if (!rows.length || e.querySelector("table") || Math.max(...rows.map((r) => r.length)) < 2) return blocksOfCells(rows);
+    const width = Math.max(...rows.map((r) => r.reduce((n, c) => n + c.colSpan, 0)));
+    const cell = (c) => tidy(inline(c)).replace(/\s*\n\s*/g, " ").replace(/\|/g, "\\|");
+    const print = (cells) => "| " + Array.from({ length: width }, (_, i) => cells[i] ?? "").join(" | ") + " |";
+    const texts = rows.map((r) => r.flatMap((c) => [cell(c), ...Array(Math.max(c.colSpan - 1, 0)).fill("")]));
+    const head = rows[0].every((c) => c.nodeName === "TH") ? texts.shift() : [];
+    const caption = e.caption && seen(e.caption) ? [tidy(inline(e.caption))] : [];
+    return [...caption, [print(head), "|" + " --- |".repeat(width), ...texts.map(print)].join("\n")];
+  }
+  const blocksOfCells = (rows) => rows.flatMap((r) => r.flatMap((c) => blocks(c)));
+
+  const text = block(root).join("\n\n").replace(/[ \t]+$/gm, (s, at, whole) => (s === "  " && whole[at + 2] === "\n" ? s : ""));
+  return { title: document.title, url: location.href, text };
+}

@@ -1,0 +1,69 @@
+package tools
+
+import (
+	"context"
+	"strings"
+)
+
+// partIn is embedded by the tools whose text may be too long for one answer.
+type partIn struct {
+	Filename string `json:"filename,omitempty"`
+	Page     int    `json:"page,omitempty" jsonschema:"of a long answer, from 1"`
+}
+
+// maxAnswer is how many bytes of a page's text one answer has at most: about
+// 10,000 tokens, which hosts still take.
+const maxAnswer = 40_000
+
+// longText is the last text that did not fit into one answer: its other parts are
+// of the same moment.
+type longText struct{ what, text string }
+
+// restOf returns the text that a further part was asked of.
+func (a *agent) restOf(what string, in partIn) (string, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if in.Page < 2 || in.Filename != "" || a.long.what != what {
+		return "", false
+	}
+	return a.long.text, true
+}
+
+// part adds the part of the text that was asked for, and says how to get the
+// others; or it saves the whole where a file is asked for.
+func (a *agent) part(ctx context.Context, out *answer, in partIn, what, text string) error {
+	if in.Filename != "" || len(text) <= maxAnswer {
+		name, _, _ := strings.Cut(what, " ")
+		return a.textOrFile(ctx, out, in.Filename, name, strings.TrimSuffix(text, "\n"))
+	}
+	a.mu.Lock()
+	a.long = longText{what, text}
+	a.mu.Unlock()
+	parts := cutLines(text, maxAnswer)
+	n := min(max(in.Page, 1), len(parts))
+	out.quote(strings.TrimSuffix(parts[n-1], "\n"))
+	if n < len(parts) {
+		out.addf("Part %d of %d (%d characters in all): ask for page %d, narrow it down, or give a filename.", n, len(parts), len(text), n+1)
+	} else {
+		out.addf("Part %d of %d, the last.", n, len(parts))
+	}
+	return nil
+}
+
+// cutLines cuts a text into parts of at most so many bytes, between lines where
+// that is possible.
+func cutLines(text string, most int) []string {
+	var parts []string
+	for len(text) > most {
+		end := strings.LastIndexByte(text[:most], '\n') + 1
+		if end < most/2 {
+			end = most
+			for end > 0 && text[end]&0xC0 == 0x80 { // within a character
+				end--
+			}
+		}
+		parts = append(parts, text[:end])
+		text = text[end:]
+	}
+	return append(parts, text)
+}
