@@ -212,7 +212,7 @@ func (p *peer) read() {
 // await waits until find, called with mu held, is true.
 func (p *peer) await(what string, find func() bool) {
 	p.t.Helper()
-	timeout := time.After(15 * time.Second)
+	timeout := time.After(40 * time.Second)
 	for {
 		p.mu.Lock()
 		found, err, changed := find(), p.err, p.changed

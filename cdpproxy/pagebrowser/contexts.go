@@ -141,10 +141,6 @@ func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool
 	l.gathering.replayed = len(l.gathering.events)
 	ids := l.gathering.ids()
 	l.mu.Unlock()
-	if len(ids) == 0 {
-		then(nil, nil)
-		return
-	}
 	dead := map[int64]bool{}
 	var frames map[string]bool
 	waiting := len(ids) + 1
@@ -192,9 +188,9 @@ func (g *gathering) hasDefault(dead map[int64]bool, frame string) bool {
 	return false
 }
 
-// recallDefault finds the page's default context where more than fifty others
-// were created after it, so that it is replayed no more. An object's id names
-// its context.
+// recallDefault finds the page's default context where it is not replayed: more
+// than fifty others were created after it, or somebody else's Runtime.disable has
+// made the debugger forget. An object's id names its context.
 func (l *link) recallDefault(then func()) {
 	const group = "browser-coordinator"
 	params := json.Value(`{"expression":"globalThis","silent":true,"objectGroup":"` + group + `"}`)

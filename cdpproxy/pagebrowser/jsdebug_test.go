@@ -298,7 +298,7 @@ func (d *jsDebug) only() *lentPage {
 // await waits until find, called with mu held, finds something.
 func (d *jsDebug) await(what string, find func() *lentPage) *lentPage {
 	d.t.Helper()
-	timeout := time.After(15 * time.Second)
+	timeout := time.After(40 * time.Second)
 	for {
 		d.mu.Lock()
 		p, changed := find(), d.changed
@@ -402,13 +402,7 @@ func (c *lentClient) hear(data []byte) {
 	if len(m.Params) == 0 {
 		m.Params = json.RawMessage("{}")
 	}
-	d.send(p.session, m.Method, string(m.Params), func(r reply) {
-		if r.Error != nil {
-			c.send(map[string]any{"id": m.ID, "error": r.Error})
-			return
-		}
-		c.send(map[string]any{"id": m.ID, "result": r.Result})
-	})
+	// What is replayed comes before the answer.
 	switch name {
 	case "enable":
 		d.mu.Lock()
@@ -436,6 +430,13 @@ func (c *lentClient) hear(data []byte) {
 		p.replays = kept
 		d.mu.Unlock()
 	}
+	d.send(p.session, m.Method, string(m.Params), func(r reply) {
+		if r.Error != nil {
+			c.send(map[string]any{"id": m.ID, "error": r.Error})
+			return
+		}
+		c.send(map[string]any{"id": m.ID, "result": r.Result})
+	})
 }
 
 // breakOff ends every connection to a page's shared CDP.
