@@ -7,10 +7,15 @@ import type { Run } from "../global";
 export class Agent {
   private constructor(private readonly client: Client) {}
 
-  /** Starts it in a folder, without any configuration. */
-  static async start(run: Run, folder: string): Promise<Agent> {
+  /** Starts it in a folder, without any configuration but what flags say. */
+  static async start(run: Run, folder: string, ...flags: string[]): Promise<Agent> {
     const client = new Client({ name: "e2e-agent", version: "1.0.0" });
-    const transport = new StdioClientTransport({ command: run.coordinator, args: ["mcp"], cwd: folder, env: run.env });
+    const transport = new StdioClientTransport({
+      command: run.coordinator,
+      args: ["mcp", ...flags],
+      cwd: folder,
+      env: run.env,
+    });
     await client.connect(transport);
     return new Agent(client);
   }
