@@ -425,6 +425,24 @@ func TestModeChanges(t *testing.T) {
 	}
 }
 
+// TestPlaywrightIsTold: it hears of refused code by an exception, the only error
+// of code that it does not take for a navigation.
+func TestPlaywrightIsTold(t *testing.T) {
+	_, addr := ruled(t, newHuman(access.View), sharedChromium(t).url, nil)
+	c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Playwright/1.65.1 (x64)"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseNow()
+	reply := exchange(t, c, `{"id":1,"sessionId":"s","method":"Runtime.evaluate","params":{"expression":"1"}}`)
+	if text := fmt.Sprint(reply); reply["id"] != 1.0 || reply["sessionId"] != "s" || reply["error"] != nil || !strings.Contains(text, "exceptionDetails") || !strings.Contains(text, `Runtime.evaluate refused: the access mode of this window is "view"`) {
+		t.Errorf("%v", reply)
+	}
+	if reply := exchange(t, c, `{"id":2,"method":"Target.createTarget","params":{"url":"about:blank"}}`); !strings.Contains(refusal(reply), `"view"`) {
+		t.Errorf("%v", reply)
+	}
+}
+
 // TestBrowserClose: no client ends the browser for the others, unless that is
 // allowed.
 func TestBrowserClose(t *testing.T) {

@@ -122,9 +122,9 @@ func (g *gate) apply(m *Message, raw []byte, v Verdict) error {
 	case Pass:
 		return g.relay.write(raw)
 	case Ignore:
-		return g.relay.down.say(doneReply(m))
+		return g.relay.down.say(doneReply(m, v.Result))
 	case End:
-		err := g.relay.down.say(doneReply(m))
+		err := g.relay.down.say(doneReply(m, nil))
 		g.relay.end(ending{code: closeNormal, reason: v.Reason})
 		return err
 	default:

@@ -46,7 +46,8 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 
 func (p *Proxy) handler(path string) http.Handler {
 	for prefix, h := range p.opts.Handlers {
-		if path == prefix || strings.HasSuffix(prefix, "/") && strings.HasPrefix(path, prefix) {
+		// A handler's path may be a secret (endpoint, standbyPath).
+		if sameSecret(path, prefix) || strings.HasSuffix(prefix, "/") && strings.HasPrefix(path, prefix) {
 			return h
 		}
 	}

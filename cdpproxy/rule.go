@@ -32,6 +32,8 @@ type Verdict struct {
 	// Later brings the final verdict on a message that waits; closed without
 	// one, it refuses.
 	Later <-chan Verdict
+	// Result is for Ignore what the client gets; nil: the empty object.
+	Result json.RawMessage
 	// Behind keeps the message behind those that still wait.
 	Behind bool
 }
@@ -44,7 +46,8 @@ const (
 	Pass Action = iota
 	// Refuse: the client gets a CDP error; the browser hears nothing.
 	Refuse
-	// Ignore: the client is answered as if done; the browser hears nothing.
+	// Ignore: the client is answered with Result as if done; the browser hears
+	// nothing.
 	Ignore
 	// End: the client is answered as if done, and its connection closed. For
 	// Browser.close, which would end the browser for everyone.
@@ -71,13 +74,17 @@ func errorReply(m *Message, code int, text string) []byte {
 	}{m.ID, cdpError{code, text}, m.Session})
 }
 
-// doneReply is the CDP answer to a command that has no result.
-func doneReply(m *Message) []byte {
+// doneReply is the CDP answer to a command that was not passed on; nil is the
+// result of those that have none.
+func doneReply(m *Message, result json.RawMessage) []byte {
+	if result == nil {
+		result = json.RawMessage("{}")
+	}
 	return reply(m, struct {
 		ID      json.RawMessage `json:"id,omitempty"`
-		Result  struct{}        `json:"result"`
+		Result  json.RawMessage `json:"result"`
 		Session string          `json:"sessionId,omitempty"`
-	}{m.ID, struct{}{}, m.Session})
+	}{m.ID, result, m.Session})
 }
 
 func reply(m *Message, v any) []byte {

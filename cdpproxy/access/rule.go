@@ -209,6 +209,9 @@ func (r *Rule) refuse(c *cdpproxy.Client, command Command, err error) cdpproxy.V
 		outcome = "refused: " + refused.Reason
 	}
 	r.tell(c, command, outcome, false)
+	if thrown := asException(c, command, err); thrown != nil {
+		return cdpproxy.Verdict{Action: cdpproxy.Ignore, Result: thrown}
+	}
 	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: err.Error()}
 }
 

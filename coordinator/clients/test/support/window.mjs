@@ -13,18 +13,18 @@ const clients = fileURLToPath(new URL("../..", import.meta.url));
 const repository = fileURLToPath(new URL("../../../..", import.meta.url));
 const run = promisify(execFile);
 
-/** Opens the window with `page` as its first page. */
-export async function openWindow(page) {
+/** Opens the window with `page` as its first page, and more flags of `coordinator window`. */
+export async function openWindow(page, ...flags) {
   const root = mkdtempSync(join(tmpdir(), "bc-clients-"));
   try {
-    return await open(root, page);
+    return await open(root, page, flags);
   } catch (error) {
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     throw error;
   }
 }
 
-async function open(root, page) {
+async function open(root, page, flags) {
   const folder = (name) => {
     mkdirSync(join(root, name), { recursive: true, mode: 0o700 });
     return join(root, name);
@@ -53,7 +53,7 @@ async function open(root, page) {
   chmodSync(executable, 0o755);
 
   const workspace = folder("workspace");
-  const args = ["window", "--headless", "--workspace", workspace, "--executable", executable, "--url", page];
+  const args = ["window", "--headless", "--workspace", workspace, "--executable", executable, "--url", page, ...flags];
   // The shell ends the window when its own input ends: also when this process is killed.
   const guard = 'name=$1; shift; "$name" "$@" & read -r _; kill -TERM $!; wait $!';
   const command = ["-c", guard, "guard", coordinator, ...args];
