@@ -107,6 +107,10 @@ async function start(root: string, mark: string): Promise<Run> {
   const user = folder("user");
   mkdirSync(join(user, "User"));
   writeFileSync(join(user, "User", "settings.json"), JSON.stringify(settings));
+  // The extension host takes its PATH from a login shell, not from us.
+  mkdirSync(join(user, "Machine"));
+  const machine = { "browserCoordinator.coordinatorPath": coordinator };
+  writeFileSync(join(user, "Machine", "settings.json"), JSON.stringify(machine));
   const places = ["--config", config, "--user-data-dir", user, "--extensions-dir", folder("extensions")];
   const codeServer = join(installed, "node_modules", ".bin", "code-server");
   execFileSync(codeServer, [...places, "--install-extension", packed], { env, stdio: ["ignore", "ignore", "inherit"] });

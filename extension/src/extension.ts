@@ -5,15 +5,14 @@ import type { Command } from "./core/connection";
 import { pickCommand } from "./core/pick";
 import { Sessions } from "./core/sessions";
 import { Store } from "./core/store";
-import { registerCommands } from "./vscode/commands";
 import { pageProxy, watchDebugging } from "./vscode/debug";
 import { openDebugger } from "./vscode/debugger";
 import { shareEditor } from "./vscode/editorcontext";
 import { shareEnvironment } from "./vscode/environment";
+import { Human } from "./vscode/human";
 import { offerMcpServer } from "./vscode/mcp";
 import { askToPick } from "./vscode/pick";
 import { openReviews } from "./vscode/review";
-import { describe, StatusItem } from "./vscode/status";
 import { Window } from "./vscode/window";
 
 let running: Window | undefined;
@@ -25,7 +24,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger();
   const review = openReviews(context.extensionUri);
+  const human = new Human(store);
   const commands: ReadonlyMap<string, Command> = new Map([
+    ...human.commands,
     ...debug.debugger.commands,
     ["pick.start", pickCommand(askToPick)],
     ["review.present", review.reviews.command],
@@ -33,28 +34,20 @@ export function activate(context: vscode.ExtensionContext): void {
   const window = new Window(context.extension.packageJSON.version, store, commands, log);
   running = window;
 
-  const status = new StatusItem();
-  const show = () => status.show(describe(window.serving, store.state));
-  const unsubscribe = store.subscribe(show);
-  show();
-
   context.subscriptions.push(
     log,
-    status,
-    { dispose: unsubscribe },
     { dispose: () => sessions.close() },
-    window.onDidChange(show),
     vscode.workspace.onDidChangeWorkspaceFolders(() => void window.refresh()),
     watchDebugging(sessions, log),
     debug.disposable,
     review.disposable,
+    human.show(context, window, log),
     shareEditor(store),
-    registerCommands(context.extensionUri, window, store, log),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),
   );
   void window.refresh();
-  log.debug(`activated in ${(performance.now() - started).toFixed(1)} ms`);
+  log.info(`activated in ${(performance.now() - started).toFixed(1)} ms`);
 }
 
 /** Has five seconds, and no editor any more. */

@@ -103,9 +103,9 @@ export class Pages {
 
   /** Whether it is a page that a person can see. */
   #seen(info: Members): boolean {
-    const { targetId, type, title, url } = info;
-    if (type !== "page" || String(url).startsWith("devtools://")) return false;
-    this.#pages.set(String(targetId), { id: String(targetId), title: String(title), url: String(url) });
+    if (!isPage(info)) return false;
+    const page = toPage(info);
+    this.#pages.set(page.id, page);
     this.#changed();
     return true;
   }
@@ -113,6 +113,25 @@ export class Pages {
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** The pages of a browser, now. */
+export async function listPages(browser: string): Promise<Page[]> {
+  const cdp = await Cdp.connect(browser);
+  try {
+    const { targetInfos } = await cdp.call("Target.getTargets");
+    return (targetInfos as Members[]).filter(isPage).map(toPage);
+  } finally {
+    cdp.close();
+  }
+}
+
+function isPage({ type, url }: Members): boolean {
+  return type === "page" && !String(url).startsWith("devtools://");
+}
+
+function toPage({ targetId, title, url }: Members): Page {
+  return { id: String(targetId), title: String(title), url: String(url) };
 }
 
 /** Has the page's events told from now on, and answers what it is now. */

@@ -89,7 +89,7 @@ export class Permissions {
     return new Promise((settle, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const waiting: Waiting = { arg, settle };
-      const asked = this.#asked.get(id) ?? { id: randomUUID(), client: arg.client, waiting: [] };
+      const asked = this.#asked.get(id) ?? { id: newId(), client: arg.client, waiting: [] };
       asked.waiting.push(waiting);
       this.#asked.set(id, asked);
       signal.addEventListener("abort", () => this.#givenUp(id, waiting, signal.reason, reject), { once: true });
@@ -108,8 +108,7 @@ export class Permissions {
     } else {
       const later = asked.waiting.splice(seen);
       this.#settle(asked, allowed("once"));
-      if (later.length > 0)
-        this.#asked.set(asked.client.id, { id: randomUUID(), client: asked.client, waiting: later });
+      if (later.length > 0) this.#asked.set(asked.client.id, { id: newId(), client: asked.client, waiting: later });
     }
     this.#changed();
   }
@@ -210,6 +209,11 @@ function readAsk(arg: Argument): PermissionAskArg {
     detail: arg.text("detail", 0),
     ...(page && { page: { title: page.text("title", 0), url: page.text("url", 0) } }),
   };
+}
+
+/** It stands in the links of a notification, which screen readers read out. */
+function newId(): string {
+  return randomUUID().slice(0, 8);
 }
 
 function allowed(scope: "once" | "session"): PermissionAskResult {

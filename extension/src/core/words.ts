@@ -3,7 +3,7 @@
 // buttons out of sight.
 
 import type { Question } from "./permission";
-import type { Client, PermissionAskArg } from "./protocol.generated";
+import type { Client, PermissionAskArg, State } from "./protocol.generated";
 
 /** Text of somebody else's, as one short line without links, control characters and changes of direction. */
 export function plain(text: string, most: number): string {
@@ -52,4 +52,13 @@ export function siteOf(url: string): string {
   } catch {
     return plain(url, 60);
   }
+}
+
+/** "Chrome 156", the browser's page where there is no more to know, or undefined where there is none. */
+export function browserName({ browser, pages }: Pick<State, "browser" | "pages">): string | undefined {
+  if (browser) {
+    const [name = "", version = ""] = plain(browser.product ?? "The browser", 60).split("/");
+    return `${name} ${version.split(".")[0]}`.trim();
+  }
+  return pages.length > 0 ? "The browser's page" : undefined;
 }

@@ -1,37 +1,47 @@
 // The commands, and the menu behind the status bar item.
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import * as vscode from "vscode";
+import type { Clients } from "../core/clients";
 import { reason } from "../core/log";
+import type { ConnectedClient } from "../core/protocol.generated";
+import { describe } from "../core/status";
 import type { Store } from "../core/store";
-import { findCoordinator } from "./coordinator";
-import { describe } from "./status";
+import { clientName } from "../core/words";
+import { modeWords } from "./access";
+import { askEndpoint, clientUrl, NoCoordinator, offerToFindCoordinator } from "./endpoint";
 import type { Window } from "./window";
-
-const run = promisify(execFile);
-const runLimit = 5_000;
 
 interface Choice extends vscode.QuickPickItem {
   command?: string;
+  args?: unknown[];
 }
 
-export function registerCommands(
-  extension: vscode.Uri,
-  window: Window,
-  store: Store,
-  log: vscode.LogOutputChannel,
-): vscode.Disposable {
+export interface Parts {
+  extension: vscode.Uri;
+  window: Window;
+  store: Store;
+  clients: Clients;
+}
+
+export function registerCommands(parts: Parts, log: vscode.LogOutputChannel): vscode.Disposable {
   return vscode.Disposable.from(
-    vscode.commands.registerCommand("browserCoordinator.showStatus", () => showStatus(window, store)),
-    vscode.commands.registerCommand("browserCoordinator.copyEndpoint", () => copyEndpoint(extension, window)),
-    vscode.commands.registerCommand("browserCoordinator.copyAddress", () => copyAddress(window)),
+    vscode.commands.registerCommand("browserCoordinator.showStatus", () => showStatus(parts)),
+    vscode.commands.registerCommand("browserCoordinator.copyEndpoint", () => copyEndpoint(parts)),
+    vscode.commands.registerCommand("browserCoordinator.copyAddress", () => copyAddress(parts.window)),
     vscode.commands.registerCommand("browserCoordinator.showLog", () => log.show()),
   );
 }
 
-async function showStatus(window: Window, store: Store): Promise<void> {
+async function showStatus({ window, store, clients }: Parts): Promise<void> {
   const { serving } = window;
+  const { access } = store.state;
   const choices: Choice[] = [
+    {
+      label: `$(${modeWords[access.mode].icon}) ${modeWords[access.mode].label}`,
+      detail: "Change what agents may do in this window's browser",
+      command: "browserCoordinator.changeAccess",
+    },
+    { label: "$(list-tree) Show Browser, Agents and Activity", command: "browserCoordinator.agents.focus" },
+    ...clients.connected.map((client) => toggle(client, access.stopped.includes(client.id))),
     {
       label: "$(copy) Copy CDP Endpoint",
       detail: "The stable address for Playwright, Puppeteer and other CDP tools",
@@ -42,37 +52,37 @@ async function showStatus(window: Window, store: Store): Promise<void> {
       detail: serving.kind === "open" ? serving.server.address : "This window has none",
       command: "browserCoordinator.copyAddress",
     },
+    { label: "$(book) Get Started", command: "browserCoordinator.getStarted" },
     { label: "$(output) Show Log", command: "browserCoordinator.showLog" },
   ];
-  const placeHolder = describe(serving, store.state).tooltip;
+  const problem = serving.kind === "failed" ? serving.problem : undefined;
+  const placeHolder = describe({ state: store.state, clients: clients.connected, problem }).tooltip;
   const choice = await vscode.window.showQuickPick(choices, { title: "Browser Coordinator", placeHolder });
-  if (choice?.command) await vscode.commands.executeCommand(choice.command);
+  if (choice?.command) await vscode.commands.executeCommand(choice.command, ...(choice.args ?? []));
 }
 
-async function copyEndpoint(extension: vscode.Uri, window: Window): Promise<void> {
+/** Stops an agent, or lets it go on. */
+function toggle(client: ConnectedClient, stopped: boolean): Choice {
+  const name = clientName(client);
+  const args = [{ client }];
+  return stopped
+    ? { label: `$(debug-continue) Let ${name} Go On`, command: "browserCoordinator.letAgentGoOn", args }
+    : { label: `$(debug-stop) Stop ${name}`, command: "browserCoordinator.stopAgent", args };
+}
+
+async function copyEndpoint({ extension, window }: Parts): Promise<void> {
   const { serving } = window;
   if (serving.kind !== "open" || serving.workspace === null) {
     void vscode.window.showWarningMessage("This window has no endpoint: open a folder first.");
     return;
   }
-  const program = await findCoordinator(extension);
-  if (!program) {
-    const settings = "Open Settings";
-    const picked = await vscode.window.showErrorMessage(
-      "The coordinator is not on PATH. Install it, or say where it is in the settings.",
-      settings,
-    );
-    if (picked)
-      await vscode.commands.executeCommand("workbench.action.openSettings", "browserCoordinator.coordinatorPath");
-    return;
-  }
   try {
-    const args = ["endpoint", "--workspace", serving.workspace];
-    const { stdout } = await run(program, args, { timeout: runLimit, windowsHide: true });
-    await vscode.env.clipboard.writeText(stdout.trim());
-    void vscode.window.showInformationMessage(`Copied ${stdout.trim()}`);
+    const endpoint = await askEndpoint(extension, serving.workspace);
+    await vscode.env.clipboard.writeText(clientUrl(endpoint));
+    void vscode.window.showInformationMessage(`Copied the CDP endpoint, ${endpoint.url}`); // without its token
   } catch (error) {
-    void vscode.window.showErrorMessage(`The coordinator did not tell the endpoint: ${reason(error)}`);
+    if (error instanceof NoCoordinator) await offerToFindCoordinator();
+    else void vscode.window.showErrorMessage(`The coordinator did not tell the endpoint: ${reason(error)}`);
   }
 }
 

@@ -1,55 +1,68 @@
-// The status bar item: what this window offers, in one glance.
+// The status bar item: what this window offers and who is there, in one glance.
 import * as vscode from "vscode";
-import type { State } from "../core/protocol.generated";
-import type { Serving } from "./window";
+import { isStopped } from "../core/access";
+import type { Clients } from "../core/clients";
+import type { Permissions } from "../core/permission";
+import { describe } from "../core/status";
+import type { Store } from "../core/store";
+import { plain } from "../core/words";
+import type { Window } from "./window";
 
-export interface Shown {
-  text: string;
-  tooltip: string;
-  problem: boolean;
-}
+/** How long after an act its agent is shown to be at work. */
+const workShown = 2_000;
 
-export class StatusItem {
-  readonly #item = vscode.window.createStatusBarItem("browserCoordinator.status", vscode.StatusBarAlignment.Right, 50);
+export function showStatus(
+  window: Window,
+  store: Store,
+  clients: Clients,
+  permissions: Permissions,
+): vscode.Disposable {
+  const item = vscode.window.createStatusBarItem("browserCoordinator.status", vscode.StatusBarAlignment.Right, 50);
+  item.name = "Browser Coordinator";
+  let working: { name: string; timer: NodeJS.Timeout } | undefined;
+  let seen = 0;
 
-  constructor() {
-    this.#item.name = "Browser Coordinator";
-    this.#item.command = "browserCoordinator.showStatus";
-  }
+  const show = () => {
+    const { serving } = window;
+    const shown = describe({
+      state: store.state,
+      problem: serving.kind === "failed" ? serving.problem : undefined,
+      clients: clients.connected,
+      atWork: working?.name,
+      question: permissions.question,
+    });
+    item.text = shown.text;
+    item.tooltip = shown.tooltip;
+    item.accessibilityInformation = { label: `Browser Coordinator: ${shown.tooltip}` };
+    const loud = shown.kind === "waiting" || shown.kind === "problem";
+    item.backgroundColor = loud ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+    item.command = shown.kind === "waiting" ? "browserCoordinator.answerQuestion" : "browserCoordinator.showStatus";
+    item.show();
+  };
 
-  show(shown: Shown): void {
-    this.#item.text = shown.text;
-    this.#item.tooltip = shown.tooltip;
-    this.#item.accessibilityInformation = { label: `Browser Coordinator: ${shown.tooltip}` };
-    this.#item.backgroundColor = shown.problem ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
-    this.#item.show();
-  }
+  const rest = () => {
+    working = undefined;
+    show();
+  };
 
-  dispose(): void {
-    this.#item.dispose();
-  }
-}
+  const clientsChanged = () => {
+    const last = clients.acts.at(-1);
+    if (last && last.number > seen) {
+      seen = last.number;
+      clearTimeout(working?.timer);
+      working = isStopped(store, last.client)
+        ? undefined
+        : { name: plain(last.name, 30), timer: setTimeout(rest, workShown) };
+    }
+    show();
+  };
 
-/** What the item says of a window and its state. */
-export function describe(serving: Serving, state: State): Shown {
-  if (serving.kind === "failed") {
-    return {
-      text: "$(warning) Browser",
-      tooltip: `Agents cannot find this window: ${serving.problem}. Click for the log.`,
-      problem: true,
-    };
-  }
-  const clients = serving.kind === "open" ? serving.server.clients : [];
-  const who = [...new Set(clients.map(({ name, version }) => `${name} ${version}`.trim()))].join(", ");
-  const connected = who === "" ? "No agent is connected." : `Connected: ${who}.`;
-  const browser = state.browser?.product ?? (state.pages.length > 0 ? "The browser's page" : undefined);
-  if (browser) {
-    const text = clients.length > 0 ? "$(plug) Browser" : "$(browser) Browser";
-    return { text, tooltip: `${browser} can be joined by agents and CDP tools. ${connected}`, problem: false };
-  }
-  const debugging = state.debugSessions.length > 0;
-  const tooltip = debugging
-    ? `The debug browser of this window offers no endpoint. ${connected} Click for the log.`
-    : `Start a browser debug session (F5) to share its browser. ${connected}`;
-  return { text: "$(circle-slash) Browser", tooltip, problem: false };
+  const stop = [store.subscribe(show), clients.subscribe(clientsChanged), permissions.subscribe(show)];
+  show();
+  return vscode.Disposable.from(item, window.onDidChange(show), {
+    dispose() {
+      clearTimeout(working?.timer);
+      for (const unsubscribe of stop) unsubscribe();
+    },
+  });
 }

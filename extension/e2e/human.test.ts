@@ -1,0 +1,154 @@
+// What the human sees of agents, and decides about them: in the side bar, the status bar and by the
+// question of an agent. A small client stands in for the coordinator, so that each moment can be held.
+import { type BrowserContext, chromium } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { SideBar } from "./support/sidebar";
+import { addressOf } from "./support/socket";
+import { agent, StandIn } from "./support/standin";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+let screen: BrowserContext;
+let shop: Shop;
+let address: string;
+let window: Workbench;
+let bar: SideBar;
+let coordinator: StandIn;
+
+const claude = agent("c1", "Claude Code");
+const playwright = agent("p1", "Playwright", "cdp");
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  shop = await openShop(run, "bakery");
+  address = await addressOf(run, shop.folder);
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  coordinator = await StandIn.dial(address);
+  bar = await SideBar.open(window);
+});
+
+afterAll(async () => {
+  coordinator?.close();
+  await screen?.close();
+  await shop?.close();
+});
+
+test("without a browser and an agent the view says what to do", async () => {
+  await bar.pane("Browser").getByText("No browser is being debugged").waitFor();
+  await bar.pane("Browser").getByRole("button", { name: "Start Debugging" }).waitFor();
+  await bar.row("Agents", "Agents may do everything").waitFor();
+  await bar.row("Agents", /Endpoint\s*http:\/\/127\.0\.0\.1:[0-9]+/).waitFor();
+  await bar.row("Agents", "No agent is connected").waitFor();
+  await bar.pane("Activity").getByText("What agents do").waitFor();
+  expect(await window.status.getAttribute("aria-label")).toMatch(/start a browser debug session \(F5\)/);
+  await window.screenshot("view-empty");
+});
+
+test("the browser and its pages are listed, and follow what happens in it", async () => {
+  await window.press("F5");
+  const { browser } = await coordinator.debugging((state) => state.browser !== null);
+  await bar.row("Browser", /Chrom(e|ium) [0-9]+\s*Shop/).waitFor();
+  await bar.row("Browser", /Shop\s*http:\/\/127.*bakery/).waitFor();
+  const joined = await chromium.connectOverCDP(`http://${new URL(browser?.url ?? "").host}`);
+  try {
+    const page = joined.contexts()[0]?.pages()[0];
+    await page?.goto(`${shop.url}?second`);
+    await bar.row("Browser", "?second").waitFor();
+    await page?.goto("data:text/html,<title>Somewhere else</title>");
+    await bar.row("Browser", "Somewhere else").waitFor();
+    await page?.goto(`${shop.url}?bakery`);
+    await bar.row("Browser", /Shop\s*http/).waitFor();
+  } finally {
+    await joined.close();
+  }
+});
+
+test("who is connected, what they did, and that one is at work", async () => {
+  await coordinator.announce(claude, playwright);
+  await bar.row("Agents", /Claude Code\s*2\.1\.0/).waitFor();
+  await bar.row("Agents", /Playwright\s*2\.1\.0/).waitFor();
+  await coordinator.report(playwright, "Page.navigate", { outcome: "refused: view", ok: false });
+  await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked", url: shop.url });
+  await window.status.getByText("Claude Code").waitFor();
+  await bar.row("Activity", /browser_click button "Buy"\s*clicked · Claude Code/).waitFor();
+  await window.screenshot("view-at-work");
+  await window.status.getByText("Browser", { exact: true }).waitFor();
+  expect(await window.status.getAttribute("aria-label")).toMatch(
+    /Connected: Claude Code 2\.1\.0, Playwright 2\.1\.0\./,
+  );
+  await bar.row("Activity", "browser_click").click();
+  await bar.row("Activity", /Page\s*http:\/\/127/).waitFor();
+  await window.screenshot("view-activity");
+});
+
+test("the mode is changed in the status bar's menu, at once", async () => {
+  await bar.menu("Agents may do everything", "Agents have to ask");
+  await coordinator.until((state) => state.access.mode === "ask");
+  await bar.row("Agents", "Agents have to ask").waitFor();
+});
+
+test("once is for one act, and the notification goes with the answer", async () => {
+  const asked = coordinator.ask(claude, 'click button "Buy"');
+  await bar.question.waitFor();
+  const words = 'Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy".';
+  expect(await bar.question.innerText()).toContain(words);
+  await window.status.getByText("Agent asks").waitFor();
+  expect(await window.page.locator(":focus").count()).toBeLessThanOrEqual(1);
+  await window.screenshot("question");
+  await bar.answer("Allow Once");
+  expect(await asked).toEqual({ decision: "allow", scope: "once" });
+});
+
+test("many acts of one client are one question, refused together", async () => {
+  const first = coordinator.ask(claude, "click A");
+  await bar.question.waitFor();
+  const others = ["B", "C", "D"].map((name) => coordinator.ask(claude, `click ${name}`));
+  await bar.question.getByText("click A; and 3 more acts").waitFor();
+  const another = coordinator.ask(playwright, "click E");
+  expect(await bar.question.count()).toBe(1);
+  await window.screenshot("question-merged");
+  await bar.answer("Refuse");
+  for (const asked of [first, ...others]) {
+    expect(await asked).toEqual({ decision: "refuse", scope: "once", reason: "human" });
+  }
+  await bar.question.getByText("Playwright").waitFor();
+  await bar.answer("Allow for This Session");
+  expect(await another).toEqual({ decision: "allow", scope: "session" });
+  expect(await coordinator.ask(playwright, "click F")).toEqual({ decision: "allow", scope: "session" });
+  await bar.row("Agents", /Playwright.*may act/).waitFor();
+});
+
+test("the keyboard answers by the status bar", async () => {
+  const asked = coordinator.ask(claude, "click G");
+  await bar.question.waitFor();
+  await bar.menu("Refuse");
+  expect(await asked).toMatchObject({ decision: "refuse", reason: "human" });
+  await bar.question.waitFor({ state: "hidden" });
+});
+
+test("an agent that the human stops is refused, until it may go on", async () => {
+  const asked = coordinator.ask(claude, "click H");
+  await bar.question.waitFor();
+  await bar.act("Agents", "Claude Code", "Stop an Agent");
+  expect(await asked).toMatchObject({ decision: "refuse", reason: "stopped" });
+  await coordinator.until((state) => state.access.stopped.includes(claude.id));
+  await bar.row("Agents", /Claude Code.*stopped by you/).waitFor();
+  await bar.question.waitFor({ state: "hidden" });
+  expect(await coordinator.ask(claude, "click I")).toMatchObject({ decision: "refuse", reason: "stopped" });
+  await window.screenshot("view-stopped");
+  await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
+  await coordinator.until((state) => state.access.stopped.length === 0);
+});
+
+test("a mode that answers for the human answers what waits", async () => {
+  const asked = coordinator.ask(claude, "click J");
+  await bar.question.waitFor();
+  await bar.row("Agents", "Agents have to ask").click();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only look" }).click();
+  expect(await asked).toMatchObject({ decision: "refuse", reason: "mode" });
+  await bar.question.waitFor({ state: "hidden" });
+  expect(await coordinator.ask(claude, "click K")).toMatchObject({ decision: "refuse", reason: "mode" });
+});

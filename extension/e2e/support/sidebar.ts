@@ -1,0 +1,61 @@
+// The extension's view in the side bar, its notifications and its menu, as a person finds them.
+import type { Locator, Page } from "playwright-core";
+import type { Workbench } from "./workbench";
+
+export class SideBar {
+  private readonly page: Page;
+
+  private constructor(private readonly window: Workbench) {
+    this.page = window.page;
+  }
+
+  /** Opens it by its icon. */
+  static async open(window: Workbench): Promise<SideBar> {
+    const bar = new SideBar(window);
+    if (!(await bar.pane("Agents").isVisible())) {
+      await bar.page.locator('.activitybar a.action-label[aria-label^="Browser Coordinator"]').click();
+    }
+    await bar.pane("Agents").waitFor();
+    return bar;
+  }
+
+  /** One of its views, by its name. */
+  pane(name: string): Locator {
+    return this.page.locator(".sidebar .pane", {
+      has: this.page.locator(`.pane-header[aria-label^="${name} Section"]`),
+    });
+  }
+
+  /** A row of a view, by a part of its text. */
+  row(pane: string, text: string | RegExp): Locator {
+    return this.pane(pane).locator(".monaco-list-row", { hasText: text }).first();
+  }
+
+  /** Clicks an action that a row shows when the mouse is over it. */
+  async act(pane: string, text: string | RegExp, action: string): Promise<void> {
+    const row = this.row(pane, text);
+    await row.hover();
+    await row.locator(`.actions a[aria-label^="${action}"]`).click();
+  }
+
+  /** The notification in which an agent asks. */
+  get question(): Locator {
+    return this.page.locator(".notification-toast", { hasText: "wants to act" });
+  }
+
+  /** Clicks one of its answers, and waits until it has gone. */
+  async answer(label: "Allow Once" | "Allow for This Session" | "Refuse"): Promise<void> {
+    const question = await this.question.elementHandle();
+    await this.question.locator("a", { hasText: label }).click(); // buttons are links too
+    await question?.waitForElementState("hidden");
+  }
+
+  /** Picks from the menu behind the status bar item. */
+  async menu(...labels: string[]): Promise<void> {
+    await this.window.status.click();
+    for (const label of labels) {
+      const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: label }).first();
+      await row.click();
+    }
+  }
+}

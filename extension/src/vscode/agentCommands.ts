@@ -1,0 +1,95 @@
+// The commands by which the human rules agents, and those of the side bar's rows.
+import * as vscode from "vscode";
+import { isStopped, letGoOn, setMode, stop } from "../core/access";
+import { devToolsAddress, openDevTools } from "../core/devtools";
+import { reason } from "../core/log";
+import { listPages } from "../core/pages";
+import type { ConnectedClient } from "../core/protocol.generated";
+import { clientName, plain } from "../core/words";
+import { chooseMode } from "./access";
+import type { Parts } from "./commands";
+import { askEndpoint, clientUrl, NoCoordinator, offerToFindCoordinator } from "./endpoint";
+import type { DetailRow } from "./views/activity";
+import type { ClientRow } from "./views/agents";
+import type { PageRow } from "./views/browser";
+
+const walkthrough = "browser-coordinator.browser-coordinator#browserCoordinator.start";
+
+export function registerAgentCommands(parts: Parts): vscode.Disposable {
+  const { store, clients } = parts;
+  const on = (name: string, run: (row?: never) => unknown) =>
+    vscode.commands.registerCommand(`browserCoordinator.${name}`, run);
+  return vscode.Disposable.from(
+    on("changeAccess", async () => {
+      const mode = await chooseMode(store.state.access.mode);
+      if (mode) setMode(store, mode);
+    }),
+    on("stopAgent", async (row?: ClientRow) => {
+      const client = row?.client ?? (await pickClient(parts, false));
+      if (client) stop(store, client.id);
+    }),
+    on("letAgentGoOn", async (row?: ClientRow) => {
+      const client = row?.client ?? (await pickClient(parts, true));
+      if (client) letGoOn(store, client.id);
+    }),
+    on("openDevTools", (row?: PageRow) => openPage(parts, row)),
+    on("copyPageUrl", (row?: PageRow) => copy(row?.page.url)),
+    on("copyDetail", (row?: DetailRow) => copy(row?.text)),
+    on("openUrl", (row?: DetailRow) => row && vscode.env.openExternal(vscode.Uri.parse(row.text, true))),
+    on("clearActivity", () => clients.clear()),
+    on("getStarted", () => vscode.commands.executeCommand("workbench.action.openWalkthrough", walkthrough, false)),
+  );
+}
+
+async function copy(text: string | undefined): Promise<void> {
+  if (text) await vscode.env.clipboard.writeText(text);
+}
+
+async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<ConnectedClient | undefined> {
+  const there = clients.connected.filter(({ id }) => isStopped(store, id) === stopped);
+  if (there.length === 0) {
+    void vscode.window.showInformationMessage(stopped ? "No agent is stopped." : "No agent is connected.");
+    return undefined;
+  }
+  const items = there.map((client) => ({ label: clientName(client), client }));
+  const title = stopped ? "Which agent may go on?" : "Which agent is to be stopped?";
+  return (await vscode.window.showQuickPick(items, { title }))?.client;
+}
+
+async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {
+  const { browser } = parts.store.state;
+  if (!browser) {
+    void vscode.window.showWarningMessage("This window has no browser whose DevTools could be opened.");
+    return;
+  }
+  try {
+    const page = row?.page.id ?? (await pickPage(browser.url));
+    if (page === undefined) return;
+    const opened = await openDevTools(browser.url, page);
+    if (opened === "headless") await giveAddress(parts, page);
+    if (opened === "unknown")
+      void vscode.window.showInformationMessage("Press F12 in the browser: it is too old to be asked.");
+  } catch (error) {
+    if (error instanceof NoCoordinator) await offerToFindCoordinator();
+    else void vscode.window.showErrorMessage(`DevTools did not open: ${reason(error)}`);
+  }
+}
+
+async function pickPage(browser: string): Promise<string | undefined> {
+  const pages = await listPages(browser);
+  if (pages.length < 2) return pages[0]?.id;
+  const items = pages.map(({ id, title, url }) => ({ label: plain(title, 100), description: plain(url, 200), id }));
+  return (await vscode.window.showQuickPick(items, { title: "DevTools of which page?" }))?.id;
+}
+
+/** A browser without a screen cannot show DevTools; any other Chrome can. */
+async function giveAddress({ extension, window }: Parts, page: string): Promise<void> {
+  const { serving } = window;
+  if (serving.kind !== "open" || serving.workspace === null) throw new Error("open a folder first");
+  const endpoint = await askEndpoint(extension, serving.workspace);
+  await vscode.env.clipboard.writeText(devToolsAddress(clientUrl(endpoint), page));
+  const missing = endpoint.served ? "" : " An agent has to be connected, or `coordinator serve` to run.";
+  void vscode.window.showInformationMessage(
+    `This browser has no screen. Paste the address, which is copied, into Chrome's address bar.${missing}`,
+  );
+}

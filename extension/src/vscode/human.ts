@@ -1,0 +1,78 @@
+// All that the human sees and decides about agents, put together.
+import * as vscode from "vscode";
+import { Clients, clientCommands } from "../core/clients";
+import type { Command } from "../core/connection";
+import { Permissions, permissionCommands } from "../core/permission";
+import type { Store } from "../core/store";
+import { keepAccess } from "./access";
+import { registerAgentCommands } from "./agentCommands";
+import { registerCommands } from "./commands";
+import { showQuestions } from "./question";
+import { showStatus } from "./status";
+import { openActivityView } from "./views/activity";
+import { openAgentsView } from "./views/agents";
+import { openBrowserView } from "./views/browser";
+import type { Window } from "./window";
+
+export class Human {
+  readonly #store: Store;
+  readonly #clients = new Clients();
+  readonly #permissions: Permissions;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#permissions = new Permissions(store, this.#clients, timeLimit);
+  }
+
+  /** What coordinators may call. */
+  get commands(): [string, Command][] {
+    return [...clientCommands(this.#clients), ...permissionCommands(this.#permissions)];
+  }
+
+  /** Shows everything in a window. */
+  show(context: vscode.ExtensionContext, window: Window, log: vscode.LogOutputChannel): vscode.Disposable {
+    const store = this.#store;
+    const clients = this.#clients;
+    const permissions = this.#permissions;
+    const { extensionUri: extension } = context;
+    const parts = { extension, window, store, clients };
+    return vscode.Disposable.from(
+      keepAccess(context, store),
+      keepContexts(store, clients),
+      showStatus(window, store, clients, permissions),
+      showQuestions(permissions),
+      openBrowserView(store, log),
+      openAgentsView({ ...parts, permissions }),
+      openActivityView(clients),
+      registerCommands(parts, log),
+      registerAgentCommands(parts),
+      { dispose: () => permissions.close() },
+    );
+  }
+}
+
+/** How long the human has for an answer, in milliseconds. */
+function timeLimit(): number {
+  return vscode.workspace.getConfiguration().get("browserCoordinator.permissionTimeout", 60) * 1_000;
+}
+
+/** What menus and welcomes go by. */
+function keepContexts(store: Store, clients: Clients): vscode.Disposable {
+  const told = new Map<string, unknown>();
+  const update = () => {
+    const { browser, pages } = store.state;
+    for (const [key, value] of [
+      ["browserCoordinator.hasBrowser", browser !== null || pages.length > 0],
+      ["browserCoordinator.hasPort", browser !== null],
+      ["browserCoordinator.hasAgent", clients.connected.length > 0],
+      ["browserCoordinator.hasActivity", clients.acts.length > 0],
+    ] as const) {
+      if (told.get(key) === value) continue;
+      told.set(key, value);
+      void vscode.commands.executeCommand("setContext", key, value);
+    }
+  };
+  update();
+  const stop = [store.subscribe(update), clients.subscribe(update)];
+  return { dispose: () => stop.map((unsubscribe) => unsubscribe()) };
+}

@@ -1,0 +1,94 @@
+// The question whether an agent may act, as a notification with three answers.
+//
+// It is a progress notification: unlike others it stays in sight until it is answered, its words can
+// change while it is shown, and it goes when the question does. It has one button, so that refuses;
+// the other answers are links (adr/0013-how-the-human-is-asked.md).
+import * as vscode from "vscode";
+import type { Choice, Permissions, Question } from "../core/permission";
+import { questionText } from "../core/words";
+
+export const answerCommand = "browserCoordinator.answer";
+const tick = 1_000;
+
+/** The editor takes a button's label too; where it did not, it would say "Cancel", which is as true. */
+const refuseLabel = "Refuse" as unknown as boolean;
+
+const choices: { choice: Choice; label: string; icon: string; title?: string }[] = [
+  { choice: "once", label: "Allow Once", icon: "check", title: "It is asked about again next time" },
+  { choice: "session", label: "Allow for This Session", icon: "check-all", title: "Until the agent leaves" },
+  { choice: "refuse", label: "Refuse", icon: "circle-slash" },
+];
+
+export function showQuestions(permissions: Permissions): vscode.Disposable {
+  let dialog: Dialog | undefined;
+  const update = () => {
+    const { question } = permissions;
+    if (dialog?.id !== question?.id) {
+      dialog?.close();
+      dialog = question && new Dialog(question, permissions);
+    } else if (question) dialog?.show(question);
+    void vscode.commands.executeCommand("setContext", "browserCoordinator.asking", question !== undefined);
+  };
+  const unsubscribe = permissions.subscribe(update);
+  const answer = vscode.commands.registerCommand(answerCommand, (id: string, choice: Choice, seen: number) => {
+    if (choices.some((each) => each.choice === choice)) permissions.answer(id, choice, seen);
+  });
+  const pick = vscode.commands.registerCommand("browserCoordinator.answerQuestion", () => pickAnswer(permissions));
+  return vscode.Disposable.from(answer, pick, { dispose: unsubscribe }, { dispose: () => dialog?.close() });
+}
+
+/** The same question where the keyboard is: for those who come by the status bar or the palette. */
+async function pickAnswer(permissions: Permissions): Promise<void> {
+  const { question } = permissions;
+  if (!question) return;
+  const items = choices.map(({ choice, label, icon }) => ({ choice, label: `$(${icon}) ${label}` }));
+  const options = { title: "An agent asks", placeHolder: questionText(question), ignoreFocusOut: true };
+  const closed = new vscode.CancellationTokenSource();
+  const unsubscribe = permissions.subscribe(() => permissions.question?.id !== question.id && closed.cancel());
+  const picked = await vscode.window.showQuickPick(items, options, closed.token);
+  unsubscribe();
+  closed.dispose();
+  if (picked) permissions.answer(question.id, picked.choice, question.acts.length);
+}
+
+class Dialog {
+  readonly id: string;
+  #question: Question;
+  #progress: vscode.Progress<{ message?: string; increment?: number }> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #end = () => {};
+  readonly #ended = new Promise<void>((resolve) => {
+    this.#end = resolve;
+  });
+
+  constructor(question: Question, permissions: Permissions) {
+    this.id = question.id;
+    this.#question = question;
+    const limit = question.until - performance.now();
+    const location = vscode.ProgressLocation.Notification;
+    void vscode.window.withProgress({ location, cancellable: refuseLabel }, (progress, token) => {
+      this.#progress = progress;
+      token.onCancellationRequested(() => permissions.answer(question.id, "refuse", question.acts.length));
+      this.show(this.#question);
+      // The bar fills as the time runs out.
+      this.#timer = setInterval(() => progress.report({ increment: (100 * tick) / limit }), tick);
+      return this.#ended.finally(() => clearInterval(this.#timer));
+    });
+  }
+
+  show(question: Question): void {
+    this.#question = question;
+    const links = choices.flatMap(({ choice, label, title }) =>
+      title ? `[${label}](${link(question, choice)} "${title}")` : [],
+    );
+    this.#progress?.report({ message: `${questionText(question)} ${links.join(" or ")}` });
+  }
+
+  close(): void {
+    this.#end();
+  }
+}
+
+function link({ id, acts }: Question, choice: Choice): string {
+  return `command:${answerCommand}?${encodeURIComponent(JSON.stringify([id, choice, acts.length]))}`;
+}

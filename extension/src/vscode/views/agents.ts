@@ -1,0 +1,125 @@
+// The view "Agents": what they may do, where they get in, and who is connected.
+import * as vscode from "vscode";
+import { isStopped } from "../../core/access";
+import type { Clients } from "../../core/clients";
+import type { Permissions } from "../../core/permission";
+import type { ConnectedClient } from "../../core/protocol.generated";
+import type { Store } from "../../core/store";
+import { clientName, plain, questionText } from "../../core/words";
+import { modeWords } from "../access";
+import { askEndpoint, type Endpoint, NoCoordinator } from "../endpoint";
+import type { Window } from "../window";
+import { type Row, RowView, row } from "./tree";
+
+/** A row of a client, as its commands get it. */
+export interface ClientRow extends Row {
+  client: ConnectedClient;
+}
+
+export interface AgentsParts {
+  extension: vscode.Uri;
+  window: Window;
+  store: Store;
+  clients: Clients;
+  permissions: Permissions;
+}
+
+type Asked = { workspace: string | null; endpoint?: Endpoint; problem?: string };
+
+export function openAgentsView(parts: AgentsParts): vscode.Disposable {
+  const { window, store, clients, permissions } = parts;
+  let asked: Asked | undefined;
+  const view = new RowView("browserCoordinator.agents", () => rows(parts, asked));
+  const askOnce = async () => {
+    const { serving } = window;
+    const workspace = serving.kind === "open" ? serving.workspace : null;
+    // Only when somebody looks, and once for each workspace: it takes a process.
+    if (!view.view.visible || serving.kind !== "open" || asked?.workspace === workspace) return;
+    asked = { workspace };
+    asked = await ask(parts.extension, workspace);
+    view.update();
+  };
+  const update = () => {
+    const waiting = permissions.waiting;
+    const tooltip = waiting === 1 ? "An agent waits for you" : `${waiting} agents wait for you`;
+    view.view.badge = waiting > 0 ? { value: waiting, tooltip } : undefined;
+    view.update();
+  };
+  const stop = [store.subscribe(update), clients.subscribe(update), permissions.subscribe(update)];
+  void askOnce();
+  return vscode.Disposable.from(
+    view,
+    view.view.onDidChangeVisibility(askOnce),
+    window.onDidChange(askOnce),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (!event.affectsConfiguration("browserCoordinator.coordinatorPath")) return;
+      asked = undefined;
+      void askOnce();
+    }),
+    { dispose: () => stop.map((unsubscribe) => unsubscribe()) },
+  );
+}
+
+async function ask(extension: vscode.Uri, workspace: string | null): Promise<Asked> {
+  if (workspace === null) return { workspace, problem: "open a folder first" };
+  try {
+    return { workspace, endpoint: await askEndpoint(extension, workspace) };
+  } catch (error) {
+    const problem = error instanceof NoCoordinator ? error.message : "the coordinator did not tell it";
+    return { workspace, problem };
+  }
+}
+
+function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
+  const { store, clients } = parts;
+  const { mode } = store.state.access;
+  const words = modeWords[mode];
+  const access = row(words.label, {
+    id: "access",
+    icon: words.icon,
+    tooltip: `${words.detail} Click to change it.`,
+    context: "access",
+    command: { command: "browserCoordinator.changeAccess", title: "Change What Agents May Do" },
+  });
+  const connected = clients.connected.map((client) => clientRow(client, parts));
+  const nobody = row("No agent is connected", {
+    id: "nobody",
+    icon: "info",
+    tooltip: "Click to see how one gets here.",
+    command: { command: "browserCoordinator.getStarted", title: "Get Started" },
+  });
+  return [access, endpointRow(asked), ...(connected.length > 0 ? connected : [nobody])];
+}
+
+function endpointRow(asked: Asked | undefined): Row {
+  const copy = { command: "browserCoordinator.copyEndpoint", title: "Copy CDP Endpoint" };
+  const tooltip = asked?.endpoint
+    ? "The stable address of this window's browser, for Playwright, Puppeteer and other CDP tools. Click to copy it."
+    : "Click to see what is missing.";
+  const description = asked?.endpoint?.url ?? asked?.problem ?? "…";
+  return row("Endpoint", { id: "endpoint", icon: "plug", description, tooltip, context: "endpoint", command: copy });
+}
+
+function clientRow(client: ConnectedClient, { store, clients, permissions }: AgentsParts): ClientRow {
+  const { id, name, version, kind, since } = client;
+  const stopped = isStopped(store, id);
+  const { question } = permissions;
+  const asks = question?.client.id === id;
+  const last = clients.acts.findLast((act) => act.client === id);
+  const now = stopped ? "stopped by you" : asks ? "asks you" : permissions.isGranted(id) ? "may act" : "";
+  const look = {
+    id: `client ${id}`,
+    icon: stopped ? "debug-pause" : asks ? "bell-dot" : kind === "mcp" ? "hubot" : "tools",
+    ...(stopped && { color: "list.warningForeground" }),
+    description: [plain(version, 40), now].filter((part) => part !== "").join(" · "),
+    tooltip: [
+      `${clientName(client)}, ${kind === "mcp" ? "an MCP client" : "a CDP client"}`,
+      `Connected since ${new Date(since).toLocaleTimeString()}`,
+      ...(last ? [`Last: ${plain(`${last.act} ${last.target}`, 120)}`] : []),
+      ...(asks && question ? [questionText(question)] : []),
+    ].join("\n"),
+    context: stopped ? "client.stopped" : "client.going",
+    ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: "Answer" } }),
+  };
+  return { ...row(plain(name, 60) || "An agent without a name", look), client };
+}
