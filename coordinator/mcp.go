@@ -11,7 +11,7 @@ import (
 )
 
 func (p *program) mcpCommand() *cobra.Command {
-	var workspace, outputDir, attach string
+	var workspace, outputDir, attach, secrets string
 	var noLaunch, headed bool
 	var guard guardFlags
 	var caps []string
@@ -37,12 +37,16 @@ is used instead.`,
 			if err := browser.check(); err != nil {
 				return err
 			}
+			hidden, err := loadSecrets(secrets)
+			if err != nil {
+				return err
+			}
 			dir, err := os.Getwd()
 			if err != nil {
 				return err
 			}
 			options := tools.Options{
-				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Attach: attach, Version: version(), Logger: p.logger,
+				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Attach: attach, Secrets: hidden, Version: version(), Logger: p.logger,
 			}
 			var own *ownBrowser
 			if !noLaunch && attach == "" {
@@ -61,6 +65,7 @@ is used instead.`,
 	capsFlag(cmd, &caps)
 	guard.add(cmd)
 	cmd.Flags().StringVar(&outputDir, "output-dir", "", "a `folder` that files may be saved to, besides the workspace")
+	cmd.Flags().StringVar(&secrets, "secrets", "", "a dotenv `file` whose values agents see and give by their names only")
 	browser.launch(cmd)
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")
 	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a browser of its own")
@@ -70,6 +75,14 @@ is used instead.`,
 		cmd.MarkFlagsMutuallyExclusive("attach", launches)
 	}
 	return cmd
+}
+
+// loadSecrets reads the file of --secrets; without one there are none.
+func loadSecrets(file string) (*tools.Secrets, error) {
+	if file == "" {
+		return nil, nil
+	}
+	return tools.LoadSecrets(file)
 }
 
 func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags) error {

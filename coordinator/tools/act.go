@@ -131,7 +131,7 @@ func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
 		return nil, err
 	}
 	did := a.did(fmt.Sprintf("Typed into %s.", named(in.Element, in.Target)))
-	return did(p.Type(ctx, in.Target, in.Text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit}))
+	return did(p.Type(ctx, in.Target, a.server.options.Secrets.value(in.Text), page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit}))
 }
 
 func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {

@@ -45,6 +45,9 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 	}
 	switch {
 	case file != "":
+		if utf8.Valid(got.Body) {
+			got.Body = []byte(a.server.options.Secrets.hide(string(got.Body)))
+		}
 		if err := writeFile(file, got.Body); err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func (a *agent) textOrFile(ctx context.Context, out *answer, filename, what, tex
 		out.quote(text)
 		return nil
 	}
-	if err := writeFile(file, []byte(text+"\n")); err != nil {
+	if err := writeFile(file, []byte(a.server.options.Secrets.hide(text)+"\n")); err != nil {
 		return err
 	}
 	out.addf("Saved the %s to %s (%d characters).", what, file, len([]rune(text)))

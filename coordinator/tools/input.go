@@ -116,7 +116,7 @@ func fillForm(ctx context.Context, a *agent, in fillFormIn) (*answer, error) {
 		if err := oneOf("type", f.Type, "textbox", "checkbox", "radio", "combobox", "slider"); err != nil {
 			return nil, fmt.Errorf("field %d: %w", i+1, err)
 		}
-		fields[i] = page.Field{Target: f.Target, Type: f.Type, Value: f.Value}
+		fields[i] = page.Field{Target: f.Target, Type: f.Type, Value: a.server.options.Secrets.value(f.Value)}
 	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
@@ -190,5 +190,5 @@ func handleDialog(ctx context.Context, a *agent, in dialogIn) (*answer, error) {
 	if in.Accept {
 		did = "Accepted the dialog."
 	}
-	return a.did(did)(p.HandleDialog(ctx, in.Accept, in.PromptText))
+	return a.did(did)(p.HandleDialog(ctx, in.Accept, a.server.options.Secrets.value(in.PromptText)))
 }

@@ -32,6 +32,7 @@ func (a *agent) restOf(what string, in partIn) (string, bool) {
 // part adds the part of the text that was asked for, and says how to get the
 // others; or it saves the whole where a file is asked for.
 func (a *agent) part(ctx context.Context, out *answer, in partIn, what, text string) error {
+	text = a.server.options.Secrets.hide(text) // before it is cut, perhaps in the middle of one
 	if in.Filename != "" || len(text) <= maxAnswer {
 		name, _, _ := strings.Cut(what, " ")
 		return a.textOrFile(ctx, out, in.Filename, name, strings.TrimSuffix(text, "\n"))

@@ -53,6 +53,8 @@ type Options struct {
 	Endpoint func(workspace string) string
 	// Chosen is called when a call has decided on a window; nil: ignored.
 	Chosen func(registry.Window)
+	// Secrets are hidden from the agents; nil: none.
+	Secrets *Secrets
 	// Version is the program's.
 	Version string
 	// Logger: nil discards.
@@ -81,6 +83,10 @@ func NewServer(o Options) *Server {
 		//lint:ignore SA1019 hosts that show a server's log will do so for years
 		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}},
 	})
+	if o.Secrets != nil {
+		s.mcp.AddReceivingMiddleware(o.Secrets.hideIn)
+		s.mcp.AddSendingMiddleware(o.Secrets.hideIn)
+	}
 	s.mcp.AddReceivingMiddleware(s.listen, shorten)
 	s.addWindowTools()
 	s.addSeeTools()

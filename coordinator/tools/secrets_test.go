@@ -1,0 +1,55 @@
+package tools
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDotenv(t *testing.T) {
+	got, err := parseDotenv([]byte("\uFEFF# comment\n\nA=plain\nexport B = spaced out # comment\nC=\"quoted \\\"x\\\" \\n\\\\\" # c\nD='raw \\n # x'\nE=\nF=a#b=c\n"))
+	want := map[string]string{"A": "plain", "B": "spaced out", "C": "quoted \"x\" \n\\", "D": `raw \n # x`, "E": "", "F": "a#b=c"}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%q %v, want %q", got, err, want)
+	}
+	for _, bad := range []string{"no value", "A=\"open", "1A=x", "=x"} {
+		if _, err := parseDotenv([]byte("# first\n" + bad)); err == nil || !strings.Contains(err.Error(), "line 2") || strings.Contains(err.Error(), bad) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "s.env")
+	if err := os.WriteFile(file, []byte("P=x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := LoadSecrets(file); err != nil || s.value("P") != "x" || s.value("Q") != "Q" {
+		t.Errorf("%+v %v", s, err)
+	}
+	if _, err := LoadSecrets(file + "x"); err == nil {
+		t.Error("a file that is not there is no error")
+	}
+}
+
+func TestHide(t *testing.T) {
+	s := NewSecrets(map[string]string{"PASSWORD": `pa"ss&<w>ö rd`, "LONG": "abcdef", "SHORT": "abc", "EMPTY": ""})
+	for _, c := range []struct{ text, want string }{
+		{`it is pa"ss&<w>ö rd.`, "it is <secret>PASSWORD</secret>."},
+		{`{"v":"pa\"ss&<w>ö rd"}`, `{"v":"<secret>PASSWORD</secret>"}`},
+		{"?q=pa%22ss%26%3Cw%3E%C3%B6+rd&x", "?q=<secret>PASSWORD</secret>&x"},
+		{"/pa%22ss&%3Cw%3E%C3%B6%20rd/", "/<secret>PASSWORD</secret>/"},
+		{"?q=pa%22ss%26%3Cw%3E%C3%B6%20rd", "?q=<secret>PASSWORD</secret>"},
+		{"?pa%22ss&%3Cw%3E%C3%B6%20rd", "?<secret>PASSWORD</secret>"},
+		{"pa&#34;ss&amp;&lt;w&gt;ö rd", "<secret>PASSWORD</secret>"},
+		{"abcdef abc", "<secret>LONG</secret> <secret>SHORT</secret>"},
+		{"nothing", "nothing"},
+	} {
+		if got := s.hide(c.text); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+	var none *Secrets
+	if none.hide("x") != "x" || none.value("y") != "y" {
+		t.Error("no secrets change a text")
+	}
+}
