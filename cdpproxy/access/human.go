@@ -90,4 +90,7 @@ func refusedTo(act string, s State, a Answer) *RefusedError {
 	}
 }
 
+// Stopped refuses an act of a client that its human has stopped.
+func Stopped(act string) *RefusedError { return &RefusedError{act, stoppedText, ""} }
+
 const stoppedText = "stopped by the human in VS Code, until told there to go on."

@@ -139,6 +139,23 @@ func pageInfo(t *target.Info) Info {
 	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(t.OpenerID)}
 }
 
+// Known returns a page that was attached to before, nil if there is none with that
+// id. It asks nobody.
+func (b *Browser) Known(id string) *Page {
+	b.mu.Lock()
+	at := b.pages[target.ID(id)]
+	b.mu.Unlock()
+	if at == nil {
+		return nil
+	}
+	select {
+	case <-at.ready:
+		return at.page
+	default:
+		return nil
+	}
+}
+
 // Page attaches to a page, once per connection, to work in it.
 func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
 	p, err := b.join(ctx, target.ID(id))

@@ -48,7 +48,7 @@ type Page struct {
 	chooser   *FileChooser // not answered yet
 	choosers  int          // how many were opened
 	pointer   pointer
-	picking   *picking            // nil while nobody picks
+	picking   chan pickNews       // nil while nobody picks
 	overrides map[string]override // what is emulated, by method
 	located   []string            // origins that may ask where they are
 	ended     error               // ErrCrashed until revived, or ErrPageClosed

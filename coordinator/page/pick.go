@@ -50,12 +50,6 @@ type Component struct {
 	Stack        string `json:"stack"`
 }
 
-// picking is a pick that is going on; Page.mu guards it.
-type picking struct {
-	news chan pickNews
-	on   bool // the browser is in its inspect mode
-}
-
 // pickNews is what became of a pick: the node, or none after Escape.
 type pickNews struct {
 	session *cdp.Session
@@ -67,30 +61,31 @@ type pickNews struct {
 const pickMargin = 12
 
 // Pick waits for the human to click an element of the page, in the browser's own
-// inspect mode: the page hears nothing of it, and nothing is put into it. It ends
-// with the context, and with ErrPickCancelled on Escape.
-func (p *Page) Pick(ctx context.Context, patience time.Duration) (Picked, error) {
+// inspect mode: the page hears nothing of it, and nothing is put into it. It calls
+// on as soon as a click would count. It ends with the context, and with
+// ErrPickCancelled on Escape.
+func (p *Page) Pick(ctx context.Context, patience time.Duration, on func()) (Picked, error) {
 	const doing = "waiting for the human to click an element"
 	ctx, end, err := p.begin(ctx, doing, patience)
 	if err != nil {
 		return Picked{}, err
 	}
 	defer end()
-	picked, err := p.pick(ctx)
+	picked, err := p.pick(ctx, on)
 	if errors.Is(err, ErrPickCancelled) {
 		return Picked{}, err
 	}
 	return picked, p.explain(err, doing)
 }
 
-func (p *Page) pick(ctx context.Context) (Picked, error) {
+func (p *Page) pick(ctx context.Context, on func()) (Picked, error) {
 	news := make(chan pickNews, 1)
 	p.mu.Lock()
 	if p.picking != nil {
 		p.mu.Unlock()
 		return Picked{}, errors.New("another pick is going on in this page")
 	}
-	p.picking = &picking{news: news}
+	p.picking = news
 	sessions := map[*cdp.Session]bool{p.session: true}
 	for _, f := range p.frames {
 		sessions[f.session] = true
@@ -103,10 +98,7 @@ func (p *Page) pick(ctx context.Context) (Picked, error) {
 			return Picked{}, err
 		}
 	}
-	p.mu.Lock()
-	p.picking.on = true
-	p.notify()
-	p.mu.Unlock()
+	on()
 	select {
 	case n := <-news:
 		if n.node == 0 {
@@ -161,12 +153,9 @@ func (p *Page) nodePicked(s *cdp.Session, e *overlay.EventInspectNodeRequested) 
 func (p *Page) pickCancelled(s *cdp.Session, _ *struct{}) { p.tellPick(pickNews{s, 0}) }
 
 func (p *Page) tellPick(n pickNews) {
-	if p.picking == nil {
-		return
-	}
 	select {
-	case p.picking.news <- n:
-	default: // the first counts
+	case p.picking <- n:
+	default: // nobody picks, or has picked already
 	}
 }
 

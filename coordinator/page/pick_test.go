@@ -43,14 +43,12 @@ func startPicking(t *testing.T, ctx context.Context, p *Page) (wait func() (Pick
 		picked Picked
 		err    error
 	}
-	done := make(chan outcome, 1)
+	done, on := make(chan outcome, 1), make(chan struct{})
 	go func() {
-		picked, err := p.Pick(ctx, 20*time.Second)
+		picked, err := p.Pick(ctx, 20*time.Second, func() { close(on) })
 		done <- outcome{picked, err}
 	}()
-	if err := p.await(ctx, func() bool { return p.picking != nil && p.picking.on }); err != nil {
-		t.Fatal(err)
-	}
+	<-on
 	return func() (Picked, error) {
 		o := <-done
 		return o.picked, o.err

@@ -15,8 +15,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/vscodeipc"
 )
 
 // Server is the MCP server with the state of its sessions.
@@ -24,8 +26,9 @@ type Server struct {
 	options Options
 	mcp     *mcp.Server
 
-	mu     sync.Mutex // guards agents
+	mu     sync.Mutex // guards agents, each agent's joined, and guards
 	agents map[*mcp.ServerSession]*agent
+	guards map[*registry.Source]*access.Guard
 }
 
 // agent is one MCP session: its own connections, its own window and its own
@@ -36,9 +39,12 @@ type agent struct {
 	log     *slog.Logger // for the program's log and for the host
 	// initialized is closed when the host has said who it is, or has called.
 	initialized chan struct{}
-	once        sync.Once // closes initialized
+	once        sync.Once        // closes initialized
+	joined      *registry.Source // the window that knows of the agent
 
-	mu         sync.Mutex // guards the fields that follow, and those of link
+	mu         sync.Mutex           // guards the fields that follow, and those of link
+	client     vscodeipc.ClientInfo // see info
+	since      time.Time
 	roots      []string
 	rootsKnown bool
 	decide     chan struct{} // closed and replaced when the window must be decided anew
@@ -82,6 +88,9 @@ func (s *Server) forget(session *mcp.ServerSession) {
 	s.mu.Lock()
 	a := s.agents[session]
 	delete(s.agents, session)
+	if a != nil && a.joined != nil {
+		s.announce(a.joined)
+	}
 	s.mu.Unlock()
 	if a != nil {
 		a.leave(func(*link) bool { return true })

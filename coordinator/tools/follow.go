@@ -44,6 +44,9 @@ func (a *agent) lookAhead(ctx context.Context) {
 		if o.Chosen != nil {
 			o.Chosen(chosen)
 		}
+		if chosen.Workspace != "" {
+			a.join(o.Windows.Source(chosen.Workspace))
+		}
 		browser := chosen.Browser()
 		if browser == nil {
 			return

@@ -3,9 +3,11 @@ package tools
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/registry"
 )
 
@@ -15,6 +17,10 @@ type Windows interface {
 	List(ctx context.Context) (registry.Listing, error)
 	// Resolve decides which of them is meant.
 	Resolve(ctx context.Context, want registry.Want) (registry.Window, []registry.Candidate, error)
+	// Call runs a command of a window.
+	Call(ctx context.Context, window registry.Window, command string, arg, result any) error
+	// Source is what a workspace's human allows, asks and is told.
+	Source(workspace string) *registry.Source
 	// Changed returns a channel that is closed at the next change of any window.
 	Changed() <-chan struct{}
 }
@@ -72,7 +78,7 @@ func NewServer(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{options: o, agents: map[*mcp.ServerSession]*agent{}}
+	s := &Server{options: o, agents: map[*mcp.ServerSession]*agent{}, guards: map[*registry.Source]*access.Guard{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{
 		Name: "browser-coordinator", Title: "Browser Coordinator", Version: o.Version,
 	}, &mcp.ServerOptions{
@@ -98,6 +104,8 @@ func NewServer(o Options) *Server {
 	s.addFetchTools()
 	s.addTabTools()
 	s.addNetworkTools()
+	s.addDebugTools()
+	s.addHumanTools()
 	s.addCapTools()
 	return s
 }
@@ -129,10 +137,10 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 func (s *Server) wait(session *mcp.ServerSession, ended chan<- error) { ended <- session.Wait() }
 
 // add registers a tool whose answer is text (and an image, perhaps).
-func add[In any](s *Server, tool *mcp.Tool, call func(context.Context, *agent, In) (*answer, error)) {
+func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In) (*answer, error)) {
 	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		a := s.agent(req.Session)
-		out, err := a.pass(ctx, tool, windowOf(in), func() (*answer, error) { return call(ctx, a, in) })
+		out, err := a.pass(ctx, call{tool, in, windowOf(in)}, func(ctx context.Context) (*answer, error) { return do(ctx, a, in) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -141,13 +149,24 @@ func add[In any](s *Server, tool *mcp.Tool, call func(context.Context, *agent, I
 }
 
 // pass is where every call of a browser's tool goes through: what holds for all
-// of them, and for all that act, stands here. window is the call's own choice.
-func (a *agent) pass(ctx context.Context, tool *mcp.Tool, window string, call func() (*answer, error)) (*answer, error) {
-	out, err := call()
-	if mayRepeat(tool, err) && a.browserIsBack(ctx, window, err) {
-		out, err = call()
+// of them, and for all that act, stands here.
+func (a *agent) pass(ctx context.Context, c call, do func(context.Context) (*answer, error)) (*answer, error) {
+	began := time.Now()
+	source, err := a.permit(ctx, c)
+	if err != nil {
+		a.tell(source, c, began, err)
+		return nil, err
 	}
-	if err == nil && !tool.Annotations.ReadOnlyHint {
+	ctx, release := a.untilStopped(ctx, source, c)
+	out, err := do(ctx)
+	if mayRepeat(c.tool, err) && a.browserIsBack(ctx, c.window, err) {
+		out, err = do(ctx)
+	}
+	if release(); err != nil && context.Cause(ctx) != nil {
+		err = context.Cause(ctx)
+	}
+	a.tell(source, c, began, err)
+	if err == nil && !c.tool.Annotations.ReadOnlyHint {
 		a.noteAct()
 	}
 	return out, explain(err)

@@ -19,6 +19,10 @@ type noWindows struct{}
 
 func (noWindows) List(context.Context) (registry.Listing, error) { return registry.Listing{}, nil }
 
+func (noWindows) Call(context.Context, registry.Window, string, any, any) error { return nil }
+
+func (noWindows) Source(string) *registry.Source { return nil }
+
 func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window, []registry.Candidate, error) {
 	return registry.Window{}, nil, &registry.SelectionError{Looked: want.Dir}
 }
@@ -197,7 +201,7 @@ func TestAnnotations(t *testing.T) {
 		if want, listed := known[tool.Name]; listed && got != want {
 			t.Errorf("%s: %+v, want %+v", tool.Name, got, want)
 		}
-		if strings.HasPrefix(tool.Name, "browser_") != got.openWorld {
+		if (strings.HasPrefix(tool.Name, "browser_") || tool.Name == "pick_element") != got.openWorld {
 			t.Errorf("%s: openWorld %v", tool.Name, got.openWorld)
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/vscodeipc"
 )
 
 type listIn struct{}
@@ -21,8 +23,11 @@ type windowOut struct {
 	Kind      string   `json:"kind"`
 	Browser   string   `json:"browser,omitempty"`
 	Endpoint  string   `json:"endpoint,omitempty"`
-	Chosen    bool     `json:"chosen"`
-	Why       string   `json:"why"`
+	Access    string   `json:"access"`
+	// Editor is the place that the human looks at: path:line.
+	Editor string `json:"editor,omitempty"`
+	Chosen bool   `json:"chosen"`
+	Why    string `json:"why"`
 }
 
 type listOut struct {
@@ -95,6 +100,7 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult
 		w := windowOut{
 			Address: string(c.Window.Address), Workspace: c.Window.Workspace, Folders: c.Window.Folders, Kind: c.Window.Kind,
 			Chosen: err == nil && c.Window.Address == chosen.Address, Why: c.Why,
+			Access: string(c.Window.State.Access.Mode), Editor: editorPlace(c.Window),
 		}
 		browser := "no browser"
 		if b := c.Window.State.Browser; b != nil {
@@ -117,7 +123,13 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult
 		if w.Endpoint != "" {
 			line = append(line, "at", w.Endpoint)
 		}
+		if c.Window.State.Access.Mode != vscodeipc.AccessFull {
+			line = append(line, "[access: "+w.Access+"]")
+		}
 		text.addf("%s; %s", strings.Join(line, " "), w.Why)
+		if w.Editor != "" {
+			text.addf("  the human looks at %s", w.Editor)
+		}
 		out.Windows = append(out.Windows, w)
 	}
 	if url := s.options.Attach; url != "" {
@@ -136,4 +148,20 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult
 		}
 	}
 	return text.result(), out, nil
+}
+
+// editorPlace is what the human looks at, if the window tells that.
+func editorPlace(w registry.Window) string {
+	e := w.State.Editor
+	if e == nil {
+		return ""
+	}
+	place := fmt.Sprintf("%s:%d", inFolder(w, e.Path), e.Line)
+	if e.EndLine > e.Line {
+		place += fmt.Sprintf("-%d", e.EndLine)
+	}
+	if e.Dirty {
+		place += " (not saved)"
+	}
+	return place
 }

@@ -1,0 +1,320 @@
+package tools
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/vscodeipc"
+)
+
+// What an agent may do in a window is its human's choice, who is told what the
+// agent does. In a browser of our own there is no human to ask.
+
+// identify gives an agent the name by which windows know it.
+func identify(session *mcp.ServerSession) vscodeipc.ClientInfo {
+	me := vscodeipc.ClientInfo{ID: rand.Text(), Name: "an MCP host"}
+	if init := session.InitializeParams(); init != nil && init.ClientInfo != nil && init.ClientInfo.Name != "" {
+		me.Name, me.Version = init.ClientInfo.Name, init.ClientInfo.Version
+		if init.ClientInfo.Title != "" {
+			me.Name = init.ClientInfo.Title
+		}
+	}
+	return me
+}
+
+// info is who the agent is. The host says its name with its first message.
+func (a *agent) info() vscodeipc.ClientInfo {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.client.ID == "" {
+		a.client = identify(a.session)
+		a.since = time.Now()
+	}
+	return a.client
+}
+
+// call is one call of a tool, as the human of a window is asked and told of it.
+type call struct {
+	tool   *mcp.Tool
+	in     any
+	window string // that the call names
+}
+
+// looks says whether a call leaves everything as it is, or only shows the human
+// something.
+func (c call) looks() bool {
+	if c.tool.Annotations.ReadOnlyHint || slices.Contains([]string{"window_select", "reveal_source", "present_review"}, c.tool.Name) {
+		return true
+	}
+	in, ok := c.in.(interface{ looks() bool })
+	return ok && in.looks()
+}
+
+func (in tabsIn) looks() bool { return in.Action == "list" }
+
+func (in breakpointsIn) looks() bool { return in.Action == "list" }
+
+// permit asks the window's human, where a question is due, and returns the window
+// that is to be told what came of it; nil if there is none.
+func (a *agent) permit(ctx context.Context, c call) (*registry.Source, error) {
+	o := &a.server.options
+	if o.Attach != "" && a.named(c.window) == "" {
+		return nil, nil
+	}
+	window, _, err := o.Windows.Resolve(ctx, a.want(ctx, c.window))
+	if err != nil || a.ownInstead(c.window) {
+		return nil, nil // the call itself says so, or goes to a browser of our own
+	}
+	if window.Workspace == "" {
+		if mode := window.State.Access.Mode; mode != vscodeipc.AccessFull && !c.looks() {
+			return nil, &access.RefusedError{Act: c.tool.Name, Reason: fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", mode)}
+		}
+		return nil, nil
+	}
+	source := o.Windows.Source(window.Workspace)
+	a.join(source)
+	me := a.info()
+	q := access.Question{
+		Client: access.Client{ID: me.ID, Name: me.Name, Version: me.Version},
+		Act:    c.tool.Name, Detail: c.detail(),
+	}
+	if c.looks() {
+		if state, _ := source.Access(); slices.Contains(state.Stopped, me.ID) {
+			return nil, access.Stopped(q.Act)
+		}
+		return source, nil
+	}
+	guard := a.guard(source)
+	if ask, err := guard.Check(q); err != nil || !ask {
+		return source, err
+	}
+	if l := a.known(window); l != nil {
+		if p, err := a.currentPage(ctx, l); err == nil {
+			if info, err := p.Info(ctx); err == nil {
+				q.Page = &access.Page{Title: info.Title, URL: info.URL}
+			}
+		}
+	}
+	return source, guard.Permit(ctx, q)
+}
+
+// untilStopped is the context of a call, which ends when the human stops the agent.
+// The function that it gives has to be called.
+func (a *agent) untilStopped(ctx context.Context, source *registry.Source, c call) (context.Context, func()) {
+	if source == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	watched := make(chan struct{})
+	ended := make(chan struct{})
+	go a.watchStop(source, c, cancel, ended, watched)
+	return ctx, func() {
+		close(ended)
+		<-watched
+	}
+}
+
+func (a *agent) watchStop(source *registry.Source, c call, cancel context.CancelCauseFunc, ended <-chan struct{}, watched chan<- struct{}) {
+	defer close(watched)
+	me := a.info().ID
+	for {
+		state, chosen := source.Access()
+		if slices.Contains(state.Stopped, me) {
+			cancel(access.Stopped(c.tool.Name))
+			return
+		}
+		select {
+		case <-chosen:
+		case <-ended:
+			return
+		}
+	}
+}
+
+// known is the connection to a window's browser, nil if there is none yet.
+func (a *agent) known(window registry.Window) *link {
+	browser := window.Browser()
+	if browser == nil {
+		return nil
+	}
+	a.mu.Lock()
+	l := a.links[browser.URL]
+	a.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	select {
+	case <-l.ready:
+	default:
+		return nil
+	}
+	if l.browser == nil || ended(l) {
+		return nil
+	}
+	return l
+}
+
+// ownInstead says whether a call stays in a browser of our own (see settled).
+func (a *agent) ownInstead(window string) bool {
+	if a.named(window) != "" || a.server.options.Workspace != "" {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, l := range a.links {
+		if l.own && l.acted && !ended(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// guard is the one guard of a window for all agents of the server.
+func (a *agent) guard(source *registry.Source) *access.Guard {
+	s := a.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.guards[source]
+	if g == nil {
+		g = access.NewGuard(source)
+		s.guards[source] = g
+	}
+	return g
+}
+
+// join has a window told that the agent uses it, and the former one that it does
+// no more.
+func (a *agent) join(source *registry.Source) {
+	a.info()
+	s := a.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	former := a.joined
+	if former == source {
+		return
+	}
+	a.joined = source
+	for _, each := range []*registry.Source{former, source} {
+		if each != nil {
+			s.announce(each)
+		}
+	}
+}
+
+// announce lists the agents that use a window; s.mu is held.
+func (s *Server) announce(source *registry.Source) {
+	clients := []vscodeipc.ConnectedClient{}
+	for _, a := range s.agents {
+		if a.joined == source {
+			clients = append(clients, vscodeipc.ConnectedClient{
+				ID: a.client.ID, Name: a.client.Name, Version: a.client.Version, Kind: "mcp", Since: a.since.UnixMilli(),
+			})
+		}
+	}
+	source.Announce("mcp", clients)
+}
+
+// tell reports a call to the window's human.
+func (a *agent) tell(source *registry.Source, c call, began time.Time, err error) {
+	if source == nil {
+		return
+	}
+	act := vscodeipc.Activity{
+		Client: a.info().ID, Time: began.UnixMilli(), Act: c.tool.Name, Target: c.target(), Outcome: "done", OK: err == nil,
+	}
+	if p := a.lastPage(); p != nil {
+		act.URL = withoutQuery(p.URL())
+	}
+	var refused *access.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		act.Outcome = "refused"
+	case err != nil:
+		act.Outcome, _, _ = strings.Cut(err.Error(), "\n")
+		act.Outcome = limit(act.Outcome, 200)
+	}
+	source.Report(act)
+}
+
+// lastPage is the page of the connection that was used last, if it is known.
+func (a *agent) lastPage() *page.Page {
+	a.mu.Lock()
+	l := a.last
+	a.mu.Unlock()
+	if l == nil || ended(l) {
+		return nil
+	}
+	return l.browser.Known(l.current)
+}
+
+// withoutQuery takes away what may be a secret.
+func withoutQuery(url string) string {
+	url, _, _ = strings.Cut(url, "#")
+	url, _, _ = strings.Cut(url, "?")
+	return url
+}
+
+// told are the parameters that say what a call is about, the best first.
+var told = []string{"element", "startElement", "endElement", "target", "startTarget", "endTarget", "url", "action", "configuration", "path", "line", "key"}
+
+// shown are those that a question shows besides: the human may know them.
+var shown = []string{"text", "values", "value", "fields", "function", "expression", "code", "promptText", "paths", "data"}
+
+func (c call) target() string { return c.say(told) }
+
+func (c call) detail() string {
+	detail := c.tool.Annotations.Title
+	if about := c.say(append(slices.Clone(told), shown...)); about != "" {
+		detail += ": " + about
+	}
+	return detail
+}
+
+const longestDetail = 300
+
+// say lists the parameters of these names that the call has.
+func (c call) say(names []string) string {
+	encoded, err := json.Marshal(c.in)
+	if err != nil {
+		return ""
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &all); err != nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range names {
+		raw, given := all[name]
+		if !given {
+			continue
+		}
+		text := string(raw)
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			text = s
+		}
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return limit(strings.Join(parts, ", "), longestDetail)
+}
+
+func limit(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return string(runes[:most-1]) + "…"
+}
