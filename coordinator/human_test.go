@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/chrome"
@@ -44,11 +46,12 @@ func openEditor(t *testing.T, dir string) *editor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser, err := chrome.Launch(t.Context(), chrome.Options{Executable: found.Path, Headless: true, URL: servePage(t)})
+	browser, err := chrome.Launch(t.Context(), chrome.Options{Executable: found.Path, Headless: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { browser.Close(context.Background()) })
+	sitAt(t, browser.URL()).browse(t, servePage(t))
 	e := &editor{t: t, folder: folder, browser: browser, changed: make(chan struct{}), answers: map[string]func(vscodeipc.Call) (any, error){}}
 	commands := map[string]vscodeipc.Handler{}
 	for _, name := range []string{
@@ -136,6 +139,20 @@ func asked[Arg any](e *editor, command string, fits func(Arg) bool) Arg {
 	}
 }
 
+// until waits until the coordinator has heard of what the human chose.
+func (e *editor) until(session *mcp.ClientSession, says string) {
+	e.t.Helper()
+	for limit := time.Now().Add(10 * time.Second); ; {
+		list := mustTool(e.t, session, "window_list", nil)
+		if strings.Contains(list, says) {
+			return
+		}
+		if time.Now().After(limit) {
+			e.t.Fatalf("no %q in %s", says, list)
+		}
+	}
+}
+
 func anyArg[Arg any](Arg) bool { return true }
 
 func (e *editor) host() *mcp.ClientSession {
@@ -153,6 +170,7 @@ func TestViewModeOnlyLooks(t *testing.T) {
 	session := e.host()
 	button := greetButton(t, session)
 	e.allow(vscodeipc.AccessView)
+	e.until(session, "[access: view]")
 	_, err := tool(t, session, "browser_click", button)
 	if err == nil || !strings.Contains(err.Error(), `"view"`) || !strings.Contains(err.Error(), "browserCoordinator.access") {
 		t.Errorf("a click in view mode: %v", err)
@@ -160,8 +178,10 @@ func TestViewModeOnlyLooks(t *testing.T) {
 	mustTool(t, session, "browser_snapshot", nil)
 	mustTool(t, session, "browser_tabs", map[string]any{"action": "list"})
 	e.allow(vscodeipc.AccessFull)
-	if _, err := tool(t, session, "browser_click", button); err != nil {
-		t.Errorf("a click in full mode: %v", err)
+	for _, err := tool(t, session, "browser_click", button); err != nil; _, err = tool(t, session, "browser_click", button) {
+		if !strings.Contains(err.Error(), `"view"`) {
+			t.Fatalf("a click in full mode: %v", err)
+		}
 	}
 	asked(e, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
 		for _, entry := range r.Entries {
@@ -178,6 +198,7 @@ func TestAskModeAsksTheHuman(t *testing.T) {
 	session := e.host()
 	button := greetButton(t, session)
 	e.allow(vscodeipc.AccessAsk)
+	e.until(session, "[access: ask]")
 	decision := vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}
 	e.on(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) { return decision, nil })
 	if _, err := tool(t, session, "browser_click", button); err == nil || !strings.Contains(err.Error(), "did not allow") {
@@ -228,7 +249,11 @@ func TestTheHumanStopsAnAgent(t *testing.T) {
 		t.Errorf("a stopped agent looks: %v", err)
 	}
 	e.allow(vscodeipc.AccessFull)
-	mustTool(t, session, "browser_snapshot", nil)
+	for _, err := tool(t, session, "browser_snapshot", nil); err != nil; _, err = tool(t, session, "browser_snapshot", nil) {
+		if t.Context().Err() != nil || !strings.Contains(err.Error(), "stopped by the human") {
+			t.Fatalf("the agent goes on: %v", err)
+		}
+	}
 }
 
 func TestDebuggerTools(t *testing.T) {
@@ -289,6 +314,7 @@ func TestDebuggerTools(t *testing.T) {
 		t.Errorf("the human's session: %v", err)
 	}
 	e.allow(vscodeipc.AccessView)
+	e.until(session, "[access: view]")
 	if _, err := tool(t, session, "debug_step", map[string]any{"action": "continue"}); err == nil || !strings.Contains(err.Error(), `"view"`) {
 		t.Errorf("a step in view mode: %v", err)
 	}
@@ -331,15 +357,17 @@ func (d *developer) clickButton(t *testing.T) {
 		t.Error(err)
 		return
 	}
-	var box struct {
-		Result struct{ Value struct{ X, Y float64 } }
-	}
 	where := "(() => { const r = document.querySelector('button').getBoundingClientRect(); return { x: r.x + 5, y: r.y + 5 } })()"
-	if err := session.Call(t.Context(), "Runtime.evaluate", map[string]any{"expression": where, "returnByValue": true}, &box); err != nil {
-		t.Error(err)
+	r, err := protocol.Call(t.Context(), session, runtime.Evaluate, runtime.EvaluateParams{Expression: where, ReturnByValue: new(true)})
+	if err != nil || r.Result == nil {
+		t.Errorf("where the button is: %+v, %v", r, err)
 		return
 	}
-	at := box.Result.Value
+	var at struct{ X, Y float64 }
+	if err := json.Unmarshal(r.Result.Value, &at); err != nil {
+		t.Errorf("where the button is: %s: %v", r.Result.Value, err)
+		return
+	}
 	for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
 		event := map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}
 		if err := session.Call(t.Context(), "Input.dispatchMouseEvent", event, nil); err != nil {
