@@ -141,7 +141,10 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, proto
 	rel.client.SetKeepAliveConfig(keepAlive)
 	// What the client sent before the answer has waited for the browser's 101:
 	// Chromium closes when a frame comes with the Upgrade (facts 8).
-	rel.fromClient, err = io.ReadAll(io.LimitReader(rw.Reader, int64(rw.Reader.Buffered())))
+	if n := rw.Reader.Buffered(); n > 0 {
+		rel.fromClient = make([]byte, n)
+		_, err = io.ReadFull(rw.Reader, rel.fromClient)
+	}
 	if err == nil {
 		// The answer travels alone: chromedp panics when data comes with it.
 		rel.client.SetWriteDeadline(time.Now().Add(dialTimeout))

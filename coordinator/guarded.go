@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +75,10 @@ func (g *guardedEndpoint) close() {
 	<-g.told
 }
 
+// announceEvery bounds how often the window is told who is connected: of a crowd
+// that comes at once each would otherwise cost a list of all.
+const announceEvery = 50 * time.Millisecond
+
 // announce tells the window who is connected, whenever that changes.
 func (g *guardedEndpoint) announce(ctx context.Context) {
 	defer close(g.told)
@@ -86,10 +91,16 @@ func (g *guardedEndpoint) announce(ctx context.Context) {
 			})
 		}
 		g.source.Announce("cdp", connected)
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
+		rest := time.NewTimer(announceEvery)
+		for range 2 {
+			select {
+			case <-changed:
+				changed = nil
+			case <-rest.C:
+			case <-ctx.Done():
+				rest.Stop()
+				return
+			}
 		}
 	}
 }

@@ -1,0 +1,85 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cpu is the time that all threads of a process have had; 0 for process 0. A
+// thread that has ended is not counted; relays keep theirs.
+func cpu(pid int) time.Duration {
+	if pid == 0 {
+		return 0
+	}
+	var sum int64
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if fields := strings.Fields(string(b)); len(fields) > 0 {
+			n, _ := strconv.ParseInt(fields[0], 10, 64)
+			sum += n
+		}
+	}
+	return time.Duration(sum)
+}
+
+// memory reads a value of the process's status, in kB: VmRSS or VmHWM.
+func memory(pid int, name string) float64 {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(b), name+":")
+	if fields := strings.Fields(rest); len(fields) > 0 {
+		n, _ := strconv.ParseFloat(fields[0], 64)
+		return n
+	}
+	return 0
+}
+
+// resetPeak makes VmHWM count from now.
+func resetPeak(pid int) error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
+}
+
+func descriptors(pid int) int {
+	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return len(files)
+}
+
+// freeAddress is one that nobody listens on now, for a program that cannot
+// choose for itself.
+func freeAddress() (string, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer ln.Close()
+	return ln.Addr().String(), nil
+}
+
+// awaitListener waits for a program that does not tell when it listens.
+func awaitListener(ctx context.Context, addr string) error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			return conn.Close()
+		}
+		if wait > 4*time.Second {
+			return err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
