@@ -14,7 +14,7 @@ func (p *program) mcpCommand() *cobra.Command {
 	var workspace, outputDir, attach, secrets string
 	var noLaunch, headed bool
 	var guard guardFlags
-	var caps []string
+	var caps, allowed, blocked []string
 	var browser browserFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -37,6 +37,10 @@ is used instead.`,
 			if err := browser.check(); err != nil {
 				return err
 			}
+			origins, err := tools.ParseOrigins(allowed, blocked)
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
 			hidden, err := loadSecrets(secrets)
 			if err != nil {
 				return err
@@ -46,7 +50,7 @@ is used instead.`,
 				return err
 			}
 			options := tools.Options{
-				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Attach: attach, Secrets: hidden, Version: version(), Logger: p.logger,
+				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Attach: attach, Origins: origins, Secrets: hidden, Version: version(), Logger: p.logger,
 			}
 			var own *ownBrowser
 			if !noLaunch && attach == "" {
@@ -65,6 +69,10 @@ is used instead.`,
 	capsFlag(cmd, &caps)
 	guard.add(cmd)
 	cmd.Flags().StringVar(&outputDir, "output-dir", "", "a `folder` that files may be saved to, besides the workspace")
+	cmd.Flags().StringSliceVar(&allowed, "allowed-origins", nil, "the only `origins` that agents may open and fetch from: https://example.com, http://localhost:*, *.example.com")
+	cmd.Flags().StringSliceVar(&blocked, "blocked-origins", nil, "`origins` that they may not, also where they are allowed")
+	complete(cmd, "allowed-origins", "http://localhost:*")
+	complete(cmd, "blocked-origins")
 	cmd.Flags().StringVar(&secrets, "secrets", "", "a dotenv `file` whose values agents see and give by their names only")
 	browser.launch(cmd)
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")

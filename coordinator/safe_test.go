@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -68,5 +69,115 @@ func TestSecrets(t *testing.T) {
 	}
 	if all := strings.Join(answers, "\n"); strings.Count(all, "<secret>SHOP_PASSWORD</secret>") < 6 || !strings.Contains(all, "<secret>SHOP_USER</secret>") {
 		t.Errorf("the names are not where the values were:\n%s", all)
+	}
+}
+
+// An agent stays within its origins, however a page tries to lead it away; the
+// pages of others go where they like.
+func TestOrigins(t *testing.T) {
+	var asked atomic.Int32
+	forbidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		w.Header().Set("Access-Control-Allow-Credentials", "true")
+		io.WriteString(w, "<title>Forbidden</title>")
+	}))
+	t.Cleanup(forbidden.Close)
+	allowed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, forbidden.URL+"/redirected", http.StatusFound)
+		case "/twice":
+			http.Redirect(w, r, "/away", http.StatusFound)
+		case "/data":
+			io.WriteString(w, "data")
+		default:
+			io.WriteString(w, `<title>Allowed</title><a id=link href="`+forbidden.URL+`/link">link</a> <a id=away href="/away">away</a>
+<button id=script onclick="location.href='`+forbidden.URL+`/script'">script</button> <button id=open onclick="window.open('`+forbidden.URL+`/popup')">open</button>`)
+		}
+	}))
+	t.Cleanup(allowed.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := host(t, dir, shop, "--allowed-origins", allowed.URL+";http://nobody.example")
+	refused := func(name string, args map[string]any) {
+		t.Helper()
+		if text, err := tool(t, agent, name, args); err == nil || !strings.Contains(err.Error(), "--allowed-origins does not list it") {
+			t.Errorf("%s %v: %s %v", name, args, text, err)
+		}
+	}
+	stays := func() {
+		t.Helper()
+		if title := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title"}); title != `"Allowed"` {
+			t.Errorf("the page is %s", title)
+		}
+	}
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": allowed.URL})
+	refused("browser_navigate", map[string]any{"url": forbidden.URL})
+	refused("browser_navigate", map[string]any{"url": allowed.URL + "/away"})
+	refused("browser_navigate", map[string]any{"url": allowed.URL + "/twice"})
+	stays()
+	for _, target := range []string{"#link", "#away", "#script"} {
+		if text := mustTool(t, agent, "browser_click", map[string]any{"target": target}); !strings.Contains(text, "A navigation was refused: "+forbidden.URL) {
+			t.Errorf("%s: %s", target, text)
+		}
+		stays()
+	}
+	refused("browser_fetch", map[string]any{"url": forbidden.URL + "/fetch"})
+	refused("browser_fetch", map[string]any{"url": "/away"})
+	refused("browser_fetch", map[string]any{"url": "/twice"})
+	if text := mustTool(t, agent, "browser_fetch", map[string]any{"url": "/data"}); !strings.Contains(text, "data") {
+		t.Errorf("an allowed fetch: %s", text)
+	}
+	refused("browser_tabs", map[string]any{"action": "new", "url": forbidden.URL})
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the forbidden server was asked %d times", n)
+	}
+
+	// A tab that the page itself opens is there, but not to be worked in.
+	opened := mustTool(t, agent, "browser_click", map[string]any{"target": "#open"})
+	if !strings.Contains(opened, "A new tab opened") {
+		t.Errorf("a popup: %s", opened)
+	}
+	list := mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"})
+	for i, line := range strings.Split(list, "\n") {
+		if !strings.Contains(line, "(current)") {
+			mustTool(t, agent, "browser_tabs", map[string]any{"action": "select", "index": i})
+		}
+	}
+	// It may still be on its way there; then this waits, else it is refused.
+	_, _ = tool(t, agent, "browser_wait_for", map[string]any{"url": forbidden.URL, "time": 5})
+	for _, name := range []string{"browser_snapshot", "browser_take_screenshot", "browser_console_messages"} {
+		if text, err := tool(t, agent, name, nil); err == nil || !strings.Contains(err.Error(), "out of bounds") {
+			t.Errorf("%s of a forbidden tab: %s %v", name, text, err)
+		}
+	}
+	// It can be led back, and others are not bound.
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": allowed.URL})
+	other := host(t, dir, shop)
+	if text := mustTool(t, other, "browser_tabs", map[string]any{"action": "new", "url": forbidden.URL}); !strings.Contains(text, "Forbidden") {
+		t.Errorf("another agent: %s", text)
+	}
+}
+
+// An agent opens no file that it could not read.
+func TestFileAddresses(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	for name, text := range map[string]string{"index.html": "<title>Inside</title>", "../outside.html": "<title>Outside</title>"} {
+		if err := os.WriteFile(filepath.Join(shop, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := host(t, dir, shop)
+	if text := mustTool(t, agent, "browser_navigate", map[string]any{"url": "file://" + shop + "/index.html"}); !strings.Contains(text, "Inside") {
+		t.Errorf("a file of the workspace: %s", text)
+	}
+	for _, address := range []string{"file:///etc/passwd", "FILE:///etc/passwd", "file://" + shop + "/../outside.html", "file://" + shop + "/%2e%2e/outside.html", "view-source:file:///etc/passwd", " file:///etc/passwd"} {
+		for name, args := range map[string]map[string]any{"browser_navigate": {"url": address}, "browser_tabs": {"action": "new", "url": address}} {
+			if text, err := tool(t, agent, name, args); err == nil || !strings.Contains(err.Error(), "out of bounds") {
+				t.Errorf("%s %s: %s %v", name, address, text, err)
+			}
+		}
 	}
 }

@@ -30,6 +30,8 @@ type Browser struct {
 	log  *slog.Logger
 	sub  *cdp.Subscription
 	done chan struct{} // closed by eventLoop when it has ended
+	// guards are the loops of the pages' guards.
+	guards sync.WaitGroup
 	// router is the network of the pages, as far as it is not the browser's own.
 	router *router
 	// recording counts the goroutines of record; eventLoop starts them.
@@ -106,6 +108,7 @@ func (b *Browser) Done() <-chan struct{} { return b.done }
 func (b *Browser) Close() error {
 	err := b.conn.Close()
 	<-b.done
+	b.guards.Wait()
 	b.router.running.Wait()
 	b.recording.Wait()
 	return err

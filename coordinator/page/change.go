@@ -20,7 +20,7 @@ const (
 type mark struct {
 	console, seq            int64
 	commits, moves, windows int
-	choosers                int
+	choosers, refusals      int
 	inputs                  int64
 	url                     string
 }
@@ -35,7 +35,7 @@ func (p *Page) markNow() mark {
 	p.download = ""
 	return mark{
 		inputs:  p.inputs.Load(),
-		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: p.choosers,
+		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: p.choosers, refusals: p.guard.refusals(),
 		url: p.frames[p.mainID()].url,
 	}
 }
@@ -173,6 +173,7 @@ func (p *Page) since(before mark) Change {
 		Console:   p.console.after(before.console, "warning"),
 		Download:  p.download,
 	}
+	c.Refused = p.guard.refusal(before.refusals)
 	if p.choosers != before.choosers {
 		c.Chooser = p.chooser
 	}

@@ -60,6 +60,15 @@ func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
 	if err != nil {
 		return Fetched{}, err
 	}
+	guard := p.guardedBy()
+	refusals := guard.refusals()
+	if guard != nil {
+		endGuard, err := guard.fetch(ctx, address)
+		if err != nil {
+			return Fetched{}, p.explain(err, doing)
+		}
+		defer endGuard()
+	}
 	request := map[string]any{"url": address, "method": o.Method, "headers": o.Headers, "limit": maxFetched}
 	if o.Body != "" {
 		request["body"] = o.Body
@@ -88,6 +97,9 @@ func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
 	}
 	if err := json.Unmarshal(r.Result.Value, &got); err != nil {
 		return Fetched{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	if refused := guard.refusal(refusals); got.Error != "" && refused != nil {
+		return Fetched{}, fmt.Errorf("%s: %w", doing, refused)
 	}
 	if got.Error != "" {
 		return Fetched{}, fmt.Errorf("%s: %s", doing, p.fetchReason(ctx, got.fetchFailed, address))

@@ -21,6 +21,11 @@ func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
+	if g := p.guardedBy(); g != nil {
+		if err := g.allow(address); err != nil {
+			return Change{}, err
+		}
+	}
 	p.revive()
 	return p.travel(ctx, "opening "+address, func(ctx context.Context) error {
 		r, err := protocol.Call(ctx, p.session, cdppage.Navigate, cdppage.NavigateParams{URL: address})
@@ -38,6 +43,15 @@ func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 		}
 		return nil
 	})
+}
+
+// CheckAddress asks allow about an address as Navigate would open it.
+func CheckAddress(address string, allow func(address string) error) error {
+	normal, err := normalizeURL(address, "")
+	if err != nil {
+		return err
+	}
+	return allow(normal)
 }
 
 // errNoDocument ends a navigation that shows no new document.
@@ -89,6 +103,9 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	before := p.markNow()
 	err = start(ctx)
 	p.browser.flush()
+	if refused := p.since(before).Refused; refused != nil {
+		return p.since(before), refused
+	}
 	var failed *NavigationError
 	switch {
 	case errors.Is(err, errNoDocument):
@@ -106,8 +123,12 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	}
 	if err == nil {
 		err = p.await(ctx, func() bool {
-			return p.commits != before.commits && p.loaded || p.moves != before.moves && p.pending == ""
+			return p.commits != before.commits && p.loaded || p.moves != before.moves && p.pending == "" ||
+				p.guard.refusals() > before.refusals
 		})
+		if refused := p.since(before).Refused; err == nil && refused != nil {
+			return p.since(before), refused
+		}
 	}
 	var dialog *DialogError
 	if errors.As(err, &dialog) {

@@ -113,7 +113,10 @@ func (p *Page) explain(err error, doing string) error {
 	var script *ScriptError
 	var unlike *VerifyError
 	var timeout *TimeoutError
+	var origin *OriginError
 	switch {
+	case errors.As(err, &origin):
+		return origin
 	case errors.As(err, &stale):
 		return stale
 	case errors.As(err, &target):

@@ -45,6 +45,7 @@ type Page struct {
 	download  string // URL of the last download
 	dialog    *Dialog
 	lost      bool         // its renderer has gone and no other has come
+	guard     *guard       // nil: every address is allowed
 	chooser   *FileChooser // not answered yet
 	choosers  int          // how many were opened
 	pointer   pointer

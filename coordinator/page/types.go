@@ -34,6 +34,7 @@ type Change struct {
 	Loading   bool         // a navigation is under way and had not ended in time
 	Dialog    *Dialog      // a dialog is open now; nothing else works until it is handled
 	Chooser   *FileChooser // the page asks for files now
+	Refused   error        // a navigation was, by the page's guard
 	Paused    *Paused      // script stopped in a debugger; nothing that needs the page to run works
 	NewPages  []Info       // pages that this page opened
 	Console   []Message    // errors and warnings since the act began

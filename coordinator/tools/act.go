@@ -79,7 +79,10 @@ func navigate(ctx context.Context, a *agent, in navigateIn) (*answer, error) {
 	if (in.URL == "") == (in.Action == "") {
 		return nil, errors.New("give a url, or the action back, forward or reload")
 	}
-	p, err := a.page(ctx, in.Window)
+	if err := a.mayOpen(ctx, in.URL); err != nil {
+		return nil, err
+	}
+	p, err := a.anyPage(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}

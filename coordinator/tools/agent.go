@@ -127,8 +127,21 @@ func (e *noBrowserError) Error() string {
 	return fmt.Sprintf("the window %s has no browser now: %s, then call again", e.window.Label(), start)
 }
 
-// page returns the agent's current page in the window that is meant now.
+// page returns the agent's current page in the window that is meant now, if the
+// agent may look at it.
 func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
+	p, err := a.anyPage(ctx, window)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.server.options.Origins.Check(p.URL()); err != nil {
+		return nil, fmt.Errorf("this tab is out of bounds: %w. Navigate it, or choose another", err)
+	}
+	return p, nil
+}
+
+// anyPage is page for those who lead away from it.
+func (a *agent) anyPage(ctx context.Context, window string) (*page.Page, error) {
 	l, err := a.linkTo(ctx, window)
 	if err != nil {
 		return nil, err
@@ -137,7 +150,18 @@ func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
 	if errors.Is(err, page.ErrBrowserGone) {
 		err = fmt.Errorf("%w: %w", page.ErrUnsent, err)
 	}
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	return p, a.guard(ctx, p)
+}
+
+// guard keeps the page to the allowed origins, where some are configured.
+func (a *agent) guard(ctx context.Context, p *page.Page) error {
+	if origins := a.server.options.Origins; origins != nil {
+		return p.Guard(ctx, origins.Check)
+	}
+	return nil
 }
 
 // browserFor returns the browser that is meant now.

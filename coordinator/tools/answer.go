@@ -100,6 +100,9 @@ func (a *answer) changed(c page.Change) {
 		}
 		a.addf("The page asks for %s: give the paths with browser_file_upload.", many)
 	}
+	if c.Refused != nil {
+		a.quotef("A navigation was refused: %s.", c.Refused)
+	}
 	if c.Paused != nil {
 		a.quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
 	}

@@ -59,6 +59,8 @@ type Options struct {
 	Endpoint func(workspace string) string
 	// Chosen is called when a call has decided on a window; nil: ignored.
 	Chosen func(registry.Window)
+	// Origins bounds the addresses that agents may open; nil: none is refused.
+	Origins *Origins
 	// Secrets are hidden from the agents; nil: none.
 	Secrets *Secrets
 	// Version is the program's.

@@ -83,15 +83,26 @@ func tabAt(pages []page.Info, index *int, current string, orCurrent bool) (page.
 }
 
 func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, error) {
-	if url == "" {
-		url = "about:blank"
+	if err := a.mayOpen(ctx, url); err != nil {
+		return nil, err
 	}
-	p, err := l.browser.NewPage(ctx, url)
+	if url != "" { // refused before a tab is there for it
+		if err := page.CheckAddress(url, a.server.options.Origins.Check); err != nil {
+			return nil, err
+		}
+	}
+	p, err := l.browser.NewPage(ctx, "about:blank")
 	if p != nil {
 		a.mu.Lock()
 		l.opened[p.ID()] = true
 		a.mu.Unlock()
 		a.choose(l, p.ID())
+	}
+	if err == nil {
+		err = a.guard(ctx, p)
+	}
+	if err == nil && url != "" {
+		_, err = p.Navigate(ctx, url)
 	}
 	if err != nil {
 		return nil, err

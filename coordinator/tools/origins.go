@@ -1,0 +1,128 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"browser-coordinator/coordinator/page"
+)
+
+// Origins says which addresses agents may open, look at and fetch from. It binds
+// the agent, not the page: what a page loads by itself is its own matter.
+type Origins struct{ allowed, blocked []originPattern }
+
+// originPattern is an origin in which the scheme, the port and the first labels
+// of the host may be left open.
+type originPattern struct {
+	text   string
+	scheme string // empty: any
+	host   string // lower case; "*.example.com" is any host below, "*" any
+	port   string // "*": any
+}
+
+// ParseOrigins reads lists of origins: https://example.com, http://localhost:*,
+// *.example.com or example.com, separated by commas, semicolons or spaces. Nil
+// when both are empty.
+func ParseOrigins(allowed, blocked []string) (*Origins, error) {
+	var o Origins
+	for _, list := range []struct {
+		from []string
+		to   *[]originPattern
+	}{{allowed, &o.allowed}, {blocked, &o.blocked}} {
+		for _, text := range strings.FieldsFunc(strings.Join(list.from, ","), func(r rune) bool { return strings.ContainsRune(",; \n", r) }) {
+			pattern, err := parseOrigin(text)
+			if err != nil {
+				return nil, err
+			}
+			*list.to = append(*list.to, pattern)
+		}
+	}
+	if len(o.allowed)+len(o.blocked) == 0 {
+		return nil, nil
+	}
+	return &o, nil
+}
+
+func parseOrigin(text string) (originPattern, error) {
+	p := originPattern{text: text, port: "*"}
+	rest := strings.ToLower(strings.TrimSuffix(text, "/"))
+	scheme, after, found := strings.Cut(rest, "://")
+	if found {
+		p.scheme, rest = scheme, after
+		p.port = defaultPorts[scheme]
+	}
+	p.host = rest
+	if i := strings.LastIndexByte(rest, ':'); i >= 0 && !strings.HasSuffix(rest, "]") {
+		p.host, p.port = rest[:i], rest[i+1:]
+	}
+	p.host = strings.Trim(p.host, "[]")
+	if p.port != "*" && (p.port == "" || strings.Trim(p.port, "0123456789") != "") || p.host == "" || strings.ContainsAny(p.host, "/?#@") || strings.Contains(strings.TrimPrefix(p.host, "*."), "*") && p.host != "*" {
+		return p, fmt.Errorf("origin %q: want for example https://example.com, http://localhost:*, *.example.com or example.com", text)
+	}
+	return p, nil
+}
+
+// defaultPorts by scheme; a scheme that is not here has no origins.
+var defaultPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443"}
+
+func (p originPattern) matches(scheme, host, port string) bool {
+	if p.scheme != "" && p.scheme != scheme || p.port != "*" && p.port != port {
+		return false
+	}
+	if below, any := strings.CutPrefix(p.host, "*"); any {
+		return strings.HasSuffix(host, below)
+	}
+	return host == p.host
+}
+
+// Check refuses an address that is blocked, or not allowed where some are.
+// Addresses without a server (about:blank, data:) are no matter of origins.
+func (o *Origins) Check(address string) error {
+	if o == nil || address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return &page.OriginError{URL: address, Reason: "it cannot be read"}
+	}
+	scheme := strings.ToLower(u.Scheme)
+	port := u.Port()
+	if port == "" {
+		port = defaultPorts[scheme]
+	}
+	if defaultPorts[scheme] == "" {
+		return nil
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	for _, p := range o.blocked {
+		if p.matches(scheme, host, port) {
+			return &page.OriginError{URL: address, Reason: "--blocked-origins lists " + p.text}
+		}
+	}
+	for _, p := range o.allowed {
+		if p.matches(scheme, host, port) {
+			return nil
+		}
+	}
+	if len(o.allowed) > 0 {
+		return &page.OriginError{URL: address, Reason: "--allowed-origins does not list it"}
+	}
+	return nil
+}
+
+// mayOpen refuses an address that an agent may not open: files are bound as
+// those that it reads are.
+func (a *agent) mayOpen(ctx context.Context, address string) error {
+	address = strings.TrimPrefix(strings.TrimSpace(address), "view-source:")
+	if len(address) < 5 || !strings.EqualFold(address[:5], "file:") {
+		return nil
+	}
+	file, ok := filePath("file:" + address[5:])
+	if !ok {
+		return fmt.Errorf("%s is no file's address", address)
+	}
+	_, err := a.allowedFile(ctx, file)
+	return err
+}
