@@ -70,9 +70,14 @@ var errChanged = errors.New("the browser was replaced meanwhile")
 func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Browser) error) *refusal {
 	hold, cancel := context.WithTimeout(ctx, max(p.opts.HoldTimeout, 0))
 	defer cancel()
+	told := p.opts.Wanted == nil || p.opts.HoldTimeout <= 0
 	for {
 		b, changed := p.source.Browser()
 		var err error
+		if b == nil && !told {
+			told = true
+			p.opts.Wanted()
+		}
 		if b != nil {
 			if err = p.tryBrowser(ctx, b, try); err == nil {
 				return nil

@@ -15,6 +15,7 @@ type endpoints struct {
 	program *program
 	windows *registry.Registry
 	guard   guardFlags
+	own     *ownBrowser     // launched when a CDP client wants a browser; nil: none is
 	ctx     context.Context // ends with close
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -23,9 +24,9 @@ type endpoints struct {
 	served map[string]*guardedEndpoint
 }
 
-func newEndpoints(p *program, windows *registry.Registry, guard guardFlags) *endpoints {
+func newEndpoints(p *program, windows *registry.Registry, guard guardFlags, own *ownBrowser) *endpoints {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &endpoints{program: p, windows: windows, guard: guard, ctx: ctx, cancel: cancel, served: map[string]*guardedEndpoint{}}
+	return &endpoints{program: p, windows: windows, guard: guard, own: own, ctx: ctx, cancel: cancel, served: map[string]*guardedEndpoint{}}
 }
 
 // follow serves the endpoint of the window that the working directory means,
@@ -63,7 +64,7 @@ func (e *endpoints) serve(w registry.Window) {
 	if e.served[w.Workspace] != nil || e.ctx.Err() != nil {
 		return
 	}
-	served, err := e.program.serveEndpoint(e.ctx, w.Workspace, e.windows.Source(w.Workspace), e.guard)
+	served, err := e.program.serveEndpoint(e.ctx, w.Workspace, e.windows.Source(w.Workspace), e.guard, e.own)
 	if err != nil {
 		e.program.logger.Error("the window's CDP endpoint cannot be served", "workspace", w.Workspace, "error", err)
 		return

@@ -36,29 +36,41 @@ func (f *guardFlags) url(a endpoint.Addr) string {
 // allows, who is told of them.
 type guardedEndpoint struct {
 	*endpoint.Endpoint
-	rule   *access.Rule
-	source *registry.Source
-	cancel context.CancelFunc
-	told   chan struct{} // closed when announce has returned
+	launcher *launcher // nil: nothing is launched
+	rule     *access.Rule
+	source   *registry.Source
+	cancel   context.CancelFunc
+	told     chan struct{} // closed when announce has returned
 }
 
 // serveEndpoint has the endpoint of a workspace served. ctx bounds the wait for
-// that only.
-func (p *program) serveEndpoint(ctx context.Context, workspace string, source *registry.Source, guard guardFlags) (*guardedEndpoint, error) {
+// that only. With own, a browser is launched when a client wants one.
+func (p *program) serveEndpoint(ctx context.Context, workspace string, source *registry.Source, guard guardFlags, own *ownBrowser) (*guardedEndpoint, error) {
 	g := &guardedEndpoint{source: source, told: make(chan struct{})}
-	g.rule = access.NewRule(source, &access.RuleOptions{AllowClose: guard.allowClose, Activity: g.report})
+	var human access.Human = source
+	var browsers cdpproxy.Source = source
+	var wanted func()
+	if own != nil {
+		g.launcher = newLauncher(source, own, p.logger)
+		human, browsers, wanted = g.launcher, g.launcher, g.launcher.wanted
+	}
+	g.rule = access.NewRule(human, &access.RuleOptions{AllowClose: guard.allowClose, Activity: g.report})
 	var err error
-	g.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), source, &endpoint.Options{
+	g.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, &endpoint.Options{
 		Proxy: cdpproxy.Options{
 			NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %[1]s`.", workspace),
 			RequireToken:  guard.requireToken,
 			Rule:          g.rule,
 			Watcher:       g.rule,
+			Wanted:        wanted,
 		},
 		Logger: p.logger,
 	})
 	if err != nil {
 		g.rule.Close()
+		if g.launcher != nil {
+			g.launcher.close()
+		}
 		return nil, err
 	}
 	ctx, g.cancel = context.WithCancel(context.Background())
@@ -71,6 +83,9 @@ func (g *guardedEndpoint) close() {
 	defer cancel()
 	g.Endpoint.Close(ctx)
 	g.rule.Close()
+	if g.launcher != nil {
+		g.launcher.close()
+	}
 	g.cancel()
 	<-g.told
 }

@@ -12,7 +12,7 @@ import (
 
 func (p *program) mcpCommand() *cobra.Command {
 	var workspace, outputDir, attach, secrets string
-	var noLaunch, headed bool
+	var noLaunch, headed, launch bool
 	var guard guardFlags
 	var caps, allowed, blocked []string
 	var browser browserFlags
@@ -58,7 +58,11 @@ is used instead.`,
 				options.Launcher = own
 				options.Viewport = browser.viewport
 			}
-			err = p.runMCP(cmd.Context(), options, guard)
+			var forClients *ownBrowser
+			if launch {
+				forClients = own
+			}
+			err = p.runMCP(cmd.Context(), options, guard, forClients)
 			if own != nil {
 				err = errors.Join(err, own.End())
 			}
@@ -76,12 +80,14 @@ is used instead.`,
 	cmd.Flags().StringVar(&secrets, "secrets", "", "a dotenv `file` whose values agents see and give by their names only")
 	browser.launch(cmd)
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")
+	cmd.Flags().BoolVar(&launch, "launch", false, launchHelp)
 	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a browser of its own")
 	cmd.Flags().StringVar(&attach, "attach", "", "use the browser that runs at this CDP `URL` (http or ws), and no window")
 	complete(cmd, "attach", "http://127.0.0.1:9222")
-	for _, launches := range []string{"browser", "executable", "headed", "profile", "isolated", "proxy-server", "viewport"} {
+	for _, launches := range []string{"launch", "browser", "executable", "headed", "profile", "isolated", "proxy-server", "viewport"} {
 		cmd.MarkFlagsMutuallyExclusive("attach", launches)
 	}
+	cmd.MarkFlagsMutuallyExclusive("launch", "no-launch")
 	return cmd
 }
 
@@ -93,13 +99,13 @@ func loadSecrets(file string) (*tools.Secrets, error) {
 	return tools.LoadSecrets(file)
 }
 
-func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags) error {
+func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags, own *ownBrowser) error {
 	windows, err := p.openRegistry(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer windows.Close()
-	endpoints := newEndpoints(p, windows, guard)
+	endpoints := newEndpoints(p, windows, guard, own)
 	defer endpoints.close()
 	options.Windows = windows
 	options.Endpoint = endpoints.url

@@ -44,6 +44,16 @@ func (o *ownBrowser) Browser(ctx context.Context) (string, error) {
 	return browser.URL(), nil
 }
 
+// Done is closed when the browser has ended; nil where there is none.
+func (o *ownBrowser) Done() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.browser == nil {
+		return nil
+	}
+	return o.browser.Done()
+}
+
 // End ends the browser, if there is one.
 func (o *ownBrowser) End() error {
 	o.mu.Lock()

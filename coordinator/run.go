@@ -22,6 +22,7 @@ const (
 func (p *program) runCommand() *cobra.Command {
 	var workspace string
 	var guard guardFlags
+	var launch launchFlags
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT ...]",
 		Short: "Run any CDP program on a window's browser",
@@ -39,17 +40,18 @@ argument. The exit code is the program's.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.runProgram(cmd.Context(), workspace, guard, args)
+			return p.runProgram(cmd.Context(), workspace, guard, &launch, args)
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
 	workspaceFlag(cmd, &workspace)
 	guard.add(cmd)
+	launch.add(cmd)
 	return cmd
 }
 
-func (p *program) runProgram(ctx context.Context, workspace string, guard guardFlags, args []string) error {
-	e, err := p.serveMeant(ctx, workspace, guard)
+func (p *program) runProgram(ctx context.Context, workspace string, guard guardFlags, launch *launchFlags, args []string) error {
+	e, err := p.serveMeant(ctx, workspace, guard, launch)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,16 +17,17 @@ const shutdownPatience = 2 * time.Second
 func (p *program) serveCommand() *cobra.Command {
 	var workspace string
 	var guard guardFlags
+	var launch launchFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve a window's stable CDP address, without MCP",
 		Long: `Serve a window's stable CDP address in the foreground, without MCP, until it is
 interrupted. The window may come and go meanwhile: clients that come while there
-is no browser wait for the next one.`,
+is no browser wait for the next one, or, with --launch, have one started.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			e, err := p.serveMeant(ctx, workspace, guard)
+			e, err := p.serveMeant(ctx, workspace, guard, &launch)
 			if err != nil {
 				return err
 			}
@@ -40,6 +42,7 @@ is no browser wait for the next one.`,
 	}
 	workspaceFlag(cmd, &workspace)
 	guard.add(cmd)
+	launch.add(cmd)
 	return cmd
 }
 
@@ -48,10 +51,16 @@ type servedEndpoint struct {
 	*guardedEndpoint
 	workspace string // canonical
 	windows   *registry.Registry
+	own       *ownBrowser // nil: nothing is launched
+	log       *slog.Logger
 }
 
 // serveMeant serves the endpoint of the window that given means.
-func (p *program) serveMeant(ctx context.Context, given string, guard guardFlags) (*servedEndpoint, error) {
+func (p *program) serveMeant(ctx context.Context, given string, guard guardFlags, launch *launchFlags) (*servedEndpoint, error) {
+	own, err := launch.own(p)
+	if err != nil {
+		return nil, err
+	}
 	windows, err := p.openRegistry(ctx, true)
 	if err != nil {
 		return nil, err
@@ -61,15 +70,20 @@ func (p *program) serveMeant(ctx context.Context, given string, guard guardFlags
 		windows.Close()
 		return nil, err
 	}
-	e, err := p.serveEndpoint(ctx, meant, windows.Source(meant), guard)
+	e, err := p.serveEndpoint(ctx, meant, windows.Source(meant), guard, own)
 	if err != nil {
 		windows.Close()
 		return nil, err
 	}
-	return &servedEndpoint{e, meant, windows}, nil
+	return &servedEndpoint{e, meant, windows, own, p.logger}, nil
 }
 
 func (s *servedEndpoint) close() {
 	s.guardedEndpoint.close()
 	s.windows.Close()
+	if s.own != nil {
+		if err := s.own.End(); err != nil {
+			s.log.Warn("a browser of its own did not end well", "error", err)
+		}
+	}
 }

@@ -110,7 +110,7 @@ func (p *program) runWindow(ctx context.Context, given string, find func() (chro
 	if err := source.Wait(ctx); err != nil {
 		return err
 	}
-	e, err := p.serveEndpoint(ctx, workspace, source, guard)
+	e, err := p.serveEndpoint(ctx, workspace, source, guard, nil)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,12 @@ func (s *Source) Ask(ctx context.Context, q access.Question) (access.Answer, err
 	return access.Answer{Allow: result.Decision == "allow", Session: result.Scope == "session", Reason: result.Reason}, nil
 }
 
+// StartDebugging has the window start its only launch configuration for a browser,
+// as F5 would. It returns when the debug session is there.
+func (s *Source) StartDebugging(ctx context.Context) error {
+	return s.call(ctx, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{}, nil)
+}
+
 // call runs a command of the window that is followed now.
 func (s *Source) call(ctx context.Context, command string, arg, result any) error {
 	s.mu.Lock()

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/coordinator/registry"
+)
+
+// launchPatience is how long a browser that was launched may take to be there.
+const launchPatience = 30 * time.Second
+
+// ownGeneration tells the generations of our own browsers from the window's.
+const ownGeneration = 1 << 63
+
+// launcher is the source of an endpoint that starts a browser when a client
+// wants one: the window's launch configuration, or else a browser of our own,
+// which is used for as long as the window has none.
+type launcher struct {
+	source *registry.Source
+	own    *ownBrowser
+	log    *slog.Logger
+	ctx    context.Context // ends with close
+	cancel context.CancelFunc
+	ended  sync.WaitGroup // follow and launch
+	news   chan struct{}  // holds a value when our own browser came or went
+
+	mu         sync.Mutex // guards the fields that follow
+	launching  bool
+	browser    *cdpproxy.Browser // of our own; nil if there is none
+	generation uint64
+	answer     *cdpproxy.Browser
+	changed    chan struct{} // closed and replaced when answer changes
+}
+
+func newLauncher(source *registry.Source, own *ownBrowser, log *slog.Logger) *launcher {
+	l := &launcher{source: source, own: own, log: log, news: make(chan struct{}, 1), changed: make(chan struct{})}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.ended.Add(1)
+	go l.follow()
+	return l
+}
+
+// close ends what the launcher does; our own browser is its owner's to end.
+func (l *launcher) close() {
+	l.cancel()
+	l.ended.Wait()
+}
+
+// Browser is for cdpproxy.
+func (l *launcher) Browser() (*cdpproxy.Browser, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answer, l.changed
+}
+
+// Access is for the endpoint's rule: in a browser of our own there is nobody to
+// ask.
+func (l *launcher) Access() (access.State, <-chan struct{}) {
+	l.mu.Lock()
+	own, changed := l.answer != nil && l.answer == l.browser, l.changed
+	l.mu.Unlock()
+	if own {
+		return access.State{Mode: access.Full}, changed
+	}
+	return l.source.Access()
+}
+
+// Ask is for the endpoint's rule.
+func (l *launcher) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+	return l.source.Ask(ctx, q)
+}
+
+// follow keeps the answer: the window's browser, else our own.
+func (l *launcher) follow() {
+	defer l.ended.Done()
+	for {
+		window, changed := l.source.Browser()
+		l.mu.Lock()
+		now := window
+		if now == nil {
+			now = l.browser
+		}
+		if now != l.answer {
+			l.answer = now
+			close(l.changed)
+			l.changed = make(chan struct{})
+		}
+		l.mu.Unlock()
+		select {
+		case <-changed:
+		case <-l.news:
+		case <-l.ctx.Done():
+			return
+		}
+	}
+}
+
+// wanted is called for each client that has to wait for a browser.
+func (l *launcher) wanted() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.launching || l.ctx.Err() != nil {
+		return
+	}
+	l.launching = true
+	l.ended.Add(1)
+	go l.launch()
+}
+
+// launch starts a browser, once for all who want one until it is there.
+func (l *launcher) launch() {
+	defer l.ended.Done()
+	defer func() {
+		l.mu.Lock()
+		l.launching = false
+		l.mu.Unlock()
+	}()
+	ctx, cancel := context.WithTimeout(l.ctx, launchPatience)
+	defer cancel()
+	err := l.source.StartDebugging(ctx)
+	if err == nil {
+		err = l.await(ctx)
+	}
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	l.log.Warn("the window started no browser, so one of our own is launched", "why", err)
+	if err := l.launchOwn(ctx); err != nil {
+		l.log.Error("no browser could be launched", "error", err)
+	}
+}
+
+// await returns when there is a browser.
+func (l *launcher) await(ctx context.Context) error {
+	for {
+		b, changed := l.Browser()
+		if b != nil {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return errors.New("its debug session has no browser")
+		}
+	}
+}
+
+func (l *launcher) launchOwn(ctx context.Context) error {
+	url, err := l.own.Browser(ctx)
+	if err != nil {
+		return err
+	}
+	gone := l.own.Done()
+	l.mu.Lock()
+	l.generation++
+	l.browser = &cdpproxy.Browser{Generation: ownGeneration + l.generation, Name: "a browser of its own", URL: url}
+	l.mu.Unlock()
+	l.tell()
+	l.ended.Add(1)
+	go l.watchOwn(gone)
+	return l.await(ctx)
+}
+
+// watchOwn forgets our own browser when it ends.
+func (l *launcher) watchOwn(gone <-chan struct{}) {
+	defer l.ended.Done()
+	select {
+	case <-gone:
+	case <-l.ctx.Done():
+		return
+	}
+	l.mu.Lock()
+	l.browser = nil
+	l.mu.Unlock()
+	l.tell()
+}
+
+func (l *launcher) tell() {
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// browsersOf asks an endpoint many times at once for its browser.
+func browsersOf(t *testing.T, endpoint string, clients int) []string {
+	t.Helper()
+	seen := make([]string, clients)
+	var all sync.WaitGroup
+	for i := range clients {
+		all.Go(func() {
+			res, err := http.Get(endpoint + "/json/version")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			var version struct{ WebSocketDebuggerURL string }
+			if err := json.NewDecoder(res.Body).Decode(&version); err != nil {
+				t.Errorf("%s: %v", res.Status, err)
+			}
+			seen[i] = version.WebSocketDebuggerURL
+		})
+	}
+	all.Wait()
+	slices.Sort(seen)
+	return slices.Compact(seen)
+}
+
+func TestLaunchOfOurOwn(t *testing.T) {
+	dir, workspace := t.TempDir(), t.TempDir()
+	serving := start(t, dir, "serve", "--launch", "--workspace", workspace)
+	if seen := browsersOf(t, serving.first, 20); len(seen) != 1 || seen[0] == "" {
+		t.Fatalf("20 clients at once had the browsers %q", seen)
+	}
+	// One that wants to act may: there is nobody to ask.
+	if got := titles(t, serving.first); len(got) == 0 {
+		t.Error("the browser has no page")
+	}
+	serving.stop(t)
+}
+
+func TestLaunchOfTheWindow(t *testing.T) {
+	dir := t.TempDir()
+	e := openEditor(t, dir)
+	if err := e.server.SetState(vscodeipc.State{}); err != nil { // nothing is debugged yet
+		t.Fatal(err)
+	}
+	e.on(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
+		e.allow(vscodeipc.AccessFull)
+		return vscodeipc.DebugStartResult{Session: "s", Name: "Launch"}, nil
+	})
+	serving := start(t, dir, "serve", "--launch", "--workspace", e.folder)
+	if seen := browsersOf(t, serving.first, 20); len(seen) != 1 || seen[0] == "" {
+		t.Fatalf("20 clients at once had the browsers %q", seen)
+	}
+	if got := titles(t, serving.first); !slices.Contains(got, "Sample") {
+		t.Errorf("the pages are %q: not the window's browser", got)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	starts := 0
+	for _, c := range e.calls {
+		if c.Command == vscodeipc.CommandDebugStart {
+			starts++
+		}
+	}
+	if starts != 1 {
+		t.Errorf("debugging was started %d times", starts)
+	}
+}

@@ -1,0 +1,25 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// launchFlags let a person have a browser launched when a client wants one.
+type launchFlags struct {
+	launch, headed bool
+	browser        browserFlags
+}
+
+const launchHelp = "start the window's browser when a client wants one: its launch configuration, else a browser of its own"
+
+func (f *launchFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.launch, "launch", false, launchHelp)
+	cmd.Flags().BoolVar(&f.headed, "headed", false, "show the window of a browser of its own")
+	f.browser.launch(cmd)
+}
+
+// own is the browser that would be launched; nil without --launch.
+func (f *launchFlags) own(p *program) (*ownBrowser, error) {
+	if err := f.browser.check(); err != nil || !f.launch {
+		return nil, err
+	}
+	return &ownBrowser{find: f.browser.find, options: f.browser.options(!f.headed, p.logger)}, nil
+}
