@@ -21,6 +21,10 @@ func ParseCommand(text []byte) (*Message, error) {
 }
 
 func decode(text []byte, m *Message) error {
+	// After this the walk below meets nothing but well-formed JSON.
+	if !json.Valid(text) {
+		return errors.New("malformed JSON")
+	}
 	var method, session []byte
 	err := Members(text, func(key string, value []byte) error {
 		switch key {
@@ -50,22 +54,19 @@ func decode(text []byte, m *Message) error {
 }
 
 // Members calls each with every member of the JSON object text, its key decoded;
-// the value is a part of text. A key that stands twice is an error: readers
-// differ in which one they take.
+// the value is a part of text. Text has to be valid JSON, as the Params of a
+// Message are. A key that stands twice is an error: readers differ in which one
+// they take.
 func Members(text []byte, each func(key string, value []byte) error) error {
-	// After this the walk below meets nothing but well-formed JSON.
-	if !json.Valid(text) {
-		return errors.New("malformed JSON")
-	}
 	text = trimSpace(text)
-	if text[0] != '{' {
+	if len(text) == 0 || text[0] != '{' {
 		return errors.New("not a JSON object")
 	}
 	var few [8]string // no allocation for what is usual
 	seen := few[:0]
 	for text = trimSpace(text[1:]); text[0] != '}'; {
 		n := valueLength(text)
-		key, err := decodeString(text[:n])
+		key, err := decodeKey(text[:n])
 		if err != nil {
 			return err
 		}
@@ -93,6 +94,21 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 // command takes half as many parameters.
 const maxMembers = 64
 
+// decodeKey is decodeString without an allocation for what every command has.
+func decodeKey(b []byte) (string, error) {
+	switch string(b) {
+	case `"id"`:
+		return "id", nil
+	case `"method"`:
+		return "method", nil
+	case `"params"`:
+		return "params", nil
+	case `"sessionId"`:
+		return "sessionId", nil
+	}
+	return decodeString(b)
+}
+
 // decodeString decodes a JSON string.
 func decodeString(b []byte) (string, error) {
 	if len(b) < 2 || b[0] != '"' {
@@ -109,19 +125,14 @@ func decodeString(b []byte) (string, error) {
 // valueLength is the length of the JSON value that b, which is valid, begins
 // with.
 func valueLength(b []byte) int {
-	depth, inString := 0, false
+	depth := 0
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
-		case inString:
-			if c == '\\' {
-				i++
-			} else if c == '"' {
-				if inString = false; depth == 0 {
-					return i + 1
-				}
-			}
 		case c == '"':
-			inString = true
+			i += stringLength(b[i:]) - 1
+			if depth == 0 {
+				return i + 1
+			}
 		case c == '{' || c == '[':
 			depth++
 		case c == '}' || c == ']':
@@ -136,6 +147,19 @@ func valueLength(b []byte) int {
 		}
 	}
 	return len(b)
+}
+
+// stringLength is the length of the JSON string that b begins with. Scripts are
+// long strings: the search for the end is what reading a command costs.
+func stringLength(b []byte) int {
+	for i := 1; ; {
+		end := bytes.IndexByte(b[i:], '"')
+		escape := bytes.IndexByte(b[i:i+end], '\\')
+		if escape < 0 {
+			return i + end + 1
+		}
+		i += escape + 2 // behind what is escaped
+	}
 }
 
 func trimSpace(b []byte) []byte {

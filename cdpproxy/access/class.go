@@ -55,58 +55,68 @@ const nesting = 4
 // Classify says what a command does. One that the table does not know acts; one
 // whose parameters cannot be read for sure is taken for the worst.
 func Classify(method string, params json.RawMessage) Command {
+	if len(params) > 0 && !json.Valid(params) {
+		return unreadable(method)
+	}
+	return classify(method, params)
+}
+
+// classify is Classify for parameters that are valid JSON, or nil.
+func classify(method string, params json.RawMessage) Command {
 	for range nesting {
 		e := methods[method]
 		if e == nil {
 			return Command{Method: method, Class: Acts}
 		}
-		if e.inner == "" {
-			return e.classify(method, params)
+		c := Command{Method: method, Class: e.class, Ignorable: e.ignorable}
+		if e.class == Reads {
+			return c
 		}
-		carried, ok := stringMember(params, e.inner)
-		if !ok {
-			break
+		var args arguments
+		if e.unless != nil || e.shows != "" || e.inner != "" {
+			args = read(params)
 		}
-		m, err := cdpproxy.ParseCommand([]byte(carried))
-		if err != nil {
-			break
+		if e.inner != "" {
+			carried, ok := args.text(e.inner)
+			if !ok {
+				return unreadable(method)
+			}
+			m, err := cdpproxy.ParseCommand([]byte(carried))
+			if err != nil {
+				return unreadable(method)
+			}
+			method, params = m.Method, m.Params
+			continue
 		}
-		method, params = m.Method, m.Params
+		if e.unless != nil && args != nil && e.unless(args) {
+			c.Class = Reads
+		} else if e.shows != "" {
+			c.Target = shown(args.get(e.shows))
+		}
+		return c
 	}
+	return unreadable(method)
+}
+
+func unreadable(method string) Command {
 	return Command{Method: method, Class: Ends, Target: "a command that cannot be read"}
 }
 
-func (e *entry) classify(method string, params json.RawMessage) Command {
-	c := Command{Method: method, Class: e.class, Ignorable: e.ignorable}
-	if c.Class == Reads || e.unless != nil && e.unless(params) {
-		c.Class = Reads
-		return c
-	}
-	if e.shows != "" {
-		c.Target = shown(params, e.shows)
-	}
-	return c
-}
-
-// shownBytes bounds what is read of a parameter for people.
+// shownBytes bounds what people are shown of a parameter.
 const shownBytes = 120
 
 // shown is a parameter in one line for people.
-func shown(params json.RawMessage, name string) string {
-	var text string
-	cdpproxy.Members(params, func(key string, value []byte) error {
-		if key == name {
-			text = string(value[:min(len(value), 4*shownBytes)])
-		}
-		return nil
-	})
-	var s string
-	if json.Unmarshal([]byte(text), &s) == nil {
-		text = s
-	} else {
-		text = strings.Trim(text, `"`) // cut off, or not a string
+func shown(value []byte) string {
+	text, ok := "", false
+	if len(value) <= 4*shownBytes {
+		text, ok = decodeText(value)
 	}
-	text = strings.Join(strings.Fields(text), " ")
+	if !ok { // cut off, or not a string
+		text = strings.Trim(string(value[:min(len(value), 4*shownBytes)]), `"`)
+	}
+	if strings.ContainsAny(text, "\t\r\n") || strings.Contains(text, "  ") {
+		text = strings.Join(strings.Fields(text), " ")
+	}
 	if len(text) > shownBytes {
 		text = text[:shownBytes]
 		for !utf8.ValidString(text) {
@@ -120,7 +130,7 @@ func shown(params json.RawMessage, name string) string {
 // entry is a line of the table.
 type entry struct {
 	class     Class
-	unless    func(params json.RawMessage) bool // reads where it holds
+	unless    func(arguments) bool // reads where it holds
 	shows     string
 	inner     string
 	ignorable bool

@@ -1,16 +1,13 @@
 package access
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
-
-	"browser-coordinator/cdpproxy"
 )
 
 // conditions are the parameters with which a command reads that acts otherwise.
 // Each says no where it is not sure.
-var conditions = map[string]func(params json.RawMessage) bool{
+var conditions = map[string]func(arguments) bool{
 	"checked":   isChecked,
 	"empty":     isEmpty,
 	"unchanged": isUnchanged,
@@ -23,30 +20,37 @@ var conditions = map[string]func(params json.RawMessage) bool{
 // object that has a "then" calls that afterwards, unchecked, so nothing here may
 // make or await one. What stays open: a page's own async function that gives back
 // what it was given.
-func isChecked(params json.RawMessage) bool {
-	var code string
-	var pieces int
-	var checked, awaits bool
-	err := cdpproxy.Members(params, func(key string, value []byte) error {
-		switch key {
-		case "expression", "functionDeclaration":
-			pieces++
-			return json.Unmarshal(value, &code)
-		case "throwOnSideEffect":
-			checked = string(value) == "true"
-		case "awaitPromise", "replMode":
-			awaits = awaits || string(value) != "false"
-		}
-		return nil
-	})
-	if err != nil || pieces != 1 {
-		return false // with both, one of them only hides the other
+func isChecked(args arguments) bool {
+	code, other := args.get("expression"), args.get("functionDeclaration")
+	if code == nil {
+		code = other
+	} else if other != nil {
+		return false // one of them only hides the other
 	}
-	return isKnown(code) || checked && !awaits && !strings.Contains(code, "async")
+	checked := args.is("throwOnSideEffect", "true")
+	if !checked && len(code) > knownBytes {
+		return false // without decoding it
+	}
+	text, ok := decodeText(code)
+	if !ok {
+		return false
+	}
+	if isKnown(text) {
+		return true
+	}
+	awaits := args.get("awaitPromise") != nil && !args.is("awaitPromise", "false") ||
+		args.get("replMode") != nil && !args.is("replMode", "false")
+	return checked && !awaits && !strings.Contains(text, "async")
 }
+
+// knownBytes bounds code that is known, with its name.
+const knownBytes = 1000
 
 // isKnown: code that clients send for looking, letter for letter.
 func isKnown(code string) bool {
+	if len(code) > knownBytes {
+		return false
+	}
 	code = sourceURL.ReplaceAllString(code, "")
 	switch strings.Join(strings.Fields(code), " ") {
 	case "document.title", "document.location.toString()", "location.href", // chromedp
@@ -60,43 +64,14 @@ func isKnown(code string) bool {
 var sourceURL = regexp.MustCompile(`\n//# sourceURL=[^\r\n\x{2028}\x{2029}]*\n?$`)
 
 // isEmpty: no code, or nothing but its name.
-func isEmpty(params json.RawMessage) bool {
-	source, ok := stringMember(params, "source")
-	return ok && strings.TrimSpace(sourceURL.ReplaceAllString("\n"+source, "")) == ""
+func isEmpty(args arguments) bool {
+	source, ok := args.text("source")
+	return ok && len(source) < knownBytes && strings.TrimSpace(sourceURL.ReplaceAllString("\n"+source, "")) == ""
 }
 
 // isUnchanged: nothing but the request's id.
-func isUnchanged(params json.RawMessage) bool {
-	only := true
-	err := cdpproxy.Members(params, func(key string, _ []byte) error {
-		only = only && key == "requestId"
-		return nil
-	})
-	return err == nil && only
+func isUnchanged(args arguments) bool {
+	return len(args) == 1 && args.get("requestId") != nil
 }
 
-// isOff: {"enabled": false} and nothing that could mean more.
-func isOff(params json.RawMessage) bool {
-	off := false
-	err := cdpproxy.Members(params, func(key string, value []byte) error {
-		if key == "enabled" {
-			off = string(value) == "false"
-		}
-		return nil
-	})
-	return err == nil && off
-}
-
-// stringMember is a member of an object that is a string.
-func stringMember(object json.RawMessage, name string) (string, bool) {
-	var s string
-	found := false
-	err := cdpproxy.Members(object, func(key string, value []byte) error {
-		if key != name {
-			return nil
-		}
-		found = true
-		return json.Unmarshal(value, &s)
-	})
-	return s, err == nil && found
-}
+func isOff(args arguments) bool { return args.is("enabled", "false") }

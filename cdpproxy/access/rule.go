@@ -90,7 +90,7 @@ const onlyHuman = "it would end the browser, or let a page do so, for the human 
 
 // Judge is for cdpproxy.
 func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
-	c := Classify(m.Method, m.Params)
+	c := classify(m.Method, m.Params)
 	if c.Class == Reads {
 		return cdpproxy.Verdict{}
 	}
