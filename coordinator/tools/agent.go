@@ -153,11 +153,11 @@ func (a *agent) anyPage(ctx context.Context, window string) (*page.Page, error) 
 	if err != nil {
 		return nil, err
 	}
-	return p, a.guard(ctx, p)
+	return p, a.bind(ctx, p)
 }
 
-// guard keeps the page to the allowed origins, where some are configured.
-func (a *agent) guard(ctx context.Context, p *page.Page) error {
+// bind keeps the page to the allowed origins, where some are configured.
+func (a *agent) bind(ctx context.Context, p *page.Page) error {
 	if origins := a.server.options.Origins; origins != nil {
 		return p.Guard(ctx, origins.Check)
 	}

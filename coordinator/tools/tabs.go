@@ -99,7 +99,7 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 		a.choose(l, p.ID())
 	}
 	if err == nil {
-		err = a.guard(ctx, p)
+		err = a.bind(ctx, p)
 	}
 	if err == nil && url != "" {
 		_, err = p.Navigate(ctx, url)
