@@ -95,7 +95,7 @@ func (a *agent) permit(ctx context.Context, c call) (*registry.Source, error) {
 		}
 		return source, nil
 	}
-	guard := a.guard(source)
+	guard := a.guardOf(source)
 	if ask, err := guard.Check(q); err != nil || !ask {
 		return source, err
 	}
@@ -180,8 +180,8 @@ func (a *agent) ownInstead(window string) bool {
 	return false
 }
 
-// guard is the one guard of a window for all agents of the server.
-func (a *agent) guard(source *registry.Source) *access.Guard {
+// guardOf is the one guard of a window for all agents of the server.
+func (a *agent) guardOf(source *registry.Source) *access.Guard {
 	s := a.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
