@@ -165,4 +165,7 @@ tool (
 	honnef.co/go/tools/cmd/staticcheck
 )
 
-ignore ./extension/node_modules
+ignore (
+	./coordinator/benchtools/peers/node_modules
+	./extension/node_modules
+)

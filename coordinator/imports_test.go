@@ -41,6 +41,8 @@ var bans = []struct{ from, to, reason string }{
 	{"coordinator/demo", "coordinator/registry", "the demo uses the coordinator as a stranger would: by its commands, MCP and CDP"},
 	{"coordinator/demo", "coordinator/tools", "as above"},
 	{"coordinator/demo", "vscodeipc", "as above"},
+	{"coordinator/benchtools", "coordinator/tools", "the tools are measured over stdio, as a host meets them"},
+	{"coordinator/benchtools", "coordinator/page", "as above"},
 }
 
 type goPackage struct {

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"strings"
+	"time"
+
+	"browser-coordinator/coordinator/chrome"
+)
+
+// contestant is a contender with its Chromium.
+type contestant struct {
+	kind    contender
+	browser *chrome.Browser
+	server  *server // nil: raw
+	raw     *raw
+}
+
+func enter(ctx context.Context, k contender) (*contestant, error) {
+	browser, err := launch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &contestant{kind: k, browser: browser}
+	if k.command == nil {
+		c.raw, err = dialRaw(ctx, browser.URL())
+	} else {
+		c.server, err = startServer(ctx, k.command(httpAddress(browser.URL())))
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// httpAddress is the address for those that ask a browser for its version.
+func httpAddress(ws string) string {
+	u, err := url.Parse(ws)
+	if err != nil {
+		return ws
+	}
+	return "http://" + u.Host
+}
+
+func (c *contestant) close() error {
+	var errs []error
+	if c.server != nil {
+		errs = append(errs, c.server.close())
+	}
+	if c.raw != nil {
+		c.raw.conn.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return errors.Join(append(errs, c.browser.Close(ctx))...)
+}
+
+func (c *contestant) memory() float64 {
+	if c.server == nil {
+		return 0
+	}
+	return c.server.memory()
+}
+
+// round does each act once.
+func (c *contestant) round(ctx context.Context, address string, t *table, counted bool) error {
+	timed := func(act string, do func() (string, error)) (string, error) {
+		began := time.Now()
+		text, err := do()
+		if err == nil && counted {
+			t.add(act+", ms", c.kind.name, milliseconds(time.Since(began)))
+			if c.server != nil && act != "screenshot" {
+				t.add("characters of the answer to "+act, c.kind.name, float64(len([]rune(text))))
+			}
+		}
+		return text, err
+	}
+	if c.raw != nil {
+		return c.raw.round(ctx, address, timed)
+	}
+	names := c.kind.tools
+	call := func(act, tool string, args map[string]any) (string, error) {
+		maps.Copy(args, names.always)
+		return timed(act, func() (string, error) { return c.server.call(ctx, tool, args) })
+	}
+	args := map[string]any{"url": address}
+	maps.Copy(args, names.navigateArgs)
+	if _, err := call("navigate", names.navigate, args); err != nil {
+		return err
+	}
+	seen, err := call("snapshot", names.snapshot, map[string]any{})
+	if err != nil {
+		return err
+	}
+	found := c.kind.button.FindStringSubmatch(seen)
+	if found == nil {
+		return fmt.Errorf("the button is not in the snapshot: %.300s", seen)
+	}
+	if _, err := call("click", names.click, map[string]any{names.clickArg: strings.Join(found[1:], "")}); err != nil {
+		return err
+	}
+	added, err := call("evaluate", names.evaluate, map[string]any{"function": "() => 'added ' + added"})
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(added, "added 1") {
+		return fmt.Errorf("the click did not arrive: %s", added)
+	}
+	_, err = call("screenshot", names.screenshot, map[string]any{})
+	return err
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// server is an MCP server in a process of its own, with its client.
+type server struct {
+	cmd     *exec.Cmd
+	session *mcp.ClientSession
+}
+
+func startServer(ctx context.Context, cmd *exec.Cmd) (*server, error) {
+	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &server{cmd, session}, nil
+}
+
+// listTools asks for the tools as a host does.
+func (s *server) listTools(ctx context.Context) error {
+	_, err := s.session.ListTools(ctx, nil)
+	return err
+}
+
+// listCharacters is the length of a server's list of tools as it sends it, which
+// is what an agent pays for.
+func listCharacters(cmd *exec.Cmd) (int, error) {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	defer cmd.Wait()
+	defer in.Close()
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
+	} {
+		if _, err := io.WriteString(in, line+"\n"); err != nil {
+			return 0, err
+		}
+	}
+	answers := json.NewDecoder(out)
+	for {
+		var answer struct {
+			ID     int
+			Result struct{ Tools json.RawMessage }
+		}
+		if err := answers.Decode(&answer); err != nil {
+			return 0, err
+		}
+		if answer.ID == 2 {
+			return len([]rune(string(answer.Result.Tools))), nil
+		}
+	}
+}
+
+// call calls a tool and returns the text of its answer.
+func (s *server) call(ctx context.Context, tool string, args map[string]any) (string, error) {
+	answer, err := s.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for _, c := range answer.Content {
+		if c, ok := c.(*mcp.TextContent); ok {
+			text.WriteString(c.Text)
+		}
+	}
+	if answer.IsError {
+		return "", fmt.Errorf("%s: %s", tool, text.String())
+	}
+	return text.String(), nil
+}
+
+func (s *server) close() error { return s.session.Close() }
+
+// memory is what the process and those that it started have resident, in MB, as
+// /proc tells it; 0 where there is no /proc.
+func (s *server) memory() float64 {
+	parents := map[int]int{}
+	resident := map[int]float64{}
+	files, _ := filepath.Glob("/proc/[0-9]*/status")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has just ended
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		for line := range strings.Lines(string(text)) {
+			name, value, _ := strings.Cut(line, ":")
+			fields := strings.Fields(value)
+			switch {
+			case name == "PPid":
+				parents[pid], _ = strconv.Atoi(fields[0])
+			case name == "VmRSS":
+				kilobytes, _ := strconv.ParseFloat(fields[0], 64)
+				resident[pid] = kilobytes / 1024
+			}
+		}
+	}
+	var sum float64
+	for pid, size := range resident {
+		for p := pid; p > 1; p = parents[p] {
+			if p == s.cmd.Process.Pid {
+				sum += size
+				break
+			}
+		}
+	}
+	return sum
+}
