@@ -1,0 +1,48 @@
+// The official conformance suite of MCP, for what applies to a server with tools of its own: most of its scenarios call
+// tools that a server has for the suite alone. It speaks HTTP only, so that a bridge stands between.
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { installed } from "./setup.mjs";
+import { Bridge } from "./support/bridge";
+
+const run = inject("run");
+const node = join(installed, "node_modules", "node", "bin", "node"); // the suite needs Node 22
+const suite = fileURLToPath(
+  new URL("../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url),
+);
+let folder: string;
+let bridge: Bridge;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(run.root, "conformance-"));
+  bridge = await Bridge.open(run, folder);
+});
+
+afterAll(async () => {
+  await bridge?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function passes(scenario: string): Promise<void> {
+  const args = [suite, "server", "--url", bridge.url, "--scenario", scenario];
+  const { stdout } = await promisify(execFile)(node, args, { cwd: folder, env: run.env, timeout: 60_000 });
+  expect(stdout, scenario).toMatch(/0 failed/);
+}
+
+test.each(["server-initialize", "ping", "tools-list"])("%s", (scenario) => passes(scenario));
+
+test("what the server says it can do", async () => {
+  const client = new Client({ name: "e2e", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(bridge.url)));
+  const { logging, resources, prompts } = client.getServerCapabilities() ?? {};
+  await client.close();
+  if (logging) await passes("logging-set-level");
+  if (resources) await passes("resources-list");
+  if (prompts) await passes("prompts-list");
+});
