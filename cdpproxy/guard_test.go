@@ -1,7 +1,9 @@
 package cdpproxy_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -57,6 +59,13 @@ func connectAsChild(addr string) {
 		body = err.Error()
 	}
 	io.WriteString(os.Stdout, body)
+	conn, res, err := websocket.Dial(context.Background(), "ws://"+addr+"/devtools/browser/x", nil)
+	if err == nil {
+		conn.CloseNow()
+	}
+	if res != nil {
+		fmt.Printf("\nWebSocket: %d\n", res.StatusCode)
+	}
 }
 
 const token = "5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e"
@@ -120,6 +129,40 @@ func TestWhoGetsIn(t *testing.T) {
 		status, body := get(t, c.addr, c.path, c.headers)
 		if status != c.status || !strings.Contains(body, c.says) {
 			t.Errorf("%s: HTTP %d %.300s\nwant %d with %q", c.name, status, body, c.status, c.says)
+		}
+	}
+}
+
+// TestNoCORS: no answer opens the endpoint to scripts of other sites, whoever
+// asks and however, an origin that is allowed by name included.
+func TestNoCORS(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Token: token, AllowOrigins: []string{"https://tool.example"}})
+	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut, http.MethodHead} {
+		for _, origin := range []string{"", "https://evil.example", "https://tool.example", "null", cdpproxy.DevToolsOrigin} {
+			for _, path := range []string{"/json/version", "/" + token + "/json/list", "/", "/devtools/browser/x", "/nonsense"} {
+				req, err := http.NewRequest(method, "http://"+addr+path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if origin != "" {
+					req.Header.Set("Origin", origin)
+				}
+				req.Header.Set("Access-Control-Request-Method", "PUT")
+				req.Header.Set("Access-Control-Request-Private-Network", "true")
+				res, err := http.DefaultTransport.RoundTrip(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res.Body.Close()
+				for name := range res.Header {
+					if strings.HasPrefix(name, "Access-Control-") {
+						t.Errorf("%s %s from %q: the answer has %s", method, path, origin, name)
+					}
+				}
+				if foreign := origin == "https://evil.example" || origin == "null"; foreign && res.StatusCode != http.StatusForbidden {
+					t.Errorf("%s %s from %q: HTTP %d", method, path, origin, res.StatusCode)
+				}
+			}
 		}
 	}
 }

@@ -53,15 +53,22 @@ func TestSecondUser(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got := ask(0, addr); !strings.Contains(got, "webSocketDebuggerUrl") {
+	if got := ask(0, addr); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
 		t.Errorf("the same user got %s", got)
 	}
-	if got := ask(12345, addr); !strings.Contains(got, "comes from user 12345") || strings.Contains(got, "webSocketDebuggerUrl") {
+	if got := ask(12345, addr); !strings.Contains(got, "comes from user 12345") || strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 403") {
 		t.Errorf("another user got %s", got)
 	}
 	// With the token the user does not matter.
-	if got := ask(12345, addr+"/"+token); !strings.Contains(got, "webSocketDebuggerUrl") {
+	if got := ask(12345, addr+"/"+token); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
 		t.Errorf("another user with the token got %s", got)
+	}
+	// In strict mode nobody is let in without it, not even the same user.
+	_, strict := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
+	for _, uid := range []uint32{0, 12345} {
+		if got := ask(uid, strict); !strings.Contains(got, "token missing or wrong") || !strings.Contains(got, "WebSocket: 403") {
+			t.Errorf("strict, user %d got %s", uid, got)
+		}
 	}
 }
 
