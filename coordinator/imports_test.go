@@ -33,6 +33,7 @@ var bans = []struct{ from, to, reason string }{
 	{"coordinator/page", "coordinator/registry", "a page is handed its browser's URL"},
 	{"coordinator/page", "coordinator/tools", "what can be done in a page does not depend on how an agent asks for it"},
 	{"coordinator/page", "github.com/modelcontextprotocol", "as above"},
+	{"coordinator/sourcemap", "coordinator/page", "a source map is text: who has loaded it hands it over"},
 	{"coordinator/cdp", "coordinator/page", "a connection carries any CDP command and knows no page"},
 	{"coordinator/cdp", "vscodeipc", "a connection is dialed by URL"},
 	{"coordinator/chrome", "vscodeipc", "launching a browser is what one does without a window"},

@@ -104,6 +104,7 @@ func TestAttach(t *testing.T) {
 		if _, err := tool(t, agent, "browser_tabs", map[string]any{"action": "close"}); err == nil {
 			t.Error("a tab of somebody else's browser was closed")
 		}
+		mustTool(t, agent, "browser_wait_for", map[string]any{"url": url}) // it may still be on its way
 		return mustTool(t, agent, "browser_snapshot", nil)
 	}
 	for range 2 { // the browser outlives the first

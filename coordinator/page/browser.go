@@ -33,7 +33,8 @@ type Browser struct {
 	// guards are the loops of the pages' guards.
 	guards sync.WaitGroup
 	// router is the network of the pages, as far as it is not the browser's own.
-	router *router
+	router  *router
+	sources *sources
 	// recording counts the goroutines of record; eventLoop starts them.
 	recording sync.WaitGroup
 
@@ -84,6 +85,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		sessions: map[target.SessionID]*Page{},
 	}
 	b.router = newRouter(b)
+	b.sources = &sources{folders: o.Folders, scripts: map[string]*script{}}
 	go b.eventLoop()
 	ctx, cancel := context.WithTimeout(ctx, o.CallTimeout)
 	defer cancel()

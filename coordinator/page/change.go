@@ -188,6 +188,11 @@ func (p *Page) since(before mark) Change {
 // answer is since, with the title of a new document.
 func (p *Page) answer(ctx context.Context, before mark) Change {
 	c := p.since(before)
+	if len(c.Console) > 0 && c.Dialog == nil {
+		ctx, cancel := context.WithTimeout(ctx, locatePatience)
+		c.Console = p.Locate(ctx, c.Console)
+		cancel()
+	}
 	if !c.Navigated || c.Dialog != nil {
 		return c
 	}

@@ -48,6 +48,12 @@ func (p *Page) snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, er
 		root, frame = e, e.frame
 	}
 	r, err := p.outline(ctx, frame, root, opts)
+	for range maxReplaced {
+		if root != nil || !errors.Is(err, errFrameGone) {
+			break
+		}
+		r, err = p.outline(ctx, frame, root, opts)
+	}
 	if err != nil {
 		return s, err
 	}
@@ -64,6 +70,10 @@ func (p *Page) snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, er
 	}
 	return s, nil
 }
+
+// maxReplaced bounds how often a snapshot begins anew because the page went on to
+// another document meanwhile.
+const maxReplaced = 3
 
 // seen is the last snapshot, for the differences of the next.
 type seen struct {
@@ -211,7 +221,10 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 	// A closed root may hold further ones, which the next look finds.
 	for depth := 0; err == nil && r.Suspects > 0 && depth < maxClosedDepth; depth++ {
 		var adopted bool
-		if adopted, err = p.adopt(ctx, session, id); !adopted {
+		if adopted, err = p.adopt(ctx, session, id); refused(err) {
+			err = errFrameGone // its document goes
+		}
+		if !adopted {
 			break
 		}
 		err = look()

@@ -15,6 +15,7 @@ type Options struct {
 	ConsoleSize     int           // console messages that are kept per page; 0 means 1000
 	NetworkSize     int           // requests that are kept per page; 0 means 1000
 	Viewport        *Viewport     // of every page that is attached to; nil: as it is
+	Folders         []string      // of the workspace: places in scripts are told as places in its files
 	Record          bool          // attach to every page when it appears, for its console and network
 }
 
@@ -74,6 +75,7 @@ type Message struct {
 	URL    string // where it came from; empty when unknown
 	Line   int    // 1-based; 0 when unknown
 	Column int    // 1-based; 0 when unknown
+	Place  string // in the workspace, file:line:column; empty when unknown, or not asked for, see Locate
 	Source string // console, exception, network, security, …
 	Count  int    // how often it came in a row
 	Time   time.Time

@@ -63,6 +63,7 @@ type link struct {
 	browser *page.Browser
 	err     error
 
+	folders []string        // of the workspace
 	own     bool            // the browser is the Launcher's, not a window's
 	used    bool            // a call has asked for it
 	acted   bool            // something was done in it
@@ -175,11 +176,12 @@ func (a *agent) browserFor(ctx context.Context, window string) (*page.Browser, e
 
 // linkTo connects to the browser that is meant now.
 func (a *agent) linkTo(ctx context.Context, window string) (*link, error) {
-	target, own, err := a.browserOf(ctx, window)
+	target, want, err := a.browserOf(ctx, window)
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.connect(ctx, target, &link{own: own, used: true})
+	want.used = true
+	l, err := a.connect(ctx, target, want)
 	if err == nil {
 		a.mu.Lock()
 		a.last = l
@@ -219,12 +221,21 @@ func (a *agent) choose(l *link, id string) {
 	l.current = id
 }
 
-// browserOf returns the CDP URL of the browser that is meant.
-func (a *agent) browserOf(ctx context.Context, window string) (target string, own bool, err error) {
+// workspace are the folders that this session is about where no window says it.
+func (a *agent) workspace(ctx context.Context) []string {
+	if roots := a.hostRoots(ctx); len(roots) > 0 {
+		return roots
+	}
+	return []string{a.server.options.Dir}
+}
+
+// browserOf returns the CDP URL of the browser that is meant, and what is known
+// of it.
+func (a *agent) browserOf(ctx context.Context, window string) (target string, l *link, err error) {
 	o := &a.server.options
 	want := a.want(ctx, window)
 	if o.Attach != "" && a.named(window) == "" {
-		return o.Attach, false, nil
+		return o.Attach, &link{folders: a.workspace(ctx)}, nil
 	}
 	chosen, _, err := o.Windows.Resolve(ctx, want)
 	free := want.Explicit == "" && o.Launcher != nil
@@ -232,24 +243,24 @@ func (a *agent) browserOf(ctx context.Context, window string) (target string, ow
 	switch {
 	case err == nil && free && a.settled(chosen.Label()):
 		target, err := o.Launcher.Browser(ctx)
-		return target, true, err
+		return target, &link{own: true, folders: a.workspace(ctx)}, err
 	case err == nil:
 		if o.Chosen != nil {
 			o.Chosen(chosen)
 		}
 		browser := chosen.Browser()
 		if browser == nil {
-			return "", false, &noBrowserError{chosen}
+			return "", nil, &noBrowserError{chosen}
 		}
-		return browser.URL, false, nil
+		return browser.URL, &link{folders: chosen.Folders}, nil
 	case errors.As(err, &none) && !none.Ambiguous && free:
 		target, err := o.Launcher.Browser(ctx)
 		if err != nil {
-			return "", false, fmt.Errorf("%w\nand no browser could be launched instead: %w", none, err)
+			return "", nil, fmt.Errorf("%w\nand no browser could be launched instead: %w", none, err)
 		}
-		return target, true, nil
+		return target, &link{own: true, folders: a.workspace(ctx)}, nil
 	default:
-		return "", false, err
+		return "", nil, err
 	}
 }
 
@@ -291,7 +302,7 @@ func (a *agent) connect(ctx context.Context, target string, want *link) (*link, 
 	if !want.own && want.used {
 		a.abandon()
 	}
-	options := page.Options{Logger: a.server.options.Logger, Record: true}
+	options := page.Options{Logger: a.server.options.Logger, Record: true, Folders: want.folders}
 	if want.own && a.server.options.Viewport != "" {
 		viewport, err := parseViewport(a.server.options.Viewport)
 		if err != nil {

@@ -120,7 +120,10 @@ func (a *answer) changed(c page.Change) {
 func consoleLine(m page.Message) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%s] %s", m.Level, m.Text)
-	if m.URL != "" {
+	switch {
+	case m.Place != "":
+		fmt.Fprintf(&b, " @ %s", m.Place)
+	case m.URL != "":
 		fmt.Fprintf(&b, " @ %s", m.URL)
 		if m.Line > 0 {
 			fmt.Fprintf(&b, ":%d", m.Line)

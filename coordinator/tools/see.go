@@ -120,7 +120,7 @@ func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 		return out, nil
 	}
 	lines := make([]string, len(messages))
-	for i, m := range messages {
+	for i, m := range p.Locate(ctx, messages) {
 		lines[i] = consoleLine(m)
 	}
 	return out, a.textOrFile(ctx, out, in.Filename, "console", strings.Join(lines, "\n"))

@@ -1,0 +1,272 @@
+package page
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+
+	"browser-coordinator/coordinator/sourcemap"
+)
+
+// sources turns places in the scripts that a browser runs into places in the
+// files of the workspace that they were made of.
+type sources struct {
+	folders []string
+
+	mu      sync.Mutex // guards scripts
+	scripts map[string]*script
+}
+
+// script is what is known of one script of one document.
+type script struct {
+	once sync.Once
+	m    *sourcemap.Map // nil: none
+	file string         // of the workspace that the script is; empty: none
+}
+
+const (
+	// maxScripts bounds how many scripts are remembered.
+	maxScripts = 500
+	// maxMap bounds a source map, in bytes.
+	maxMap = 64 << 20
+	// mapPatience bounds the wait for a source map.
+	mapPatience = 2 * time.Second
+	// locatePatience bounds what finding places adds to an act.
+	locatePatience = 500 * time.Millisecond
+)
+
+// inScript finds places in the text of a stack.
+var inScript = regexp.MustCompile(`(?:https?|file)://[^\s()"']+?:\d+:\d+`)
+
+// Locate replaces the places in messages, and in the stacks in their texts, by
+// those in the workspace's files, as far as source maps and file names tell them.
+func (p *Page) Locate(ctx context.Context, messages []Message) []Message {
+	if len(p.browser.sources.folders) == 0 {
+		return messages
+	}
+	ctx, cancel := context.WithTimeout(ctx, mapPatience)
+	defer cancel()
+	for i, m := range messages {
+		if ctx.Err() != nil {
+			return messages
+		}
+		if m.URL != "" && m.Line > 0 {
+			messages[i].Place, _ = p.locate(ctx, m.URL, m.Line, max(m.Column, 1))
+		}
+		messages[i].Text = inScript.ReplaceAllStringFunc(m.Text, func(at string) string {
+			address, line, column := splitPlace(at)
+			if place, ok := p.locate(ctx, address, line, column); ok {
+				return place
+			}
+			return at
+		})
+	}
+	return messages
+}
+
+// splitPlace takes address:line:column apart.
+func splitPlace(s string) (address string, line, column int) {
+	i := strings.LastIndexByte(s, ':')
+	j := strings.LastIndexByte(s[:i], ':')
+	line, _ = strconv.Atoi(s[j+1 : i])
+	column, _ = strconv.Atoi(s[i+1:])
+	return s[:j], line, column
+}
+
+// locate returns a place in the workspace as file:line:column.
+func (p *Page) locate(ctx context.Context, address string, line, column int) (string, bool) {
+	all := p.browser.sources
+	s := all.script(ctx, p, address)
+	file := s.file
+	if s.m != nil {
+		at, ok := s.m.Find(line, column)
+		if !ok {
+			return "", false
+		}
+		file, ok = sourcemap.File(all.folders, at.Source)
+		if !ok {
+			// A source that is not in the workspace still says more than a bundle.
+			return fmt.Sprintf("%s:%d:%d", at.Source.URL, at.Line, at.Column), true
+		}
+		line, column = at.Line, at.Column
+	}
+	if file == "" {
+		return "", false
+	}
+	return fmt.Sprintf("%s:%d:%d", all.name(file), line, column), true
+}
+
+// name is a file as people of the workspace call it.
+func (s *sources) name(file string) string {
+	if len(s.folders) == 1 {
+		for _, dir := range s.folders {
+			if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
+				return filepath.ToSlash(rel)
+			}
+		}
+	}
+	return file
+}
+
+// script reads what is known of a script, once for each document.
+func (s *sources) script(ctx context.Context, p *Page, address string) *script {
+	p.mu.Lock()
+	key := fmt.Sprintf("%s %d %s", p.id, p.commits, address)
+	p.mu.Unlock()
+	s.mu.Lock()
+	found := s.scripts[key]
+	if found == nil {
+		if len(s.scripts) >= maxScripts {
+			clear(s.scripts)
+		}
+		found = &script{}
+		s.scripts[key] = found
+	}
+	s.mu.Unlock()
+	found.once.Do(func() {
+		if err := s.read(ctx, p, address, found); err != nil {
+			p.browser.log.Debug("page: no source map", "script", address, "err", err)
+			if ctx.Err() != nil { // the next call may have more time
+				s.mu.Lock()
+				delete(s.scripts, key)
+				s.mu.Unlock()
+			}
+		}
+	})
+	return found
+}
+
+func (s *sources) read(ctx context.Context, p *Page, address string, found *script) error {
+	text, reference, err := p.scriptText(ctx, address)
+	if err != nil {
+		return err
+	}
+	if named := sourcemap.Reference(text, address); named != "" {
+		reference = named
+	}
+	if reference == "" {
+		found.file, _ = sourcemap.File(s.folders, sourcemap.Source{URL: address, Content: &text})
+		return nil
+	}
+	data, err := s.fetch(ctx, address, reference)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(reference, "data:") {
+		reference = address // its sources are relative to the script then
+	}
+	found.m, err = sourcemap.Parse(data, reference)
+	return err
+}
+
+// scriptText reads a script as the page has it, and the address of the map that
+// its response names.
+func (p *Page) scriptText(ctx context.Context, address string) (text, reference string, err error) {
+	p.mu.Lock()
+	var loaded *entry
+	for _, e := range p.requests.entries {
+		if e.URL == address && e.Done && e.Failed == "" {
+			loaded = e
+		}
+	}
+	var copied entry
+	if loaded != nil {
+		copied = *loaded
+	}
+	p.mu.Unlock()
+	for name, value := range copied.responseHeaders {
+		if strings.EqualFold(name, "SourceMap") || strings.EqualFold(name, "X-SourceMap") {
+			if base, err := url.Parse(address); err == nil {
+				if ref, err := base.Parse(fmt.Sprint(value)); err == nil {
+					reference = ref.String()
+				}
+			}
+		}
+	}
+	if copied.id != "" {
+		r, err := protocol.Call(ctx, copied.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: copied.id})
+		if err == nil {
+			return string(r.Body), reference, nil
+		}
+		if !refused(err) {
+			return "", "", err
+		}
+	}
+	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: address})
+	return string(r.Content), reference, err
+}
+
+var errElsewhere = errors.New("the source map is neither in the script, nor in the workspace, nor at the script's own loopback server")
+
+// fetch reads a source map: from a data URL, a file of the workspace, or the
+// loopback server that the script itself came from. A page must not make us ask
+// anybody else.
+func (s *sources) fetch(ctx context.Context, script, address string) ([]byte, error) {
+	if rest, ok := strings.CutPrefix(address, "data:"); ok {
+		head, body, _ := strings.Cut(rest, ",")
+		if strings.HasSuffix(head, ";base64") {
+			return base64.StdEncoding.DecodeString(body)
+		}
+		text, err := url.PathUnescape(body)
+		return []byte(text), err
+	}
+	to, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	if to.Scheme == "file" {
+		file, ok := sourcemap.File(s.folders, sourcemap.Source{URL: address})
+		if !ok {
+			return nil, errElsewhere
+		}
+		return os.ReadFile(file)
+	}
+	from, err := url.Parse(script)
+	if err != nil {
+		return nil, err
+	}
+	if from.Scheme != to.Scheme || from.Host != to.Host || to.Scheme != "http" || !loopback(to.Hostname()) {
+		return nil, errElsewhere
+	}
+	client := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true}, // and no proxy of the environment
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errElsewhere },
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server answers %s", resp.Status)
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, maxMap))
+}
+
+func loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

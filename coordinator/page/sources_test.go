@@ -1,0 +1,129 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const shopPage = `<!doctype html><button id=good>Tea</button><button id=bad>Coffee</button><script src="%s"></script>`
+
+// openIn serves a workspace's folder, with that script in the page, to a
+// connection that knows the folder.
+func openIn(t *testing.T, folder, script string) (*Page, string) {
+	t.Helper()
+	files := http.FileServer(http.Dir(folder))
+	_, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, shopPage, script)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	b, err := Connect(t.Context(), shared.URL(), &Options{Folders: []string{folder}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	p := newPage(t, b)
+	if _, err := p.Navigate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	return p, url
+}
+
+func copyShop(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "shop")
+	if err := os.CopyFS(folder, os.DirFS("testdata/shop")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// A bundle of TypeScript: what goes wrong in it is told by the files and lines
+// that the developer wrote.
+func TestSourceMappedBundle(t *testing.T) {
+	p, _ := openIn(t, copyShop(t), "/dist/app.js")
+	c, err := p.Click(t.Context(), "#bad", ClickOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Console) != 1 || c.Console[0].Place != "src/cart.ts:11:13" ||
+		!strings.Contains(c.Console[0].Text, "src/cart.ts:11:13") || !strings.Contains(c.Console[0].Text, "src/app.ts:6:22") {
+		t.Errorf("what the click changed: %+v", c.Console)
+	}
+	if _, err := p.Click(t.Context(), "#good", ClickOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if all := p.Locate(t.Context(), p.Console("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
+		t.Errorf("the console: %+v", all)
+	}
+}
+
+// Where a map may come from, and where not.
+func TestSourceMapsOfAllKinds(t *testing.T) {
+	elsewhere, _ := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".map") {
+			t.Error("a page made us ask another server")
+		}
+	}))
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join("testdata/shop", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	bundle, sourceMap := read("dist/app.js"), read("dist/app.js.map")
+	for _, test := range []struct{ name, reference, sources, place string }{
+		{"data", "data:application/json,", "../src/", "src/cart.ts:11:13"},
+		{"webpack", "other.map", "webpack://shop/./src/", "src/cart.ts:11:13"},
+		{"vite", "other.map", "/src/", "src/cart.ts:11:13"},
+		{"in a monorepo", "other.map", "webpack:///packages/shop/src/", "src/cart.ts:11:13"},
+		{"of a dependency", "other.map", "webpack:///node_modules/cart/lib/", "webpack:///node_modules/cart/lib/cart.ts:11:13"},
+		{"of another server", elsewhere.URL() + "app.js.map", "../src/", ""},
+		{"broken", "../src/app.ts", "", ""},
+		{"missing", "none.map", "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder := copyShop(t)
+			changed := strings.ReplaceAll(sourceMap, "../src/", test.sources)
+			reference := test.reference
+			if reference == "data:application/json," {
+				reference += strings.NewReplacer("%", "%25", " ", "%20", "\n", "%0A", `"`, "%22", "'", "%27", "*", "%2A").Replace(changed)
+			}
+			script := strings.Replace(bundle, "=app.js.map", "="+reference, 1)
+			for name, text := range map[string]string{"app.js": script, "other.map": changed} {
+				if err := os.WriteFile(filepath.Join(folder, "dist", name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p, _ := openIn(t, folder, "/dist/app.js")
+			c, err := p.Click(t.Context(), "#bad", ClickOptions{})
+			if err != nil || len(c.Console) != 1 || c.Console[0].Place != test.place {
+				t.Errorf("%+v %v", c.Console, err)
+			}
+		})
+	}
+}
+
+// A script without a map is the file of the workspace that it is.
+func TestPlainScripts(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "js"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := "document.querySelector('#bad').onclick = () => {\n  throw new Error('plain');\n};\n"
+	if err := os.WriteFile(filepath.Join(folder, "js", "plain.js"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := openIn(t, folder, "/js/plain.js")
+	if c, err := p.Click(t.Context(), "#bad", ClickOptions{}); err != nil || len(c.Console) != 1 || c.Console[0].Place != "js/plain.js:2:9" {
+		t.Errorf("%+v %v", c.Console, err)
+	}
+}

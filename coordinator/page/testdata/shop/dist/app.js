@@ -1,0 +1,2 @@
+(()=>{var t=class{items=[];add(e){if(e.price<0)throw new RangeError(`the price of ${e.name} is negative`);return this.items.push(e),this.items.reduce((r,{price:o})=>r+o,0)}};var i=new t;function c(n,e){let r=i.add({name:n,price:e});console.warn(`the cart costs ${r}`)}document.querySelector("#good").addEventListener("click",()=>c("tea",3));document.querySelector("#bad").addEventListener("click",()=>c("coffee",-1));})();
+//# sourceMappingURL=app.js.map

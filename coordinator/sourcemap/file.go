@@ -1,0 +1,117 @@
+package sourcemap
+
+import (
+	"bytes"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// File returns the file of the folders that a source is. The folders are
+// absolute. Bundlers write addresses of many kinds (webpack://shop/./src/a.ts,
+// http://localhost:5173/src/a.ts, file:///home/me/shop/src/a.ts, /@fs/home/…), so
+// that the file is the one with the longest tail of the source's path; a tail of
+// its name alone must also have the content that the map says. Nothing outside
+// of the folders is ever returned.
+func File(folders []string, s Source) (string, bool) {
+	for _, dir := range folders {
+		if file, ok := absolute(dir, s.URL); ok {
+			return file, true
+		}
+	}
+	tail := tailOf(s.URL)
+	whole := tail
+	for tail != "" {
+		for _, dir := range folders {
+			file := filepath.Join(dir, filepath.FromSlash(tail))
+			if !isFile(dir, file) {
+				continue
+			}
+			if s.Content != nil && !holds(file, *s.Content) && tail != whole {
+				continue // another file of that name
+			}
+			if s.Content == nil && tail != whole && !strings.Contains(tail, "/") {
+				continue
+			}
+			return file, true
+		}
+		_, rest, more := strings.Cut(tail, "/")
+		if !more {
+			break
+		}
+		tail = rest
+	}
+	return "", false
+}
+
+// absolute takes an address that names a file of this machine.
+func absolute(dir, address string) (string, bool) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", false
+	}
+	name := u.Path
+	if _, rest, vite := strings.Cut(name, "/@fs/"); vite {
+		name = "/" + rest
+	} else if u.Scheme != "file" && u.Scheme != "" {
+		return "", false
+	}
+	if runtime.GOOS == "windows" {
+		name = strings.TrimPrefix(name, "/")
+	}
+	file := filepath.FromSlash(path.Clean(name))
+	if !filepath.IsAbs(file) || !isFile(dir, file) {
+		return "", false
+	}
+	return file, true
+}
+
+// tailOf is the path of an address without what bundlers put in front.
+func tailOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	name := u.Path
+	if u.Scheme != "" && u.Opaque != "" {
+		name = u.Opaque // webpack:src/a.ts
+	}
+	var kept []string
+	for _, part := range strings.Split(name, "/") {
+		if part != "" && part != "." && part != ".." && part != "~" && part != "_N_E" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, "/")
+}
+
+// isFile says whether there is such a file, and below dir also after links.
+func isFile(dir, file string) bool {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return false
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(root, real)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// holds says whether a file has that content, whatever ends its lines.
+func holds(file, content string) bool {
+	data, err := os.ReadFile(file)
+	return err == nil && string(plain(data)) == string(plain([]byte(content)))
+}
+
+func plain(b []byte) []byte {
+	return bytes.TrimSpace(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")))
+}
