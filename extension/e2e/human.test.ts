@@ -1,7 +1,7 @@
 // What the human sees of agents, and decides about them: in the side bar, the status bar and by the
 // question of an agent. A small client stands in for the coordinator, so that each moment can be held.
 import { type BrowserContext, chromium } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
 import { untilPresent } from "./support/files";
 import { openShop, type Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
@@ -34,6 +34,10 @@ afterAll(async () => {
   coordinator?.close();
   await screen?.close();
   await shop?.close();
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
 test("without a browser and an agent the view says what to do", async () => {
@@ -147,7 +151,7 @@ test("a mode that answers for the human answers what waits", async () => {
   const asked = coordinator.ask(claude, "click J");
   await bar.question.waitFor();
   await bar.row("Agents", "Agents have to ask").click();
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only look" }).click();
+  await bar.pick("Agents may only look");
   expect(await asked).toMatchObject({ decision: "refuse", reason: "mode" });
   await bar.question.waitFor({ state: "hidden" });
   expect(await coordinator.ask(claude, "click K")).toMatchObject({ decision: "refuse", reason: "mode" });

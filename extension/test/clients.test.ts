@@ -1,5 +1,6 @@
 // Who is connected and what they did, told over a real socket.
 import { describe, expect, test } from "vitest";
+import { letGoOn, ruled, stop } from "../src/core/access";
 import { actsLimit, Clients, clientCommands } from "../src/core/clients";
 import { Permissions, permissionCommands } from "../src/core/permission";
 import type { Activity, ConnectedClient } from "../src/core/protocol.generated";
@@ -56,7 +57,7 @@ describe("announce", () => {
     const one = await dial();
     expect((await one.ask(...call("client.announce", { clients: [client("a")] }))).payload).toEqual({ result: {} });
     await one.ask("ping");
-    expect(clients.find("a")).toMatchObject({ name: "Agent a" });
+    expect(clients.known("a")).toMatchObject({ name: "Agent a" });
     const left = until(clients, () => clients.connected.length === 0);
     one.close();
     await left;
@@ -74,6 +75,23 @@ describe("announce", () => {
     expect(answer).toMatchObject({ success: false, error: { code: "bad_payload", data: { path } } });
     expect(clients.connected).toEqual([]);
   });
+});
+
+test("a client that is stopped can be let go on after it has left", () => {
+  const clients = new Clients();
+  const store = new Store();
+  const connection = new AbortController();
+  clients.announce(connection.signal, [client("a"), client("b", 2)]);
+  stop(store, "a");
+  const told = () => ruled(store, clients).map((each) => [each.client.name, each.stopped, each.connected]);
+  expect(told()).toEqual([
+    ["Agent a", true, true],
+    ["Agent b", false, true],
+  ]);
+  connection.abort();
+  expect(told()).toEqual([["Agent a", true, false]]);
+  letGoOn(store, "a");
+  expect(told()).toEqual([]);
 });
 
 describe("report", () => {

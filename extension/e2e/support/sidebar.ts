@@ -50,12 +50,19 @@ export class SideBar {
     await question?.waitForElementState("hidden");
   }
 
-  /** Picks from the menu behind the status bar item. */
+  /** Picks from the menu behind the status bar item, and from those that it leads to. */
   async menu(...labels: string[]): Promise<void> {
     await this.window.status.click();
-    for (const label of labels) {
-      const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: label }).first();
-      await row.click();
-    }
+    for (const label of labels) await this.pick(label);
+  }
+
+  /** Picks a row of the list that is open, by a part of its text. */
+  async pick(label: string): Promise<void> {
+    const rows = this.page.locator(".quick-input-list .monaco-list-row", { hasText: label });
+    await rows.first().waitFor();
+    // By its words: the rows move under the mouse while the list opens.
+    await this.page.locator(".quick-input-widget input").first().fill(label);
+    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: label }).waitFor();
+    await this.window.press("Enter");
   }
 }

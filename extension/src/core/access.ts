@@ -1,5 +1,6 @@
 // What the human allows: the mode, and who is stopped. The store's state says it to everybody.
-import type { AccessMode } from "./protocol.generated";
+import type { Clients } from "./clients";
+import type { AccessMode, ConnectedClient } from "./protocol.generated";
 import type { Store } from "./store";
 
 export const modes = ["full", "ask", "view"] as const satisfies AccessMode[];
@@ -28,4 +29,27 @@ export function stop(store: Store, client: string): void {
 export function letGoOn(store: Store, client: string): void {
   const { mode, stopped } = store.state.access;
   store.set({ access: { mode, stopped: stopped.filter((each) => each !== client) } });
+}
+
+/** A client whom the human can stop, or let go on. */
+export interface Ruled {
+  readonly client: ConnectedClient;
+  readonly stopped: boolean;
+  /** A stopped one is cut off, and may have left. */
+  readonly connected: boolean;
+}
+
+/** All clients that are connected, and those that are stopped. */
+export function ruled(store: Store, clients: Clients): Ruled[] {
+  const { stopped } = store.state.access;
+  const here = clients.connected;
+  const away = stopped.filter((id) => !here.some((client) => client.id === id));
+  return [
+    ...here.map((client) => ({ client, stopped: stopped.includes(client.id), connected: true })),
+    ...away.map((id) => ({ client: clients.known(id) ?? unknown(id), stopped: true, connected: false })),
+  ];
+}
+
+function unknown(id: string): ConnectedClient {
+  return { id, name: "A client that has left", version: "", kind: "cdp", since: 0 };
 }

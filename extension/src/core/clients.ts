@@ -5,6 +5,8 @@ import type { Command } from "./connection";
 import type { Activity, ConnectedClient } from "./protocol.generated";
 
 export const actsLimit = 200;
+/** So many clients are known by name after they have left. */
+const knownLimit = 200;
 const announceLimit = 256;
 const reportLimit = 1_000;
 
@@ -18,6 +20,7 @@ export interface Act extends Activity {
 export class Clients {
   /** By the connection that announced them. */
   readonly #announced = new Map<AbortSignal, ConnectedClient[]>();
+  readonly #known = new Map<string, ConnectedClient>();
   #acts: Act[] = [];
   #counted = 0;
   readonly #listeners = new Set<() => void>();
@@ -33,8 +36,21 @@ export class Clients {
     return this.#acts;
   }
 
-  find(id: string): ConnectedClient | undefined {
-    return this.connected.find((client) => client.id === id);
+  /** One that is connected, or was. */
+  known(id: string): ConnectedClient | undefined {
+    return this.#known.get(id);
+  }
+
+  /** Knows clients of an earlier time by name. */
+  remember(clients: ConnectedClient[]): void {
+    for (const client of clients) {
+      this.#known.delete(client.id);
+      this.#known.set(client.id, client);
+      for (const id of this.#known.keys()) {
+        if (this.#known.size <= knownLimit) break;
+        this.#known.delete(id);
+      }
+    }
   }
 
   /** Replaces what the connection said before; what it said ends with it. */
@@ -45,6 +61,7 @@ export class Clients {
       connection.addEventListener("abort", forget, { once: true });
     }
     this.#announced.set(connection, clients);
+    this.remember(clients);
     this.#tell();
   }
 
@@ -71,7 +88,7 @@ export class Clients {
   }
 
   #name(id: string): string {
-    return this.find(id)?.name ?? this.#acts.findLast((act) => act.client === id)?.name ?? "a client that has left";
+    return this.known(id)?.name ?? "a client that has left";
   }
 
   #tell(): void {

@@ -2,7 +2,8 @@
 // The choice outlives a reload of the window; a change of the setting replaces it.
 import * as vscode from "vscode";
 import { isMode, modes, setMode } from "../core/access";
-import type { AccessMode } from "../core/protocol.generated";
+import type { Clients } from "../core/clients";
+import type { AccessMode, ConnectedClient } from "../core/protocol.generated";
 import type { Store } from "../core/store";
 
 const key = "access";
@@ -13,6 +14,8 @@ interface Kept {
   /** What the setting was when the mode was chosen. */
   setting: AccessMode;
   stopped: string[];
+  /** The names of those who are stopped. */
+  clients: ConnectedClient[];
 }
 
 export const modeWords: Record<AccessMode, { label: string; icon: string; detail: string }> = {
@@ -21,16 +24,18 @@ export const modeWords: Record<AccessMode, { label: string; icon: string; detail
   view: { label: "Agents may only look", icon: "eye", detail: "They look; whatever would change a page is refused." },
 };
 
-export function keepAccess(context: vscode.ExtensionContext, store: Store): vscode.Disposable {
+export function keepAccess(context: vscode.ExtensionContext, store: Store, clients: Clients): vscode.Disposable {
   const kept = context.workspaceState.get<Partial<Kept>>(key);
   const chosen = kept?.setting === configured() && isMode(kept.mode) ? kept.mode : configured();
+  clients.remember(kept?.clients ?? []);
   store.set({ access: { mode: chosen, stopped: kept?.stopped ?? [] } });
   let told = store.state.access;
   const unsubscribe = store.subscribe(() => {
     const { access } = store.state;
     if (access === told) return;
     told = access;
-    void context.workspaceState.update(key, { ...access, setting: configured() } satisfies Kept);
+    const names = access.stopped.flatMap((id) => clients.known(id) ?? []);
+    void context.workspaceState.update(key, { ...access, setting: configured(), clients: names } satisfies Kept);
   });
   const changed = vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration(setting)) setMode(store, configured());

@@ -1,6 +1,6 @@
 // The commands by which the human rules agents, and those of the side bar's rows.
 import * as vscode from "vscode";
-import { isStopped, letGoOn, setMode, stop } from "../core/access";
+import { letGoOn, ruled, setMode, stop } from "../core/access";
 import { devToolsAddress, openDevTools } from "../core/devtools";
 import { reason } from "../core/log";
 import { listPages } from "../core/pages";
@@ -46,12 +46,12 @@ async function copy(text: string | undefined): Promise<void> {
 }
 
 async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<ConnectedClient | undefined> {
-  const there = clients.connected.filter(({ id }) => isStopped(store, id) === stopped);
+  const there = ruled(store, clients).filter((each) => each.stopped === stopped);
   if (there.length === 0) {
     void vscode.window.showInformationMessage(stopped ? "No agent is stopped." : "No agent is connected.");
     return undefined;
   }
-  const items = there.map((client) => ({ label: clientName(client), client }));
+  const items = there.map(({ client }) => ({ label: clientName(client), client }));
   const title = stopped ? "Which agent may go on?" : "Which agent is to be stopped?";
   return (await vscode.window.showQuickPick(items, { title }))?.client;
 }

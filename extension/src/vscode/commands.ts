@@ -1,8 +1,8 @@
 // The commands, and the menu behind the status bar item.
 import * as vscode from "vscode";
+import { type Ruled, ruled } from "../core/access";
 import type { Clients } from "../core/clients";
 import { reason } from "../core/log";
-import type { ConnectedClient } from "../core/protocol.generated";
 import { describe } from "../core/status";
 import type { Store } from "../core/store";
 import { clientName } from "../core/words";
@@ -41,7 +41,7 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
       command: "browserCoordinator.changeAccess",
     },
     { label: "$(list-tree) Show Browser, Agents and Activity", command: "browserCoordinator.agents.focus" },
-    ...clients.connected.map((client) => toggle(client, access.stopped.includes(client.id))),
+    ...ruled(store, clients).map(toggle),
     {
       label: "$(copy) Copy CDP Endpoint",
       detail: "The stable address for Playwright, Puppeteer and other CDP tools",
@@ -62,7 +62,7 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
 }
 
 /** Stops an agent, or lets it go on. */
-function toggle(client: ConnectedClient, stopped: boolean): Choice {
+function toggle({ client, stopped }: Ruled): Choice {
   const name = clientName(client);
   const args = [{ client }];
   return stopped

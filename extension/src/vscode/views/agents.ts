@@ -1,6 +1,6 @@
 // The view "Agents": what they may do, where they get in, and who is connected.
 import * as vscode from "vscode";
-import { isStopped } from "../../core/access";
+import { type Ruled, ruled } from "../../core/access";
 import type { Clients } from "../../core/clients";
 import type { Permissions } from "../../core/permission";
 import type { ConnectedClient } from "../../core/protocol.generated";
@@ -81,14 +81,14 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
     context: "access",
     command: { command: "browserCoordinator.changeAccess", title: "Change What Agents May Do" },
   });
-  const connected = clients.connected.map((client) => clientRow(client, parts));
+  const all = ruled(store, clients).map((each) => clientRow(each, parts));
   const nobody = row("No agent is connected", {
     id: "nobody",
     icon: "info",
     tooltip: "Click to see how one gets here.",
     command: { command: "browserCoordinator.getStarted", title: "Get Started" },
   });
-  return [access, endpointRow(asked), ...(connected.length > 0 ? connected : [nobody])];
+  return [access, endpointRow(asked), ...(all.length > 0 ? all : [nobody])];
 }
 
 function endpointRow(asked: Asked | undefined): Row {
@@ -100,9 +100,8 @@ function endpointRow(asked: Asked | undefined): Row {
   return row("Endpoint", { id: "endpoint", icon: "plug", description, tooltip, context: "endpoint", command: copy });
 }
 
-function clientRow(client: ConnectedClient, { store, clients, permissions }: AgentsParts): ClientRow {
+function clientRow({ client, stopped, connected }: Ruled, { clients, permissions }: AgentsParts): ClientRow {
   const { id, name, version, kind, since } = client;
-  const stopped = isStopped(store, id);
   const { question } = permissions;
   const asks = question?.client.id === id;
   const last = clients.acts.findLast((act) => act.client === id);
@@ -114,7 +113,7 @@ function clientRow(client: ConnectedClient, { store, clients, permissions }: Age
     description: [plain(version, 40), now].filter((part) => part !== "").join(" · "),
     tooltip: [
       `${clientName(client)}, ${kind === "mcp" ? "an MCP client" : "a CDP client"}`,
-      `Connected since ${new Date(since).toLocaleTimeString()}`,
+      connected ? `Connected since ${new Date(since).toLocaleTimeString()}` : "Not connected",
       ...(last ? [`Last: ${plain(`${last.act} ${last.target}`, 120)}`] : []),
       ...(asks && question ? [questionText(question)] : []),
     ].join("\n"),

@@ -1,0 +1,97 @@
+// What the human allows, kept by the real coordinator: Playwright joins through the stable endpoint,
+// and is asked about, refused, and stopped.
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { Agent } from "./support/agent";
+import { endpoint } from "./support/coordinator";
+import { untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { SideBar } from "./support/sidebar";
+import { addressOf, Listener } from "./support/socket";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+let screen: BrowserContext;
+let shop: Shop;
+let window: Workbench;
+let bar: SideBar;
+let listener: Listener;
+let host: Agent;
+let stable: string;
+let joined: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  shop = await openShop(run, "florist");
+  const address = await addressOf(run, shop.folder);
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  listener = await Listener.dial(address);
+  host = await Agent.start(run, shop.folder); // it serves the endpoint
+  stable = await endpoint(run, shop.folder);
+  bar = await SideBar.open(window);
+  await window.press("F5");
+  await listener.debugging((state) => state.browser !== null);
+});
+
+afterAll(async () => {
+  await joined?.close();
+  await host?.close();
+  listener?.close();
+  await screen?.close();
+  await shop?.close();
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
+});
+
+test("Playwright is named with its version, and acts without being asked about", async () => {
+  joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  page = joined
+    .contexts()
+    .flatMap((context) => context.pages())
+    .find((each) => each.url() === `${shop.url}?florist`) as Page;
+  await bar.row("Agents", /Playwright/).waitFor();
+  await page.locator("#name").fill("Ada");
+  await page.locator("#buy").click();
+  expect(await page.locator("#answer").textContent()).toBe("Thank you, Ada");
+  await bar.row("Activity", /./).waitFor();
+  await window.screenshot("access-full");
+});
+
+test("asked to ask, the next act waits for the human, and goes on when it is allowed", async () => {
+  await bar.menu("Agents may do everything", "Agents have to ask");
+  await listener.until((state) => state.access.mode === "ask");
+  const acted = page.locator("#name").fill("Grace");
+  await bar.question.getByText("Playwright").waitFor();
+  await window.screenshot("access-ask");
+  await bar.answer("Allow for This Session");
+  await acted;
+  await page.locator("#buy").click();
+  expect(await page.locator("#answer").textContent()).toBe("Thank you, Grace");
+});
+
+test("a client that may only look sees the page, and cannot change it", async () => {
+  await bar.menu("Agents have to ask", "Agents may only look");
+  await listener.until((state) => state.access.mode === "view");
+  await expect(page.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/view|look/i);
+  const cdp = await page.context().newCDPSession(page);
+  expect((await cdp.send("Page.captureScreenshot")).data.length).toBeGreaterThan(1_000);
+  expect(page.url()).toBe(`${shop.url}?florist`);
+});
+
+test("a client that the human stops is cut off; the browser stays", async () => {
+  await bar.menu("Agents may only look", "Agents may do everything");
+  const ended = new Promise((resolve) => joined.once("disconnected", resolve));
+  await bar.act("Agents", "Playwright", "Stop an Agent");
+  await ended;
+  expect(listener.state.browser).not.toBeNull();
+  await bar.row("Agents", /Playwright.*stopped by you/).waitFor();
+  await expect(chromium.connectOverCDP(stable, { timeout: 3_000 })).rejects.toThrow("stopped by the human");
+  await window.screenshot("access-stopped");
+  await bar.act("Agents", "Playwright", "Let a Stopped Agent Go On");
+  await listener.until((state) => state.access.stopped.length === 0);
+  joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+});
