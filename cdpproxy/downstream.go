@@ -17,11 +17,14 @@ type downstream struct {
 }
 
 // relay passes on the browser's bytes; with last set, no more than the frame
-// that has begun. On errTooSlow only whole frames have been passed on, if the
+// that has begun. drained says that the browser had no more to say then. On errTooSlow only whole frames have been passed on, if the
 // end of the last one could be reached.
-func (d *downstream) relay(data []byte, last bool) error {
+func (d *downstream) relay(data []byte, drained, last bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if drained {
+		d.out.waited = 0
+	}
 	if last || len(d.pending) > 0 {
 		n := d.frames.finish(data)
 		if err := d.send(data[:n]); err != nil {

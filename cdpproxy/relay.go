@@ -188,7 +188,7 @@ func (r *relay) pumpDown() {
 		return
 	}
 	if len(r.fromBrowser) > 0 {
-		r.sent(r.down.relay(r.fromBrowser, false))
+		r.sent(r.down.relay(r.fromBrowser, true, false))
 		r.fromBrowser = nil
 	}
 	leaving := false // the browser finishes its frame
@@ -205,7 +205,7 @@ func (r *relay) pumpDown() {
 			break
 		}
 		r.bytesDown.Add(uint64(len(data)))
-		err = r.down.relay(data, leaving)
+		err = r.down.relay(data, len(data) < len(buf.b), leaving)
 		buf.free()
 		if !r.sent(err) {
 			break

@@ -12,6 +12,13 @@ import (
 // errTooSlow: the bound on bytes kept for a client is reached.
 var errTooSlow = errors.New("the client reads too slowly")
 
+// How long send waits for a client, for each piece and in all until the browser
+// has been drained again.
+const (
+	waitOnce  = 20 * time.Millisecond
+	waitInAll = 250 * time.Millisecond
+)
+
 // sender writes the browser's bytes to the client without ever making the
 // browser wait for long: past 256 MiB of unread output Chromium drops messages
 // and says nothing (facts 1). What the client does not take is queued, up to a
@@ -22,6 +29,8 @@ type sender struct {
 	conn  *net.TCPConn
 	try   *tryWriter
 	limit int
+
+	waited time.Duration // in send, since the browser had nothing more to say
 
 	mu      sync.Mutex // guards the fields that follow
 	queue   [][]byte
@@ -40,14 +49,15 @@ func (s *sender) send(b []byte) error {
 		return err
 	}
 	b = b[n:]
-	// The client is behind. Waiting a little is cheaper than a copy, and as
-	// long as the wait grows with the bytes the browser is still drained
-	// faster than it can produce.
-	patience := 200*time.Microsecond + time.Duration(len(b))*4*time.Nanosecond
-	if err := s.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	// The client is behind. To wait for it costs no memory, as long as what
+	// the browser says meanwhile cannot come near the point where it drops.
+	patience := min(waitOnce, waitInAll-s.waited)
+	began := time.Now()
+	if err := s.conn.SetWriteDeadline(began.Add(patience)); err != nil {
 		return err
 	}
 	n, err = s.conn.Write(b)
+	s.waited += time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		if err := s.conn.SetWriteDeadline(time.Time{}); err != nil {
 			return err
