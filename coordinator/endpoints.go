@@ -59,17 +59,29 @@ func (e *endpoints) serve(w registry.Window) {
 	if w.Workspace == "" {
 		return
 	}
+	if _, err := e.serveWorkspace(w.Workspace); err != nil && e.ctx.Err() == nil {
+		e.program.logger.Error("the window's CDP endpoint cannot be served", "workspace", w.Workspace, "error", err)
+	}
+}
+
+// serveWorkspace makes sure that a workspace's endpoint is served, and returns
+// the address for clients.
+func (e *endpoints) serveWorkspace(workspace string) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.served[w.Workspace] != nil || e.ctx.Err() != nil {
-		return
+	served := e.served[workspace]
+	if served == nil {
+		if err := e.ctx.Err(); err != nil {
+			return "", err
+		}
+		var err error
+		served, err = e.program.serveEndpoint(e.ctx, workspace, e.windows.Source(workspace), e.guard, e.own)
+		if err != nil {
+			return "", err
+		}
+		e.served[workspace] = served
 	}
-	served, err := e.program.serveEndpoint(e.ctx, w.Workspace, e.windows.Source(w.Workspace), e.guard, e.own)
-	if err != nil {
-		e.program.logger.Error("the window's CDP endpoint cannot be served", "workspace", w.Workspace, "error", err)
-		return
-	}
-	e.served[w.Workspace] = served
+	return e.guard.url(served.Address()), nil
 }
 
 // url is the stable address of a workspace.

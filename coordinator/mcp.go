@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ func (p *program) mcpCommand() *cobra.Command {
 	var caps, allowed, blocked []string
 	var browser browserFlags
 	cmd := &cobra.Command{
-		Use:   "mcp",
+		Use:   "mcp [flags] [-- COMMAND [ARGUMENT ...]]",
 		Short: "Serve MCP over stdio: what an MCP host launches",
 		Long: `Serve MCP over standard input and output: what an MCP host launches.
 
@@ -25,11 +26,23 @@ The window is the one whose folder contains the host's roots, or else the
 working directory. While it runs, the window's stable CDP address is served too.
 Without a window the first tool that needs one launches a browser of its own,
 which ends with the session; a window that opens before anything was done there
-is used instead.`,
+is used instead.
+
+With a COMMAND, another MCP server that works over CDP, its tools are offered
+too, under their own names, but for those that have the name of one of ours. It
+is started when it is needed, and again when it has died; the window's stable
+CDP address stands in $` + envEndpoint + `, and in place of
+` + endpointPlaceholder + ` in every argument.`,
 		Example: `  claude mcp add browser -- coordinator mcp
+  coordinator mcp -- npx @playwright/mcp --cdp-endpoint {cdp_endpoint}
   { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 0 {
+				return &exitError{exitUsage, fmt.Errorf("mcp: %q is no flag; the command of an added server stands behind --", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, added []string) error {
 			caps, err := checkCaps(caps)
 			if err != nil {
 				return err
@@ -59,10 +72,10 @@ is used instead.`,
 				options.Viewport = browser.viewport
 			}
 			var forClients *ownBrowser
-			if launch {
+			if launch || len(added) > 0 {
 				forClients = own
 			}
-			err = p.runMCP(cmd.Context(), options, guard, forClients)
+			err = p.runMCP(cmd.Context(), options, guard, forClients, added)
 			if own != nil {
 				err = errors.Join(err, own.End())
 			}
@@ -99,7 +112,7 @@ func loadSecrets(file string) (*tools.Secrets, error) {
 	return tools.LoadSecrets(file)
 }
 
-func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags, own *ownBrowser) error {
+func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags, own *ownBrowser, added []string) error {
 	windows, err := p.openRegistry(ctx, true)
 	if err != nil {
 		return err
@@ -111,6 +124,11 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, guard guard
 	options.Endpoint = endpoints.url
 	options.Chosen = endpoints.serve
 	endpoints.follow(ctx, options.Workspace, options.Dir)
+	if len(added) > 0 {
+		if options.Added, err = p.addedServer(ctx, endpoints, options.Workspace, added); err != nil {
+			return err
+		}
+	}
 
 	err = tools.NewServer(options).Run(ctx, &patientStdio{})
 	if errors.Is(err, context.Canceled) {

@@ -49,12 +49,13 @@ type call struct {
 	tool   *mcp.Tool
 	in     any
 	window string // that the call names
+	added  bool   // the tool is an added server's
 }
 
 // looks says whether a call leaves everything as it is, or only shows the human
 // something.
 func (c call) looks() bool {
-	if c.tool.Annotations.ReadOnlyHint || slices.Contains([]string{"window_select", "reveal_source", "present_review"}, c.tool.Name) {
+	if c.added || c.tool.Annotations.ReadOnlyHint || slices.Contains([]string{"window_select", "reveal_source", "present_review"}, c.tool.Name) {
 		return true
 	}
 	in, ok := c.in.(interface{ looks() bool })

@@ -25,6 +25,8 @@ import (
 type Server struct {
 	options Options
 	mcp     *mcp.Server
+	names   []string     // of our tools
+	added   *addedServer // nil: none
 
 	mu     sync.Mutex // guards agents, each agent's joined, and guards
 	agents map[*mcp.ServerSession]*agent

@@ -63,6 +63,8 @@ type Options struct {
 	Origins *Origins
 	// Secrets are hidden from the agents; nil: none.
 	Secrets *Secrets
+	// Added is another MCP server whose tools are offered too; nil: none.
+	Added *Added
 	// Version is the program's.
 	Version string
 	// Logger: nil discards.
@@ -109,6 +111,10 @@ func NewServer(o Options) *Server {
 	s.addDebugTools()
 	s.addHumanTools()
 	s.addCapTools()
+	if o.Added != nil {
+		s.added = newAddedServer(s, *o.Added)
+		s.mcp.AddReceivingMiddleware(s.added.list)
+	}
 	return s
 }
 
@@ -120,6 +126,9 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 		return err
 	}
 	defer s.forget(session)
+	if s.added != nil {
+		defer s.added.close()
+	}
 	following, stop := context.WithCancel(ctx)
 	followed := make(chan struct{})
 	go s.agent(session).follow(following, followed)
@@ -140,9 +149,10 @@ func (s *Server) wait(session *mcp.ServerSession, ended chan<- error) { ended <-
 
 // add registers a tool whose answer is text (and an image, perhaps).
 func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In) (*answer, error)) {
+	s.names = append(s.names, tool.Name)
 	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		a := s.agent(req.Session)
-		out, err := a.pass(ctx, call{tool, in, windowOf(in)}, func(ctx context.Context) (*answer, error) { return do(ctx, a, in) })
+		out, err := a.pass(ctx, call{tool: tool, in: in, window: windowOf(in)}, func(ctx context.Context) (*answer, error) { return do(ctx, a, in) })
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// addedMain is a small MCP server of its own, over CDP, which the tests add.
+func addedMain() {
+	server := mcp.NewServer(&mcp.Implementation{Name: "titles", Version: "1"}, nil)
+	type none struct{}
+	say := func(format string, args ...any) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil, nil
+	}
+	mcp.AddTool(server, &mcp.Tool{Name: "page_title", Description: "The title"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
+		titles, err := askTitles(ctx, os.Args[1])
+		if err != nil {
+			return nil, nil, err
+		}
+		return say("pid %d: %s", os.Getpid(), strings.Join(titles, ", "))
+	})
+	mcp.AddTool(server, &mcp.Tool{Name: "die"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
+		os.Exit(3)
+		return nil, nil, nil
+	})
+	mcp.AddTool(server, &mcp.Tool{Name: "browser_click"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
+		return say("not ours")
+	})
+	if file := os.Getenv("ADDED_STARTS"); file != "" {
+		if f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			fmt.Fprintln(f, os.Getpid())
+			f.Close()
+		}
+	}
+	server.Run(context.Background(), &mcp.StdioTransport{})
+}
+
+func TestAnAddedServer(t *testing.T) {
+	e := openEditor(t, t.TempDir())
+	dir := filepath.Dir(os.Getenv("XDG_DATA_HOME"))
+	starts := filepath.Join(dir, "starts")
+	t.Setenv("ADDED_STARTS", starts)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The test binary goes by its name.
+	added := filepath.Join(dir, "added")
+	if err := os.Symlink(exe, added); err != nil {
+		t.Fatal(err)
+	}
+	started := func() int {
+		text, _ := os.ReadFile(starts)
+		return strings.Count(string(text), "\n")
+	}
+	open := func() *mcp.ClientSession { return host(t, dir, e.folder, "--no-launch", "--", added, "{cdp_endpoint}") }
+
+	session := open()
+	names := toolNames(t, session)
+	if !slices.Contains(names, "page_title") || !slices.Contains(names, "browser_snapshot") {
+		t.Fatalf("the first list has %q", names)
+	}
+	if text := mustTool(t, session, "page_title", nil); !strings.Contains(text, "Sample") {
+		t.Errorf("it works in another browser: %s", text)
+	}
+	if _, err := tool(t, session, "browser_click", map[string]any{"target": "button"}); err != nil {
+		t.Errorf("our own tool with that name: %v", err)
+	}
+	if _, err := tool(t, session, "die", nil); err == nil || !strings.Contains(err.Error(), "ended during the call") {
+		t.Errorf("a server that dies: %v", err)
+	}
+	mustTool(t, session, "page_title", nil)
+	if n := started(); n != 2 {
+		t.Errorf("it was started %d times, want one and one after its death", n)
+	}
+
+	// The next session knows the tools already, and starts it when it is needed.
+	session = open()
+	if names := toolNames(t, session); !slices.Contains(names, "page_title") {
+		t.Errorf("the next session's list has %q", names)
+	}
+	if n := started(); n != 2 {
+		t.Errorf("listing started it: %d times", n)
+	}
+	mustTool(t, session, "page_title", nil)
+	if n := started(); n != 3 {
+		t.Errorf("a call started it %d times", n)
+	}
+}
+
+func toolNames(t *testing.T, session *mcp.ClientSession) []string {
+	t.Helper()
+	var names []string
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, tool.Name)
+	}
+	return names
+}

@@ -1,0 +1,281 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Added is another MCP server that works on the same browser: its tools are
+// offered beside ours, under their own names.
+type Added struct {
+	// Command starts it over stdio. Required.
+	Command []string
+	// Env is its environment; nil: that of this process.
+	Env []string
+	// Cache is a file that keeps the list of its tools, so that it need not be
+	// started before one of them is called; empty: none.
+	Cache string
+	// Stderr is where its standard error goes; nil discards.
+	Stderr io.Writer
+}
+
+const (
+	// addedStart bounds the start of an added server: npx may have to install it.
+	addedStart = 2 * time.Minute
+	// addedEnd is how long it has to end when its input does.
+	addedEnd = time.Second
+)
+
+// addedServer runs an added server when it is needed, and again when it has died.
+type addedServer struct {
+	server  *Server
+	options Added
+	log     *slog.Logger
+	ended   sync.WaitGroup // wait
+
+	starting sync.Mutex // held while it is started; before mu
+
+	mu      sync.Mutex // guards the fields that follow
+	session *mcp.ClientSession
+	listed  bool
+	offered []*mcp.Tool
+	closed  bool
+}
+
+func newAddedServer(s *Server, o Added) *addedServer {
+	a := &addedServer{server: s, options: o, log: s.options.Logger.With("server", o.Command[0])}
+	if cached, err := os.ReadFile(o.Cache); err == nil {
+		var list []*mcp.Tool
+		if json.Unmarshal(cached, &list) == nil && len(list) > 0 {
+			a.offer(list)
+			a.listed = true
+		}
+	}
+	return a
+}
+
+// list is the middleware that has the added server's tools in the first answer
+// to tools/list: hosts ask once.
+func (a *addedServer) list(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "tools/list" && !a.isListed() {
+			if _, err := a.start(ctx); err != nil {
+				a.log.Error("the added server's tools are missing", "error", err)
+			}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+func (a *addedServer) isListed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.listed
+}
+
+// start returns the running server's session, which it starts if need be.
+func (a *addedServer) start(ctx context.Context) (*mcp.ClientSession, error) {
+	a.starting.Lock()
+	defer a.starting.Unlock()
+	a.mu.Lock()
+	session, closed := a.session, a.closed
+	a.mu.Unlock()
+	if session != nil {
+		return session, nil
+	}
+	if closed {
+		return nil, errors.New("this session has ended")
+	}
+	session, err := a.connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", strings.Join(a.options.Command, " "), err)
+	}
+	a.mu.Lock()
+	a.session = session
+	a.mu.Unlock()
+	return session, nil
+}
+
+func (a *addedServer) connect(ctx context.Context) (*mcp.ClientSession, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), addedStart)
+	defer cancel()
+	cmd := exec.Command(a.options.Command[0], a.options.Command[1:]...)
+	cmd.Env, cmd.Stderr = a.options.Env, a.options.Stderr
+	client := mcp.NewClient(&mcp.Implementation{Name: "browser-coordinator", Version: a.server.options.Version}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd, TerminateDuration: addedEnd}, nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []*mcp.Tool
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			session.Close()
+			return nil, fmt.Errorf("list its tools: %w", err)
+		}
+		list = append(list, tool)
+	}
+	a.offer(list)
+	a.keep(list)
+	a.ended.Add(1)
+	go a.wait(session)
+	return session, nil
+}
+
+// wait notes the end of a session, so that the next call starts another.
+func (a *addedServer) wait(session *mcp.ClientSession) {
+	defer a.ended.Done()
+	err := session.Wait()
+	if a.forget(session) {
+		a.log.Warn("the added server ended; the next call of one of its tools starts it anew", "error", err)
+	}
+}
+
+// forget drops a session that has ended, and says whether that is news.
+func (a *addedServer) forget(session *mcp.ClientSession) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.session != session {
+		return false
+	}
+	a.session = nil
+	return !a.closed
+}
+
+// offer puts the tools into our list, but for those whose names are taken.
+func (a *addedServer) offer(list []*mcp.Tool) {
+	a.mu.Lock()
+	former := a.offered
+	a.offered, a.listed = nil, true
+	var taken []string
+	for _, tool := range list {
+		if slices.Contains(a.server.names, tool.Name) {
+			taken = append(taken, tool.Name)
+			continue
+		}
+		a.offered = append(a.offered, tool)
+	}
+	offered := a.offered
+	a.mu.Unlock()
+	if len(taken) > 0 {
+		a.log.Info("these tools of the added server are left out, since ours have their names", "tools", strings.Join(taken, ", "))
+	}
+	if sameTools(former, offered) {
+		return
+	}
+	var gone []string
+	for _, tool := range former {
+		if !slices.ContainsFunc(offered, func(t *mcp.Tool) bool { return t.Name == tool.Name }) {
+			gone = append(gone, tool.Name)
+		}
+	}
+	a.server.mcp.RemoveTools(gone...)
+	for _, tool := range offered {
+		a.server.mcp.AddTool(tool, a.handler(tool))
+	}
+}
+
+func sameTools(a, b []*mcp.Tool) bool {
+	one, err := json.Marshal(a)
+	other, otherErr := json.Marshal(b)
+	return err == nil && otherErr == nil && string(one) == string(other)
+}
+
+// keep saves the list for the next session.
+func (a *addedServer) keep(list []*mcp.Tool) {
+	if a.options.Cache == "" {
+		return
+	}
+	text, err := json.Marshal(list)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(a.options.Cache), 0o700)
+	}
+	if err == nil {
+		err = writeByRename(a.options.Cache, text)
+	}
+	if err != nil {
+		a.log.Warn("the list of the added server's tools could not be kept", "error", err)
+	}
+}
+
+func writeByRename(name string, text []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".list-")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+	}
+	return err
+}
+
+// handler passes a call on. What the tool does in the browser it does as a CDP
+// client of the endpoint, where the window's access mode is kept.
+func (a *addedServer) handler(tool *mcp.Tool) mcp.ToolHandler {
+	known := *tool
+	if known.Annotations == nil {
+		known.Annotations = &mcp.ToolAnnotations{Title: tool.Name}
+	}
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		began, agent := time.Now(), a.server.agent(req.Session)
+		c := call{tool: &known, in: req.Params.Arguments, added: true}
+		source, err := agent.permit(ctx, c)
+		var result *mcp.CallToolResult
+		if err == nil {
+			stoppable, release := agent.untilStopped(ctx, source, c)
+			result, err = a.call(stoppable, tool.Name, req.Params.Arguments)
+			if release(); err != nil && context.Cause(stoppable) != nil {
+				err = context.Cause(stoppable)
+			}
+		}
+		agent.tell(source, c, began, err)
+		if err != nil {
+			result = &mcp.CallToolResult{}
+			result.SetError(err)
+		}
+		return result, nil
+	}
+}
+
+func (a *addedServer) call(ctx context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
+	session, err := a.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+	if errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) {
+		a.forget(session)
+		return nil, fmt.Errorf("%s ended during the call; whether it was done is not known. The next call starts it anew", a.options.Command[0])
+	}
+	return result, err
+}
+
+// close ends the added server, and waits for its end.
+func (a *addedServer) close() {
+	a.mu.Lock()
+	a.closed = true
+	session := a.session
+	a.mu.Unlock()
+	if session != nil {
+		if err := session.Close(); err != nil {
+			a.log.Debug("the added server did not end well", "error", err)
+		}
+	}
+	a.ended.Wait()
+}
