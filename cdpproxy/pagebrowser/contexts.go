@@ -265,4 +265,12 @@ func (l *link) tellContexts(dead map[int64]bool, frames map[string]bool) {
 	for _, e := range told {
 		l.session.client.event(l.session, e.method, e.params)
 	}
+	// A browser tells it to whoever comes late, the debugger does not replay it,
+	// and without it Playwright takes a worker for one that still starts.
+	if l.unloaded && len(told) > 0 {
+		l.unloaded = false
+		l.session.client.event(l.session, scriptLoaded, nil)
+	}
 }
+
+const scriptLoaded = "Inspector.workerScriptLoaded"

@@ -27,6 +27,7 @@ type link struct {
 	undos      map[string]undo
 	awaited    []chan struct{} // commands whose undo comes with their answer
 	gathering  *gathering      // while Runtime.enable is being answered
+	unloaded   bool            // a worker whose script has not been told to be loaded
 	left       bool
 }
 
@@ -36,6 +37,7 @@ func newLink(s *session, t *target) *link {
 		session: s, target: t,
 		subscribed: map[string]bool{}, enabled: map[string]bool{}, bindings: map[string]bool{}, undos: map[string]undo{},
 	}
+	l.unloaded = strings.HasSuffix(t.info.Type, "worker")
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.conn = newConn(t.page.URL, l.event)
 	if s.kind == ofPage && t.info.Type == "page" {
@@ -315,6 +317,9 @@ func (l *link) removeBinding(m command) {
 func (l *link) event(method string, params json.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	l.mu.Lock()
+	if method == scriptLoaded {
+		l.unloaded = false
+	}
 	wanted := !l.left && domain != "Target" && (l.enabled[domain] || unasked[domain])
 	if method == "Runtime.bindingCalled" {
 		// Bindings of every client are called in this session.

@@ -333,6 +333,9 @@ func TestParts(t *testing.T) {
 	if got := p.evaluate(worker.SessionID, "new Promise(done => { const look = () => self.n ? done(self.n) : setTimeout(look); look() })"); got != "42" {
 		t.Error(got)
 	}
+	p.call(worker.SessionID, "Runtime.enable", "", nil)
+	p.event(worker.SessionID, "Runtime.executionContextCreated", "")
+	p.event(worker.SessionID, "Inspector.workerScriptLoaded", "")
 	if p.count("", "Target.attachedToTarget", "") != 1 {
 		t.Error("a worker was attached to the browser's session")
 	}

@@ -101,6 +101,27 @@ test("chromedp opens a tab of its own beside the page", async () => {
   expect(seen.pages).toContain(`${shop.url}?puppeteer`);
 });
 
+test("frames of another process and workers come with their page", async () => {
+  const browser = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const [page] = browser.contexts().flatMap((context) => context.pages()) as [Page];
+  const worker = page.waitForEvent("worker");
+  await page.goto(`${shop.url}frames.html`);
+  const inside = page.frameLocator("iframe");
+  await inside.locator("#name").fill("Edith");
+  await inside.locator("#buy").click(); // the debugger knows no file for that site
+  expect(await inside.locator("#answer").textContent()).toBe("Thank you, Edith");
+  expect(await (await worker).evaluate("6 * 7")).toBe(42);
+  const { pages, debugSessions } = await listener.until((state) => state.pages.length === 3);
+  const parents = pages.map((each) => debugSessions.find(({ id }) => id === each.debugSession)?.parent);
+  expect(parents.filter((parent) => parent === pages[0]?.debugSession)).toHaveLength(2);
+  expect(await agent.use("browser_snapshot")).toContain("Thank you, Edith");
+
+  await page.goto(`${shop.url}?puppeteer`);
+  await listener.until((state) => state.pages.length === 1);
+  expect(await page.locator("#answer").textContent()).toBe("");
+  await browser.close();
+});
+
 test("an agent sees, clicks, evaluates and takes a picture", async () => {
   expect(await agent.use("browser_snapshot")).toContain('heading "Shop"');
   expect(await agent.use("browser_evaluate", { function: "() => location.href" })).toContain("?puppeteer");

@@ -88,20 +88,18 @@ test("where there is no port, pages come through js-debug", async () => {
   expect(store.state.pages).toEqual([]);
 });
 
-test("frames and workers are no pages", async () => {
-  const asked: string[] = [];
-  const { sessions, until } = start((id) => {
-    asked.push(id);
-    return proxied(id);
-  });
+test("a page's frames and workers come with it, known by the session that they are below", async () => {
+  const { sessions, store, until } = start(proxied);
   const info = root("a");
   const page = child(info, "page");
   sessions.started(info);
   sessions.started(page);
   sessions.started(child(page, "worker"));
-  const { debugSessions } = await until((state) => state.pages.length > 0);
+  const { debugSessions, pages } = await until((state) => state.pages.length > 1);
   expect(debugSessions).toMatchObject([{ id: "a" }, { id: "page", parent: "a" }, { id: "worker", parent: "page" }]);
-  expect(asked).toEqual(["page"]);
+  expect(pages.map(({ debugSession }) => debugSession)).toEqual(["page", "worker"]);
+  sessions.ended("page");
+  expect(store.state.pages).toEqual([]);
 });
 
 test("js-debug that never answers costs three seconds, not the session", async () => {

@@ -84,8 +84,7 @@ export class Sessions {
   async #child(root: Entry, entry: Entry): Promise<void> {
     await root.search; // it began before there was a page, so what it found counts only if it found something
     await this.#search(root);
-    const direct = entry.info.parent?.id === root.info.id; // below a page there are its frames and workers
-    if (root.browser || !direct || entry.abort.signal.aborted) return;
+    if (root.browser || entry.abort.signal.aborted) return;
     try {
       const url = await this.#proxyURL(entry.info.id);
       if (entry.abort.signal.aborted || root.browser) return;

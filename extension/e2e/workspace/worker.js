@@ -1,0 +1,3 @@
+self.onmessage = ({ data: [a, b] }) => {
+  self.postMessage(`The sum is ${a + b}`);
+};
