@@ -66,6 +66,10 @@ func (c *contestant) memory() float64 {
 	return c.server.memory()
 }
 
+// restful is a screenshot of a page on which nothing has just been done: who
+// clicks and evaluates fast meets the page while it is still being drawn.
+const restful = "screenshot at rest"
+
 // round does each act once.
 func (c *contestant) round(ctx context.Context, address string, t *table, counted bool) error {
 	timed := func(act string, do func() (string, error)) (string, error) {
@@ -73,7 +77,7 @@ func (c *contestant) round(ctx context.Context, address string, t *table, counte
 		text, err := do()
 		if err == nil && counted {
 			t.add(act+", ms", c.kind.name, milliseconds(time.Since(began)))
-			if c.server != nil && act != "screenshot" {
+			if c.server != nil && !strings.HasPrefix(act, "screenshot") {
 				t.add("characters of the answer to "+act, c.kind.name, float64(len([]rune(text))))
 			}
 		}
@@ -110,6 +114,10 @@ func (c *contestant) round(ctx context.Context, address string, t *table, counte
 	if !strings.Contains(added, "added 1") {
 		return fmt.Errorf("the click did not arrive: %s", added)
 	}
-	_, err = call("screenshot", names.screenshot, map[string]any{})
-	return err
+	for _, act := range []string{"screenshot", restful} {
+		if _, err := call(act, names.screenshot, map[string]any{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

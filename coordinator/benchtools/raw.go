@@ -64,11 +64,15 @@ func (r *raw) round(ctx context.Context, url string, timed func(string, func() (
 	if !strings.Contains(added, "added 1") {
 		return fmt.Errorf("the click did not arrive: %s", added)
 	}
-	_, err = timed("screenshot", func() (string, error) {
-		_, err := protocol.Call(ctx, r.session, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
-		return "", err
-	})
-	return err
+	for _, act := range []string{"screenshot", restful} {
+		if _, err := timed(act, func() (string, error) {
+			_, err := protocol.Call(ctx, r.session, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
+			return "", err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *raw) navigate(ctx context.Context, url string) error {

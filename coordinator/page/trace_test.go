@@ -23,7 +23,7 @@ watch("layout-shift", (e) => { if (!e.hadRecentInput) seen.cls += e.value });
 watch("largest-contentful-paint", (e) => { seen.lcp = e.startTime });
 watch("longtask", (e) => { seen.long.push(e.duration) });
 watch("event", (e) => { if (e.interactionId) seen.inp = Math.max(seen.inp, e.duration) });
-function burn(ms) { const end = performance.now() + ms; while (performance.now() < end); }
+function burn(ms) { let n = 0; for (const end = performance.now() + ms; performance.now() < end;) for (let i = 0; i < 1e5; i++) n += Math.sqrt(i); return n }
 </script>
 <div id=ad></div><h1 style="font-size:60px">A heading that is the largest text here</h1>
 <button onclick="burn(120)">Work</button>
