@@ -62,6 +62,9 @@ func (c call) looks() bool {
 	return ok && in.looks()
 }
 
+// An expression can do whatever a script of the page can.
+func (in waitIn) looks() bool { return in.Expression == "" }
+
 func (in tabsIn) looks() bool { return in.Action == "list" }
 
 func (in breakpointsIn) looks() bool { return in.Action == "list" }

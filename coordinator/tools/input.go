@@ -80,7 +80,7 @@ func (s *Server) addInputTools() {
 	add(s, &mcp.Tool{Name: "browser_select_option", Description: "Choose options of a dropdown", Annotations: acts("Select options")}, selectOption)
 	add(s, &mcp.Tool{Name: "browser_fill_form", Description: "Fill several fields at once", Annotations: acts("Fill a form")}, fillForm)
 	add(s, &mcp.Tool{Name: "browser_drag", Description: "Drag one element onto another", Annotations: acts("Drag")}, drag)
-	add(s, &mcp.Tool{Name: "browser_wait_for", Description: "Wait until all that is given is true", Annotations: reads("Wait")}, waitFor)
+	add(s, &mcp.Tool{Name: "browser_wait_for", Description: "Wait until all that is given is true", Annotations: acts("Wait")}, waitFor)
 	add(s, &mcp.Tool{Name: "browser_resize", Description: "Give the page another size", Annotations: adjusts("Resize")}, resize)
 	add(s, &mcp.Tool{Name: "browser_handle_dialog", Description: "Accept or dismiss the open JavaScript dialog", Annotations: acts("Answer a dialog")}, handleDialog)
 }

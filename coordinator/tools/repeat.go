@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/page"
 )
 
@@ -25,12 +23,12 @@ func (e *connectError) Unwrap() error { return e.err }
 
 // mayRepeat says whether a call that failed because its browser went can be made
 // once more without doing anything twice: it only reads, or had sent nothing.
-func mayRepeat(tool *mcp.Tool, err error) bool {
+func mayRepeat(c call, err error) bool {
 	var unreached *connectError
 	if errors.As(err, &unreached) {
 		return true
 	}
-	return errors.Is(err, page.ErrBrowserGone) && (tool.Annotations.ReadOnlyHint || errors.Is(err, page.ErrUnsent))
+	return errors.Is(err, page.ErrBrowserGone) && (c.looks() || errors.Is(err, page.ErrUnsent))
 }
 
 // backPatience bounds the wait for a browser to come back: a debug session that

@@ -171,14 +171,14 @@ func (a *agent) pass(ctx context.Context, c call, do func(context.Context) (*ans
 	}
 	ctx, release := a.untilStopped(ctx, source, c)
 	out, err := do(ctx)
-	if mayRepeat(c.tool, err) && a.browserIsBack(ctx, c.window, err) {
+	if mayRepeat(c, err) && a.browserIsBack(ctx, c.window, err) {
 		out, err = do(ctx)
 	}
 	if release(); err != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)
 	}
 	a.tell(source, c, began, err)
-	if err == nil && !c.tool.Annotations.ReadOnlyHint {
+	if err == nil && !c.looks() {
 		a.noteAct()
 	}
 	return out, explain(err)
