@@ -96,11 +96,11 @@ func (p *Page) clickForChooser(ctx context.Context, target string, patience time
 	if err != nil {
 		return err
 	}
-	s.release(ctx)
+	defer s.release(ctx)
 	p.mu.Lock()
 	p.chooser = nil
 	p.mu.Unlock()
-	if err := p.mouse(ctx, s.x, s.y, 0, clicks(input.MouseButtonLeft, 1, 1)); err != nil {
+	if err := p.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, patience); err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, chooserPatience, errPatience)

@@ -101,8 +101,42 @@ func (p *Page) Click(ctx context.Context, target string, opts ClickOptions) (Cha
 		count = 2
 	}
 	return p.actOn(ctx, "clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot) error {
-		return p.mouse(ctx, s.x, s.y, modifiers, clicks(button, mask, count))
+		return p.clickSpot(ctx, s, button, mask, count, modifiers, p.patience(opts.Timeout))
 	})
+}
+
+// clickSpot clicks until the element is what the click hits: something that comes
+// over it at the last moment gets no event, and the element is waited for again.
+func (p *Page) clickSpot(ctx context.Context, s *spot, button input.MouseButton, mask int64, count int, modifiers int64, patience time.Duration) error {
+	for end := time.Now().Add(patience); ; {
+		if err := p.mouse(ctx, s.x, s.y, modifiers, clicks(button, mask, count)); err != nil {
+			return err
+		}
+		var missed string
+		if err := s.call(ctx, "clicked", nil, &missed); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return nil // the click has led to another document
+		}
+		if missed == "" {
+			return nil
+		}
+		unready := &NotReadyError{Target: s.target, Was: s.label, Reason: "it is covered by " + missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
+		left := time.Until(end)
+		if left <= 0 {
+			return unready
+		}
+		again, err := p.ready(ctx, s.target, "click", left)
+		if errors.As(err, new(*NotReadyError)) {
+			return unready
+		}
+		if err != nil {
+			return err
+		}
+		again.release(ctx)
+		s.x, s.y = again.x, again.y
+	}
 }
 
 // Hover moves the pointer over a target.
@@ -284,7 +318,7 @@ func (p *Page) check(ctx context.Context, s *spot, value string) error {
 	if err := s.call(ctx, "checked", nil, &is); err != nil || is == want {
 		return err
 	}
-	if err := p.mouse(ctx, s.x, s.y, 0, clicks(input.MouseButtonLeft, 1, 1)); err != nil {
+	if err := p.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, p.patience(0)); err != nil {
 		return err
 	}
 	if err := s.call(ctx, "checked", nil, &is); err != nil {

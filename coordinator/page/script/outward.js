@@ -9,11 +9,9 @@ async function ({ x, y }) {
   });
   let owner = this, w = window;
   for (;;) {
-    const style = w.getComputedStyle(owner), innerX = x, innerY = y;
+    const inner = { x, y };
     const move = () => {
-      const r = owner.getBoundingClientRect();
-      x = innerX + r.left + owner.clientLeft + parseFloat(style.paddingLeft);
-      y = innerY + r.top + owner.clientTop + parseFloat(style.paddingTop);
+      ({ x, y } = library.ofContent.call(owner, inner));
       return owner.getRootNode().elementFromPoint(x, y);
     };
     let found = move(), scrolled = false;

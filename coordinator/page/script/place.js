@@ -4,15 +4,14 @@ function () {
   if (!this.isConnected) return { gone: true };
   this.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
   const r = this.getBoundingClientRect();
-  let x = r.left, y = r.top, w = window;
+  let corners = [{ x: r.left, y: r.top }, { x: r.right, y: r.top }, { x: r.right, y: r.bottom }, { x: r.left, y: r.bottom }], w = window;
   for (;;) {
     let owner = null;
     try { owner = w.frameElement; } catch { }
     if (!owner) break;
-    const o = owner.getBoundingClientRect(), style = owner.ownerDocument.defaultView.getComputedStyle(owner);
-    x += o.left + owner.clientLeft + parseFloat(style.paddingLeft);
-    y += o.top + owner.clientTop + parseFloat(style.paddingTop);
+    corners = corners.map((corner) => library.ofContent.call(owner, corner));
     w = w.parent;
   }
-  return { x, y, width: r.width, height: r.height, top: w === w.parent };
+  const xs = corners.map((c) => c.x), ys = corners.map((c) => c.y), x = Math.min(...xs), y = Math.min(...ys);
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y, top: w === w.parent };
 }

@@ -30,6 +30,9 @@ async function ({ kind, budget }) {
     if (document.visibilityState === "visible") requestAnimationFrame(done);
     setTimeout(done, document.visibilityState === "visible" ? 100 : 16);
   });
+  // An animation moves nothing in its first frame, nor where nothing is drawn.
+  const begins = () => document.getAnimations().some((a) =>
+    a.playState === "running" && (a.pending || a.currentTime < 34) && a.effect?.target && contains(a.effect.target, element));
   const disabled = () => {
     if (element.matches(":disabled")) return true;
     for (let n = element; n; n = parentOf(n)) {
@@ -65,11 +68,14 @@ async function ({ kind, budget }) {
   const hit = ({ x, y }) => {
     const found = deepest(element.getRootNode(), x, y);
     if (!found) return { outside: true };
-    if (contains(element, found)) return null;
-    for (const label of element.labels ?? []) if (contains(label, found)) return null;
-    const control = found.closest("button,a,label,[role=button],[role=link]");
-    if (control && contains(control, element)) return null;
-    return { by: found };
+    return other(found) ? { by: found } : null;
+  };
+  // other says whether what was hit is something else than the element.
+  const other = (found) => {
+    if (contains(element, found)) return false;
+    for (const label of element.labels ?? []) if (contains(label, found)) return false;
+    const control = found.closest?.("button,a,label,[role=button],[role=link]");
+    return !(control && contains(control, element));
   };
   const scrolls = [
     { block: "center", inline: "center" },
@@ -102,7 +108,7 @@ async function ({ kind, budget }) {
       await frame();
       if (!element.isConnected) return { gone: true };
       const now = box();
-      if (!settled || !now || !same(settled, now)) {
+      if (!settled || !now || !same(settled, now) || begins()) {
         why = "it is moving";
         tried = 0;
       } else {
@@ -113,7 +119,10 @@ async function ({ kind, budget }) {
         else {
           const result = { ok: true, x: p.x, y: p.y, label: describe(element) };
           const cover = toTop(result);
-          if (!cover) return result;
+          if (!cover) {
+            if (kind === "click") watch();
+            return result;
+          }
           why = cover;
           element.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
         }
@@ -123,6 +132,34 @@ async function ({ kind, budget }) {
     }
     if (performance.now() > end) return { why, label: describe(element) };
     await frame();
+  }
+
+  // watch lets the events that follow pass only if they hit the element: what
+  // comes over it in between, because the mouse moves there perhaps, gets nothing.
+  function watch() {
+    library.clicked.call(element);
+    const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "dblclick", "auxclick", "contextmenu"];
+    let judged = false, missed = "";
+    const judge = (e) => {
+      if (!e.isTrusted) return;
+      if (!judged && (e.type === "pointerdown" || e.type === "mousedown")) {
+        judged = true;
+        const by = e.composedPath()[0];
+        if (by?.nodeType && other(by)) missed = describe(by.nodeType === 1 ? by : by.parentElement ?? document.documentElement);
+      }
+      if (missed) {
+        e.preventDefault();
+        e.stopImmediatePropagation();
+      }
+    };
+    for (const k of kinds) addEventListener(k, judge, { capture: true, passive: false });
+    const end = () => {
+      for (const k of kinds) removeEventListener(k, judge, { capture: true });
+      clearTimeout(timer);
+      return missed;
+    };
+    const timer = setTimeout(end, 2000);
+    globalThis.watched = end;
   }
 
   // toTop moves the point through the frames of this process; it returns what
@@ -136,9 +173,7 @@ async function ({ kind, budget }) {
         result.top = w === w.parent;
         return "";
       }
-      const r = owner.getBoundingClientRect(), style = owner.ownerDocument.defaultView.getComputedStyle(owner);
-      result.x += r.left + owner.clientLeft + parseFloat(style.paddingLeft);
-      result.y += r.top + owner.clientTop + parseFloat(style.paddingTop);
+      Object.assign(result, library.ofContent.call(owner, result));
       const found = deepest(owner.getRootNode(), result.x, result.y);
       if (found !== owner) return found ? "its frame is covered by " + describe(found) : "its frame is outside of what can be scrolled into view";
       w = w.parent;
