@@ -57,6 +57,7 @@ type agent struct {
 	passedOver string // the window that came too late
 	toldOver   bool   // the agent has been told of it
 	long       longText
+	shot       *page.Image // the last screenshot
 }
 
 // link is an agent's connection to one browser.

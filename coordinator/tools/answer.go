@@ -16,6 +16,8 @@ type answer struct {
 	blocks []block
 	image  []byte
 	mime   string
+	// structured is what programs read instead of the text; its tool has a schema.
+	structured any
 }
 
 // block is lines of one origin.
@@ -57,7 +59,7 @@ func (a *answer) result() *mcp.CallToolResult {
 	if a.image != nil {
 		content = append(content, &mcp.ImageContent{Data: a.image, MIMEType: a.mime, Meta: mcp.Meta{fromPage: true}})
 	}
-	return &mcp.CallToolResult{Content: content}
+	return &mcp.CallToolResult{Content: content, StructuredContent: a.structured}
 }
 
 // begin starts an answer, with the word that this is a browser of our own.

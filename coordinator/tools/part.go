@@ -8,7 +8,7 @@ import (
 // partIn is embedded by the tools whose text may be too long for one answer.
 type partIn struct {
 	Filename string `json:"filename,omitempty"`
-	Page     int    `json:"page,omitempty" jsonschema:"of a long answer, from 1"`
+	Page     int    `json:"page,omitempty"`
 }
 
 // maxAnswer is how many bytes of a page's text one answer has at most: about

@@ -20,7 +20,7 @@ type inWindow struct {
 func (in inWindow) window() string { return in.Window }
 
 type snapshotIn struct {
-	Target string `json:"target,omitempty" jsonschema:"Only this ref or CSS selector"`
+	Target string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
 	Depth  int    `json:"depth,omitempty"`
 	Filter string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref"`
 	Diff   bool   `json:"diff,omitempty" jsonschema:"only what changed since the last one"`
@@ -37,7 +37,7 @@ type consoleIn struct {
 
 type screenshotIn struct {
 	Element  string `json:"element,omitempty"`
-	Target   string `json:"target,omitempty" jsonschema:"Only this ref or CSS selector"`
+	Target   string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
 	FullPage bool   `json:"fullPage,omitempty"`
 	Clip     string `json:"clip,omitempty" jsonschema:"x,y,width,height"`
 	Type     string `json:"type,omitempty" jsonschema:"png (default), jpeg or webp"`
@@ -54,7 +54,7 @@ const maxImage = 1568
 func (s *Server) addSeeTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_snapshot",
-		Description: "The page as an accessibility tree with refs to act on; better than a screenshot",
+		Description: "The page as an accessibility tree with refs to act on",
 		Annotations: reads("Page snapshot"),
 	}, snapshot)
 	add(s, &mcp.Tool{
@@ -64,7 +64,7 @@ func (s *Server) addSeeTools() {
 	}, console)
 	add(s, &mcp.Tool{
 		Name:        "browser_take_screenshot",
-		Description: "A picture of the page, to look at; act by the refs of browser_snapshot",
+		Description: "A picture of the page; to act use the refs of browser_snapshot",
 		Annotations: reads("Screenshot"),
 	}, screenshot)
 }
@@ -111,19 +111,25 @@ func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 		return nil, err
 	}
 	out := a.begin()
-	messages := p.Console(in.Level)
-	if !in.All {
-		messages = slices.DeleteFunc(messages, func(m page.Message) bool { return !m.Current })
-	}
-	if len(messages) == 0 {
+	text := consoleText(ctx, p, in.Level, in.All)
+	if text == "" {
 		out.addf("The console is empty at this level.")
 		return out, nil
+	}
+	return out, a.textOrFile(ctx, out, in.Filename, "console", text)
+}
+
+// consoleText is the console of a page, a line for each message; empty: none.
+func consoleText(ctx context.Context, p *page.Page, level string, all bool) string {
+	messages := p.Console(level)
+	if !all {
+		messages = slices.DeleteFunc(messages, func(m page.Message) bool { return !m.Current })
 	}
 	lines := make([]string, len(messages))
 	for i, m := range p.Locate(ctx, messages) {
 		lines[i] = consoleLine(m)
 	}
-	return out, a.textOrFile(ctx, out, in.Filename, "console", strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
 }
 
 func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error) {
@@ -166,6 +172,7 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
+	a.keepShot(image)
 	out := a.begin()
 	if file == "" {
 		out.image, out.mime = image.Data, "image/"+image.Format

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,11 +21,53 @@ func (s *Server) addTabTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_tabs",
 		Description: "List tabs, open one, close one that you opened, or select yours",
-		Annotations: acts("Tabs"),
+		Annotations: acts("Tabs"), OutputSchema: tabsSchema,
 	}, tabs)
 }
 
+// tabOut is one tab in the structured answer of browser_tabs.
+type tabOut struct {
+	Index   int    `json:"index"`
+	Title   string `json:"title"`
+	URL     string `json:"url"`
+	Current bool   `json:"current"`
+	Yours   bool   `json:"yours"`
+}
+
+// tabsSchema says what the structured answer is; tabOut's members speak for
+// themselves.
+var tabsSchema = json.RawMessage(`{"type":"object","properties":{"tabs":{"type":"array","items":{"type":"object"}}}}`)
+
+// tabs does what is asked for, and answers with the tabs as they are then.
 func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
+	out, err := doTabs(ctx, a, in)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.linkTo(ctx, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	current, err := a.currentPage(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := l.browser.Pages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []tabOut{}
+	for i, p := range pages {
+		a.mu.Lock()
+		yours := l.opened[p.ID] || l.own
+		a.mu.Unlock()
+		list = append(list, tabOut{i, p.Title, p.URL, p.ID == current.ID(), yours})
+	}
+	out.structured = map[string]any{"tabs": list}
+	return out, nil
+}
+
+func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	if err := oneOf("action", in.Action, "list", "new", "close", "select"); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,142 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+)
+
+// resource is something of the session's page that a host can show or attach
+// without a call of the agent.
+type resource struct {
+	uri, name, description, mime string
+	read                         func(context.Context, *agent, *mcp.ResourceContents) error
+}
+
+const screenshotURI = "browser://screenshot"
+
+var resources = []resource{
+	{screenshotURI, "screenshot", "The latest screenshot of this session, or one of now", "image/png", readShot},
+	{"browser://console", "console", "The console of the page that this session works in", "text/plain", readConsole},
+	{"browser://network", "network", "The network requests of the page that this session works in", "text/plain", readNetwork},
+}
+
+func (s *Server) addResources() {
+	for _, r := range resources {
+		s.mcp.AddResource(&mcp.Resource{URI: r.uri, Name: r.name, Description: r.description, MIMEType: r.mime},
+			func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				return s.agent(req.Session).readResource(ctx, r)
+			})
+	}
+}
+
+// readResource goes through the same door as a tool that only reads: an agent
+// that the human has stopped reads nothing.
+func (a *agent) readResource(ctx context.Context, r resource) (*mcp.ReadResourceResult, error) {
+	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{fromPage: true}}
+	door := call{tool: &mcp.Tool{Name: "read " + r.uri, Annotations: reads(r.name)}}
+	_, err := a.pass(ctx, door, func(ctx context.Context) (*answer, error) { return nil, r.read(ctx, a, content) })
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
+}
+
+func (a *agent) keepShot(image page.Image) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.shot = &image
+}
+
+func readShot(ctx context.Context, a *agent, content *mcp.ResourceContents) error {
+	a.mu.Lock()
+	shot := a.shot
+	a.mu.Unlock()
+	if shot == nil {
+		p, err := a.page(ctx, "")
+		if err != nil {
+			return err
+		}
+		image, err := p.Screenshot(ctx, page.ScreenshotOptions{MaxWidth: maxImage, MaxHeight: maxImage})
+		if err != nil {
+			return err
+		}
+		shot = &image
+	}
+	content.Blob, content.MIMEType = shot.Data, "image/"+shot.Format
+	return nil
+}
+
+func readConsole(ctx context.Context, a *agent, content *mcp.ResourceContents) error {
+	p, err := a.page(ctx, "")
+	if err != nil {
+		return err
+	}
+	content.Text = consoleText(ctx, p, "debug", true)
+	return nil
+}
+
+func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) error {
+	p, err := a.page(ctx, "")
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, r := range p.Network() {
+		lines = append(lines, requestLine(r))
+	}
+	content.Text = strings.Join(lines, "\n")
+	return nil
+}
+
+// The prompts are what a person would ask for, with the way to it.
+func (s *Server) addPrompts() {
+	s.mcp.AddPrompt(&mcp.Prompt{
+		Name: "debug_page", Title: "Debug this page", Description: "Find out what is wrong with the page in the browser, and why",
+		Arguments: []*mcp.PromptArgument{{Name: "problem", Description: "What is wrong, in words"}},
+	}, debugPrompt)
+	s.mcp.AddPrompt(&mcp.Prompt{
+		Name: "review_change", Title: "Review this change in the browser", Description: "Try the last change of the code in the browser, and present a review",
+		Arguments: []*mcp.PromptArgument{{Name: "change", Description: "What was changed; default: the uncommitted changes"}, {Name: "url", Description: "Where it can be seen"}},
+	}, reviewPrompt)
+}
+
+func debugPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	problem := "Something is wrong with the page."
+	if p := req.Params.Arguments["problem"]; p != "" {
+		problem = "The problem: " + p
+	}
+	return prompt("Debug this page", `Debug the page that is open in the browser of this workspace's VS Code window. %s
+
+1. Look: browser_snapshot, browser_console_messages (level warning), browser_network_requests. They know what happened before you came; places in errors are files and lines of this workspace.
+2. Make it happen again with as few acts as possible, and read what each act's answer says.
+3. Find the cause in the code. Where reading is not enough, set a breakpoint (debug_breakpoints), act, and look at debug_state and debug_evaluate; then let the program go on (debug_step) and remove your breakpoints.
+4. Say the cause with file and line, and what shows it. Show it to the human with reveal_source. Change the code only if that was asked for; then try again in the browser that the problem is gone.`, problem)
+}
+
+func reviewPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	change, where := "the uncommitted changes of this workspace", "the page that is open"
+	if c := req.Params.Arguments["change"]; c != "" {
+		change = c
+	}
+	if u := req.Params.Arguments["url"]; u != "" {
+		where = u
+	}
+	return prompt("Review this change in the browser", `Review %s in the browser of this workspace's VS Code window, at %s.
+
+1. Read the change, and write down what a user should see now, and what must still work.
+2. Try each in the browser: browser_navigate, browser_snapshot, then real acts (browser_click, browser_type, …). Try what is wrong on purpose too: empty, long, twice, back.
+3. After each step read what the answer says; look at browser_console_messages and browser_network_requests for errors that nobody sees. Compare other sizes (browser_resize) where the layout changed.
+4. Present the review with present_review: what you tried, what works, what does not with the steps to see it, and the file and line of each finding as a link. Say what you did not try.`, change, where)
+}
+
+func prompt(description, format string, args ...any) (*mcp.GetPromptResult, error) {
+	return &mcp.GetPromptResult{
+		Description: description,
+		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: fmt.Sprintf(format, args...)}}},
+	}, nil
+}
