@@ -1,0 +1,68 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"testing"
+)
+
+// A real React form: what React was not told of by events, it puts back.
+func TestReactControlledFields(t *testing.T) {
+	bundle, err := os.ReadFile("testdata/react/bundle.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/bundle.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(bundle)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><meta charset=utf-8><div id=root></div><div id=form></div><script src=/bundle.js></script>`)
+		}
+	}))
+	ctx := t.Context()
+	for _, step := range []struct {
+		field, want string
+		do          func() (Change, error)
+	}{
+		{"text", `"new ü"`, func() (Change, error) { return p.Type(ctx, "[name=text]", "new ü", TypeOptions{}) }},
+		{"text", `"new ü!"`, func() (Change, error) { return p.Type(ctx, "[name=text]", "!", TypeOptions{Slowly: true}) }},
+		{"text", `""`, func() (Change, error) { return p.Type(ctx, "[name=text]", "", TypeOptions{}) }},
+		{"area", `"two\nlines"`, func() (Change, error) { return p.Type(ctx, "[name=area]", "two\nlines", TypeOptions{}) }},
+		{"number", `"42"`, func() (Change, error) { return p.Type(ctx, "[name=number]", "42", TypeOptions{}) }},
+		{"date", `"2026-11-21"`, func() (Change, error) { return p.Type(ctx, "[name=date]", "2026-11-21", TypeOptions{}) }},
+		{"range", `"7"`, func() (Change, error) { return p.FillForm(ctx, []Field{{"[name=range]", "slider", "7"}}) }},
+		{"colour", `"b"`, func() (Change, error) { return p.SelectOption(ctx, "[name=colour]", "Blue") }},
+		{"agreed", `true`, func() (Change, error) { return p.FillForm(ctx, []Field{{"[name=agreed]", "checkbox", "true"}}) }},
+		{"size", `"l"`, func() (Change, error) { return p.FillForm(ctx, []Field{{"[value=l]", "radio", "true"}}) }},
+	} {
+		if _, err := step.do(); err != nil {
+			t.Errorf("%s: %v", step.field, err)
+		}
+		shown := "JSON.stringify(JSON.parse(document.querySelector('output').textContent)." + step.field + ")"
+		if got := eval(t, p, "JSON.parse("+shown+")"); got != step.want {
+			t.Errorf("%s: React's state is %s, want %s", step.field, got, step.want)
+		}
+		if got := eval(t, p, "((e) => e.type === 'checkbox' || e.type === 'radio' ? '' : e.value)(document.querySelector('[name="+step.field+"]'))"); got != `""` && got != step.want {
+			t.Errorf("%s: the field shows %s", step.field, got)
+		}
+	}
+	// A button that its form enables by what was typed.
+	if _, err := p.Type(ctx, "[aria-label='New thing']", "Buy milk", TypeOptions{Submit: true}); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.WaitFor(ctx, WaitOptions{Text: "2 things to do"}); err != nil {
+		t.Error(err)
+	}
+	text := snapshot(t, p)
+	if _, err := p.Click(ctx, ref(t, text, `"Done: Buy milk"`), ClickOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.WaitFor(ctx, WaitOptions{Text: "1 things to do"}); err != nil {
+		t.Error(err)
+	}
+}
