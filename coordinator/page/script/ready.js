@@ -144,7 +144,10 @@ async function ({ kind, budget }) {
       if (!e.isTrusted) return;
       if (!judged && (e.type === "pointerdown" || e.type === "mousedown")) {
         judged = true;
-        const by = e.composedPath()[0];
+        let by = e.composedPath()[0];
+        // Of a closed shadow root the path shows the host alone: what was hit in it
+        // is asked of the element's own root.
+        if (by?.nodeType === 1 && by !== element && contains(by, element)) by = deepest(element.getRootNode(), e.clientX, e.clientY) ?? by;
         if (by?.nodeType && other(by)) missed = describe(by.nodeType === 1 ? by : by.parentElement ?? document.documentElement);
       }
       if (missed) {
