@@ -199,8 +199,26 @@ func (e *entry) finish(at protocol.MonotonicTime) {
 }
 
 func (p *Page) responseReceived(s *cdp.Session, e *network.EventResponseReceived) {
-	if r := p.requests.open[requestKey(s, e.RequestID)]; r != nil && e.Response != nil {
+	if e.Response == nil {
+		return
+	}
+	if e.Response.FromServiceWorker && !p.worked[s] {
+		p.worked[s] = true
+		p.keepWorkersBodies(s)
+	}
+	if r := p.requests.open[requestKey(s, e.RequestID)]; r != nil {
 		r.answer(e.Response)
+	}
+}
+
+// keepWorkersBodies makes the browser keep the bodies of a session for their
+// document only, once a service worker answers there: Chromium keeps those that
+// a worker makes in no other way. That of the first answer is lost.
+func (p *Page) keepWorkersBodies(s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
+	defer cancel()
+	if _, err := s.Start(ctx, network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{}); err != nil {
+		p.browser.log.Debug("page: a session ended before its bodies were kept", "err", err)
 	}
 }
 

@@ -57,6 +57,7 @@ type Page struct {
 	focused   bool // focus emulation is on
 	drawing   bool // see draw
 	refs      refTable
+	worked    map[*cdp.Session]bool // a service worker has answered there
 	seen      seen
 }
 
@@ -80,6 +81,7 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 		frames:    map[protocol.FrameID]*frame{},
 		ops:       map[*operation]struct{}{},
 		overrides: map[string]override{},
+		worked:    map[*cdp.Session]bool{},
 		refs:      newRefTable(),
 	}
 	// A page's target id is the id of its main frame.

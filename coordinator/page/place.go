@@ -13,7 +13,12 @@ import (
 )
 
 // rect is a place in the page's viewport, in CSS pixels.
-type rect struct{ X, Y, Width, Height float64 }
+type rect struct {
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
 
 // place scrolls an element into view and tells where it is.
 func (p *Page) place(ctx context.Context, target string) (rect, error) {
@@ -41,9 +46,52 @@ func (p *Page) placeOf(ctx context.Context, e *element) (rect, error) {
 	}
 	var err error
 	if !r.Top {
-		r.X, r.Y, _, err = p.outward(ctx, e.frame, r.X, r.Y)
+		r.rect, err = p.lift(ctx, e.frame, r.rect)
 	}
 	return r.rect, err
+}
+
+// lift moves a place in a frame of another process to the page's viewport. Where
+// a frame is turned, the place is the box around what it becomes.
+func (p *Page) lift(ctx context.Context, id protocol.FrameID, place rect) (rect, error) {
+	for {
+		root := p.processRoot(id)
+		if root.parent == "" {
+			return place, nil
+		}
+		e, err := p.frameElement(ctx, root)
+		if err != nil {
+			return place, err
+		}
+		var out struct {
+			rect
+			Top bool
+		}
+		err = e.call(ctx, "lift", place, &out)
+		e.release(ctx)
+		if err != nil || out.Top {
+			return out.rect, err
+		}
+		place, id = out.rect, root.parent
+	}
+}
+
+// frameElement finds the element of a frame in the process that renders its
+// parent.
+func (p *Page) frameElement(ctx context.Context, f frame) (*element, error) {
+	session, world, err := p.world(ctx, f.parent)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := protocol.Call(ctx, session, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.id})
+	if err != nil {
+		return nil, err
+	}
+	r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: owner.BackendNodeID, ExecutionContextID: world})
+	if err != nil {
+		return nil, err
+	}
+	return &element{target: "frame", frame: f.parent, session: session, handle: r.Object.ObjectID}, nil
 }
 
 // outward moves a point from a frame of another process to the page's viewport,
@@ -54,19 +102,10 @@ func (p *Page) outward(ctx context.Context, id protocol.FrameID, x, y float64) (
 		if root.parent == "" {
 			return x, y, "", nil
 		}
-		parentSession, world, err := p.world(ctx, root.parent)
+		e, err := p.frameElement(ctx, root)
 		if err != nil {
 			return 0, 0, "", err
 		}
-		owner, err := protocol.Call(ctx, parentSession, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: root.id})
-		if err != nil {
-			return 0, 0, "", err
-		}
-		r, err := protocol.Call(ctx, parentSession, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: owner.BackendNodeID, ExecutionContextID: world})
-		if err != nil {
-			return 0, 0, "", err
-		}
-		e := &element{target: "frame", frame: root.parent, session: parentSession, handle: r.Object.ObjectID}
 		var out struct {
 			X, Y    float64
 			Covered string

@@ -1,0 +1,223 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+// A page that React draws, bundled and minified: it keeps its own picture of the
+// document, replaces elements, and listens at its root.
+func TestReactPage(t *testing.T) {
+	bundle, err := os.ReadFile("testdata/react/bundle.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/bundle.js" {
+			w.Header().Set("Content-Type", "text/javascript")
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(bundle)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><title>To do</title><div id=root></div><script src=/bundle.js></script>`)
+	}))
+	text := snapshot(t, p)
+	contains(t, text, `heading "1 things to do"`, `button "Add" [disabled]`, `Water the plants | button "Done: Water the plants"`)
+	field := ref(t, text, "New thing")
+	for _, thing := range []string{"Read", "Write"} {
+		if _, err := p.Type(t.Context(), field, thing, TypeOptions{Submit: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := p.Snapshot(t.Context(), SnapshotOptions{Diff: true})
+	if err != nil || !s.Diff {
+		t.Fatalf("%+v %v", s, err)
+	}
+	contains(t, s.Text, `-   - heading "1 things to do"`, `+   - heading "3 things to do"`, `+     - Read | "Done: Read"`, `+     - Write | "Done: Write"`)
+	if _, err := p.Click(t.Context(), ref(t, snapshot(t, p), "Done: Read"), ClickOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := p.Find(t.Context(), FindOptions{Text: "done:"}); err != nil || found.Matches != 2 || strings.Contains(found.Text, "Read") {
+		t.Errorf("%+v %v", found, err)
+	}
+	if read, err := p.Markdown(t.Context(), ""); err != nil || read.Text != "# 2 things to do\n\n- Water the plants\n- Write" {
+		t.Errorf("%q %v", read.Text, err)
+	}
+	if _, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: field}); err != nil {
+		t.Errorf("the field is another element now: %v", err)
+	}
+}
+
+// A policy that forbids eval, inline scripts and everything else, and patched
+// prototypes: every way to see the page works all the same.
+func TestStrictPage(t *testing.T) {
+	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-x'; require-trusted-types-for 'script'; sandbox allow-scripts")
+		fmt.Fprint(w, `<!doctype html><title>Strict</title><main><h1>Closed</h1><button id=b>Open</button></main><script nonce=x>
+console.warn('strict'); JSON.stringify = Array.prototype.map = Element.prototype.getBoundingClientRect = WeakMap.prototype.get = null;
+document.querySelector = () => null; performance.getEntriesByType = null; Element.prototype.attachShadow = null;
+try { eval('1') } catch { document.title = 'no eval' }</script>`)
+	}))
+	text := snapshot(t, p)
+	contains(t, text, `heading "Closed"`, `button "Open"`)
+	if got := eval(t, p, "document.title"); got != `"no eval"` {
+		t.Errorf("the policy allows eval: %s", got)
+	}
+	if _, err := p.Click(t.Context(), ref(t, text, "Open"), ClickOptions{}); err != nil {
+		t.Error(err)
+	}
+	if read, err := p.Markdown(t.Context(), ""); err != nil || read.Text != "# Closed" {
+		t.Errorf("%q %v", read.Text, err)
+	}
+	if html, err := p.HTML(t.Context(), "#b"); err != nil || html != `<button id="b">Open</button>` {
+		t.Errorf("%q %v", html, err)
+	}
+	if found, err := p.Find(t.Context(), FindOptions{Text: "closed"}); err != nil || found.Matches != 1 {
+		t.Errorf("%+v %v", found, err)
+	}
+	if messages := p.Console("warning"); len(messages) == 0 || messages[0].Text != "strict" {
+		t.Errorf("%+v", messages)
+	}
+	// Who comes later can attach too.
+	q, err := connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, snapshot(t, q), `button "Open"`)
+}
+
+// A list that loads more when its end is seen: what comes is seen by the next
+// snapshot, and refs of before stay.
+func TestInfiniteScroll(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>li{height:60px}</style><ul id=l></ul><div id=end>Loading…</div><script>
+let n = 0;
+const more = () => { for (let i = 0; i < 20; i++) l.insertAdjacentHTML('beforeend', '<li><button>Item ' + n++ + '</button> text</li>') };
+more();
+new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout(more, 20) }).observe(end);</script>`)
+	text := snapshot(t, p)
+	first, last := ref(t, text, "Item 0"), ref(t, text, "Item 19")
+	if strings.Contains(text, "Item 20") {
+		t.Fatalf("it loads by itself:\n%s", text)
+	}
+	if _, err := p.Hover(t.Context(), "#end"); err != nil { // which scrolls there
+		t.Fatal(err)
+	}
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "Item 39"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Snapshot(t.Context(), SnapshotOptions{Diff: true})
+	if err != nil || !s.Diff || !strings.Contains(s.Text, `"Item 39"`) || strings.Contains(s.Text, `"Item 1"`) {
+		t.Errorf("%v\n%s", err, s.Text)
+	}
+	again := snapshot(t, p)
+	if ref(t, again, "Item 0") != first || ref(t, again, "Item 19") != last {
+		t.Error("refs changed")
+	}
+	if _, err := p.Click(t.Context(), first, ClickOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A page whose answers a service worker makes: they are in the network log, with
+// bodies from the second on, and the page is seen as it is shown.
+func TestServiceWorker(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/worker.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, `oninstall = () => skipWaiting(); onactivate = (e) => e.waitUntil(clients.claim());
+onfetch = (e) => { if (e.request.url.includes('/made')) e.respondWith(new Response('made by the worker', { status: 203 })) }`)
+		case "/made":
+			t.Error("the server was asked")
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><p id=out>Nothing</p><script>
+navigator.serviceWorker.register('/worker.js');
+navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || new Promise((r) => navigator.serviceWorker.oncontrollerchange = r))
+.then(() => fetch('/made?first')).then((r) => r.text()).then(() => fetch('/made')).then((r) => r.text()).then((text) => out.textContent = text)</script>`)
+		}
+	}))
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "made by the worker"}); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, snapshot(t, p), "made by the worker")
+	for _, r := range p.Network() {
+		if r.URL == url+"/made" {
+			d, err := p.RequestDetails(t.Context(), r.Seq)
+			if err != nil || d.Status != 203 || string(d.ResponseBody) != "made by the worker" {
+				t.Errorf("%+v %v", d, err)
+			}
+			return
+		}
+	}
+	t.Errorf("the request is not in the log: %+v", p.Network())
+}
+
+// A canvas has no elements to tell of: it has a ref where it can be acted on, and
+// its picture is what is drawn.
+func TestCanvas(t *testing.T) {
+	p, _ := open(t, `<!doctype html><canvas id=c width=200 height=100 tabindex=0 aria-label="Chart of sales"></canvas><canvas width=10 height=10></canvas><script>
+const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 200, 100); c.onclick = (e) => document.title = e.offsetX + ',' + e.offsetY</script>`)
+	text := snapshot(t, p)
+	contains(t, text, `canvas "Chart of sales" [ref=`)
+	target := ref(t, text, "Chart of sales")
+	img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded, err := png.Decode(bytes.NewReader(img.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, g, b, _ := decoded.At(100, 50).RGBA(); r>>8 != 10 || g>>8 != 200 || b>>8 != 30 {
+		t.Errorf("its middle is %d,%d,%d", r>>8, g>>8, b>>8)
+	}
+	if _, err := p.Click(t.Context(), target, ClickOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := eval(t, p, "document.title"); got != `"100,50"` {
+		t.Errorf("it was clicked at %s", got)
+	}
+}
+
+// Frames that are scaled, turned and scrolled, of the same and of another site: the
+// picture of an element is of where it is.
+func TestPicturesInTransformedFrames(t *testing.T) {
+	for _, transform := range []string{"scale(0.5)", "scale(1.5, 0.75) translate(20px, 10px)", "rotate(30deg)", "rotate(180deg)"} {
+		t.Run(transform, func(t *testing.T) {
+			p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				_, port, _ := strings.Cut(r.Host, ":")
+				if r.URL.Path == "/" {
+					fmt.Fprintf(w, `<!doctype html><style>iframe{width:300px;height:200px;border:9px solid;padding:7px;margin:60px;transform:%s}</style>
+<div style="height:300px"></div><iframe src=/same title=same></iframe><iframe src="http://localhost:%s/other" title=other></iframe><div style="height:900px"></div>`, transform, port)
+					return
+				}
+				fmt.Fprintf(w, `<!doctype html><div style="height:500px"></div><button style="margin-left:150px;width:60px;height:20px;background:red;color:red;border:0">In %[1]s</button><div style="height:100px"></div>`, strings.TrimPrefix(r.URL.Path, "/"))
+			}))
+			text := snapshot(t, p)
+			for _, name := range []string{"same", "other"} {
+				target := ref(t, text, "In "+name)
+				img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: target})
+				if err != nil {
+					t.Errorf("screenshot: %v", err)
+					continue
+				}
+				decoded, err := png.Decode(bytes.NewReader(img.Data))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r, g, b, _ := decoded.At(img.Width/2, img.Height/2).RGBA(); r>>8 != 255 || g != 0 || b != 0 {
+					t.Errorf("the middle of its picture (%d × %d) is %d,%d,%d", img.Width, img.Height, r>>8, g>>8, b>>8)
+				}
+			}
+		})
+	}
+}
