@@ -24,6 +24,9 @@ func (p *Page) Drop(ctx context.Context, target string, files []string, data map
 		drag.Items = append(drag.Items, &input.DragDataItem{MimeType: kind, Data: data[kind]})
 	}
 	return p.actOn(ctx, "dropping onto "+target, target, "hover", 0, func(ctx context.Context, s *spot) error {
+		if err := p.prove(ctx, s, p.patience(0)); err != nil {
+			return err
+		}
 		if err := s.call(ctx, "watchDrop", nil, nil); err != nil {
 			return err
 		}

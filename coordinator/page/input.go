@@ -20,12 +20,19 @@ const readyMargin = 2 * time.Second
 type spot struct {
 	*element
 	x, y float64
+	// unproven: whether it moves was not waited for. Moving the mouse there, which
+	// takes until the next frame anyway, gives the time for that; see prove.
+	unproven bool
 }
 
 // ready finds a target and waits until it can be acted on: attached, visible,
 // not moving from one animation frame to the next, enabled, and really hit by an
 // event at its point. What is not in view is scrolled there.
 func (p *Page) ready(ctx context.Context, target, kind string, patience time.Duration) (*spot, error) {
+	return p.readyFor(ctx, target, kind, patience, false)
+}
+
+func (p *Page) readyFor(ctx context.Context, target, kind string, patience time.Duration, quick bool) (*spot, error) {
 	until := time.Now().Add(patience)
 	if err := p.emulateFocus(ctx); err != nil {
 		return nil, err
@@ -35,11 +42,15 @@ func (p *Page) ready(ctx context.Context, target, kind string, patience time.Dur
 		return nil, err
 	}
 	var r struct {
-		OK, Gone, Top bool
-		X, Y          float64
-		Why, Label    string
+		OK, Gone, Top, Quick bool
+		X, Y                 float64
+		Why, Label           string
 	}
-	err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
+	err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
+	if err == nil && r.OK && !r.Top && r.Quick { // the way there takes longer than a frame
+		r.Quick = false
+		err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
+	}
 	if err == nil && r.OK && !r.Top {
 		r.X, r.Y, r.Why, err = p.reach(ctx, e, r.X, r.Y, patience)
 		r.OK = r.Why == ""
@@ -54,7 +65,7 @@ func (p *Page) ready(ctx context.Context, target, kind string, patience time.Dur
 	case !r.OK:
 		err = &NotReadyError{Target: target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
 	default:
-		return &spot{e, r.X, r.Y}, nil
+		return &spot{e, r.X, r.Y, r.Quick}, nil
 	}
 	e.release(ctx)
 	return nil, err
@@ -76,7 +87,7 @@ func (p *Page) actOn(ctx context.Context, doing, target, kind string, patience t
 		waiting, cancel := context.WithTimeoutCause(ctx, patience+readyMargin, &TimeoutError{
 			Doing: "waiting for " + target + " to be ready", After: humanDuration(patience), Hint: "the page may be busy or paused in the debugger",
 		})
-		s, err := p.ready(waiting, target, kind, patience)
+		s, err := p.readyFor(waiting, target, kind, patience, kind == "hover")
 		cancel()
 		if err != nil {
 			return err
@@ -134,16 +145,53 @@ func (p *Page) clickSpot(ctx context.Context, s *spot, button input.MouseButton,
 		if err != nil {
 			return err
 		}
-		again.release(ctx)
-		s.x, s.y = again.x, again.y
+		s.become(ctx, again)
 	}
+}
+
+// prove moves the mouse to a spot and makes sure that it is there: where it is
+// not, the element moves or something has come over it, and it is waited for.
+func (p *Page) prove(ctx context.Context, s *spot, patience time.Duration) error {
+	for {
+		if err := p.moveTo(ctx, s.x, s.y); err != nil {
+			return err
+		}
+		if !s.unproven {
+			return nil
+		}
+		var steady bool
+		if err := s.call(ctx, "steady", nil, &steady); err != nil || steady {
+			return err
+		}
+		again, err := p.ready(ctx, s.target, "hover", patience)
+		if err != nil {
+			return err
+		}
+		s.become(ctx, again)
+	}
+}
+
+// become takes the place that the same target has now.
+func (s *spot) become(ctx context.Context, again *spot) {
+	s.element.release(ctx)
+	*s = *again
 }
 
 // Hover moves the pointer over a target.
 func (p *Page) Hover(ctx context.Context, target string) (Change, error) {
 	return p.actOn(ctx, "hovering over "+target, target, "hover", 0, func(ctx context.Context, s *spot) error {
-		return p.mouse(ctx, s.x, s.y, 0, []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved}})
+		p.inputs.Add(1)
+		return p.prove(ctx, s, p.patience(0))
 	})
+}
+
+// moveTo moves the mouse; for an act that is to come it counts as nothing done.
+func (p *Page) moveTo(ctx context.Context, x, y float64) error {
+	p.mu.Lock()
+	p.pointer = pointer{x: x, y: y}
+	p.mu.Unlock()
+	move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
+	return p.session.Call(ctx, input.CommandDispatchMouseEvent, move, nil)
 }
 
 // mouse sends events in one go, the browser keeps their order, then waits until

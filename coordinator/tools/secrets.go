@@ -179,6 +179,7 @@ func (s *Secrets) hide(text string) string {
 func (s *Secrets) hideIn(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch params := req.GetParams().(type) {
+		//lint:ignore SA1019 hosts that show a server's log will do so for years
 		case *mcp.LoggingMessageParams: // what we send
 			params.Data = s.hideData(params.Data)
 		case *mcp.ProgressNotificationParams:

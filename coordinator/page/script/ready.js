@@ -1,4 +1,4 @@
-async function ({ kind, budget }) {
+async function ({ kind, budget, quick }) {
   // Waits until the element can be acted on, as Playwright defines it, and
   // returns the point to act on in the coordinates of the topmost document of
   // this process; else why not.
@@ -31,6 +31,7 @@ async function ({ kind, budget }) {
     setTimeout(done, document.visibilityState === "visible" ? 100 : 16);
   });
   // An animation moves nothing in its first frame, nor where nothing is drawn.
+  const moves = () => document.getAnimations().some((a) => a.playState === "running" && a.effect?.target && contains(a.effect.target, element));
   const begins = () => document.getAnimations().some((a) =>
     a.playState === "running" && (a.pending || a.currentTime < 34) && a.effect?.target && contains(a.effect.target, element));
   const disabled = () => {
@@ -97,15 +98,18 @@ async function ({ kind, budget }) {
       element.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
       return { ok: true, top: true, label: describe(element) };
     } else {
-      let p = point(before), obstacle = p && hit(p);
+      let p = point(before), obstacle = p && hit(p), scrolled = false;
       if (!p || obstacle) {
+        scrolled = true;
         element.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
         const r = box();
         p = r && point(r);
         obstacle = p && hit(p);
       }
       const settled = box();
-      await frame();
+      const atOnce = quick && !scrolled && !moves();
+      quick = false;
+      if (!atOnce) await frame();
       if (!element.isConnected) return { gone: true };
       const now = box();
       if (!settled || !now || !same(settled, now) || begins()) {
@@ -121,6 +125,8 @@ async function ({ kind, budget }) {
           const cover = toTop(result);
           if (!cover) {
             if (kind === "click") watch();
+            globalThis.steady = atOnce && (() => steady(now, result));
+            result.quick = atOnce;
             return result;
           }
           why = cover;
@@ -132,6 +138,14 @@ async function ({ kind, budget }) {
     }
     if (performance.now() > end) return { why, label: describe(element) };
     await frame();
+  }
+
+  // steady says, a frame later, whether all is as it was.
+  function steady(then, { x, y }) {
+    if (!element.isConnected || disabled() || moves()) return false;
+    const now = box(), p = now && same(now, then) && point(now);
+    if (!p || hit(p) || toTop(p)) return false;
+    return Math.abs(p.x - x) < 0.5 && Math.abs(p.y - y) < 0.5;
   }
 
   // watch lets the events that follow pass only if they hit the element: what
