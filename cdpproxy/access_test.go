@@ -180,7 +180,7 @@ func TestView(t *testing.T) {
 	h := newHuman(access.View)
 	var told sync.Map
 	_, addr := ruled(t, h, sharedChromium(t).url, &access.RuleOptions{Activity: func(e access.Entry) {
-		told.Store(e.Method, e)
+		told.Store(e.Command().Method, e)
 	}})
 	id, own := directTab(t, "data:text/html,<title>looked at</title>")
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -272,7 +272,7 @@ func TestView(t *testing.T) {
 	// The human acts, past the endpoint, and the client sees it.
 	byHand(t, own, "data:text/html,by-hand")
 	waitEvent(t, c, "Page.frameNavigated", "by-hand")
-	if e, ok := told.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Target != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
+	if e, ok := told.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Command().Target != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
 		t.Errorf("the embedding program was told %+v", e)
 	}
 	if e, ok := told.Load("Page.captureScreenshot"); ok {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // ParseCommand reads a CDP command as strictly as Chromium, or more: keys match
@@ -21,10 +20,6 @@ func ParseCommand(text []byte) (*Message, error) {
 }
 
 func decode(text []byte, m *Message) error {
-	// After this the walk below meets nothing but well-formed JSON.
-	if !json.Valid(text) {
-		return errors.New("malformed JSON")
-	}
 	var method, session []byte
 	err := Members(text, func(key string, value []byte) error {
 		switch key {
@@ -53,47 +48,6 @@ func decode(text []byte, m *Message) error {
 	return nil
 }
 
-// Members calls each with every member of the JSON object text, its key decoded;
-// the value is a part of text. Text has to be valid JSON, as the Params of a
-// Message are. A key that stands twice is an error: readers differ in which one
-// they take.
-func Members(text []byte, each func(key string, value []byte) error) error {
-	text = trimSpace(text)
-	if len(text) == 0 || text[0] != '{' {
-		return errors.New("not a JSON object")
-	}
-	var few [8]string // no allocation for what is usual
-	seen := few[:0]
-	for text = trimSpace(text[1:]); text[0] != '}'; {
-		n := valueLength(text)
-		key, err := decodeKey(text[:n])
-		if err != nil {
-			return err
-		}
-		if slices.Contains(seen, key) {
-			return fmt.Errorf("the key %q stands twice", key)
-		}
-		if len(seen) == maxMembers {
-			return fmt.Errorf("more than %d members", maxMembers)
-		}
-		seen = append(seen, key)
-		text = trimSpace(text[n:])
-		text = trimSpace(text[1:]) // the colon
-		n = valueLength(text)
-		if err := each(key, text[:n]); err != nil {
-			return err
-		}
-		if text = trimSpace(text[n:]); text[0] == ',' {
-			text = trimSpace(text[1:])
-		}
-	}
-	return nil
-}
-
-// maxMembers bounds what comparing each key with all before it can cost. No CDP
-// command takes half as many parameters.
-const maxMembers = 64
-
 // decodeKey is decodeString without an allocation for what every command has.
 func decodeKey(b []byte) (string, error) {
 	switch string(b) {
@@ -121,53 +75,3 @@ func decodeString(b []byte) (string, error) {
 	err := json.Unmarshal(b, &s)
 	return s, err
 }
-
-// valueLength is the length of the JSON value that b, which is valid, begins
-// with.
-func valueLength(b []byte) int {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			i += stringLength(b[i:]) - 1
-			if depth == 0 {
-				return i + 1
-			}
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth == 0 {
-				return i // behind a number or a literal
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case depth == 0 && (c == ',' || c == ':' || isSpace(c)):
-			return i
-		}
-	}
-	return len(b)
-}
-
-// stringLength is the length of the JSON string that b begins with. Scripts are
-// long strings: the search for the end is what reading a command costs.
-func stringLength(b []byte) int {
-	for i := 1; ; {
-		end := bytes.IndexByte(b[i:], '"')
-		escape := bytes.IndexByte(b[i:i+end], '\\')
-		if escape < 0 {
-			return i + end + 1
-		}
-		i += escape + 2 // behind what is escaped
-	}
-}
-
-func trimSpace(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	return b
-}
-
-// isSpace knows JSON's white space, which is less than Unicode's.
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

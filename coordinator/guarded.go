@@ -121,7 +121,10 @@ func (g *guardedEndpoint) announce(ctx context.Context) {
 }
 
 func (g *guardedEndpoint) report(e access.Entry) {
-	g.source.Report(vscodeipc.Activity{
-		Client: e.Client.ID, Time: e.Time.UnixMilli(), Act: e.Method, Target: e.Target, Outcome: e.Outcome, OK: e.OK,
+	g.source.ReportOf(func() (vscodeipc.Activity, bool) {
+		c := e.Command()
+		return vscodeipc.Activity{
+			Client: e.Client.ID, Time: time.Now().UnixMilli(), Act: c.Method, Target: c.Target, Outcome: e.Outcome, OK: e.OK,
+		}, c.Class != access.Reads
 	})
 }

@@ -22,7 +22,7 @@ func BenchmarkClassify(b *testing.B) {
 			b.ReportAllocs()
 			params := json.RawMessage(c.params)
 			for b.Loop() {
-				classify(c.method, params) // reading has checked them
+				Classify(c.method, params)
 			}
 		})
 	}

@@ -55,14 +55,6 @@ const nesting = 4
 // Classify says what a command does. One that the table does not know acts; one
 // whose parameters cannot be read for sure is taken for the worst.
 func Classify(method string, params json.RawMessage) Command {
-	if len(params) > 0 && !json.Valid(params) {
-		return unreadable(method)
-	}
-	return classify(method, params)
-}
-
-// classify is Classify for parameters that are valid JSON, or nil.
-func classify(method string, params json.RawMessage) Command {
 	for range nesting {
 		e := methods[method]
 		if e == nil {

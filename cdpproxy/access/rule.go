@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"sync"
-	"time"
 
 	"browser-coordinator/cdpproxy"
 )
@@ -19,14 +18,22 @@ type RuleOptions struct {
 	Activity func(Entry)
 }
 
-// Entry is an act of a client.
+// Entry is an act of a client. It is good for the call that brings it.
 type Entry struct {
 	Client  *cdpproxy.Client
-	Time    time.Time // when it was decided
-	Method  string
-	Target  string // for people; may be empty
 	Outcome string // for people
 	OK      bool   // it was let through
+	command Command
+	message *cdpproxy.Message // not classed yet; nil: command says it
+}
+
+// Command says what was done. It is found out only when somebody asks: in full
+// mode nothing else depends on it, and it may turn out to have read.
+func (e Entry) Command() Command {
+	if e.message != nil {
+		return Classify(e.message.Method, e.message.Params)
+	}
+	return e.command
 }
 
 // Rule keeps a window's rule for the clients of its endpoint: it is their
@@ -90,43 +97,55 @@ const onlyHuman = "it would end the browser, or let a page do so, for the human 
 
 // Judge is for cdpproxy.
 func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
-	c := classify(m.Method, m.Params)
-	if c.Class == Reads {
+	e := methods[m.Method]
+	if e != nil && e.class == Reads {
 		return cdpproxy.Verdict{}
 	}
-	if c.Ignorable {
-		if s, _ := r.human.Access(); s.Mode == View {
-			return cdpproxy.Verdict{Action: cdpproxy.Ignore}
+	s, _ := r.human.Access()
+	if s.Mode == Full && len(s.Stopped) == 0 && (e == nil || e.class == Acts && e.inner == "") {
+		if r.options.Activity != nil {
+			r.options.Activity(Entry{Client: m.Client, Outcome: sent, OK: true, message: m})
 		}
+		return cdpproxy.Verdict{Behind: true}
 	}
+	c := Classify(m.Method, m.Params)
+	switch {
+	case c.Class == Reads:
+		return cdpproxy.Verdict{}
+	case c.Ignorable && s.Mode == View:
+		return cdpproxy.Verdict{Action: cdpproxy.Ignore}
+	}
+	return r.judge(m.Client, c, s.Mode)
+}
+
+func (r *Rule) judge(client *cdpproxy.Client, c Command, mode Mode) cdpproxy.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.Class == Ends && !r.options.AllowClose {
-		if s, _ := r.human.Access(); s.Mode == Full || s.Mode == Ask {
-			if c.Method == "Browser.close" {
-				return cdpproxy.Verdict{Action: cdpproxy.End, Reason: closedHere}
-			}
-			return r.refuse(m.Client, c, &RefusedError{Act: c.Method, Reason: onlyHuman})
+	if c.Class == Ends && !r.options.AllowClose && (mode == Full || mode == Ask) {
+		if c.Method == "Browser.close" {
+			r.tell(client, c, closedHere, false)
+			return cdpproxy.Verdict{Action: cdpproxy.End, Reason: closedHere}
 		}
+		return r.refuse(client, c, &RefusedError{Act: c.Method, Reason: onlyHuman})
 	}
-	ask, err := r.guard.Check(r.question(m.Client, c))
+	ask, err := r.guard.Check(r.question(client, c))
 	switch {
 	case err != nil:
-		return r.refuse(m.Client, c, err)
+		return r.refuse(client, c, err)
 	case !ask:
-		r.tell(m.Client, c, sent, true)
+		r.tell(client, c, sent, true)
 		return cdpproxy.Verdict{Behind: true}
 	case r.ending:
-		return r.refuse(m.Client, c, &RefusedError{Act: c.Method, Reason: "the coordinator is shutting down."})
+		return r.refuse(client, c, &RefusedError{Act: c.Method, Reason: "the coordinator is shutting down."})
 	}
 	verdict := make(chan cdpproxy.Verdict, 1)
-	act := waiting{m.Client, c, verdict}
-	if q := r.asking[m.Client.ID]; q != nil {
+	act := waiting{client, c, verdict}
+	if q := r.asking[client.ID]; q != nil {
 		q.acts = append(q.acts, act)
 	} else {
-		r.asking[m.Client.ID] = &question{acts: []waiting{act}}
+		r.asking[client.ID] = &question{acts: []waiting{act}}
 		r.running.Add(1)
-		go r.ask(m.Client)
+		go r.ask(client)
 	}
 	return cdpproxy.Verdict{Action: cdpproxy.Wait, Later: verdict}
 }
@@ -223,6 +242,6 @@ const (
 
 func (r *Rule) tell(c *cdpproxy.Client, command Command, outcome string, ok bool) {
 	if r.options.Activity != nil {
-		r.options.Activity(Entry{c, time.Now(), command.Method, command.Target, outcome, ok})
+		r.options.Activity(Entry{Client: c, Outcome: outcome, OK: ok, command: command})
 	}
 }

@@ -30,18 +30,26 @@ func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 }
 
 // Report has the window told what a client did. It does not block; of acts that
-// come faster than they can be told only the latest are, and how many more there
+// come faster than they can be told, only the first are, and how many more there
 // were.
 func (s *Source) Report(act vscodeipc.Activity) {
+	s.ReportOf(func() (vscodeipc.Activity, bool) { return act, true })
+}
+
+// ReportOf is Report for an act that describe describes, if it was one. It is
+// called, at once, only where there is room for one more: acts that come by the
+// thousand are only counted.
+func (s *Source) ReportOf(describe func() (act vscodeipc.Activity, was bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.acts) == maxActs {
-		copy(s.acts, s.acts[1:])
-		s.acts = s.acts[:maxActs-1]
 		s.dropped++
+		return
 	}
-	s.acts = append(s.acts, act)
-	s.wake()
+	if act, was := describe(); was {
+		s.acts = append(s.acts, act)
+		s.wake()
+	}
 }
 
 // wake has the window told what there is to tell. s.mu is held.
@@ -86,10 +94,11 @@ func (s *Source) tellOnce() {
 	}
 	acts := s.acts
 	if s.dropped > 0 {
-		acts = append([]vscodeipc.Activity{{
-			Client: acts[0].Client, Time: acts[0].Time, OK: true,
+		last := acts[len(acts)-1]
+		acts = append(acts, vscodeipc.Activity{
+			Client: last.Client, Time: last.Time, OK: true,
 			Act: fmt.Sprintf("%d more acts", s.dropped), Outcome: "not listed: they came too fast",
-		}}, acts...)
+		})
 	}
 	s.acts, s.dropped = nil, 0
 	s.mu.Unlock()
