@@ -139,14 +139,9 @@ func (c *Conn) endSession(id target.SessionID) {
 	}
 }
 
-// crashed fails what is under way on a session whose target crashed. The
-// session stays: a reload revives the target in it.
-func (c *Conn) crashed(id target.SessionID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.failLocked(id, ErrTargetCrashed)
-}
-
+// failLocked fails what is under way on a session whose target is gone or
+// crashed; after a crash the session stays, since a reload revives the target in
+// it. mu is held.
 func (c *Conn) failLocked(id target.SessionID, reason error) {
 	for n, p := range c.pending {
 		if p.session == id {

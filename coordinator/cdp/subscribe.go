@@ -140,16 +140,19 @@ func (c *Conn) event(e Event) {
 			c.opts.Logger.Error("cdp: a subscription was ended: its events were not read in time", "method", e.Method, "session", e.SessionID, "unread", c.opts.QueueSize)
 		}
 	}
-	c.mu.Unlock()
-	switch e.Method {
-	case "Target.detachedFromTarget":
-		var gone target.EventDetachedFromTarget
-		if err := e.Decode(&gone); err != nil {
-			c.opts.Logger.Error("cdp: unreadable event", "err", err)
-			return
-		}
-		c.endSession(gone.SessionID)
-	case "Inspector.targetCrashed":
-		c.crashed(e.SessionID)
+	// In the same step, so that no call that a reader of the event begins is taken
+	// for one that the crash has ended.
+	if e.Method == "Inspector.targetCrashed" {
+		c.failLocked(e.SessionID, ErrTargetCrashed)
 	}
+	c.mu.Unlock()
+	if e.Method != "Target.detachedFromTarget" {
+		return
+	}
+	var gone target.EventDetachedFromTarget
+	if err := e.Decode(&gone); err != nil {
+		c.opts.Logger.Error("cdp: unreadable event", "err", err)
+		return
+	}
+	c.endSession(gone.SessionID)
 }

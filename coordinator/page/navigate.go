@@ -181,6 +181,7 @@ func (p *Page) free(ctx context.Context) error {
 
 // revive lets a navigation begin on a page that has crashed.
 func (p *Page) revive() {
+	p.browser.flush() // what the crash has failed may be heard of before the crash
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended == ErrCrashed {
