@@ -14,6 +14,7 @@ type downstream struct {
 	frames  frameScanner
 	pending [][]byte // frames of our own that wait for the browser's to end
 	failed  bool     // the client's stream is broken off
+	ear     listener
 }
 
 // relay passes on the browser's bytes; with last set, no more than the frame
@@ -25,6 +26,7 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	if drained {
 		d.out.waited = 0
 	}
+	d.ear.hear(d.frames, data)
 	if last || len(d.pending) > 0 {
 		n := d.frames.finish(data)
 		if err := d.send(data[:n]); err != nil {
@@ -61,6 +63,9 @@ func (d *downstream) send(data []byte) error {
 func (d *downstream) say(frame []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.ear.taps.open() {
+		d.ear.taps.hear(d.ear.client, FromEndpoint, frame[headerLength(frame):])
+	}
 	d.pending = append(d.pending, frame)
 	return d.speak()
 }

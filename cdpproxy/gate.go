@@ -52,6 +52,7 @@ func (g *gate) feed(b []byte) error {
 
 func (g *gate) judge(msg *message) error {
 	defer msg.free()
+	g.relay.proxy.taps.hear(g.relay.who, FromClient, msg.text)
 	m := &Message{Client: g.relay.who}
 	if err := decode(msg.text, m); err != nil {
 		return g.relay.down.say(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))

@@ -43,14 +43,15 @@ func (m *message) free() {
 // messageReader takes a client's stream apart. Between messages it holds no
 // buffer.
 type messageReader struct {
-	header  [maxFrameHeader]byte
-	have    int    // bytes of header seen; 0 while a payload is read
-	inFrame bool   // the header is complete, remain bytes of payload to come
-	remain  uint64 // bytes of payload to come
-	at      int    // position in the payload, for the mask
-	op      byte
-	fin     bool
-	mask    [4]byte
+	unmasked bool // a browser's stream
+	header   [maxFrameHeader]byte
+	have     int    // bytes of header seen; 0 while a payload is read
+	inFrame  bool   // the header is complete, remain bytes of payload to come
+	remain   uint64 // bytes of payload to come
+	at       int    // position in the payload, for the mask
+	op       byte
+	fin      bool
+	mask     [4]byte
 
 	open    *message // whose last frame has not come yet, nil between messages
 	control []byte   // the control frame that is being read, as it came
@@ -98,7 +99,7 @@ func (r *messageReader) begin(h []byte) error {
 	switch {
 	case h[0]&0x70 != 0:
 		return &protocolError{closeProtocol, "reserved bits are set, but no extension was agreed on"}
-	case h[1]&0x80 == 0:
+	case h[1]&0x80 == 0 && !r.unmasked:
 		return &protocolError{closeProtocol, "a client's frames must be masked"}
 	case r.op == opBinary:
 		return &protocolError{closeUnsupported, "CDP is spoken in text frames"}
@@ -113,7 +114,9 @@ func (r *messageReader) begin(h []byte) error {
 	case r.op == opText && r.open != nil:
 		return &protocolError{closeProtocol, "a message begins within another"}
 	}
-	copy(r.mask[:], h[len(h)-4:])
+	if !r.unmasked {
+		copy(r.mask[:], h[len(h)-4:])
+	}
 	if r.op >= opClose {
 		r.control = append(r.control, h...)
 		return nil

@@ -23,6 +23,7 @@ type Proxy struct {
 	count  atomic.Uint64 // of clients, for their numbers
 
 	changes, refusals atomic.Uint64 // for the status page
+	taps              taps
 
 	slots chan struct{} // holds a value for each exchange under way with the browser
 

@@ -115,7 +115,10 @@ func (r *relay) run() {
 		r.cut()
 		return
 	}
-	r.down = &downstream{out: &sender{conn: r.client, try: try, limit: r.proxy.opts.MaxBuffered}}
+	r.down = &downstream{
+		out: &sender{conn: r.client, try: try, limit: r.proxy.opts.MaxBuffered},
+		ear: listener{taps: &r.proxy.taps, client: r.who},
+	}
 	if watcher := r.proxy.opts.Watcher; watcher != nil {
 		watcher.Joined(r.who, r.sendAway)
 		defer watcher.Left(r.who)

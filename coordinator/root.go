@@ -118,6 +118,8 @@ not a terminal). The other commands are for people and scripts.`,
 		p.endpointCommand(),
 		p.serveCommand(),
 		p.runCommand(),
+		p.logCommand(),
+		p.replayCommand(),
 		p.windowCommand(),
 		p.browserCommand(),
 	)

@@ -191,8 +191,13 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	}
 	opts := e.opts.Proxy
 	opts.Token = e.token
-	opts.Handlers = map[string]http.Handler{standbyPath(e.token): &standbyHandler{hash: e.files.hash, released: released}}
+	log := &logHandler{hash: e.files.hash, ended: released}
+	opts.Handlers = map[string]http.Handler{
+		standbyPath(e.token): &standbyHandler{hash: e.files.hash, released: released},
+		logPath(e.token):     log,
+	}
 	proxy := cdpproxy.New(e.source, &opts)
+	log.proxy = proxy
 	served := make(chan error, len(lns))
 	e.setOwner(true)
 	for _, ln := range lns {

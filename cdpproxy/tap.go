@@ -1,0 +1,165 @@
+package cdpproxy
+
+import (
+	"bytes"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Traffic is one CDP message on its way through the proxy.
+type Traffic struct {
+	Time   time.Time
+	Client *Client
+	From   Sender
+	Text   []byte // JSON, as it was said; nobody may change it
+}
+
+// Sender is who said a message.
+type Sender string
+
+const (
+	FromClient   Sender = "client"
+	FromBrowser  Sender = "browser"
+	FromEndpoint Sender = "endpoint" // in the browser's place, by the rule
+)
+
+// Tap hears all messages that pass, from when it was opened. What the clients say
+// is heard only where there is a rule, since only then it is read.
+type Tap struct {
+	proxy *Proxy
+	c     chan Traffic
+
+	mu     sync.Mutex // guards the fields that follow
+	bytes  int        // that wait in c
+	lost   int
+	closed bool
+}
+
+// What may wait for the reader of a tap: the proxy never waits for it.
+const (
+	tapMessages = 10_000
+	tapBytes    = 128 << 20
+)
+
+// taps are the open taps of a proxy; a nil list is the usual case, and costs one
+// atomic load for each piece of data that passes.
+type taps struct {
+	list atomic.Pointer[[]*Tap]
+	mu   sync.Mutex // serialises changes
+}
+
+func (t *taps) change(edit func([]*Tap) []*Tap) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var now []*Tap
+	if list := t.list.Load(); list != nil {
+		now = append(now, *list...)
+	}
+	if now = edit(now); len(now) == 0 {
+		t.list.Store(nil)
+	} else {
+		t.list.Store(&now)
+	}
+}
+
+func (t *taps) open() bool { return t.list.Load() != nil }
+
+// hear hands a message to every tap. text is the caller's again when it returns.
+func (t *taps) hear(c *Client, from Sender, text []byte) {
+	list := t.list.Load()
+	if list == nil {
+		return
+	}
+	m := Traffic{time.Now(), c, from, bytes.Clone(text)}
+	for _, tap := range *list {
+		tap.put(m)
+	}
+}
+
+// Tap opens a tap, which its caller has to close.
+func (p *Proxy) Tap() *Tap {
+	t := &Tap{proxy: p, c: make(chan Traffic, tapMessages)}
+	p.taps.change(func(now []*Tap) []*Tap { return append(now, t) })
+	return t
+}
+
+// C is the channel of the messages, in each connection's order. It is never
+// closed. Took has to be called for each message that was received.
+func (t *Tap) C() <-chan Traffic { return t.c }
+
+// Took makes room, and returns how many messages were lost before this one since
+// the reader was too slow.
+func (t *Tap) Took(m Traffic) (lost int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bytes -= len(m.Text)
+	lost, t.lost = t.lost, 0
+	return lost
+}
+
+func (t *Tap) put(m Traffic) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	if t.bytes+len(m.Text) > tapBytes {
+		t.lost++
+		return
+	}
+	select {
+	case t.c <- m:
+		t.bytes += len(m.Text)
+	default:
+		t.lost++
+	}
+}
+
+// Close ends the tap.
+func (t *Tap) Close() {
+	t.proxy.taps.change(func(now []*Tap) []*Tap {
+		var rest []*Tap
+		for _, other := range now {
+			if other != t {
+				rest = append(rest, other)
+			}
+		}
+		return rest
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+}
+
+// listener puts the browser's frames together for the taps, from the first frame
+// on that begins while one is open.
+type listener struct {
+	taps   *taps
+	client *Client
+	reader *messageReader
+}
+
+// hear takes data that comes when frames is the state of the stream before it.
+func (l *listener) hear(frames frameScanner, data []byte) {
+	if !l.taps.open() {
+		l.reader = nil
+		return
+	}
+	if l.reader == nil {
+		data = data[frames.finish(data):]
+		if !frames.between() {
+			return
+		}
+		l.reader = &messageReader{unmasked: true, onMessage: l.heard, onControl: func([]byte) error { return nil }}
+	}
+	if l.reader.feed(data) != nil {
+		l.reader = nil // not what we understand; the client may
+	}
+}
+
+func (l *listener) heard(m *message) error {
+	l.taps.hear(l.client, FromBrowser, m.text)
+	m.free()
+	return nil
+}

@@ -1,0 +1,264 @@
+package cdplog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// play is one client's way through its part. What the client says is looked up
+// among what is still to be said; what it hears comes in the recorded order, as
+// soon as all that was said before it has been said again, or the client is silent:
+// not every run of a program says the same. An answer never comes before its
+// command.
+type play struct {
+	log   *slog.Logger
+	steps []step
+	next  int // the first step that has not been taken
+	// ids are the client's ids for the recorded ones, and words what the client
+	// says in place of a recorded word: names that are made anew at each run.
+	ids   map[string]json.RawMessage
+	words map[string]string
+}
+
+type step struct {
+	said    bool // by the client
+	command command
+	message json.RawMessage
+	taken   bool
+	passed  bool // the client did not say it in time
+}
+
+type command struct {
+	ID      json.RawMessage `json:"id"`
+	Session string          `json:"sessionId"`
+	Method  string          `json:"method"`
+	Params  any             `json:"params"`
+}
+
+func newPlay(lines []Line, log *slog.Logger) *play {
+	p := &play{log: log, ids: map[string]json.RawMessage{}, words: map[string]string{}}
+	for _, l := range lines {
+		s := step{said: l.From == "client", message: l.Message}
+		if json.Unmarshal(l.Message, &s.command) == nil {
+			p.steps = append(p.steps, s)
+		}
+	}
+	return p
+}
+
+// run plays until the client goes or done is closed.
+func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct{}) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := make(chan struct{})
+	defer close(stop)
+	go cancelWhen(done, stop, cancel)
+	heard, failed := make(chan []byte), make(chan error, 1)
+	go listen(ctx, conn, heard, failed)
+	quiet := time.NewTimer(silence)
+	defer quiet.Stop()
+	for {
+		for _, text := range p.due() {
+			if err := conn.Write(ctx, websocket.MessageText, text); err != nil {
+				return err
+			}
+		}
+		quiet.Reset(silence)
+		select {
+		case text := <-heard:
+			for _, answer := range p.hear(text) {
+				if err := conn.Write(ctx, websocket.MessageText, answer); err != nil {
+					return err
+				}
+			}
+		case <-quiet.C:
+			p.pass()
+		case err := <-failed:
+			return err
+		}
+	}
+}
+
+// silence is after how long a client is taken to have nothing more to say before
+// it hears something.
+const silence = 250 * time.Millisecond
+
+// listen is owned by run, and ends with its context or the connection.
+func listen(ctx context.Context, conn *websocket.Conn, heard chan<- []byte, failed chan<- error) {
+	for {
+		_, text, err := conn.Read(ctx)
+		if err != nil {
+			failed <- err
+			return
+		}
+		select {
+		case heard <- text:
+		case <-ctx.Done():
+			failed <- ctx.Err()
+			return
+		}
+	}
+}
+
+// cancelWhen is owned by run, which closes stop.
+func cancelWhen(done, stop <-chan struct{}, cancel context.CancelFunc) {
+	select {
+	case <-done:
+		cancel()
+	case <-stop:
+	}
+}
+
+// due takes the steps that the browser can take now.
+func (p *play) due() []json.RawMessage {
+	var all []json.RawMessage
+	for ; p.next < len(p.steps); p.next++ {
+		s := &p.steps[p.next]
+		if s.taken || s.passed || p.early(*s) {
+			continue
+		}
+		if s.said {
+			p.log.Debug("the client has to speak", "method", s.command.Method, "session", s.command.Session, "step", p.next, "of", len(p.steps))
+			break
+		}
+		s.taken = true
+		all = append(all, p.translate(*s))
+	}
+	return all
+}
+
+// pass goes on without what the client should say next; it may say it later.
+func (p *play) pass() {
+	if p.next < len(p.steps) {
+		p.steps[p.next].passed = true
+	}
+}
+
+// early says whether a step answers a command that has not been said again.
+func (p *play) early(s step) bool {
+	_, asked := p.ids[string(s.command.ID)]
+	return s.answers() && !asked
+}
+
+func (s step) answers() bool { return !s.said && s.command.Method == "" && len(s.command.ID) > 0 }
+
+// hear takes the step that the client took, or gives the error that says that it
+// never did. An answer that was passed over comes at once.
+func (p *play) hear(text []byte) []json.RawMessage {
+	var c command
+	if err := json.Unmarshal(text, &c); err != nil {
+		return []json.RawMessage{refusal(c, "this is no command")}
+	}
+	at := p.find(c, func(s step) bool { return reflect.DeepEqual(s.command.Params, c.Params) })
+	if at < 0 {
+		at = p.find(c, func(s step) bool { return p.alike(s.command.Params, c.Params) })
+	}
+	if at < 0 {
+		at = p.find(c, func(step) bool { return true })
+	}
+	if at < 0 {
+		p.log.Debug("a client says what was not recorded", "method", c.Method, "session", c.Session)
+		return []json.RawMessage{refusal(c, "not in the recording: "+c.Method)}
+	}
+	s := &p.steps[at]
+	s.taken = true
+	p.learn(s.command.Params, c.Params)
+	p.ids[string(s.command.ID)] = c.ID
+	for i := at; i < p.next; i++ {
+		if answer := &p.steps[i]; !answer.taken && answer.answers() && string(answer.command.ID) == string(s.command.ID) {
+			answer.taken = true
+			return []json.RawMessage{p.translate(*answer)}
+		}
+	}
+	return nil
+}
+
+func (p *play) find(c command, fits func(step) bool) int {
+	for i := range p.steps {
+		s := p.steps[i]
+		if s.said && !s.taken && s.command.Method == c.Method && p.word(s.command.Session) == c.Session && fits(s) {
+			return i
+		}
+	}
+	return -1
+}
+
+func refusal(c command, reason string) json.RawMessage {
+	type fault struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	text, _ := json.Marshal(struct { // of strings and JSON that was read
+		ID      json.RawMessage `json:"id,omitempty"`
+		Error   fault           `json:"error"`
+		Session string          `json:"sessionId,omitempty"`
+	}{c.ID, fault{-32000, reason}, c.Session})
+	return text
+}
+
+// made are the words that programs make anew at each run: 32 hexadecimal digits,
+// as Playwright's and Chromium's ids are, and UUIDs.
+var made = regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{32}`)
+
+// alike says whether two values differ in nothing but made words.
+func (p *play) alike(recorded, live any) bool {
+	a, errA := json.Marshal(recorded)
+	b, errB := json.Marshal(live)
+	return errA == nil && errB == nil && made.ReplaceAllString(string(a), "#") == made.ReplaceAllString(string(b), "#")
+}
+
+// learn notes which of the client's made words stand for which recorded ones.
+func (p *play) learn(recorded, live any) {
+	a, errA := json.Marshal(recorded)
+	b, errB := json.Marshal(live)
+	if errA != nil || errB != nil {
+		return
+	}
+	words, now := made.FindAllString(string(a), -1), made.FindAllString(string(b), -1)
+	if len(words) != len(now) {
+		return
+	}
+	for i, word := range words {
+		if word != now[i] {
+			p.words[word] = now[i]
+		}
+	}
+}
+
+func (p *play) word(s string) string {
+	if now, ok := p.words[s]; ok {
+		return now
+	}
+	return s
+}
+
+// translate is a browser's step in the client's words.
+func (p *play) translate(s step) json.RawMessage {
+	text := string(s.message)
+	if len(p.words) > 0 {
+		text = made.ReplaceAllStringFunc(text, p.word)
+	}
+	if s.command.Method != "" || len(s.command.ID) == 0 {
+		return json.RawMessage(text)
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &members) != nil {
+		return json.RawMessage(text)
+	}
+	if id, ok := p.ids[string(s.command.ID)]; ok {
+		members["id"] = id
+	}
+	out, err := json.Marshal(members)
+	if err != nil {
+		panic(fmt.Sprintf("cdplog: encode what was decoded: %v: %s", err, strings.ToValidUTF8(text, "?")))
+	}
+	return out
+}

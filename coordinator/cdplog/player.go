@@ -1,0 +1,188 @@
+package cdplog
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// Player is a browser made of a recording. Each client that connects plays the
+// part of the next recorded one whose path fits its own, and when all were
+// played, of the first such one again.
+type Player struct {
+	// Log: nil discards. Set it before Serve.
+	Log *slog.Logger
+
+	head    Line
+	parts   []*part // in the order in which they joined
+	server  *http.Server
+	playing sync.WaitGroup
+	done    chan struct{}
+
+	mu     sync.Mutex // guards played
+	played map[*part]int
+}
+
+// part is what one client said and heard.
+type part struct {
+	client Client
+	lines  []Line
+}
+
+// Open reads a recording.
+func Open(r io.Reader) (*Player, error) {
+	p := &Player{Log: slog.New(slog.DiscardHandler), done: make(chan struct{}), played: map[*part]int{}}
+	parts := map[string]*part{}
+	err := Read(r, func(l Line) error {
+		switch {
+		case l.Format != "":
+			p.head = l
+		case l.Lost > 0:
+			return errors.New("messages are missing in this recording, since they came too fast: it cannot be replayed")
+		case l.Joined != nil:
+			parts[l.Client] = &part{client: *l.Joined}
+			p.parts = append(p.parts, parts[l.Client])
+		case parts[l.Client] != nil && l.Message != nil:
+			parts[l.Client].lines = append(parts[l.Client].lines, l)
+		}
+		return nil
+	})
+	if err == nil && len(p.parts) == 0 {
+		err = errors.New("no client said anything while this was recorded")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.server = &http.Server{Handler: http.HandlerFunc(p.handle), ReadHeaderTimeout: 10 * time.Second}
+	return p, nil
+}
+
+// Serve plays until Close, and returns nil then.
+func (p *Player) Serve(ln net.Listener) error {
+	err := p.server.Serve(ln)
+	p.playing.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close ends the player and its clients' connections.
+func (p *Player) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.done:
+	default:
+		close(p.done)
+		p.server.Close()
+	}
+}
+
+func (p *Player) handle(w http.ResponseWriter, r *http.Request) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	if ip := net.ParseIP(strings.Trim(host, "[]")); (ip == nil || !ip.IsLoopback()) && host != "localhost" || r.Header.Get("Origin") != "" {
+		http.Error(w, "a replayed browser is for programs on this machine", http.StatusForbidden)
+		return
+	}
+	switch path := strings.TrimSuffix(r.URL.Path, "/"); {
+	case path == "/json/version":
+		p.document(w, r, p.head.Browser)
+	case path == "/json", path == "/json/list":
+		p.document(w, r, p.head.Targets)
+	case strings.HasPrefix(path, "/devtools/"):
+		p.join(w, r, path)
+	default:
+		http.Error(w, "a replayed browser has /json/version, /json/list and its WebSockets", http.StatusNotFound)
+	}
+}
+
+// document answers with a recorded one, its addresses turned into ours.
+func (p *Player) document(w http.ResponseWriter, r *http.Request, text json.RawMessage) {
+	if len(text) == 0 {
+		http.Error(w, "not in the recording", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	io.WriteString(w, ownAddress(string(text), r.Host))
+}
+
+// ownAddress replaces the host of every WebSocket address of a CDP endpoint.
+func ownAddress(text, host string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "ws://")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		_, rest, _ := strings.Cut(after, "/")
+		b.WriteString("ws://" + host + "/")
+		text = rest
+	}
+}
+
+// kind is what a path leads to: the browser, or one page.
+func kind(path string) string {
+	path = strings.TrimSuffix(path, "/")
+	if path == "/devtools/browser" || strings.HasPrefix(path, "/devtools/browser/") {
+		return "browser"
+	}
+	return path
+}
+
+// choose gives the next part with that path.
+func (p *Player) choose(path string) *part {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var best *part
+	for _, c := range p.parts {
+		if kind(c.client.Path) == kind(path) && (best == nil || p.played[c] < p.played[best]) {
+			best = c
+		}
+	}
+	if best != nil {
+		p.played[best]++
+	}
+	return best
+}
+
+func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
+	chosen := p.choose(path)
+	if chosen == nil {
+		http.Error(w, "nobody connected to "+path+" while this was recorded", http.StatusNotFound)
+		return
+	}
+	p.mu.Lock()
+	select {
+	case <-p.done:
+		p.mu.Unlock()
+		http.Error(w, "the replay has ended", http.StatusServiceUnavailable)
+		return
+	default:
+	}
+	p.playing.Add(1)
+	p.mu.Unlock()
+	defer p.playing.Done()
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		return
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(-1)
+	play := newPlay(chosen.lines, p.Log)
+	if err := play.run(r.Context(), conn, p.done); err != nil {
+		p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
+	}
+}

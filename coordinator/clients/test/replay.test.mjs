@@ -1,0 +1,59 @@
+// What `coordinator log --record` kept of a client's run, `coordinator replay` gives the same client again:
+// without a browser, and without the site.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { createInterface } from "node:readline";
+import { playwright } from "../clients/playwright.mjs";
+import { puppeteer24At, puppeteer25At } from "../clients/puppeteer.mjs";
+import { openSite } from "./support/site.mjs";
+import { openWindow } from "./support/window.mjs";
+
+let window;
+const clients = { Playwright: playwright, "Puppeteer 24": puppeteer24At, "Puppeteer 25": puppeteer25At };
+const runs = {};
+
+/** A coordinator command in the background; its first line on the named stream says that it is ready. */
+async function background(stream, ...args) {
+  const child = spawn(join(window.bin, "coordinator"), args, { env: window.env, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "exit");
+  const lines = createInterface({ input: child[stream] });
+  const [first] = await once(lines, "line");
+  return {
+    first,
+    async stop() {
+      child.kill("SIGINT");
+      const [code] = await ended;
+      assert.equal(code, 0);
+    },
+  };
+}
+
+before(async () => {
+  const site = await openSite();
+  window = await openWindow(`${site.url}/shop/shared`);
+  for (const [name, client] of Object.entries(clients)) {
+    const file = join(window.root, `${name}.jsonl`);
+    const log = await background("stderr", "log", "--workspace", join(window.root, "workspace"), "--record", file);
+    const seen = await client({ address: window.endpoint.http, site: site.url, name: "recorded" });
+    await log.stop();
+    runs[name] = { file, seen, site: site.url };
+  }
+  await site.close();
+});
+
+after(() => window?.close());
+
+for (const [name, client] of Object.entries(clients)) {
+  test(`${name}, replayed`, { timeout: 60_000 }, async () => {
+    const { file, seen, site } = runs[name];
+    const replay = await background("stdout", "replay", file);
+    try {
+      assert.deepEqual(await client({ address: replay.first, site, name: "recorded" }), seen);
+    } finally {
+      await replay.stop();
+    }
+  });
+}

@@ -1,0 +1,126 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"browser-coordinator/cdpproxy"
+	"browser-coordinator/coordinator/cdplog"
+)
+
+// logPath is known to whoever knows the token (see standbyPath).
+func logPath(token string) string {
+	sum := sha256.Sum256([]byte("log " + token))
+	return "/log/" + hex.EncodeToString(sum[:])
+}
+
+// logHandler streams what passes, a cdplog.Line each, until its reader goes.
+type logHandler struct {
+	hash  string
+	proxy *cdpproxy.Proxy
+	ended <-chan struct{} // closed when the endpoint ends
+}
+
+func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	tap := h.proxy.Tap()
+	defer tap.Close()
+	w.Header().Set(hashHeader, h.hash)
+	w.Header().Set("Content-Type", "application/jsonl")
+	w.WriteHeader(http.StatusOK)
+	stream := http.NewResponseController(w)
+	if stream.Flush() != nil {
+		return
+	}
+	known := map[string]bool{}
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	for {
+		select {
+		case m := <-tap.C():
+			if !write(lines, m, tap.Took(m), known) {
+				return
+			}
+			if len(tap.C()) == 0 && stream.Flush() != nil {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		case <-h.ended:
+			return
+		}
+	}
+}
+
+// write says a message, and before a client's first one who it is.
+func write(lines *json.Encoder, m cdpproxy.Traffic, lost int, known map[string]bool) bool {
+	l := cdplog.Line{Time: m.Time, Client: m.Client.ID, From: string(m.From)}
+	l.SetMessage(m.Text)
+	all := []cdplog.Line{l}
+	if !known[m.Client.ID] {
+		known[m.Client.ID] = true
+		joined := cdplog.Client{Name: m.Client.Name, Version: m.Client.Version, Path: m.Client.Path}
+		all = []cdplog.Line{{Time: m.Time, Client: m.Client.ID, Joined: &joined}, l}
+	}
+	if lost > 0 {
+		all = append([]cdplog.Line{{Time: m.Time, Lost: lost}}, all...)
+	}
+	for _, line := range all {
+		if lines.Encode(line) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// ErrNotServed reports that nobody serves a window's endpoint now.
+var ErrNotServed = errors.New("nobody serves this window's endpoint now")
+
+// Log opens the stream of what passes a window's endpoint from now on, as
+// cdplog.Lines. It ends with ctx, with the coordinator that serves the endpoint,
+// and when its caller closes it.
+func Log(ctx context.Context, hash string) (io.ReadCloser, error) {
+	f, err := openFiles(hash)
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	addr, err := f.address()
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	if served, err := f.isServed(); err != nil || !served {
+		return nil, errors.Join(ErrNotServed, err)
+	}
+	token, err := f.token()
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	transport := &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+		ResponseHeaderTimeout: 5 * time.Second,
+		DisableKeepAlives:     true,
+		DisableCompression:    true,
+	}
+	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(addr.Port)) + logPath(token)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if got := res.Header.Get(hashHeader); res.StatusCode != http.StatusOK || got != hash {
+		res.Body.Close()
+		return nil, fmt.Errorf("the coordinator that serves %s cannot log: it may be older than this one (HTTP %d)", addr.URL, res.StatusCode)
+	}
+	return res.Body, nil
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/cdplog"
+)
+
+func (p *program) replayCommand() *cobra.Command {
+	var port int
+	cmd := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Serve a recording as a browser, for tests without one",
+		Long: `Serve a recording of "coordinator log --record" as a browser on a loopback port,
+until it is interrupted. The address is printed first. A client that says what
+the recorded one said hears what that one heard, in the same order; what was
+never recorded is answered with an error that says so.`,
+		Example: `  coordinator replay session.jsonl
+  coordinator replay --port 9222 session.jsonl`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &exitError{exitUsage, fmt.Errorf("replay: one recording is served at a time, %d were given", len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.runReplay(cmd.Context(), args[0], port) },
+	}
+	cmd.Flags().IntVar(&port, "port", 0, "the `port` (default: a free one)")
+	return cmd
+}
+
+func (p *program) runReplay(ctx context.Context, name string, port int) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	player, err := cdplog.Open(file)
+	file.Close()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	player.Log = p.logger
+	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { player.Close() })
+	defer stop()
+	fmt.Fprintf(p.out, "http://%s\n", ln.Addr())
+	return player.Serve(ln)
+}
