@@ -48,3 +48,51 @@ describe("what a person reads", () => {
     expect(setting.markdownDescription).toMatch(/\.$/);
   });
 });
+
+describe("what is contributed", () => {
+  const { commands, menus, views, viewsWelcome, walkthroughs, configuration } = manifest.contributes;
+  const known = new Set(commands.map(({ command }: { command: string }) => command));
+  const ids = new Set(
+    Object.values(views as Record<string, { id: string }[]>).flatMap((all) => all.map(({ id }) => id)),
+  );
+  const linked = (text: string) => [...text.matchAll(/command:(browserCoordinator\.[\w.]+)/g)].map(([, name]) => name);
+
+  test("menus, welcomes and the walkthrough name commands that there are", () => {
+    const used = (Object.values(menus) as { command: string }[][]).flat().map(({ command }) => command);
+    const steps = (walkthroughs as { steps: { description: string }[] }[]).flatMap(({ steps }) => steps);
+    const links = [
+      ...(viewsWelcome as { contents: string }[]).flatMap(({ contents }) => linked(contents)),
+      ...steps.flatMap(({ description }) => linked(description)),
+    ].filter((name) => !name?.endsWith(".focus")); // the editor makes one for each view
+    expect(links.length).toBeGreaterThan(3);
+    for (const name of [...used, ...links]) expect([...known]).toContain(name);
+  });
+
+  test("menus and welcomes name views that there are", () => {
+    const named = JSON.stringify({ menus, viewsWelcome }).matchAll(/view == ([\w.]+)|"view":"([\w.]+)"/g);
+    for (const [, one, other] of named) expect([...ids]).toContain(one ?? other);
+  });
+
+  test("the walkthrough's pictures and texts are packed", () => {
+    const packed = readFileSync(fileURLToPath(new URL("../.vscodeignore", import.meta.url)), "utf8");
+    expect(packed).toContain("!media/walkthrough/**");
+    for (const { steps } of walkthroughs as { steps: { media: { markdown: string } }[] }[]) {
+      for (const { media } of steps) {
+        expect(media.markdown).toMatch(/^media\/walkthrough\//);
+        expect(readFileSync(fileURLToPath(new URL(`../${media.markdown}`, import.meta.url)), "utf8")).not.toBe("");
+      }
+    }
+  });
+
+  test("a choice says what each of its values does", () => {
+    type Setting = { enum?: string[]; enumDescriptions?: string[] };
+    const choices = (Object.values(configuration.properties) as Setting[]).filter((each) => each.enum);
+    expect(choices.length).toBeGreaterThan(0);
+    for (const each of choices) expect(each.enumDescriptions).toHaveLength(each.enum?.length ?? 0);
+  });
+
+  test("what agents may do is in the human's own settings alone: a workspace's could be written by an agent", () => {
+    expect(configuration.properties["browserCoordinator.access"].scope).toBe("application");
+    expect(configuration.properties["browserCoordinator.permissionTimeout"].scope).toBe("application");
+  });
+});

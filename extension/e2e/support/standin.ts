@@ -31,6 +31,12 @@ export class StandIn {
     return this.listener.debugging(fits);
   }
 
+  /** The process that serves the window: its extension host. */
+  async pid(): Promise<number> {
+    const hello = { client: { name: "stand-in", version: "1" }, versions: [2] };
+    return (await this.listener.client.ask("hello", hello)).payload?.pid as number;
+  }
+
   async announce(...clients: ConnectedClient[]): Promise<void> {
     await this.#call("client.announce", { clients });
   }

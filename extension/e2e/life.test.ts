@@ -1,0 +1,162 @@
+// The extension's own life in a real VS Code: how soon it is there, reload, crash of the extension
+// host, two windows on one folder, settings that change. The desktop's command "Restart Extension
+// Host" is not in a VS Code that runs in a browser; a reload ends the host in the same order.
+import { existsSync, readFileSync, watch, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { BrowserContext } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { untilAbsent, untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { SideBar } from "./support/sidebar";
+import { addressOf } from "./support/socket";
+import { agent, StandIn } from "./support/standin";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+const settingsFile = join(run.root, "user", "User", "settings.json");
+const before = readFileSync(settingsFile, "utf8");
+let screen: BrowserContext;
+let shop: Shop;
+let address: string;
+let window: Workbench;
+let bar: SideBar;
+
+const claude = agent("c1", "Claude Code");
+
+/** As the human edits them, in the editor. */
+async function set(settings: Record<string, unknown>): Promise<void> {
+  await window.command("Preferences: Open User Settings (JSON)");
+  const editor = window.page.locator('.monaco-editor[data-uri$="settings.json"]');
+  await editor.locator(".view-lines .view-line").first().click();
+  await window.press("Control+a");
+  await window.page.keyboard.insertText(JSON.stringify({ ...JSON.parse(before), ...settings }));
+  await window.press("Control+s");
+  await window.press("Escape"); // it opens above everything else
+  await editor.waitFor({ state: "hidden" });
+}
+
+/** The stand-in for the coordinator, as soon as a window listens at the address. */
+async function joined(where = address): Promise<StandIn> {
+  await untilPresent(where);
+  for (;;) {
+    const changed = nextChange(dirname(where)); // before the dial, so that nothing is missed
+    try {
+      return await StandIn.dial(where);
+    } catch {
+      await changed.happened; // a socket that a crash has left
+    } finally {
+      changed.stop();
+    }
+  }
+}
+
+function nextChange(folder: string): { happened: Promise<void>; stop(): void } {
+  let stop = () => {};
+  const happened = new Promise<void>((resolve) => {
+    const watcher = watch(folder, () => resolve());
+    stop = () => watcher.close();
+  });
+  return { happened, stop };
+}
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  shop = await openShop(run, "grocer");
+  address = await addressOf(run, shop.folder);
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  bar = await SideBar.open(window);
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
+});
+
+afterAll(async () => {
+  writeFileSync(settingsFile, before);
+  await screen?.close();
+  await shop?.close();
+});
+
+test("it is activated within 50 ms, as the editor itself counts", async () => {
+  const times: number[] = [];
+  // The machine is shared, so the least is the truest.
+  for (let round = 0; round < 6 && !times.some((time) => time < 50); round += 1) {
+    if (round > 0) await window.reload();
+    await window.command("Developer: Show Running Extensions");
+    const row = window.page.locator(".runtime-extensions-editor .monaco-list-row", { hasText: "Browser Coordinator" });
+    const text = await row.locator(".activation-time").innerText();
+    times.push(Number(/([0-9]+)ms/.exec(text)?.[1]));
+    if (round === 0) await window.screenshot("running-extensions");
+    await window.press("Escape");
+    await row.waitFor({ state: "hidden" });
+  }
+  console.log(`activation: ${times.join(", ")} ms`);
+  expect(Math.min(...times)).toBeLessThan(50);
+});
+
+test("an answer that does not come in the stated time is a refusal, and the question goes", async () => {
+  await set({ "browserCoordinator.access": "ask", "browserCoordinator.permissionTimeout": 5 });
+  const coordinator = await joined();
+  await coordinator.until((state) => state.access.mode === "ask");
+  const asked = performance.now();
+  const answer = coordinator.ask(claude, "click A");
+  await bar.question.waitFor();
+  expect(await answer).toEqual({ decision: "refuse", scope: "once", reason: "timeout" });
+  expect(performance.now() - asked).toBeGreaterThan(4_900);
+  await bar.question.waitFor({ state: "hidden" });
+  coordinator.close();
+});
+
+test("what the human chose in the window outlives a reload, and the client finds the window again", async () => {
+  const coordinator = await joined();
+  await coordinator.announce(claude);
+  await bar.menu("Agents have to ask", "Agents may only look");
+  await bar.act("Agents", "Claude Code", "Stop an Agent");
+  await coordinator.until(({ access }) => access.mode === "view" && access.stopped.includes(claude.id));
+  await window.reload();
+  await coordinator.ended();
+  const again = await joined();
+  expect(again.state.access).toEqual({ mode: "view", stopped: [claude.id] });
+  bar = await SideBar.open(window);
+  await bar.row("Agents", /Claude Code.*stopped by you/).waitFor(); // it has not come back yet
+  await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
+  await again.until(({ access }) => access.stopped.length === 0);
+  again.close();
+});
+
+test("a change of the setting goes before what was chosen in the window", async () => {
+  const coordinator = await joined();
+  await set({ "browserCoordinator.access": "full" });
+  await coordinator.until(({ access }) => access.mode === "full");
+  await bar.row("Agents", "Agents may do everything").waitFor();
+  coordinator.close();
+});
+
+test("a crashed extension host leaves a dead socket, and the next one takes the address over", async () => {
+  const coordinator = await joined();
+  process.kill(await coordinator.pid(), "SIGKILL");
+  await coordinator.ended();
+  const again = await joined();
+  await again.announce(claude);
+  await bar.row("Agents", /Claude Code\s*2\.1\.0/).waitFor();
+  again.close();
+});
+
+test("two windows on one folder have two addresses, and each its own human", async () => {
+  const second = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  const secondAddress = address.replace(/\.sock$/, "-2.sock");
+  const [first, other] = [await joined(), await joined(secondAddress)];
+  await first.announce(claude);
+  await bar.menu("Agents may do everything", "Agents have to ask");
+  await first.until(({ access }) => access.mode === "ask");
+  expect(other.state.access.mode).toBe("full");
+  const its = await SideBar.open(second);
+  await its.row("Agents", "Agents may do everything").waitFor();
+  await its.row("Agents", "No agent is connected").waitFor();
+  first.close();
+  await second.close();
+  await other.ended();
+  await untilAbsent(secondAddress);
+  expect(existsSync(address)).toBe(true);
+});
