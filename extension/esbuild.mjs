@@ -20,7 +20,7 @@ const results = await Promise.all([
   }),
   build({
     ...shared,
-    entryPoints: ["src/webview/review.ts", "src/webview/review.css"],
+    entryPoints: ["review.ts", "review.css", "live.ts", "live.css"].map((name) => `src/webview/${name}`),
     outdir: "dist/webview",
     format: "iife",
     target: "es2022",

@@ -10,6 +10,7 @@ import { openDebugger } from "./vscode/debugger";
 import { shareEditor } from "./vscode/editorcontext";
 import { shareEnvironment } from "./vscode/environment";
 import { Human } from "./vscode/human";
+import { offerLiveView } from "./vscode/liveview";
 import { offerMcpServer } from "./vscode/mcp";
 import { askToPick } from "./vscode/pick";
 import { openReviews } from "./vscode/review";
@@ -42,6 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
     debug.disposable,
     review.disposable,
     human.show(context, window, log),
+    offerLiveView(context.extensionUri, store, log),
     shareEditor(store),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),

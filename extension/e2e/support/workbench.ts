@@ -111,6 +111,11 @@ export class Workbench {
     await this.page.screenshot({ path: join(this.run.artifacts, `${name}.png`) });
   }
 
+  /** An editor's tab, by its title. */
+  tab(title: string) {
+    return this.page.locator(".tab", { hasText: title });
+  }
+
   /** What stands in the panel of an extension that has this title and is in sight. */
   webview(title: string): FrameLocator {
     return this.page.frameLocator(`iframe.webview`).frameLocator(`iframe[title="${title}"]`);

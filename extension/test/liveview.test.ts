@@ -1,0 +1,138 @@
+// The live view of a real Chromium. The panel is played here; the real one is in e2e/liveview.test.ts.
+import { expect, onTestFinished, test } from "vitest";
+import { Cdp } from "../src/core/cdp";
+import { follow } from "../src/core/discovery";
+import { LiveView, type Shown } from "../src/core/liveview";
+import { silent } from "../src/core/log";
+import { Store } from "../src/core/store";
+import { endBrowser, launchBrowser } from "./support/browser";
+import { temporaryFolder } from "./support/window";
+
+const size = { width: 800, height: 600 };
+
+function play() {
+  const store = new Store();
+  const live = new LiveView(store, silent);
+  onTestFinished(() => live.close());
+  const all: Shown[] = [];
+  const wakes = new Set<() => void>();
+  const show = (shown: Shown) => {
+    all.push(shown);
+    if (shown.type === "frame") live.drawn(shown.number);
+    for (const wake of wakes) wake();
+  };
+  /** What was shown from `since` on, as soon as it fits. */
+  const until = <T extends Shown["type"]>(
+    type: T,
+    fits: (shown: Extract<Shown, { type: T }>) => boolean = () => true,
+    since = 0,
+  ) =>
+    new Promise<Extract<Shown, { type: T }>>((resolve) => {
+      const look = () => {
+        const found = all.slice(since).find((each) => each.type === type && fits(each as Extract<Shown, { type: T }>));
+        if (!found) return;
+        wakes.delete(look);
+        resolve(found as Extract<Shown, { type: T }>);
+      };
+      wakes.add(look);
+      look();
+    });
+  return { store, live, all, show, until };
+}
+
+async function debugged(store: Store) {
+  const userDataDir = await temporaryFolder();
+  const child = launchBrowser(userDataDir);
+  const { url } = await follow({ via: "injected", userDataDir }, AbortSignal.timeout(15_000));
+  store.set({ browser: { url, via: "injected" } });
+  const cdp = await Cdp.connect(url);
+  onTestFinished(() => cdp.close());
+  /** Opens a page, and answers its id and a session of it. */
+  const open = async (html: string) => {
+    const { targetId } = await cdp.call("Target.createTarget", { url: `data:text/html,${encodeURIComponent(html)}` });
+    const { sessionId } = await cdp.call("Target.attachToTarget", { targetId, flatten: true });
+    return { id: String(targetId), session: String(sessionId) };
+  };
+  return { child, cdp, open };
+}
+
+test("without a browser it says what to do, with one it shows the page", async () => {
+  const { store, live, show, until, all } = play();
+  live.open(show, size);
+  expect(await until("empty")).toMatchObject({ start: true, text: expect.stringContaining("Start one") });
+  const { child, open } = await debugged(store);
+  const { id } = await open("<title>Red</title><body style='background:red'>");
+  expect((await until("pages", ({ current }) => current === id)).pages.length).toBeGreaterThan(0);
+  const { data } = await until("frame");
+  expect([...data.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]); // a JPEG
+  const before = all.length;
+  await endBrowser(child);
+  store.set({ browser: null });
+  await until("empty", ({ start }) => start, before);
+});
+
+test("a click is told with its place, also in a frame and after a navigation", async () => {
+  const { store, live, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const frame =
+    "<iframe srcdoc='<button>b</button>' style='position:absolute;left:100px;top:100px;width:200px;height:200px'>";
+  const { id, session } = await open(`<title>Clicks</title>${frame}`);
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("frame");
+  const { result } = (await cdp.call(
+    "Runtime.evaluate",
+    { expression: "[innerWidth, innerHeight]", returnByValue: true },
+    session,
+  )) as { result: { value: [number, number] } };
+  const [width, height] = result.value;
+  // Until it paints, the browser drops what is clicked.
+  const painted = () => {
+    const expression = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))";
+    return cdp.call("Runtime.evaluate", { expression, awaitPromise: true }, session);
+  };
+  await painted();
+  const click = async (x: number, y: number) => {
+    const since = all.length;
+    for (const type of ["mousePressed", "mouseReleased"]) {
+      await cdp.call("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 }, session);
+    }
+    return until("click", () => true, since);
+  };
+  expect(await click(width / 2, height / 4)).toMatchObject({ x: 0.5, y: expect.closeTo(0.25, 2) });
+  const inFrame = await click(150, 150);
+  expect(inFrame.x * width).toBeCloseTo(150, 0);
+  expect(inFrame.y * height).toBeCloseTo(150, 0);
+  await cdp.call("Page.navigate", { url: "data:text/html,<title>Other</title>" }, session);
+  await until("pages", ({ pages }) => pages.some(({ title }) => title === "Other"));
+  await painted();
+  expect(await click(width / 4, height / 2)).toMatchObject({ x: 0.25 });
+  // The page cannot see who watches.
+  const { result: seen } = (await cdp.call(
+    "Runtime.evaluate",
+    { expression: "Object.getOwnPropertyNames(globalThis).filter((name) => /coordinator/i.test(name)).length" },
+    session,
+  )) as { result: { value: number } };
+  expect(seen.value).toBe(0);
+});
+
+test("the human chooses the page, and nothing is asked while nobody looks", async () => {
+  const { store, live, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const first = await open("<title>First</title>");
+  const second = await open("<title>Second</title>");
+  live.open(show, size);
+  await until("pages", ({ pages }) => [first, second].every(({ id }) => pages.some((page) => page.id === id)));
+  live.choose(first.id);
+  await until("pages", ({ current }) => current === first.id);
+  await until("frame", () => true, all.length);
+  live.hide();
+  const shown = all.length;
+  await cdp.call("Runtime.evaluate", { expression: "document.body.textContent = 'painted'" }, first.session);
+  await cdp.call("Page.captureScreenshot", {}, first.session); // after this it is painted
+  expect(all).toHaveLength(shown);
+  live.open(show, size);
+  await until("frame", () => true, shown);
+  await cdp.call("Target.closeTarget", { targetId: first.id });
+  await until("pages", ({ current }) => current === second.id, shown);
+});
