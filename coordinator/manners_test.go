@@ -135,7 +135,9 @@ func TestRootsChangeTheWindow(t *testing.T) {
 		t.Error("the first root does not decide")
 	}
 	mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => { document.title = 'in the shop' }"})
+	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
 	client.RemoveRoots("file://" + filepath.ToSlash(shop))
+	//lint:ignore SA1019 as above
 	client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(other)})
 	if !chosen(other) {
 		t.Error("the new root does not decide")

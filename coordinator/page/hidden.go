@@ -114,7 +114,7 @@ func (h *hiddenPage) callExtra(ctx context.Context, name string, argument, resul
 	if err != nil {
 		return err
 	}
-	return decodeExtra(runtime.CallFunctionOnResult{Result: r.Result, ExceptionDetails: r.ExceptionDetails}, result)
+	return decodeExtra(runtime.CallFunctionOnResult(r), result)
 }
 
 // close closes the page also where the caller's time is up.
