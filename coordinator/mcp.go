@@ -120,7 +120,11 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, guard guard
 	defer windows.Close()
 	endpoints := newEndpoints(p, windows, guard, own)
 	defer endpoints.close()
-	options.Windows = windows
+	claims, err := newPageClaims(p.logger)
+	if err != nil {
+		return err
+	}
+	options.Windows, options.Claims = windows, claims
 	options.Endpoint = endpoints.url
 	options.Chosen = endpoints.serve
 	endpoints.follow(ctx, options.Workspace, options.Dir)

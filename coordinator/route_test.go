@@ -22,18 +22,14 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	dir, shop := t.TempDir(), folder(t, "shop")
-	start(t, dir, "window", "--workspace", shop, "--headless")
-	developer := host(t, dir, shop)
-	mustTool(t, developer, "browser_navigate", map[string]any{"url": server.URL})
+	window := start(t, dir, "window", "--workspace", shop, "--headless")
+	human := sitAt(t, window.first)
+	human.browse(t, server.URL)
 
 	ask := func(session string) string {
 		t.Helper()
-		s := developer
-		text, err := tool(t, s, "browser_evaluate", map[string]any{"function": `() => fetch("/price").then((r) => r.text().then((t) => r.status + " " + t), () => "failed")`})
-		if err != nil {
-			t.Fatalf("%s: %v", session, err)
-		}
-		return text
+		t.Logf("%s", session)
+		return human.evaluate(t, `fetch("/price").then((r) => r.text().then((t) => r.status + " " + t), () => "failed")`)
 	}
 	t.Run("agent", func(t *testing.T) {
 		agent := host(t, dir, shop, "--caps", "network")
@@ -80,7 +76,7 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	if got := ask("afterwards"); got != `"200 price 7 "` {
 		t.Errorf("something stayed behind: %s", got)
 	}
-	if got := mustTool(t, developer, "browser_evaluate", map[string]any{"function": "() => navigator.onLine"}); got != "true" {
+	if got := human.evaluate(t, "navigator.onLine"); got != "true" {
 		t.Errorf("the developer's page is offline")
 	}
 }

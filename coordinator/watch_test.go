@@ -6,11 +6,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -83,6 +86,22 @@ func (d *developer) browse(t *testing.T, url string) {
 	case <-t.Context().Done():
 		t.Fatalf("%s was not loaded", url)
 	}
+}
+
+// evaluate runs a script in the page and returns its value as JSON.
+func (d *developer) evaluate(t *testing.T, expression string) string {
+	t.Helper()
+	session, err := d.conn.Attach(t.Context(), d.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := protocol.Call(t.Context(), session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, AwaitPromise: new(true), ReturnByValue: new(true),
+	})
+	if err != nil || r.ExceptionDetails != nil {
+		t.Fatalf("%s: %+v %v", expression, r.ExceptionDetails, err)
+	}
+	return string(r.Result.Value)
 }
 
 const talkingPage = `<!doctype html><title>Talking</title><script>
@@ -164,11 +183,51 @@ func TestHistoryOfAPageThatWasThere(t *testing.T) {
 	mustTool(t, first, "browser_navigate", map[string]any{"url": server.URL})
 	mustTool(t, first, "browser_evaluate", map[string]any{"function": `new Promise((r) => { const look = () => document.title ? r() : requestAnimationFrame(look); look() })`})
 
+	if err := first.Close(); err != nil { // or the other would get a tab of its own
+		t.Fatal(err)
+	}
 	late := host(t, dir, shop, "--no-launch")
 	if text := mustTool(t, late, "browser_console_messages", nil); !strings.Contains(text, "long ago") {
 		t.Errorf("the console: %s", text)
 	}
 	if list := mustTool(t, late, "browser_network_requests", nil); !strings.Contains(list, "/data.json => 502") || !strings.Contains(list, "GET "+server.URL+"/ => 200") {
 		t.Errorf("the requests: %s", list)
+	}
+}
+
+// Agents that work in one window at the same time have a page each: the first the
+// developer's, the next one of its own. What the first leaves another may have.
+func TestParallelAgentsHavePagesOfTheirOwn(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	url := servePage(t)
+	window := start(t, dir, "window", "--workspace", shop, "--headless")
+	first, second := host(t, dir, shop, "--no-launch"), host(t, dir, shop, "--no-launch")
+	mustTool(t, first, "browser_navigate", map[string]any{"url": url + "/first"})
+	if text := mustTool(t, second, "browser_navigate", map[string]any{"url": url + "/second"}); !strings.Contains(text, "Another agent works") {
+		t.Errorf("the second is not told: %s", text)
+	}
+	for agent, want := range map[*mcp.ClientSession]string{first: url + "/first", second: url + "/second"} {
+		if got := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => location.href"}); got != strconv.Quote(want) {
+			t.Errorf("an agent is at %s, want %s", got, want)
+		}
+	}
+	if got := titles(t, window.first); len(got) != 2 {
+		t.Errorf("the window's pages are %q", got)
+	}
+	// Neither takes the other's, also by choice.
+	list := mustTool(t, second, "browser_tabs", map[string]any{"action": "list"})
+	index := regexp.MustCompile(`(?m)^(\d+): .*/first$`).FindStringSubmatch(list)
+	if index == nil {
+		t.Fatalf("the tabs: %s", list)
+	}
+	choose := map[string]any{"action": "select", "index": atoi(t, index[1])}
+	if _, err := tool(t, second, "browser_tabs", choose); err == nil || !strings.Contains(err.Error(), "another agent works") {
+		t.Errorf("choosing the other's tab: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tool(t, second, "browser_tabs", choose); err != nil {
+		t.Errorf("choosing a tab that was left: %v", err)
 	}
 }

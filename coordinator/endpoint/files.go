@@ -31,15 +31,25 @@ func openFiles(hash string) (*files, error) {
 	if err != nil || len(hash) != 16 || strings.ToLower(hash) != hash {
 		return nil, fmt.Errorf("%q is not a window's hash (16 hex digits in lower case)", hash)
 	}
-	dir := filepath.Join(stateHome(), "browser-coordinator-mcp")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	// The token opens a browser to whoever can read it.
-	if err := os.Chmod(dir, 0o700); err != nil {
+	dir, err := StateDir()
+	if err != nil {
 		return nil, err
 	}
 	return &files{dir: dir, hash: hash, id: id}, nil
+}
+
+// StateDir is the folder of what outlives a program, which it makes if there is
+// none. Nobody else may look into it.
+func StateDir() (string, error) {
+	dir := filepath.Join(stateHome(), "browser-coordinator-mcp")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	// The tokens in it open browsers to whoever can read them.
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, nil
 }
 
 // stateHome is XDG_STATE_HOME as it is now; the xdg package keeps what it was

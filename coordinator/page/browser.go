@@ -213,20 +213,30 @@ func (b *Browser) Watch(ctx context.Context) (int, error) {
 // Current picks the page that the user sees: a visible one, else the browser's
 // first, else a new one. It does not bring it to the front.
 func (b *Browser) Current(ctx context.Context) (*Page, error) {
-	pages, err := b.Pages(ctx)
+	id, err := b.InFront(ctx)
 	if err != nil {
 		return nil, err
 	}
-	switch len(pages) {
-	case 0:
+	if id == "" {
 		return b.NewPage(ctx, "about:blank")
-	case 1:
-		return b.Page(ctx, pages[0].ID)
+	}
+	return b.Page(ctx, id)
+}
+
+// InFront returns the id of the page that the user sees, else of the browser's
+// first; empty: it has none.
+func (b *Browser) InFront(ctx context.Context) (string, error) {
+	pages, err := b.Pages(ctx)
+	switch {
+	case err != nil || len(pages) == 0:
+		return "", err
+	case len(pages) == 1:
+		return pages[0].ID, nil
 	}
 	if id := b.visible(ctx, pages); id != "" {
-		return b.Page(ctx, id)
+		return id, nil
 	}
-	return b.Page(ctx, pages[0].ID)
+	return pages[0].ID, nil
 }
 
 // visibleTimeout bounds the question to each page; a hung one must not hold up

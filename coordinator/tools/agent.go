@@ -58,6 +58,8 @@ type agent struct {
 	toldOver   bool   // the agent has been told of it
 	long       longText
 	shot       *page.Image // the last screenshot
+	idle       *time.Timer // ends the claims of an agent that does nothing
+	news       string      // that the agent has not been told yet
 }
 
 // link is an agent's connection to one browser.
@@ -72,6 +74,7 @@ type link struct {
 	acted   bool            // something was done in it
 	current string          // id of the page that the agent works in; empty: not chosen yet
 	opened  map[string]bool // ids of the pages that the agent opened
+	release func()          // ends the claim on the page current; nil: there is none now
 }
 
 func (s *Server) agent(session *mcp.ServerSession) *agent {
@@ -96,8 +99,14 @@ func (s *Server) forget(session *mcp.ServerSession) {
 		s.announce(a.joined)
 	}
 	s.mu.Unlock()
-	if a != nil {
-		a.leave(func(*link) bool { return true })
+	if a == nil {
+		return
+	}
+	a.leave(func(*link) bool { return true })
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.idle != nil {
+		a.idle.Stop()
 	}
 }
 
@@ -107,6 +116,7 @@ func (a *agent) leave(which func(*link) bool) {
 	var left []*link
 	for url, l := range a.links {
 		if which(l) {
+			l.unclaim()
 			left = append(left, l)
 			delete(a.links, url)
 		}
@@ -199,15 +209,25 @@ func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 	a.mu.Lock()
 	id := l.current
 	a.mu.Unlock()
-	if id != "" {
+	if id != "" && a.claim(l, id) {
 		p, err := l.browser.Page(ctx, id)
 		if err == nil || isOpen(ctx, l.browser, id) {
 			return p, err
 		}
 	}
-	p, err := l.browser.Current(ctx)
+	id, err := l.browser.InFront(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" && a.claim(l, id) {
+		return l.browser.Page(ctx, id)
+	}
+	if id != "" {
+		return a.apart(ctx, l)
+	}
+	p, err := l.browser.NewPage(ctx, "about:blank")
 	if err == nil {
-		a.choose(l, p.ID())
+		a.claim(l, p.ID())
 	}
 	return p, err
 }
@@ -216,12 +236,6 @@ func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 func isOpen(ctx context.Context, browser *page.Browser, id string) bool {
 	pages, err := browser.Pages(ctx)
 	return err != nil || slices.ContainsFunc(pages, func(p page.Info) bool { return p.ID == id })
-}
-
-func (a *agent) choose(l *link, id string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	l.current = id
 }
 
 // workspace are the folders that this session is about where no window says it.
@@ -367,7 +381,11 @@ func (a *agent) firstWord() string {
 	for _, l := range a.links {
 		own = own || l.own
 	}
+	news := a.news
+	a.news = ""
 	switch {
+	case news != "":
+		return news
 	case own && !a.told:
 		a.told = true
 		return "No VS Code window fits this workspace, so this is a browser of its own, ended with this session."

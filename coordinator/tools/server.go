@@ -65,6 +65,8 @@ type Options struct {
 	Secrets *Secrets
 	// Added is another MCP server whose tools are offered too; nil: none.
 	Added *Added
+	// Claims keeps the pages of agents apart; nil: there are no others.
+	Claims Claims
 	// Version is the program's.
 	Version string
 	// Logger: nil discards.

@@ -94,7 +94,9 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 		if in.Action == "close" {
 			return a.closeTab(ctx, l, chosen)
 		}
-		a.choose(l, chosen.ID)
+		if !a.claim(l, chosen.ID) {
+			return nil, fmt.Errorf("another agent works in the tab %q: open one of your own with action new", chosen.Title)
+		}
 		current, err = l.browser.Page(ctx, chosen.ID)
 		if err != nil {
 			return nil, err
@@ -139,7 +141,7 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 		a.mu.Lock()
 		l.opened[p.ID()] = true
 		a.mu.Unlock()
-		a.choose(l, p.ID())
+		a.claim(l, p.ID())
 	}
 	if err == nil {
 		err = a.bind(ctx, p)
@@ -175,6 +177,7 @@ func (a *agent) closeTab(ctx context.Context, l *link, tab page.Info) (*answer, 
 	a.mu.Lock()
 	delete(l.opened, tab.ID)
 	if l.current == tab.ID {
+		l.unclaim()
 		l.current = ""
 	}
 	a.mu.Unlock()

@@ -1,0 +1,77 @@
+package tools
+
+import (
+	"context"
+	"time"
+
+	"browser-coordinator/coordinator/page"
+)
+
+// Claims tells agents of all programs apart: a page that one works in is no
+// other's.
+type Claims interface {
+	// Claim takes a page, by its id, until release is called; false: another
+	// agent works in it.
+	Claim(page string) (release func(), ok bool)
+}
+
+// claimIdle is how long a page stays an agent's that does nothing: hosts leave
+// sessions open that nobody uses any more.
+const claimIdle = 5 * time.Minute
+
+// claim makes a page the one that the agent works in, unless another agent does.
+func (a *agent) claim(l *link, id string) bool {
+	claims := a.server.options.Claims
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.idle == nil {
+		a.idle = time.AfterFunc(claimIdle, a.releaseAll)
+	} else {
+		a.idle.Reset(claimIdle)
+	}
+	if l.current == id && l.release != nil {
+		return true
+	}
+	release, ok := func() {}, true
+	if claims != nil {
+		release, ok = claims.Claim(id)
+	}
+	if !ok {
+		return false
+	}
+	l.unclaim()
+	l.current, l.release = id, release
+	return true
+}
+
+// unclaim lets others have the page; Agent.mu is held. Which one it was stays
+// known, for the next call.
+func (l *link) unclaim() {
+	if l.release != nil {
+		l.release()
+		l.release = nil
+	}
+}
+
+// releaseAll is called when the agent has been idle, and at its end.
+func (a *agent) releaseAll() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, l := range a.links {
+		l.unclaim()
+	}
+}
+
+// apart opens a page for an agent whose page another one works in.
+func (a *agent) apart(ctx context.Context, l *link) (*page.Page, error) {
+	p, err := l.browser.NewPage(ctx, "about:blank")
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	l.opened[p.ID()] = true
+	a.news = "Another agent works in the tab that the developer sees, so this is a tab of your own. "
+	a.mu.Unlock()
+	a.claim(l, p.ID())
+	return p, nil
+}
