@@ -67,7 +67,17 @@ func (t *table) keepIn(file string) error {
 		return fmt.Errorf("%s has not two lines %s", file, strings.TrimSpace(mark))
 	}
 	var figures strings.Builder
-	fmt.Fprintf(&figures, "%s, %d cores, %s.\n\n", runtime.GOOS, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(&figures, "%s, %d cores%s, %s.\n\n", runtime.GOOS, runtime.NumCPU(), load(), time.Now().UTC().Format(time.DateOnly))
 	t.print(&figures)
 	return os.WriteFile(file, []byte(parts[0]+mark+figures.String()+mark+parts[2]), 0o644)
+}
+
+// load says how busy the machine was, where the system tells.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" with %s programs at work in the last five minutes", fields[1])
 }
