@@ -9,8 +9,7 @@ import (
 
 // ParseCommand reads a CDP command as strictly as Chromium, or more: keys match
 // exactly once they are decoded, and stand once, so that nobody can show a rule
-// one method and the browser another. What it returns does not share memory with
-// text.
+// one method and the browser another. ID and Params are parts of text.
 func ParseCommand(text []byte) (*Message, error) {
 	m := new(Message)
 	if err := decode(text, m); err != nil {
@@ -19,16 +18,19 @@ func ParseCommand(text []byte) (*Message, error) {
 	return m, nil
 }
 
+// decode is ParseCommand into m, whose strings are kept where they are the same:
+// a client says few methods, in few sessions.
 func decode(text []byte, m *Message) error {
+	m.ID, m.Params = nil, nil
 	var method, session []byte
 	err := Members(text, func(key string, value []byte) error {
 		switch key {
 		case "id":
-			m.ID = bytes.Clone(value)
+			m.ID = value
 		case "method":
 			method = value
 		case "params":
-			m.Params = bytes.Clone(value)
+			m.Params = value
 		case "sessionId":
 			session = value
 		} // Chromium refuses any other
@@ -37,16 +39,35 @@ func decode(text []byte, m *Message) error {
 	if err != nil {
 		return err
 	}
-	if m.Method, err = decodeString(method); err != nil {
+	if m.Method, err = decodeAgain(method, m.Method); err != nil {
 		return fmt.Errorf("method: %w", err)
 	}
-	if session != nil {
-		if m.Session, err = decodeString(session); err != nil {
-			return fmt.Errorf("sessionId: %w", err)
-		}
+	if session == nil {
+		m.Session = ""
+	} else if m.Session, err = decodeAgain(session, m.Session); err != nil {
+		return fmt.Errorf("sessionId: %w", err)
 	}
 	return nil
 }
+
+// decodeAgain decodes a JSON string, which may well be the one of before.
+func decodeAgain(b []byte, before string) (string, error) {
+	if len(b) == len(before)+2 && b[0] == '"' && string(b[1:len(b)-1]) == before && bytes.IndexByte(b, '\\') < 0 {
+		return before, nil
+	}
+	return decodeString(b)
+}
+
+// kept is a copy of m that does not share memory with the text that it was read
+// from.
+func (m *Message) kept() *Message {
+	k := *m
+	k.ID, k.Params = bytes.Clone(m.ID), bytes.Clone(m.Params)
+	return &k
+}
+
+// forget lets go of the text that m was read from.
+func (m *Message) forget() { m.ID, m.Params = nil, nil }
 
 // decodeKey is decodeString without an allocation for what every command has.
 func decodeKey(b []byte) (string, error) {

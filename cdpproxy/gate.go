@@ -18,6 +18,8 @@ type gate struct {
 	rule   Rule
 	reader messageReader
 
+	message Message // the one that is judged; for the goroutine that feeds only
+
 	wg sync.WaitGroup // release
 
 	mu      sync.Mutex // guards the fields that follow
@@ -53,7 +55,9 @@ func (g *gate) feed(b []byte) error {
 func (g *gate) judge(msg *message) error {
 	defer msg.free()
 	g.relay.proxy.taps.hear(g.relay.who, FromClient, msg.text)
-	m := &Message{Client: g.relay.who}
+	m := &g.message
+	m.Client = g.relay.who
+	defer m.forget()
 	if err := decode(msg.text, m); err != nil {
 		return g.relay.down.say(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
 	}
@@ -66,7 +70,7 @@ func (g *gate) judge(msg *message) error {
 	if len(g.waiting) == maxWaiting || g.bytes+len(msg.raw) > maxWaitingBytes {
 		return g.relay.down.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
 	}
-	g.waiting = append(g.waiting, waiting{m, append([]byte(nil), msg.raw...), v})
+	g.waiting = append(g.waiting, waiting{m.kept(), append([]byte(nil), msg.raw...), v})
 	g.bytes += len(msg.raw)
 	if len(g.waiting) == 1 {
 		g.wg.Add(1)

@@ -8,7 +8,7 @@ import "encoding/json"
 type Rule interface {
 	// Judge is called with the messages of one client in their order, and for
 	// different clients at the same time. It must not block: what takes a
-	// human is answered with Wait.
+	// human is answered with Wait. m is good until it returns.
 	Judge(m *Message) Verdict
 }
 
