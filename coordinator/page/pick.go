@@ -48,6 +48,9 @@ type Component struct {
 	File         string `json:"file"`
 	Line, Column int
 	Stack        string `json:"stack"`
+	// Place, file:line:column, is where its element stands in the source: the
+	// workspace's, where a source map leads there. Empty where nothing tells.
+	Place string
 }
 
 // pickNews is what became of a pick: the node, or none after Escape.
@@ -179,7 +182,9 @@ func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
 		line, _, _ := strings.Cut(s.Text, "\n")
 		picked.Line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":")
 	}
-	picked.Component = p.componentOf(ctx, n)
+	if picked.Component = p.componentOf(ctx, n); picked.Component != nil {
+		p.locateComponent(ctx, picked.Component)
+	}
 	picked.Image, err = p.pictureOf(ctx, box)
 	return picked, err
 }
@@ -230,6 +235,32 @@ func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
 		return nil // a page may have made anything of these fields
 	}
 	return c
+}
+
+// locateComponent finds the place in the source that the framework's notes lead to:
+// of a stack, the first one that is not a library's.
+func (p *Page) locateComponent(ctx context.Context, c *Component) {
+	if c.File != "" {
+		c.Place = fmt.Sprintf("%s:%d:%d", c.File, c.Line, c.Column)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, mapPatience)
+	defer cancel()
+	for call := range strings.Lines(c.Stack) {
+		at := inScript.FindString(call)
+		if at == "" {
+			continue
+		}
+		address, line, column := splitPlace(at)
+		place, mapped := p.locate(ctx, address, line, column)
+		if mapped && !strings.Contains(place, "node_modules/") {
+			c.Place = place
+			return
+		}
+		if c.Place == "" && strings.Contains(call, "at "+c.Name+" ") {
+			c.Place = at // better than nothing: where the component runs
+		}
+	}
 }
 
 // pictureOf shows a place of the viewport, with a little around it.

@@ -5,7 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,5 +154,76 @@ func TestPickIsCancelled(t *testing.T) {
 	pointAt(t, human, 350, 220)
 	if title := eval(t, p, "document.title"); title != `"bought"` {
 		t.Errorf("after it the page is deaf: %s", title)
+	}
+}
+
+// A development build of React tells the component and where it stands; a source
+// map leads from there to the workspace's file.
+func TestPickTellsTheComponent(t *testing.T) {
+	folder := t.TempDir()
+	for from, to := range map[string]string{"dist/cart.js.map": "dist/cart.js.map", "cart.jsx": "cart.jsx"} {
+		copyFile(t, filepath.Join("testdata/react-dev", from), filepath.Join(folder, to))
+	}
+	bundle, err := os.ReadFile("testdata/react-dev/dist/cart.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/dist/cart.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(bundle)
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<!doctype html><div id=root></div><script src=/dist/cart.js></script>")
+		default:
+			http.FileServer(http.Dir(folder)).ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	b, err := Connect(t.Context(), shared.URL(), &Options{ActionTimeout: 2 * time.Second, Folders: []string{folder}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	p := newPage(t, b)
+	if _, err := p.Navigate(t.Context(), server.URL); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "4"}); err != nil {
+		t.Fatal(err)
+	}
+	human, err := connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at [2]float64
+	if err := json.Unmarshal([]byte(eval(t, p, "(() => { const r = price.getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &at); err != nil {
+		t.Fatal(err)
+	}
+	wait := startPicking(t, t.Context(), p)
+	pointAt(t, human, at[0], at[1])
+	picked, err := wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := picked.Component
+	if c == nil || c.Framework != "React" || c.Name != "Price" || !slices.Contains(c.Owners, "Cart") {
+		t.Fatalf("the component is %+v", c)
+	}
+	if c.Place != "cart.jsx:4:10" {
+		t.Errorf("it stands at %q; the stack is\n%s", c.Place, c.Stack)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, data, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -122,13 +122,10 @@ func describe(a *agent, p page.Picked) *answer {
 		if len(c.Owners) > 0 {
 			line += " in " + strings.Join(c.Owners, " in ")
 		}
-		if c.File != "" {
-			line += fmt.Sprintf(", %s:%d:%d", c.File, c.Line, c.Column)
+		if c.Place != "" {
+			line += ", " + c.Place
 		}
 		out.quote(line)
-		if c.Stack != "" {
-			out.quote(c.Stack)
-		}
 	}
 	out.image, out.mime = p.Image.Data, "image/"+p.Image.Format
 	return out
