@@ -1,5 +1,6 @@
 // What of a client's Markdown reaches the review panel.
 import { expect, test } from "vitest";
+import { decodeHTML } from "../src/core/entities";
 import { sections, target, toHtml } from "../src/core/markdown";
 
 const html = (markdown: string) => toHtml(markdown, (path) => (path.startsWith("shots/") ? `ours:${path}` : undefined));
@@ -57,4 +58,9 @@ test("sections are those of the text's own headings", () => {
     { title: "B c", level: 2, heading: 8, body: 9, end: 12 },
     { title: "D", level: 1, heading: 12, body: 13, end: 14 },
   ]);
+});
+
+test("named and numbered characters, those of the bundle", () => {
+  expect(decodeHTML("a &amp;&lt;&nbsp;&rarr; &#65;&#x42; &#0;")).toBe("a &<\u00a0→ AB \ufffd");
+  expect(decodeHTML("&nosuch; &constructor; & b")).toBe("&nosuch; &constructor; & b");
 });
