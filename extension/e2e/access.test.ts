@@ -73,6 +73,20 @@ test("asked to ask, the next act waits for the human, and goes on when it is all
   expect(await page.locator("#answer").textContent()).toBe("Thank you, Grace");
 });
 
+test("an MCP host is asked about too, by the name that it gave itself", async () => {
+  const acted = host.use("browser_type", { target: "#name", text: "Hedy" });
+  await bar.question.getByText("e2e-agent 1.0.0 wants to act").waitFor();
+  await window.screenshot("access-ask-mcp");
+  await bar.answer("Refuse");
+  await expect(acted).rejects.toThrow(/refused/);
+  const again = host.use("browser_type", { target: "#name", text: "Hedy" });
+  await bar.question.getByText("e2e-agent").waitFor();
+  await bar.answer("Allow Once");
+  await again;
+  await bar.row("Activity", /browser_type/).waitFor();
+  expect(await page.locator("#name").inputValue()).toBe("Hedy");
+});
+
 test("a client that may only look sees the page, and cannot change it", async () => {
   await bar.menu("Agents have to ask", "Agents may only look");
   await listener.until((state) => state.access.mode === "view");

@@ -7,6 +7,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { checkVsix } from "./vsix.mjs";
 
 const extension = fileURLToPath(new URL("..", import.meta.url));
 const repository = dirname(extension.replace(/[\\/]$/, ""));
@@ -26,8 +27,8 @@ const vsce = createRequire(import.meta.url).resolve("@vscode/vsce/vsce");
 function pack(name, args = []) {
   const out = join("dist", name);
   // Nothing here may ask a question: there may be nobody to answer.
-  const fixed = ["--no-dependencies", "--allow-missing-repository", "--skip-license", "--out", out];
-  execFileSync(process.execPath, [vsce, "package", ...args, ...fixed], {
+  const fixed = ["--no-dependencies", "--allow-missing-repository", "--skip-license", "--no-rewrite-relative-links"];
+  execFileSync(process.execPath, [vsce, "package", ...args, ...fixed, "--out", out], {
     cwd: extension,
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -43,7 +44,9 @@ function packFor(target) {
     stdio: "inherit",
   });
   try {
-    pack(`browser-coordinator-${target}.vsix`, ["--target", target]);
+    const name = `browser-coordinator-${target}.vsix`;
+    pack(name, ["--target", target]);
+    checkVsix(join(extension, "dist", name), target);
   } finally {
     rmSync(bin, { recursive: true, force: true });
   }

@@ -26,6 +26,11 @@ export class SideBar {
     });
   }
 
+  /** All of it, for a picture. */
+  get part(): Locator {
+    return this.page.locator(".part.sidebar");
+  }
+
   /** A row of a view, by a part of its text. */
   row(pane: string, text: string | RegExp): Locator {
     return this.pane(pane).locator(".monaco-list-row", { hasText: text }).first();
@@ -40,7 +45,7 @@ export class SideBar {
 
   /** The notification in which an agent asks. */
   get question(): Locator {
-    return this.page.locator(".notification-toast", { hasText: "wants to act" });
+    return this.page.locator(".notification-toast.notification-fade-in-done", { hasText: "wants to act" });
   }
 
   /** Clicks one of its answers, and waits until it has gone. */

@@ -1,7 +1,10 @@
 // A VS Code window, driven as a person drives it: keys, menus and clicks.
 import { join } from "node:path";
-import { type BrowserContext, chromium, type FrameLocator, type Page } from "playwright-core";
+import { fileURLToPath } from "node:url";
+import { type BrowserContext, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
 import type { Run } from "../global";
+
+const media = fileURLToPath(new URL("../../media", import.meta.url));
 
 /** The browser in which the windows are shown. It has nothing to do with what they debug. */
 export async function openScreen(run: Run): Promise<BrowserContext> {
@@ -114,6 +117,12 @@ export class Workbench {
   /** An editor's tab, by its title. */
   tab(title: string) {
     return this.page.locator(".tab", { hasText: title });
+  }
+
+  /** A picture for the README: a part of the window. It is kept when it is asked for, to be committed. */
+  async picture(name: string, part: Locator): Promise<void> {
+    const folder = process.env.BROWSER_COORDINATOR_PICTURES ? media : this.run.artifacts;
+    await part.screenshot({ path: join(folder, `${name}.png`), animations: "disabled" });
   }
 
   /** What stands in the panel of an extension that has this title and is in sight. */
