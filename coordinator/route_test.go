@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // The agent's routes are for its own pages and end with its MCP session; the
@@ -78,5 +80,40 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	}
 	if got := human.evaluate(t, "navigator.onLine"); got != "true" {
 		t.Errorf("the developer's page is offline")
+	}
+}
+
+// Also where the coordinator is killed: nothing is left to undo what it has set.
+func TestRoutesEndWithAKilledCoordinator(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "<!doctype html><title>shop</title>real")
+	}))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	window := start(t, dir, "window", "--workspace", shop, "--headless")
+	human := sitAt(t, window.first)
+	human.browse(t, server.URL)
+
+	cmd := command(t.Context(), t, dir, "mcp", "--caps", "network")
+	cmd.Cancel, cmd.Dir = nil, shop
+	agent, err := mcp.NewClient(&mcp.Implementation{Name: "test-host", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustTool(t, agent, "browser_route", map[string]any{"pattern": "**", "body": "mocked"})
+	ask := func() string {
+		t.Helper()
+		return human.evaluate(t, `fetch("/price").then((r) => r.text(), () => "failed")`)
+	}
+	if got := ask(); got != `"mocked"` {
+		t.Fatalf("%s", got)
+	}
+	mustTool(t, agent, "browser_network_state_set", map[string]any{"state": "offline"})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	agent.Close() // waits for its end
+	if got := ask(); !strings.Contains(got, "real") {
+		t.Errorf("something stayed behind: %s", got)
 	}
 }
