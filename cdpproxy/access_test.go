@@ -93,16 +93,24 @@ func directTab(t testing.TB, url string) (string, *websocket.Conn) {
 	if err := json.NewDecoder(res.Body).Decode(&target); err != nil || target.ID == "" {
 		t.Fatalf("/json/new: HTTP %d, %v", res.StatusCode, err)
 	}
-	t.Cleanup(func() {
-		if res, err := http.Get("http://" + host + "/json/close/" + target.ID); err == nil {
-			res.Body.Close()
-		}
-	})
 	conn, _, err := websocket.Dial(testContext(t), "ws://"+host+"/devtools/page/"+target.ID, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.CloseNow() })
+	t.Cleanup(func() {
+		defer conn.CloseNow()
+		res, err := http.Get("http://" + host + "/json/close/" + target.ID)
+		if err != nil {
+			return
+		}
+		res.Body.Close()
+		// The tab goes when it likes; its connection ends with it.
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		for err == nil {
+			_, _, err = conn.Read(ctx)
+		}
+	})
 	exchange(t, conn, `{"id":1,"method":"Page.enable"}`)
 	byHand(t, conn, url)
 	waitEvent(t, conn, "Page.loadEventFired", "")
