@@ -113,3 +113,65 @@ func TestEmulateFetchAndWait(t *testing.T) {
 		}
 	}
 }
+
+// The human keeps the tab that is in front, whatever the agent does in another;
+// only who asks for it brings its own to the front.
+func TestNeverStealsFocus(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `<!doctype html><title>`+r.URL.Path+`</title><input id=i><button onclick="window.open('about:blank')">Open</button>`)
+	}))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	human := host(t, dir, shop)
+	mustTool(t, human, "browser_navigate", map[string]any{"url": server.URL + "/human"})
+	human.Close() // a page has one agent
+	// Whoever comes without a tab of its own gets the one in front.
+	inFront := func(want string) {
+		t.Helper()
+		looks := host(t, dir, shop)
+		defer looks.Close()
+		if text := mustTool(t, looks, "browser_snapshot", nil); !strings.Contains(text, "URL: "+server.URL+want) {
+			t.Errorf("in front is %s, want %s", text, want)
+		}
+	}
+	agent := host(t, dir, shop)
+	for _, act := range []struct {
+		tool string
+		args map[string]any
+	}{
+		{"browser_tabs", map[string]any{"action": "new", "url": server.URL + "/agent"}},
+		{"browser_type", map[string]any{"target": "#i", "text": "words"}},
+		{"browser_press_key", map[string]any{"key": "Tab"}},
+		{"browser_hover", map[string]any{"target": "button"}},
+		{"browser_navigate", map[string]any{"action": "reload"}},
+		{"browser_emulate", map[string]any{"colorScheme": "dark"}},
+		{"browser_take_screenshot", nil},
+		{"browser_tabs", map[string]any{"action": "list"}},
+	} {
+		mustTool(t, agent, act.tool, act.args)
+	}
+	inFront("/human")
+	list := mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"})
+	mine := 0
+	for i, line := range strings.Split(list, "\n") {
+		if strings.Contains(line, "(current)") {
+			mine = i
+		}
+	}
+	mustTool(t, agent, "browser_tabs", map[string]any{"action": "select", "index": mine, "front": true})
+	inFront("/agent")
+
+	// A tab that its act has opened is the agent's to close.
+	if text := mustTool(t, agent, "browser_click", map[string]any{"target": "button"}); !strings.Contains(text, "A new tab opened") {
+		t.Fatalf("a click that opens a tab: %s", text)
+	}
+	list = mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"})
+	for i, line := range strings.Split(list, "\n") {
+		if strings.Contains(line, "about:blank") {
+			mustTool(t, agent, "browser_tabs", map[string]any{"action": "close", "index": i})
+			return
+		}
+	}
+	t.Errorf("no tab was opened: %s", list)
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
@@ -259,24 +260,29 @@ func (b *Browser) record(id target.ID) {
 func (b *Browser) visible(ctx context.Context, pages []Info) string {
 	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
 	defer cancel()
-	seen := make([]bool, len(pages))
+	seen, behind := make([]bool, len(pages)), make([]bool, len(pages))
 	var asked sync.WaitGroup
 	for i, p := range pages {
-		asked.Go(func() { seen[i] = b.askVisible(ctx, target.ID(p.ID)) })
+		asked.Go(func() { seen[i], behind[i] = b.askVisible(ctx, target.ID(p.ID)) })
 	}
 	asked.Wait()
-	for i, p := range pages {
-		if seen[i] {
-			return p.ID
+	// One that only believes it comes last: the human may have turned to it since.
+	for _, believed := range []bool{false, true} {
+		for i, p := range pages {
+			if seen[i] && behind[i] == believed {
+				return p.ID
+			}
 		}
 	}
 	return ""
 }
 
-func (b *Browser) askVisible(ctx context.Context, id target.ID) bool {
+// askVisible asks a page whether it is visible, and its worlds whether it only
+// believes so because somebody acts in it.
+func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind bool) {
 	s, err := b.conn.Attach(ctx, id)
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer b.detach(s)
 	var r struct {
@@ -284,10 +290,23 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) bool {
 			Value bool `json:"value"`
 		} `json:"result"`
 	}
+	created := s.Listen(runtime.ExecutionContextCreated.Method)
+	// Its reply comes behind an event for each world that is there.
+	if err := s.Call(ctx, runtime.CommandEnable, nil, nil); err != nil {
+		created.Close()
+		return false, false
+	}
+	created.Close()
+	for e := range created.C() {
+		var made runtime.EventExecutionContextCreated
+		if e.Decode(&made) == nil && made.Context != nil && made.Context.Name == behindName {
+			behind = true
+		}
+	}
 	err = s.Call(ctx, "Runtime.evaluate", map[string]any{
 		"expression": `document.visibilityState === "visible"`, "returnByValue": true,
 	}, &r)
-	return err == nil && r.Result.Value
+	return err == nil && r.Result.Value, behind
 }
 
 // detach leaves a session without waiting for the reply.

@@ -15,8 +15,14 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// worldName is what debuggers show for our isolated world.
-const worldName = "browser-coordinator"
+// worldName is what debuggers show for our isolated world. In a tab that was in
+// the background when it was first acted on, it says so: such a tab believes that
+// it is visible, and other connections, which see the names of worlds, must not
+// take it for the one that the human sees.
+const (
+	worldName  = "browser-coordinator"
+	behindName = worldName + " in the background"
+)
 
 // element is a target that was found, with a handle in our isolated world.
 type element struct {
@@ -38,6 +44,10 @@ func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 		return nil, 0, errFrameGone
 	}
 	session, world := f.session, f.world
+	name := worldName
+	if p.behind {
+		name = behindName
+	}
 	p.mu.Unlock()
 	if world != 0 {
 		return session, world, nil
@@ -45,7 +55,7 @@ func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	// Universal access lets it see through frames of the same process to reckon
 	// where an element is in the window.
 	r, err := protocol.Call(ctx, session, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
-		FrameID: id, WorldName: worldName, GrantUniveralAccess: new(true),
+		FrameID: id, WorldName: name, GrantUniveralAccess: new(true),
 	})
 	if err != nil {
 		return nil, 0, err

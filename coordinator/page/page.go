@@ -55,6 +55,7 @@ type Page struct {
 	ended     error               // ErrCrashed until revived, or ErrPageClosed
 	ops       map[*operation]struct{}
 	focused   bool // focus emulation is on
+	behind    bool // it was in the background when it was turned on
 	drawing   bool // see draw
 	refs      refTable
 	worked    map[*cdp.Session]bool // a service worker has answered there
@@ -251,10 +252,16 @@ func (p *Page) emulateFocus(ctx context.Context) error {
 	if _, err := p.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}); err != nil {
 		return err
 	}
-	if state.Result.Value != "visible" {
-		p.draw(ctx)
+	if state.Result.Value == "visible" {
+		return nil
 	}
-	return nil
+	p.draw(ctx)
+	p.mu.Lock()
+	p.behind = true
+	p.mu.Unlock()
+	// The world that is there already has the other name.
+	_, err = p.session.Start(ctx, cdppage.CommandCreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{FrameID: p.mainID(), WorldName: behindName})
+	return err
 }
 
 // draw makes the browser draw a page in the background, once and for as long as

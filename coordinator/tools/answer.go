@@ -77,10 +77,23 @@ func (a *agent) did(sentence string) func(page.Change, error) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
+		a.adopt(c.NewPages)
 		out := a.begin()
 		out.addf("%s", sentence)
 		out.changed(c)
 		return out, nil
+	}
+}
+
+// adopt makes tabs that an act of the agent has opened the agent's own: it may
+// close them.
+func (a *agent) adopt(pages []page.Info) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range pages {
+		if a.last != nil {
+			a.last.opened[p.ID] = true
+		}
 	}
 }
 

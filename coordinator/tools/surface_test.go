@@ -69,6 +69,7 @@ var extra = map[string][]string{
 	"browser_find":            {"page"},
 	"browser_wait_for":        {"url", "expression", "networkIdle"},
 	"browser_file_upload":     {"target"}, // theirs answers a file chooser that a click opened
+	"browser_tabs":            {"front"},
 }
 
 // alone are the tools for what Playwright MCP has no tool for, or not one.

@@ -14,6 +14,7 @@ type tabsIn struct {
 	Action string `json:"action" jsonschema:"list, new, close or select"`
 	Index  *int   `json:"index,omitempty"`
 	URL    string `json:"url,omitempty"`
+	Front  bool   `json:"front,omitempty" jsonschema:"show it to the human"`
 	inWindow
 }
 
@@ -85,7 +86,11 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	}
 	switch in.Action {
 	case "new":
-		return a.openTab(ctx, l, in.URL)
+		out, err := a.openTab(ctx, l, in.URL)
+		if err == nil && in.Front {
+			err = a.front(ctx, l)
+		}
+		return out, err
 	case "select", "close":
 		chosen, err := tabAt(pages, in.Index, current.ID(), in.Action == "close")
 		if err != nil {
@@ -98,6 +103,9 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 			return nil, fmt.Errorf("another agent works in the tab %q: open one of your own with action new", chosen.Title)
 		}
 		current, err = l.browser.Page(ctx, chosen.ID)
+		if err == nil && in.Front {
+			err = a.front(ctx, l)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -111,6 +119,14 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 		out.quotef("%d: %s %s%s", i, p.Title, p.URL, mark)
 	}
 	return out, nil
+}
+
+// front shows the human the tab that the agent works in. Nothing else does.
+func (a *agent) front(ctx context.Context, l *link) error {
+	a.mu.Lock()
+	id := l.current
+	a.mu.Unlock()
+	return l.browser.Activate(ctx, id)
 }
 
 func tabAt(pages []page.Info, index *int, current string, orCurrent bool) (page.Info, error) {
