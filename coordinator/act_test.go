@@ -118,7 +118,7 @@ func TestEmulateFetchAndWait(t *testing.T) {
 // only who asks for it brings its own to the front.
 func TestNeverStealsFocus(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `<!doctype html><title>`+r.URL.Path+`</title><input id=i><button onclick="window.open('about:blank')">Open</button>`)
+		io.WriteString(w, `<!doctype html><title>`+r.URL.Path+`</title><input id=i><button onclick="window.open('/popup')">Open</button>`)
 	}))
 	t.Cleanup(server.Close)
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -126,15 +126,6 @@ func TestNeverStealsFocus(t *testing.T) {
 	human := host(t, dir, shop)
 	mustTool(t, human, "browser_navigate", map[string]any{"url": server.URL + "/human"})
 	human.Close() // a page has one agent
-	// Whoever comes without a tab of its own gets the one in front.
-	inFront := func(want string) {
-		t.Helper()
-		looks := host(t, dir, shop)
-		defer looks.Close()
-		if text := mustTool(t, looks, "browser_snapshot", nil); !strings.Contains(text, "URL: "+server.URL+want) {
-			t.Errorf("in front is %s, want %s", text, want)
-		}
-	}
 	agent := host(t, dir, shop)
 	for _, act := range []struct {
 		tool string
@@ -151,7 +142,12 @@ func TestNeverStealsFocus(t *testing.T) {
 	} {
 		mustTool(t, agent, act.tool, act.args)
 	}
-	inFront("/human")
+	// Whoever comes then gets the one in front.
+	looks := host(t, dir, shop)
+	if text := mustTool(t, looks, "browser_snapshot", nil); !strings.Contains(text, "URL: "+server.URL+"/human") {
+		t.Errorf("in front is %s", text)
+	}
+	looks.Close()
 	list := mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"})
 	mine := 0
 	for i, line := range strings.Split(list, "\n") {
@@ -160,7 +156,10 @@ func TestNeverStealsFocus(t *testing.T) {
 		}
 	}
 	mustTool(t, agent, "browser_tabs", map[string]any{"action": "select", "index": mine, "front": true})
-	inFront("/agent")
+	second := host(t, dir, shop)
+	if text := mustTool(t, second, "browser_snapshot", nil); !strings.Contains(text, "Another agent works in the tab that the developer sees") {
+		t.Errorf("the agent's tab is not in front: %s", text)
+	}
 
 	// A tab that its act has opened is the agent's to close.
 	if text := mustTool(t, agent, "browser_click", map[string]any{"target": "button"}); !strings.Contains(text, "A new tab opened") {
@@ -168,7 +167,7 @@ func TestNeverStealsFocus(t *testing.T) {
 	}
 	list = mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"})
 	for i, line := range strings.Split(list, "\n") {
-		if strings.Contains(line, "about:blank") {
+		if !strings.Contains(line, "/agent") && !strings.Contains(line, "/human") && !strings.Contains(line, "about:blank") {
 			mustTool(t, agent, "browser_tabs", map[string]any{"action": "close", "index": i})
 			return
 		}
