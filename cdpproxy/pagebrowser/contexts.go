@@ -240,10 +240,15 @@ func (l *link) addDefault(context string) {
 }
 
 type frameTree struct {
-	Frame struct {
-		ID string `json:"id"`
-	} `json:"frame"`
+	Frame    frame       `json:"frame"`
 	Children []frameTree `json:"childFrames"`
+}
+
+type frame struct {
+	ID       string `json:"id"`
+	Parent   string `json:"parentId"`
+	URL      string `json:"url"`
+	Fragment string `json:"urlFragment"`
 }
 
 func (t frameTree) list(ids map[string]bool) {

@@ -35,7 +35,11 @@ type jsDebug struct {
 	pending map[int64]func(reply)
 	pages   []*lentPage
 	heard   map[string]int // commands that reached the browser, by method
-	changed chan struct{}
+	// integrated answers as VS Code's integrated browser does, where a page's
+	// session asks of targets: as the browser, and without news of them. That
+	// browser is Electron's, and cannot run here.
+	integrated bool
+	changed    chan struct{}
 }
 
 type reply struct {
@@ -402,6 +406,14 @@ func (c *lentClient) hear(data []byte) {
 	if len(m.Params) == 0 {
 		m.Params = json.RawMessage("{}")
 	}
+	if d.answersIntegrated(m.Method, m.Params) {
+		result := map[string]any{}
+		if m.Method == "Target.getTargetInfo" {
+			result["targetInfo"] = map[string]any{"targetId": "integrated", "type": "browser", "title": "VS Code", "url": "", "attached": true, "canAccessOpener": false}
+		}
+		c.send(map[string]any{"id": m.ID, "result": result})
+		return
+	}
 	// What is replayed comes before the answer.
 	switch name {
 	case "enable":
@@ -437,6 +449,14 @@ func (c *lentClient) hear(data []byte) {
 		}
 		c.send(map[string]any{"id": m.ID, "result": r.Result})
 	})
+}
+
+func (d *jsDebug) answersIntegrated(method string, params json.RawMessage) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var p struct{ TargetID string }
+	_ = json.Unmarshal(params, &p)
+	return d.integrated && (method == "Target.setDiscoverTargets" || method == "Target.getTargetInfo" && p.TargetID == "")
 }
 
 // breakOff ends every connection to a page's shared CDP.

@@ -118,6 +118,29 @@ func TestForgottenContext(t *testing.T) {
 	}
 }
 
+// TestIntegratedBrowser: where a page's session answers of targets for the whole
+// browser, the page is known by its main frame, and its moves are told.
+func TestIntegratedBrowser(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	s.debug.mu.Lock()
+	s.debug.integrated = true
+	s.debug.mu.Unlock()
+	p := join(t, s.url)
+	p.call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
+	p.event("", "Target.targetCreated", s.debug.only().target)
+	session := p.attach(s)
+	p.visit(s, session, "/moved")
+	p.event("", "Target.targetInfoChanged", "/moved")
+	var made struct{ TargetID string }
+	p.call("", "Target.createTarget", `{"url":"about:blank"}`, &made)
+	p.call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, made.TargetID), nil)
+	p.event("", "Target.targetDestroyed", made.TargetID)
+	if status, body := s.get("GET", "/json/list"); status != 200 || !strings.Contains(body, `"title": "/moved"`) || strings.Contains(body, "integrated") {
+		t.Error(status, body)
+	}
+}
+
 // TestEventsAreForWhoAsked: no events without an enable, and none after a
 // disable, which neither the debugger nor another client notices.
 func TestEventsAreForWhoAsked(t *testing.T) {

@@ -2,6 +2,7 @@ package pagebrowser
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
@@ -113,15 +114,15 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 	defer close(asked)
 	ctx, stop := context.WithTimeout(ctx, callTimeout)
 	defer stop()
-	events := []string{"Target.targetInfoChanged", "Target.targetCrashed"}
+	events := []string{"Target.targetInfoChanged", "Target.targetCrashed", "Page.frameNavigated"}
 	c.start("JsDebug.subscribe", encode(subscription{Events: events}), nil)
 	if t.isTab() {
 		// The browser tells each session that asked of all targets; only our own
 		// is listened to. Nothing of the debugger's hears it there.
 		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
 	}
-	var now about
-	if err := c.call(ctx, "Target.getTargetInfo", struct{}{}, &now); err != nil {
+	info, err := ask(ctx, c)
+	if err != nil {
 		if ctx.Err() == nil || t.ctx.Err() == nil {
 			t.browser.log.Warn("a page does not say what it is", "page", t.page.Key, "error", err)
 		}
@@ -132,7 +133,7 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 	if err := c.call(ctx, "Browser.getVersion", struct{}{}, &v); err != nil {
 		t.browser.log.Debug("a page does not tell its browser's version", "page", t.page.Key, "error", err)
 	}
-	t.browser.offer(t, c, now.Info, v)
+	t.browser.offer(t, c, info, v)
 	// What changed between the answer and the offer was not listened to.
 	t.refresh(ctx)
 }
@@ -142,10 +143,33 @@ func (t *target) refresh(ctx context.Context) {
 	t.browser.mu.Lock()
 	c := t.conn
 	t.browser.mu.Unlock()
-	var now about
-	if c != nil && c.call(ctx, "Target.getTargetInfo", struct{}{}, &now) == nil {
-		t.changed(now.Info)
+	if c == nil {
+		return
 	}
+	if info, err := ask(ctx, c); err == nil {
+		t.changed(info)
+	}
+}
+
+// ask asks a page what it is. VS Code's integrated browser answers for the
+// browser where no target is named; a page's target has the id of its main frame.
+func ask(ctx context.Context, c *conn) (targetInfo, error) {
+	var now about
+	err := c.call(ctx, "Target.getTargetInfo", struct{}{}, &now)
+	if err == nil && now.Info.Type != "browser" {
+		return now.Info, nil
+	}
+	var frames struct {
+		Tree frameTree `json:"frameTree"`
+	}
+	if treeErr := c.call(ctx, "Page.getFrameTree", struct{}{}, &frames); treeErr != nil {
+		return targetInfo{}, errors.Join(err, treeErr)
+	}
+	frame := frames.Tree.Frame
+	if c.call(ctx, "Target.getTargetInfo", targetID{frame.ID}, &now) == nil && now.Info.ID == frame.ID {
+		return now.Info, nil
+	}
+	return targetInfo{ID: frame.ID, Type: "page", Title: frame.URL, URL: frame.URL, Attached: true}, nil
 }
 
 // changed takes what is true of the page now.
@@ -169,6 +193,13 @@ func (t *target) event(method string, params json.Value) {
 		if json.Unmarshal(params, &e, lenient) == nil {
 			t.changed(e.Info)
 		}
+	case "Page.frameNavigated":
+		var e struct {
+			Frame frame `json:"frame"`
+		}
+		if json.Unmarshal(params, &e, lenient) == nil && e.Frame.Parent == "" {
+			t.moved(e.Frame)
+		}
 	case "Target.targetCrashed":
 		var e targetID
 		if json.Unmarshal(params, &e, lenient) != nil {
@@ -179,6 +210,20 @@ func (t *target) event(method string, params json.Value) {
 		if t.offered && e.ID == t.info.ID {
 			b.tell(t.info.Type, method, params)
 		}
+	}
+}
+
+// moved takes a page's new document, of which not every browser tells as of a
+// change of the target.
+func (t *target) moved(f frame) {
+	b := t.browser
+	b.mu.Lock()
+	info := t.info
+	b.mu.Unlock()
+	if info.ID == f.ID && info.URL != f.URL+f.Fragment {
+		info.URL = f.URL + f.Fragment
+		info.Title = info.URL
+		t.changed(info)
 	}
 }
 
