@@ -72,6 +72,20 @@ test("Playwright drives the page, stops at the breakpoint and follows a navigati
   await browser.close();
 });
 
+test("Playwright opens and closes a page, and is told what cannot be", async () => {
+  const browser = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  const [context] = browser.contexts();
+  if (!context) throw new Error("Playwright sees no context");
+  const page = await context.newPage();
+  await page.goto(`${shop.url}?new`);
+  expect(await page.title()).toBe("Shop");
+  await page.close();
+  await expect(browser.newContext()).rejects.toThrow("the window's debugger lends its pages only");
+  expect(context.pages().map((each) => each.url())).toEqual([`${shop.url}?playwright`]);
+  await browser.close();
+  await listener.until(({ pages }) => pages.length === 1);
+});
+
 test("Puppeteer does so too, and opens a page that the debugger gets", async () => {
   const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
   const [page] = await browser.pages();
@@ -129,6 +143,10 @@ test("an agent sees, clicks, evaluates and takes a picture", async () => {
   await throughBreakpoint(() => agent.use("browser_click", { element: "Buy", target: "#buy" }).catch(() => {}));
   expect(await agent.use("browser_snapshot")).toContain("Thank you, Joan");
   expect(await agent.use("browser_take_screenshot")).toContain("[image]");
+  await agent.use("browser_tabs", { action: "new", url: `${shop.url}?tab` });
+  expect(await agent.use("browser_snapshot")).toContain("?tab");
+  await agent.use("browser_tabs", { action: "close" });
+  expect(await agent.use("browser_tabs", { action: "list" })).toContain("?puppeteer");
 });
 
 test("Playwright and Puppeteer at once get their own answers", async () => {
