@@ -171,3 +171,22 @@ test("what ends while its browser is searched stays gone", async () => {
   await after.until((state) => state.browser !== null); // as long as the first search would have taken
   expect(store.state).toMatchObject({ debugSessions: [], browser: null });
 });
+
+test("a page that is named anew is told when the debugger says something, and only then", async () => {
+  const { sessions, store, until } = start(proxied);
+  const parent = root("a", { userDataDir: false });
+  let name = "Shop";
+  const page: SessionInfo = Object.defineProperty(child(parent, "page"), "name", { get: () => name });
+  sessions.started(parent);
+  sessions.started(page);
+  const { revision } = await until((state) => state.pages.length === 1);
+  sessions.said("page");
+  expect(store.state.revision).toBe(revision);
+  name = "Shop: cart";
+  sessions.said("page");
+  expect(store.state).toMatchObject({
+    revision: revision + 1,
+    debugSessions: [{ name: "Launch a" }, { name: "Shop: cart" }],
+    pages: [{ name: "Shop: cart" }],
+  });
+});

@@ -9,7 +9,7 @@ import type { Run } from "../global";
 const pages = fileURLToPath(new URL("../workspace", import.meta.url));
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript" };
 
-const browserArgs = [
+export const browserArgs = [
   "--headless=new",
   "--no-sandbox",
   "--disable-gpu",

@@ -138,6 +138,14 @@ export class Workbench {
     await row.click();
   }
 
+  /** Starts a launch configuration by its name. */
+  async debug(name: string): Promise<void> {
+    await this.command("Debug: Select and Start Debugging");
+    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first();
+    await row.waitFor();
+    await row.click();
+  }
+
   /** Reloads the window by its command, and waits until it is back. */
   async reload(): Promise<void> {
     const loaded = this.page.waitForEvent("load");

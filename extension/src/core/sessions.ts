@@ -22,6 +22,8 @@ export interface SessionInfo {
 interface Entry {
   readonly info: SessionInfo;
   readonly abort: AbortController;
+  /** As it was told last. */
+  name?: string;
   browser?: Browser;
   page?: PageEndpoint;
   unwatch?: () => void;
@@ -56,6 +58,12 @@ export class Sessions {
     const root = this.#root(entry);
     if (root === entry) void this.#search(root);
     else void this.#child(root, entry);
+  }
+
+  /** The debugger said something: js-debug names a page by its title, and no event tells of that. */
+  said(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry && entry.name !== entry.info.name) this.#publish();
   }
 
   /** A session has ended, and everything below it. */
@@ -155,6 +163,10 @@ export class Sessions {
 
   #publish(): void {
     const entries = [...this.#entries.values()];
+    for (const entry of entries) {
+      entry.name = entry.info.name;
+      if (entry.page) entry.page.name = entry.name;
+    }
     this.#store.set({
       debugSessions: entries.map(({ info: { id, name, type, parent } }) => ({
         id,

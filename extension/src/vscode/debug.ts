@@ -1,7 +1,7 @@
 // The editor's debug sessions: adds the port before a launch, and tells the core what starts and ends.
 import * as vscode from "vscode";
 import { forget } from "../core/discovery";
-import { inject } from "../core/injection";
+import { inject, isBrowserType } from "../core/injection";
 import { type Log, reason } from "../core/log";
 import type { SessionInfo, Sessions } from "../core/sessions";
 
@@ -15,7 +15,11 @@ export function watchDebugging(sessions: Sessions, log: Log): vscode.Disposable 
   // The editor cannot list its sessions: this is how one that began before us comes to light.
   const active = vscode.debug.onDidChangeActiveDebugSession((session) => session && sessions.started(info(session)));
   if (vscode.debug.activeDebugSession) sessions.started(info(vscode.debug.activeDebugSession));
-  return vscode.Disposable.from(provider, started, ended, active);
+  const trackers = vscode.debug.registerDebugAdapterTrackerFactory("*", {
+    createDebugAdapterTracker: ({ id, type }) =>
+      isBrowserType(type) ? { onDidSendMessage: () => sessions.said(id) } : undefined,
+  });
+  return vscode.Disposable.from(provider, started, ended, active, trackers);
 }
 
 /** js-debug's shared CDP of a child session. */
