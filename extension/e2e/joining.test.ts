@@ -67,6 +67,10 @@ test("an agent that was started in the folder drives the page that is being debu
   const snapshot = await agent.use("browser_snapshot");
   expect(snapshot).toContain('heading "Shop"');
   expect(await agent.use("browser_evaluate", { function: "() => location.href" })).toContain(`${shop.url}?garden`);
+  // What the page asked for before the agent's first call is known.
+  const requests = await agent.use("browser_network_requests", { static: true });
+  expect(requests).toContain(`GET ${shop.url}?garden => 200`);
+  expect(requests).toMatch(/GET \S+app\.js => 200/);
 });
 
 test("a breakpoint set in the editor stops what the agent does, and the agent goes on after it", async () => {
@@ -82,7 +86,8 @@ test("a breakpoint set in the editor stops what the agent does, and the agent go
   await window.running();
   expect((await clicked).text).not.toBe("");
   expect(await agent.use("browser_snapshot")).toContain("Thank you, Ada");
-  expect(await agent.use("browser_console_messages")).toContain("Thank you, Ada");
+  // By the workspace's file, as the editor shows it.
+  expect(await agent.use("browser_console_messages")).toContain("Thank you, Ada @ app.js:6:");
   expect(await agent.use("browser_take_screenshot")).toContain("[image]");
 });
 
