@@ -21,9 +21,12 @@ import (
 // What an agent may do in a window is its human's choice, who is told what the
 // agent does. In a browser of our own there is no human to ask.
 
+// unnamed is a host that has not said its name.
+const unnamed = "an MCP host"
+
 // identify gives an agent the name by which windows know it.
 func identify(session *mcp.ServerSession) vscodeipc.ClientInfo {
-	me := vscodeipc.ClientInfo{ID: rand.Text(), Name: "an MCP host"}
+	me := vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}
 	if init := session.InitializeParams(); init != nil && init.ClientInfo != nil && init.ClientInfo.Name != "" {
 		me.Name, me.Version = init.ClientInfo.Name, init.ClientInfo.Version
 		if init.ClientInfo.Title != "" {
@@ -40,6 +43,9 @@ func (a *agent) info() vscodeipc.ClientInfo {
 	if a.client.ID == "" {
 		a.client = identify(a.session)
 		a.since = time.Now()
+	} else if a.client.Name == unnamed { // asked before the host had said it
+		now := identify(a.session)
+		a.client.Name, a.client.Version = now.Name, now.Version
 	}
 	return a.client
 }
