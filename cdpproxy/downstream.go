@@ -2,6 +2,7 @@ package cdpproxy
 
 import (
 	"errors"
+	"net"
 	"sync"
 	"time"
 )
@@ -45,6 +46,24 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 		d.out.last(data[:d.frames.finish(data)])
 	}
 	return err
+}
+
+// resume goes on with conn, which the loop had; d.mu is held.
+func (d *downstream) resume(conn *net.TCPConn) error {
+	held := d.out.held
+	d.out.held = nil
+	if err := d.out.use(conn); err != nil {
+		d.failed = true
+		return err
+	}
+	return d.send(held)
+}
+
+// easy returns how many pieces in a row the client took at once.
+func (d *downstream) easy() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.out.easy
 }
 
 func (d *downstream) send(data []byte) error {

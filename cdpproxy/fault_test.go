@@ -134,13 +134,13 @@ func logged(t *testing.T, b []byte) int {
 // that reads gets every event, in order; one that does not is cut off loudly,
 // without a gap before that, and disturbs neither the other nor the browser.
 func TestFloodOfEvents(t *testing.T) {
-	_, addr := serve(t, newSource(newChromium(t).url), &cdpproxy.Options{MaxBuffered: 4 << 20})
+	_, addr := serve(t, newSource(newChromium(t).url), &cdpproxy.Options{MaxBuffered: 1 << 20})
 	path := "/devtools/page/" + openTab(t, addr)
 	reader, sleeper := dial(t, addr, path), dial(t, addr, path)
 	for _, c := range []*websocket.Conn{reader, sleeper} {
 		call(t, c, `{"id":1,"method":"Runtime.enable"}`)
 	}
-	const batch, batches = 100, 30 // of 1 MB
+	const batch, batches = 100, 18 // of 1 MB
 	ctx := testContext(t)
 	next := 0
 	for ; next < batch*batches; next += batch {

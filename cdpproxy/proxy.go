@@ -31,7 +31,8 @@ type Proxy struct {
 	// ending is true once done is closed. Goroutines are added to wg only
 	// while it is false, so that a Wait after it turned true misses none.
 	ending    bool
-	following bool // followSource was started
+	following bool  // followSource was started
+	loop      *loop // set before the first relay; nil where there is none
 	relays    map[*relay]struct{}
 	// silent are the connections that have asked for nothing yet: browsers open
 	// some to spare. http.Server would wait 5 s for them to speak.
@@ -92,6 +93,10 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	}
 	if !p.following {
 		p.following = true
+		var err error
+		if p.loop, err = startLoop(); err != nil {
+			p.log.Warn("relaying without a loop", "error", err)
+		}
 		p.wg.Add(1)
 		go p.followSource()
 	}
@@ -118,6 +123,7 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, p.cutAll)
 	p.wg.Wait()
 	stop()
+	p.endLoop()
 	if err != nil {
 		p.server.Close()
 		return fmt.Errorf("cdpproxy: shutdown: %w", err)
@@ -131,10 +137,22 @@ func (p *Proxy) Close() error {
 	err := p.server.Close()
 	p.cutAll()
 	p.wg.Wait()
+	p.endLoop()
 	if err != nil {
 		return fmt.Errorf("cdpproxy: close: %w", err)
 	}
 	return nil
+}
+
+// endLoop ends the loop when the last relay has gone.
+func (p *Proxy) endLoop() {
+	p.mu.Lock()
+	l := p.loop
+	p.loop = nil
+	p.mu.Unlock()
+	if l != nil {
+		l.close()
+	}
 }
 
 func (p *Proxy) begin() {

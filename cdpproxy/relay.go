@@ -25,17 +25,21 @@ type ending struct {
 	reason string
 }
 
-// relay is one client and its browser. Two goroutines pump, one of them the one
-// that calls run; both legs end together, since a half-open CDP connection is
-// of no use to anyone (facts 8).
+// relay is one client and its browser. The loop moves its bytes, or two
+// goroutines pump, one of them the one that calls run; both legs end together,
+// since a half-open CDP connection is of no use to anyone (facts 8).
 type relay struct {
-	proxy    *Proxy
-	browser  *Browser
-	upstream *net.TCPConn
-	client   *net.TCPConn // set by attach, before run
+	proxy   *Proxy
+	browser *Browser
+	who     *Client
 
-	who  *Client
-	down *downstream // set by run
+	// Nil while the loop has the relay. They are set under all of upMu, down's
+	// lock and mu.
+	upstream, client *net.TCPConn
+
+	down *downstream // set by start
+	gate *gate       // set by start; nil without a rule
+	deaf bool        // the browser takes no more of what the client says
 
 	bytesUp, bytesDown atomic.Uint64
 
@@ -43,17 +47,20 @@ type relay struct {
 	fromClient, fromBrowser []byte
 
 	over   chan struct{} // closed with the first reason to end
-	upDone chan struct{}
+	upDone chan struct{} // closed when pumpUp has returned
+	calm   atomic.Bool   // pumpUp is to return, for the loop
 
-	upMu sync.Mutex // serialises writes to upstream where there is a rule
+	upMu   sync.Mutex // serialises writes to upstream where there is a rule
+	unsent []byte     // guarded by upMu: what the browser did not take at once
 
-	mu    sync.Mutex // guards the fields that follow, and the setting of client
+	mu    sync.Mutex // guards the fields that follow
+	eased *eased     // while the loop has the relay
 	why   *ending    // the first reason to end; nil while the relay runs
 	isCut bool
 }
 
-// end starts the relay's end. It only wakes pumpDown, which does the rest; the
-// first reason wins.
+// end starts the relay's end. It only wakes pumpDown, or the loop, which do the
+// rest; the first reason wins.
 func (r *relay) end(e ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,6 +69,10 @@ func (r *relay) end(e ending) {
 	}
 	r.why = &e
 	close(r.over)
+	if r.eased != nil {
+		r.eased.leaveSoon()
+		return
+	}
 	r.upstream.SetDeadline(time.Unix(1, 0))
 }
 
@@ -104,32 +115,133 @@ func (r *relay) cut() {
 	if r.client != nil {
 		r.client.Close()
 	}
-	r.upstream.Close()
+	if r.upstream != nil {
+		r.upstream.Close()
+	}
 }
 
-// run relays until either side ends, and returns when nothing of it is left.
-func (r *relay) run() {
-	defer r.proxy.remove(r)
-	try, err := newTryWriter(r.client)
-	if err != nil {
-		r.cut()
-		return
-	}
+// start begins to relay, once the client has its answer.
+func (r *relay) start() {
 	r.down = &downstream{
-		out: &sender{conn: r.client, try: try, limit: r.proxy.opts.MaxBuffered},
+		out: &sender{limit: r.proxy.opts.MaxBuffered},
 		ear: listener{taps: &r.proxy.taps, client: r.who},
+	}
+	if rule := r.proxy.opts.Rule; rule != nil {
+		r.gate = newGate(r, rule)
 	}
 	if watcher := r.proxy.opts.Watcher; watcher != nil {
 		watcher.Joined(r.who, r.sendAway)
-		defer watcher.Left(r.who)
 	}
-	go r.pumpUp()
-	r.pumpDown()
-	<-r.upDone
+	if err := r.down.out.use(r.client); err != nil {
+		r.cut()
+	}
+	if len(r.fromClient) > 0 || len(r.fromBrowser) > 0 || !r.ease() {
+		go r.run()
+	}
+}
+
+// ease hands the relay to the loop, if there is one and it takes it.
+func (r *relay) ease() bool { return r.proxy.loop != nil && r.proxy.loop.ease(r) }
+
+// resume takes the connections back from the loop, which has let go of them, and
+// sends what could not be sent there. It reports whether there is anybody left to
+// relay for.
+func (r *relay) resume(e *eased) bool {
+	r.upMu.Lock()
+	defer r.upMu.Unlock()
+	r.down.mu.Lock()
+	defer r.down.mu.Unlock()
+	r.mu.Lock()
+	gone := r.isCut || r.why != nil && r.why.code == 0
+	client, upstream, err := e.conns(gone)
+	r.client, r.upstream, r.eased = client, upstream, nil
+	switch {
+	case err != nil:
+		gone = true
+		client.Close()
+		upstream.Close()
+	case !gone && r.why != nil:
+		upstream.SetDeadline(time.Unix(1, 0))
+	}
+	r.mu.Unlock()
+	if err != nil {
+		r.proxy.log.Error("a connection is lost", "client", r.who.Number, "error", err)
+		r.end(ending{})
+	}
+	if !gone {
+		r.sent(r.down.resume(client))
+	}
+	return !gone
+}
+
+// run relays until either side ends, and returns when nothing of it is left, or
+// the loop has it.
+func (r *relay) run() {
+	for r.pump() { // once more where the end came between the two
+		if r.ease() {
+			return
+		}
+	}
+	r.finish()
+}
+
+// finish is the last that is done for a relay.
+func (r *relay) finish() {
+	if r.gate != nil {
+		r.gate.wg.Wait()
+	}
 	r.client.Close()
 	r.upstream.Close()
+	if watcher := r.proxy.opts.Watcher; watcher != nil {
+		watcher.Left(r.who)
+	}
 	why := r.reason()
 	r.proxy.log.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", why.code, "reason", why.reason)
+	r.proxy.remove(r)
+}
+
+// pump relays with goroutines, and reports whether that has become so easy that
+// the loop could do it. Otherwise the relay has ended.
+func (r *relay) pump() (easy bool) {
+	r.calm.Store(false)
+	r.upDone = make(chan struct{})
+	go r.pumpUp()
+	easy = r.pumpDown()
+	if easy {
+		r.calm.Store(true)
+		r.client.SetReadDeadline(time.Unix(1, 0))
+	}
+	<-r.upDone
+	if easy {
+		r.client.SetReadDeadline(time.Time{})
+	}
+	return easy
+}
+
+// lost is the end when the browser closes the connection.
+func (r *relay) lost() ending {
+	return ending{code: closeGoingAway, reason: r.browser.label() + " closed this connection: it ended, or the page did"}
+}
+
+// heard takes what the client says to the browser, by way of the rule if there
+// is one.
+func (r *relay) heard(data []byte) {
+	r.bytesUp.Add(uint64(len(data)))
+	if r.deaf {
+		return
+	}
+	if r.gate != nil {
+		r.deaf = r.gate.feed(data) != nil
+	} else {
+		r.deaf = r.write(data) != nil
+	}
+}
+
+// told takes what the browser says to the client, and reports whether that can
+// go on.
+func (r *relay) told(data []byte, drained, last bool) bool {
+	r.bytesDown.Add(uint64(len(data)))
+	return r.sent(r.down.relay(data, drained, last))
 }
 
 // errEnded: there is nobody to write to any more.
@@ -143,63 +255,90 @@ func (r *relay) write(b []byte) error {
 	if r.ended() {
 		return errEnded
 	}
+	if r.upstream == nil {
+		return r.writeEased(b)
+	}
+	if len(r.unsent) > 0 {
+		if _, err := r.upstream.Write(r.unsent); err != nil {
+			return err
+		}
+		r.unsent = nil
+	}
 	_, err := r.upstream.Write(b)
 	return err
 }
 
-// pumpUp takes what the client says to the browser, by way of the rule if
-// there is one. Once the relay has ended it only reads on, until the client has
-// closed its side: closing with unread bytes would reset the connection and
-// could destroy the close frame on its way.
+// writeEased writes what the browser takes at once. The rest has to wait, for
+// which the relay leaves the loop. upMu is held.
+func (r *relay) writeEased(b []byte) error {
+	if len(r.unsent) == 0 {
+		n, err := r.eased.write(b)
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	if len(b) > 0 {
+		r.unsent = append(r.unsent, b...)
+		r.eased.leaveSoon()
+	}
+	return nil
+}
+
+// pumpUp takes what the client says to the browser. Once the relay has ended it
+// only reads on, until the client has closed its side: closing with unread bytes
+// would reset the connection and could destroy the close frame on its way.
 func (r *relay) pumpUp() {
 	defer close(r.upDone)
-	forward := r.write
-	if rule := r.proxy.opts.Rule; rule != nil {
-		gate := newGate(r, rule)
-		defer gate.wg.Wait()
-		forward = gate.feed
-	}
 	in, err := newReader(r.client)
 	if err != nil {
 		r.end(ending{})
 		return
 	}
 	// When the browser takes no more, pumpDown will see its end.
-	deaf := false
+	r.deaf = r.deaf || r.write(nil) != nil // what is unsent
 	if len(r.fromClient) > 0 {
-		deaf = forward(r.fromClient) != nil
+		first := r.fromClient
 		r.fromClient = nil
+		r.heard(first)
 	}
 	for {
 		buf, data, err := in.read()
 		if err != nil {
-			r.end(ending{})
+			if !r.calm.Load() || !errors.Is(err, os.ErrDeadlineExceeded) {
+				r.end(ending{})
+			}
 			return
 		}
-		r.bytesUp.Add(uint64(len(data)))
-		deaf = deaf || forward(data) != nil
+		r.heard(data)
 		buf.free()
 	}
 }
 
+// easyReads is how many times in a row a client has to take at once what the
+// browser said, before its relay goes to the loop.
+const easyReads = 16
+
 // pumpDown takes what the browser says to the client, always draining the
-// browser, and at the end says goodbye to the client.
-func (r *relay) pumpDown() {
+// browser, and at the end says goodbye to the client. It reports true, and says
+// nothing, when the loop could take over.
+func (r *relay) pumpDown() (easy bool) {
 	in, err := newReader(r.upstream)
 	if err != nil {
 		r.cut()
-		return
+		return false
 	}
 	if len(r.fromBrowser) > 0 {
-		r.sent(r.down.relay(r.fromBrowser, true, false))
+		first := r.fromBrowser
 		r.fromBrowser = nil
+		r.told(first, true, false)
 	}
 	leaving := false // the browser finishes its frame
 	for !leaving || !r.down.between() {
 		buf, data, err := in.read()
 		if err != nil {
 			if why := r.reason(); why == nil {
-				r.end(ending{code: closeGoingAway, reason: r.browser.label() + " closed this connection: it ended, or the page did"})
+				r.end(r.lost())
 			} else if !leaving && why.code != 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 				leaving = true
 				r.upstream.SetReadDeadline(time.Now().Add(frameGrace))
@@ -207,15 +346,18 @@ func (r *relay) pumpDown() {
 			}
 			break
 		}
-		r.bytesDown.Add(uint64(len(data)))
-		err = r.down.relay(data, len(data) < len(buf.b), leaving)
+		goesOn := r.told(data, len(data) < len(buf.b), leaving)
 		buf.free()
-		if !r.sent(err) {
+		if !goesOn {
 			break
+		}
+		if r.proxy.loop != nil && !leaving && r.down.easy() >= easyReads && !r.ended() {
+			return true
 		}
 	}
 	r.upstream.Close()
 	r.farewell()
+	return false
 }
 
 // sent ends the relay if its client could not be written to.

@@ -26,11 +26,14 @@ const (
 //
 // send and last are called under the downstream's lock.
 type sender struct {
-	conn  *net.TCPConn
-	try   *tryWriter
+	conn  *net.TCPConn // nil while the loop has the relay
+	try   *tryWriter   // to conn
+	eased *eased       // while the loop has the relay
+	held  []byte       // what could not be sent at once there
 	limit int
 
 	waited time.Duration // in send, since the browser had nothing more to say
+	easy   int           // pieces in a row that were taken at once
 
 	mu      sync.Mutex // guards the fields that follow
 	queue   [][]byte
@@ -41,14 +44,19 @@ type sender struct {
 
 // send writes b or queues it; b is the caller's again when it returns.
 func (s *sender) send(b []byte) error {
+	if s.eased != nil {
+		return s.sendEased(b)
+	}
 	if queued, err := s.enqueue(b, false, s.limit); queued || err != nil {
+		s.easy = 0
 		return err
 	}
 	n, err := s.try.write(b)
 	if err != nil || n == len(b) {
+		s.easy++
 		return err
 	}
-	b = b[n:]
+	b, s.easy = b[n:], 0
 	// The client is behind. To wait for it costs no memory, as long as what
 	// the browser says meanwhile cannot come near the point where it drops.
 	patience := min(waitOnce, waitInAll-s.waited)
@@ -70,6 +78,40 @@ func (s *sender) send(b []byte) error {
 		return err
 	}
 	return s.conn.SetWriteDeadline(time.Time{})
+}
+
+// sendEased sends what the client takes at once; the rest is held until the
+// relay has left the loop, which it does for that.
+func (s *sender) sendEased(b []byte) error {
+	if len(s.held) == 0 {
+		n, err := s.eased.tell(b)
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	if len(b) > 0 {
+		s.held = append(s.held, b...)
+		s.eased.leaveSoon()
+	}
+	return nil
+}
+
+// use has conn written to, which belongs to the relay.
+func (s *sender) use(conn *net.TCPConn) error {
+	try, err := newTryWriter(conn)
+	s.conn, s.try, s.eased, s.easy = conn, try, nil, 0
+	return err
+}
+
+// direct has the loop's descriptor written to.
+func (s *sender) direct(e *eased) { s.conn, s.try, s.eased = nil, nil, e }
+
+// idle reports whether nothing is queued and nothing has gone wrong.
+func (s *sender) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flushed == nil && s.err == nil
 }
 
 // last queues b after send has failed with errTooSlow: the rest of a frame.

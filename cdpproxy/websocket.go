@@ -118,7 +118,7 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 	rel := &relay{
 		proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(),
 		who:  p.client(r, b, path, over),
-		over: over, upDone: make(chan struct{}),
+		over: over,
 	}
 	if !p.add(rel) {
 		u.close()
@@ -160,7 +160,7 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, proto
 	p.log.Debug("cdp client joined", "client", rel.who.Number, "agent", rel.who.UserAgent, "browser", rel.browser.Name, "path", rel.who.Path)
 	// The relay outlives this handler, whose goroutine and request would
 	// otherwise be kept as long as it.
-	go rel.run()
+	rel.start()
 }
 
 func switching(key, protocol string) []byte {

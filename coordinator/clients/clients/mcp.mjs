@@ -35,7 +35,8 @@ async function withServer(script, args, window, drive) {
 /** What an agent sees by Playwright MCP. */
 export function playwrightMcp({ address, headers = {}, site, name, window }) {
   const given = Object.entries(headers).flatMap(([key, value]) => ["--cdp-header", `${key}: ${value}`]);
-  return withServer(playwright, ["--cdp-endpoint", address, ...given], window, async (call) => {
+  const patience = ["--timeout-action", "20000", "--output-dir", window.root]; // the machine may be busy
+  return withServer(playwright, ["--cdp-endpoint", address, ...given, ...patience], window, async (call) => {
     const tabs = (await call("browser_tabs", { action: "new" })).text;
     const seen = { shared: tabs.includes(`${site}/shop/shared`) };
     await call("browser_navigate", { url: `${site}/shop/${name}` });

@@ -26,7 +26,17 @@ after(async () => {
 test("Playwright MCP, added", { timeout: 90_000 }, async () => {
   const transport = new StdioClientTransport({
     command: join(window.bin, "coordinator"),
-    args: ["mcp", "--workspace", join(window.root, "workspace"), "--no-launch", "--", process.execPath, playwrightMCP, "--cdp-endpoint", "{cdp_endpoint}"],
+    args: [
+      "mcp",
+      "--workspace",
+      join(window.root, "workspace"),
+      "--no-launch",
+      "--",
+      process.execPath,
+      playwrightMCP,
+      "--cdp-endpoint",
+      "{cdp_endpoint}",
+    ],
     env: window.env,
     stderr: "inherit",
   });

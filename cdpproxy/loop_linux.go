@@ -1,0 +1,274 @@
+package cdpproxy
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// loop relays for all connections that are at ease: one thread that waits for
+// any of them, reads what there is and writes it. That halves what a message
+// costs with two goroutines and Go's own poller, and an idle connection holds
+// nothing but its two descriptors (specs/benchmarks.md).
+//
+// A connection is at ease as long as each side takes at once what the other
+// says. When one does not, and at the end, the relay leaves the loop and goes on
+// with its own goroutines, which can wait; it may come back.
+type loop struct {
+	epoll, wake int
+
+	mu     sync.Mutex // guards eased
+	eased  map[int]*eased
+	done   chan struct{} // closed when run has returned
+	buffer []byte        // run's
+}
+
+// eased is a relay in the loop.
+type eased struct {
+	relay            *relay
+	loop             *loop
+	client, upstream int // descriptors that Go's poller does not know
+
+	leaving atomic.Bool // leave was called or is about to be
+
+	mu sync.Mutex // held while run moves bytes of this relay, and while it leaves
+}
+
+func startLoop() (*loop, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		unix.Close(epoll)
+		return nil, os.NewSyscallError("eventfd", err)
+	}
+	l := &loop{epoll: epoll, wake: wake, eased: make(map[int]*eased), done: make(chan struct{}), buffer: make([]byte, largeBuffer)}
+	if err := l.watch(wake); err != nil {
+		unix.Close(wake)
+		unix.Close(epoll)
+		return nil, err
+	}
+	go l.run()
+	return l, nil
+}
+
+func (l *loop) watch(fd int) error {
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &event))
+}
+
+func (l *loop) forget(fd int) {
+	unix.EpollCtl(l.epoll, unix.EPOLL_CTL_DEL, fd, nil)
+}
+
+// close ends the loop, which no relay may be in any more, and waits for it.
+func (l *loop) close() {
+	var one [8]byte
+	binary.NativeEndian.PutUint64(one[:], 1)
+	unix.Write(l.wake, one[:])
+	<-l.done
+	unix.Close(l.wake)
+	unix.Close(l.epoll)
+}
+
+func (l *loop) run() {
+	defer close(l.done)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var events [64]unix.EpollEvent
+	for {
+		n, err := unix.EpollWait(l.epoll, events[:], -1)
+		if err != nil && err != unix.EINTR {
+			panic(err) // the loop's own descriptors are wrong
+		}
+		for _, event := range events[:max(n, 0)] {
+			fd := int(event.Fd)
+			if fd == l.wake {
+				return
+			}
+			l.mu.Lock()
+			e := l.eased[fd]
+			l.mu.Unlock()
+			// A descriptor may be another relay's since the event came: then
+			// there is nothing to read, or it is read a little early.
+			if e != nil {
+				e.move(fd)
+			}
+		}
+	}
+}
+
+// move reads from one side and writes to the other.
+func (e *eased) move(fd int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.leaving.Load() {
+		return
+	}
+	n, err := readDescriptor(fd, e.loop.buffer)
+	if err == syscall.EAGAIN {
+		return
+	}
+	data := e.loop.buffer[:max(n, 0)]
+	switch {
+	case fd == e.client && err != nil:
+		e.relay.end(ending{})
+	case fd == e.client:
+		e.relay.heard(data)
+	case err != nil:
+		e.relay.end(e.relay.lost())
+	default:
+		e.relay.told(data, n < len(e.loop.buffer), false)
+	}
+}
+
+// readDescriptor returns io.EOF where read(2) returns nothing.
+func readDescriptor(fd int, b []byte) (int, error) {
+	for {
+		n, err := syscall.Read(fd, b)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+// writeDescriptor returns how much of b the socket took at once.
+func writeDescriptor(fd int, b []byte) (int, error) {
+	n := 0
+	for n < len(b) {
+		m, err := syscall.Write(fd, b[n:])
+		switch {
+		case err == syscall.EINTR:
+		case err == syscall.EAGAIN:
+			return n, nil
+		case err != nil:
+			return n, os.NewSyscallError("write", err)
+		default:
+			n += m
+		}
+	}
+	return n, nil
+}
+
+// write is for what the client says, tell for what it is told.
+func (e *eased) write(b []byte) (int, error) { return writeDescriptor(e.upstream, b) }
+func (e *eased) tell(b []byte) (int, error)  { return writeDescriptor(e.client, b) }
+
+// ease hands the relay to the loop and reports whether it took it; then none of
+// the relay's goroutines runs. Otherwise nothing has changed.
+func (l *loop) ease(r *relay) bool {
+	r.upMu.Lock()
+	defer r.upMu.Unlock()
+	r.down.mu.Lock()
+	defer r.down.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.why != nil || !r.down.out.idle() {
+		return false
+	}
+	e := &eased{relay: r, loop: l}
+	var err error
+	if e.client, err = own(r.client); err != nil {
+		return false
+	}
+	if e.upstream, err = own(r.upstream); err != nil {
+		unix.Close(e.client)
+		return false
+	}
+	r.client.Close()
+	r.upstream.Close()
+	r.client, r.upstream, r.eased = nil, nil, e
+	r.down.out.direct(e)
+	e.mu.Lock() // the loop waits until all is set
+	defer e.mu.Unlock()
+	l.mu.Lock()
+	l.eased[e.client], l.eased[e.upstream] = e, e
+	l.mu.Unlock()
+	if l.watch(e.client) != nil || l.watch(e.upstream) != nil {
+		e.leaveSoon()
+	}
+	return true
+}
+
+// leaveSoon has the relay go on with its own goroutines.
+func (e *eased) leaveSoon() {
+	if e.leaving.CompareAndSwap(false, true) {
+		go e.leave()
+	}
+}
+
+// leave becomes the relay's goroutine. It is the relay that the proxy waits for.
+func (e *eased) leave() {
+	r := e.relay
+	e.loop.forget(e.client)
+	e.loop.forget(e.upstream)
+	e.mu.Lock() // run is done with it
+	e.loop.mu.Lock()
+	delete(e.loop.eased, e.client)
+	delete(e.loop.eased, e.upstream)
+	e.loop.mu.Unlock()
+	e.mu.Unlock()
+
+	if r.resume(e) {
+		r.run()
+	} else {
+		r.finish()
+	}
+}
+
+// conns makes the descriptors connections again, closed ones if they are of no
+// use any more or there is an error.
+func (e *eased) conns(gone bool) (client, upstream *net.TCPConn, err error) {
+	if gone {
+		unix.Close(e.client)
+		unix.Close(e.upstream)
+		return closedConn, closedConn, nil
+	}
+	client, err = connOf(e.client)
+	upstream, upErr := connOf(e.upstream)
+	return client, upstream, errors.Join(err, upErr)
+}
+
+// closedConn answers every call with an error.
+var closedConn = new(net.TCPConn)
+
+// own duplicates the connection's descriptor, without Go's poller.
+func own(conn *net.TCPConn) (fd int, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	controlErr := raw.Control(func(known uintptr) {
+		fd, err = unix.FcntlInt(known, unix.F_DUPFD_CLOEXEC, 0)
+	})
+	return fd, errors.Join(controlErr, err)
+}
+
+// connOf makes fd a connection again. It is closed in any case.
+func connOf(fd int) (*net.TCPConn, error) {
+	file := os.NewFile(uintptr(fd), "relay")
+	defer file.Close()
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return closedConn, err
+	}
+	tcp := conn.(*net.TCPConn)
+	tcp.SetKeepAliveConfig(keepAlive)
+	return tcp, nil
+}

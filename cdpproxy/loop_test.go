@@ -1,0 +1,123 @@
+package cdpproxy_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+)
+
+type passAll struct{}
+
+func (passAll) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verdict{} }
+
+// smallWindow makes a side take little at once; with less than two packets of
+// the loopback TCP itself comes to a stop.
+const smallWindow = 256 << 10
+
+// echo stands for a browser that answers each message with itself, whatever its
+// size.
+func echo(conn net.Conn) {
+	conn.(*net.TCPConn).SetReadBuffer(smallWindow)
+	in := bufio.NewReader(conn)
+	for {
+		var h [14]byte
+		if _, err := io.ReadFull(in, h[:2]); err != nil {
+			return
+		}
+		size, extra := uint64(h[1]&0x7f), map[byte]int{126: 2, 127: 8}[h[1]&0x7f]
+		if _, err := io.ReadFull(in, h[2:2+extra+4]); err != nil {
+			return
+		}
+		switch extra {
+		case 2:
+			size = uint64(binary.BigEndian.Uint16(h[2:]))
+		case 8:
+			size = binary.BigEndian.Uint64(h[2:])
+		}
+		h[1] &= 0x7f
+		message := make([]byte, 2+extra+int(size))
+		copy(message, h[:2+extra])
+		mask := h[2+extra : 2+extra+4]
+		payload := message[2+extra:]
+		if _, err := io.ReadFull(in, payload); err != nil {
+			return
+		}
+		for i := range payload {
+			payload[i] ^= mask[i&3]
+		}
+		if _, err := conn.Write(message); err != nil {
+			return
+		}
+	}
+}
+
+func dialSmall(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err == nil {
+		err = conn.(*net.TCPConn).SetReadBuffer(smallWindow)
+	}
+	return conn, err
+}
+
+// TestAtEaseAndNot: messages of every size, by a client that now reads at once
+// and now lets them pile up, so that its relay changes over and over between the
+// loop and its own goroutines. Nothing is lost, doubled or out of order.
+func TestAtEaseAndNot(t *testing.T) {
+	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
+		t.Run(name, func(t *testing.T) {
+			fake := startFake(t, "127.0.0.1:0", "echo", echo)
+			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+			ctx := testContext(t)
+			c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPClient: &http.Client{
+				Transport: &http.Transport{DialContext: dialSmall},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.CloseNow()
+			c.SetReadLimit(-1)
+			said := 0
+			for round := range 3 {
+				// Small ones, one at a time; then a pile.
+				for range 40 {
+					text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, said)
+					if err := c.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
+						t.Fatal(err)
+					}
+					if _, got, err := c.Read(ctx); err != nil || string(got) != text {
+						t.Fatalf("round %d: %.50s %v, want %s", round, got, err, text)
+					}
+					said++
+				}
+				var pile [][]byte
+				for range 8 {
+					filler := bytes.Repeat([]byte{byte('a' + said%26)}, []int{10, 2_000_000}[rand.IntN(2)])
+					pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","x":"%s"}`, said, filler))
+					said++
+				}
+				for _, text := range pile {
+					if err := c.Write(ctx, websocket.MessageText, text); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for i, want := range pile {
+					_, got, err := c.Read(ctx)
+					if err != nil || !bytes.Equal(got, want) {
+						t.Fatalf("round %d, message %d: %d bytes %.20s, %v; want %d %.20s", round, i, len(got), got, err, len(want), want)
+					}
+				}
+			}
+		})
+	}
+}
