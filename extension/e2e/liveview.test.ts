@@ -3,6 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type FrameLocator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { Cdp } from "../src/core/cdp";
+import { untilColoured } from "./support/colour";
 import { untilPresent } from "./support/files";
 import { openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
@@ -20,23 +22,18 @@ function panel(): FrameLocator {
   return window.webview("Live View");
 }
 
-/** The colour of a part of what the human sees of the panel: a screenshot, not what the panel says. */
-async function colour(x: number, y: number): Promise<number[]> {
-  const shot = await panel().locator("#canvas").screenshot();
-  // A string, since only the browser knows these.
-  return window.page.evaluate(`(async () => {
-    const bytes = Uint8Array.from(atob("${shot.toString("base64")}"), (char) => char.charCodeAt(0));
-    const picture = await createImageBitmap(new Blob([bytes]));
-    const context = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
-    context.drawImage(picture, 0, 0);
-    return [...context.getImageData(${x} * picture.width, ${y} * picture.height, 1, 1).data].slice(0, 3);
-  })()`);
+/** Waits until the picture in the panel has nearly that colour there. */
+function untilColour(x: number, y: number, wanted: number[]): Promise<void> {
+  return untilColoured(window.page, panel().locator("#canvas"), x, y, wanted);
 }
 
-/** Waits until the panel has nearly that colour there. */
-async function untilColour(x: number, y: number, wanted: number[]): Promise<void> {
-  const near = (seen: number[]) => wanted.every((part, index) => Math.abs(part - (seen[index] ?? 0)) < 12);
-  await expect.poll(async () => near(await colour(x, y).catch(() => [])), { timeout: 15_000 }).toBe(true);
+/** Clicks in the page of a page-level endpoint. */
+async function click(url: string, x: number, y: number): Promise<void> {
+  const cdp = await Cdp.connect(url);
+  for (const type of ["mousePressed", "mouseReleased"]) {
+    await cdp.call("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
+  }
+  cdp.close();
 }
 
 async function joinPage(): Promise<Page> {
@@ -134,4 +131,36 @@ test("it is back after a reload of the window, and empty when the browser ends",
   await panel().getByText("No browser is being debugged in this window.").waitFor();
   await window.reload();
   await panel().getByText("No browser is being debugged in this window.").waitFor();
+});
+
+test("a page that is reached through the debugger alone is shown as well, and its clicks", async () => {
+  const settings = { "browserCoordinator.addDebuggingPort": false };
+  const plain = await openShop(run, "live-page", settings);
+  const style = "margin:0;height:100vh;background:rgb(120,40,160)";
+  const script = "addEventListener('pointerdown', () => { document.body.style.background = 'rgb(30,170,90)'; })";
+  writeFileSync(
+    join(plain.folder, "index.html"),
+    `<!doctype html><title>Lent</title><body style="${style}"><script>${script}</script>`,
+  );
+  const address = await addressOf(run, plain.folder);
+  const second = await Workbench.open(run, screen, `folder=${plain.folder}`);
+  await untilPresent(address);
+  const its = await Listener.dial(address);
+  try {
+    await second.press("F5");
+    const { pages, browser } = await its.debugging((state) => state.pages.length === 1);
+    expect(browser).toBeNull();
+    await second.command(command);
+    const canvas = second.webview("Live View").locator("#canvas");
+    await untilColoured(second.page, canvas, 0.5, 0.5, [120, 40, 160]);
+    await click(pages[0]?.url ?? "", 40, 40);
+    await second.webview("Live View").locator(".click").waitFor();
+    await untilColoured(second.page, canvas, 0.5, 0.5, [30, 170, 90]);
+    await second.stop();
+    await second.webview("Live View").getByText("No browser is being debugged in this window.").waitFor();
+  } finally {
+    its.close();
+    await second.close();
+    await plain.close();
+  }
 });

@@ -74,7 +74,7 @@ test("it is shown beside the code, with its pictures and without what is not all
     .toBe(90);
   expect(await panel().locator("img").count()).toBe(1);
   expect(await panel().locator("b").count()).toBe(0);
-  await window.screenshot("review");
+  await window.picture("review", window.page.locator(".part.editor"));
 });
 
 test("a link opens the file at its line", async () => {

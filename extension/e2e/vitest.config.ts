@@ -9,6 +9,7 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     globalSetup: "./global.ts",
     fileParallelism: false,
+    execArgv: ["--experimental-websocket"], // Node 20
     testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,

@@ -120,3 +120,14 @@ test("an endpoint that is gone is an error without its URL", async () => {
   const failure = await Cdp.connect(url).catch((error: Error) => error.message);
   expect(failure).toBe("the browser does not take the connection");
 });
+
+test("by the debugger alone, its page sessions are listed, and not their workers", () => {
+  const store = new Store();
+  const session = (id: string, parent?: string) => ({ id, name: id, type: "pwa-chrome", ...(parent && { parent }) });
+  const lent = (id: string) => ({ debugSession: id, name: id, url: `ws://127.0.0.1:1/${id}` });
+  store.set({
+    debugSessions: [session("root"), session("page", "root"), session("worker", "page"), session("tab", "root")],
+    pages: ["page", "worker", "tab"].map(lent),
+  });
+  expect(watch(store).all.map(({ id }) => id)).toEqual(["page", "tab"]);
+});

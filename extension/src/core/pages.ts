@@ -141,7 +141,16 @@ async function followTitle(cdp: Cdp, { targetId }: Members): Promise<Members> {
   return cdp.call("Target.getTargetInfo", { targetId });
 }
 
-/** Where the browser cannot be reached, the debugger's page sessions stand for the pages. */
-function byDebugger({ pages }: State): Page[] {
-  return pages.map(({ debugSession, name }) => ({ id: debugSession, title: name, url: "" }));
+/**
+ * Where the browser cannot be reached, the debugger's sessions stand for the pages; those below them are
+ * their frames and workers.
+ */
+function byDebugger({ pages, debugSessions }: State): Page[] {
+  const lent = new Set(pages.map(({ debugSession }) => debugSession));
+  const below = new Set(
+    debugSessions.flatMap(({ id, parent }) => (parent !== undefined && lent.has(parent) ? id : [])),
+  );
+  return pages
+    .filter(({ debugSession }) => !below.has(debugSession))
+    .map(({ debugSession, name }) => ({ id: debugSession, title: name, url: "" }));
 }
