@@ -14,6 +14,7 @@ import { offerLiveView } from "./vscode/liveview";
 import { offerMcpServer } from "./vscode/mcp";
 import { askToPick } from "./vscode/pick";
 import { openReviews } from "./vscode/review";
+import { offerSetup } from "./vscode/setup";
 import { Window } from "./vscode/window";
 
 let running: Window | undefined;
@@ -47,6 +48,7 @@ export function activate(context: vscode.ExtensionContext): void {
     shareEditor(store),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),
+    offerSetup(context.extensionUri, log),
   );
   void window.refresh();
   log.info(`activated in ${(performance.now() - started).toFixed(1)} ms`);

@@ -52,6 +52,11 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
       detail: serving.kind === "open" ? serving.server.address : "This window has none",
       command: "browserCoordinator.copyAddress",
     },
+    {
+      label: "$(plug) Set Up an Agent...",
+      detail: "Claude Code, Cursor, Windsurf, Gemini CLI, Codex and others",
+      command: "browserCoordinator.setUpAgent",
+    },
     { label: "$(book) Get Started", command: "browserCoordinator.getStarted" },
     { label: "$(output) Show Log", command: "browserCoordinator.showLog" },
   ];

@@ -1,0 +1,91 @@
+// Agents find this window: the entry that the extension writes for them, the server that it offers to the
+// editor's own, and the terminals' environment.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { BrowserContext } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { Agent } from "./support/agent";
+import { untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { addressOf } from "./support/socket";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+let screen: BrowserContext;
+let shop: Shop;
+let window: Workbench;
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  shop = await openShop(run, "grocer");
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(await addressOf(run, shop.folder));
+});
+
+afterAll(async () => {
+  await screen?.close();
+  await shop?.close();
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
+});
+
+async function choose(program: string): Promise<void> {
+  await window.command("Browser Coordinator: Set Up an Agent");
+  await window.page.locator(".quick-input-title", { hasText: "Set Up an Agent" }).waitFor();
+  await window.page.keyboard.type(program);
+  const rows = window.page.locator(".quick-input-list .monaco-list-row");
+  await rows.filter({ hasText: program }).first().waitFor();
+  await window.page.keyboard.press("Enter");
+}
+
+test("Claude Code is set up: shown first, written when the human says so, and it works", async () => {
+  const file = join(shop.folder, ".mcp.json");
+  await choose("Claude Code");
+  await window.tab(".mcp.json").first().waitFor();
+  await window.page
+    .locator(".monaco-diff-editor .modified .view-line", { hasText: "browser-coordinator" })
+    .first()
+    .waitFor();
+  await window.screenshot("setup-shown");
+  expect(await readFile(file, "utf8").catch(() => undefined)).toBeUndefined();
+
+  await window.page.locator(".notification-toast").getByRole("button", { name: "Write" }).click();
+  await window.page.locator(".notification-toast", { hasText: "is written" }).waitFor();
+  const { mcpServers } = JSON.parse(await readFile(file, "utf8"));
+  const entry = mcpServers["browser-coordinator"];
+  expect(entry).toEqual({ command: expect.stringMatching(/coordinator$/), args: ["mcp"] });
+
+  // What a host does with it: start it in the folder.
+  const agent = await Agent.start(run, shop.folder);
+  try {
+    expect(await agent.use("window_list")).toMatch(new RegExp(`\\* .*${shop.folder}`));
+  } finally {
+    await agent.close();
+  }
+});
+
+test("a second time there is nothing to write", async () => {
+  await choose("Claude Code");
+  await window.page.locator(".notification-toast", { hasText: "has the entry already" }).waitFor();
+});
+
+test("the editor's own agents are offered the server", async () => {
+  await window.command("MCP: List Servers");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Browser Coordinator" }).first().waitFor();
+  await window.screenshot("mcp-offer");
+  await window.press("Escape");
+});
+
+test("a terminal of the window tells its agents which window is theirs", async () => {
+  await window.command("Terminal: Create New Terminal");
+  const input = window.page.locator(".terminal-wrapper.active .xterm");
+  await input.waitFor();
+  await input.click();
+  await window.page.keyboard.type('printf %s "$BROWSER_COORDINATOR_WORKSPACE" > told.new && mv told.new told');
+  await window.page.keyboard.press("Enter");
+  const told = join(shop.folder, "told");
+  await untilPresent(told);
+  expect(await readFile(told, "utf8")).toBe(shop.folder);
+});
