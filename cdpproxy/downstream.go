@@ -26,6 +26,8 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	defer d.mu.Unlock()
 	if drained {
 		d.out.waited = 0
+	} else {
+		d.out.easy = 0 // in the middle of much
 	}
 	d.ear.hear(d.frames, data)
 	if last || len(d.pending) > 0 {

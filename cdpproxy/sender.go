@@ -33,7 +33,7 @@ type sender struct {
 	limit int
 
 	waited time.Duration // in send, since the browser had nothing more to say
-	easy   int           // pieces in a row that were taken at once
+	easy   int           // pieces in a row that drained the browser and were taken at once
 
 	mu      sync.Mutex // guards the fields that follow
 	queue   [][]byte
