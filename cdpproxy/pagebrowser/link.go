@@ -176,6 +176,9 @@ func (l *link) forward(m command) {
 		l.hold(m.Method, u)
 	}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+		if again := onceOnly[m.Method]; err != nil && again != "" && strings.Contains(err.Error(), again) {
+			result, err = empty, nil
+		}
 		l.reply(m.ID, result, err)
 	})
 }

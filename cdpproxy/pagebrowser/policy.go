@@ -72,6 +72,13 @@ var policies = map[string]policy{
 	"ServiceWorker.setForceUpdateOnPageLoad":           absorb,
 }
 
+// onceOnly are commands that a session takes once, with what Chromium says to
+// the second: an earlier client has done it. Playwright counts a page that
+// refuses it as broken.
+var onceOnly = map[string]string{
+	"Page.setFontFamilies": "can only be set once",
+}
+
 // debuggers are the domains that the debugger, or another extension by its
 // shared CDP, has turned on for itself: they stay on. What else a client turns
 // on is turned off again when the last client has left it.

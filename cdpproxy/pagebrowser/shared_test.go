@@ -290,6 +290,17 @@ func TestLeavingTakesBack(t *testing.T) {
 	}
 }
 
+// TestOnceOnly: what a session takes once only is done for the next client too.
+func TestOnceOnly(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	for range 2 {
+		p := join(t, s.url)
+		p.call(p.attach(s), "Page.setFontFamilies", `{"fontFamilies":{"fixed":"Monospace"}}`, nil)
+		p.leave()
+	}
+}
+
 // TestBindings are called for who added them, and for nobody else.
 func TestBindings(t *testing.T) {
 	t.Parallel()
