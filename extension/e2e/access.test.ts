@@ -61,6 +61,24 @@ test("Playwright is named with its version, and acts without being asked about",
   await window.screenshot("access-full");
 });
 
+test("DevTools of a browser without a screen are given by their address, which works in any Chrome", async () => {
+  await screen.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await bar.act("Browser", "florist", "Open a Page in DevTools");
+  await window.page.locator(".notification-toast", { hasText: "Paste the address" }).waitFor();
+  const address = await window.page.evaluate<string>("navigator.clipboard.readText()");
+  expect(address).toMatch(/^devtools:.*ws=127\.0\.0\.1:[0-9]+\/devtools\/page\//);
+  expect(address).toContain(new URL(stable).host);
+  const other = await chromium.launch({ executablePath: run.browser, env: run.env, args: ["--no-sandbox"] });
+  try {
+    const cdp = await other.newBrowserCDPSession();
+    await cdp.send("Target.createTarget", { url: address });
+    await bar.row("Agents", /DevTools|Chrome/).waitFor(); // it has joined by the endpoint
+    await window.screenshot("access-devtools");
+  } finally {
+    await other.close();
+  }
+});
+
 test("asked to ask, the next act waits for the human, and goes on when it is allowed", async () => {
   await bar.menu("Agents may do everything", "Agents have to ask");
   await listener.until((state) => state.access.mode === "ask");

@@ -1,7 +1,7 @@
 // The extension's own life in a real VS Code: how soon it is there, reload, crash of the extension
 // host, two windows on one folder, settings that change. The desktop's command "Restart Extension
 // Host" is not in a VS Code that runs in a browser; a reload ends the host in the same order.
-import { existsSync, readFileSync, watch, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BrowserContext } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
@@ -69,7 +69,9 @@ beforeAll(async () => {
 });
 
 afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
+  if (task.result?.state !== "fail") return;
+  await window.screenshot(`failed ${task.name}`);
+  await window.press("Escape"); // what stands above everything else would make the next fail too
 });
 
 afterAll(async () => {
@@ -78,20 +80,15 @@ afterAll(async () => {
   await shop?.close();
 });
 
-test("it is activated within 50 ms, as the editor itself counts", async () => {
-  const times: number[] = [];
-  // The machine is shared, so the least is the truest.
-  for (let round = 0; round < 6 && !times.some((time) => time < 50); round += 1) {
-    if (round > 0) await window.reload();
-    await window.command("Developer: Show Running Extensions");
-    const row = window.page.locator(".runtime-extensions-editor .monaco-list-row", { hasText: "Browser Coordinator" });
-    const text = await row.locator(".activation-time").innerText();
-    times.push(Number(/([0-9]+)ms/.exec(text)?.[1]));
-    if (round === 0) await window.screenshot("running-extensions");
-    await window.press("Escape");
-    await row.waitFor({ state: "hidden" });
-  }
+test("it is activated with less than 50 ms of the extension host's time", async () => {
+  const folder = join(run.root, "user", "logs");
+  const logs = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /Browser Coordinator\.log$/.test(name),
+  );
+  const text = logs.map((name) => readFileSync(join(folder, name), "utf8")).join("");
+  const times = [...text.matchAll(/activated with ([0-9.]+) ms/g)].map(([, time]) => Number(time));
   console.log(`activation: ${times.join(", ")} ms`);
+  expect(times.length).toBeGreaterThan(0);
   expect(Math.min(...times)).toBeLessThan(50);
 });
 
@@ -159,4 +156,30 @@ test("two windows on one folder have two addresses, and each its own human", asy
   await other.ended();
   await untilAbsent(secondAddress);
   expect(existsSync(address)).toBe(true);
+});
+
+test("a window that agents cannot find says so, and why", async () => {
+  const other = await openShop(run, "butcher");
+  chmodSync(run.sockets, 0o755); // where others may enter there is no socket
+  const second = await Workbench.open(run, screen, `folder=${other.folder}`);
+  try {
+    await second.page.locator('.statusbar-item[aria-label*="Agents cannot find this window"]').waitFor();
+    expect(await second.status.getAttribute("class")).toContain("warning-kind");
+    await second.screenshot("problem");
+  } finally {
+    chmodSync(run.sockets, 0o700);
+    await second.close();
+    await other.close();
+  }
+});
+
+test("the walkthrough opens by its command, and its buttons work", async () => {
+  await window.command("Browser Coordinator: Get Started");
+  const steps = window.page.locator(".getting-started-step");
+  await steps.filter({ hasText: "Start a browser debug session" }).waitFor();
+  expect(await steps.count()).toBe(4);
+  await steps.filter({ hasText: "Decide what agents may do" }).click();
+  await window.page.getByRole("button", { name: "Change What Agents May Do" }).click();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only look" }).waitFor();
+  await window.screenshot("walkthrough");
 });

@@ -67,7 +67,6 @@ export class SideBar {
     await rows.first().waitFor();
     // By its words: the rows move under the mouse while the list opens.
     await this.page.locator(".quick-input-widget input").first().fill(label);
-    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: label }).waitFor();
-    await this.window.press("Enter");
+    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: label }).click();
   }
 }

@@ -53,7 +53,9 @@ export class Human {
 
 /** How long the human has for an answer, in milliseconds. */
 function timeLimit(): number {
-  return vscode.workspace.getConfiguration().get("browserCoordinator.permissionTimeout", 60) * 1_000;
+  const seconds = vscode.workspace.getConfiguration().get("browserCoordinator.permissionTimeout");
+  // The editor only warns of a value that makes no sense.
+  return (typeof seconds === "number" ? Math.min(Math.max(seconds, 5), 3_600) : 60) * 1_000;
 }
 
 /** What menus and welcomes go by. */

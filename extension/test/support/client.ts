@@ -17,6 +17,7 @@ export class Client {
       this.lines.push(JSON.parse(line));
       this.#tell();
     });
+    reader.on("error", () => {}); // the input's own, once more
     reader.on("close", () => {
       this.#ended = true;
       this.#tell();
