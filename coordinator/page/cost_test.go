@@ -12,17 +12,16 @@ import (
 
 // What an act costs on top of the raw commands that nobody can do without, at the
 // median: finding the target, the checks, and settling, all by events. Rounds of
-// both are interleaved; a busy machine gets several tries.
-func TestOwnCost(t *testing.T) {
-	const most, rounds, tries = 5 * time.Millisecond, 15, 6
-	p, _ := open(t, `<!doctype html><style>button,input,select{display:block}</style><button id=b>Button</button><input id=i><select id=s><option>a<option>b</select><ul id=l></ul>
+// both are interleaved. The aim is 5 ms.
+func BenchmarkOwnCost(b *testing.B) {
+	p, _ := open(b, `<!doctype html><style>button,input,select{display:block}</style><button id=b>Button</button><input id=i><select id=s><option>a<option>b</select><ul id=l></ul>
 <script>for (let n=0;n<400;n++) l.insertAdjacentHTML('beforeend','<li><a href=#>Item</a> <button>Add</button></li>')</script>`)
-	text := snapshot(t, p)
-	button, field := ref(t, text, `"Button"`), ref(t, text, "textbox")
-	ctx := t.Context()
+	text := snapshot(b, p)
+	button, field := ref(b, text, `"Button"`), ref(b, text, "textbox")
+	ctx := b.Context()
 	s, err := p.ready(ctx, "#b", "hover", p.patience(0))
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	// As every client does it: one after the other.
 	mouse := func(events ...input.DispatchMouseEventParams) error {
@@ -65,28 +64,21 @@ func TestOwnCost(t *testing.T) {
 			func() error { return script("1") },
 			func() error { _, err := p.Evaluate(ctx, "() => 1", ""); return err }},
 	} {
-		best := time.Hour
-		for try := 0; try < tries && best > most; try++ {
-			var raw, own []time.Duration
-			for range rounds {
-				for _, m := range []struct {
-					do   func() error
-					took *[]time.Duration
-				}{{act.raw, &raw}, {act.do, &own}} {
-					start := time.Now()
-					if err := m.do(); err != nil {
-						t.Fatalf("%s: %v", act.name, err)
-					}
-					*m.took = append(*m.took, time.Since(start))
+		b.Run(act.name, func(b *testing.B) {
+			var own []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if err := act.raw(); err != nil {
+					b.Fatal(err)
 				}
+				between := time.Now()
+				if err := act.do(); err != nil {
+					b.Fatal(err)
+				}
+				own = append(own, time.Since(between)-between.Sub(start))
 			}
-			slices.Sort(raw)
 			slices.Sort(own)
-			best = min(best, own[rounds/2]-raw[rounds/2])
-		}
-		t.Logf("%-12s %6.2f ms", act.name, best.Seconds()*1000)
-		if best > most {
-			t.Errorf("%s costs %v on top of the raw commands, more than %v", act.name, best, most)
-		}
+			b.ReportMetric(own[len(own)/2].Seconds()*1000, "own-ms")
+		})
 	}
 }

@@ -38,7 +38,7 @@ func run(m *testing.M) int {
 }
 
 // connect joins the shared browser.
-func connect(t *testing.T) *Browser {
+func connect(t testing.TB) *Browser {
 	t.Helper()
 	b, err := Connect(t.Context(), shared.URL(), &Options{ActionTimeout: 2 * time.Second})
 	if err != nil {
@@ -49,7 +49,7 @@ func connect(t *testing.T) *Browser {
 }
 
 // open shows the HTML on a page of its own, closed at the end.
-func open(t *testing.T, html string) (*Page, string) {
+func open(t testing.TB, html string) (*Page, string) {
 	t.Helper()
 	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/favicon.ico" {
@@ -61,7 +61,7 @@ func open(t *testing.T, html string) (*Page, string) {
 	}))
 }
 
-func serve(t *testing.T, handler http.Handler) (*Page, string) {
+func serve(t testing.TB, handler http.Handler) (*Page, string) {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -72,7 +72,7 @@ func serve(t *testing.T, handler http.Handler) (*Page, string) {
 	return p, server.URL
 }
 
-func newPage(t *testing.T, b *Browser) *Page {
+func newPage(t testing.TB, b *Browser) *Page {
 	t.Helper()
 	p, err := b.NewPage(t.Context(), "about:blank")
 	if err != nil {
@@ -82,7 +82,7 @@ func newPage(t *testing.T, b *Browser) *Page {
 	return p
 }
 
-func snapshot(t *testing.T, p *Page) string {
+func snapshot(t testing.TB, p *Page) string {
 	t.Helper()
 	s, err := p.Snapshot(t.Context(), SnapshotOptions{})
 	if err != nil {
@@ -92,7 +92,7 @@ func snapshot(t *testing.T, p *Page) string {
 }
 
 // ref finds the ref on the line of a snapshot that holds the words.
-func ref(t *testing.T, text, words string) string {
+func ref(t testing.TB, text, words string) string {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, words) {
@@ -107,7 +107,7 @@ func ref(t *testing.T, text, words string) string {
 }
 
 // eval runs a script and returns its JSON.
-func eval(t *testing.T, p *Page, script string) string {
+func eval(t testing.TB, p *Page, script string) string {
 	t.Helper()
 	v, err := p.Evaluate(t.Context(), script, "")
 	if err != nil {
