@@ -26,7 +26,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Browser Coordinator", { log: true });
   const store = new Store();
   const sessions = new Sessions(store, pageProxy, log);
-  const debug = openDebugger();
+  const debug = openDebugger(store);
   const review = openReviews(context.extensionUri);
   const human = new Human(store);
   const commands: ReadonlyMap<string, Command> = new Map([

@@ -39,7 +39,11 @@ function play(launches: Launch[] = [{ folder: "/shop", configurations: [shop, se
   };
   const pause = ({ id }: SessionInfo) =>
     threads.fromAdapter(id, { type: "event", event: "stopped", body: { reason: "breakpoint", threadId: 0 } });
+  const access: { mode: DebugEditor["mode"] } = { mode: "full" };
   const editor: DebugEditor = {
+    get mode() {
+      return access.mode;
+    },
     launches: () => launches,
     firstFolder: "/shop",
     start: async (start) => {
@@ -88,7 +92,7 @@ function play(launches: Launch[] = [{ folder: "/shop", configurations: [shop, se
   const caller: Caller = { signal: new AbortController().signal, connection, peer: undefined };
   const call = async (name: string, arg?: unknown, by = caller) =>
     (await commands.get(name)?.run(arg, by)) as Record<string, unknown>;
-  return { threads, starts, asked, begin, page, pause, call, caller };
+  return { access, threads, starts, asked, begin, page, pause, call, caller };
 }
 
 const client = { id: "c1", name: "Agent", version: "1" };
@@ -230,4 +234,19 @@ test("breakpoints are set, listed and removed; what is not there is an error", a
   });
   await expect(call("debug.breakpoints", { action: "remove", path: "/a", line: 9 })).rejects.toThrow("no breakpoint");
   expect(await call("debug.breakpoints", { action: "remove", path: "/a" })).toEqual({ breakpoints: [] });
+});
+
+test("where the human lets agents only look, they look", async () => {
+  const { call, access, begin, page } = play();
+  page(begin(shop));
+  access.mode = "view";
+  const acts: [string, object][] = [
+    ["debug.start", { client }],
+    ["debug.step", { action: "pause" }],
+    ["debug.evaluate", { expression: "1" }],
+    ["debug.breakpoints", { action: "set", path: "/a", line: 1 }],
+  ];
+  for (const [name, arg] of acts) await expect(call(name, arg)).rejects.toMatchObject({ code: "refused" });
+  expect(await call("debug.breakpoints", { action: "list" })).toEqual({ breakpoints: [] });
+  expect((await call("debug.state")).sessions).toHaveLength(2);
 });

@@ -11,6 +11,7 @@ import { isBrowserType } from "./injection";
 import { choose, type Launch, type Start, startMark } from "./launches";
 import { reason } from "./log";
 import type {
+  AccessMode,
   Breakpoint,
   DebugEvaluateResult,
   DebugSessionState,
@@ -23,6 +24,8 @@ import type { Session, Stop, Threads } from "./threads";
 
 /** The editor's debugger. */
 export interface DebugEditor {
+  /** What the human allows now. */
+  readonly mode: AccessMode;
   launches(): Launch[];
   /** The first of the window's folders. */
   readonly firstFolder: string | undefined;
@@ -74,18 +77,31 @@ export class Debugger {
       waitsForHuman,
       run: async (arg, caller) => run(Argument.of(arg), caller),
     });
+    const act = (run: (arg: Argument, caller: Caller) => Promise<unknown>, waitsForHuman = false): Command =>
+      command(async (arg, caller) => {
+        this.#refuseToAct();
+        return run(arg, caller);
+      }, waitsForHuman);
     return [
       ["debug.start", command((arg, caller) => this.#start(arg, caller), true)],
       ["debug.state", command((arg) => this.#state(arg))],
       ["debug.breakpoints", command((arg) => this.#breakpoints(arg))],
-      ["debug.step", command((arg, caller) => this.#step(arg, caller), true)],
-      ["debug.evaluate", command((arg) => this.#evaluate(arg))],
-      ["debug.stop", command((arg, caller) => this.#stop(arg, caller))],
+      ["debug.step", act((arg, caller) => this.#step(arg, caller), true)],
+      ["debug.evaluate", act((arg) => this.#evaluate(arg))],
+      ["debug.stop", act((arg, caller) => this.#stop(arg, caller))],
       ["editor.reveal", command((arg) => this.#reveal(arg))],
     ];
   }
 
+  /** Who passes on acts asks the human in the mode `ask`; in `view` nobody has to. */
+  #refuseToAct(): void {
+    if (this.#editor.mode !== "view") return;
+    throw new Refusal("refused", 'the human lets agents only look (the mode is "view"): ask them to change that');
+  }
+
   async #start(arg: Argument, caller: Caller): Promise<DebugStartResult> {
+    // Without a client it is the human's own doing, by the coordinator's --launch.
+    if (arg.has("client")) this.#refuseToAct();
     const owner = ownerOf(arg, caller);
     const work = this.#starts.then(() => this.#startNow(arg, owner, caller.signal));
     this.#starts = work.catch(() => {}); // who asked is told
@@ -185,6 +201,7 @@ export class Debugger {
 
   async #breakpoints(arg: Argument): Promise<{ breakpoints: Breakpoint[] }> {
     const action = arg.choice("action", ["list", "set", "remove"]);
+    if (action !== "list") this.#refuseToAct();
     if (action === "set") {
       const condition = arg.optional("condition", () => arg.text("condition", 0)) || undefined;
       const logMessage = arg.optional("logMessage", () => arg.text("logMessage", 0)) || undefined;

@@ -5,10 +5,11 @@ import * as vscode from "vscode";
 import { type DebugEditor, Debugger } from "../core/debugger";
 import type { Launch } from "../core/launches";
 import { toEditor } from "../core/places";
+import type { Store } from "../core/store";
 import { type DapMessage, Threads } from "../core/threads";
 import { info } from "./debug";
 
-export function openDebugger(): { debugger: Debugger; disposable: vscode.Disposable } {
+export function openDebugger(store: Store): { debugger: Debugger; disposable: vscode.Disposable } {
   const threads = new Threads();
   const trackers = vscode.debug.registerDebugAdapterTrackerFactory("*", {
     createDebugAdapterTracker(session) {
@@ -34,13 +35,16 @@ export function openDebugger(): { debugger: Debugger; disposable: vscode.Disposa
   const active = vscode.debug.onDidChangeActiveDebugSession((session) => session && seen(session));
   if (vscode.debug.activeDebugSession) seen(vscode.debug.activeDebugSession);
   return {
-    debugger: new Debugger(threads, editor(sessions)),
+    debugger: new Debugger(threads, editor(sessions, store)),
     disposable: vscode.Disposable.from(trackers, started, ended, active),
   };
 }
 
-function editor(sessions: ReadonlyMap<string, vscode.DebugSession>): DebugEditor {
+function editor(sessions: ReadonlyMap<string, vscode.DebugSession>, store: Store): DebugEditor {
   return {
+    get mode() {
+      return store.state.access.mode;
+    },
     launches,
     get firstFolder() {
       return folders()[0];
