@@ -7,11 +7,11 @@ import (
 )
 
 // policy is what becomes of a command to a page whose session is shared with
-// the debugger.
+// the debugger. The zero policy lets it pass.
 type policy int
 
 const (
-	pass policy = iota
+	_ policy = iota
 	// absorb: answered as if done. The debugger depends on what it would change.
 	absorb
 	// refuse: only the debugger can do it. To answer as if done would be a lie
