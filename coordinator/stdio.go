@@ -11,7 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastAnswers bounds how long the end of the input waits for answers.
+// lastAnswers bounds how long the end of the input waits for answers: everything
+// has to be over within 2 s of it.
 const lastAnswers = time.Second
 
 // patientStdio is the SDK's stdio transport, but the end of the input is told

@@ -49,7 +49,9 @@ type Client struct {
 	mu      sync.Mutex
 	next    int64
 	waiting map[int64]*waiter
-	err     error // why the connection ended
+
+	waiters sync.Pool // of those that nobody uses now
+	err     error     // why the connection ended
 }
 
 type answer struct {
@@ -95,7 +97,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 	c := &Client{
 		conn: conn, try: tryWriter(conn), log: options.Logger, version: lowest,
 		turn: make(chan struct{}, 1), done: make(chan struct{}),
-		events: make(chan Event, eventRoom), waiting: map[int64]*waiter{},
+		events: make(chan Event, eventRoom), waiting: map[int64]*waiter{}, waiters: sync.Pool{New: newWaiter},
 	}
 	c.ended.Add(1)
 	go c.readLoop()

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 )
 
 // request sends one request and waits for its answer, for at most limit (if that
 // is not 0) where the context has no deadline.
 func (c *Client) request(ctx context.Context, limit time.Duration, kind string, payload, result any) error {
-	w := waiters.Get().(*waiter)
+	w := c.waiters.Get().(*waiter)
 	n, err := c.expect(w)
 	if err != nil {
 		return err
@@ -37,7 +36,7 @@ func (c *Client) request(ctx context.Context, limit time.Duration, kind string, 
 		if cap(line) <= keepLine {
 			w.line = line
 		}
-		waiters.Put(w) // nobody knows it any more
+		c.waiters.Put(w) // nobody knows it any more
 		return a.into(result)
 	case <-late:
 		err = context.DeadlineExceeded
@@ -60,11 +59,11 @@ type waiter struct {
 // keepLine bounds the memory that a waiter keeps.
 const keepLine = 4 << 10
 
-var waiters = sync.Pool{New: func() any {
+func newWaiter() any {
 	w := &waiter{make(chan answer, 1), time.NewTimer(time.Hour), make([]byte, 0, 128)}
 	w.timer.Stop()
 	return w
-}}
+}
 
 // expect gives a request its number, and the waiter its answer.
 func (c *Client) expect(w *waiter) (int64, error) {
