@@ -211,9 +211,10 @@ func measureScreenshot(ctx context.Context, b *bench) error {
 }
 
 // measureIdle: what each of thousands of connections that say nothing costs a
-// relay, kB, and how many of its descriptors.
+// relay, kB, and how many of its descriptors, and what is left of both when they
+// have closed.
 func measureIdle(ctx context.Context, b *bench) error {
-	const connections = 4000 // as many again at the peer, and as many files there
+	const connections = 5000 // as many again at the peer, and as many files there
 	return inTurn(ctx, func(way string) error {
 		w := b.toPeer[way]
 		if w.pid == 0 {
@@ -237,6 +238,7 @@ func measureIdle(ctx context.Context, b *bench) error {
 			time.Sleep(10 * time.Millisecond) // no event tells that another process has closed
 		}
 		b.keep("left", way, float64(descriptors(w.pid)-files))
+		b.keep("left memory", way, (memory(w.pid, "VmRSS")-resident)/connections)
 		return nil
 	})
 }
