@@ -151,6 +151,29 @@ test("an agent that the human stops is refused, until it may go on", async () =>
   await coordinator.until((state) => state.access.stopped.length === 0);
 });
 
+test("an agent is stopped by its row while others act, and while the mode changes", async () => {
+  await coordinator.announce(claude, playwright);
+  let clicked = false;
+  const acting = (async () => {
+    while (!clicked) await coordinator.report(playwright, "Input.dispatchMouseEvent");
+  })();
+  try {
+    for (const stopped of [1, 0, 1, 0]) {
+      await bar.act("Agents", "Claude Code", stopped ? "Stop an Agent" : "Let a Stopped Agent Go On");
+      await coordinator.until(({ access }) => access.stopped.length === stopped);
+    }
+  } finally {
+    clicked = true;
+    await acting;
+  }
+  await bar.menu("Agents have to ask", "Agents may do everything");
+  await bar.act("Agents", "Claude Code", "Stop an Agent"); // at once
+  await coordinator.until(({ access }) => access.stopped.length === 1);
+  await bar.menu("Agents may do everything", "Agents have to ask");
+  await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
+  await coordinator.until(({ access }) => access.stopped.length === 0);
+});
+
 test("a mode that answers for the human answers what waits", async () => {
   const asked = coordinator.ask(claude, "click J");
   await bar.question.waitFor();

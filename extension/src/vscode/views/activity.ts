@@ -10,22 +10,29 @@ export interface DetailRow extends Row {
 }
 
 export function openActivityView(clients: Clients): vscode.Disposable {
-  const view = new RowView("browserCoordinator.activity", () => clients.acts.map(actRow).reverse());
+  const rows = new WeakMap<Act, Row>(); // an act does not change
+  const rowOf = (act: Act) => {
+    const known = rows.get(act) ?? actRow(act);
+    rows.set(act, known);
+    return known;
+  };
+  const view = new RowView("browserCoordinator.activity", () => clients.acts.map(rowOf).reverse());
   return vscode.Disposable.from(view, { dispose: clients.subscribe(view.update) });
 }
 
 function actRow(act: Act): Row {
+  const id = `act ${act.number}`;
   const time = new Date(act.time).toLocaleTimeString();
   const details = [
-    detail("Client", act.name),
-    detail("Act", act.act),
-    detail("Target", act.target),
-    detail("Outcome", act.outcome),
-    detail("Page", act.url ?? "", "activity.url"),
-    detail("Time", new Date(act.time).toLocaleString()),
+    detail(id, "Client", act.name),
+    detail(id, "Act", act.act),
+    detail(id, "Target", act.target),
+    detail(id, "Outcome", act.outcome),
+    detail(id, "Page", act.url ?? "", "activity.url"),
+    detail(id, "Time", new Date(act.time).toLocaleString()),
   ].filter(({ text }) => text !== "");
   const look = {
-    id: `act ${act.number}`,
+    id,
     icon: act.ok ? "pass" : "error",
     color: act.ok ? "testing.iconPassed" : "testing.iconFailed",
     description: [plain(act.outcome, 80), plain(act.name, 40), time].filter((part) => part !== "").join(" · "),
@@ -35,7 +42,7 @@ function actRow(act: Act): Row {
   return row(plain(`${act.act} ${act.target}`, 120), look, details);
 }
 
-function detail(label: string, value: string, context = "activity.detail"): DetailRow {
+function detail(act: string, label: string, value: string, context = "activity.detail"): DetailRow {
   const text = plain(value, 2_000);
-  return { ...row(label, { description: text, tooltip: text, context }), text };
+  return { ...row(label, { id: `${act} ${label}`, description: text, tooltip: text, context }), text };
 }

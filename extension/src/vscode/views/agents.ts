@@ -100,11 +100,10 @@ function endpointRow(asked: Asked | undefined): Row {
   return row("Endpoint", { id: "endpoint", icon: "plug", description, tooltip, context: "endpoint", command: copy });
 }
 
-function clientRow({ client, stopped, connected }: Ruled, { clients, permissions }: AgentsParts): ClientRow {
+function clientRow({ client, stopped, connected }: Ruled, { permissions }: AgentsParts): ClientRow {
   const { id, name, version, kind, since } = client;
   const { question } = permissions;
   const asks = question?.client.id === id;
-  const last = clients.acts.findLast((act) => act.client === id);
   const now = stopped ? "stopped by you" : asks ? "asks you" : permissions.isGranted(id) ? "may act" : "";
   const look = {
     id: `client ${id}`,
@@ -114,7 +113,6 @@ function clientRow({ client, stopped, connected }: Ruled, { clients, permissions
     tooltip: [
       `${clientName(client)}, ${kind === "mcp" ? "an MCP client" : "a CDP client"}`,
       connected ? `Connected since ${new Date(since).toLocaleTimeString()}` : "Not connected",
-      ...(last ? [`Last: ${plain(`${last.act} ${last.target}`, 120)}`] : []),
       ...(asks && question ? [questionText(question)] : []),
     ].join("\n"),
     context: stopped ? "client.stopped" : "client.going",

@@ -1,8 +1,9 @@
 // What the side bar's views have in common.
 import * as vscode from "vscode";
+import { renew, type TreeRow } from "../../core/rows";
 
 /** A row, with the rows below it. */
-export interface Row {
+export interface Row extends TreeRow {
   item: vscode.TreeItem;
   rows?: Row[];
 }
@@ -10,12 +11,14 @@ export interface Row {
 /** No more often than this is a view drawn anew. */
 const pause = 100;
 
-/** Shows rows, and asks for them again after a change, if the view is in sight. */
+/** Shows rows, and after a change those that have changed, if the view is in sight. */
 export class RowView implements vscode.TreeDataProvider<Row> {
-  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #changed = new vscode.EventEmitter<Row[] | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly view: vscode.TreeView<Row>;
   readonly #rows: () => Row[];
+  /** What the editor was given, if it has asked since the view was last out of sight. */
+  #shown: Row[] | undefined;
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
@@ -29,7 +32,7 @@ export class RowView implements vscode.TreeDataProvider<Row> {
     if (this.#disposed) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#changed.fire();
+      this.#draw();
     }, pause);
   };
 
@@ -38,7 +41,9 @@ export class RowView implements vscode.TreeDataProvider<Row> {
   }
 
   getChildren(row?: Row): Row[] {
-    return row ? (row.rows ?? []) : this.#rows();
+    if (row) return row.rows ?? [];
+    this.#shown ??= this.#rows();
+    return this.#shown;
   }
 
   dispose(): void {
@@ -47,10 +52,17 @@ export class RowView implements vscode.TreeDataProvider<Row> {
     this.view.dispose();
     this.#changed.dispose();
   }
+
+  #draw(): void {
+    if (!this.view.visible) this.#shown = undefined; // the editor asks again when it is
+    const changed = this.#shown ? renew(this.#shown, this.#rows()) : "all";
+    if (changed === "all") this.#changed.fire(undefined);
+    else if (changed.length > 0) this.#changed.fire(changed);
+  }
 }
 
 export interface Look {
-  id?: string;
+  id: string;
   description?: string;
   icon?: string;
   /** A colour of the theme, for the icon. */
@@ -67,11 +79,12 @@ export function row(label: string, look: Look, rows?: Row[]): Row {
   const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label, rows ? (look.open ? Expanded : Collapsed) : None);
   const { id, description, icon, color, tooltip, context, command } = look;
-  if (id !== undefined) item.id = id;
+  item.id = id;
   if (description !== undefined) item.description = description;
   if (icon !== undefined) item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
   if (tooltip !== undefined) item.tooltip = tooltip;
   if (context !== undefined) item.contextValue = context;
   if (command) item.command = command;
-  return rows ? { item, rows } : { item };
+  const drawn = JSON.stringify([label, look, rows !== undefined]);
+  return rows ? { id, drawn, item, rows } : { id, drawn, item };
 }

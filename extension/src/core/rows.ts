@@ -1,0 +1,33 @@
+// What of a tree has to be drawn anew. While an editor draws a row anew with its whole list, a click on it
+// reaches the command without its row; so only what has changed is drawn.
+
+/** A row of a tree, with the rows below it. */
+export interface TreeRow {
+  /** Its own in the whole tree. */
+  id: string;
+  /** All that is seen of it: two that are equal here look the same. */
+  drawn: string;
+  rows?: TreeRow[];
+}
+
+/**
+ * Makes shown what now is, and answers the rows to draw anew, or "all" where rows came, went or moved.
+ * Those that stay keep their objects: a tree knows its rows by them.
+ */
+export function renew<R extends TreeRow>(shown: R[], now: R[]): R[] | "all" {
+  const before = new Map(shown.map((row) => [row.id, row]));
+  const same = shown.length === now.length && now.every(({ id }, index) => shown[index]?.id === id);
+  const changed: R[] = [];
+  const rows = now.map((row) => {
+    const old = before.get(row.id);
+    if (!old || old === row) return row;
+    const { drawn, rows = [] } = old;
+    const below = renew(rows, row.rows ?? []) as R[] | "all";
+    Object.assign(old, row, { rows: row.rows && rows });
+    if (drawn !== row.drawn || below === "all") changed.push(old);
+    else changed.push(...below);
+    return old;
+  });
+  shown.splice(0, shown.length, ...rows);
+  return same ? changed : "all";
+}
