@@ -181,3 +181,64 @@ func TestFileAddresses(t *testing.T) {
 		}
 	}
 }
+
+func secretsFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secrets.env")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// What is blocked is not opened, followed or fetched, and all else is.
+func TestBlockedOrigins(t *testing.T) {
+	var asked atomic.Int32
+	blocked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		io.WriteString(w, "<title>Blocked</title>")
+	}))
+	t.Cleanup(blocked.Close)
+	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/away":
+			http.Redirect(w, r, blocked.URL+"/redirected", http.StatusFound)
+		case "/near":
+			http.Redirect(w, r, "/data", http.StatusFound)
+		case "/data":
+			io.WriteString(w, "data")
+		default:
+			io.WriteString(w, `<title>Open</title><a href="`+blocked.URL+`/link">link</a>`)
+		}
+	}))
+	t.Cleanup(open.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := host(t, dir, shop, "--blocked-origins", blocked.URL)
+	if text := mustTool(t, agent, "browser_navigate", map[string]any{"url": open.URL}); !strings.Contains(text, "Open") {
+		t.Errorf("what is not blocked: %s", text)
+	}
+	for _, c := range []struct{ tool, url string }{
+		{"browser_navigate", blocked.URL},
+		{"browser_navigate", open.URL + "/away"},
+		{"browser_fetch", blocked.URL + "/fetch"},
+		{"browser_fetch", "/away"},
+	} {
+		if text, err := tool(t, agent, c.tool, map[string]any{"url": c.url}); err == nil || !strings.Contains(err.Error(), "--blocked-origins") {
+			t.Errorf("%s %s: %s %v", c.tool, c.url, text, err)
+		}
+	}
+	if text := mustTool(t, agent, "browser_click", map[string]any{"target": "a"}); !strings.Contains(text, "A navigation was refused: "+blocked.URL) {
+		t.Errorf("a link: %s", text)
+	}
+	if title := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title"}); title != `"Open"` {
+		t.Errorf("the page is %s", title)
+	}
+	if text := mustTool(t, agent, "browser_fetch", map[string]any{"url": "/near"}); !strings.Contains(text, "data") {
+		t.Errorf("a redirect to what is not blocked: %s", text)
+	}
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the blocked server was asked %d times", n)
+	}
+}
