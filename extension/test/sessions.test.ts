@@ -88,6 +88,38 @@ test("where there is no port, pages come through js-debug", async () => {
   expect(store.state.pages).toEqual([]);
 });
 
+// Neither can run where the tests do: the desktop's integrated browser, and a browser on the user's side of
+// a remote window. Played here is what the editor says of them; the real js-debug answers in e2e/sessions.test.ts.
+test.each<[string, string, Record<string, unknown>]>([
+  ["the desktop's integrated browser", "editor-browser", {}],
+  ["the desktop's integrated browser, resolved", "pwa-editor-browser", {}],
+  ["the integrated browser that is attached to", "editor-browser", { request: "attach" }],
+  ["a browser on the user's side", "pwa-chrome", { browserLaunchLocation: "ui" }],
+  ["one with a port on the user's side", "pwa-chrome", { browserLaunchLocation: "ui", port: 9222 }],
+  [
+    "one that is attached to on the user's side",
+    "pwa-chrome",
+    { request: "attach", browserAttachLocation: "ui", port: 9222 },
+  ],
+])("of %s, played, nothing is added and the pages come through js-debug", async (_, type, configuration) => {
+  const { sessions, store, until } = start(proxied);
+  const info = { ...root("a", { userDataDir: await temporaryFolder(), ...configuration }), type };
+  const asked = { type, ...info.configuration };
+  expect(inject(asked, { enabled: true, trusted: true })).toHaveProperty("skipped");
+  const page = { ...child(info, "page"), type };
+  sessions.started(info);
+  sessions.started(page);
+  const { browser, pages, debugSessions } = await until((state) => state.pages.length > 0);
+  expect(browser).toBeNull();
+  expect(pages).toEqual([{ debugSession: "page", name: "page", url: "ws://127.0.0.1:9000/page" }]);
+  expect(debugSessions).toMatchObject([
+    { id: "a", type },
+    { id: "page", parent: "a", type },
+  ]);
+  sessions.ended("a");
+  expect(store.state).toMatchObject({ debugSessions: [], browser: null, pages: [] });
+});
+
 test("a page's frames and workers come with it, known by the session that they are below", async () => {
   const { sessions, store, until } = start(proxied);
   const info = root("a");
