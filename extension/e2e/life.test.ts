@@ -80,7 +80,7 @@ afterAll(async () => {
   await shop?.close();
 });
 
-test("it is activated with less than 50 ms of the extension host's time", async () => {
+test("the best of the run's activations takes less than 50 ms of the extension host's time", async () => {
   const folder = join(run.root, "user", "logs");
   const logs = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
     /Browser Coordinator\.log$/.test(name),
@@ -88,6 +88,7 @@ test("it is activated with less than 50 ms of the extension host's time", async 
   const text = logs.map((name) => readFileSync(join(folder, name), "utf8")).join("");
   const times = [...text.matchAll(/activated with ([0-9.]+) ms/g)].map(([, time]) => Number(time));
   console.log(`activation: ${times.join(", ")} ms`);
+  // The best of them, since what else the machine does makes the others slower.
   expect(times.length).toBeGreaterThan(0);
   expect(Math.min(...times)).toBeLessThan(50);
 });
