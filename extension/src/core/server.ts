@@ -10,14 +10,18 @@ import { randomUUID } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
 import type { Identity, Surroundings } from "./address";
 import { type Bound, bind } from "./bind";
 import { type Command, Connection, type Host } from "./connection";
 import { type Log, reason } from "./log";
+import { Pauses } from "./pauses";
 import type { Hello, Peer } from "./protocol.generated";
 import type { Store } from "./store";
 
 export const connectionLimit = 256;
+
+const minute = 60_000;
 
 export interface WindowOptions {
   name: string;
@@ -26,6 +30,8 @@ export interface WindowOptions {
   store: Store;
   commands: ReadonlyMap<string, Command>;
   log: Log;
+  /** How long to wait before a name that is lost again is bound again. */
+  pauses?: Pick<Pauses, "next" | "reset">;
 }
 
 export class WindowServer implements Host {
@@ -43,7 +49,13 @@ export class WindowServer implements Host {
   #watcher: FSWatcher | undefined;
   /** Binding, binding again and closing, one after the other. */
   #steps: Promise<void> = Promise.resolve();
-  #closed = false;
+  /** Aborted by close. */
+  readonly #closing = new AbortController();
+  readonly #pauses: Pick<Pauses, "next" | "reset">;
+  /** When it was last tried to bind again, by performance.now. */
+  #boundAgain = Number.NEGATIVE_INFINITY;
+  /** Whether a look at the name is due that has not begun. */
+  #lookDue = false;
 
   constructor(options: WindowOptions) {
     this.#options = options;
@@ -51,6 +63,7 @@ export class WindowServer implements Host {
     this.store = options.store;
     this.commands = options.commands;
     this.log = options.log;
+    this.#pauses = options.pauses ?? new Pauses();
   }
 
   /** Binds the window's address and answers it. */
@@ -67,7 +80,7 @@ export class WindowServer implements Host {
 
   /** Tells every client, ends them, and removes the address. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     await this.#step(async () => {
       this.#watcher?.close();
       for (const connection of this.#connections) connection.bye("shutdown", "the window closes");
@@ -101,22 +114,54 @@ export class WindowServer implements Host {
     if (this.#around?.platform === "win32") return; // a pipe has no file
     const dir = dirname(address);
     const ours = [basename(address), basename(dir)];
-    this.#watcher = watch(dir, (_, name) => {
-      if (name === null || ours.includes(name))
-        void this.#step(() => this.#keepName()).catch((error: unknown) => this.#lost(error));
-    });
-    this.#watcher.on("error", (error) => this.#lost(error));
+    try {
+      this.#watcher = watch(dir, (_, name) => {
+        if (name === null || ours.includes(name)) this.#look();
+      });
+      this.#watcher.on("error", (error) => this.#unwatched(error));
+    } catch (error) {
+      this.#unwatched(error); // it serves all the same
+    }
+    this.#look(); // for what happened before the watch
   }
 
+  #look(): void {
+    if (this.#lookDue) return;
+    this.#lookDue = true;
+    void this.#step(() => this.#keepName());
+  }
+
+  /** Binds again until the name leads to this window. Never throws. */
   async #keepName(): Promise<void> {
-    if (this.#closed || (await this.#bound?.isOurs())) return;
-    this.log.warn(`${this.address} is no longer this window's: binding again`);
-    await this.#bind();
-    this.changed();
+    this.#lookDue = false;
+    while (!this.#closing.signal.aborted && !(await this.#hasName())) {
+      // Whoever takes the name away again and again gets a slow opponent.
+      if (performance.now() - this.#boundAgain > minute) this.#pauses.reset();
+      else if (!(await this.#pause(this.#pauses.next()))) return;
+      this.#boundAgain = performance.now();
+      const was = this.address;
+      try {
+        await this.#bind();
+        this.log.warn(`${was} was no longer this window's: it is bound again, at ${this.address}`);
+        this.changed();
+      } catch (error) {
+        this.log.error(`agents may not find this window, which lost its address: ${reason(error)}`);
+      }
+    }
   }
 
-  #lost(error: unknown): void {
-    this.log.error(`agents may not find this window: ${reason(error)}`);
+  /** A name that cannot be looked at is lost: clients cannot reach it either. */
+  async #hasName(): Promise<boolean> {
+    return (await this.#bound?.isOurs().catch(() => false)) ?? false;
+  }
+
+  /** Whether the window still is open after ms. */
+  #pause(ms: number): Promise<boolean> {
+    return after(ms, true, { signal: this.#closing.signal, ref: false }).catch(() => false);
+  }
+
+  #unwatched(error: unknown): void {
+    this.log.warn(`nobody watches over ${this.address}: ${reason(error)}`);
   }
 
   /** The folders of the workspace have changed, its identity has not. */

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import type { Identity, Surroundings } from "../../src/core/address";
 import type { Command } from "../../src/core/connection";
 import { silent } from "../../src/core/log";
-import { WindowServer } from "../../src/core/server";
+import { type WindowOptions, WindowServer } from "../../src/core/server";
 import { Store } from "../../src/core/store";
 import { Client } from "./client";
 
@@ -37,10 +37,22 @@ export interface Served {
   dial(): Promise<Client>;
 }
 
-export async function serve(commands = testCommands, given?: Surroundings): Promise<Served> {
+export async function serve(
+  commands = testCommands,
+  given?: Surroundings,
+  options: Partial<WindowOptions> = {},
+): Promise<Served> {
   const around = given ?? (await surroundings());
   const store = new Store();
-  const server = new WindowServer({ name: "test", version: "1.2.3", identity, store, commands, log: silent });
+  const server = new WindowServer({
+    name: "test",
+    version: "1.2.3",
+    identity,
+    store,
+    commands,
+    log: silent,
+    ...options,
+  });
   const address = await server.open(around);
   const clients: Client[] = [];
   onTestFinished(async () => {
