@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -32,6 +34,26 @@ func table(w io.Writer, rows [][]string) error {
 		fmt.Fprintln(tw)
 	}
 	return tw.Flush()
+}
+
+// paintedTable is a table whose first column has a colour of its own in each row;
+// none where it is empty.
+func paintedTable(w io.Writer, rows [][]string, colours []string) error {
+	var plain bytes.Buffer
+	if err := table(&plain, rows); err != nil {
+		return err
+	}
+	for i := 0; plain.Len() > 0; i++ {
+		line, _ := plain.ReadString('\n')
+		first := rows[i][0]
+		if colours[i] != "" {
+			line = paint(w, colours[i], first) + strings.TrimPrefix(line, first)
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Colours, on a terminal only (https://no-color.org).

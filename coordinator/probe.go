@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -39,19 +40,16 @@ Each address is dialed and greeted under a deadline:
 Exit code 0: all live, or cleaned up. 1: something needs attention.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			verdicts, err := vscodeipc.Probe(cmd.Context(), &vscodeipc.ProbeOptions{
+			// What could not be searched or deleted is told behind what was found.
+			verdicts, amiss := vscodeipc.Probe(cmd.Context(), &vscodeipc.ProbeOptions{
 				DryRun: dryRun,
 				Dial:   vscodeipc.DialOptions{Client: peer(), Logger: p.logger},
 			})
-			if err != nil {
-				return err
-			}
+			print := p.printVerdicts
 			if asJSON {
-				err = p.printVerdictsJSON(verdicts)
-			} else {
-				err = p.printVerdicts(verdicts)
+				print = p.printVerdictsJSON
 			}
-			if err != nil {
+			if err := errors.Join(print(verdicts), amiss); err != nil {
 				return err
 			}
 			for _, v := range verdicts {
@@ -72,19 +70,26 @@ func (p *program) printVerdicts(verdicts []vscodeipc.Verdict) error {
 		fmt.Fprintln(p.out, "No window's socket is there.")
 		return nil
 	}
+	rows, colours := [][]string{{"VERDICT", "WORKSPACE", "BROWSER", "ADDRESS", "REASON"}}, []string{""}
 	for _, v := range verdicts {
-		colour, note := yellow, ""
+		row, colour := []string{v.Verdict, "", "", string(v.Address), v.Reason}, yellow
 		switch {
 		case v.Verdict == vscodeipc.Live:
 			colour = green
-		case v.Verdict == vscodeipc.Stale && v.Deleted:
-			note = " (deleted)"
+			if v.Hello.Workspace != nil {
+				row[1] = *v.Hello.Workspace
+			}
+			if b := v.Hello.State.Browser; b != nil {
+				row[2] = b.Product
+			}
+		case v.Deleted:
+			row[0] += " (deleted)"
 		case v.Verdict == vscodeipc.Foreign, v.Verdict == vscodeipc.Incompatible:
 			colour = red
 		}
-		fmt.Fprintf(p.out, "%s%s  %s\n    %s\n", paint(p.out, colour, v.Verdict), note, v.Address, v.Reason)
+		rows, colours = append(rows, row), append(colours, colour)
 	}
-	return nil
+	return paintedTable(p.out, rows, colours)
 }
 
 func (p *program) printVerdictsJSON(verdicts []vscodeipc.Verdict) error {

@@ -281,8 +281,27 @@ func TestWindowsCommand(t *testing.T) {
 	if got.Browser.Via != "launched" || !strings.Contains(got.Browser.Product, "Chrom") {
 		t.Errorf("browser %+v", got.Browser)
 	}
-	if out, err := command(t.Context(), t, dir, "probe").Output(); err != nil || !strings.HasPrefix(string(out), "live") {
+	if out, err := command(t.Context(), t, dir, "probe").Output(); err != nil || !strings.Contains(string(out), "\nlive") {
 		t.Errorf("probe: %v\n%s", err, out)
+	}
+	var probed []struct {
+		Address, Verdict, Reason, Version string
+		Deleted                           bool
+		Workspace                         *string
+		Folders                           []string
+		PID                               int
+		Browser                           *struct{ URL, Product, Via string }
+	}
+	out, err = command(t.Context(), t, dir, "probe", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &probed)
+	}
+	if err != nil || len(probed) != 1 {
+		t.Fatalf("probe --json: %v\n%s", err, out)
+	}
+	if p := probed[0]; p.Verdict != "live" || p.Reason == "" || p.Deleted || p.Workspace == nil || *p.Workspace != got.Workspace ||
+		len(p.Folders) != 1 || p.PID != got.PID || p.Version == "" || p.Browser == nil || p.Browser.Via != "launched" || p.Browser.URL == "" {
+		t.Errorf("probe --json says %s", out)
 	}
 	out, err = command(t.Context(), t, dir, "endpoint", "--workspace", shop).Output()
 	if err != nil || strings.TrimSpace(string(out)) != w.first {

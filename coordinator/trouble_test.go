@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,7 +70,7 @@ func TestBrokenNeighbours(t *testing.T) {
 		t.Errorf("windows does not tell of the broken one:\n%s", out)
 	}
 	out, err = command(t.Context(), t, dir, "probe").Output()
-	if err == nil || !strings.Contains(string(out), "incompatible  "+garbled) || !strings.Contains(string(out), "live  ") {
+	if err == nil || !regexp.MustCompile(`(?m)^incompatible .*`+regexp.QuoteMeta(garbled)).Match(out) || !regexp.MustCompile(`(?m)^live .*`+regexp.QuoteMeta(canonicalShop(t, shop))).Match(out) {
 		t.Errorf("probe: %v\n%s", err, out)
 	}
 	agent := host(t, dir, shop, "--no-launch")
@@ -95,5 +99,27 @@ func answerGarbage(ln net.Listener, done chan<- struct{}) {
 		io.ReadFull(conn, make([]byte, 1))
 		io.WriteString(conn, "HTTP/1.1 400 Bad Request\n")
 		conn.Close()
+	}
+}
+
+// A directory that others may enter is refused; what was found elsewhere is told
+// all the same.
+func TestProbeTellsWhatItFound(t *testing.T) {
+	dir := t.TempDir()
+	start(t, dir, "window", "--headless", "--workspace", folder(t, "shop"))
+	refused := filepath.Join(dir, "home", ".local", "share", "browser-coordinator-mcp")
+	if err := os.MkdirAll(refused, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t.Context(), t, dir, "probe", "--json")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	var exited *exec.ExitError
+	if !errors.As(err, &exited) || exited.ExitCode() != 1 || !strings.Contains(stderr.String(), "chmod 700 "+refused) {
+		t.Errorf("probe: %v\n%s", err, &stderr)
+	}
+	if !strings.Contains(string(out), `"verdict": "live"`) {
+		t.Errorf("probe says %s", out)
 	}
 }

@@ -191,14 +191,22 @@ func TestReaderThatNeverReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Repeat("x", 1<<20)
-	for n := int64(1); n <= 18; n++ {
-		if err := s.Emit("big", text); err != nil {
-			t.Fatal(err)
-		}
+	reads := func(n int64) {
+		t.Helper()
 		if e := <-events; e.Seq != n {
 			t.Fatalf("the reader that reads gets event %d for %d", e.Seq, n)
 		}
 	}
+	const tooMany = 17 // of 1 MiB and a little
+	for n := int64(1); n <= tooMany; n++ {
+		if err := s.Emit("big", text); err != nil {
+			t.Fatal(err)
+		}
+		if n < tooMany {
+			reads(n)
+		}
+	}
+	// At once: the goodbye is given for a second only.
 	all, err := io.ReadAll(stuck.lines)
 	if err != nil {
 		t.Fatal(err)
@@ -207,6 +215,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	if last := lines[len(lines)-2]; !bytes.Contains(last, []byte(`"type":"bye","payload":{"reason":"slow_reader"`)) {
 		t.Errorf("the last line is %.80q", last)
 	}
+	reads(tooMany)
 }
 
 func TestProgramThatLeavesEventsUnread(t *testing.T) {

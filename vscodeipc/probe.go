@@ -23,7 +23,8 @@ const (
 
 const (
 	probeTime     = 1500 * time.Millisecond // for one address
-	probeAllTime  = 1800 * time.Millisecond // for all, so that deleting fits into 2 s
+	probeAskTime  = 1600 * time.Millisecond // for all
+	probeAllTime  = 1950 * time.Millisecond // with deleting, which takes milliseconds unless others hold the lock
 	probeParallel = 256
 )
 
@@ -45,7 +46,8 @@ type ProbeOptions struct {
 // Probe asks every address in every known directory who is there, all at once
 // and within 2 s, and deletes the dead sockets. The verdicts are in the order of
 // the addresses. The error tells of directories that could not be searched; the
-// verdicts are complete for all others.
+// verdicts are complete for all others. What was not deleted since another process
+// held the lock says so in its reason.
 func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	var options ProbeOptions
 	if o != nil {
@@ -55,8 +57,10 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 		options.Dial.Logger = discard
 	}
 	addresses, err := List()
-	asking, cancel := context.WithTimeout(ctx, probeAllTime)
+	ctx, cancel := context.WithTimeout(ctx, probeAllTime)
 	defer cancel()
+	asking, cancelAsking := context.WithTimeout(ctx, probeAskTime)
+	defer cancelAsking()
 	verdicts := make([]Verdict, len(addresses))
 	var group errgroup.Group
 	group.SetLimit(probeParallel)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -336,5 +337,42 @@ func TestGarbageHurtsNobodyElse(t *testing.T) {
 	}
 	if v := probe(t, nil)[string(s.Address())]; v.Verdict != vscodeipc.Live {
 		t.Errorf("the verdict is %+v", v)
+	}
+}
+
+// TestProbeWhileTheLockIsHeld: a probe takes 2 s at most, also with a window that
+// is stopped and a lock that another process does not give back; what could not be
+// deleted says why.
+func TestProbeWhileTheLockIsHeld(t *testing.T) {
+	home(t)
+	stopped := startWindow(t, "/s")
+	stop(t, stopped)
+	dead := name(t, 1)
+	deadSocket(t, dead)
+	lock := filepath.Join(filepath.Dir(dead), ".lock")
+	if err := os.WriteFile(lock, []byte(strconv.Itoa(os.Getppid())+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	verdicts, err := vscodeipc.Probe(t.Context(), nil)
+	if took := time.Since(began); took > 2500*time.Millisecond {
+		t.Errorf("it took %v", took)
+	}
+	if err == nil || !strings.Contains(err.Error(), lock) {
+		t.Errorf("the error does not tell of the lock: %v", err)
+	}
+	got := map[string]string{}
+	for _, v := range verdicts {
+		got[string(v.Address)] = v.Verdict
+		if v.Verdict == vscodeipc.Stale && (v.Deleted || !strings.Contains(v.Reason, "not deleted")) {
+			t.Errorf("the dead one: %+v", v)
+		}
+	}
+	if got[dead] != vscodeipc.Stale || got[string(stopped.address)] != vscodeipc.Busy {
+		t.Errorf("the verdicts are %v", got)
+	}
+	os.Remove(lock)
+	if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -38,6 +38,7 @@ type ServerOptions struct {
 	Name      string   // required: the serving program
 	Version   string   // its version
 	Commands  map[string]Handler
+	Patient   []string // commands that wait for a human; all others have 5 s
 	Events    []string // further events for Emit; "state" is always there
 	Logger    *slog.Logger
 }

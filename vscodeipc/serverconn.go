@@ -193,7 +193,7 @@ func (c *serverConn) call(to id, p object) *Error {
 	if !ok {
 		return errorf(CodeUnknownCommand, map[string]any{"offered": c.server.hello.Commands}, "the command %q is not offered", request.Command)
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := c.bounded(request.Command)
 	c.mu.Lock()
 	c.inFlight[to] = cancel
 	c.mu.Unlock()
@@ -201,6 +201,14 @@ func (c *serverConn) call(to id, p object) *Error {
 	call := Call{request.Command, slices.Clone(request.Arg), c.client}
 	go c.runCall(ctx, to, handler, call)
 	return nil
+}
+
+// bounded is the context of a call: only what waits for a human has no deadline.
+func (c *serverConn) bounded(command string) (context.Context, context.CancelFunc) {
+	if slices.Contains(c.server.options.Patient, command) {
+		return context.WithCancel(c.ctx)
+	}
+	return context.WithTimeout(c.ctx, requestTime)
 }
 
 // giveUp cancels a call and reports whether it was in flight.
@@ -262,6 +270,8 @@ func callFault(ctx context.Context, err error) *Error {
 		return nil
 	case errors.As(err, &chosen):
 		return chosen
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return errorf(CodeDeadline, nil, "no answer within %v: %v", requestTime, err)
 	case ctx.Err() != nil:
 		return errorf(CodeCancelled, nil, "given up: %v", err)
 	case errors.Is(err, context.DeadlineExceeded):

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"syscall"
-	"time"
 )
 
 func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
@@ -20,7 +19,7 @@ func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 // a window that binds waits for milliseconds only.
 const lockBatch = 32
 
-// sweep deletes the stale addresses and notes it in the verdicts.
+// sweep deletes the stale addresses until ctx ends, and notes it in the verdicts.
 func sweep(ctx context.Context, verdicts []Verdict) error {
 	byDir := map[string][]*Verdict{}
 	for i := range verdicts {
@@ -29,17 +28,18 @@ func sweep(ctx context.Context, verdicts []Verdict) error {
 			byDir[dir] = append(byDir[dir], v)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
 	var faults []error
 	for dir, stale := range byDir {
 		for len(stale) > 0 {
 			batch := stale[:min(lockBatch, len(stale))]
-			stale = stale[len(batch):]
 			if err := sweepBatch(ctx, dir, batch); err != nil {
+				for _, v := range stale {
+					v.Reason += "; not deleted: " + err.Error()
+				}
 				faults = append(faults, err)
 				break
 			}
+			stale = stale[len(batch):]
 		}
 	}
 	for _, dir := range SearchDirs() {

@@ -86,7 +86,7 @@ func (v invalidVector) bytesOf(t testing.TB) []byte {
 // vectorWindow is the window that the vectors of invalid/ are run against.
 func vectorWindow(t *testing.T) *vscodeipc.Server {
 	folder := home(t)
-	return serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]vscodeipc.Handler{
+	return serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Patient: []string{"wait"}, Commands: map[string]vscodeipc.Handler{
 		"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
 		"wait": waitForCancel,
 	}})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"sync"
@@ -168,5 +169,71 @@ func TestWatcherResumes(t *testing.T) {
 		}
 		w.Close()
 		p.server.owned.Wait()
+	})
+}
+
+// TestWatcherForgetsPausesOnSuccess: after a success the pauses begin anew.
+func TestWatcherForgetsPausesOnSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipeWindow(t)
+		p.set(true)
+		w := watchPipe(p)
+		time.Sleep(2 * time.Minute) // the pauses have grown to 30 s
+		p.set(false)
+		if _, err := w.Client(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		p.set(true)
+		start := time.Now()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		p.mu.Lock()
+		attempts := slices.Clone(p.attempts)
+		p.mu.Unlock()
+		if len(attempts) < 2 || attempts[0].Sub(start) > 1200*time.Millisecond {
+			t.Errorf("lost at %v, dialed again at %v", start, attempts)
+		}
+		w.Close()
+		p.server.owned.Wait()
+	})
+}
+
+// TestDeadlines: a request that no human answers has 5 s, on both sides.
+func TestDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := newServer(ServerOptions{Name: "test", Kind: "terminal", Patient: []string{"human"}, Commands: map[string]Handler{
+			"hang":  func(ctx context.Context, _ Call) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
+			"human": func(ctx context.Context, _ Call) (any, error) { time.Sleep(time.Hour); return "yes", nil },
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &pipeWindow{server: s}
+		c, err := Dial(t.Context(), "pipe", &DialOptions{connect: p.connect})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		var fault *Error
+		if err := c.Call(t.Context(), "hang", nil, nil); !errors.As(err, &fault) || fault.Code != CodeDeadline || time.Since(start) != requestTime {
+			t.Errorf("a command that hangs: %v after %v", err, time.Since(start))
+		}
+		var answer string
+		if err := c.Call(t.Context(), "human", nil, &answer); err != nil || answer != "yes" {
+			t.Errorf("a command that waits for a human: %q, %v", answer, err)
+		}
+		c.Close()
+		s.owned.Wait()
+
+		// A window that took the connection and never says a word.
+		mine, its := net.Pipe()
+		go io.Copy(io.Discard, its)
+		start = time.Now()
+		_, err = Dial(t.Context(), "pipe", &DialOptions{connect: func(context.Context, Address) (net.Conn, error) { return mine, nil }})
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != requestTime {
+			t.Errorf("a window that is silent: %v after %v", err, time.Since(start))
+		}
+		its.Close()
 	})
 }

@@ -137,7 +137,7 @@ func TestWaitFor(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	_, err := p.WaitFor(ctx, WaitOptions{Expression: "nobody.knows", Timeout: 300 * time.Millisecond})
+	_, err := p.WaitFor(ctx, WaitOptions{Expression: "nobody.knows", Timeout: 10 * time.Second})
 	if err == nil || !strings.Contains(err.Error(), "nobody is not defined") {
 		t.Errorf("an expression that throws: %v", err)
 	}

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"context"
+	"net"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -164,5 +166,40 @@ func TestSourcesDoNotCross(t *testing.T) {
 	})
 	if browser, _ := source.Browser(); browser != nil {
 		t.Errorf("the endpoint of %s would be answered by %s", shop, browser.URL)
+	}
+}
+
+// An open registry has swept the sockets of windows that died without a goodbye.
+func TestOpenSweeps(t *testing.T) {
+	private(t)
+	dir, err := vscodeipc.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dead := filepath.Join(dir, "ipc-0123456789abcdef.sock")
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.SetUnlinkOnClose(false)
+	ln.Close()
+	changes, err := vscodeipc.WatchDirs(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer changes.Close()
+	open(t)
+	for limit := time.After(5 * time.Second); ; {
+		if _, err := os.Lstat(dead); err != nil {
+			return
+		}
+		select {
+		case <-changes.Changes():
+		case <-limit:
+			t.Fatal("the dead socket is still there")
+		}
 	}
 }
