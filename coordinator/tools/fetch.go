@@ -40,14 +40,14 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 	}
 	out := a.begin()
 	out.quotef("%d %s (%s, %d B) %s", got.Status, got.Text, got.MIMEType, len(got.Body), got.URL)
+	if utf8.Valid(got.Body) { // before it is cut, perhaps in the middle of one
+		got.Body = []byte(a.server.options.Secrets.hide(string(got.Body)))
+	}
 	if got.Truncated {
 		out.addf("The body is longer: only its beginning was read.")
 	}
 	switch {
 	case file != "":
-		if utf8.Valid(got.Body) {
-			got.Body = []byte(a.server.options.Secrets.hide(string(got.Body)))
-		}
 		if err := writeFile(file, got.Body); err != nil {
 			return nil, err
 		}

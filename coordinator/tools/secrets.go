@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	escape "html"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -23,12 +21,10 @@ import (
 // typed.
 type Secrets struct {
 	values map[string]string // by name
-	// replacements are the forms that values take in answers; longer ones first,
-	// since one value may hold another.
-	replacements []replacement
+	// forms are those of the values; longer ones first, since one value may hold
+	// another.
+	forms []*secretForm
 }
-
-type replacement struct{ form, by string }
 
 // LoadSecrets reads a file of lines NAME=VALUE, as dotenv files have them:
 // comments, "export", and quotes around values.
@@ -52,53 +48,14 @@ func NewSecrets(values map[string]string) *Secrets {
 			continue
 		}
 		s.values[name] = value
-		seen := map[string]bool{}
-		for _, form := range []string{
-			value, inJSON(value), escape.EscapeString(value),
-			url.QueryEscape(value), url.PathEscape(value), percent(value, componentMarks), percent(value, queryMarks),
-		} {
-			if !seen[form] {
-				seen[form] = true
-				s.replacements = append(s.replacements, replacement{form, "<secret>" + name + "</secret>"})
-			}
+		if form := newSecretForm(name, value); form != nil {
+			s.forms = append(s.forms, form)
 		}
 	}
-	slices.SortFunc(s.replacements, func(a, b replacement) int {
-		return cmp.Or(len(b.form)-len(a.form), strings.Compare(a.form, b.form), strings.Compare(a.by, b.by))
+	slices.SortFunc(s.forms, func(a, b *secretForm) int {
+		return cmp.Or(len(b.value)-len(a.value), strings.Compare(a.name, b.name))
 	})
 	return s
-}
-
-// What JavaScript's encodeURIComponent leaves, and what a browser leaves in the
-// query of an address (URL Standard, query percent-encode set), besides letters
-// and digits.
-const (
-	componentMarks = "-_.!~*'()"
-	queryMarks     = componentMarks + "$%&+,/:;=?@[\\]^`{|}"
-)
-
-func percent(text, marks string) string {
-	var b strings.Builder
-	for i := range len(text) {
-		c := text[i]
-		if '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || strings.IndexByte(marks, c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-// inJSON is a text as it stands in a JSON string.
-func inJSON(text string) string {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(text) != nil {
-		return text
-	}
-	return strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`)
 }
 
 var nameOf = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=\s*(.*)$`)
@@ -168,8 +125,8 @@ func (s *Secrets) hide(text string) string {
 	if s == nil {
 		return text
 	}
-	for _, r := range s.replacements {
-		text = strings.ReplaceAll(text, r.form, r.by)
+	for _, f := range s.forms {
+		text = f.hide(text)
 	}
 	return text
 }
@@ -222,7 +179,8 @@ func (s *Secrets) hideContent(c mcp.Content) {
 	}
 }
 
-// hideData hides in whatever is sent as JSON.
+// hideData hides in whatever is sent as JSON: in its texts and names, and a number
+// that holds a value becomes a text.
 func (s *Secrets) hideData(data any) any {
 	if data == nil {
 		return nil
@@ -231,9 +189,42 @@ func (s *Secrets) hideData(data any) any {
 	if err != nil {
 		return data // it will not be sent either
 	}
-	hidden := s.hide(string(encoded))
-	if hidden == string(encoded) {
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.UseNumber()
+	var decoded any
+	if decoder.Decode(&decoded) != nil {
 		return data
 	}
-	return json.RawMessage(hidden)
+	hidden, changed := s.hideValue(decoded)
+	if !changed {
+		return data
+	}
+	return hidden
+}
+
+func (s *Secrets) hideValue(value any) (hidden any, changed bool) {
+	switch v := value.(type) {
+	case string:
+		text := s.hide(v)
+		return text, text != v
+	case json.Number:
+		if text := s.hide(v.String()); text != v.String() {
+			return text, true
+		}
+	case []any:
+		for i := range v {
+			item, other := s.hideValue(v[i])
+			v[i], changed = item, changed || other
+		}
+	case map[string]any:
+		for key, item := range v {
+			item, other := s.hideValue(item)
+			if name := s.hide(key); name != key {
+				delete(v, key)
+				key, other = name, true
+			}
+			v[key], changed = item, changed || other
+		}
+	}
+	return value, changed
 }

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -42,10 +43,25 @@ func TestHide(t *testing.T) {
 		{"?pa%22ss&%3Cw%3E%C3%B6%20rd", "?<secret>PASSWORD</secret>"},
 		{"pa&#34;ss&amp;&lt;w&gt;ö rd", "<secret>PASSWORD</secret>"},
 		{"abcdef abc", "<secret>LONG</secret> <secret>SHORT</secret>"},
+		{`{"v":"pa\"ss\u0026\u003cw\u003e\u00F6 rd"}`, `{"v":"<secret>PASSWORD</secret>"}`},
+		{`<b title="pa&quot;ss&amp;&lt;w&gt;ö&nbsp;rd">pa"ss&amp;&lt;w&gt;ö rd</b>`, `<b title="<secret>PASSWORD</secret>"><secret>PASSWORD</secret></b>`},
+		{`**pa"ss&\<w\>ö rd**`, "**<secret>PASSWORD</secret>**"},
+		{`"{\"v\":\"pa\\\"ss&<w>ö rd\"}"`, `"{\"v\":\"<secret>PASSWORD</secret>\"}"`},
+		{`pa"ss&<w>o rd, pass`, `pa"ss&<w>o rd, pass`},
 		{"nothing", "nothing"},
 	} {
 		if got := s.hide(c.text); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+	for data, want := range map[any]string{
+		`a"abc`: `"a\"\u003csecret\u003eSHORT\u003c/secret\u003e"`,
+		17:      "17",
+		3.25:    `"\u003csecret\u003ePIN\u003c/secret\u003e"`,
+	} {
+		got, err := json.Marshal(NewSecrets(map[string]string{"SHORT": "abc", "PIN": "3.25"}).hideData(data))
+		if err != nil || string(got) != want {
+			t.Errorf("%v: %s %v, want %s", data, got, err, want)
 		}
 	}
 	var none *Secrets
