@@ -1,5 +1,5 @@
 // The address: what is taken, what is refused, and what is never deleted.
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -23,19 +23,10 @@ import { silent } from "../src/core/log";
 import { WindowServer } from "../src/core/server";
 import { Store } from "../src/core/store";
 import { Client } from "./support/client";
+import { deadSocket } from "./support/sockets";
 import { identity, serve, surroundings, temporaryFolder, testCommands } from "./support/window";
 
 const key = identity.key;
-
-/** A socket file whose listener was killed. */
-async function deadSocket(path: string): Promise<void> {
-  const script = `require("net").createServer().listen(${JSON.stringify(path)}, () => console.log("up"))`;
-  const child: ChildProcess = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
-  await new Promise((resolve) => child.stdout?.once("data", resolve));
-  child.kill("SIGKILL");
-  await new Promise((resolve) => child.once("exit", resolve));
-  expect(lstatSync(path).isSocket()).toBe(true);
-}
 
 test("a window's directory and socket are its user's alone", async () => {
   const { address, around } = await serve();

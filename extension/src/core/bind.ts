@@ -95,7 +95,7 @@ export async function deleteStale(address: string, uid: number): Promise<boolean
 }
 
 /** "" when somebody answers, a system error's code, or "timeout", which is no death. */
-function connectError(address: string): Promise<string> {
+export function connectError(address: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = createConnection(address);
     const settle = (result: string) => {

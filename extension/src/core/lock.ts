@@ -76,7 +76,7 @@ async function breakAbandoned(path: string): Promise<boolean> {
   }
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -18,6 +18,7 @@ import { type Log, reason } from "./log";
 import { Pauses } from "./pauses";
 import type { Hello, Peer } from "./protocol.generated";
 import type { Store } from "./store";
+import { sweep } from "./sweep";
 
 export const connectionLimit = 256;
 
@@ -70,7 +71,19 @@ export class WindowServer implements Host {
   async open(around: Surroundings): Promise<string> {
     this.#around = around;
     await this.#step(() => this.#bind());
+    void this.#sweep(); // in nobody's way
     return this.address;
+  }
+
+  /** Removes what dead windows left, as the coordinator does when it starts. Never throws. */
+  async #sweep(): Promise<void> {
+    if (!this.#around || this.#around.platform === "win32") return; // a pipe's name goes with its process
+    try {
+      const removed = await sweep(dirname(this.address), this.#around.uid, this.#closing.signal);
+      if (removed.length > 0) this.log.info(`removed what dead windows left: ${removed.join(", ")}`);
+    } catch (error) {
+      this.log.debug(`what dead windows left may stay: ${reason(error)}`);
+    }
   }
 
   /** Where the window listens now. */
