@@ -6,6 +6,7 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 )
 
@@ -98,9 +99,18 @@ func BenchmarkSnapshot(b *testing.B) {
 
 func BenchmarkScreenshot(b *testing.B) {
 	p := benchmarkPage(b)
-	for b.Loop() {
-		if _, err := p.Screenshot(b.Context(), ScreenshotOptions{Format: "jpeg"}); err != nil {
-			b.Fatal(err)
+	b.Run("raw", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := protocol.Call(b.Context(), p.session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)}); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
+	b.Run("page", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.Screenshot(b.Context(), ScreenshotOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

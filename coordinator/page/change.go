@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	protocol "github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 )
 
@@ -196,14 +198,31 @@ func (p *Page) answer(ctx context.Context, before mark) Change {
 	if !c.Navigated || c.Dialog != nil {
 		return c
 	}
+	c.Title = p.titleNow(ctx, before)
+	return c
+}
+
+// titleNow is the title after a navigation; empty where it is not to be had,
+// without which the answer is still right.
+func (p *Page) titleNow(ctx context.Context, before mark) string {
+	p.mu.Lock()
+	another := p.commits != before.commits
+	p.mu.Unlock()
+	if another {
+		// A new document itself would answer only when it has been drawn. The browser
+		// was told of the title on the way on which it was told of the load.
+		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})
+		if err != nil || h.CurrentIndex < 0 || h.CurrentIndex >= int64(len(h.Entries)) {
+			return ""
+		}
+		return h.Entries[h.CurrentIndex].Title
+	}
+	// The browser keeps a title for each step within the document.
 	var r struct {
 		Result struct {
 			Value string `json:"value"`
 		} `json:"result"`
 	}
-	// Without a title the answer is still right.
-	if err := p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "document.title", "returnByValue": true, "silent": true}, &r); err == nil {
-		c.Title = r.Result.Value
-	}
-	return c
+	_ = p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "document.title", "returnByValue": true, "silent": true}, &r)
+	return r.Result.Value
 }

@@ -7,6 +7,7 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 )
 
@@ -63,6 +64,27 @@ func BenchmarkOwnCost(b *testing.B) {
 		{"evaluate",
 			func() error { return script("1") },
 			func() error { _, err := p.Evaluate(ctx, "() => 1", ""); return err }},
+		{"screenshot",
+			func() error {
+				_, err := protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
+				return err
+			},
+			func() error { _, err := p.Screenshot(ctx, ScreenshotOptions{}); return err }},
+		{"navigate", // the last: the refs are of the document before
+			func() error {
+				loaded := p.session.Listen("Page.loadEventFired")
+				defer loaded.Close()
+				if _, err := protocol.Call(ctx, p.session, cdppage.Navigate, cdppage.NavigateParams{URL: p.URL()}); err != nil {
+					return err
+				}
+				select {
+				case <-loaded.C():
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			},
+			func() error { _, err := p.Navigate(ctx, p.URL()); return err }},
 	} {
 		b.Run(act.name, func(b *testing.B) {
 			var own []time.Duration

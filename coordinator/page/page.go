@@ -29,6 +29,7 @@ type Page struct {
 	requests *requestLog
 
 	inputs    atomic.Int64 // input commands that were sent
+	shots     atomic.Int32 // see captureEarly
 	hung      atomic.Bool  // asked whether it still answers, the page has not; see slow
 	numbering sync.Mutex   // held while a snapshot gives out refs; before mu
 

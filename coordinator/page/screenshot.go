@@ -64,6 +64,10 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	if err := p.emulateFocus(ctx); err != nil {
 		return Image{}, err
 	}
+	early, err := p.captureEarly(ctx, opts, params)
+	if err != nil {
+		return Image{}, err
+	}
 	ratio, err := p.session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "devicePixelRatio", Silent: new(true)})
 	if err != nil {
 		return Image{}, err
@@ -99,20 +103,70 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	} else {
 		clip.Scale = scale(clip.Width, clip.Height, opts.MaxWidth, opts.MaxHeight) / density
 	}
+	img := Image{
+		Format: opts.Format,
+		Width:  int(math.Round(clip.Width * clip.Scale * density)), Height: int(math.Round(clip.Height * clip.Scale * density)),
+	}
+	whole := isViewport(opts) && clip.Scale == 1 && density == 1 && view.Scale == 1
+	if early != nil {
+		kick := time.AfterFunc(frameKick, func() { p.draw(ctx) })
+		defer kick.Stop()
+		var r cdppage.CaptureScreenshotResult
+		if err := early.Wait(ctx, &r); err != nil {
+			return Image{}, err
+		}
+		width, height := sizeOf(r.Data)
+		if whole && width == img.Width && height == img.Height {
+			img.Data = r.Data
+			return img, nil
+		}
+		p.shots.Store(clipped)
+	} else if whole {
+		p.shots.CompareAndSwap(unknown, entire)
+	}
 	params.Clip = clip
 	r, err := p.captureFrame(ctx, params)
 	if err != nil {
 		return Image{}, err
 	}
-	img := Image{
-		Data: r.Data, Format: opts.Format,
-		Width: int(math.Round(clip.Width * clip.Scale * density)), Height: int(math.Round(clip.Height * clip.Scale * density)),
-	}
-	// webp is not read by the standard library.
-	if config, _, err := image.DecodeConfig(bytes.NewReader(r.Data)); err == nil {
-		img.Width, img.Height = config.Width, config.Height
+	img.Data = r.Data
+	if width, height := sizeOf(r.Data); width > 0 {
+		img.Width, img.Height = width, height
 	}
 	return img, nil
+}
+
+// isViewport says whether a picture is of all that the page shows now.
+func isViewport(opts ScreenshotOptions) bool {
+	return opts.Target == "" && !opts.FullPage && opts.Clip == nil
+}
+
+// What Page.shots says of pictures of the viewport.
+const (
+	unknown = iota
+	entire  // they need no clip: the last one was of the size that the browser gives by itself
+	clipped // they need one: the screen is dense, they are made smaller, or a scroll bar is left out
+)
+
+// captureEarly starts to capture the viewport before its size is known, where it
+// was right without a clip before: a command that comes too late for a frame
+// waits for the next one, 17 ms. The picture's size is still to be checked. Nil:
+// nothing was started.
+func (p *Page) captureEarly(ctx context.Context, opts ScreenshotOptions, params cdppage.CaptureScreenshotParams) (*cdp.Pending, error) {
+	if !isViewport(opts) || p.shots.Load() != entire || opts.Format == "webp" { // whose size is not read
+		return nil, nil
+	}
+	return p.session.Start(ctx, cdppage.CommandCaptureScreenshot, params)
+}
+
+// sizeOf is an image's size in pixels; 0 for webp, which the standard library
+// does not read.
+func sizeOf(data []byte) (width, height int) {
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return 0, 0
+	}
+	return config.Width, config.Height
 }
 
 // frameKick is how long a capture may wait for the browser to draw.
