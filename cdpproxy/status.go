@@ -1,21 +1,22 @@
 package cdpproxy
 
 import (
-	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
-	"html/template"
+	"html"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
+// statusHead is how the page begins, up to its title. The page is not written by
+// html/template: what that calls by name at run time keeps the linker from leaving
+// out any method of any type.
+//
 //go:embed status.html
-var statusHTML string
-
-// statusPage escapes what it shows: names of browsers and agents are anybody's
-// text.
-var statusPage = template.Must(template.New("status").Parse(statusHTML))
+var statusHead string
 
 type statusClient struct {
 	Number   uint64
@@ -62,17 +63,53 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 	p.mu.Unlock()
 	slices.SortFunc(s.Clients, func(a, b statusClient) int { return int(a.Number) - int(b.Number) })
 
-	var page bytes.Buffer
-	if err := statusPage.Execute(&page, s); err != nil {
-		p.refuse(w, r, &refusal{http.StatusInternalServerError, "the status page cannot be shown"})
-		return
-	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	header.Set("Referrer-Policy", "no-referrer") // the address may carry the token
 	header.Set("Cache-Control", "no-store")
-	w.Write(page.Bytes())
+	w.Write([]byte(s.html()))
+}
+
+// html is the page. It escapes what it shows: names of browsers and agents are
+// anybody's text.
+func (s *status) html() string {
+	var page strings.Builder
+	page.WriteString(statusHead)
+	write := func(format string, values ...any) {
+		for i, v := range values {
+			values[i] = html.EscapeString(fmt.Sprint(v))
+		}
+		fmt.Fprintf(&page, format, values...)
+	}
+	if s.Browser == "" {
+		write("<title>CDP endpoint</title>\n")
+	} else {
+		write("<title>CDP endpoint: %v</title>\n", s.Browser)
+	}
+	write("<h1>CDP endpoint of this window</h1>\n")
+	write("<p>Give CDP clients this address: <code>%v</code>. It stays the same when the browser restarts.</p>\n", s.URL)
+	if s.Browser == "" {
+		write("<p><b>The window has no browser now.</b> Clients that come are held for the next one. %v</p>\n", s.Help)
+	} else {
+		write("<p>The window's browser is <b>%v</b>.</p>\n", s.Browser)
+	}
+	if s.Protected {
+		write("<p>What clients may do is decided by the window's settings.</p>\n")
+	}
+	write("<h2>Connected now: %v</h2>\n", len(s.Clients))
+	if len(s.Clients) > 0 {
+		write("<table>\n<tr><th>No.<th>Client<th>Connected to<th>Since<th>Sent<th>Received\n")
+		for _, c := range s.Clients {
+			write("<tr><td>%v<td>%v<td>%v <code>%v</code><td>%v<td>%v<td>%v\n",
+				c.Number, cmp.Or(c.Agent, "does not say its name"), c.Browser, c.Path, c.Since, c.Up, c.Down)
+		}
+		write("</table>\n")
+	}
+	write("<h2>Since this endpoint is served</h2>\n")
+	write("<p>Clients: %v. Changes of the browser: %v. Requests refused: %v.</p>\n", s.Served, s.Browsers, s.Refusals)
+	write("<p>Reload this page to see it as it is then.</p>\n</html>\n")
+	return page.String()
 }
 
 // size is a number of bytes for people.

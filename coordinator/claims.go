@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/gofrs/flock"
 
@@ -19,7 +20,7 @@ type pageClaims struct {
 }
 
 // pageID is what a CDP target id may be, as a part of a file's name.
-var pageID = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
+var pageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`) })
 
 // newPageClaims removes what programs that were killed have left.
 func newPageClaims(log *slog.Logger) (*pageClaims, error) {
@@ -38,7 +39,7 @@ func newPageClaims(log *slog.Logger) (*pageClaims, error) {
 }
 
 func (c *pageClaims) Claim(page string) (release func(), ok bool) {
-	if !pageID.MatchString(page) {
+	if !pageID().MatchString(page) {
 		return func() {}, true
 	}
 	return c.lock(filepath.Join(c.dir, "page-"+page+".lock"))

@@ -85,6 +85,7 @@ func execute(ctx context.Context, args []string, io stdio) int {
 }
 
 func (p *program) root() *cobra.Command {
+	var tellVersion bool
 	root := &cobra.Command{
 		Use:   "coordinator",
 		Short: "Let an AI agent drive the browser that you debug in a VS Code window",
@@ -92,11 +93,16 @@ func (p *program) root() *cobra.Command {
 
 An MCP host launches "coordinator mcp" (also the default when standard input is
 not a terminal). The other commands are for people and scripts.`,
-		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if tellVersion {
+				_, err := fmt.Fprintln(p.out, "coordinator", version())
+				return err
+			}
+			return cmd.Help()
+		},
 		PersistentPreRun: func(*cobra.Command, []string) {
 			level := slog.LevelWarn
 			if p.verbose {
@@ -108,8 +114,10 @@ not a terminal). The other commands are for people and scripts.`,
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	root.SetVersionTemplate("coordinator {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	// Not cobra's own: a version template brings text/template, which calls methods
+	// by name, so that the linker could leave none out of the program.
+	root.Flags().BoolVar(&tellVersion, "version", false, "version for coordinator")
 	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "log what happens to standard error")
 	root.AddCommand(
 		p.mcpCommand(),

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"browser-coordinator/cdpproxy"
@@ -56,7 +57,7 @@ const nesting = 4
 // whose parameters cannot be read for sure is taken for the worst.
 func Classify(method string, params json.RawMessage) Command {
 	for range nesting {
-		e := methods[method]
+		e := methods()[method]
 		if e == nil {
 			return Command{Method: method, Class: Acts}
 		}
@@ -131,15 +132,14 @@ type entry struct {
 //go:embed methods.txt
 var table string
 
-var methods = mustParse(table)
-
-func mustParse(table string) map[string]*entry {
+// methods is the table, read when the first message is looked at.
+var methods = sync.OnceValue(func() map[string]*entry {
 	m, err := parse(table)
 	if err != nil {
-		panic(err)
+		panic(err) // it is in the binary
 	}
 	return m
-}
+})
 
 func parse(table string) (map[string]*entry, error) {
 	classes := map[string]Class{"reads": Reads, "acts": Acts, "ends": Ends}
@@ -175,4 +175,4 @@ func parse(table string) (map[string]*entry, error) {
 }
 
 // Methods are all methods of the table, sorted.
-func Methods() []string { return slices.Sorted(maps.Keys(methods)) }
+func Methods() []string { return slices.Sorted(maps.Keys(methods())) }

@@ -3,6 +3,7 @@ package access
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // conditions are the parameters with which a command reads that acts otherwise.
@@ -51,7 +52,7 @@ func isKnown(code string) bool {
 	if len(code) > knownBytes {
 		return false
 	}
-	code = sourceURL.ReplaceAllString(code, "")
+	code = sourceURL().ReplaceAllString(code, "")
 	switch strings.Join(strings.Fields(code), " ") {
 	case "document.title", "document.location.toString()", "location.href", // chromedp
 		"() => { return document.title; }": // Puppeteer
@@ -61,12 +62,14 @@ func isKnown(code string) bool {
 }
 
 // sourceURL names code for debuggers; it stands in a line of its own.
-var sourceURL = regexp.MustCompile(`\n//# sourceURL=[^\r\n\x{2028}\x{2029}]*\n?$`)
+var sourceURL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\n//# sourceURL=[^\r\n\x{2028}\x{2029}]*\n?$`)
+})
 
 // isEmpty: no code, or nothing but its name.
 func isEmpty(args arguments) bool {
 	source, ok := args.text("source")
-	return ok && len(source) < knownBytes && strings.TrimSpace(sourceURL.ReplaceAllString("\n"+source, "")) == ""
+	return ok && len(source) < knownBytes && strings.TrimSpace(sourceURL().ReplaceAllString("\n"+source, "")) == ""
 }
 
 // isUnchanged: nothing but the request's id.

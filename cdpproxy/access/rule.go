@@ -97,7 +97,7 @@ const onlyHuman = "it would end the browser, or let a page do so, for the human 
 
 // Judge is for cdpproxy.
 func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
-	e := methods[m.Method]
+	e := methods()[m.Method]
 	if e != nil && e.class == Reads {
 		return cdpproxy.Verdict{}
 	}

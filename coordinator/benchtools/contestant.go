@@ -63,7 +63,7 @@ func (c *contestant) memory() float64 {
 	if c.server == nil {
 		return 0
 	}
-	return c.server.memory()
+	return c.server.memory(resident)
 }
 
 // restful is a screenshot of a page on which nothing has just been done: who

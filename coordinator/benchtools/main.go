@@ -115,7 +115,8 @@ func measureStarts(ctx context.Context, table *table, kinds []contender, starts 
 			err = s.listTools(ctx)
 			took := time.Since(began)
 			table.add("start to tools/list, ms", k.name, milliseconds(took))
-			table.add("idle memory, MB", k.name, s.memory())
+			table.add("idle memory, MB", k.name, s.memory(resident))
+			table.add("its own part of it, MB", k.name, s.memory(itsOwn))
 			if err := errors.Join(err, s.close()); err != nil {
 				return fmt.Errorf("%s: %w", k.name, err)
 			}

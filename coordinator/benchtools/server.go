@@ -95,11 +95,19 @@ func (s *server) call(ctx context.Context, tool string, args map[string]any) (st
 
 func (s *server) close() error { return s.session.Close() }
 
-// memory is what the process and those that it started have resident, in MB, as
-// /proc tells it; 0 where there is no /proc.
-func (s *server) memory() float64 {
+// What /proc tells of memory: all pages that a process has mapped now, with those
+// of its files, which processes share and the system drops when it likes, and
+// those that are its own.
+const (
+	resident = "VmRSS"
+	itsOwn   = "RssAnon"
+)
+
+// memory is what the process and those that it started have of a kind, in MB; 0
+// where there is no /proc.
+func (s *server) memory(kind string) float64 {
 	parents := map[int]int{}
-	resident := map[int]float64{}
+	sizes := map[int]float64{}
 	files, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -113,14 +121,14 @@ func (s *server) memory() float64 {
 			switch {
 			case name == "PPid":
 				parents[pid], _ = strconv.Atoi(fields[0])
-			case name == "VmRSS":
+			case name == kind:
 				kilobytes, _ := strconv.ParseFloat(fields[0], 64)
-				resident[pid] = kilobytes / 1024
+				sizes[pid] = kilobytes / 1024
 			}
 		}
 	}
 	var sum float64
-	for pid, size := range resident {
+	for pid, size := range sizes {
 		for p := pid; p > 1; p = parents[p] {
 			if p == s.cmd.Process.Pid {
 				sum += size

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -206,13 +207,15 @@ func refusal(c command, reason string) json.RawMessage {
 
 // made are the words that programs make anew at each run: 32 hexadecimal digits,
 // as Playwright's and Chromium's ids are, and UUIDs.
-var made = regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{32}`)
+var made = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{32}`)
+})
 
 // alike says whether two values differ in nothing but made words.
 func (p *play) alike(recorded, live any) bool {
 	a, errA := json.Marshal(recorded)
 	b, errB := json.Marshal(live)
-	return errA == nil && errB == nil && made.ReplaceAllString(string(a), "#") == made.ReplaceAllString(string(b), "#")
+	return errA == nil && errB == nil && made().ReplaceAllString(string(a), "#") == made().ReplaceAllString(string(b), "#")
 }
 
 // learn notes which of the client's made words stand for which recorded ones.
@@ -222,7 +225,7 @@ func (p *play) learn(recorded, live any) {
 	if errA != nil || errB != nil {
 		return
 	}
-	words, now := made.FindAllString(string(a), -1), made.FindAllString(string(b), -1)
+	words, now := made().FindAllString(string(a), -1), made().FindAllString(string(b), -1)
 	if len(words) != len(now) {
 		return
 	}
@@ -244,7 +247,7 @@ func (p *play) word(s string) string {
 func (p *play) translate(s step) json.RawMessage {
 	text := string(s.message)
 	if len(p.words) > 0 {
-		text = made.ReplaceAllStringFunc(text, p.word)
+		text = made().ReplaceAllStringFunc(text, p.word)
 	}
 	if s.command.Method != "" || len(s.command.ID) == 0 {
 		return json.RawMessage(text)

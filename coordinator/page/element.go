@@ -61,7 +61,7 @@ func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 		return nil, 0, err
 	}
 	// Not waited for: what is run in the world comes behind it.
-	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: library, ContextID: r.ExecutionContextID, Silent: new(true)})
+	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: library(), ContextID: r.ExecutionContextID, Silent: new(true)})
 	if err != nil {
 		return nil, 0, err
 	}

@@ -3,6 +3,7 @@ package page
 import (
 	"embed"
 	"strings"
+	"sync"
 )
 
 //go:embed script
@@ -10,8 +11,9 @@ var scripts embed.FS
 
 // library defines our functions in an isolated world, one for each file in
 // script. They are defined once for each document, so that the browser compiles
-// and optimizes them once and a call is small.
-var library = makeLibrary()
+// and optimizes them once and a call is small. It is put together at the first
+// use: many coordinators wait for their first call for long, and many in vain.
+var library = sync.OnceValue(makeLibrary)
 
 func makeLibrary() string {
 	files, err := scripts.ReadDir("script")

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -190,8 +191,10 @@ func (p *Page) revive() {
 }
 
 var (
-	schemePattern = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`)
-	opaquePattern = regexp.MustCompile(`^(?i:about|data|blob|javascript|view-source|chrome|mailto):`)
+	schemePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`) })
+	opaquePattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:about|data|blob|javascript|view-source|chrome|mailto):`)
+	})
 )
 
 // normalizeURL adds the scheme that a person leaves out; a path is relative to
@@ -201,7 +204,7 @@ func normalizeURL(address, current string) (string, error) {
 	switch {
 	case address == "":
 		return "", errors.New("navigate: the URL is empty")
-	case schemePattern.MatchString(address), opaquePattern.MatchString(address):
+	case schemePattern().MatchString(address), opaquePattern().MatchString(address):
 		return address, nil
 	case strings.HasPrefix(address, "//"):
 		return "https:" + address, nil

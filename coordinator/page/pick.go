@@ -247,7 +247,7 @@ func (p *Page) locateComponent(ctx context.Context, c *Component) {
 	ctx, cancel := context.WithTimeout(ctx, mapPatience)
 	defer cancel()
 	for call := range strings.Lines(c.Stack) {
-		at := inScript.FindString(call)
+		at := inScript().FindString(call)
 		if at == "" {
 			continue
 		}

@@ -52,7 +52,7 @@ const (
 )
 
 // inScript finds places in the text of a stack.
-var inScript = regexp.MustCompile(`(?:https?|file)://[^\s()"']+?:\d+:\d+`)
+var inScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:https?|file)://[^\s()"']+?:\d+:\d+`) })
 
 // Locate replaces the places in messages, and in the stacks in their texts, by
 // those in the workspace's files, as far as source maps and file names tell them.
@@ -69,7 +69,7 @@ func (p *Page) Locate(ctx context.Context, messages []Message) []Message {
 		if m.URL != "" && m.Line > 0 {
 			messages[i].Place, _ = p.locate(ctx, m.URL, m.Line, max(m.Column, 1))
 		}
-		messages[i].Text = inScript.ReplaceAllStringFunc(m.Text, func(at string) string {
+		messages[i].Text = inScript().ReplaceAllStringFunc(m.Text, func(at string) string {
 			address, line, column := splitPlace(at)
 			if place, ok := p.locate(ctx, address, line, column); ok {
 				return place

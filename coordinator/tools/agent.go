@@ -25,8 +25,9 @@ import (
 type Server struct {
 	options Options
 	mcp     *mcp.Server
-	names   []string     // of our tools
-	added   *addedServer // nil: none
+	names   []string      // of our tools
+	added   *addedServer  // nil: none
+	listed  chan struct{} // closed when the tools were listed for the first time
 
 	mu     sync.Mutex // guards agents, each agent's joined, and guards
 	agents map[*mcp.ServerSession]*agent

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -84,7 +86,7 @@ func NewServer(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{options: o, agents: map[*mcp.ServerSession]*agent{}, guards: map[*registry.Source]*access.Guard{}}
+	s := &Server{options: o, listed: make(chan struct{}), agents: map[*mcp.ServerSession]*agent{}, guards: map[*registry.Source]*access.Guard{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{
 		Name: "browser-coordinator", Title: "Browser Coordinator", Version: o.Version,
 	}, &mcp.ServerOptions{
@@ -99,7 +101,7 @@ func NewServer(o Options) *Server {
 		s.mcp.AddReceivingMiddleware(o.Secrets.hideIn)
 		s.mcp.AddSendingMiddleware(o.Secrets.hideIn)
 	}
-	s.mcp.AddReceivingMiddleware(s.listen, shorten)
+	s.mcp.AddReceivingMiddleware(s.listen, s.noteListed(), shorten)
 	s.addWindowTools()
 	s.addSeeTools()
 	s.addReadTools()
@@ -139,13 +141,35 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 	defer func() { stop(); <-followed }()
 	ended := make(chan error, 1)
 	go s.wait(session, ended)
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		session.Close()
-		<-ended
-		return context.Cause(ctx)
+	started := s.listed
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			session.Close()
+			<-ended
+			return context.Cause(ctx)
+		case <-started:
+			// Most of what the start has used is never used again, and there may be
+			// long nothing to do: Go would keep it.
+			debug.FreeOSMemory()
+			started = nil
+		}
+	}
+}
+
+// noteListed is the middleware that closes listed when the tools have been listed
+// for the first time, with which a host's start ends.
+func (s *Server) noteListed() mcp.Middleware {
+	var once sync.Once
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				defer once.Do(func() { close(s.listed) })
+			}
+			return next(ctx, method, req)
+		}
 	}
 }
 
