@@ -1,11 +1,13 @@
 // Agents find this window: the entry that the extension writes for them, the server that it offers to the
 // editor's own, and the terminals' environment.
-import { readFile } from "node:fs/promises";
+import { readFileSync, writeFileSync } from "node:fs";
+import { readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { BrowserContext } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
 import { untilPresent } from "./support/files";
+import { marked, markVariable } from "./support/processes";
 import { openShop, type Shop } from "./support/shop";
 import { addressOf } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
@@ -18,6 +20,8 @@ let window: Workbench;
 beforeAll(async () => {
   screen = await openScreen(run);
   shop = await openShop(run, "grocer");
+  const servers = { bystander: { command: run.coordinator, args: ["mcp", "--caps", "network"] } };
+  writeFileSync(join(shop.folder, ".vscode", "mcp.json"), JSON.stringify({ servers }));
   window = await Workbench.open(run, screen, `folder=${shop.folder}`);
   await untilPresent(await addressOf(run, shop.folder));
 });
@@ -38,6 +42,29 @@ async function choose(program: string): Promise<void> {
   const rows = window.page.locator(".quick-input-list .monaco-list-row");
   await rows.filter({ hasText: program }).first().waitFor();
   await window.page.keyboard.press("Enter");
+}
+
+/** Starts an MCP server of the editor's list. */
+async function startServer(name: string): Promise<void> {
+  const row = (text: string) => window.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first();
+  await window.command("MCP: List Servers");
+  await row(name).waitFor();
+  await row(name).click();
+  await row("Start Server").waitFor();
+  await row("Start Server").click();
+}
+
+/** The coordinator that the editor has started with these arguments. The system has no event for its start. */
+async function started(args: string[]): Promise<number> {
+  const line = [run.coordinator, ...args, ""].join("\0");
+  const mark = run.env[markVariable] ?? "";
+  const ours = () => marked(mark).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8") === line);
+  await expect.poll(ours, { timeout: 40_000 }).toHaveLength(1);
+  return ours()[0] as number;
+}
+
+function environment(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
 }
 
 test("Claude Code is set up: shown first, written when the human says so, and it works", async () => {
@@ -71,11 +98,18 @@ test("a second time there is nothing to write", async () => {
   await window.page.locator(".notification-toast", { hasText: "has the entry already" }).waitFor();
 });
 
-test("the editor's own agents are offered the server", async () => {
-  await window.command("MCP: List Servers");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Browser Coordinator" }).first().waitFor();
+test("the editor's own agents are offered the server, which starts in the folder and knows the window", async () => {
+  await startServer("Browser Coordinator");
   await window.screenshot("mcp-offer");
-  await window.press("Escape");
+  const server = await started(["mcp"]);
+  expect(await readlink(`/proc/${server}/cwd`)).toBe(shop.folder);
+  expect(environment(server)).toContain(`BROWSER_COORDINATOR_WORKSPACE=${shop.folder}`);
+});
+
+test("an MCP server of the user's own, started by the editor, knows the window too", async () => {
+  await startServer("bystander");
+  const server = await started(["mcp", "--caps", "network"]);
+  expect(environment(server)).toContain(`BROWSER_COORDINATOR_WORKSPACE=${shop.folder}`);
 });
 
 test("a terminal of the window tells its agents which window is theirs", async () => {
