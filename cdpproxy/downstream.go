@@ -4,12 +4,15 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // downstream is the way to the client: the browser's bytes as they come and,
 // between two of their frames, what the endpoint itself has to say.
 type downstream struct {
+	messages *atomic.Uint64 // the browser's so far
+
 	mu      sync.Mutex // guards the fields that follow
 	out     *sender
 	frames  frameScanner
@@ -32,6 +35,7 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	d.ear.hear(d.frames, data)
 	if last || len(d.pending) > 0 {
 		n := d.frames.finish(data)
+		d.messages.Store(d.frames.messages)
 		if err := d.send(data[:n]); err != nil {
 			return err
 		}
@@ -42,6 +46,7 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	}
 	before := d.frames
 	d.frames.scan(data)
+	d.messages.Store(d.frames.messages)
 	err := d.send(data)
 	if errors.Is(err, errTooSlow) {
 		d.frames = before

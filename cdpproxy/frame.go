@@ -30,6 +30,8 @@ type frameScanner struct {
 	have    int    // bytes of header seen; 0 between frames and in a payload
 	remain  uint64 // bytes of payload to come
 	closing bool   // a close frame has begun
+
+	messages uint64 // whose last frame has begun
 }
 
 // scan advances over b.
@@ -55,6 +57,9 @@ func (s *frameScanner) frame(b []byte) int {
 		}
 		s.remain = payloadLength(s.header[:s.have])
 		s.closing = s.closing || s.header[0]&0x0f == opClose
+		if s.header[0]&0x88 == 0x80 { // the last frame of data
+			s.messages++
+		}
 		s.have = 0
 		if s.remain == 0 {
 			return n

@@ -54,6 +54,7 @@ func (g *gate) feed(b []byte) error {
 
 func (g *gate) judge(msg *message) error {
 	defer msg.free()
+	g.relay.messagesUp.Add(1)
 	g.relay.proxy.taps.hear(g.relay.who, FromClient, msg.text)
 	m := &g.message
 	m.Client = g.relay.who

@@ -307,7 +307,7 @@ func TestHeaders(t *testing.T) {
 func TestStatusPage(t *testing.T) {
 	c := sharedChromium(t)
 	src := newSource(c.url)
-	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: "Press F5."})
+	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: "Press F5.", Rule: passAll{}})
 	_, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://evil.example"}}})
 	if err == nil {
 		t.Fatal("a foreign origin got in")
@@ -317,7 +317,7 @@ func TestStatusPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.CloseNow()
-	call(t, conn, getVersion)
+	reply := call(t, conn, getVersion)
 
 	ctx, cancel := remote.NewAllocator(testContext(t), c.url, remote.NoModifyURL)
 	defer cancel()
@@ -335,13 +335,24 @@ func TestStatusPage(t *testing.T) {
 		return text
 	}
 	got := read()
-	for _, want := range []string{"http://" + addr + "/" + token, `browser "first"`, "Connected now: 1", "<b>Agent</b>", "/devtools/browser/x", "Requests refused: 1"} {
+	for _, want := range []string{
+		"http://" + addr + "/" + token, `browser "first"`, "Connected now: 1", "<b>Agent</b>", "/devtools/browser/x",
+		fmt.Sprintf("1 message, %d B", len(getVersion)+6), // header and mask
+		fmt.Sprintf("1 message, %d B", len(reply)+4),      // header
+		"Clients: 1.", "Changes of the browser: 0.", "Requests refused: 1.",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q on the page:\n%s", want, got)
 		}
 	}
 	src.set("", "")
-	if got := read(); !strings.Contains(got, "no browser now") || !strings.Contains(got, "Press F5.") {
-		t.Errorf("without a browser:\n%s", got)
+	if _, _, err := conn.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Fatal(err)
+	}
+	got = read()
+	for _, want := range []string{"no browser now", "Press F5.", "Changes of the browser: 1."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("without a browser no %q on the page:\n%s", want, got)
+		}
 	}
 }

@@ -41,7 +41,9 @@ type relay struct {
 	gate *gate       // set by start; nil without a rule
 	deaf bool        // the browser takes no more of what the client says
 
-	bytesUp, bytesDown atomic.Uint64
+	// For the status page. Messages of the client are known only where there is
+	// a rule.
+	bytesUp, bytesDown, messagesUp, messagesDown atomic.Uint64
 
 	// Bytes that came with a handshake, to be forwarded first.
 	fromClient, fromBrowser []byte
@@ -123,8 +125,9 @@ func (r *relay) cut() {
 // start begins to relay, once the client has its answer.
 func (r *relay) start() {
 	r.down = &downstream{
-		out: &sender{limit: r.proxy.opts.MaxBuffered},
-		ear: listener{taps: &r.proxy.taps, client: r.who},
+		messages: &r.messagesDown,
+		out:      &sender{limit: r.proxy.opts.MaxBuffered},
+		ear:      listener{taps: &r.proxy.taps, client: r.who},
 	}
 	if rule := r.proxy.opts.Rule; rule != nil {
 		r.gate = newGate(r, rule)

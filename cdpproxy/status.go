@@ -57,7 +57,7 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 		s.Clients = append(s.Clients, statusClient{
 			Number: rel.who.Number, Agent: rel.who.UserAgent, Path: rel.who.Path, Browser: rel.browser.label(),
 			Since: now.Sub(rel.who.Since).Round(time.Second).String(),
-			Up:    size(rel.bytesUp.Load()), Down: size(rel.bytesDown.Load()),
+			Up:    p.sent(rel), Down: traffic(rel.messagesDown.Load(), rel.bytesDown.Load()),
 		})
 	}
 	p.mu.Unlock()
@@ -110,6 +110,21 @@ func (s *status) html() string {
 	write("<p>Clients: %v. Changes of the browser: %v. Requests refused: %v.</p>\n", s.Served, s.Browsers, s.Refusals)
 	write("<p>Reload this page to see it as it is then.</p>\n</html>\n")
 	return page.String()
+}
+
+// sent is what a client has said. Without a rule its messages are not read.
+func (p *Proxy) sent(r *relay) string {
+	if p.opts.Rule == nil {
+		return size(r.bytesUp.Load())
+	}
+	return traffic(r.messagesUp.Load(), r.bytesUp.Load())
+}
+
+func traffic(messages, bytes uint64) string {
+	if messages == 1 {
+		return "1 message, " + size(bytes)
+	}
+	return fmt.Sprintf("%d messages, %s", messages, size(bytes))
 }
 
 // size is a number of bytes for people.
