@@ -2,12 +2,14 @@ package cdpproxy_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,6 +183,59 @@ func TestManyClientsRestart(t *testing.T) {
 	for range clients {
 		if err := <-errs; err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestManyClientsOldBrowser: hundreds of clients connect while the browser that
+// they begin with is killed and another takes its place. Nobody is refused;
+// whoever had the old one is told so, and connects again.
+func TestManyClientsOldBrowser(t *testing.T) {
+	const clients = 500
+	old, next := newChromium(t), sharedChromium(t)
+	src := newSource(old.url)
+	_, addr := serve(t, src, nil)
+	ctx := testContext(t)
+	var served atomic.Int32 // by the old one
+	errs := make(chan error, clients)
+	for range clients {
+		go func() { errs <- untilServed(ctx, addr, next.browser.PID(), &served) }()
+	}
+	for served.Load() < 20 && ctx.Err() == nil {
+		runtime.Gosched()
+	}
+	old.kill()
+	src.set("next", next.url)
+	for range clients {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("the old browser served %d of %d first", served.Load(), clients)
+}
+
+// untilServed connects until the browser that is that process has answered. others counts the
+// answers of another one, whose end the client awaits.
+func untilServed(ctx context.Context, addr string, pid int, others *atomic.Int32) error {
+	for {
+		c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/old", nil)
+		if err != nil {
+			return err
+		}
+		c.SetReadLimit(-1)
+		_ = c.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"SystemInfo.getProcessInfo"}`)) // Read tells
+		_, answer, err := c.Read(ctx)
+		if err == nil && strings.Contains(string(answer), fmt.Sprintf(`"id":%d,`, pid)) {
+			return c.CloseNow()
+		}
+		if err == nil {
+			others.Add(1)
+			_, _, err = c.Read(ctx)
+		}
+		c.CloseNow()
+		var closed websocket.CloseError
+		if !errors.As(err, &closed) || !strings.Contains(closed.Reason, `browser "first"`) {
+			return fmt.Errorf("a client of the old browser is told %w", err)
 		}
 	}
 }

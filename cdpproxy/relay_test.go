@@ -73,9 +73,18 @@ func page(t *testing.T, addr string) *websocket.Conn {
 	return dial(t, addr, "/devtools/page/"+openTab(t, addr))
 }
 
-// TestLargeMessages: what Chromium accepts and sends, the relay carries whole.
+// TestLargeMessages: what Chromium accepts and sends, the relay carries whole,
+// also where a rule reads it.
 func TestLargeMessages(t *testing.T) {
-	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
+		t.Run(name, func(t *testing.T) {
+			_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+			largeMessages(t, addr)
+		})
+	}
+}
+
+func largeMessages(t *testing.T, addr string) {
 
 	// Chromium takes messages of just under 100 MiB.
 	const most = 99 << 20

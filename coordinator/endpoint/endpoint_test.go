@@ -339,3 +339,20 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("after all have left: %+v, %v", addr, err)
 	}
 }
+
+// TestBothAddresses: the endpoint answers on 127.0.0.1 and on ::1.
+func TestBothAddresses(t *testing.T) {
+	state(t)
+	ln, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("this machine has no ::1: ", err)
+	}
+	ln.Close()
+	e := serve(t, hash, "both")
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(e.URL(), "http://"))
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		if says := who(t, "http://"+net.JoinHostPort(host, port)); !strings.Contains(says, "this is both") {
+			t.Errorf("%s: %s", host, says)
+		}
+	}
+}
