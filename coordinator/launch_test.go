@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -65,15 +66,44 @@ func TestLaunchOfTheWindow(t *testing.T) {
 	if got := titles(t, serving.first); !slices.Contains(got, "Sample") {
 		t.Errorf("the pages are %q: not the window's browser", got)
 	}
+	if n := e.debuggingStarted(); n != 1 {
+		t.Errorf("debugging was started %d times", n)
+	}
+}
+
+// TestLaunchWhereTheWindowCannot: a window without a launch configuration for a
+// browser, or with several, refuses; then a browser of our own serves.
+func TestLaunchWhereTheWindowCannot(t *testing.T) {
+	dir := t.TempDir()
+	e := openEditor(t, dir)
+	if err := e.server.SetState(vscodeipc.State{}); err != nil {
+		t.Fatal(err)
+	}
+	e.on(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
+		return nil, errors.New("there are several launch configurations for a browser: Shop, Shop (staging)")
+	})
+	serving := start(t, dir, "serve", "--launch", "--workspace", e.folder)
+	if seen := browsersOf(t, serving.first, 20); len(seen) != 1 || seen[0] == "" {
+		t.Fatalf("20 clients at once had the browsers %q", seen)
+	}
+	if got := titles(t, serving.first); len(got) == 0 || slices.Contains(got, "Sample") {
+		t.Errorf("the pages are %q: not those of a browser of its own", got)
+	}
+	if n := e.debuggingStarted(); n != 1 {
+		t.Errorf("the window was asked %d times", n)
+	}
+	serving.stop(t)
+}
+
+// debuggingStarted is how often the window was asked to start debugging.
+func (e *editor) debuggingStarted() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	starts := 0
+	n := 0
 	for _, c := range e.calls {
 		if c.Command == vscodeipc.CommandDebugStart {
-			starts++
+			n++
 		}
 	}
-	if starts != 1 {
-		t.Errorf("debugging was started %d times", starts)
-	}
+	return n
 }
