@@ -70,7 +70,7 @@ var errChanged = errors.New("the browser was replaced meanwhile")
 func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Browser) error) *refusal {
 	hold, cancel := context.WithTimeout(ctx, max(p.opts.HoldTimeout, 0))
 	defer cancel()
-	told := p.opts.Wanted == nil || p.opts.HoldTimeout <= 0
+	told := p.opts.Wanted == nil
 	for {
 		b, changed := p.source.Browser()
 		var err error

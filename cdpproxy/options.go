@@ -33,8 +33,8 @@ type Options struct {
 	// HoldTimeout is how long a client waits for a browser to come.
 	// Zero: DefaultHold. NoHold: not at all.
 	HoldTimeout time.Duration
-	// Wanted is called for each client that begins to wait for a browser. It must
-	// not block. Nil: nobody is told.
+	// Wanted is called for each client that finds no browser, also where it is
+	// not held. It must not block. Nil: nobody is told.
 	Wanted func()
 	// NoBrowserHelp is added to the answer when there is no browser: what a
 	// person should start.

@@ -17,11 +17,16 @@ import (
 // guardFlags are what the commands that serve an endpoint let a person choose.
 type guardFlags struct {
 	requireToken, allowClose bool
+	hold                     hold
+	allowOrigins             origins
 }
 
 func (f *guardFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, "let CDP clients in by the secret token only, also those of the same user")
 	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "let CDP clients close the browser (Browser.close) for everyone")
+	f.hold = hold(cdpproxy.DefaultHold)
+	cmd.Flags().Var(&f.hold, "hold", "how long a CDP client waits for a browser where there is none; 0: not at all")
+	cmd.Flags().Var(&f.allowOrigins, "allow-origin", "let in what pages of this `origin` ask, for example https://tool.example (repeatable)")
 }
 
 // url is the address for clients, with the token where they need it.
@@ -60,6 +65,8 @@ func (p *program) serveEndpoint(ctx context.Context, workspace string, source *r
 		Proxy: cdpproxy.Options{
 			NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %[1]s`.", workspace),
 			RequireToken:  guard.requireToken,
+			AllowOrigins:  guard.allowOrigins,
+			HoldTimeout:   guard.hold.timeout(),
 			Rule:          g.rule,
 			Watcher:       g.rule,
 			Wanted:        wanted,
