@@ -240,6 +240,11 @@ func TestLeftoversOfTheDead(t *testing.T) {
 	theirs := filepath.Join(dir, fmt.Sprintf(".bind-%d-00000000", gone.Process.Pid))
 	deadSocket(t, ours)
 	deadSocket(t, theirs)
+	folder, full := filepath.Join(dir, fmt.Sprintf(".bind-%d-00000001", gone.Process.Pid)), filepath.Join(dir, fmt.Sprintf(".bind-%d-00000002", gone.Process.Pid))
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.Mkdir(full, 0o700), os.WriteFile(filepath.Join(full, "notes"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	deadSocket(t, filepath.Join(folder, "s"))
 	probe(t, &vscodeipc.ProbeOptions{DryRun: true})
 	if _, err := os.Lstat(theirs); err != nil {
 		t.Errorf("a dry run: %v", err)
@@ -247,6 +252,12 @@ func TestLeftoversOfTheDead(t *testing.T) {
 	probe(t, nil)
 	if _, err := os.Lstat(theirs); err == nil {
 		t.Error("the dead one's leftover stays")
+	}
+	if _, err := os.Lstat(folder); err == nil {
+		t.Error("the folder that it made its socket in stays")
+	}
+	if _, err := os.Lstat(full); err != nil {
+		t.Errorf("a folder with more than a socket: %v", err)
 	}
 	if _, err := os.Lstat(ours); err != nil {
 		t.Errorf("what a living process made: %v", err)

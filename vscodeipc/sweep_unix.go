@@ -75,9 +75,13 @@ func sweepLeftovers(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		err = os.Remove(filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		if e.IsDir() {
+			_ = os.Remove(filepath.Join(path, "s")) // the socket that was made there, if it came so far
+		}
+		err = os.Remove(path)
 		lock.unlock()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 			return err
 		}
 	}

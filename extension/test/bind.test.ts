@@ -36,6 +36,25 @@ test("a window's directory and socket are its user's alone", async () => {
   expect(readdirSync(dirname(address))).toEqual([`ipc-${key}.sock`]);
 });
 
+test("a socket cannot be reached by others at any time, whatever the umask", async () => {
+  const around = await surroundings();
+  const umask = process.umask(0);
+  onTestFinished(() => void process.umask(umask));
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  const modes: Record<string, number> = {};
+  // As soon as the socket is there, and before anything else is done with it.
+  server.once("listening", () => {
+    const dir = directory(around);
+    for (const name of readdirSync(dir)) modes[name] = lstatSync(join(dir, name)).mode & 0o777;
+  });
+  const { address } = await bind(server, key, around);
+  expect(Object.keys(modes)).toEqual([expect.stringMatching(/^\.bind-\d+-[0-9a-f]{8}$/), ".lock"]);
+  expect(Object.values(modes)).toEqual([0o700, 0o600]);
+  expect(lstatSync(address).mode & 0o777).toBe(0o600);
+  expect(process.umask()).toBe(0); // the process's own is not touched
+});
+
 test("closing removes the socket and leaves nothing", async () => {
   const { server, address } = await serve();
   await server.close();

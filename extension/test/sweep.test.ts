@@ -20,15 +20,20 @@ test("a window that starts removes dead windows' sockets and leftovers, and noth
   const pid = await deadSocket(
     ...[name(1), "ipc-pid-7-2.sock", "postgres.sock", "ipc-0123.sock"].map((each) => join(dir, each)),
   );
-  const gone = [name(1), "ipc-pid-7-2.sock", `.bind-${pid}-00000000`, `.gone-${pid}-0123abcd`];
+  const gone = [name(1), "ipc-pid-7-2.sock", `.bind-${pid}-00000000`, `.gone-${pid}-0123abcd`, `.bind-${pid}-00000001`];
   writeFileSync(join(dir, `.bind-${pid}-00000000`), "");
   writeFileSync(join(dir, `.gone-${pid}-0123abcd`), "");
+
+  mkdirSync(join(dir, `.bind-${pid}-00000001`)); // died while it bound
+  await deadSocket(join(dir, `.bind-${pid}-00000001`, "s"));
 
   await stoppedSocket(join(dir, name(2)));
   writeFileSync(join(dir, name(3)), "a file");
   symlinkSync(join(dir, "postgres.sock"), join(dir, name(4)));
   mkdirSync(join(dir, name(5)));
   writeFileSync(join(dir, `.bind-${process.pid}-00000000`), "of a process that runs");
+  mkdirSync(join(dir, `.bind-${pid}-00000002`));
+  writeFileSync(join(dir, `.bind-${pid}-00000002`, "notes"), "no socket's folder");
   writeFileSync(join(dir, `.bind-${pid}-xyz`), "not the form");
   const before = readdirSync(dir);
 

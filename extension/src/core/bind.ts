@@ -1,10 +1,10 @@
 // Takes a window's address and gives it back.
 // Obeys specs/window-protocol/README.md sections 2.1 and 2.3.
-import { chmod, link, lstat, mkdir, unlink } from "node:fs/promises";
+import { chmod, link, lstat, mkdir, rmdir, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { basename, join } from "node:path";
 import { directory, isName, names, type Surroundings } from "./address";
-import { leadsTo, momentary, removeSeen, type Seen } from "./file";
+import { leadsTo, momentary, newSocket, removeSeen, type Seen } from "./file";
 import { locked } from "./lock";
 import { code } from "./log";
 
@@ -24,9 +24,14 @@ export async function bind(server: Server, key: string, around: Surroundings): P
   const dir = directory(around);
   await prepare(dir, around.uid);
   return locked(dir, async () => {
-    const temporary = momentary(dir, "bind");
-    await listen(server, temporary);
+    // A socket is made with the umask's mode, and the umask is the whole process's: narrowing it for a
+    // moment would narrow what other extensions make meanwhile. So it is made in a folder of its own,
+    // which is private from its first moment, and has its mode before it has a name outside.
+    const folder = momentary(dir, "bind");
+    await mkdir(folder, { mode: 0o700 });
+    const temporary = join(folder, newSocket);
     try {
+      await listen(server, temporary);
       await chmod(temporary, 0o600);
       const seen = await lstat(temporary, { bigint: true });
       for (const name of names(key, around.platform)) {
@@ -41,6 +46,7 @@ export async function bind(server: Server, key: string, around: Surroundings): P
       throw error;
     } finally {
       await unlink(temporary).catch(() => {});
+      await rmdir(folder).catch(() => {});
     }
   });
 }

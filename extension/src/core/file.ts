@@ -28,6 +28,9 @@ export function momentary(dir: string, kind: "bind" | "gone"): string {
   return join(dir, `.${kind}-${process.pid}-${randomBytes(4).toString("hex")}`);
 }
 
+/** The socket's name in the momentary folder that it is made in. */
+export const newSocket = "s";
+
 /** The pid of the process that uses a momentary name; undefined for any other name. */
 export function leftBy(name: string): number | undefined {
   const pid = /^\.(?:bind|gone)-([1-9][0-9]{0,9})-[0-9a-f]{8}$/.exec(name)?.[1];

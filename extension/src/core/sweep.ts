@@ -4,7 +4,7 @@ import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isName } from "./address";
 import { connectError, deleteStale } from "./bind";
-import { leftBy } from "./file";
+import { leftBy, newSocket } from "./file";
 import { isRunning, locked } from "./lock";
 import { code } from "./log";
 
@@ -55,8 +55,12 @@ async function removeLeftover(path: string, uid: number): Promise<boolean> {
   try {
     const stat = await lstat(path);
     if (stat.uid !== uid) return false;
-    if (stat.isDirectory()) await rmdir(path);
-    else await unlink(path);
+    if (stat.isDirectory()) {
+      await unlink(join(path, newSocket)).catch(() => {}); // it may have died before
+      await rmdir(path);
+    } else {
+      await unlink(path);
+    }
     return true;
   } catch (error) {
     if (code(error) === "ENOENT" || code(error) === "ENOTEMPTY") return false;
