@@ -1,13 +1,12 @@
 // Once for a whole run: the packaged extension in a real VS Code, in folders that are gone afterwards.
-import { execFileSync, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { installed, setUp } from "./setup.mjs";
+import { codeServer, placesOf, startServer } from "./support/codeserver";
 import { endMarked, markVariable, newMark } from "./support/processes";
 
 export interface Run {
@@ -102,8 +101,8 @@ async function start(root: string, mark: string): Promise<Run> {
   if (!process.env.BROWSER_COORDINATOR_PROGRAM) goBuild(coordinator, "./coordinator");
   goBuild(chromedp, "./extension/e2e/clients/chromedp");
 
-  const config = join(folder("config"), "code-server.yaml");
-  writeFileSync(config, "auth: none\n");
+  writeFileSync(join(root, "config", "code-server.yaml"), "auth: none\n");
+  folder("extensions");
   const user = folder("user");
   mkdirSync(join(user, "User"));
   writeFileSync(join(user, "User", "settings.json"), JSON.stringify(settings));
@@ -111,32 +110,17 @@ async function start(root: string, mark: string): Promise<Run> {
   mkdirSync(join(user, "Machine"));
   const machine = { "browserCoordinator.coordinatorPath": coordinator };
   writeFileSync(join(user, "Machine", "settings.json"), JSON.stringify(machine));
-  const places = ["--config", config, "--user-data-dir", user, "--extensions-dir", folder("extensions")];
-  const codeServer = join(installed, "node_modules", ".bin", "code-server");
-  execFileSync(codeServer, [...places, "--install-extension", packed], { env, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(codeServer, [...placesOf(root, user), "--install-extension", packed], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
 
-  const flags = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
-  const url = await listening(codeServer, [...places, ...flags, "--bind-addr", "127.0.0.1:0"], env, artifacts);
+  const { url } = await startServer({ root, env, artifacts }, user, "--disable-workspace-trust");
   return { root, url, env, sockets, browser, coordinator, chromedp, artifacts };
 }
 
 function goBuild(target: string, folder: string): void {
   execFileSync("go", ["build", "-o", target, folder], { cwd: repository, stdio: ["ignore", "inherit", "inherit"] });
-}
-
-/** Starts the server and answers its address once it listens. */
-function listening(program: string, args: string[], env: Record<string, string>, artifacts: string): Promise<string> {
-  const log = openSync(join(artifacts, "code-server.log"), "w");
-  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", log] });
-  closeSync(log);
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code) => reject(new Error(`code-server ended with ${code} before it listened`)));
-    createInterface({ input: child.stdout as Readable }).on("line", (line) => {
-      const found = /HTTP server listening on (http:\/\/127\.0\.0\.1:[0-9]+)/.exec(line)?.[1];
-      if (found) resolve(found);
-    });
-  });
 }
 
 function findBrowser(): string {

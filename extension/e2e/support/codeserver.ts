@@ -1,0 +1,38 @@
+// The real VS Code as a server, in the folders of the run.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { basename, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import type { Run } from "../global";
+import { installed } from "../setup.mjs";
+
+export const codeServer = join(installed, "node_modules", ".bin", "code-server");
+
+/** The flags for its folders; user is where settings and windows are kept. */
+export function placesOf(root: string, user: string): string[] {
+  const config = join(root, "config", "code-server.yaml");
+  return ["--config", config, "--user-data-dir", user, "--extensions-dir", join(root, "extensions")];
+}
+
+/** Starts it, and answers with its address once it listens. */
+export async function startServer(
+  { root, env, artifacts }: Pick<Run, "root" | "env" | "artifacts">,
+  user: string,
+  ...more: string[]
+): Promise<{ url: string; child: ChildProcess }> {
+  const flags = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--bind-addr", "127.0.0.1:0"];
+  const log = openSync(join(artifacts, `code-server-${basename(user)}.log`), "w");
+  const args = [...placesOf(root, user), ...flags, ...more];
+  const child = spawn(codeServer, args, { env, stdio: ["ignore", "pipe", log] });
+  closeSync(log);
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`code-server ended with ${code} before it listened`)));
+    createInterface({ input: child.stdout as Readable }).on("line", (line) => {
+      const found = /HTTP server listening on (http:\/\/127\.0\.0\.1:[0-9]+)/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+  });
+  return { url, child };
+}

@@ -1,0 +1,58 @@
+// A folder that the human does not trust yet. The run's VS Code trusts all, so this is another.
+import { once } from "node:events";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import type { BrowserContext } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { startServer } from "./support/codeserver";
+import { untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { addressOf, Listener } from "./support/socket";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+let server: Awaited<ReturnType<typeof startServer>>;
+let screen: BrowserContext;
+let shop: Shop;
+let window: Workbench;
+let listener: Listener;
+
+beforeAll(async () => {
+  const user = join(run.root, "wary");
+  for (const kind of ["User", "Machine"]) {
+    cpSync(join(run.root, "user", kind, "settings.json"), join(user, kind, "settings.json"));
+  }
+  server = await startServer(run, user);
+  screen = await openScreen(run);
+  shop = await openShop(run, "stranger");
+  window = await Workbench.open({ ...run, url: server.url }, screen, `folder=${shop.folder}`);
+});
+
+afterAll(async () => {
+  listener?.close();
+  await screen?.close();
+  await shop?.close();
+  if (!server) return;
+  const ended = once(server.child, "exit");
+  server.child.kill();
+  await ended;
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
+});
+
+test("a window that is not trusted is found, and has a browser with a port only when it is trusted", async () => {
+  await window.page.locator(".statusbar-item", { hasText: "Restricted Mode" }).waitFor();
+  const address = await addressOf(run, shop.folder);
+  await untilPresent(address);
+  listener = await Listener.dial(address);
+  const dialog = window.page.locator(".monaco-dialog-box");
+  await window.press("F5");
+  await dialog.waitFor(); // the editor itself debugs nothing before
+  await window.screenshot("trust");
+  expect(listener.state.browser).toBeNull();
+  await dialog.getByRole("button", { name: /^Trust/ }).click();
+  const { browser } = await listener.debugging((state) => state.browser !== null);
+  expect(browser?.via).toBe("injected");
+});
