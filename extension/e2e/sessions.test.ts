@@ -16,7 +16,6 @@ import { addressOf, Listener, roots } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
 
 const run = inject("run");
-const client = { id: "a1", name: "E2E agent", version: "1" };
 let screen: BrowserContext;
 let shop: Shop;
 let window: Workbench;
@@ -63,6 +62,9 @@ beforeAll(async () => {
     // A browser that crashes leaves its lock, and the next one in that profile would ask the human.
     { ...launch, name: "Crashing", userDataDir: "${workspaceFolder}/crashing-profile" },
     { ...launch, name: "Own port", port },
+    { ...launch, name: "Own argument", runtimeArgs: [...browserArgs, `--remote-debugging-port=${port}`] },
+    // js-debug's Edge on the run's browser: there is no Edge here.
+    { ...launch, name: "Edge", type: "msedge", userDataDir: "${workspaceFolder}/edge-profile" },
     { ...launch, name: "Own profile", userDataDir: false },
     { ...attach, name: "Attach", port },
     { type: "node", request: "launch", name: "Server", program: "${workspaceFolder}/server.cjs" },
@@ -93,6 +95,24 @@ test("a launch with the user's own port is left alone, and told", async () => {
   await window.debug("Own port");
   const { browser } = await listener.debugging((state) => state.browser !== null);
   expect(browser).toMatchObject({ via: "configured", url: expect.stringContaining(`:${port}/devtools/browser/`) });
+  await window.stop();
+  await listener.until(quiet);
+});
+
+test("a launch with a debugging port among the user's own arguments is left alone, and told", async () => {
+  await window.debug("Own argument");
+  const { browser } = await listener.debugging((state) => state.browser !== null);
+  expect(browser).toMatchObject({ via: "configured", url: expect.stringContaining(`:${port}/devtools/browser/`) });
+  await window.stop();
+  await listener.until(quiet);
+});
+
+test("a launch of Edge has a port added, as one of Chrome has", async () => {
+  await window.debug("Edge");
+  const state = await listener.debugging((state) => state.browser !== null);
+  expect(roots(state)).toMatchObject([{ type: "pwa-msedge" }]); // js-debug's own name for it
+  expect(state.browser?.via).toBe("injected");
+  expect((await joinBrowser(state.browser?.url)).isConnected()).toBe(true);
   await window.stop();
   await listener.until(quiet);
 });
@@ -141,16 +161,17 @@ test("without a profile folder there is no port, but the page", async () => {
 });
 
 test("of a compound's sessions the newest browser is told, and the other one when that ends", async () => {
-  await listener.call("debug.start", { client, configuration: "Both" });
+  await window.debug("Both");
   const both = await listener.debugging((state) => roots(state).length === 2 && state.browser !== null);
   const [first, second] = roots(both);
   const newest = await listener.until((state) => state.browser?.debugSession === second?.id);
   expect(newest.browser?.via).toBe("injected");
-  await listener.call("debug.stop", { client, session: second?.id });
+  const closing = await (await joinBrowser(newest.browser?.url)).newBrowserCDPSession();
+  void closing.send("Browser.close").catch(() => {}); // as the human closes its window
   const left = await listener.until((state) => roots(state).length === 1 && state.browser !== null);
   expect(left.browser?.debugSession).toBe(first?.id);
   expect(left.browser?.url).not.toBe(newest.browser?.url);
-  await listener.call("debug.stop", { client, session: first?.id });
+  await window.stop();
   await listener.until(quiet);
 });
 
