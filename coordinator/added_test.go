@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -39,7 +42,14 @@ func addedMain() {
 			f.Close()
 		}
 	}
+	hangs := os.Getenv("ADDED_HANGS") != ""
+	if hangs {
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	}
 	server.Run(context.Background(), &mcp.StdioTransport{})
+	for hangs {
+		time.Sleep(time.Hour)
+	}
 }
 
 func TestAnAddedServer(t *testing.T) {

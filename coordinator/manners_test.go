@@ -161,11 +161,14 @@ func TestEndOfInput(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		window bool
+		added  bool // a server that does not end by itself, nor when it is asked to
 		call   map[string]any
 	}{
-		{"idle, a browser of its own", false, nil},
-		{"a call hangs, a browser of its own", false, map[string]any{"name": "browser_navigate", "arguments": map[string]any{"url": hang.URL + "/hang"}}},
-		{"a call hangs in a window's", true, map[string]any{"name": "browser_evaluate", "arguments": map[string]any{"function": "() => new Promise(() => {})"}}},
+		{"idle, a browser of its own", false, false, nil},
+		{"an added server hangs at its end", true, true, nil},
+		{"an added server hangs, a browser of its own", false, true, nil},
+		{"a call hangs, a browser of its own", false, false, map[string]any{"name": "browser_navigate", "arguments": map[string]any{"url": hang.URL + "/hang"}}},
+		{"a call hangs in a window's", true, false, map[string]any{"name": "browser_evaluate", "arguments": map[string]any{"function": "() => new Promise(() => {})"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir, shop := t.TempDir(), folder(t, "shop")
@@ -173,7 +176,20 @@ func TestEndOfInput(t *testing.T) {
 			if test.window {
 				window = start(t, dir, "window", "--workspace", shop, "--headless")
 			}
-			cmd := command(t.Context(), t, dir, "mcp")
+			args := []string{"mcp"}
+			if test.added {
+				exe, err := os.Executable()
+				if err != nil {
+					t.Fatal(err)
+				}
+				added := filepath.Join(dir, "added") // the test binary goes by its name
+				if err := os.Symlink(exe, added); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("ADDED_HANGS", "yes")
+				args = append(args, "--", added, endpointPlaceholder)
+			}
+			cmd := command(t.Context(), t, dir, args...)
 			cmd.Dir = shop
 			in, err := cmd.StdinPipe()
 			if err != nil {
@@ -211,9 +227,18 @@ func TestEndOfInput(t *testing.T) {
 			send(map[string]any{"method": "notifications/initialized"})
 			send(map[string]any{"id": 2, "method": "tools/call", "params": map[string]any{"name": "browser_navigate", "arguments": map[string]any{"url": hang.URL}}})
 			answer(2)
-			browsers := childrenOf(t, cmd.Process.Pid)
-			if test.window != (len(browsers) == 0) {
-				t.Errorf("it has started %v", browsers)
+			if test.added {
+				send(map[string]any{"id": 5, "method": "tools/list"}) // starts it, where its tools are not known yet
+				answer(5)
+			}
+			children, want := childrenOf(t, cmd.Process.Pid), 0
+			for _, one := range []bool{!test.window, test.added} {
+				if one {
+					want++
+				}
+			}
+			if len(children) < want || want == 0 && len(children) > 0 {
+				t.Errorf("it has started %v, want %d", children, want)
 			}
 			if test.call != nil {
 				send(map[string]any{"id": 3, "method": "tools/call", "params": test.call})
@@ -231,9 +256,9 @@ func TestEndOfInput(t *testing.T) {
 			} else {
 				t.Logf("it ended after %v", took)
 			}
-			for _, pid := range browsers {
+			for _, pid := range children {
 				if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
-					t.Errorf("process %d of its browser is still there", pid)
+					t.Errorf("process %d, which it started, is still there", pid)
 				}
 			}
 			if window != nil {

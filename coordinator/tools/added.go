@@ -35,8 +35,9 @@ type Added struct {
 const (
 	// addedStart bounds the start of an added server: npx may have to install it.
 	addedStart = 2 * time.Minute
-	// addedEnd is how long it has to end when its input does.
-	addedEnd = time.Second
+	// addedEnd is how long it has to end when its input does, and once more when
+	// it is asked to by a signal; then it is killed. All must be over in 2 s.
+	addedEnd = 500 * time.Millisecond
 )
 
 // addedServer runs an added server when it is needed, and again when it has died.
