@@ -210,6 +210,7 @@ var pageEvents = map[string]func(*Page, cdp.Event) error{
 	runtime.ExecutionContextsCleared.Method: pageHandler((*Page).contextsCleared),
 	runtime.ConsoleAPICalled.Method:         pageHandler((*Page).consoleCalled),
 	runtime.ExceptionThrown.Method:          pageHandler((*Page).exceptionThrown),
+	debugger.ScriptParsed.Method:            pageHandler((*Page).scriptParsed),
 	debugger.Paused.Method:                  pageHandler((*Page).debuggerPaused),
 	network.RequestWillBeSent.Method:        pageHandler((*Page).requestSent),
 	network.ResponseReceived.Method:         pageHandler((*Page).responseReceived),

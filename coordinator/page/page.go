@@ -61,6 +61,7 @@ type Page struct {
 	refs      refTable
 	worked    map[*cdp.Session]bool // a service worker has answered there
 	seen      seen
+	scripts   map[scriptKey]string // addresses, see askPaused
 }
 
 // ID is the page's CDP target id.

@@ -98,7 +98,7 @@ func TestPageAndBrowserThatGo(t *testing.T) {
 }
 
 func TestPausedInDebugger(t *testing.T) {
-	p, _ := open(t, `<!doctype html><button id=b onclick="stop()">b</button><script>function stop(){ debugger; done=true }; done=false</script>`)
+	p, url := open(t, `<!doctype html><button id=b onclick="stop()">b</button><script>function stop(){ debugger; done=true }; done=false</script>`)
 	other := connect(t)
 	s, err := other.conn.Attach(t.Context(), p.id)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestPausedInDebugger(t *testing.T) {
 	}
 	start := time.Now()
 	c, err := p.Click(t.Context(), "#b", ClickOptions{})
-	if err != nil || c.Paused == nil || c.Paused.Function != "stop" || c.Paused.Line != 1 {
+	if err != nil || c.Paused == nil || c.Paused.Function != "stop" || c.Paused.Line != 1 || c.Paused.URL != url+"/" {
 		t.Errorf("a click that stops at a breakpoint: %+v %v", c, err)
 	}
 	t.Log("told after", time.Since(start), err)

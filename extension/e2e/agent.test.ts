@@ -1,0 +1,229 @@
+// An agent and a human at one window, whole: somebody else's MCP client, the real coordinator, a real
+// VS Code and the browser that it debugs. What the agent does is what the human sees, and the reverse.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { Agent } from "./support/agent";
+import { untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { addressOf, Listener } from "./support/socket";
+import { openScreen, Workbench } from "./support/workbench";
+
+// Something to step into, and something that runs, so that a pause has where to stand.
+const program = `const name = document.getElementById("name");
+
+function thank(who) {
+  const words = "Thank you, " + who;
+  return words;
+}
+
+function buy() {
+  const who = name.value;
+  const thanks = thank(who);
+  document.getElementById("answer").textContent = thanks;
+}
+
+document.getElementById("buy").addEventListener("click", buy);
+
+let ticks = 0;
+setInterval(() => {
+  ticks += 1;
+}, 50);
+`;
+
+const run = inject("run");
+let screen: BrowserContext;
+let shop: Shop;
+let window: Workbench;
+let listener: Listener;
+let agent: Agent;
+let session: string;
+
+const buyAgain = () => agent.use("browser_click", { target: "#buy" });
+const answer = () => agent.use("browser_evaluate", { function: "() => answer.textContent" });
+
+function breakpoint(kind: string) {
+  return window.page.locator(`.monaco-editor .cgmr.codicon-debug-${kind}`);
+}
+
+function notice() {
+  return window.page.locator(".notifications-toasts .notification-list-item", { hasText: "asks you to click" });
+}
+
+/** Does something as the human in the debugged browser, by a client of its own. */
+async function asHuman(act: (page: Page) => Promise<void>): Promise<void> {
+  const human: Browser = await chromium.connectOverCDP(listener.state.browser?.url ?? "", { timeout: 20_000 });
+  try {
+    const pages = human.contexts().flatMap((context) => context.pages());
+    await act(pages.find((page) => page.url().startsWith(shop.url)) as Page);
+  } finally {
+    await human.close();
+  }
+}
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  shop = await openShop(run, "together");
+  writeFileSync(join(shop.folder, "app.js"), program);
+  const address = await addressOf(run, shop.folder);
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  listener = await Listener.dial(address);
+  agent = await Agent.start(run, shop.folder);
+});
+
+afterAll(async () => {
+  await agent?.close();
+  listener?.close();
+  await screen?.close();
+  await shop?.close();
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
+});
+
+test("window_list names the place that the human looks at", async () => {
+  expect(await agent.use("window_list")).not.toContain("looks at");
+  await window.openFile("app.js");
+  await expect.poll(() => agent.use("window_list")).toContain("the human looks at app.js:1");
+});
+
+test("the agent starts the launch configuration by its name, and the human sees it run", async () => {
+  await expect(agent.use("debug_start", { configuration: "Shoop" })).rejects.toThrow(/"Shoop".*"Shop"/);
+  const started = await agent.use("debug_start", { configuration: "Shop" });
+  session = /\(session ([^)]+)\)/.exec(started)?.[1] ?? "";
+  expect(started).toBe(`Shop is being debugged (session ${session}).`);
+  await window.running();
+  expect(await agent.use("debug_state")).toMatch(/^- Shop \(session .*\): running$/m);
+});
+
+test("a breakpoint of the agent is in the human's gutter, and its click is held there", async () => {
+  expect(await agent.use("debug_breakpoints", { action: "set", path: "app.js", line: 9 })).toBe("- app.js:9");
+  await breakpoint("breakpoint").waitFor();
+  await agent.use("browser_type", { target: "#name", text: "Ada" });
+  expect(await buyAgain()).toContain(`The page is paused in the debugger, in buy at ${shop.url}app.js:9:`);
+  await window.paused();
+  await window.screenshot("agent-paused");
+});
+
+test("it sees the frames by the workspace's paths, the variables, and evaluates there", async () => {
+  const state = await agent.use("debug_state");
+  expect(state).toMatch(/« Shop \(session .*\): paused/);
+  expect(state).toMatch(/at button#buy\.buy app\.js:9:[0-9]+ \[frame=[0-9]+\]/);
+  expect(state).toMatch(/Local.*: this = <button id="buy"/);
+  const frame = Number(/\[frame=([0-9]+)\]/.exec(state)?.[1]);
+  expect(await agent.use("debug_evaluate", { expression: "name.value + '!'", frame })).toContain("'Ada!'");
+  await expect(agent.use("debug_evaluate", { expression: "nobody.knows" })).rejects.toThrow("nobody is not defined");
+});
+
+test("it steps over, into and out, and the human's editor follows", async () => {
+  expect(await agent.use("debug_step", { action: "over" })).toMatch(/Paused \(step\) at .* app\.js:10:/);
+  expect(await agent.use("debug_evaluate", { expression: "who" })).toContain("'Ada'");
+  expect(await agent.use("debug_step", { action: "into" })).toMatch(/at Window\.thank app\.js:4:/);
+  await window.page.locator(".statusbar-item", { hasText: "Ln 4," }).waitFor();
+  expect(await agent.use("debug_state")).toContain("who = 'Ada'");
+  expect(await agent.use("debug_step", { action: "out" })).toMatch(/at button#buy\.buy app\.js:11:/);
+  expect(await agent.use("debug_step", { action: "continue" })).toContain("It runs.");
+  await window.running();
+  expect(await answer()).toContain("Thank you, Ada");
+});
+
+test("it pauses what runs, and lets it go on", async () => {
+  await agent.use("debug_breakpoints", { action: "remove", path: "app.js" });
+  expect(await agent.use("debug_step", { action: "pause" })).toMatch(/Paused \(pause\) at .* app\.js:18:/);
+  await window.paused();
+  expect(await agent.use("debug_step", { action: "continue" })).toContain("It runs.");
+  await window.running();
+  await expect(agent.use("debug_step", { action: "over" })).rejects.toThrow("no debug session is paused");
+});
+
+test("a breakpoint with a condition holds only when it is true", async () => {
+  const set = { action: "set", path: "app.js", line: 4, condition: "who === 'Grace'" };
+  expect(await agent.use("debug_breakpoints", set)).toBe("- app.js:4 [if who === 'Grace']");
+  await breakpoint("breakpoint-conditional").waitFor();
+  expect(await buyAgain()).not.toContain("paused");
+  await agent.use("browser_type", { target: "#name", text: "Grace" });
+  expect(await buyAgain()).toContain(`The page is paused in the debugger, in thank at ${shop.url}app.js:4:`);
+  await window.paused();
+  await agent.use("debug_breakpoints", { action: "remove", path: "app.js", line: 4 });
+  await agent.use("debug_step", { action: "continue" });
+  await window.running();
+});
+
+test("a log point says its message in the debug console, and holds nothing", async () => {
+  const set = { action: "set", path: "app.js", line: 5, logMessage: "said {words} aloud" };
+  expect(await agent.use("debug_breakpoints", set)).toBe("- app.js:5 [log said {words} aloud]");
+  await breakpoint("breakpoint-log").waitFor();
+  expect(await buyAgain()).not.toContain("paused");
+  await window.consoleShows("said Thank you, Grace aloud");
+  expect(await agent.use("debug_breakpoints", { action: "remove", path: "app.js" })).toContain("no breakpoints");
+  await breakpoint("breakpoint-log").waitFor({ state: "hidden" });
+});
+
+test("it shows the human a place in a file", async () => {
+  await agent.use("reveal_source", { path: "index.html", line: 11 });
+  await window.page.locator(".tab.active", { hasText: "index.html" }).waitFor();
+  await window.page.locator(".statusbar-item", { hasText: "Ln 11, Col 1" }).waitFor();
+  await expect.poll(() => agent.use("window_list")).toContain("the human looks at index.html:11");
+  await expect(agent.use("reveal_source", { path: "nowhere.html" })).rejects.toThrow("nowhere.html");
+});
+
+test("the human points at an element in the browser, and the agent learns which it was", async () => {
+  const picked = agent.use("pick_element", { message: "Which button is too small?" });
+  picked.catch(() => {}); // told below
+  await notice().getByText("Which button is too small?").waitFor();
+  expect(await notice().textContent()).toContain("e2e-agent 1.0.0 asks you to click");
+  await window.screenshot("agent-pick");
+  await asHuman(async (page) => {
+    const box = await page.locator("#buy").boundingBox();
+    if (!box) throw new Error("the button is not in sight");
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  });
+  const told = await picked;
+  expect(told).toMatch(/^- button "Buy".* \[ref=[^\]]+\]/);
+  expect(told).toContain("Selector: #buy");
+  expect(told).toContain("[image]");
+  await notice().waitFor({ state: "hidden" });
+  const ref = /\[ref=([^\]]+)\]/.exec(told)?.[1];
+  await agent.use("browser_type", { target: "#name", text: "Hedy" });
+  await agent.use("browser_click", { target: ref });
+  expect(await answer()).toContain("Thank you, Hedy");
+});
+
+test("a human who does not want to point says so in the window", async () => {
+  const picked = agent.use("pick_element");
+  picked.catch(() => {}); // told below
+  await notice().getByRole("button", { name: "Cancel" }).click();
+  await expect(picked).rejects.toThrow("the human did not want to point at an element");
+  await notice().waitFor({ state: "hidden" });
+  // The page listens to clicks again.
+  await agent.use("browser_type", { target: "#name", text: "Ida" });
+  await asHuman((page) => page.locator("#buy").click());
+  expect(await answer()).toContain("Thank you, Ida");
+});
+
+test("a review of the agent is read beside the code", async () => {
+  await agent.use("present_review", { title: "Cart", markdown: "# What changed\n\nSee [the thanks](app.js#L4)." });
+  await window.webview("Cart").getByRole("heading", { name: "What changed" }).waitFor();
+  expect(await window.webview("Cart").locator("#author").textContent()).toBe("From e2e-agent 1.0.0");
+  await window.webview("Cart").getByRole("link", { name: "the thanks" }).click();
+  await window.page.locator(".statusbar-item", { hasText: "Ln 4, Col 1" }).waitFor();
+});
+
+test("it ends the session that it started", async () => {
+  expect(await agent.use("debug_stop", { session })).toBe("The debug session has ended.");
+  await window.page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+  expect(await agent.use("debug_state")).toContain("Nothing is being debugged");
+});
+
+test("the human's own session is not the agent's to end", async () => {
+  await window.press("F5");
+  await listener.debugging((state) => state.browser !== null);
+  const own = /session ([^,]+),/.exec(await agent.use("debug_state"))?.[1];
+  await expect(agent.use("debug_stop", { session: own })).rejects.toThrow("Shop was not started");
+  await window.running();
+  await window.stop();
+  await listener.until((state) => state.debugSessions.length === 0);
+});
