@@ -3,16 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/remote"
+	"github.com/coder/websocket"
 )
 
 // greet is a client's work on a page: what comes of it is seen by the client.
@@ -37,12 +42,47 @@ func greet(t *testing.T, endpoint, url string) (title, text string) {
 	return title, text
 }
 
-// listening is a log command that has begun to listen.
-func listening(t *testing.T, dir string, args ...string) (stop func() string) {
+// shown is what a log command has shown so far.
+type shown struct {
+	mu   sync.Mutex // guards the fields that follow
+	text bytes.Buffer
+	more chan struct{} // closed and replaced when there is more
+}
+
+func (s *shown) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.more)
+	s.more = make(chan struct{})
+	return s.text.Write(b)
+}
+
+// await returns when all of this was shown.
+func (s *shown) await(t *testing.T, wanted ...string) {
+	t.Helper()
+	patience := time.After(20 * time.Second)
+	for {
+		s.mu.Lock()
+		text, more := s.text.String(), s.more
+		s.mu.Unlock()
+		if !slices.ContainsFunc(wanted, func(w string) bool { return !strings.Contains(text, w) }) {
+			return
+		}
+		select {
+		case <-more:
+		case <-patience:
+			t.Fatalf("the log does not show all of %q:\n%s", wanted, text)
+		}
+	}
+}
+
+// listening is a log command that has begun to listen. stop ends it when it has
+// shown all that is given.
+func listening(t *testing.T, dir string, args ...string) (stop func(last ...string) string) {
 	t.Helper()
 	cmd := command(context.Background(), t, dir, append([]string{"log"}, args...)...)
-	var out bytes.Buffer
-	cmd.Stdout = &out
+	out := &shown{more: make(chan struct{})}
+	cmd.Stdout = out
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -55,13 +95,14 @@ func listening(t *testing.T, dir string, args ...string) (stop func() string) {
 	if err != nil || !strings.HasPrefix(string(first[:n]), "Listening") {
 		t.Fatalf("log says %q, %v", first[:n], err)
 	}
-	return func() string {
+	return func(last ...string) string {
+		out.await(t, last...)
 		cmd.Process.Signal(os.Interrupt)
 		io.Copy(io.Discard, stderr)
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("log ended with %v", err)
 		}
-		return out.String()
+		return out.text.String()
 	}
 }
 
@@ -113,6 +154,101 @@ func TestLogAndReplay(t *testing.T) {
 	defer res.Body.Close()
 	if body, _ := io.ReadAll(res.Body); !strings.Contains(string(body), strings.TrimPrefix(replay.first, "http://")) {
 		t.Errorf("the replay's version leads elsewhere: %s", body)
+	}
+}
+
+// TestLogViews: what is recorded is shown as well where that is asked for, of one
+// client alone, in full, or as the lines that are recorded.
+func TestLogViews(t *testing.T) {
+	dir, workspace, url := t.TempDir(), t.TempDir(), servePage(t)
+	window := start(t, dir, "window", "--headless", "--workspace", workspace)
+	file := filepath.Join(dir, "session.jsonl")
+	endRecording := listening(t, dir, "--workspace", workspace, "--record", file, "--follow")
+	endOther := listening(t, dir, "--workspace", workspace, "--client", "other")
+	endFull := listening(t, dir, "--workspace", workspace, "--client", "OTHER", "--full")
+	endLines := listening(t, dir, "--workspace", workspace, "--json", "--method", "Runtime.evaluate")
+
+	greet(t, window.first, url)
+	long := strings.Repeat("long ", 100) + "end"
+	evaluateAs(t, window.first, "other/1.0", "'"+long+"'")
+	const answered = "⇐ Runtime.evaluate"
+	followed := endRecording(`"value":"long`)
+	other, full, lines := endOther(answered), endFull(answered), endLines(`"value":"long`)
+	window.stop(t)
+
+	recorded, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Page.navigate", "Runtime.evaluate"} {
+		if !strings.Contains(followed, "→ "+want) || !strings.Contains(string(recorded), want) {
+			t.Errorf("%s is not both shown and recorded:\n%s", want, followed)
+		}
+	}
+	if !strings.Contains(other, "other#") || !strings.Contains(other, "→ Runtime.evaluate") || strings.Contains(other, "Page.navigate") {
+		t.Errorf("not the client named other alone:\n%s", other)
+	}
+	if strings.Contains(other, long) || !strings.Contains(other, "… (") || !strings.Contains(other, " bytes)") {
+		t.Errorf("a long message is not cut:\n%s", other)
+	}
+	if strings.Count(full, long) != 2 || strings.Contains(full, "… (") || strings.Contains(full, "Page.navigate") {
+		t.Errorf("a long message is not shown in full, command and answer:\n%s", full)
+	}
+	seen := 0
+	for line := range strings.Lines(lines) {
+		var l struct {
+			From    string
+			Client  string
+			Message struct {
+				ID     int
+				Method string
+				Result any
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Client == "" {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if !strings.Contains(string(recorded), strings.TrimSpace(line)) {
+			t.Errorf("not as it is recorded: %s", line)
+		}
+		if l.From == "client" && l.Message.Method != "Runtime.evaluate" || l.From == "browser" && l.Message.Result == nil {
+			t.Errorf("not asked for: %s", line)
+		}
+		if strings.Contains(line, long) {
+			seen++
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d JSON lines have the long message, want the command and its answer:\n%s", seen, lines)
+	}
+}
+
+// evaluateAs has a client of that name evaluate code in the endpoint's first page.
+func evaluateAs(t *testing.T, endpoint, agent, code string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	res, err := http.Get(endpoint + "/json/list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var pages []struct {
+		URL string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&pages); err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	c, _, err := websocket.Dial(ctx, pages[0].URL, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseNow()
+	if err := c.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"id":1,"method":"Runtime.evaluate","params":{"expression":%q}}`, code)); err != nil {
+		t.Fatal(err)
+	}
+	if _, answer, err := c.Read(ctx); err != nil || !strings.Contains(string(answer), strings.Trim(code, "'")) {
+		t.Fatalf("%s, %v", answer, err)
 	}
 }
 
