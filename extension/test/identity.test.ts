@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { identify } from "../src/core/address";
+import { identify, onDisk } from "../src/core/address";
 import { canonical, hashOf, PathError, spell } from "../src/core/identity";
 import { identityVectors } from "./support/vectors";
 import { temporaryFolder } from "./support/window";
@@ -62,5 +62,36 @@ describe("a window's identity", () => {
 
   test("is its process without a folder", async () => {
     expect(await identify(undefined, [], 42)).toEqual({ workspace: null, folders: [], key: "pid-42" });
+  });
+});
+
+describe("what of a workspace counts", () => {
+  const place = (scheme: string, fsPath: string) => ({ scheme, fsPath });
+  const shop = place("file", "/home/dev/shop");
+
+  test("nothing is open", () => {
+    expect(onDisk(undefined, [])).toEqual({ folders: [] });
+  });
+
+  test("a folder", () => {
+    expect(onDisk(undefined, [shop])).toEqual({ folders: ["/home/dev/shop"] });
+  });
+
+  test.each(["file", "untitled"])("a workspace file of scheme %s, and its folders in their order", (scheme) => {
+    const lib = place("file", "/home/dev/lib");
+    expect(onDisk(place(scheme, "/home/dev/all.code-workspace"), [shop, lib])).toEqual({
+      file: "/home/dev/all.code-workspace",
+      folders: ["/home/dev/shop", "/home/dev/lib"],
+    });
+  });
+
+  test.each(["vscode-vfs", "vscode-remote", "http", "tmp"])("no workspace file of scheme %s", (scheme) => {
+    expect(onDisk(place(scheme, "/all.code-workspace"), [shop])).toEqual({ folders: ["/home/dev/shop"] });
+  });
+
+  test("folders of other file systems do not count, wherever they stand", () => {
+    const virtual = place("vscode-vfs", "/github/shop");
+    expect(onDisk(undefined, [virtual, shop, place("untitled", "/new")])).toEqual({ folders: ["/home/dev/shop"] });
+    expect(onDisk(undefined, [virtual])).toEqual({ folders: [] });
   });
 });

@@ -43,6 +43,23 @@ export function isName(name: string): boolean {
   return /^ipc-(?:[0-9a-f]{16}|pid-[0-9]+)(?:-[2-9])?\.sock$/.test(name);
 }
 
+/** A place as the editor names it: a `vscode.Uri`. */
+export interface Place {
+  scheme: string;
+  fsPath: string;
+}
+
+/** What of an open workspace is on this machine's disk, and so can tell who the window is. */
+export function onDisk(
+  workspaceFile: Place | undefined,
+  folders: readonly Place[],
+): { file?: string; folders: string[] } {
+  const paths = folders.filter(({ scheme }) => scheme === "file").map(({ fsPath }) => fsPath);
+  // An untitled workspace has a file too, which the editor keeps among its own.
+  const known = workspaceFile !== undefined && ["file", "untitled"].includes(workspaceFile.scheme);
+  return known ? { file: workspaceFile.fsPath, folders: paths } : { folders: paths };
+}
+
 /**
  * The identity of a window with this `.code-workspace` file and these folders, in the editor's
  * spelling. What does not exist is left out, so a window with only such folders has no workspace.

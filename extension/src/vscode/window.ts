@@ -1,7 +1,7 @@
 // This window on its socket, for as long as the extension lives.
 import { homedir, userInfo } from "node:os";
 import * as vscode from "vscode";
-import { type Identity, identify, type Surroundings } from "../core/address";
+import { type Identity, identify, onDisk, type Surroundings } from "../core/address";
 import type { Command } from "../core/connection";
 import { type Log, reason } from "../core/log";
 import { WindowServer } from "../core/server";
@@ -84,9 +84,10 @@ export class Window {
 
 function currentIdentity(): Promise<Identity> {
   const { workspaceFile, workspaceFolders = [] } = vscode.workspace;
-  // An untitled workspace has a file too, which the editor keeps among its own.
-  const file = workspaceFile && ["file", "untitled"].includes(workspaceFile.scheme) ? workspaceFile.fsPath : undefined;
-  const folders = workspaceFolders.filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
+  const { file, folders } = onDisk(
+    workspaceFile,
+    workspaceFolders.map(({ uri }) => uri),
+  );
   return identify(file, folders, process.pid);
 }
 
