@@ -255,7 +255,7 @@ test("fifty windows that bind and close at once: each is reachable, and nothing 
   expect(readdirSync(directory(around))).toEqual([]);
 });
 
-test("where there is no room for a socket, the error says so and nothing is left", async () => {
+test("where a file stands in the directory's place, the error says so", async () => {
   const around = await surroundings();
   mkdirSync(around.home, { recursive: true });
   writeFileSync(join(around.home, "data"), "a file where the directory should be");
