@@ -166,3 +166,14 @@ func TestBrowserDies(t *testing.T) {
 		t.Errorf("no browser: %d %s", status, body)
 	}
 }
+
+// TestWantedWithoutHold: that a client wants a browser is told also where it is
+// not held, and before it is answered.
+func TestWantedWithoutHold(t *testing.T) {
+	wanted := make(chan struct{}, 1)
+	_, addr := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() { wanted <- struct{}{} }})
+	status, body := get(t, addr, "/json/version", nil)
+	if status != 503 || len(wanted) != 1 {
+		t.Errorf("HTTP %d %s, told %d times", status, body, len(wanted))
+	}
+}
