@@ -1,0 +1,115 @@
+// The commands that no view or menu has been clicked for elsewhere, from the palette. What is copied is read
+// as a person does: pasted into an empty editor.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { BrowserContext } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { untilPresent } from "./support/files";
+import { openShop, type Shop } from "./support/shop";
+import { SideBar } from "./support/sidebar";
+import { addressOf } from "./support/socket";
+import { agent, StandIn } from "./support/standin";
+import { openScreen, Workbench } from "./support/workbench";
+
+const run = inject("run");
+const claude = agent("c1", "Claude Code");
+const cursor = agent("c2", "Cursor");
+let screen: BrowserContext;
+let shop: Shop;
+let address: string;
+let window: Workbench;
+let bar: SideBar;
+let coordinator: StandIn;
+
+beforeAll(async () => {
+  screen = await openScreen(run);
+  await screen.grantPermissions(["clipboard-read", "clipboard-write"]);
+  shop = await openShop(run, "chandler");
+  address = await addressOf(run, shop.folder);
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  await untilPresent(address);
+  coordinator = await StandIn.dial(address);
+  bar = await SideBar.open(window);
+});
+
+afterAll(async () => {
+  coordinator?.close();
+  await screen?.close();
+  await shop?.close();
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
+});
+
+function notification(text: string) {
+  return window.page.locator(".notification-toast", { hasText: text }).first();
+}
+
+/** What the clipboard holds, once the command has said that it is there. */
+async function pasted(): Promise<string> {
+  await window.command("File: New Untitled Text File");
+  const editor = window.page.locator('.monaco-editor[data-uri^="untitled:"]').last();
+  await editor.locator(".view-line").first().click();
+  await window.press("Control+v");
+  await expect.poll(() => editor.locator(".view-lines").innerText()).not.toBe("");
+  // An editor shows blanks as other characters.
+  return (await editor.locator(".view-lines").innerText()).replaceAll("\u00a0", " ").trim();
+}
+
+test("Show Log shows the extension's, which tells of the endpoint and not where it is", async () => {
+  await window.press("F5");
+  const { browser } = await coordinator.debugging((state) => state.browser !== null);
+  await window.command("Browser Coordinator: Show Log");
+  const log = window.page.locator(".part.panel .view-lines");
+  // An editor shows blanks as other characters.
+  const found = /browser\sendpoint\sof\s"Shop"\sfound/;
+  await log.getByText(found).first().waitFor();
+  const { port, pathname } = new URL(browser?.url ?? "");
+  for (const secret of [`:${port}`, pathname.split("/").at(-1) as string]) {
+    expect(await log.innerText()).not.toContain(secret);
+  }
+  await window.screenshot("log");
+  await window.stop();
+});
+
+test("Copy Window Address copies the socket's", async () => {
+  await window.command("Browser Coordinator: Copy Window Address");
+  await notification(`Copied ${address}`).waitFor();
+  expect(await pasted()).toBe(address);
+});
+
+test("Copy CDP Endpoint copies the one that the coordinator names", async () => {
+  const args = ["endpoint", "--json", "--workspace", shop.folder];
+  const { stdout } = await promisify(execFile)(run.coordinator, args, { env: run.env });
+  const { url } = JSON.parse(stdout);
+  await window.command("Browser Coordinator: Copy CDP Endpoint");
+  await notification(`Copied the CDP endpoint, ${url}`).waitFor();
+  expect(await pasted()).toBe(url);
+});
+
+test("Clear the Activity empties the list", async () => {
+  await coordinator.announce(claude, cursor);
+  await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked" });
+  await bar.row("Activity", "browser_click").waitFor();
+  await window.command("Browser Coordinator: Clear the Activity");
+  await bar.row("Activity", "browser_click").waitFor({ state: "detached" });
+  await bar.pane("Activity").getByText("What agents do").waitFor();
+});
+
+test("Stop an Agent asks which one, and Let a Stopped Agent Go On takes it back", async () => {
+  await window.command("Browser Coordinator: Stop an Agent");
+  await bar.pick("Cursor 2.1.0");
+  await coordinator.until(({ access }) => access.stopped.join() === cursor.id);
+  await window.command("Browser Coordinator: Let a Stopped Agent Go On");
+  const rows = window.page.locator(".quick-input-list .monaco-list-row");
+  await rows.filter({ hasText: "Cursor" }).waitFor();
+  expect(await rows.count()).toBe(1); // of those that are stopped
+  await bar.pick("Cursor 2.1.0");
+  await coordinator.until(({ access }) => access.stopped.length === 0);
+});
+
+test("with nobody to let go on, that is said", async () => {
+  await window.command("Browser Coordinator: Let a Stopped Agent Go On");
+  await notification("No agent is stopped.").waitFor();
+});
