@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/accessibility"
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	cdppage "github.com/chromedp/cdproto/page"
@@ -15,7 +16,7 @@ import (
 // median: finding the target, the checks, and settling, all by events. Rounds of
 // both are interleaved. The aim is 5 ms.
 func BenchmarkOwnCost(b *testing.B) {
-	p, _ := open(b, `<!doctype html><style>button,input,select{display:block}</style><button id=b>Button</button><input id=i><select id=s><option>a<option>b</select><ul id=l></ul>
+	p, _ := open(b, `<!doctype html><style>button,input,select{display:block}</style><button id=b>Button</button><input id=i><select id=s><option>a<option>b</select><input id=j><input id=c type=checkbox><p id=from>from</p><p id=to>to</p><ul id=l></ul>
 <script>for (let n=0;n<400;n++) l.insertAdjacentHTML('beforeend','<li><a href=#>Item</a> <button>Add</button></li>')</script>`)
 	text := snapshot(b, p)
 	button, field := ref(b, text, `"Button"`), ref(b, text, "textbox")
@@ -24,6 +25,15 @@ func BenchmarkOwnCost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	from, err := p.ready(ctx, "#from", "hover", p.patience(0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	to, err := p.ready(ctx, "#to", "hover", p.patience(0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	half := &spot{x: (from.x + to.x) / 2, y: (from.y + to.y) / 2}
 	// As every client does it: one after the other.
 	mouse := func(events ...input.DispatchMouseEventParams) error {
 		for _, e := range events {
@@ -64,6 +74,44 @@ func BenchmarkOwnCost(b *testing.B) {
 		{"evaluate",
 			func() error { return script("1") },
 			func() error { _, err := p.Evaluate(ctx, "() => 1", ""); return err }},
+		{"drag",
+			func() error {
+				for _, step := range []struct {
+					at    *spot
+					event input.DispatchMouseEventParams
+				}{
+					{from, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved}},
+					{from, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1}},
+					{half, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: input.MouseButtonLeft, Buttons: 1}},
+					{to, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: input.MouseButtonLeft, Buttons: 1}},
+					{to, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1}},
+				} {
+					if err := p.mouse(ctx, step.at.x, step.at.y, 0, []input.DispatchMouseEventParams{step.event}); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			func() error { _, err := p.Drag(ctx, "#from", "#to"); return err }},
+		{"fill a form",
+			func() error {
+				if err := script("j.focus(), j.select()"); err != nil {
+					return err
+				}
+				if err := p.insert(ctx, "some text"); err != nil {
+					return err
+				}
+				return script("c.checked || c.click()")
+			},
+			func() error {
+				_, err := p.FillForm(ctx, []Field{{Target: "#j", Type: "textbox", Value: "some text"}, {Target: "#c", Type: "checkbox", Value: "true"}})
+				return err
+			}},
+		{"snapshot", // beside the browser's own tree, which has no refs
+			func() error {
+				return p.session.Call(ctx, accessibility.CommandGetFullAXTree, accessibility.GetFullAXTreeParams{}, nil)
+			},
+			func() error { _, err := p.Snapshot(ctx, SnapshotOptions{}); return err }},
 		{"screenshot",
 			func() error {
 				_, err := protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
