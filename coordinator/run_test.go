@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,10 +73,12 @@ func TestRunACDPProgram(t *testing.T) {
 	}
 	cmd := command(t.Context(), t, dir, "run", "--", program, endpointPlaceholder, url)
 	cmd.Dir = filepath.Join(shop, "src")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	var exited *exec.ExitError
 	if !errors.As(err, &exited) || exited.ExitCode() != 7 {
-		t.Fatalf("it ended with %v, want the program's exit code 7\n%s%s", err, out, exited.Stderr)
+		t.Fatalf("it ended with %v, want the program's exit code 7\n%s%s", err, out, &stderr)
 	}
 	if got := strings.TrimSpace(string(out)); got != "Sample" {
 		t.Errorf("the program printed %q", got)
