@@ -106,6 +106,7 @@ func TestLogLevelOfTheHost(t *testing.T) {
 			lines <- string(req.Params.Level) + " " + text
 		},
 	}, "2025-06-18", dir, shop, "--no-launch", "--secrets", secrets)
+	//lint:ignore SA1019 as above
 	level := func(level mcp.LoggingLevel) {
 		t.Helper()
 		//lint:ignore SA1019 as above
