@@ -3,6 +3,7 @@
 import { realpath } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { xxhash3 } from "hash-wasm";
+import { nameOnDisk } from "./case";
 
 export type PathFault = "empty" | "not_utf8" | "nul" | "not_absolute" | "device";
 
@@ -23,7 +24,9 @@ function realpathBytes(path: string): Promise<Uint8Array> {
 /** Step 1 and 2: the canonical path of something that exists. */
 export async function canonical(path: string): Promise<string> {
   if (path === "") throw new PathError("empty");
-  return spell(await realpathBytes(isAbsolute(path) ? path : resolve(path)), process.platform);
+  const real = spell(await realpathBytes(isAbsolute(path) ? path : resolve(path)), process.platform);
+  // Windows' realpath tells the names as they are on disk already.
+  return process.platform === "win32" ? real : spell(await nameOnDisk(real), process.platform);
 }
 
 /** Step 2 alone: by the operating system, without looking at the file system. */
