@@ -22,7 +22,8 @@ export async function devTools({ address, site, name, window }) {
     const { id } = await (await fetch(`${address}/json/new?${url}`, { method: "PUT" })).json();
     const inspect = await context.newPage();
     await inspect.goto("chrome://inspect/#devices");
-    const row = inspect.locator("#devices-list .row").filter({ hasText: url }).first();
+    // A page that has just opened has no title yet; the list looks again each second.
+    const row = inspect.locator("#devices-list .row").filter({ hasText: url }).filter({ hasText: `Shop ${name}` }).first();
     await row.waitFor();
     const seen = {
       name: (await inspect.locator(".browser-name").innerText()).replace(host, "HOST"),
