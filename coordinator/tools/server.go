@@ -154,6 +154,7 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 			// Most of what the start has used is never used again, and there may be
 			// long nothing to do: Go would keep it.
 			debug.FreeOSMemory()
+			freeProgram()
 			started = nil
 		}
 	}
