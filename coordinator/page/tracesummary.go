@@ -105,6 +105,7 @@ type traceReader struct {
 	navigations []traceMoment
 	paints      []traceMoment
 	candidates  []traceMoment
+	commits     []int64 // when the page's documents came to be
 	loads       []int64
 	shifts      []traceMoment
 	inputs      map[int64]traceMoment // by interaction
@@ -165,7 +166,7 @@ func SummarizeTrace(trace io.Reader, pageID string) (TraceSummary, error) {
 
 // notable are the events that add reads.
 var notable = map[string]bool{
-	"thread_name": true, "TracingStartedInBrowser": true, "FrameCommittedInBrowser": true, "navigationStart": true,
+	"thread_name": true, "TracingStartedInBrowser": true, "FrameCommittedInBrowser": true, "navigationStart": true, "CommitLoad": true,
 	"firstContentfulPaint": true, "largestContentfulPaint::Candidate": true, "MarkLoad": true, "LayoutShift": true,
 	"EventTiming": true, "FunctionCall": true, "EvaluateScript": true, "ResourceSendRequest": true,
 	"ResourceReceiveResponse": true, "ResourceFinish": true,
@@ -219,6 +220,10 @@ func (r *traceReader) add(e *traceEvent) error {
 		if a.Frame == r.frame {
 			moment.text = fmt.Sprintf("%s (%s)", a.Data.NodeName, a.Data.Type)
 			r.candidates = append(r.candidates, moment)
+		}
+	case "CommitLoad":
+		if a.Data.Frame == r.frame {
+			r.commits = append(r.commits, e.Ts)
 		}
 	case "MarkLoad":
 		if a.Data.Frame == r.frame {
@@ -290,8 +295,15 @@ func (r *traceReader) summary() TraceSummary {
 	if s.URL != "" {
 		r.loading(&s, start, since)
 	}
-	r.interacting(&s, start)
-	r.working(&s, start, since)
+	// Until the document comes, the one before it goes on shifting and working.
+	born := start.ts
+	for _, ts := range r.commits {
+		if s.URL != "" && ts > start.ts && (born == start.ts || ts < born) {
+			born = ts
+		}
+	}
+	r.interacting(&s, born)
+	r.working(&s, born, since)
 	r.fetching(&s, start, since)
 	return s
 }
@@ -316,11 +328,11 @@ func (r *traceReader) loading(s *TraceSummary, start traceMoment, since func(int
 }
 
 // interacting sums up layout shifts and input.
-func (r *traceReader) interacting(s *TraceSummary, start traceMoment) {
+func (r *traceReader) interacting(s *TraceSummary, born int64) {
 	var window float64
 	var opened, last int64
 	for _, m := range r.shifts {
-		if m.ts < start.ts {
+		if m.ts < born {
 			continue
 		}
 		s.Shifts++
@@ -332,7 +344,7 @@ func (r *traceReader) interacting(s *TraceSummary, start traceMoment) {
 	}
 	var inputs []traceMoment
 	for _, m := range r.inputs {
-		if m.ts >= start.ts {
+		if m.ts >= born {
 			inputs = append(inputs, m)
 		}
 	}
@@ -345,9 +357,9 @@ func (r *traceReader) interacting(s *TraceSummary, start traceMoment) {
 }
 
 // working sums up the long tasks of the main threads that showed the page.
-func (r *traceReader) working(s *TraceSummary, start traceMoment, since func(int64) time.Duration) {
+func (r *traceReader) working(s *TraceSummary, born int64, since func(int64) time.Duration) {
 	for _, t := range r.tasks {
-		if !r.mainThreads[t.thread] || !r.processes[t.thread[0]] || t.end < start.ts {
+		if !r.mainThreads[t.thread] || !r.processes[t.thread[0]] || t.end < born {
 			continue
 		}
 		long := LongTask{Start: since(t.start), Duration: time.Duration(t.end-t.start) * time.Microsecond}
