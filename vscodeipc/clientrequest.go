@@ -1,6 +1,7 @@
 package vscodeipc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,12 @@ func (c *Client) request(ctx context.Context, limit time.Duration, kind string, 
 	if err != nil {
 		return err
 	}
+	var late <-chan time.Time
+	if _, given := ctx.Deadline(); !given && limit > 0 {
+		w.timer.Reset(limit)
+		defer w.timer.Stop()
+		late = w.timer.C
+	}
 	line, err := encodeRequest(w.line, n, kind, c.version, payload)
 	if err == nil {
 		err = c.write(ctx, line)
@@ -24,12 +31,6 @@ func (c *Client) request(ctx context.Context, limit time.Duration, kind string, 
 	if err != nil {
 		c.forget(n)
 		return err
-	}
-	var late <-chan time.Time
-	if _, given := ctx.Deadline(); !given && limit > 0 {
-		w.timer.Reset(limit)
-		defer w.timer.Stop()
-		late = w.timer.C
 	}
 	select {
 	case a := <-w.answer:
@@ -109,12 +110,14 @@ func (c *Client) giveUp(n int64) {
 	own := c.next
 	c.mu.Unlock()
 	if line, err := encodeRequest(nil, own, "cancel", c.version, cancelRequest{intID(n)}); err == nil {
-		c.write(ctx, line) // the connection is over anyway if this fails
+		c.write(ctx, line) // if this fails the window does not read, or has gone
 	}
 }
 
-// write sends one line whole. A line that could be sent in part only ends the
-// connection, since what follows would be read as its rest.
+// write sends one line whole. Until its first byte is on the way it may be given
+// up, and the connection goes on; the rest of a line has requestTime, whatever its
+// caller still wants, since the next line would be read as that rest. If it takes
+// longer the connection ends.
 func (c *Client) write(ctx context.Context, line []byte) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -124,23 +127,46 @@ func (c *Client) write(ctx context.Context, line []byte) error {
 		return fmt.Errorf("wait to write to the window: %w", ctx.Err())
 	}
 	defer func() { <-c.turn }()
-	line = line[c.try(line):]
-	if len(line) == 0 {
+	sent := c.try(line)
+	if sent == len(line) {
 		return nil
 	}
 	limit := time.Now().Add(requestTime)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Before(limit) {
-		limit = deadline
-	}
 	c.conn.SetWriteDeadline(limit)
-	if _, err := c.conn.Write(line); err != nil {
-		// The window may have said why before it hung up: that counts more.
-		if errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
-			c.fail(fmt.Errorf("write to the window: %w", err))
+	defer c.conn.SetWriteDeadline(time.Time{}) // else the next try would be too late
+	var err error
+	if sent == 0 {
+		sent, err = c.begin(ctx, line)
+		if sent == 0 && isTimeout(err) {
+			return fmt.Errorf("write to the window, which does not read: %w", cmp.Or(ctx.Err(), context.DeadlineExceeded))
 		}
-		return fmt.Errorf("write to the window: %w", c.reason(err))
 	}
-	return nil
+	if sent > 0 && sent < len(line) {
+		c.conn.SetWriteDeadline(limit)
+		_, err = c.conn.Write(line[sent:])
+	}
+	switch {
+	case err == nil:
+		return nil
+	case isTimeout(err):
+		c.fail(fmt.Errorf("write to the window: %w", err))
+	}
+	// The window may have said why before it hung up: that counts more.
+	return fmt.Errorf("write to the window: %w", c.reason(err))
+}
+
+// begin writes until the context ends.
+func (c *Client) begin(ctx context.Context, line []byte) (int, error) {
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		c.conn.SetWriteDeadline(time.Unix(1, 0))
+		close(stopped)
+	})
+	n, err := c.conn.Write(line)
+	if !stop() {
+		<-stopped // it sets no deadline any more
+	}
+	return n, err
 }
 
 // reason waits for the read loop, which reads the window's last words, and gives

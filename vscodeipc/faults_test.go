@@ -192,6 +192,34 @@ func TestPeerOfAnotherUser(t *testing.T) {
 	}
 }
 
+// TestWindowOfAnotherUser: its socket is ours by every look at the file, so that
+// only the kernel tells who listens. Needs root, as above.
+func TestWindowOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can run a process as another user")
+	}
+	folder := home(t)
+	path := socketPath(t, folder)
+	dir := filepath.Dir(path)
+	for _, each := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir), dir} {
+		if err := os.Chmod(each, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listenAsUser(t, 65534, path)
+	if err := errors.Join(os.Chown(path, 0, 0), os.Chmod(path, 0o600), os.Chmod(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := vscodeipc.Dial(t.Context(), vscodeipc.Address(path), nil)
+	if !errors.Is(err, vscodeipc.ErrForeign) || !strings.Contains(err.Error(), "runs as uid 65534, not as uid 0") {
+		t.Errorf("Dial gives %v", err)
+	}
+	v := probe(t, nil)[path]
+	if v.Verdict != vscodeipc.Foreign || v.Deleted || !strings.Contains(v.Reason, "uid 65534") {
+		t.Errorf("the verdict is %+v", v)
+	}
+}
+
 // askOnce is what the helper process of runAs does.
 func askOnce(path string) {
 	conn, err := net.Dial("unix", path)

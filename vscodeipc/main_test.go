@@ -44,6 +44,10 @@ func TestMain(m *testing.M) {
 		askOnce(path)
 		return
 	}
+	if path, ok := os.LookupEnv(listenEnv); ok {
+		listenUntilEnd(path)
+		return
+	}
 	dir, err := os.MkdirTemp("", "w")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -109,3 +109,42 @@ func TestWatchDirsThatComeAndGo(t *testing.T) {
 	}
 	dial(t, one.Address())
 }
+
+// TestWindowsOfSandboxedEditors: an editor out of a snap or flatpak has another
+// XDG_DATA_HOME than its clients. They hear of its window, find it and reach it.
+func TestWindowsOfSandboxedEditors(t *testing.T) {
+	for _, data := range []string{
+		"snap/code/current/.local/share",
+		".var/app/com.visualstudio.code/data",
+		".local/share", // the client's own is rewritten, as in a terminal of such an editor
+	} {
+		t.Run(data, func(t *testing.T) {
+			folder := home(t)
+			ours := os.Getenv("XDG_DATA_HOME")
+			dirs := watchDirs(t)
+			t.Setenv("XDG_DATA_HOME", filepath.Join(os.Getenv("HOME"), data))
+			w := startWindow(t, folder)
+			t.Setenv("XDG_DATA_HOME", ours)
+			if dir := filepath.Dir(string(w.address)); dir != filepath.Join(os.Getenv("HOME"), data, "browser-coordinator-mcp") {
+				t.Fatalf("it listens in %s", dir)
+			}
+			<-dirs.Changes()
+			if diff := cmp.Diff([]vscodeipc.Address{w.address}, vscodeipc.Find(vscodeipc.Hash(folder))); diff != "" {
+				t.Errorf("Find: %s", diff)
+			}
+			if h := dial(t, w.address).Hello(); h.Workspace == nil || *h.Workspace != folder {
+				t.Errorf("hello is %+v", h)
+			}
+			if v := probe(t, nil)[string(w.address)]; v.Verdict != vscodeipc.Live {
+				t.Errorf("the verdict is %+v", v)
+			}
+			if err := w.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			w.Wait()
+			if v := probe(t, nil)[string(w.address)]; v.Verdict != vscodeipc.Stale || !v.Deleted {
+				t.Errorf("when it is dead: %+v", v)
+			}
+		})
+	}
+}

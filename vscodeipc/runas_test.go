@@ -3,6 +3,10 @@
 package vscodeipc_test
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +17,65 @@ import (
 // askEnv makes the test binary a client that asks once.
 const askEnv = "VSCODEIPC_TEST_ASK"
 
+// listenEnv makes the test binary somebody who listens.
+const listenEnv = "VSCODEIPC_TEST_LISTEN"
+
 // runAs asks the window at a path as another user and gives what that prints.
 func runAs(t *testing.T, uid uint32, path string) (string, error) {
+	t.Helper()
+	out, err := commandAs(t, uid, askEnv+"="+path).Output()
+	return string(out), err
+}
+
+// listenAsUser has another user's process listen at a path until the test ends.
+func listenAsUser(t *testing.T, uid uint32, path string) {
+	t.Helper()
+	cmd := commandAs(t, uid, listenEnv+"="+path)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		cmd.Wait()
+	})
+	if said, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || said != "listening\n" {
+		t.Fatalf("the other user's process says %q, %v", said, err)
+	}
+}
+
+// listenUntilEnd is what the helper process of listenAsUser does: it answers as a
+// window would.
+func listenUntilEnd(path string) {
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conn.Write(answerHello(nil))
+			conn.Close()
+		}
+	}()
+	fmt.Println("listening")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// commandAs is the test binary as another user's process.
+func commandAs(t *testing.T, uid uint32, env string) *exec.Cmd {
 	t.Helper()
 	// The binary may lie where the other user cannot go.
 	self, err := os.ReadFile(os.Args[0])
@@ -26,7 +87,7 @@ func runAs(t *testing.T, uid uint32, path string) (string, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	binary := filepath.Join(dir, "ask")
+	binary := filepath.Join(dir, "other")
 	if err := os.WriteFile(binary, self, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -34,9 +95,8 @@ func runAs(t *testing.T, uid uint32, path string) (string, error) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary)
-	cmd.Env = []string{askEnv + "=" + path, "GORACE=atexit_sleep_ms=0"}
+	cmd.Env = []string{env, "GORACE=atexit_sleep_ms=0"}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-	out, err := cmd.Output()
-	return string(out), err
+	return cmd
 }
