@@ -32,28 +32,54 @@ async function withServer(script, args, window, drive) {
   }
 }
 
+/**
+ * How these servers fail beside clients that open and close tabs of their own, on a direct connection as through
+ * the endpoint. Playwright MCP tells the titles of all tabs with each answer: one that closes just then costs the
+ * answer, and what was asked for is done by then. chrome-devtools-mcp cannot list a tab without a main frame yet.
+ */
+const otherTabs = /browserBackend\.callTool: Target page, context or browser has been closed|main frame too early/;
+
+/** An act whose answer does not matter. */
+const acting = (call) => (tool, given) =>
+  call(tool, given).catch((error) => {
+    if (!otherTabs.test(error.message)) throw error;
+  });
+
+/** A look, which may be taken again: there are no more tabs than that to open and close. */
+const looking = (call) => {
+  const look = (tool, given, again = 20) =>
+    call(tool, given).catch((error) => {
+      if (again === 0 || !otherTabs.test(error.message)) throw error;
+      return look(tool, given, again - 1);
+    });
+  return look;
+};
+
 /** What an agent sees by Playwright MCP. */
 export function playwrightMcp({ address, headers = {}, site, name, window }) {
   const given = Object.entries(headers).flatMap(([key, value]) => ["--cdp-header", `${key}: ${value}`]);
   const patience = ["--timeout-action", "20000", "--output-dir", window.root]; // the machine may be busy
   return withServer(playwright, ["--cdp-endpoint", address, ...given, ...patience], window, async (call) => {
-    const tabs = (await call("browser_tabs", { action: "new" })).text;
+    const act = acting(call);
+    const look = looking(call);
+    await act("browser_tabs", { action: "new" });
+    const { text: tabs } = await look("browser_tabs", { action: "list" });
     const seen = { shared: tabs.includes(`${site}/shop/shared`) };
-    await call("browser_navigate", { url: `${site}/shop/${name}` });
-    const { text: snapshot } = await call("browser_snapshot");
+    await act("browser_navigate", { url: `${site}/shop/${name}` });
+    const { text: snapshot } = await look("browser_snapshot");
     seen.title = first(snapshot, /Page Title: (.*)/);
     const ref = (line) => first(snapshot, new RegExp(`${line}.*\\[ref=([^\\]]+)\\]`));
-    await call("browser_type", { element: "Name", target: ref('textbox "Name"'), text: "Ada" });
-    await call("browser_click", { element: "Buy", target: ref('button "Buy"') });
-    await call("browser_wait_for", { text: "Thank you" });
-    seen.answer = first((await call("browser_snapshot")).text, /(Thank you[^"\n]*)/);
-    seen.sum = (await call("browser_evaluate", { function: "() => 6 * 7" })).text.includes("42");
-    seen.logged = (await call("browser_console_messages", { level: "info" })).text.includes("[LOG] Thank you, Ada: 42");
-    seen.requests = (await call("browser_network_requests", { static: false })).text.includes(`/price/${name}`);
-    seen.screenshot = size((await call("browser_take_screenshot", { type: "png" })).image);
-    await call("browser_click", { element: "Next", target: ref('link "Next"') });
-    seen.next = first((await call("browser_snapshot")).text, /Page Title: (.*)/);
-    await call("browser_tabs", { action: "close" });
+    await act("browser_type", { element: "Name", target: ref('textbox "Name"'), text: "Ada" });
+    await act("browser_click", { element: "Buy", target: ref('button "Buy"') });
+    await look("browser_wait_for", { text: "Thank you" });
+    seen.answer = first((await look("browser_snapshot")).text, /(Thank you[^"\n]*)/);
+    seen.sum = (await look("browser_evaluate", { function: "() => 6 * 7" })).text.includes("42");
+    seen.logged = (await look("browser_console_messages", { level: "info" })).text.includes("[LOG] Thank you, Ada: 42");
+    seen.requests = (await look("browser_network_requests", { static: false })).text.includes(`/price/${name}`);
+    seen.screenshot = size((await look("browser_take_screenshot", { type: "png" })).image);
+    await act("browser_click", { element: "Next", target: ref('link "Next"') });
+    seen.next = first((await look("browser_snapshot")).text, /Page Title: (.*)/);
+    await act("browser_tabs", { action: "close" });
     return seen;
   });
 }
@@ -63,7 +89,7 @@ export function devToolsMcp({ address, headers, site, name, window }) {
   const where = address.startsWith("ws") ? ["--wsEndpoint", address] : ["--browserUrl", address];
   if (headers) where.push("--wsHeaders", JSON.stringify(headers));
   return withServer(devTools, [...where, "--no-usage-statistics", "--no-performance-crux"], window, async (call) => {
-    const seen = { shared: (await call("list_pages")).text.includes(`${site}/shop/shared`) };
+    const seen = { shared: (await looking(call)("list_pages")).text.includes(`${site}/shop/shared`) };
     const { text: pages } = await call("new_page", { url: `${site}/shop/${name}` });
     const pageId = Number(first(pages, /(\d+): .*\[selected\]/));
     const use = (tool, given) => call(tool, { pageId, ...given });

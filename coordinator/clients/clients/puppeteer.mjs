@@ -10,10 +10,10 @@ async function see(puppeteer, { address, headers, site, name }) {
   const where = address.startsWith("ws") ? { browserWSEndpoint: address } : { browserURL: address };
   const browser = await puppeteer.connect({ ...where, headers, defaultViewport: null });
   try {
-    const pages = await browser.pages();
     const seen = {
       version: await browser.version(),
-      shared: pages.some((page) => page.url() === `${site}/shop/shared`),
+      // Not by browser.pages(): a tab that another client opens just now may have no main frame yet.
+      shared: browser.targets().some((target) => target.url() === `${site}/shop/shared`),
     };
     const page = await browser.newPage();
     const logged = new Promise((resolve) => page.once("console", (message) => resolve(message.text())));
