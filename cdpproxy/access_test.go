@@ -492,12 +492,13 @@ func TestBrowserClose(t *testing.T) {
 	}
 }
 
-// TestStopped: who is stopped is sent away at once and kept away, others are
-// not, until the human lets it go on.
+// TestStopped: who is stopped is sent away at once with all its connections and
+// kept away, also by who serves it next; others are not, until the human lets it
+// go on.
 func TestStopped(t *testing.T) {
 	h := newHuman(access.Full)
 	rule, addr := ruled(t, h, sharedChromium(t).url, nil)
-	join := func(agent string) *websocket.Conn {
+	joinAt := func(addr, agent string) *websocket.Conn {
 		t.Helper()
 		c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
 		if err != nil {
@@ -506,6 +507,7 @@ func TestStopped(t *testing.T) {
 		t.Cleanup(func() { c.CloseNow() })
 		return c
 	}
+	join := func(agent string) *websocket.Conn { t.Helper(); return joinAt(addr, agent) }
 	waitFor := func(names ...string) []*cdpproxy.Client {
 		t.Helper()
 		for {
@@ -533,17 +535,24 @@ func TestStopped(t *testing.T) {
 	}
 	bad := join("Bad/1")
 	waitFor("Bad")
+	again := join("Bad/1")
+	waitFor("Bad", "Bad")
 	good := join("Good/1")
-	id := waitFor("Bad", "Good")[0].ID
+	id := waitFor("Bad", "Bad", "Good")[0].ID
 
 	h.choose(access.Full, id)
 	sentAway(bad)
+	sentAway(again)
 	call(t, good, getVersion)
 	sentAway(join("Bad/1"))
 	if status, body := get(t, addr, "/json/activate/x", map[string]string{"User-Agent": "Bad/1"}); status != 403 || !strings.Contains(body, "stopped by the human") {
 		t.Errorf("by HTTP: %d %s", status, body)
 	}
-	waitFor("Bad", "Good") // it stays in sight, to be let go on
+	waitFor("Good")
+	// Another coordinator knows of it by the window's list alone.
+	_, next := ruled(t, h, sharedChromium(t).url, nil)
+	sentAway(joinAt(next, "Bad/1"))
+	call(t, joinAt(next, "Good/1"), getVersion)
 
 	h.choose(access.Full)
 	waitFor("Good")

@@ -2,6 +2,7 @@ package cdpproxy
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
 	"strings"
@@ -11,8 +12,9 @@ import (
 
 // Client is one connection or, for /json/*, one request.
 type Client struct {
-	// ID is random, so that it differs from that of every other client, of this
-	// proxy or another.
+	// ID differs from that of every other client, of this proxy or another. It is
+	// KIN-RANDOM: KIN follows from how the client calls itself, by which it is
+	// known again when it comes back, whoever serves it then.
 	ID     string
 	Number uint64 // counts the clients of this proxy
 	// Name and Version are what the User-Agent lets guess, for people. Name is
@@ -37,14 +39,24 @@ type ClientWatcher interface {
 
 // client describes who asks.
 func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan struct{}) *Client {
-	var id [16]byte
-	rand.Read(id[:]) // never fails
+	var random [16]byte
+	rand.Read(random[:]) // never fails
 	c := &Client{
-		ID: hex.EncodeToString(id[:]), Number: p.count.Add(1),
+		Number:    p.count.Add(1),
 		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(), Done: done,
 	}
 	c.Name, c.Version = guessName(c.UserAgent, r.Header.Get("Origin"))
+	kin := sha256.Sum256([]byte(c.Name + "\n" + c.UserAgent))
+	c.ID = hex.EncodeToString(kin[:8]) + "-" + hex.EncodeToString(random[:])
 	return c
+}
+
+// Resembles reports whether id is c's own, or that of a client that calls itself
+// the same.
+func (c *Client) Resembles(id string) bool {
+	own, _, _ := strings.Cut(c.ID, "-")
+	kin, _, _ := strings.Cut(id, "-")
+	return kin == own
 }
 
 // programs are names for people, where the User-Agent has another.

@@ -7,20 +7,19 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// connected is a client of the endpoint. One that was stopped is kept without its
-// connection, so that its human can let it go on, and since clients come back.
+// connected is a client of the endpoint.
 type connected struct {
 	client *cdpproxy.Client
-	end    func(reason string) // nil: not connected
+	end    func(reason string)
 }
 
 // Joined is for cdpproxy.
 func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.identity(c) != c.ID {
+	if s, _ := r.human.Access(); stoppedAs(c, s) != "" {
 		end(stoppedReason)
-		return // the one that was stopped, back again
+		return
 	}
 	r.clients[c.ID] = &connected{c, end}
 	r.notify()
@@ -30,18 +29,14 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 func (r *Rule) Left(c *cdpproxy.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known := r.clients[c.ID]; known == nil {
-		return
-	} else if r.isStopped(c.ID) {
-		known.end = nil
-	} else {
+	if r.clients[c.ID] != nil {
 		delete(r.clients, c.ID)
+		r.notify()
 	}
-	r.notify()
 }
 
-// Clients returns the clients that are connected or stopped, the oldest first,
-// and a channel that is closed when that is no longer true.
+// Clients returns the clients that are connected, the oldest first, and a channel
+// that is closed when that is no longer true.
 func (r *Rule) Clients() ([]*cdpproxy.Client, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,18 +69,10 @@ func (r *Rule) follow() {
 	for {
 		s, chosen := r.human.Access()
 		r.mu.Lock()
-		changed := false
-		for id, known := range r.clients {
-			stopped := slices.Contains(s.Stopped, id)
-			if stopped && known.end != nil {
+		for _, known := range r.clients {
+			if stoppedAs(known.client, s) != "" {
 				known.end(stoppedReason)
-			} else if !stopped && known.end == nil {
-				delete(r.clients, id)
-				changed = true
 			}
-		}
-		if changed {
-			r.notify()
 		}
 		r.mu.Unlock()
 		select {
@@ -96,20 +83,15 @@ func (r *Rule) follow() {
 	}
 }
 
-func (r *Rule) isStopped(id string) bool {
-	s, _ := r.human.Access()
-	return slices.Contains(s.Stopped, id)
-}
-
-// identity is the id of c, or that of a stopped client which c seems to be. A
-// client that is sent away often comes back at once; all that is known of it then
-// is how it calls itself. r.mu is held.
-func (r *Rule) identity(c *cdpproxy.Client) string {
-	s, _ := r.human.Access()
+// stoppedAs returns the id under which the human has stopped c; empty: not. A
+// client that is sent away often comes back at once, maybe to another coordinator,
+// and all that is known of it then is how it calls itself. So a stop is for all
+// connections that call themselves the same.
+func stoppedAs(c *cdpproxy.Client, s State) string {
 	for _, id := range s.Stopped {
-		if known := r.clients[id]; known != nil && known.client.UserAgent == c.UserAgent && known.client.Name == c.Name {
+		if c.Resembles(id) {
 			return id
 		}
 	}
-	return c.ID
+	return ""
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -151,7 +152,9 @@ func (r *Rule) judge(client *cdpproxy.Client, c Command, mode Mode) cdpproxy.Ver
 }
 
 func (r *Rule) question(c *cdpproxy.Client, command Command) Question {
-	return Question{Client: Client{r.identity(c), c.Name, c.Version}, Act: command.Method, Detail: command.Target}
+	s, _ := r.human.Access()
+	id := cmp.Or(stoppedAs(c, s), c.ID)
+	return Question{Client: Client{id, c.Name, c.Version}, Act: command.Method, Detail: command.Target}
 }
 
 // together bounds how many acts of a client the human is asked about at a time.
@@ -205,9 +208,7 @@ func (r *Rule) permitAll(ctx context.Context, acts []waiting) []error {
 	errs := make([]error, len(acts))
 	var asked sync.WaitGroup
 	for i, act := range acts {
-		r.mu.Lock()
 		q := r.question(act.client, act.command)
-		r.mu.Unlock()
 		asked.Go(func() { errs[i] = r.guard.Permit(ctx, q) })
 	}
 	asked.Wait()
