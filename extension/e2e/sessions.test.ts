@@ -3,7 +3,7 @@
 // extension cannot be made here: where the extension's host ends, so do the debug adapters in it; it is
 // played in test/sessions.test.ts. Nor can the desktop's integrated browser, and one on the user's side.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -59,8 +59,6 @@ beforeAll(async () => {
   const configurations = [
     launch,
     { ...launch, name: "Second", url: `${shop.url}?second`, userDataDir: "${workspaceFolder}/second-profile" },
-    // A browser that crashes leaves its lock, and the next one in that profile would ask the human.
-    { ...launch, name: "Crashing", userDataDir: "${workspaceFolder}/crashing-profile" },
     { ...launch, name: "Own port", port },
     { ...launch, name: "Own argument", runtimeArgs: [...browserArgs, `--remote-debugging-port=${port}`] },
     // js-debug's Edge on the run's browser: there is no Edge here.
@@ -118,7 +116,7 @@ test("a launch of Edge has a port added, as one of Chrome has", async () => {
 });
 
 test("a navigation of the page and the end of its browser are told", async () => {
-  await window.debug("Crashing");
+  await window.debug("Shop");
   const { browser, revision } = await listener.debugging((state) => state.browser !== null);
   const page = (await joinBrowser(browser?.url)).contexts()[0]?.pages()[0];
   writeFileSync(join(shop.folder, "other.html"), "<!doctype html><title>Another page</title>");
@@ -130,6 +128,15 @@ test("a navigation of the page and the end of its browser are told", async () =>
   void session?.send("Browser.crash").catch(() => {}); // it does not live to answer
   const crashed = await listener.until((state) => state.browser === null);
   expect(crashed.revision).toBeGreaterThan(moved.revision);
+  await window.stop();
+  await listener.until(quiet);
+});
+
+test("after a crash the next launch is as any other, without a question about the profile", async () => {
+  const lock = readdirSync(join(run.root, "user", "User", "workspaceStorage"), { recursive: true, encoding: "utf8" });
+  expect(lock.filter((name) => name.endsWith("ms-vscode.js-debug/.profile/SingletonLock"))).toHaveLength(1);
+  await window.debug("Shop");
+  await listener.debugging((state) => state.browser !== null);
   await window.stop();
   await listener.until(quiet);
 });

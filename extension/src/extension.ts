@@ -42,7 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     { dispose: () => sessions.close() },
     vscode.workspace.onDidChangeWorkspaceFolders(() => void window.refresh()),
-    watchDebugging(sessions, log),
+    watchDebugging(sessions, context.storageUri?.fsPath, log),
     debug.disposable,
     review.disposable,
     human.show(context, window, log),

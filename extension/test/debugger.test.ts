@@ -1,8 +1,8 @@
 // What debug.start, debug.state and so on mean. The editor and the debug adapter are played here; the
 // real ones are in e2e/debugger.test.ts.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Caller } from "../src/core/connection";
-import { type DebugEditor, Debugger } from "../src/core/debugger";
+import { type DebugEditor, Debugger, startLimit } from "../src/core/debugger";
 import type { Configuration } from "../src/core/injection";
 import { type Launch, type Start, startMark } from "../src/core/launches";
 import type { Breakpoint, DebugStateResult } from "../src/core/protocol.generated";
@@ -92,7 +92,7 @@ function play(launches: Launch[] = [{ folder: "/shop", configurations: [shop, se
   const caller: Caller = { signal: new AbortController().signal, connection, peer: undefined };
   const call = async (name: string, arg?: unknown, by = caller) =>
     (await commands.get(name)?.run(arg, by)) as Record<string, unknown>;
-  return { access, threads, starts, asked, begin, page, pause, call, caller };
+  return { access, editor, threads, starts, asked, begin, page, pause, call, caller };
 }
 
 const client = { id: "c1", name: "Agent", version: "1" };
@@ -151,6 +151,35 @@ test("what runs already is not started twice", async () => {
   const { call, begin } = play();
   begin(shop);
   await expect(call("debug.start", { configuration: "Both" })).rejects.toMatchObject({ data: { session: "s1" } });
+});
+
+test("a start that waits for the human is given up with what to do, and is not made twice meanwhile", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { call, editor } = play();
+  const start = editor.start;
+  let answered = (_: boolean) => {};
+  editor.start = () => new Promise((resolve) => (answered = resolve));
+  const given = expect(call("debug.start", { client })).rejects.toMatchObject({
+    code: "deadline",
+    message: expect.stringMatching(/"Shop".*Ask the human to look there/),
+  });
+  await vi.advanceTimersByTimeAsync(startLimit);
+  await given;
+  editor.start = start;
+  await expect(call("debug.start", { client })).rejects.toThrow('"Shop" is being started already');
+  answered(false); // the human has said no
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await call("debug.start", { client })).toMatchObject({ name: "Shop" });
+});
+
+test("a browser that does not start is told while the editor shows its error in a dialog", async () => {
+  const { call, editor, begin, threads } = play();
+  editor.start = ({ what }) => {
+    threads.ended(begin(what as Configuration).id);
+    return new Promise(() => {});
+  };
+  await expect(call("debug.start")).rejects.toThrow("Shop ended at once: the window says why");
 });
 
 test("only who started a session stops it", async () => {

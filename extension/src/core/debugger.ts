@@ -51,6 +51,10 @@ export const stepLimit = 2_000;
 /** How long a browser may take to have its first page. js-debug cannot be stopped well before. */
 const pageLimit = 10_000;
 const stopLimit = 4_500;
+/** How long a start may take. */
+export const startLimit = 30_000;
+const waits =
+  "a question to the human may stand open in the window, or a task runs first. Ask the human to look there, and see debug.state";
 
 const stepRequests = { continue: "continue", over: "next", into: "stepIn", out: "stepOut", pause: "pause" } as const;
 type StepAction = keyof typeof stepRequests;
@@ -66,6 +70,8 @@ export class Debugger {
   readonly #owners = new Map<string, Owner>();
   /** One start at a time, so that a compound's sessions are told from the human's. */
   #starts: Promise<unknown> = Promise.resolve();
+  /** The names of the sessions of starts that the editor has not settled. */
+  readonly #starting = new Set<readonly string[]>();
 
   constructor(threads: Threads, editor: DebugEditor) {
     this.#threads = threads;
@@ -122,27 +128,47 @@ export class Debugger {
       return !info.parent && !before.has(info.id) && start.names.includes(String(name));
     };
     this.#owners.set(mark, owner);
+    this.#starting.add(start.names);
     const claim = () => {
       for (const { info } of this.#threads.all.filter(isOurs)) this.#owners.set(info.id, owner);
     };
     const stopClaiming = compound ? this.#threads.onChange(claim) : () => {};
     const over = new AbortController();
+    const late = () => over.abort(new Refusal("deadline", `VS Code has not started ${label(start)} yet: ${waits}`));
+    const timer = setTimeout(late, startLimit);
     try {
-      const started = Promise.resolve(this.#editor.start(start)).finally(stopClaiming);
+      const limit = AbortSignal.any([signal, over.signal]);
+      const there = this.#threads.until(() => this.#threads.all.find(isOurs), limit);
+      const started = (async () => this.#editor.start(start))().finally(() => {
+        this.#starting.delete(start.names);
+        stopClaiming();
+      });
       const told = started.then((ok) => {
         if (!ok) throw new Refusal("internal", `VS Code did not start ${label(start)}: the window says why`);
       });
-      const limit = AbortSignal.any([signal, over.signal]);
-      const [session] = await Promise.all([this.#threads.until(() => this.#threads.all.find(isOurs), limit), told]);
+      const both = Promise.all([there, told]).then(([session]) => session);
+      const session = await Promise.race([both, this.#givenUp(there, compound, limit)]);
       if (isBrowserType(session.info.type)) await this.#firstPage(session, signal);
       return { session: session.info.id, name: session.info.name };
     } finally {
+      clearTimeout(timer);
       over.abort();
     }
   }
 
+  /** Throws when nobody waits any more, or the browser has ended while the editor shows its error in a dialog. */
+  async #givenUp(there: Promise<Session>, compound: boolean, limit: AbortSignal): Promise<never> {
+    const session = await there;
+    const hasEnded = () => !compound && isBrowserType(session.info.type) && session.ended;
+    await this.#threads.until(() => hasEnded() || undefined, limit);
+    throw new Refusal("internal", `${session.info.name} ended at once: the window says why`);
+  }
+
   /** Two sessions of one configuration would fight over one profile, and the human would be asked. */
   #refuseTwice(start: Start): void {
+    const open = [...this.#starting].flat().find((name) => start.names.includes(name));
+    if (open !== undefined)
+      throw new Refusal("bad_payload", `${JSON.stringify(open)} is being started already: ${waits}`);
     for (const { info } of this.#threads.all) {
       const { name } = info.configuration;
       if (info.parent || typeof name !== "string") continue;

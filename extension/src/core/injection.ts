@@ -18,13 +18,18 @@ export function isBrowserType(type: string): boolean {
   return browserTypes.has(type);
 }
 
+/** Whether it is of a type whose browsers js-debug launches. */
+export function isLaunched({ type }: Configuration): boolean {
+  return typeof type === "string" && launchedTypes.has(type);
+}
+
 export type Injection = { configuration: Configuration; userDataDir: string } | { skipped: string };
 
 /** The configuration with a port, or why it is left as it is. The argument is never changed. */
 export function inject(configuration: Configuration, settings: { enabled: boolean; trusted: boolean }): Injection {
-  const { type, request, userDataDir, port, browserLaunchLocation, useWebView, inspectUri } = configuration;
+  const { request, userDataDir, port, browserLaunchLocation, useWebView, inspectUri } = configuration;
   const skip = (why: string): Injection => ({ skipped: why });
-  if (typeof type !== "string" || !launchedTypes.has(type)) return skip("not a browser that js-debug launches");
+  if (!isLaunched(configuration)) return skip("not a browser that js-debug launches");
   if ("__pendingTargetId" in configuration) return skip("a page of a session that is there already");
   if (request !== "launch") return skip("not a launch");
   if (!settings.enabled) return skip("turned off by browserCoordinator.addDebuggingPort");

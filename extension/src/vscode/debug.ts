@@ -3,11 +3,15 @@ import * as vscode from "vscode";
 import { forget } from "../core/discovery";
 import { inject, isBrowserType } from "../core/injection";
 import { type Log, reason } from "../core/log";
+import { profileOf, unlock } from "../core/profilelock";
 import type { SessionInfo, Sessions } from "../core/sessions";
 
-export function watchDebugging(sessions: Sessions, log: Log): vscode.Disposable {
+/** storage is our folder of the workspace's storage. */
+export function watchDebugging(sessions: Sessions, storage: string | undefined, log: Log): vscode.Disposable {
   // '*' providers run last, when js-debug has resolved the type and the profile's folder.
   const provider = vscode.debug.registerDebugConfigurationProvider("*", {
+    // Before js-debug looks for the profile's lock, which it does with the variables substituted.
+    resolveDebugConfiguration: (folder, configuration) => prepare(folder, configuration, storage, log),
     resolveDebugConfigurationWithSubstitutedVariables: (folder, configuration) => resolve(folder, configuration, log),
   });
   const started = vscode.debug.onDidStartDebugSession((session) => sessions.started(info(session)));
@@ -25,6 +29,22 @@ export function watchDebugging(sessions: Sessions, log: Log): vscode.Disposable 
 /** js-debug's shared CDP of a child session. */
 export function pageProxy(sessionId: string): PromiseLike<unknown> {
   return vscode.commands.executeCommand("extension.js-debug.requestCDPProxy", sessionId);
+}
+
+async function prepare(
+  folder: vscode.WorkspaceFolder | undefined,
+  configuration: vscode.DebugConfiguration,
+  storage: string | undefined,
+  log: Log,
+): Promise<vscode.DebugConfiguration> {
+  const profile = vscode.workspace.isTrusted ? profileOf(configuration, folder?.uri.fsPath, storage) : undefined;
+  if (profile === undefined) return configuration;
+  try {
+    if (await unlock(profile)) log.info(`removed the lock that a browser which is gone left in ${profile}`);
+  } catch (error) {
+    log.warn(`the lock that a browser left in ${profile} stays: ${reason(error)}`);
+  }
+  return configuration;
 }
 
 async function resolve(
