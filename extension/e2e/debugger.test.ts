@@ -1,6 +1,6 @@
 // A client debugs along with the human, in a real VS Code: each sees what the other does.
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
 import type { DebugSessionState, DebugStateResult, DebugStepResult } from "../src/core/protocol.generated";
 import { untilPresent } from "./support/files";
 import { openShop, type Shop } from "./support/shop";
@@ -49,6 +49,10 @@ afterAll(async () => {
   listener?.close();
   await screen?.close();
   await shop?.close();
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
 test("it says what there is, when the configuration that is meant is not there", async () => {

@@ -80,19 +80,6 @@ afterAll(async () => {
   await shop?.close();
 });
 
-test("the best of the run's activations takes less than 50 ms of the extension host's time", async () => {
-  const folder = join(run.root, "user", "logs");
-  const logs = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
-    /Browser Coordinator\.log$/.test(name),
-  );
-  const text = logs.map((name) => readFileSync(join(folder, name), "utf8")).join("");
-  const times = [...text.matchAll(/activated with ([0-9.]+) ms/g)].map(([, time]) => Number(time));
-  console.log(`activation: ${times.join(", ")} ms`);
-  // The best of them, since what else the machine does makes the others slower.
-  expect(times.length).toBeGreaterThan(0);
-  expect(Math.min(...times)).toBeLessThan(50);
-});
-
 test("an answer that does not come in the stated time is a refusal, and the question goes", async () => {
   await set({ "browserCoordinator.access": "ask", "browserCoordinator.permissionTimeout": 5 });
   const coordinator = await joined();
@@ -183,4 +170,18 @@ test("the walkthrough opens by its command, and its buttons work", async () => {
   await window.page.getByRole("button", { name: "Change What Agents May Do" }).click();
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only look" }).waitFor();
   await window.screenshot("walkthrough");
+});
+
+test("the best of the run's activations takes less than 50 ms of the extension host's time", async () => {
+  const folder = join(run.root, "user", "logs");
+  const logs = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /Browser Coordinator\.log$/.test(name),
+  );
+  const text = logs.map((name) => readFileSync(join(folder, name), "utf8")).join("");
+  const times = [...text.matchAll(/activated with ([0-9.]+) ms/g)].map(([, time]) => Number(time));
+  console.log(`activation: ${times.join(", ")} ms`);
+  // The best of them, since what else the machine does makes the others slower: this test is the last,
+  // after the reloads and the second windows.
+  expect(times.length).toBeGreaterThan(4);
+  expect(Math.min(...times)).toBeLessThan(50);
 });
