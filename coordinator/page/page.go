@@ -279,8 +279,12 @@ func (p *Page) draw(ctx context.Context) {
 	if on {
 		return
 	}
-	// A page that has gone cannot be drawn, and whoever acts on it hears of that.
-	_, _ = p.session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{MaxWidth: 8, MaxHeight: 8, EveryNthFrame: 1000})
+	_, err := p.session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{MaxWidth: 8, MaxHeight: 8, EveryNthFrame: 1000})
+	if err != nil { // the act that needs it has ended; the next one asks again
+		p.mu.Lock()
+		p.drawing = false
+		p.mu.Unlock()
+	}
 }
 
 // humanDuration prints 5s rather than 5.000s.

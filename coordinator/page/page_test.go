@@ -52,18 +52,22 @@ func connect(t testing.TB) *Browser {
 func open(t testing.TB, html string) (*Page, string) {
 	t.Helper()
 	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/favicon.ico" {
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, html)
 	}))
 }
 
+// serve opens the site's root. The browser asks for an icon whenever it likes:
+// that is answered here, so that no error of it gets among what a test looks for.
 func serve(t testing.TB, handler http.Handler) (*Page, string) {
 	t.Helper()
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/favicon.ico" {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	p := newPage(t, connect(t))
 	if _, err := p.Navigate(t.Context(), server.URL); err != nil {

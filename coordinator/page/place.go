@@ -148,26 +148,30 @@ func (p *Page) processRoot(id protocol.FrameID) frame {
 // decides by what was drawn last which process an event goes to; after scrolling
 // that may be another, and a click would hit something else.
 func (p *Page) reach(ctx context.Context, e *element, innerX, innerY float64, patience time.Duration) (x, y float64, why string, err error) {
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	end := time.Now().Add(patience)
+	for budget := arrivalBudget; time.Now().Before(end); budget *= 2 {
 		x, y, why, err = p.outward(ctx, e.frame, innerX, innerY)
 		if err != nil || why != "" {
 			return 0, 0, why, err
 		}
 		var arrived bool
-		if arrived, err = p.arrives(ctx, e, x, y); arrived || err != nil {
+		if arrived, err = p.arrives(ctx, e, x, y, min(budget, time.Until(end))); arrived || err != nil {
 			return x, y, "", err
 		}
 	}
 	return 0, 0, "input events do not reach its frame", nil
 }
 
-// arrivalBudget is how long one movement of the pointer may take to arrive.
+// arrivalBudget is how long the first movement of the pointer may take to arrive.
+// Each further one may take twice as long: where little is drawn or much is going
+// on, a frame takes longer than that, and a movement counts only while it is
+// listened for.
 const arrivalBudget = 100 * time.Millisecond
 
-func (p *Page) arrives(ctx context.Context, e *element, x, y float64) (bool, error) {
+func (p *Page) arrives(ctx context.Context, e *element, x, y float64, budget time.Duration) (bool, error) {
 	listening, err := e.session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
 		FunctionDeclaration: libraryCall("arrival"), ObjectID: e.handle, AwaitPromise: new(true), ReturnByValue: new(true),
-		Arguments: []*runtime.CallArgument{{Value: jsonv2.Value(strconv.FormatInt(arrivalBudget.Milliseconds(), 10))}},
+		Arguments: []*runtime.CallArgument{{Value: jsonv2.Value(strconv.FormatInt(budget.Milliseconds(), 10))}},
 	})
 	if err != nil {
 		return false, err

@@ -126,6 +126,9 @@ function work() { ad.style.height = "300px"
 	if err := p.StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := p.MouseMove(t.Context(), 5, 5); err != nil { // as one who acts; a page that is only read may not be drawn
+		t.Fatal(err)
+	}
 	eval(t, p, `(location.href = "/next", work(), 1)`)
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "next"}); err != nil {
 		t.Fatal(err)
