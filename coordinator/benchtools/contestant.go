@@ -66,9 +66,15 @@ func (c *contestant) memory() float64 {
 	return c.server.memory(resident)
 }
 
-// restful is a screenshot of a page on which nothing has just been done: who
-// clicks and evaluates fast meets the page while it is still being drawn.
-const restful = "screenshot at rest"
+// Who clicks and evaluates fast meets the page while it is still being drawn, and
+// pays for that; who waits after each act has paid before.
+const (
+	screenshotAtOnce = "screenshot right after an act"
+	screenshotAtRest = "screenshot"
+)
+
+// thinking is how long an agent lets the page alone before a screenshot at rest.
+const thinking = 300 * time.Millisecond
 
 // round does each act once.
 func (c *contestant) round(ctx context.Context, address string, t *table, counted bool) error {
@@ -114,10 +120,10 @@ func (c *contestant) round(ctx context.Context, address string, t *table, counte
 	if !strings.Contains(added, "added 1") {
 		return fmt.Errorf("the click did not arrive: %s", added)
 	}
-	for _, act := range []string{"screenshot", restful} {
-		if _, err := call(act, names.screenshot, map[string]any{}); err != nil {
-			return err
-		}
+	if _, err := call(screenshotAtOnce, names.screenshot, map[string]any{}); err != nil {
+		return err
 	}
-	return nil
+	time.Sleep(thinking)
+	_, err = call(screenshotAtRest, names.screenshot, map[string]any{})
+	return err
 }

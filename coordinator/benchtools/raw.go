@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
@@ -64,15 +65,16 @@ func (r *raw) round(ctx context.Context, url string, timed func(string, func() (
 	if !strings.Contains(added, "added 1") {
 		return fmt.Errorf("the click did not arrive: %s", added)
 	}
-	for _, act := range []string{"screenshot", restful} {
-		if _, err := timed(act, func() (string, error) {
-			_, err := protocol.Call(ctx, r.session, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
-			return "", err
-		}); err != nil {
-			return err
-		}
+	screenshot := func() (string, error) {
+		_, err := protocol.Call(ctx, r.session, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
+		return "", err
 	}
-	return nil
+	if _, err := timed(screenshotAtOnce, screenshot); err != nil {
+		return err
+	}
+	time.Sleep(thinking)
+	_, err = timed(screenshotAtRest, screenshot)
+	return err
 }
 
 func (r *raw) navigate(ctx context.Context, url string) error {
