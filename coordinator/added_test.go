@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -29,6 +33,9 @@ func addedMain() {
 		}
 		return say("pid %d: %s", os.Getpid(), strings.Join(titles, ", "))
 	})
+	mcp.AddTool(server, &mcp.Tool{Name: "greet"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
+		return say("hello")
+	})
 	mcp.AddTool(server, &mcp.Tool{Name: "die"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
 		os.Exit(3)
 		return nil, nil, nil
@@ -40,6 +47,15 @@ func addedMain() {
 		if f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 			fmt.Fprintln(f, os.Getpid())
 			f.Close()
+		}
+	}
+	if addr := os.Getenv("ADDED_HELPER"); addr != "" {
+		exe, err := os.Executable()
+		if err == nil {
+			err = (&exec.Cmd{Path: exe, Args: []string{"helper", addr}}).Start()
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
 		}
 	}
 	hangs := os.Getenv("ADDED_HANGS") != ""
@@ -103,6 +119,67 @@ func TestAnAddedServer(t *testing.T) {
 	if n := started(); n != 3 {
 		t.Errorf("a call started it %d times", n)
 	}
+}
+
+// helperMain is a program that an added server starts and does not end: it lives
+// until the test ends its connection.
+func helperMain() {
+	conn, err := net.Dial("tcp", os.Args[1])
+	if err == nil {
+		io.Copy(io.Discard, conn)
+	}
+}
+
+// What an added server has started ends with it, whether it dies or the session
+// ends.
+func TestAnAddedServerEndsWithItsHelpers(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	t.Setenv("ADDED_HELPER", ln.Addr().String())
+	dir, shop := t.TempDir(), folder(t, "shop")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := filepath.Join(dir, "added") // the test binary goes by its name
+	if err := os.Symlink(exe, added); err != nil {
+		t.Fatal(err)
+	}
+	helper := func() net.Conn {
+		t.Helper()
+		ln.(*net.TCPListener).SetDeadline(time.Now().Add(20 * time.Second))
+		conn, err := ln.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		return conn
+	}
+	ended := func(helper net.Conn) {
+		t.Helper()
+		helper.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if _, err := helper.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("the helper lives on")
+		}
+	}
+
+	session := host(t, dir, shop, "--no-launch", "--", added, "{cdp_endpoint}")
+	toolNames(t, session) // starts it
+	first := helper()
+	if _, err := tool(t, session, "die", nil); err == nil {
+		t.Error("it did not die")
+	}
+	ended(first)
+
+	mustTool(t, session, "greet", nil) // starts it again
+	second := helper()
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	ended(second)
 }
 
 func toolNames(t *testing.T, session *mcp.ClientSession) []string {

@@ -15,7 +15,7 @@ import (
 
 // The test binary is the coordinator too, when it is called by that name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"coordinator": main, "added": addedMain, "cdpprogram": cdpMain})
+	testscript.Main(m, map[string]func(){"coordinator": main, "added": addedMain, "helper": helperMain, "cdpprogram": cdpMain})
 }
 
 // command is the coordinator with its files in dir alone.

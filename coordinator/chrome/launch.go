@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"browser-coordinator/coordinator/group"
 )
 
 const (
@@ -29,7 +31,8 @@ const (
 // Browser is a browser that this process launched and owns.
 type Browser struct {
 	cmd     *exec.Cmd
-	guard   *guard // ends the browser if this process is killed
+	group   *group.Group // of the browser with its helpers
+	guard   *guard       // ends the browser if this process is killed
 	log     *slog.Logger
 	profile *profile
 	stderr  *os.File
@@ -114,21 +117,30 @@ func (b *Browser) start(opts *Options) error {
 	cmd := exec.Command(opts.Executable, args...)
 	cmd.Env = append(environment(os.Environ()), privateFiles(b.profile.removable())...)
 	cmd.Stderr = w
-	setProcessGroup(cmd)
-	err = cmd.Start()
+	// With its helpers, and so that a Ctrl-C in our terminal is not the browser's.
+	processes, err := group.New(cmd)
+	if err == nil {
+		err = cmd.Start()
+	}
 	w.Close()
 	if err != nil {
 		r.Close()
 		guard.release()
 		return err
 	}
-	b.cmd, b.guard, b.stderr = cmd, guard, r
-	if err := guard.watch(cmd.Process); err != nil {
+	b.cmd, b.group, b.guard, b.stderr = cmd, processes, guard, r
+	err = processes.Started()
+	if err == nil {
+		err = guard.watch(cmd.Process)
+	}
+	if err != nil {
 		// Without its guard it could outlive us: rather no browser.
 		b.kill()
+		cmd.Process.Kill()
 		cmd.Wait()
 		r.Close()
 		guard.release()
+		processes.Close()
 		return fmt.Errorf("start its watchdog: %w", err)
 	}
 	go b.readStderr()
@@ -230,6 +242,14 @@ func (b *Browser) await() {
 	b.stderr.Close()
 	b.leaveProfile()
 	b.guard.release()
+	b.group.Close()
+}
+
+// kill ends the browser with its helpers, and nothing else.
+func (b *Browser) kill() {
+	if err := b.group.Kill(); err != nil {
+		b.log.Debug("kill the browser and its helpers", "pid", b.PID(), "err", err)
+	}
 }
 
 func (b *Browser) leaveProfile() {

@@ -13,24 +13,10 @@ import (
 
 func runsAsRoot() bool { return os.Geteuid() == 0 }
 
-// setProcessGroup makes the browser the leader of a group of its own, so that
-// it can be ended with its helpers, and a Ctrl-C in our terminal is not its.
-func setProcessGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-}
-
 // terminate asks the browser to end; it then saves its profile.
 func (b *Browser) terminate() {
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		b.log.Warn("ask the browser to end", "pid", b.PID(), "err", err)
-	}
-}
-
-// kill ends the browser's process group and nothing else.
-func (b *Browser) kill() {
-	if err := syscall.Kill(-b.cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		// macOS says EPERM for a group of zombies only.
-		b.log.Debug("kill the browser's process group", "pid", b.PID(), "err", err)
 	}
 }
 

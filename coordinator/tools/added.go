@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/group"
 )
 
 // Added is another MCP server that works on the same browser: its tools are
@@ -115,11 +117,19 @@ func (a *addedServer) connect(ctx context.Context) (*mcp.ClientSession, error) {
 	defer cancel()
 	cmd := exec.Command(a.options.Command[0], a.options.Command[1:]...)
 	cmd.Env, cmd.Stderr = a.options.Env, a.options.Stderr
-	client := mcp.NewClient(&mcp.Implementation{Name: "browser-coordinator", Version: a.server.options.Version}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd, TerminateDuration: addedEnd}, nil)
+	processes, err := group.New(cmd)
 	if err != nil {
 		return nil, err
 	}
+	transport := &groupTransport{mcp.CommandTransport{Command: cmd, TerminateDuration: addedEnd}, processes}
+	client := mcp.NewClient(&mcp.Implementation{Name: "browser-coordinator", Version: a.server.options.Version}, nil)
+	session, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		a.killAll(cmd, processes)
+		return nil, err
+	}
+	a.ended.Add(1)
+	go a.wait(session, cmd, processes)
 	var list []*mcp.Tool
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
@@ -130,15 +140,43 @@ func (a *addedServer) connect(ctx context.Context) (*mcp.ClientSession, error) {
 	}
 	a.offer(list)
 	a.keep(list)
-	a.ended.Add(1)
-	go a.wait(session)
 	return session, nil
 }
 
+// groupTransport starts a command in a group of its own.
+type groupTransport struct {
+	mcp.CommandTransport
+	group *group.Group
+}
+
+func (t *groupTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := t.CommandTransport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.group.Started(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// killAll ends what an added server that has ended had started: npx starts a
+// shell, and that the server.
+func (a *addedServer) killAll(cmd *exec.Cmd, processes *group.Group) {
+	defer processes.Close()
+	if cmd.Process == nil { // it could not be started
+		return
+	}
+	if err := processes.Kill(); err != nil {
+		a.log.Debug("what the added server had started was not ended", "error", err)
+	}
+}
+
 // wait notes the end of a session, so that the next call starts another.
-func (a *addedServer) wait(session *mcp.ClientSession) {
+func (a *addedServer) wait(session *mcp.ClientSession, cmd *exec.Cmd, processes *group.Group) {
 	defer a.ended.Done()
 	err := session.Wait()
+	a.killAll(cmd, processes)
 	if a.forget(session) {
 		a.log.Warn("the added server ended; the next call of one of its tools starts it anew", "error", err)
 	}
