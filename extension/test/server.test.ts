@@ -1,8 +1,9 @@
 // Many clients, slow clients and broken ones, on real sockets.
 import { expect, test } from "vitest";
 import { type Caller, callLimit, waitingLimit } from "../src/core/connection";
+import { silent } from "../src/core/log";
 import { connectionLimit } from "../src/core/server";
-import { replayLimit } from "../src/core/store";
+import { replayLimit, Store } from "../src/core/store";
 import { Client } from "./support/client";
 import { serve, testCommands } from "./support/window";
 
@@ -177,6 +178,101 @@ test("cancel reaches the command, and frees the id", async () => {
   expect(await client.until((line) => line.id === "a")).toMatchObject({ error: { code: "cancelled" } });
   expect(await aborted).toMatchObject({ code: "cancelled" });
   expect((await client.ask("cancel", { id: "a" })).payload).toEqual({ cancelled: false });
+});
+
+test("answers race cancels: each id is answered once, and is free then", async () => {
+  const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * ms));
+  const race = (arg: unknown, { signal }: Caller) =>
+    new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason));
+      void later(4).then(() => resolve(arg));
+    });
+  const deaf = async (arg: unknown) => {
+    await later(4);
+    return arg;
+  };
+  const { dial } = await serve(
+    new Map([
+      ["race", { waitsForHuman: true, run: race }],
+      ["deaf", { run: deaf }],
+    ]),
+  );
+  const client = await dial();
+  const calls = 120;
+  const outcomes = { answered: 0, cancelled: 0 };
+  for (let round = 0; round < 40; round++) {
+    client.lines.length = 0;
+    for (let i = 0; i < calls; i++) {
+      const command = i % 2 === 0 ? "race" : "deaf";
+      client.send({ id: `call ${i}`, type: "call", version: 2, payload: { command, arg: i } });
+    }
+    await later(4); // when the cancels go out is the race
+    for (let i = 0; i < calls; i++) {
+      client.send({ id: `cancel ${i}`, type: "cancel", version: 2, payload: { id: `call ${i}` } });
+    }
+    await client.until(() => client.lines.length >= 2 * calls);
+    await client.ask("ping"); // nothing comes behind
+    const answers = new Map(client.lines.map((line) => [line.id, line]));
+    expect([client.lines.length, answers.size]).toEqual([2 * calls + 1, 2 * calls + 1]);
+    for (let i = 0; i < calls; i++) {
+      const call = answers.get(`call ${i}`);
+      const cancel = answers.get(`cancel ${i}`);
+      const cancelled = (call?.error as { code: string } | undefined)?.code === "cancelled";
+      if (!cancelled) expect(call).toEqual({ id: `call ${i}`, success: true, payload: { result: i } });
+      expect(cancel?.payload).toEqual({ cancelled });
+      outcomes[cancelled ? "cancelled" : "answered"]++;
+    }
+  }
+  expect(outcomes.answered).toBeGreaterThan(0);
+  expect(outcomes.cancelled).toBeGreaterThan(0);
+});
+
+test("a client that goes while it waits is no fault of the window's", async () => {
+  const errors: string[] = [];
+  const { address, server } = await serve(testCommands, undefined, {
+    log: { ...silent, error: (message) => errors.push(message) },
+  });
+  const client = await Client.dial(address);
+  client.send({ id: 1, type: "call", version: 2, payload: { command: "wait" } });
+  await client.ask("ping");
+  const gone = new Promise<void>((resolve) => server.onClients(resolve));
+  client.close();
+  await gone;
+  expect(errors).toEqual([]);
+});
+
+test("what clients listened to ends with them", async () => {
+  let subscriptions = 0;
+  const store = new Store();
+  const subscribe = store.subscribe.bind(store);
+  store.subscribe = (listener) => {
+    const end = subscribe(listener);
+    subscriptions++;
+    return () => {
+      end();
+      subscriptions--;
+    };
+  };
+  const { address, server } = await serve(testCommands, undefined, { store });
+  const leave: ((client: Client) => void)[] = [
+    (client) => client.close(),
+    (client) => client.socket.end(),
+    (client) => client.socket.end('{"id":9,'),
+    (client) => client.socket.pause().destroy(),
+  ];
+  const clients: Client[] = [];
+  for (let i = 0; i < 60; i++) clients.push(await Client.dial(address));
+  for (const client of clients) for (let i = 0; i < 3; i++) await client.ask("listen", { events: ["state"] });
+  expect(subscriptions).toBe(60);
+  const gone = new Promise<void>((resolve) => {
+    let left = clients.length;
+    server.onClients(() => --left === 0 && resolve());
+  });
+  for (const [i, client] of clients.entries()) leave[i % leave.length]?.(client);
+  await gone;
+  expect(subscriptions).toBe(0);
+  expect(server.clients).toEqual([]);
+  for (const client of clients) client.close();
 });
 
 test("a client that is gone gives up its calls, after a second", async () => {

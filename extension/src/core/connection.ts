@@ -110,7 +110,7 @@ export class Connection {
   #stop(): void {
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-    for (const abort of this.#running.values()) abort.abort();
+    for (const abort of this.#running.values()) abort.abort(new Refusal("cancelled", "the connection has ended"));
     this.#ended.abort();
   }
 
@@ -155,12 +155,11 @@ export class Connection {
       const { type, version } = readType(message);
       if (this.#running.has(id))
         throw new Refusal("duplicate_id", `a request with the id ${JSON.stringify(id)} is in flight already`);
-      const payload = readPayload(message, type);
       // A cancel makes room.
       if (type !== "cancel" && this.#running.size >= inFlightLimit) {
         throw new Refusal("too_many", `${inFlightLimit} requests of this connection are in flight already`);
       }
-      this.#handle(id, type, version, payload);
+      this.#handle(id, type, version, readPayload(message, type));
     } catch (error) {
       this.#refuse(id, error);
     }
