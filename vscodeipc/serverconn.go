@@ -222,26 +222,38 @@ func (c *serverConn) giveUp(which id) bool {
 	return ok
 }
 
-// runCall is owned by the server. It answers once, whatever the handler does.
+// runCall is owned by the server. The call is answered once: when its handler has
+// ended, or when it is given up, whatever the handler still does then.
 func (c *serverConn) runCall(ctx context.Context, to id, handler Handler, call Call) {
 	defer c.server.owned.Done()
+	givenUp := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		c.settle(to, nil, callFault(ctx, ctx.Err()))
+		close(givenUp)
+	})
 	result, err := c.runHandler(ctx, handler, call)
+	if !stop() {
+		<-givenUp
+		return
+	}
 	var answer any
 	if err == nil {
 		answer, err = encodeResult(result)
 	}
-	fault := callFault(ctx, err)
+	c.settle(to, answer, callFault(ctx, err))
+}
 
-	// The id is free before its answer is on the way, so that a client may use
-	// it again at once.
+// settle answers a call. The id is free before its answer is on the way, so that
+// a client may use it again at once.
+func (c *serverConn) settle(to id, answer any, fault *Error) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.inFlight[to]()
 	delete(c.inFlight, to)
 	c.out.send(encodeAnswer(to, answer, fault))
 	if c.idle != nil && len(c.inFlight) == 0 {
 		close(c.idle)
 	}
-	c.mu.Unlock()
 }
 
 func (c *serverConn) runHandler(ctx context.Context, handler Handler, call Call) (result any, err error) {

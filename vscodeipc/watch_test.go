@@ -205,6 +205,7 @@ func TestDeadlines(t *testing.T) {
 		s, err := newServer(ServerOptions{Name: "test", Kind: "terminal", Patient: []string{"human"}, Commands: map[string]Handler{
 			"hang":  func(ctx context.Context, _ Call) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
 			"human": func(ctx context.Context, _ Call) (any, error) { time.Sleep(time.Hour); return "yes", nil },
+			"deaf":  func(context.Context, Call) (any, error) { time.Sleep(time.Hour); return "too late", nil },
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -218,6 +219,10 @@ func TestDeadlines(t *testing.T) {
 		var fault *Error
 		if err := c.Call(t.Context(), "hang", nil, nil); !errors.As(err, &fault) || fault.Code != CodeDeadline || time.Since(start) != requestTime {
 			t.Errorf("a command that hangs: %v after %v", err, time.Since(start))
+		}
+		start = time.Now()
+		if err := c.Call(t.Context(), "deaf", nil, nil); !errors.As(err, &fault) || fault.Code != CodeDeadline || time.Since(start) != requestTime {
+			t.Errorf("a command that does not look at its deadline: %v after %v", err, time.Since(start))
 		}
 		var answer string
 		if err := c.Call(t.Context(), "human", nil, &answer); err != nil || answer != "yes" {
