@@ -84,7 +84,7 @@ func (v invalidVector) bytesOf(t testing.TB) []byte {
 }
 
 // vectorWindow is the window that the vectors of invalid/ are run against.
-func vectorWindow(t *testing.T) *vscodeipc.Server {
+func vectorWindow(t testing.TB) *vscodeipc.Server {
 	folder := home(t)
 	return serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Patient: []string{"wait"}, Commands: map[string]vscodeipc.Handler{
 		"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
@@ -95,11 +95,11 @@ func vectorWindow(t *testing.T) *vscodeipc.Server {
 // rawConn talks to a window line by line.
 type rawConn struct {
 	net.Conn
-	t     *testing.T
+	t     testing.TB
 	lines *bufio.Reader
 }
 
-func dialRaw(t *testing.T, a vscodeipc.Address) *rawConn {
+func dialRaw(t testing.TB, a vscodeipc.Address) *rawConn {
 	t.Helper()
 	conn, err := net.Dial("unix", string(a))
 	if err != nil {

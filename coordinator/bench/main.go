@@ -19,7 +19,12 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+
+	"browser-coordinator/coordinator/bench/record"
 )
+
+// mark is the name of the endpoint's figures in a file.
+const mark = "endpoint"
 
 func main() {
 	if len(os.Args) == 4 && os.Args[1] == "serve" {
@@ -32,7 +37,7 @@ func main() {
 	rounds := flag.Int("rounds", 7, "how often each figure is measured for each way")
 	only := flag.String("only", "", "measure only these figures, comma-separated: "+strings.Join(figureNames(), ", "))
 	asJSON := flag.String("json", "", "write all figures to this `file`")
-	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines <!-- endpoint -->")
+	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -72,7 +77,7 @@ func run(ctx context.Context, rounds int, only, asJSON, keep string) error {
 		}
 	}
 	if keep != "" {
-		return keepIn(keep, text)
+		return record.Keep(keep, mark, text)
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"browser-coordinator/coordinator/bench/record"
 )
 
 // row is one line of the table.
@@ -99,7 +101,7 @@ func ratio(rounds, reference [][]float64, q float64) float64 {
 
 func (b *bench) report(rounds int) *report {
 	r := &report{
-		Date: time.Now().UTC().Format("2006-01-02"), Machine: machine(), Load: firstWords("/proc/loadavg", 3),
+		Date: time.Now().UTC().Format("2006-01-02"), Machine: record.Machine(), Load: record.Load(),
 		Versions: b.versions(), Rounds: rounds, Rows: b.rows(),
 	}
 	r.aims()
@@ -260,38 +262,6 @@ func (r *report) writeJSON(path string) error {
 		return err
 	}
 	return os.WriteFile(path, append(b, '\n'), 0o644)
-}
-
-// keepIn replaces what stands between the two marks of a Markdown file.
-func keepIn(path, text string) error {
-	const mark = "<!-- endpoint -->\n"
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	parts := strings.Split(string(b), mark)
-	if len(parts) != 3 {
-		return fmt.Errorf("%s has not two lines %s", path, strings.TrimSpace(mark))
-	}
-	return os.WriteFile(path, []byte(parts[0]+mark+text+mark+parts[2]), 0o644)
-}
-
-func machine() string {
-	model := ""
-	b, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(b)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			model = strings.TrimSpace(value)
-			break
-		}
-	}
-	return fmt.Sprintf("%d × %s, Linux %s %s", runtime.NumCPU(), model, firstWords("/proc/sys/kernel/osrelease", 1), runtime.GOARCH)
-}
-
-func firstWords(path string, n int) string {
-	b, _ := os.ReadFile(path)
-	words := strings.Fields(string(b))
-	return strings.Join(words[:min(n, len(words))], " ")
 }
 
 func (b *bench) versions() map[string]string {

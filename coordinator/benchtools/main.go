@@ -18,9 +18,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"browser-coordinator/coordinator/bench/record"
 	"browser-coordinator/coordinator/chrome"
 )
 
@@ -29,7 +29,7 @@ func main() {
 	peers := flag.String("peers", "coordinator/benchtools/peers", "the `folder` in which npm ci has installed the peers")
 	rounds := flag.Int("rounds", 15, "how often each act is done")
 	starts := flag.Int("starts", 7, "how often each server is started")
-	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+strings.TrimSpace(mark))
+	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

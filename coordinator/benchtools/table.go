@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"browser-coordinator/coordinator/bench/record"
 )
 
 // table gathers what is measured, a row for each thing and a column for each
@@ -53,31 +53,13 @@ func (t *table) print(w io.Writer) {
 	}
 }
 
-// mark stands before and behind the figures that are kept in a file.
-const mark = "<!-- tools -->\n"
+// mark is the name of the tools' figures in a file.
+const mark = "tools"
 
 // keepIn replaces the figures in a file.
 func (t *table) keepIn(file string) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	parts := strings.Split(string(text), mark)
-	if len(parts) != 3 {
-		return fmt.Errorf("%s has not two lines %s", file, strings.TrimSpace(mark))
-	}
 	var figures strings.Builder
-	fmt.Fprintf(&figures, "%s, %d cores%s, %s.\n\n", runtime.GOOS, runtime.NumCPU(), load(), time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(&figures, "%s, load %s, %s.\n\n", record.Machine(), record.Load(), time.Now().UTC().Format(time.DateOnly))
 	t.print(&figures)
-	return os.WriteFile(file, []byte(parts[0]+mark+figures.String()+mark+parts[2]), 0o644)
-}
-
-// load says how busy the machine was, where the system tells.
-func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	fields := strings.Fields(string(text))
-	if err != nil || len(fields) < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" with %s programs at work in the last five minutes", fields[1])
+	return record.Keep(file, mark, figures.String())
 }
