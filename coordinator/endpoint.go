@@ -83,7 +83,7 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 	}
 	workspaceFlag(cmd, &workspace)
 	cmd.Flags().StringVar(&format, "format", "", "the line to paste, for `CLIENT`: "+strings.Join(formats(), ", "))
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "format", formats()...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	cmd.Flags().BoolVar(&withToken, "token", false, "print the address with its secret token, for clients of another user or system")
 	return cmd

@@ -46,7 +46,7 @@ and removes its private profile then.`,
 	}
 	workspaceFlag(cmd, &workspace)
 	cmd.Flags().StringVar(&mode, "access", string(access.Full), "what clients may do: everything (full), act when they were allowed to (ask; here nobody can be asked), only look (view)")
-	cmd.RegisterFlagCompletionFunc("access", cobra.FixedCompletions([]string{"full", "ask", "view"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "access", "full", "ask", "view")
 	guard.add(cmd)
 	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")
 	browser.launch(cmd)
