@@ -1,7 +1,8 @@
 // What the human sees of agents, and decides about them: in the side bar, the status bar and by the
 // question of an agent. A small client stands in for the coordinator, so that each moment can be held.
 import { type BrowserContext, chromium } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import type { State } from "../src/core/protocol.generated";
 import { untilPresent } from "./support/files";
 import { openShop, type Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
@@ -40,6 +41,20 @@ afterEach(async ({ task }) => {
   if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
+/** Has a browser debugged, if none is. */
+async function debugging(): Promise<State> {
+  if (!coordinator.state.browser) await window.press("F5");
+  return coordinator.debugging((state) => state.browser !== null);
+}
+
+/** Has agents asked about, as the human chooses it. */
+async function askingMode(): Promise<void> {
+  const labels = { full: "Agents may do everything", ask: "Agents have to ask", view: "Agents may only look" };
+  const { mode } = coordinator.state.access;
+  if (mode !== "ask") await bar.menu(labels[mode], labels.ask);
+  await coordinator.until((state) => state.access.mode === "ask");
+}
+
 test("without a browser and an agent the view says what to do", async () => {
   await bar.pane("Browser").getByText("No browser is being debugged").waitFor();
   await bar.pane("Browser").getByRole("button", { name: "Start Debugging" }).waitFor();
@@ -52,8 +67,7 @@ test("without a browser and an agent the view says what to do", async () => {
 });
 
 test("the browser and its pages are listed, and follow what happens in it", async () => {
-  await window.press("F5");
-  const { browser } = await coordinator.debugging((state) => state.browser !== null);
+  const { browser } = await debugging();
   await bar.row("Browser", /Chrom(e|ium) [0-9]+\s*Shop/).waitFor();
   await bar.row("Browser", /Shop\s*http:\/\/127.*bakery/).waitFor();
   const joined = await chromium.connectOverCDP(`http://${new URL(browser?.url ?? "").host}`);
@@ -71,6 +85,7 @@ test("the browser and its pages are listed, and follow what happens in it", asyn
 });
 
 test("who is connected, what they did, and that one is at work", async () => {
+  await debugging();
   await coordinator.announce(claude, playwright);
   await bar.row("Agents", /Claude Code\s*2\.1\.0/).waitFor();
   await bar.row("Agents", /Playwright\s*2\.1\.0/).waitFor();
@@ -95,91 +110,97 @@ test("the mode is changed in the status bar's menu, at once", async () => {
   await bar.row("Agents", "Agents have to ask").waitFor();
 });
 
-test("once is for one act, and the notification goes with the answer", async () => {
-  await bar.row("Agents", "Claude Code").click();
-  const focused = () => window.page.evaluate("document.activeElement?.getAttribute('aria-label')");
-  const asked = coordinator.ask(claude, 'click button "Buy"');
-  await bar.question.waitFor();
-  expect(await focused()).toBe("Agents"); // the keyboard stays where it was
-  const words = 'Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy".';
-  expect(await bar.question.innerText()).toContain(words);
-  await window.status.getByText("Agent asks").waitFor();
-  await window.screenshot("question");
-  await window.picture("question", bar.question);
-  await bar.answer("Allow Once");
-  expect(await asked).toEqual({ decision: "allow", scope: "once" });
-});
+describe("in the mode ask", () => {
+  beforeEach(async () => {
+    await coordinator.announce(claude, playwright);
+    await askingMode();
+  });
 
-test("many acts of one client are one question, refused together", async () => {
-  const first = coordinator.ask(claude, "click A");
-  await bar.question.waitFor();
-  const others = ["B", "C", "D"].map((name) => coordinator.ask(claude, `click ${name}`));
-  await bar.question.getByText("click A; and 3 more acts").waitFor();
-  const another = coordinator.ask(playwright, "click E");
-  expect(await bar.question.count()).toBe(1);
-  await window.screenshot("question-merged");
-  await bar.answer("Refuse");
-  for (const asked of [first, ...others]) {
-    expect(await asked).toEqual({ decision: "refuse", scope: "once", reason: "human" });
-  }
-  await bar.question.getByText("Playwright").waitFor();
-  await bar.answer("Allow for This Session");
-  expect(await another).toEqual({ decision: "allow", scope: "session" });
-  expect(await coordinator.ask(playwright, "click F")).toEqual({ decision: "allow", scope: "session" });
-  await bar.row("Agents", /Playwright.*may act/).waitFor();
-});
+  test("once is for one act, and the notification goes with the answer", async () => {
+    await bar.row("Agents", "Claude Code").click();
+    const focused = () => window.page.evaluate("document.activeElement?.getAttribute('aria-label')");
+    const asked = coordinator.ask(claude, 'click button "Buy"');
+    await bar.question.waitFor();
+    expect(await focused()).toBe("Agents"); // the keyboard stays where it was
+    const words = 'Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy".';
+    expect(await bar.question.innerText()).toContain(words);
+    await window.status.getByText("Agent asks").waitFor();
+    await window.screenshot("question");
+    await window.picture("question", bar.question);
+    await bar.answer("Allow Once");
+    expect(await asked).toEqual({ decision: "allow", scope: "once" });
+  });
 
-test("the keyboard answers by the status bar", async () => {
-  const asked = coordinator.ask(claude, "click G");
-  await bar.question.waitFor();
-  await bar.menu("Refuse");
-  expect(await asked).toMatchObject({ decision: "refuse", reason: "human" });
-  await bar.question.waitFor({ state: "hidden" });
-});
-
-test("an agent that the human stops is refused, until it may go on", async () => {
-  const asked = coordinator.ask(claude, "click H");
-  await bar.question.waitFor();
-  await bar.act("Agents", "Claude Code", "Stop an Agent");
-  expect(await asked).toMatchObject({ decision: "refuse", reason: "stopped" });
-  await coordinator.until((state) => state.access.stopped.includes(claude.id));
-  await bar.row("Agents", /Claude Code.*stopped by you/).waitFor();
-  await bar.question.waitFor({ state: "hidden" });
-  expect(await coordinator.ask(claude, "click I")).toMatchObject({ decision: "refuse", reason: "stopped" });
-  await window.screenshot("view-stopped");
-  await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
-  await coordinator.until((state) => state.access.stopped.length === 0);
-});
-
-test("an agent is stopped by its row while others act, and while the mode changes", async () => {
-  await coordinator.announce(claude, playwright);
-  let clicked = false;
-  const acting = (async () => {
-    while (!clicked) await coordinator.report(playwright, "Input.dispatchMouseEvent");
-  })();
-  try {
-    for (const stopped of [1, 0, 1, 0]) {
-      await bar.act("Agents", "Claude Code", stopped ? "Stop an Agent" : "Let a Stopped Agent Go On");
-      await coordinator.until(({ access }) => access.stopped.length === stopped);
+  test("many acts of one client are one question, refused together", async () => {
+    const first = coordinator.ask(claude, "click A");
+    await bar.question.waitFor();
+    const others = ["B", "C", "D"].map((name) => coordinator.ask(claude, `click ${name}`));
+    await bar.question.getByText("click A; and 3 more acts").waitFor();
+    const another = coordinator.ask(playwright, "click E");
+    expect(await bar.question.count()).toBe(1);
+    await window.screenshot("question-merged");
+    await bar.answer("Refuse");
+    for (const asked of [first, ...others]) {
+      expect(await asked).toEqual({ decision: "refuse", scope: "once", reason: "human" });
     }
-  } finally {
-    clicked = true;
-    await acting;
-  }
-  await bar.menu("Agents have to ask", "Agents may do everything");
-  await bar.act("Agents", "Claude Code", "Stop an Agent"); // at once
-  await coordinator.until(({ access }) => access.stopped.length === 1);
-  await bar.menu("Agents may do everything", "Agents have to ask");
-  await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
-  await coordinator.until(({ access }) => access.stopped.length === 0);
-});
+    await bar.question.getByText("Playwright").waitFor();
+    await bar.answer("Allow for This Session");
+    expect(await another).toEqual({ decision: "allow", scope: "session" });
+    expect(await coordinator.ask(playwright, "click F")).toEqual({ decision: "allow", scope: "session" });
+    await bar.row("Agents", /Playwright.*may act/).waitFor();
+  });
 
-test("a mode that answers for the human answers what waits", async () => {
-  const asked = coordinator.ask(claude, "click J");
-  await bar.question.waitFor();
-  await bar.row("Agents", "Agents have to ask").click();
-  await bar.pick("Agents may only look");
-  expect(await asked).toMatchObject({ decision: "refuse", reason: "mode" });
-  await bar.question.waitFor({ state: "hidden" });
-  expect(await coordinator.ask(claude, "click K")).toMatchObject({ decision: "refuse", reason: "mode" });
+  test("the keyboard answers by the status bar", async () => {
+    const asked = coordinator.ask(claude, "click G");
+    await bar.question.waitFor();
+    await bar.menu("Refuse");
+    expect(await asked).toMatchObject({ decision: "refuse", reason: "human" });
+    await bar.question.waitFor({ state: "hidden" });
+  });
+
+  test("an agent that the human stops is refused, until it may go on", async () => {
+    const asked = coordinator.ask(claude, "click H");
+    await bar.question.waitFor();
+    await bar.act("Agents", "Claude Code", "Stop an Agent");
+    expect(await asked).toMatchObject({ decision: "refuse", reason: "stopped" });
+    await coordinator.until((state) => state.access.stopped.includes(claude.id));
+    await bar.row("Agents", /Claude Code.*stopped by you/).waitFor();
+    await bar.question.waitFor({ state: "hidden" });
+    expect(await coordinator.ask(claude, "click I")).toMatchObject({ decision: "refuse", reason: "stopped" });
+    await window.screenshot("view-stopped");
+    await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
+    await coordinator.until((state) => state.access.stopped.length === 0);
+  });
+
+  test("an agent is stopped by its row while others act, and while the mode changes", async () => {
+    let clicked = false;
+    const acting = (async () => {
+      while (!clicked) await coordinator.report(playwright, "Input.dispatchMouseEvent");
+    })();
+    try {
+      for (const stopped of [1, 0, 1, 0]) {
+        await bar.act("Agents", "Claude Code", stopped ? "Stop an Agent" : "Let a Stopped Agent Go On");
+        await coordinator.until(({ access }) => access.stopped.length === stopped);
+      }
+    } finally {
+      clicked = true;
+      await acting;
+    }
+    await bar.menu("Agents have to ask", "Agents may do everything");
+    await bar.act("Agents", "Claude Code", "Stop an Agent"); // at once
+    await coordinator.until(({ access }) => access.stopped.length === 1);
+    await bar.menu("Agents may do everything", "Agents have to ask");
+    await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
+    await coordinator.until(({ access }) => access.stopped.length === 0);
+  });
+
+  test("a mode that answers for the human answers what waits", async () => {
+    const asked = coordinator.ask(claude, "click J");
+    await bar.question.waitFor();
+    await bar.row("Agents", "Agents have to ask").click();
+    await bar.pick("Agents may only look");
+    expect(await asked).toMatchObject({ decision: "refuse", reason: "mode" });
+    await bar.question.waitFor({ state: "hidden" });
+    expect(await coordinator.ask(claude, "click K")).toMatchObject({ decision: "refuse", reason: "mode" });
+  });
 });

@@ -128,7 +128,6 @@ test("a navigation of the page and the end of its browser are told", async () =>
   void session?.send("Browser.crash").catch(() => {}); // it does not live to answer
   const crashed = await listener.until((state) => state.browser === null);
   expect(crashed.revision).toBeGreaterThan(moved.revision);
-  await window.stop();
   await listener.until(quiet);
 });
 

@@ -52,6 +52,12 @@ async function startServer(name: string): Promise<void> {
   await row(name).click();
   await row("Start Server").waitFor();
   await row("Start Server").click();
+  // The editor shows the server's output and moves the focus there, which closes any list that is opened before.
+  const output = window.page.locator(".part.panel", { has: window.page.locator(".monaco-editor.focused") });
+  await output
+    .getByText(new RegExp(`Starting server ${name}`.replaceAll(" ", "\\s")))
+    .first()
+    .waitFor();
 }
 
 /** The coordinator that the editor has started with these arguments. The system has no event for its start. */

@@ -97,10 +97,10 @@ export class Workbench {
     await this.page.locator(`.debug-toolbar a.action-label[aria-label^="${label}"]`).click();
   }
 
-  /** Ends the debug session, or leaves it if it was an attach, and waits until the editor shows none. */
+  /** Ends the debug session that runs, or leaves it if it was an attach, and waits until the editor shows none. */
   async stop(): Promise<void> {
     const toolbar = this.page.locator(".debug-toolbar");
-    if (!(await toolbar.isVisible())) return;
+    await toolbar.waitFor();
     await this.press("Shift+F5");
     await toolbar.waitFor({ state: "hidden" });
   }
