@@ -108,7 +108,8 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
 
 test("a client that may only look sees the page, and cannot change it", async () => {
   await bar.menu("Agents have to ask", "Agents may only look");
-  await listener.until((state) => state.access.mode === "view");
+  // The window tells the coordinator as it tells us, and neither waits for the other: ask who keeps the rule.
+  await expect.poll(() => host.use("window_list")).toContain("[access: view]");
   await expect(page.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/view|look/i);
   const cdp = await page.context().newCDPSession(page);
   expect((await cdp.send("Page.captureScreenshot")).data.length).toBeGreaterThan(1_000);
