@@ -3,7 +3,7 @@ import type { Editor } from "./protocol.generated";
 import type { Store } from "./store";
 
 /** How long changes are gathered, in ms: whoever moves a cursor does not flood the clients. */
-export const gatherFor = 100;
+const gatherFor = 100;
 
 export class EditorContext {
   #timer: NodeJS.Timeout | undefined;
@@ -31,7 +31,7 @@ export class EditorContext {
   }
 
   async #tell(): Promise<void> {
-    const editor = await this.read();
+    const editor = await this.read().catch(() => undefined); // what cannot be read is not told
     if (!this.#closed) this.store.set({ editor });
   }
 }

@@ -138,7 +138,6 @@ export class LiveView {
     const number = this.#number;
     return new Promise((resolve) => {
       this.#drawing.set(number, resolve);
-      signal.addEventListener("abort", () => this.drawn(number), { once: true });
       show({ type: "frame", number, data });
     });
   }
@@ -146,6 +145,8 @@ export class LiveView {
   #stop(): void {
     this.#filming?.abort.abort();
     this.#filming = undefined;
+    for (const drawn of this.#drawing.values()) drawn(); // nobody draws them any more
+    this.#drawing.clear();
   }
 }
 

@@ -8,14 +8,17 @@ export function shareEnvironment(context: vscode.ExtensionContext, window: Windo
   const collection = context.environmentVariableCollection;
   collection.persistent = false; // the next window says it for itself
   collection.description = "Lets an agent in the terminal find this window's debug browser";
+  let told: string | null | undefined; // of the terminals; process.env may come from a terminal of another window
   const update = () => {
     const { serving } = window;
     const wanted = vscode.workspace.getConfiguration("browserCoordinator").get("setEnvironment", true);
     const workspace = wanted && serving.kind === "open" ? serving.workspace : null;
+    if (workspace === told) return;
+    told = workspace;
     if (workspace === null) {
       collection.delete(workspaceVariable);
       delete process.env[workspaceVariable];
-    } else if (process.env[workspaceVariable] !== workspace) {
+    } else {
       collection.replace(workspaceVariable, workspace);
       process.env[workspaceVariable] = workspace;
     }

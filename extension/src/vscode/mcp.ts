@@ -5,6 +5,9 @@ import type { Log } from "../core/log";
 import { findCoordinator, workspaceVariable } from "./coordinator";
 import type { Window } from "./window";
 
+/** What decides whether it is offered, and which program. */
+const settings = ["browserCoordinator.registerMcpServer", "browserCoordinator.coordinatorPath"];
+
 export function offerMcpServer(context: vscode.ExtensionContext, window: Window, log: Log): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   let told = "";
@@ -14,8 +17,8 @@ export function offerMcpServer(context: vscode.ExtensionContext, window: Window,
     told = workspace;
     changed.fire();
   });
-  const settings = vscode.workspace.onDidChangeConfiguration((event) => {
-    if (event.affectsConfiguration("browserCoordinator")) changed.fire();
+  const configured = vscode.workspace.onDidChangeConfiguration((event) => {
+    if (settings.some((setting) => event.affectsConfiguration(setting))) changed.fire();
   });
   const provider = vscode.lm.registerMcpServerDefinitionProvider("browserCoordinator.mcp", {
     onDidChangeMcpServerDefinitions: changed.event,
@@ -39,5 +42,5 @@ export function offerMcpServer(context: vscode.ExtensionContext, window: Window,
       return [definition];
     },
   });
-  return vscode.Disposable.from(changed, moved, settings, provider);
+  return vscode.Disposable.from(changed, moved, configured, provider);
 }

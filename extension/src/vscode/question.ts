@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 import type { Choice, Permissions, Question } from "../core/permission";
 import { questionText } from "../core/words";
 
-export const answerCommand = "browserCoordinator.answer";
+const answerCommand = "browserCoordinator.answer";
 const tick = 1_000;
 
 /** The editor takes a button's label too; where it did not, it would say "Cancel", which is as true. */

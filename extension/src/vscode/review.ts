@@ -76,6 +76,15 @@ class Panel implements ReviewPanel {
   }
 
   async #send(): Promise<void> {
+    try {
+      await this.#post();
+    } catch (error) {
+      for (const { reject } of this.#waiting.splice(0))
+        reject(new Error(`the review cannot be shown: ${reason(error)}`));
+    }
+  }
+
+  async #post(): Promise<void> {
     const { toHtml } = await import("../core/markdown");
     const review = this.#review;
     if (!review || this.#closed) return;

@@ -10,18 +10,24 @@ import { NoCoordinator, offerToFindCoordinator } from "./endpoint";
 
 const scheme = "browser-coordinator-setup";
 
-/** Serves the two sides of the comparison, which are no files yet. */
+/** Serves the two sides of the comparison, which are no files yet, as long as they are open. */
 class Sides implements vscode.TextDocumentContentProvider {
   readonly #texts = new Map<string, string>();
+  #count = 0;
 
   put(path: string, text: string): vscode.Uri {
-    const uri = vscode.Uri.from({ scheme, path: path.startsWith("/") ? path : `/${path}` });
+    this.#count += 1; // a comparison that is still open keeps its own
+    const uri = vscode.Uri.from({ scheme, path: `/${path}`, query: `${this.#count}` });
     this.#texts.set(uri.toString(), text);
     return uri;
   }
 
   provideTextDocumentContent(uri: vscode.Uri): string {
     return this.#texts.get(uri.toString()) ?? "";
+  }
+
+  forget({ uri }: vscode.TextDocument): void {
+    this.#texts.delete(uri.toString());
   }
 }
 
@@ -38,6 +44,7 @@ export function offerSetup(extension: vscode.Uri, log: Log): vscode.Disposable {
   };
   return vscode.Disposable.from(
     vscode.workspace.registerTextDocumentContentProvider(scheme, sides),
+    vscode.workspace.onDidCloseTextDocument((document) => sides.forget(document)),
     vscode.commands.registerCommand("browserCoordinator.setUpAgent", run),
   );
 }

@@ -33,10 +33,14 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   const askOnce = async () => {
     const { serving } = window;
     const workspace = serving.kind === "open" ? serving.workspace : null;
-    // Only when somebody looks, and once for each workspace: it takes a process.
-    if (!view.view.visible || serving.kind !== "open" || asked?.workspace === workspace) return;
-    asked = { workspace };
-    asked = await ask(parts.extension, workspace);
+    // Only when somebody looks, and once for each workspace if it is told: it takes a process.
+    if (!view.view.visible || serving.kind !== "open") return;
+    if (asked?.workspace === workspace && asked.problem === undefined) return;
+    const mine: Asked = { workspace };
+    asked = mine;
+    const told = await ask(parts.extension, workspace);
+    if (asked !== mine) return; // the window has moved meanwhile
+    asked = told;
     view.update();
   };
   const update = () => {
