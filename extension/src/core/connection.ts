@@ -20,7 +20,7 @@ import {
 import type { Numbered, Store } from "./store";
 import { inVersion } from "./version";
 
-export const inFlightLimit = 256;
+const inFlightLimit = 256;
 export const waitingLimit = 16 * 1024 * 1024;
 /** Above this many waiting bytes no more requests are read: a client that asks has to read. */
 const fullAt = 1024 * 1024;

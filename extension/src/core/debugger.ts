@@ -47,7 +47,7 @@ export interface DebugEditor {
 }
 
 /** How long a step may run before the answer is that it runs on; a browser need not stop again. */
-export const stepLimit = 2_000;
+const stepLimit = 2_000;
 /** How long a browser may take to have its first page. js-debug cannot be stopped well before. */
 const pageLimit = 10_000;
 const stopLimit = 4_500;

@@ -9,7 +9,7 @@ import { code } from "./log";
 /** What tells a file from the next one of its name. The inode's number alone is used again at once. */
 export type Seen = Pick<BigIntStats, "ino" | "mtimeNs">;
 
-export function isSame(a: Seen, b: Seen): boolean {
+function isSame(a: Seen, b: Seen): boolean {
   return a.ino === b.ino && a.mtimeNs === b.mtimeNs;
 }
 

@@ -10,8 +10,8 @@ export type Ask = (command: string, args: Record<string, unknown>) => PromiseLik
 export type ToFile = (source: string) => string | undefined;
 
 export const frameLimit = 20;
-export const variableLimit = 50;
-export const valueLimit = 1_000;
+const variableLimit = 50;
+const valueLimit = 1_000;
 
 type Members = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 // One JSON object on one line, in any number of pieces.
 // Obeys specs/window-protocol/README.md section 3.
 
-export const lineLimit = 8 * 1024 * 1024;
+const lineLimit = 8 * 1024 * 1024;
 
 /** A line, with its end, is over the limit. Nothing after it can be read. */
 export class TooLarge extends Error {

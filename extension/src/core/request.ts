@@ -14,7 +14,7 @@ import type {
 /** The present one, and the one before. */
 export const protocolVersions = [2, 1] as const;
 export type Version = (typeof protocolVersions)[number];
-export const requestTypes = ["hello", "ping", "state", "listen", "unlisten", "call", "cancel"] as const;
+const requestTypes = ["hello", "ping", "state", "listen", "unlisten", "call", "cancel"] as const;
 export type RequestType = (typeof requestTypes)[number];
 
 /** A refusal that goes to the client as an error. */
@@ -35,7 +35,7 @@ export function member(of: Members, name: string): unknown {
   return Object.hasOwn(of, name) ? of[name] : undefined;
 }
 
-export function isId(value: unknown): value is Id {
+function isId(value: unknown): value is Id {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0;
   // Code points, as JSON Schema counts them.
   return typeof value === "string" && value.length > 0 && value.length <= 128 && [...value].length <= 64;

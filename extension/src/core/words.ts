@@ -33,7 +33,7 @@ export function questionText({ client, acts }: Question): string {
 }
 
 /** `click button "Buy"`, or the act's name where there is nothing better. */
-export function actText({ act, detail }: Pick<PermissionAskArg, "act" | "detail">): string {
+function actText({ act, detail }: Pick<PermissionAskArg, "act" | "detail">): string {
   return plain(detail, 160) || plain(act, 80);
 }
 
