@@ -231,3 +231,44 @@ func TestParallelAgentsHavePagesOfTheirOwn(t *testing.T) {
 		t.Errorf("choosing a tab that was left: %v", err)
 	}
 }
+
+// A tab that the page opens is known from its first request on, also by who turns
+// to it later.
+func TestHistoryOfATabThatAnActOpens(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(w, "document.title = 'Ready'")
+		case "/order":
+			io.WriteString(w, `<!doctype html><script>console.warn("said early")</script><script src=/app.js></script>`)
+		default:
+			io.WriteString(w, `<!doctype html><a href=/order target=_blank>Order</a>`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := host(t, dir, shop, "--no-launch")
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": server.URL})
+	if text := mustTool(t, agent, "browser_click", map[string]any{"target": "a"}); !strings.Contains(text, server.URL+"/order") {
+		t.Errorf("the click: %s", text)
+	}
+	list := mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"})
+	for i, line := range strings.Split(list, "\n") {
+		if strings.Contains(line, "/order") {
+			mustTool(t, agent, "browser_tabs", map[string]any{"action": "select", "index": i})
+		}
+	}
+	mustTool(t, agent, "browser_wait_for", map[string]any{"expression": "document.title === 'Ready'"})
+	requests := mustTool(t, agent, "browser_network_requests", map[string]any{"static": true})
+	for _, want := range []string{"GET " + server.URL + "/order => 200", "GET " + server.URL + "/app.js => 200"} {
+		if strings.Count(requests, want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, requests)
+		}
+	}
+	if text := mustTool(t, agent, "browser_console_messages", nil); !strings.Contains(text, "said early") {
+		t.Errorf("the console: %s", text)
+	}
+}

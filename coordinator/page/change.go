@@ -130,7 +130,9 @@ func (p *Page) settleWindows(ctx context.Context, before mark) error {
 		p.mu.Lock()
 		changed := p.changed
 		p.mu.Unlock()
-		if len(p.browser.openedSince(before.seq, p.id)) >= expected {
+		opened := p.browser.openedSince(before.seq, p.id)
+		onTheWay := func(page Info) bool { return page.URL == "" } // its first answer is still to come
+		if len(opened) >= expected && !slices.ContainsFunc(opened, onTheWay) {
 			return nil
 		}
 		select {

@@ -118,8 +118,11 @@ func (p *Page) exceptionThrown(_ *cdp.Session, e *runtime.EventExceptionThrown) 
 	p.say(m)
 }
 
-func (p *Page) entryAdded(_ *cdp.Session, e *log.EventEntryAdded) {
+func (p *Page) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 	entry := e.Entry
+	if entry.NetworkRequestID != "" {
+		p.requests.failedAt(s, entry.NetworkRequestID, entry.URL, timeOf(entry.Timestamp))
+	}
 	m := Message{Level: string(entry.Level), Text: entry.Text, Source: string(entry.Source), URL: entry.URL, Time: timeOf(entry.Timestamp)}
 	if m.Level == string(log.EntryLevelVerbose) {
 		m.Level = "debug"

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -101,8 +102,15 @@ func (b *Browser) targetCreated(_ target.SessionID, e *target.EventTargetCreated
 func (b *Browser) targetChanged(_ target.SessionID, e *target.EventTargetInfoChanged) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.opened[e.TargetInfo.TargetID] != nil {
-		b.opened[e.TargetInfo.TargetID] = e.TargetInfo
+	before := b.opened[e.TargetInfo.TargetID]
+	if before == nil {
+		return
+	}
+	b.opened[e.TargetInfo.TargetID] = e.TargetInfo
+	if before.URL == "" {
+		for _, p := range b.sessions {
+			p.wake()
+		}
 	}
 }
 
@@ -122,11 +130,16 @@ func (b *Browser) attached(parent target.SessionID, e *target.EventAttachedToTar
 		return
 	}
 	session := b.conn.Session(e.SessionID)
-	if e.TargetInfo.Type != "iframe" {
-		b.router.admitWorker(p, session)
-	} else {
+	switch e.TargetInfo.Type {
+	case "iframe":
 		b.sessions[e.SessionID] = p
 		p.frameAttachedElsewhere(session, e.TargetInfo)
+	case "worker":
+		b.sessions[e.SessionID] = p
+		p.workerStarted(session, e.TargetInfo.TargetID)
+	}
+	if e.TargetInfo.Type != "iframe" {
+		b.router.admitWorker(p, session)
 	}
 	// Only what was held for us: what another debugger holds is its own to release.
 	if e.WaitingForDebugger {
@@ -140,11 +153,25 @@ func (b *Browser) detached(_ target.SessionID, e *target.EventDetachedFromTarget
 	defer b.mu.Unlock()
 	p := b.sessions[e.SessionID]
 	delete(b.sessions, e.SessionID)
-	if p == nil || p.session.ID() != e.SessionID {
+	if p == nil {
+		return
+	}
+	p.leave(e.SessionID)
+	if p.session.ID() != e.SessionID {
 		return
 	}
 	delete(b.pages, p.id)
 	p.end(ErrPageClosed)
+}
+
+// leave forgets what was known of a session that has ended.
+func (p *Page) leave(id target.SessionID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.sessions[id]
+	delete(p.sessions, id)
+	delete(p.worked, s)
+	p.requests.leave(s)
 }
 
 // forget drops a page that could not be attached to.
@@ -181,10 +208,9 @@ func pageHandler[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, cdp.E
 		if err := raw.Decode(e); err != nil {
 			return err
 		}
-		session := p.browser.conn.Session(raw.SessionID)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		f(p, session, e)
+		f(p, p.sessions[raw.SessionID], e)
 		p.notify()
 		return nil
 	}
@@ -337,10 +363,27 @@ func (p *Page) frameAttachedElsewhere(s *cdp.Session, info *target.Info) {
 		f = &frame{id: id, parent: info.ParentFrameID}
 		p.frames[id] = f
 	}
+	p.sessions[s.ID()] = s
 	f.session, f.url, f.world, f.learnt = s, info.URL, 0, false
 	f.generation++
 	p.refs.dropFrame(id)
 	p.notify()
 	p.mu.Unlock()
 	p.enableFrame(s)
+}
+
+// workerStarted has a worker of the page tell of its requests. It waits for no
+// reply.
+func (p *Page) workerStarted(s *cdp.Session, id target.ID) {
+	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
+	defer cancel()
+	if _, err := s.Start(ctx, enableNetwork.method, enableNetwork.params); err != nil {
+		p.browser.log.Debug("page: a worker has gone before its events were on", "err", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sessions[s.ID()] = s
+	// The request for its script has the worker's id.
+	p.requests.scripts[s] = requestKey{id: network.RequestID(id)}
+	p.untold(s)
 }

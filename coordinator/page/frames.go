@@ -114,6 +114,9 @@ func (p *Page) enableFrame(s *cdp.Session) {
 		p.browser.log.Debug("page: a frame has gone before its events were on", "err", err)
 	}
 	p.reapply(ctx, s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.untold(s)
 }
 
 // learnFrames reads what is below frames that were there before their session

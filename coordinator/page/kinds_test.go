@@ -152,7 +152,7 @@ navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || n
 	if got := eval(t, p, "() => fetch('/made').then((r) => r.text())"); got != `"made by the worker"` {
 		t.Fatalf("the worker made %s", got)
 	}
-	for _, r := range p.Network() {
+	for _, r := range p.Network(t.Context()) {
 		if r.URL == url+"/made" {
 			d, err := p.RequestDetails(t.Context(), r.Seq)
 			if err != nil || d.Status != 203 || string(d.ResponseBody) != "made by the worker" {
@@ -161,7 +161,7 @@ navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || n
 			return
 		}
 	}
-	t.Errorf("the request is not in the log: %+v", p.Network())
+	t.Errorf("the request is not in the log: %+v", p.Network(t.Context()))
 }
 
 // A canvas has no elements to tell of: it has a ref where it can be acted on, and

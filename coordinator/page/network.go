@@ -9,14 +9,15 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
 )
 
 // Request is one request that the page or a frame of it has made.
 type Request struct {
-	Seq       int64 // rises by one per request of the page
-	Method    string
+	Seq       int64  // rises by one per request of the page
+	Method    string // empty: not known, which is so only where Past is
 	URL       string
 	Type      string // document, script, fetch, xhr, image, …
 	Status    int    // 0: no answer yet, or none
@@ -24,7 +25,7 @@ type Request struct {
 	Failed    string // why there is no answer, for example net::ERR_FAILED
 	Done      bool   // answered in full, or failed
 	FromCache bool
-	Past      bool  // from before the page was attached to: only what its document told
+	Past      bool  // begun before the page was attached to: its request was not seen
 	Size      int64 // bytes received
 	Started   time.Time
 	Duration  time.Duration // until it was done
@@ -47,11 +48,14 @@ const (
 	maxBody   = 4 << 20
 )
 
+// enableNetwork has a session tell of its requests.
+var enableNetwork = command{network.CommandEnable, network.EnableParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))}}
+
 // entry is a request with what finds it again.
 type entry struct {
 	Request
-	id              network.RequestID
-	session         *cdp.Session
+	id              network.RequestID // empty: no event has told of it, see past
+	session         *cdp.Session      // which told of it last
 	began           protocol.MonotonicTime
 	requestHeaders  network.Headers
 	responseHeaders network.Headers
@@ -63,38 +67,57 @@ type requestLog struct {
 	size    int
 	seq     int64
 	entries []*entry // oldest first
-	open    map[string]*entry
+	// open are the requests that are not done or not answered yet; nil: of no
+	// interest, or forgotten.
+	open map[requestKey]*entry
+	earlier
 }
 
 func newRequestLog(size int) *requestLog {
-	return &requestLog{size: size, open: map[string]*entry{}}
+	return &requestLog{size: size, open: map[requestKey]*entry{}, earlier: newEarlier()}
 }
 
-// requestKey: request ids are unique within a renderer only.
-func requestKey(s *cdp.Session, id network.RequestID) string {
-	return string(s.ID()) + "/" + string(id)
+// requestKey finds a request of which events tell. Ids of renderers are their own.
+// Those of documents and of workers' scripts are unique: such a request begins in
+// the session of the page, and ends in that of the frame or worker which it makes.
+type requestKey struct {
+	session target.SessionID // empty: whichever
+	id      network.RequestID
 }
 
-func (l *requestLog) add(key string, e *entry) {
+func keyOf(s *cdp.Session, id network.RequestID) requestKey {
+	if strings.Contains(string(id), ".") {
+		return requestKey{s.ID(), id}
+	}
+	return requestKey{id: id}
+}
+
+func (l *requestLog) add(e *entry) {
 	l.seq++
 	e.Seq = l.seq
 	if len(l.entries) == l.size {
-		oldest := l.entries[0]
-		if k := requestKey(oldest.session, oldest.id); l.open[k] == oldest {
-			delete(l.open, k)
-		}
+		l.ignore(l.entries[0])
 		copy(l.entries, l.entries[1:])
 		l.entries = l.entries[:l.size-1]
 	}
 	l.entries = append(l.entries, e)
-	l.open[key] = e
 }
 
-// Network returns the kept requests, oldest first: those since the page was
-// attached to, and those of its document before that as far as the document
-// itself knows them. Data URLs are left out.
-func (p *Page) Network() []Request {
+// ignore forgets a request, of which events may still come.
+func (l *requestLog) ignore(e *entry) {
+	if key := keyOf(e.session, e.id); l.open[key] == e {
+		l.open[key] = nil
+	}
+}
+
+// Network returns the kept requests in the order of their numbers: those since the
+// page was attached to, and those before that as far as the browser and the
+// documents still tell of them. Data URLs are left out.
+func (p *Page) Network(ctx context.Context) []Request {
 	p.browser.flush()
+	if err := p.recall(ctx); err != nil {
+		p.browser.log.Debug("page: it does not tell what it asked for before", "page", p.id, "err", err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	requests := make([]Request, 0, len(p.requests.entries))
@@ -136,17 +159,20 @@ func (p *Page) RequestDetails(ctx context.Context, seq int64) (RequestDetails, e
 	if !found.Done || found.Failed != "" {
 		return d, nil
 	}
-	if found.id == "" {
+	if found.id != "" {
+		r, err := protocol.Call(ctx, found.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: found.id})
+		switch {
+		case refused(err):
+			d.BodyError = "the browser has no body for it any more"
+		case err != nil:
+			return d, p.explain(err, doing)
+		}
+		d.ResponseBody = r.Body
+	}
+	// Of one that was under way, it may be only the rest, which is nothing.
+	if found.Past && len(d.ResponseBody) == 0 {
 		return p.pastBody(ctx, d)
 	}
-	r, err := protocol.Call(ctx, found.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: found.id})
-	switch {
-	case refused(err):
-		d.BodyError = "the browser has no body for it any more"
-	case err != nil:
-		return d, p.explain(err, doing)
-	}
-	d.ResponseBody = r.Body
 	return d, nil
 }
 
@@ -167,24 +193,34 @@ func headerText(h network.Headers) map[string]string {
 }
 
 func (p *Page) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent) {
-	if e.Request == nil || strings.HasPrefix(e.Request.URL, "data:") {
+	if e.Request == nil {
 		return
 	}
-	key := requestKey(s, e.RequestID)
+	key := keyOf(s, e.RequestID)
+	if strings.HasPrefix(e.Request.URL, "data:") {
+		p.requests.open[key] = nil
+		return
+	}
 	if e.RedirectResponse != nil {
 		// The same id goes on at the new address; what was redirected is done.
-		if before := p.requests.open[key]; before != nil {
+		before, known := p.requests.open[key]
+		if !known {
+			before = p.requests.answeredLate(s, e.RequestID, e.RedirectResponse, e.Type, e.Timestamp)
+		}
+		if before != nil {
 			before.answer(e.RedirectResponse)
 			before.finish(e.Timestamp)
 		}
 	}
-	p.requests.add(key, &entry{
+	sent := &entry{
 		Request: Request{
 			Method: e.Request.Method, URL: e.Request.URL, Type: strings.ToLower(string(e.Type)),
 			Started: time.UnixMicro(int64(e.WallTime.Float64() * 1e6)),
 		},
 		id: e.RequestID, session: s, began: e.Timestamp, requestHeaders: e.Request.Headers, hasBody: e.Request.HasPostData,
-	})
+	}
+	p.requests.add(sent)
+	p.requests.open[key] = sent
 }
 
 func (e *entry) answer(r *network.Response) {
@@ -206,8 +242,19 @@ func (p *Page) responseReceived(s *cdp.Session, e *network.EventResponseReceived
 		p.worked[s] = true
 		p.keepWorkersBodies(s)
 	}
-	if r := p.requests.open[requestKey(s, e.RequestID)]; r != nil {
-		r.answer(e.Response)
+	key := keyOf(s, e.RequestID)
+	r, known := p.requests.open[key]
+	if !known {
+		r = p.requests.answeredLate(s, e.RequestID, e.Response, e.Type, e.Timestamp)
+		p.requests.open[key] = r
+	}
+	if r == nil {
+		return
+	}
+	r.session = s
+	r.answer(e.Response)
+	if r.Done {
+		delete(p.requests.open, key)
 	}
 }
 
@@ -223,22 +270,39 @@ func (p *Page) keepWorkersBodies(s *cdp.Session) {
 }
 
 func (p *Page) requestFinished(s *cdp.Session, e *network.EventLoadingFinished) {
-	key := requestKey(s, e.RequestID)
-	if r := p.requests.open[key]; r != nil {
+	key := keyOf(s, e.RequestID)
+	r, known := p.requests.open[key]
+	if !known {
+		p.untold(s)
+		return
+	}
+	if r == nil || r.Status != 0 {
+		delete(p.requests.open, key)
+	} // else it ends in another process than that which tells of the answer
+	if r != nil {
+		r.session = s
 		r.Size = int64(e.EncodedDataLength)
 		r.finish(e.Timestamp)
-		delete(p.requests.open, key)
+		p.learnKind(r)
+		p.learnAnswer(r)
 	}
 }
 
 func (p *Page) requestFailed(s *cdp.Session, e *network.EventLoadingFailed) {
-	key := requestKey(s, e.RequestID)
-	if r := p.requests.open[key]; r != nil {
-		r.Failed = e.ErrorText
-		if e.BlockedReason != "" {
-			r.Failed += " (" + string(e.BlockedReason) + ")"
-		}
+	key := keyOf(s, e.RequestID)
+	r, known := p.requests.open[key]
+	delete(p.requests.open, key)
+	reason := e.ErrorText
+	if e.BlockedReason != "" {
+		reason += " (" + string(e.BlockedReason) + ")"
+	}
+	if !known {
+		p.requests.failedLate(key, reason)
+		p.untold(s)
+	}
+	if r != nil {
+		r.Failed = reason
 		r.finish(e.Timestamp)
-		delete(p.requests.open, key)
+		p.learnKind(r)
 	}
 }

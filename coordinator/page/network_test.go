@@ -34,7 +34,7 @@ func TestNetwork(t *testing.T) {
 	eval(t, p, `fetch('/cut').catch(e => 1)`)
 	var lines []string
 	var post int64
-	for _, r := range p.Network() {
+	for _, r := range p.Network(t.Context()) {
 		lines = append(lines, fmt.Sprintf("%s %s %s %d %v %s", r.Method, strings.TrimPrefix(r.URL, url), r.Type, r.Status, r.Done, r.Failed))
 		if r.Method == "POST" {
 			post = r.Seq

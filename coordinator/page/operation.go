@@ -13,6 +13,7 @@ import (
 type operation struct {
 	cancel    context.CancelCauseFunc
 	anyDialog bool // goes on while a dialog is open
+	patient   bool // nobody asks why it is slow
 }
 
 // begin refuses a call that cannot succeed now, bounds it, and makes dialogs,
@@ -37,9 +38,14 @@ func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Du
 	opCtx, cancel := context.WithCancelCause(bounded)
 	op.cancel = cancel
 	p.ops[op] = struct{}{}
-	probe := time.AfterFunc(slowCall, func() { p.slow(opCtx) })
+	var probe *time.Timer
+	if !op.patient {
+		probe = time.AfterFunc(slowCall, func() { p.slow(opCtx) })
+	}
 	return opCtx, func() {
-		probe.Stop()
+		if probe != nil {
+			probe.Stop()
+		}
 		p.mu.Lock()
 		delete(p.ops, op)
 		p.mu.Unlock()

@@ -27,6 +27,7 @@ type Page struct {
 	console *ring
 	// requests is guarded by mu, as console is.
 	requests *requestLog
+	asking   sync.Mutex // held while documents are asked for past requests; before mu
 
 	inputs    atomic.Int64 // input commands that were sent
 	shots     atomic.Int32 // see captureEarly
@@ -35,7 +36,8 @@ type Page struct {
 
 	// mu guards the fields that follow.
 	mu        sync.Mutex
-	changed   chan struct{} // closed and replaced at each change, see notify
+	changed   chan struct{}                     // closed and replaced at each change, see notify
+	sessions  map[target.SessionID]*cdp.Session // those whose events are taken in
 	frames    map[protocol.FrameID]*frame
 	loaded    bool   // the main document's load event has fired
 	parsed    bool   // its DOMContentLoaded has
@@ -81,6 +83,7 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 		browser: b, id: id, session: session,
 		console: newRing(b.opts.ConsoleSize), requests: newRequestLog(b.opts.NetworkSize),
 		changed:   make(chan struct{}),
+		sessions:  map[target.SessionID]*cdp.Session{session.ID(): session},
 		frames:    map[protocol.FrameID]*frame{},
 		ops:       map[*operation]struct{}{},
 		overrides: map[string]override{},
@@ -89,6 +92,7 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	}
 	// A page's target id is the id of its main frame.
 	p.frames[p.mainID()] = &frame{id: p.mainID(), session: session}
+	p.requests.untold[session] = true
 	b.mu.Lock()
 	b.sessions[session.ID()] = p
 	b.mu.Unlock()
@@ -122,22 +126,19 @@ const attachShare = 5
 
 // enable turns on the domains of a session without waiting for the replies.
 func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
-	for _, command := range []struct {
-		method string
-		params any
-	}{
+	for _, c := range []command{
 		{"Page.enable", nil},
 		{"Inspector.enable", nil},
 		{"Runtime.enable", nil},
 		{"Log.enable", nil},
-		{"Network.enable", network.EnableParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))}},
+		enableNetwork,
 		// Bodies then outlive their document. Older browsers refuse it.
 		{network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))}},
 		// Frames of other processes; nothing is ever held at its start, so a
 		// coordinator that hangs holds up nobody's page.
 		{"Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}},
 	} {
-		if _, err := session.Start(ctx, command.method, command.params); err != nil {
+		if _, err := session.Start(ctx, c.method, c.params); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func (p *Page) readFrames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	past, err := p.readPast(ctx)
+	told, err := p.ask(ctx, p.session)
 	if err != nil {
 		return err
 	}
@@ -163,10 +164,11 @@ func (p *Page) readFrames(ctx context.Context) error {
 	defer p.mu.Unlock()
 	p.addFrames(tree.FrameTree)
 	if p.commits == 0 {
-		p.loaded = past.State == "complete"
-		p.parsed = past.State != "loading"
-		p.requests.prepend(past.requests(p.session))
+		p.loaded = told.State == "complete"
+		p.parsed = told.State != "loading"
 	}
+	p.requests.learn(p.session, told)
+	p.requests.renumber()
 	p.notify()
 	return nil
 }

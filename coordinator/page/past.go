@@ -3,21 +3,45 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
 )
 
-// past is what a document tells of itself when it is attached to after it was
-// loaded: the browser replays a console, but not the network.
+// Requests that began before their session was attached to. The browser replays a
+// console, but not the network: of what was under way it tells the answer and the
+// end, without the request. The documents know what is done (Resource Timing).
+
+// earlier is what it takes to learn of them.
+type earlier struct {
+	// untold are sessions whose documents know of requests that no event told of.
+	untold map[*cdp.Session]bool
+	// asked is when a session's documents were first asked: what began later is
+	// told by events.
+	asked map[*cdp.Session]time.Time
+	// failed is why requests failed whose address is still to come.
+	failed map[requestKey]string
+	// scripts are the requests that made workers.
+	scripts     map[*cdp.Session]requestKey
+	remembering bool // remember is about to ask
+}
+
+func newEarlier() earlier {
+	return earlier{untold: map[*cdp.Session]bool{}, asked: map[*cdp.Session]time.Time{}, failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{}}
+}
+
+// past is what the documents of a session tell of themselves.
 type past struct {
-	State   string // document.readyState
-	Origin  float64
+	State   string  // document.readyState; empty in a worker
+	Now     float64 // milliseconds since 1970
 	Entries []pastEntry
 }
 
@@ -28,38 +52,128 @@ type pastEntry struct {
 	Status    int
 	Type      string
 	Size      int64
-	Start     float64 // milliseconds after past.Origin
+	Start     float64 // milliseconds since 1970
 	Duration  float64 // milliseconds
+	Done      bool
 }
 
 // pastScript runs in the page's own world, whose prototypes may be patched: the
-// state of the document is told in any case.
+// state of the document is told in any case. Frames tell what is in them, and are
+// told of by what they are in.
 const pastScript = `(() => {
-	const past = { state: document.readyState };
+	const past = { state: globalThis.document?.readyState };
 	try {
-		past.origin = performance.timeOrigin;
-		past.entries = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((e) => ({
-			name: e.name, initiator: e.initiatorType, status: e.responseStatus, type: e.contentType,
-			size: Math.round(e.transferSize), start: e.startTime, duration: e.duration,
-		}));
+		const entries = [];
+		const tell = (scope, kinds) => {
+			const clock = scope.performance;
+			for (const kind of kinds) for (const e of clock.getEntriesByType(kind)) {
+				const start = kind === "navigation" ? e.fetchStart : e.startTime;
+				entries.push({
+					name: e.name.split("#")[0], initiator: e.initiatorType, status: e.responseStatus, type: e.contentType,
+					size: Math.round(e.transferSize), start: clock.timeOrigin + start,
+					duration: Math.max(e.responseEnd - start, 0), done: e.responseEnd > 0 || kind === "resource",
+				});
+			}
+			for (let i = 0; i < Math.min(scope.length, 100); i++) {
+				try { tell(scope[i], ["resource"]); } catch {} // of another origin
+			}
+		};
+		tell(globalThis, ["navigation", "resource"]);
+		past.now = performance.timeOrigin + performance.now();
+		past.entries = entries;
 		return JSON.stringify(past);
 	} catch {
-		return '{"state":"' + past.state + '"}';
+		return JSON.stringify({ state: past.state });
 	}
 })()`
 
-func (p *Page) readPast(ctx context.Context) (past, error) {
+func (p *Page) readPast(ctx context.Context, s *cdp.Session) (past, error) {
 	var reply struct {
 		Result struct {
 			Value string `json:"value"`
 		} `json:"result"`
 	}
 	var told past
-	err := p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": pastScript, "returnByValue": true}, &reply)
+	err := s.Call(ctx, "Runtime.evaluate", map[string]any{"expression": pastScript, "returnByValue": true, "silent": true}, &reply)
 	if err != nil || reply.Result.Value == "" {
 		return told, err
 	}
 	return told, json.Unmarshal([]byte(reply.Result.Value), &told)
+}
+
+// ask reads the past of a session's documents; what cannot be read now is still
+// untold.
+func (p *Page) ask(ctx context.Context, s *cdp.Session) (past, error) {
+	p.mu.Lock()
+	delete(p.requests.untold, s)
+	p.mu.Unlock()
+	told, err := p.readPast(ctx, s)
+	p.browser.flush() // or what events told before would be taken for untold
+	if err != nil && !errors.Is(err, cdp.ErrSessionGone) {
+		p.mu.Lock()
+		p.requests.untold[s] = true
+		p.mu.Unlock()
+	}
+	return told, err
+}
+
+// untold notes that a session's documents know of requests that no event tells of,
+// and has them asked while they are there; mu is held.
+func (p *Page) untold(s *cdp.Session) {
+	p.requests.untold[s] = true
+	if !p.requests.remembering {
+		p.requests.remembering = true
+		p.browser.recording.Go(p.remember)
+	}
+}
+
+// remember is recall on behalf of whoever will look at the requests later.
+func (p *Page) remember() {
+	p.mu.Lock()
+	p.requests.remembering = false
+	p.mu.Unlock()
+	if err := p.recall(context.Background()); err != nil {
+		p.browser.log.Debug("page: it does not tell now what it asked for before", "page", p.id, "err", err)
+	}
+}
+
+// recall asks the documents that know of requests which no event has told of.
+func (p *Page) recall(ctx context.Context) error {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	p.mu.Lock()
+	sessions := slices.Collect(maps.Keys(p.requests.untold))
+	p.mu.Unlock()
+	if len(sessions) == 0 {
+		return nil
+	}
+	ctx, end, err := p.beginOperation(ctx, "reading past requests", p.browser.opts.CallTimeout/attachShare, &operation{patient: true})
+	if err != nil {
+		return err
+	}
+	defer end()
+	var failures []error
+	for _, s := range sessions {
+		told, err := p.ask(ctx, s)
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		p.mu.Lock()
+		p.requests.learn(s, told)
+		if e := p.requests.workerRuns(s); e != nil {
+			p.learnAnswer(e)
+		}
+		p.mu.Unlock()
+	}
+	return errors.Join(failures...)
+}
+
+// leave forgets what was to be learnt from a session that has ended.
+func (e *earlier) leave(s *cdp.Session) {
+	delete(e.untold, s)
+	delete(e.asked, s)
+	delete(e.scripts, s)
 }
 
 // pastTypes are the initiator types of Resource Timing that Chromium's own types
@@ -69,6 +183,13 @@ var pastTypes = map[string]string{
 	"iframe": "document", "frame": "document", "video": "media", "audio": "media", "beacon": "ping",
 }
 
+// pastMethods are the methods of requests that script has no say in. A document
+// that a form was posted to cannot be told from others.
+var pastMethods = map[string]string{
+	"document": "GET", "script": "GET", "stylesheet": "GET", "image": "GET", "font": "GET", "media": "GET", "manifest": "GET",
+	"texttrack": "GET", "ping": "POST",
+}
+
 func (t past) requests(session *cdp.Session) []*entry {
 	var entries []*entry
 	for _, e := range t.Entries {
@@ -76,47 +197,186 @@ func (t past) requests(session *cdp.Session) []*entry {
 			continue
 		}
 		r := Request{
-			Method: "GET", URL: e.Name, Type: e.Initiator, Status: e.Status, MIMEType: e.Type, Done: e.Duration > 0 || e.Status > 0, Size: e.Size,
-			Started:  time.UnixMicro(int64((t.Origin + e.Start) * 1000)),
-			Duration: time.Duration(e.Duration * float64(time.Millisecond)),
-			Past:     true,
+			URL: e.Name, Type: e.Initiator, Status: e.Status, MIMEType: e.Type, Size: e.Size,
+			Started: time.UnixMicro(int64(e.Start * 1000)), Duration: time.Duration(e.Duration * float64(time.Millisecond)),
+			Done: e.Done, Past: true,
 		}
 		if kind := pastTypes[r.Type]; kind != "" {
 			r.Type = kind
 		}
+		r.Method = pastMethods[r.Type]
 		entries = append(entries, &entry{Request: r, session: session})
 	}
+	slices.SortStableFunc(entries, func(a, b *entry) int { return a.Started.Compare(b.Started) })
 	return entries
+}
+
+// learn takes in what the documents of a session told, but for what events have
+// told of too.
+func (l *requestLog) learn(s *cdp.Session, told past) {
+	until, again := l.asked[s]
+	if !again {
+		until = time.UnixMicro(int64(told.Now * 1000))
+		l.asked[s] = until
+	}
+	known := map[*entry]bool{} // each is one request
+	for _, r := range told.requests(s) {
+		e := l.same(r, known)
+		switch {
+		case e != nil:
+			e.complete(r)
+			if key := keyOf(e.session, e.id); e.Done && e.Status != 0 && l.open[key] == e {
+				delete(l.open, key)
+			}
+		case r.Started.After(until):
+			continue
+		default:
+			l.add(r)
+			e = r
+		}
+		known[e] = true
+	}
+}
+
+// workerRuns ends the request for the script of a worker that has answered, which no
+// event does where it came before; nil: it has ended.
+func (l *requestLog) workerRuns(s *cdp.Session) *entry {
+	e := l.open[l.scripts[s]]
+	delete(l.scripts, s)
+	if e != nil && !e.Done {
+		e.Done, e.Duration = true, time.Since(e.Started)
+	}
+	return e
+}
+
+// learnAnswer asks the page for the answer that one of its workers was made of: no
+// event tells of it. mu is held.
+func (p *Page) learnAnswer(r *entry) {
+	if r.Status == 0 && r.id != "" && keyOf(r.session, r.id).session == "" {
+		p.untold(p.session)
+	}
 }
 
 // samePast is how far the two clocks of one request may differ.
 const samePast = 500 * time.Millisecond
 
-// prepend puts what was before in front, but for what events have told of too.
-// The log is new: nobody has seen its numbers yet.
-func (l *requestLog) prepend(before []*entry) {
-	before = slices.DeleteFunc(before, func(b *entry) bool {
-		return slices.ContainsFunc(l.entries, func(e *entry) bool {
-			return e.URL == b.URL && e.Started.Sub(b.Started).Abs() < samePast
-		})
-	})
-	l.entries = append(before, l.entries...)
-	if more := len(l.entries) - l.size; more > 0 {
-		l.entries = slices.Delete(l.entries, 0, more)
+// same finds the entry of the request that a document tells of. Of one that was
+// only answered before our eyes, the time is a guess.
+func (l *requestLog) same(r *entry, known map[*entry]bool) *entry {
+	var found *entry
+	var nearest time.Duration
+	for _, e := range l.entries {
+		if e.URL != r.URL || known[e] {
+			continue
+		}
+		apart := e.Started.Sub(r.Started).Abs()
+		guessed := e.Past && e.id != ""
+		if (guessed || apart < samePast) && (found == nil || apart < nearest) {
+			found, nearest = e, apart
+		}
 	}
+	return found
+}
+
+// complete takes over what a document knows better.
+func (e *entry) complete(r *entry) {
+	if e.Status == 0 && e.Failed == "" {
+		e.Status, e.MIMEType = r.Status, r.MIMEType
+	}
+	if !e.Past {
+		return
+	}
+	if e.id == "" {
+		seq, failed := e.Seq, e.Failed
+		e.Request = r.Request
+		e.Seq, e.Failed = seq, failed
+		return
+	}
+	e.Started = r.Started
+	if r.Done {
+		e.Done, e.Duration = true, r.Duration
+	}
+	if e.Type == "" || e.Type == "other" {
+		e.Type, e.Method = r.Type, r.Method
+	}
+}
+
+// renumber brings the entries into the order of their beginnings. Nobody has seen
+// their numbers yet.
+func (l *requestLog) renumber() {
+	slices.SortStableFunc(l.entries, func(a, b *entry) int { return a.Started.Compare(b.Started) })
 	for i, e := range l.entries {
 		e.Seq = int64(i + 1)
 	}
 	l.seq = int64(len(l.entries))
 }
 
-// pastBody reads the body of a request of which there were no events, if the
-// document still has it.
+// answeredLate adds a request whose answer is the first that is told of it; nil:
+// it is not to be listed.
+func (l *requestLog) answeredLate(s *cdp.Session, id network.RequestID, r *network.Response, kind network.ResourceType, at protocol.MonotonicTime) *entry {
+	if strings.HasPrefix(r.URL, "data:") {
+		return nil
+	}
+	began := at
+	if r.Timing != nil && r.Timing.RequestTime > 0 {
+		began = protocol.MonotonicTime(r.Timing.RequestTime)
+	}
+	typed := strings.ToLower(string(kind))
+	e := &entry{
+		Request: Request{
+			Method: pastMethods[typed], URL: r.URL, Type: typed, Past: true,
+			Started: time.Now().Add(-time.Duration((at.Float64() - began.Float64()) * float64(time.Second))),
+		},
+		id: id, session: s, began: began,
+	}
+	l.add(e)
+	return e
+}
+
+// learnKind asks for the kind of a request that was only answered before our eyes:
+// the browser does not tell what script has asked for. mu is held.
+func (p *Page) learnKind(r *entry) {
+	if r.Past && r.Type == "other" {
+		p.untold(r.session)
+	}
+}
+
+// maxFailed bounds how many failures wait for the log entry that gives the address.
+const maxFailed = 100
+
+// failedLate notes why a request failed of which nothing else was told.
+func (l *requestLog) failedLate(key requestKey, reason string) {
+	if len(l.failed) >= maxFailed {
+		clear(l.failed)
+	}
+	l.failed[key] = reason
+}
+
+// failedAt adds a request that has failed, once the browser's log gives its
+// address.
+func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, at time.Time) {
+	key := keyOf(s, id)
+	reason, noted := l.failed[key]
+	if !noted {
+		return
+	}
+	delete(l.failed, key)
+	for _, e := range slices.Backward(l.entries) {
+		if e.URL == url && e.Past && e.Status == 0 && e.Failed == "" {
+			e.Done, e.Failed = true, reason
+			return
+		}
+	}
+	l.add(&entry{Request: Request{URL: url, Type: "other", Failed: reason, Done: true, Past: true, Started: at}, id: id, session: s})
+}
+
+// pastBody reads the body of a request that began before the page was attached to,
+// if the document still has it.
 func (p *Page) pastBody(ctx context.Context, d RequestDetails) (RequestDetails, error) {
 	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: d.URL})
 	switch {
 	case refused(err):
-		d.BodyError = "it was made before this session looked at the page: its headers and body were not seen"
+		d.BodyError = "the request was made before this session looked at the page: its body was not kept"
 	case err != nil:
 		return d, p.explain(err, "reading a request")
 	}

@@ -185,7 +185,7 @@ var endless = map[string]bool{"eventsource": true, "websocket": true, "media": t
 // busy says whether an answer is still to come.
 func (l *requestLog) busy() bool {
 	for _, e := range l.open {
-		if !endless[e.Type] && e.session.Err() == nil {
+		if e != nil && !e.Done && !endless[e.Type] && e.session.Err() == nil {
 			return true
 		}
 	}

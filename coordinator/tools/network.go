@@ -55,7 +55,7 @@ func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
 		return nil, err
 	}
 	var lines []string
-	for _, r := range p.Network() {
+	for _, r := range p.Network(ctx) {
 		plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
 		if filter.MatchString(r.URL) && (in.Static || !plain) {
 			lines = append(lines, requestLine(r))
@@ -72,6 +72,8 @@ func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
 func requestLine(r page.Request) string {
 	outcome := fmt.Sprint(r.Status)
 	switch {
+	case r.Failed != "" && r.Status != 0: // its body was not read to the end, for example
+		outcome += ", then " + r.Failed
 	case r.Failed != "":
 		outcome = r.Failed
 	case r.Status == 0 && r.Done:
@@ -79,7 +81,11 @@ func requestLine(r page.Request) string {
 	case r.Status == 0:
 		outcome = "no answer yet"
 	}
-	line := fmt.Sprintf("%d. %s %s => %s", r.Seq, r.Method, r.URL, outcome)
+	method := r.Method
+	if method == "" {
+		method = "(method not seen)"
+	}
+	line := fmt.Sprintf("%d. %s %s => %s", r.Seq, method, r.URL, outcome)
 	if r.Done && r.Failed == "" {
 		line += fmt.Sprintf(" (%s, %d B, %d ms)", r.MIMEType, r.Size, r.Duration/time.Millisecond)
 	}

@@ -86,7 +86,7 @@ func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 		return err
 	}
 	var lines []string
-	for _, r := range p.Network() {
+	for _, r := range p.Network(ctx) {
 		lines = append(lines, requestLine(r))
 	}
 	content.Text = strings.Join(lines, "\n")

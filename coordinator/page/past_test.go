@@ -1,0 +1,286 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// slowServer holds what it answers until it is let go.
+type slowServer struct {
+	url     string
+	reached chan string // the path of each request that is held
+	gate    chan struct{}
+}
+
+// serveSlowly answers the paths with the texts. What begins with /slow is held; of
+// what begins with /slow/half a part is sent before, and /slow/fail is cut off.
+func serveSlowly(t *testing.T, texts map[string]string) *slowServer {
+	t.Helper()
+	s := &slowServer{reached: make(chan string, 100), gate: make(chan struct{})}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kind := "text/html"
+		switch {
+		case strings.HasSuffix(r.URL.Path, ".js"):
+			kind = "text/javascript"
+		case strings.HasSuffix(r.URL.Path, ".svg"):
+			kind = "image/svg+xml"
+		}
+		w.Header().Set("Content-Type", kind)
+		if strings.HasPrefix(r.URL.Path, "/slow/half") {
+			fmt.Fprint(w, strings.Repeat(" ", 5000))
+			w.(http.Flusher).Flush()
+		}
+		if strings.HasPrefix(r.URL.Path, "/slow") {
+			s.reached <- r.URL.Path
+			select {
+			case <-s.gate:
+			case <-r.Context().Done():
+			}
+		}
+		switch {
+		case r.URL.Path == "/slow/fail":
+			panic(http.ErrAbortHandler)
+		case r.URL.Path == "/slow/old.js":
+			http.Redirect(w, r, "/new.js", http.StatusFound)
+			return
+		}
+		_, port, _ := strings.Cut(r.Host, ":")
+		_, _ = io.WriteString(w, strings.ReplaceAll(texts[r.URL.Path], "PORT", port))
+	}))
+	s.url = server.URL
+	t.Cleanup(server.Close)
+	return s
+}
+
+// listed tells the requests of a page, one a line, but for icons.
+func listed(t *testing.T, p *Page, site string) []string {
+	t.Helper()
+	var lines []string
+	for _, r := range p.Network(t.Context()) {
+		if strings.HasSuffix(r.URL, "/favicon.ico") {
+			continue
+		}
+		outcome := fmt.Sprint(r.Status)
+		if r.Failed != "" {
+			outcome = r.Failed
+		}
+		if !r.Done {
+			outcome += " so far"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s %s", r.Method, strings.TrimPrefix(r.URL, site), r.Type, outcome))
+	}
+	return lines
+}
+
+// untilListed waits until the page's requests are these, each once, in any order.
+func untilListed(t *testing.T, p *Page, site string, wanted ...string) {
+	t.Helper()
+	slices.Sort(wanted)
+	patience := time.After(20 * time.Second)
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		lines := listed(t, p, site)
+		slices.Sort(lines)
+		if slices.Equal(lines, wanted) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-patience:
+			t.Fatalf("the requests are\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(wanted, "\n"))
+		}
+	}
+}
+
+// Requests that are under way when somebody attaches to the page: whichever part
+// of them is told by events, each is listed once, with what became of it.
+func TestRequestsUnderWay(t *testing.T) {
+	const start = `<!doctype html><title>Here</title>`
+	for _, test := range []struct {
+		name, html string
+		held       int
+		wanted     []string
+		body       string // of the last request
+	}{
+		{"script", `<script async src=/slow/app.js></script>`, 1, []string{"GET /slow/app.js script 200"}, "here = 1"},
+		{"image", `<img src=/slow/image.svg>`, 1, []string{"GET /slow/image.svg image 200"}, ""},
+		{"fetch", `<script>fetch("/slow/data", { method: "POST" }).then((r) => r.text())</script>`, 1, []string{" /slow/data fetch 200"}, ""},
+		{"fetch whose answer has begun", `<script>fetch("/slow/half").then((r) => r.text())</script>`, 1, []string{" /slow/half fetch 200"}, ""},
+		{"fetch that fails", `<script>fetch("/slow/fail").catch(() => 0)</script>`, 1, []string{" /slow/fail fetch net::ERR_EMPTY_RESPONSE"}, ""},
+		{"redirect", `<script async src=/slow/old.js></script>`, 1, []string{"GET /slow/old.js script 302", "GET /new.js script 200"}, "here = 2"},
+		{"frame of another site", `<iframe src="http://localhost:PORT/slow/frame"></iframe>`, 1,
+			[]string{"GET http://localhost:PORT/slow/frame document 200", "GET http://localhost:PORT/new.js script 200"}, ""},
+		{"several", `<script async src=/slow/app.js></script><img src=/slow/image.svg><img src=/done.svg><script>fetch("/slow/half").then((r) => r.text())</script>`, 3,
+			[]string{"GET /slow/app.js script 200", "GET /slow/image.svg image 200", "GET /done.svg image 200", " /slow/half fetch 200"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			site := serveSlowly(t, map[string]string{
+				"/": start + test.html, "/slow/app.js": "here = 1", "/new.js": "here = 2", "/slow/data": "some data",
+				"/slow/frame": `<script src=/new.js></script>`, "/slow/image.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`, "/done.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`,
+			})
+			human := newPage(t, connect(t))
+			if _, err := human.session.Start(t.Context(), "Page.navigate", map[string]any{"url": site.url}); err != nil {
+				t.Fatal(err)
+			}
+			for range test.held {
+				<-site.reached
+			}
+			p, err := connect(t).Page(t.Context(), human.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lines := listed(t, p, site.url); !slices.Contains(lines, "GET / document 200") {
+				t.Errorf("before the answers: %q", lines)
+			}
+			close(site.gate)
+			wanted := []string{"GET / document 200"}
+			for _, w := range test.wanted {
+				wanted = append(wanted, strings.ReplaceAll(w, "PORT", site.url[strings.LastIndex(site.url, ":")+1:]))
+			}
+			untilListed(t, p, site.url, wanted...)
+			requests := p.Network(t.Context())
+			for i, r := range requests {
+				if r.Seq != int64(i+1) || r.Duration < 0 || time.Since(r.Started) > time.Minute || time.Since(r.Started) < 0 {
+					t.Errorf("request %d is number %d, began %v and took %v", i+1, r.Seq, r.Started, r.Duration)
+				}
+				if test.body == "" || !strings.HasSuffix(test.wanted[len(test.wanted)-1], fmt.Sprintf("%s %s 200", strings.TrimPrefix(r.URL, site.url), r.Type)) {
+					continue
+				}
+				if d, err := p.RequestDetails(t.Context(), r.Seq); err != nil || string(d.ResponseBody) != test.body {
+					t.Errorf("the body of %s is %q (%s) %v", r.URL, d.ResponseBody, d.BodyError, err)
+				}
+			}
+		})
+	}
+}
+
+// A document that is under way itself, before its answer and in the midst of it.
+func TestDocumentUnderWay(t *testing.T) {
+	for _, path := range []string{"/slow/document", "/slow/half"} {
+		t.Run(path, func(t *testing.T) {
+			site := serveSlowly(t, map[string]string{path: `<!doctype html><script>console.log("said early")</script><script src=/app.js></script>`})
+			human := newPage(t, connect(t))
+			if _, err := human.session.Start(t.Context(), "Page.navigate", map[string]any{"url": site.url + path}); err != nil {
+				t.Fatal(err)
+			}
+			<-site.reached
+			p, err := connect(t).Page(t.Context(), human.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			close(site.gate)
+			untilListed(t, p, site.url, "GET "+path+" document 200", "GET /app.js script 200")
+			if said := p.Console("info"); len(said) != 1 || said[0].Text != "said early" {
+				t.Errorf("the console: %+v", said)
+			}
+		})
+	}
+}
+
+// What a page asked for is learnt later where it could not tell it at once.
+func TestPastBehindADialog(t *testing.T) {
+	human, url := open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
+	if err := human.await(t.Context(), func() bool { return human.dialog != nil }); err != nil {
+		t.Fatal(err)
+	}
+	p, err := connect(t).Page(t.Context(), human.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if lines := listed(t, p, url); len(lines) != 0 || time.Since(start) > 5*time.Second {
+		t.Errorf("behind the dialog after %v: %q", time.Since(start), lines)
+	}
+	if _, err := human.HandleDialog(t.Context(), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	untilListed(t, p, url, "GET / document 200", "GET /image.svg image 200")
+}
+
+// Frames of other sites and workers, of a page that was attached to from the
+// start: all that they ask for is listed and comes to its end.
+func TestRequestsOfFramesAndWorkers(t *testing.T) {
+	site := serveSlowly(t, map[string]string{
+		"/":          `<!doctype html><iframe src="http://localhost:PORT/frame"></iframe><script>new Worker("/worker.js")</script>`,
+		"/frame":     `<!doctype html><script src=/frame.js></script>`,
+		"/worker.js": `importScripts("/part.js"); fetch("/data").then((r) => r.text())`,
+		"/data":      "data",
+	})
+	p := newPage(t, connect(t))
+	if _, err := p.Navigate(t.Context(), site.url); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
+		t.Error(err)
+	}
+	wanted := map[string]string{"/": "document", "/frame": "document", "/frame.js": "script", "/worker.js": "script", "/part.js": "", "/data": ""}
+	for _, r := range p.Network(t.Context()) {
+		path := r.URL[strings.LastIndex(r.URL, "/"):]
+		if path == "/favicon.ico" {
+			continue
+		}
+		if kind, ok := wanted[path]; !ok || r.Status != 200 || !r.Done || r.Failed != "" || kind != "" && r.Type != kind {
+			t.Errorf("%+v", r)
+		}
+		delete(wanted, path)
+	}
+	if len(wanted) > 0 {
+		t.Errorf("not listed: %v", wanted)
+	}
+}
+
+// A window that the page opens is known from its first request on.
+func TestPopup(t *testing.T) {
+	for name, link := range map[string]string{
+		"script":    `<button onclick="window.open('/popup')">Open</button>`,
+		"link":      `<a href=/popup target=_blank>Open</a>`,
+		"of a site": `<a href="http://localhost:PORT/popup" target=_blank>Open</a>`,
+		"form":      `<form action=/popup target=_blank><button>Open</button></form>`,
+	} {
+		for _, recorded := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, recorded %v", name, recorded), func(t *testing.T) {
+				site := serveSlowly(t, map[string]string{
+					"/":      "<!doctype html>" + link,
+					"/popup": `<!doctype html><script>console.warn("said early")</script><script src=/app.js></script>`,
+				})
+				b, err := Connect(t.Context(), shared.URL(), &Options{Record: recorded})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { b.Close() })
+				p := newPage(t, b)
+				if _, err := p.Navigate(t.Context(), site.url); err != nil {
+					t.Fatal(err)
+				}
+				c, err := p.Click(t.Context(), "button, a", ClickOptions{})
+				if err != nil || len(c.NewPages) != 1 {
+					t.Fatalf("%+v %v", c, err)
+				}
+				popup, err := b.Page(t.Context(), c.NewPages[0].ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = b.ClosePage(context.Background(), popup.ID()) })
+				if _, err := popup.WaitFor(t.Context(), WaitOptions{Idle: true}); err != nil {
+					t.Error(err)
+				}
+				lines := listed(t, popup, popup.URL()[:strings.LastIndex(popup.URL(), "/")])
+				if len(lines) != 2 || strings.TrimSuffix(lines[0], "?") != "GET /popup document 200" && !strings.HasPrefix(lines[0], "GET /popup? document 200") || lines[1] != "GET /app.js script 200" {
+					t.Errorf("the requests: %q", lines)
+				}
+				if said := popup.Console("warning"); len(said) != 1 || said[0].Text != "said early" {
+					t.Errorf("the console: %+v", said)
+				}
+			})
+		}
+	}
+}
