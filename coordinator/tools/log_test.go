@@ -1,0 +1,67 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A host hears nothing before it asks, then what is at its level and above.
+func TestLogLevelOfTheHost(t *testing.T) {
+	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
+	here, there := mcp.NewInMemoryTransports()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(t.Context(), there) }()
+	lines := make(chan string, 100)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		//lint:ignore SA1019 hosts that show a server's log will do so for years
+		LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+			said, _ := req.Params.Data.(map[string]any)
+			lines <- fmt.Sprintf("%v %v", req.Params.Level, said["msg"])
+		},
+	}).Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { session.Close(); <-ended }()
+	var log *slog.Logger
+	for session := range server.mcp.Sessions() {
+		log = server.agent(session).log
+	}
+	//lint:ignore SA1019 as above
+	for _, level := range []mcp.LoggingLevel{"", "error", "warning", "info", "debug"} {
+		if level != "" {
+			//lint:ignore SA1019 as above
+			if err := session.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: level}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log.Debug("at " + string(level))
+		log.Info("at " + string(level))
+		log.Warn("at " + string(level))
+		log.Error("at " + string(level))
+	}
+	wanted := []string{
+		"error at error",
+		"warning at warning", "error at warning",
+		"info at info", "warning at info", "error at info",
+		"debug at debug", "info at debug", "warning at debug", "error at debug",
+	}
+	var heard []string
+	for len(heard) == 0 || heard[len(heard)-1] != wanted[len(wanted)-1] {
+		select {
+		case line := <-lines:
+			heard = append(heard, line)
+		case <-time.After(20 * time.Second):
+			t.Fatalf("heard %q and no more", heard)
+		}
+	}
+	if !slices.Equal(heard, wanted) {
+		t.Errorf("heard %q, want %q", heard, wanted)
+	}
+}
