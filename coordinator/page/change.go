@@ -67,7 +67,8 @@ func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do 
 	var paused *PausedError
 	if errors.As(err, &paused) && p.inputs.Load() > before.inputs {
 		c := p.since(before)
-		c.Paused = &paused.At
+		at := p.locatePause(paused.At)
+		c.Paused = &at
 		return c, nil
 	}
 	var dialog *DialogError

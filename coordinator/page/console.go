@@ -127,9 +127,10 @@ func (p *Page) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 	if m.Level == string(log.EntryLevelVerbose) {
 		m.Level = "debug"
 	}
-	if entry.LineNumber > 0 {
+	if entry.LineNumber > 0 || entry.Source == log.EntrySourceWorker && m.URL != "" {
 		m.Line = int(entry.LineNumber) + 1
 	}
+	m.locate(entry.StackTrace)
 	p.say(m)
 }
 

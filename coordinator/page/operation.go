@@ -99,7 +99,7 @@ func (p *Page) explain(err error, doing string) error {
 	p.mu.Unlock()
 	var paused *PausedError
 	if errors.As(err, &paused) {
-		return paused
+		return &PausedError{p.locatePause(paused.At)}
 	}
 	for _, known := range []error{ErrBrowserGone, ErrCrashed, ErrPageClosed} {
 		if errors.Is(err, known) {

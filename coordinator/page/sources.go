@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -47,6 +48,8 @@ const (
 	maxMap = 64 << 20
 	// mapPatience bounds the wait for a source map.
 	mapPatience = 2 * time.Second
+	// contentPatience bounds the wait for a script's text that the page has kept.
+	contentPatience = 300 * time.Millisecond
 	// locatePatience bounds what finding places adds to an act.
 	locatePatience = 500 * time.Millisecond
 )
@@ -67,7 +70,7 @@ func (p *Page) Locate(ctx context.Context, messages []Message) []Message {
 			return messages
 		}
 		if m.URL != "" && m.Line > 0 {
-			messages[i].Place, _ = p.locate(ctx, m.URL, m.Line, max(m.Column, 1))
+			messages[i].Place, _ = p.locate(ctx, m.URL, m.Line, m.Column)
 		}
 		messages[i].Text = inScript().ReplaceAllStringFunc(m.Text, func(at string) string {
 			address, line, column := splitPlace(at)
@@ -80,6 +83,18 @@ func (p *Page) Locate(ctx context.Context, messages []Message) []Message {
 	return messages
 }
 
+// locatePause finds the place in the workspace where script is paused. The call that
+// the pause has ended has no time left: this has its own.
+func (p *Page) locatePause(at Paused) Paused {
+	if len(p.browser.sources.folders) == 0 || at.URL == "" || at.Place != "" {
+		return at
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), mapPatience)
+	defer cancel()
+	at.Place, _ = p.locate(ctx, at.URL, at.Line, at.Column)
+	return at
+}
+
 // splitPlace takes address:line:column apart.
 func splitPlace(s string) (address string, line, column int) {
 	i := strings.LastIndexByte(s, ':')
@@ -89,14 +104,18 @@ func splitPlace(s string) (address string, line, column int) {
 	return s[:j], line, column
 }
 
-// locate returns a place in the workspace as file:line:column.
+// locate returns a place in the workspace as file:line:column. Where the column is
+// not known (0), the whole line must have come from one.
 func (p *Page) locate(ctx context.Context, address string, line, column int) (string, bool) {
 	all := p.browser.sources
 	s := all.script(ctx, p, address)
 	file := s.file
 	if s.m != nil {
-		at, ok := s.m.Find(line, column)
+		at, ok := s.m.Find(line, max(column, 1))
 		if !ok {
+			return "", false
+		}
+		if end, _ := s.m.Find(line, math.MaxInt32); column == 0 && (end.Line != at.Line || end.Source.URL != at.Source.URL) {
 			return "", false
 		}
 		file, ok = sourcemap.File(all.folders, at.Source)
@@ -109,7 +128,7 @@ func (p *Page) locate(ctx context.Context, address string, line, column int) (st
 	if file == "" {
 		return "", false
 	}
-	return fmt.Sprintf("%s:%d:%d", all.name(file), line, column), true
+	return fmt.Sprintf("%s:%d:%d", all.name(file), line, max(column, 1)), true
 }
 
 // name is a file as people of the workspace call it.
@@ -201,20 +220,28 @@ func (p *Page) scriptText(ctx context.Context, address string) (text, reference 
 	}
 	if copied.id != "" {
 		r, err := protocol.Call(ctx, copied.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: copied.id})
-		if err == nil {
+		if err == nil && !(copied.Past && len(r.Body) == 0) {
 			return string(r.Body), reference, nil
 		}
-		if !refused(err) {
+		if err != nil && !refused(err) {
 			return "", "", err
 		}
 	}
-	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: address})
-	return string(r.Content), reference, err
+	bounded, cancel := context.WithTimeout(ctx, contentPatience)
+	defer cancel()
+	r, err := protocol.Call(bounded, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: address})
+	if err == nil {
+		return string(r.Content), reference, nil
+	}
+	// The page does not have that of a worker, and does not give any while it is
+	// paused for the first time.
+	data, err := p.browser.sources.fetch(ctx, address, address)
+	return string(data), reference, err
 }
 
-var errElsewhere = errors.New("the source map is neither in the script, nor in the workspace, nor at the script's own loopback server")
+var errElsewhere = errors.New("it is neither in the page, nor in the workspace, nor at the script's own loopback server")
 
-// fetch reads a source map: from a data URL, a file of the workspace, or the
+// fetch reads a script or its source map: from a data URL, a file of the workspace, or the
 // loopback server that the script itself came from. A page must not make us ask
 // anybody else.
 func (s *sources) fetch(ctx context.Context, script, address string) ([]byte, error) {

@@ -1,12 +1,15 @@
 package page
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 const shopPage = `<!doctype html><button id=good>Tea</button><button id=bad>Coffee</button><script src="%s"></script>`
@@ -125,5 +128,73 @@ func TestPlainScripts(t *testing.T) {
 	p, _ := openIn(t, folder, "/js/plain.js")
 	if c, err := p.Click(t.Context(), "#bad", ClickOptions{}); err != nil || len(c.Console) != 1 || c.Console[0].Place != "js/plain.js:2:9" {
 		t.Errorf("%+v %v", c.Console, err)
+	}
+}
+
+// What a worker says is told by the workspace's files too: of a script that it was
+// made of, and of one that it has taken in.
+func TestPlacesInWorkers(t *testing.T) {
+	folder := copyShop(t)
+	worker := "const here = 1;\nconsole.error('from the worker', here);\nself.document = { querySelector: (id) => ({ addEventListener: (_, f) => { if (id === '#good') f() } }) };\nimportScripts('/dist/app.js');\n"
+	if err := os.WriteFile(filepath.Join(folder, "worker.js"), []byte(worker), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "main.js"), []byte("new Worker('/worker.js')"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, _ := openIn(t, folder, "/main.js")
+	said := func() bool { return len(p.console.after(0, "warning")) == 2 }
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := p.await(ctx, said); err != nil {
+		t.Fatalf("the console: %+v %v", p.Console("info"), err)
+	}
+	all := p.Locate(t.Context(), p.Console("warning"))
+	if all[0].Place != "worker.js:2:9" || all[1].Place != "src/app.ts:7:11" {
+		t.Errorf("the console: %+v", all)
+	}
+}
+
+// A page that is paused is so at a place of the workspace, for the act that led
+// there and for the calls after it.
+func TestPlaceOfAPause(t *testing.T) {
+	p, url := openIn(t, copyShop(t), "/dist/app.js")
+	// One that comes when the script is loaded knows its text from the page alone.
+	b, err := Connect(t.Context(), shared.URL(), &Options{Folders: p.browser.opts.Folders})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	late, err := b.Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := connect(t).conn.Attach(t.Context(), p.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Call(t.Context(), "Debugger.enable", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("testdata/shop/dist/app.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]any{"url": url + "/dist/app.js", "lineNumber": 0, "columnNumber": strings.Index(string(script), "console.warn")}
+	if err := s.Call(t.Context(), "Debugger.setBreakpointByUrl", at, nil); err != nil {
+		t.Fatal(err)
+	}
+	const place = "src/app.ts:7:"
+	c, err := p.Click(t.Context(), "#good", ClickOptions{})
+	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.Place, place) || !strings.Contains(c.Paused.String(), " at "+place) {
+		t.Errorf("the click: %+v %v", c.Paused, err)
+	}
+	for who, p := range map[string]*Page{"who was there": p, "who came late": late} {
+		if _, err := p.Click(t.Context(), "#good", ClickOptions{}); !errors.Is(err, ErrPaused) || !strings.Contains(err.Error(), place) {
+			t.Errorf("a click while paused, of %s: %v", who, err)
+		}
+	}
+	if err := s.Call(t.Context(), "Debugger.resume", nil, nil); err != nil {
+		t.Error(err)
 	}
 }

@@ -55,12 +55,16 @@ type Paused struct {
 	Reason   string // the browser's, for example other, exception or step
 	Function string // empty: anonymous or top level
 	URL      string
-	Line     int // 1-based
-	Column   int // 1-based
+	Line     int    // 1-based
+	Column   int    // 1-based
+	Place    string // in the workspace, file:line:column; empty when unknown
 }
 
 func (p Paused) String() string {
-	at := fmt.Sprintf("%s:%d:%d", p.URL, p.Line, p.Column)
+	at := p.Place
+	if at == "" {
+		at = fmt.Sprintf("%s:%d:%d", p.URL, p.Line, p.Column)
+	}
 	if p.Function != "" {
 		at = p.Function + " at " + at
 	}

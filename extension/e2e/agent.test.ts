@@ -103,7 +103,7 @@ test("a breakpoint of the agent is in the human's gutter, and its click is held 
   expect(await agent.use("debug_breakpoints", { action: "set", path: "app.js", line: 9 })).toBe("- app.js:9");
   await breakpoint("breakpoint").waitFor();
   await agent.use("browser_type", { target: "#name", text: "Ada" });
-  expect(await buyAgain()).toContain(`The page is paused in the debugger, in buy at ${shop.url}app.js:9:`);
+  expect(await buyAgain()).toContain("The page is paused in the debugger, in buy at app.js:9:");
   await window.paused();
   await window.screenshot("agent-paused");
 });
@@ -145,7 +145,7 @@ test("a breakpoint with a condition holds only when it is true", async () => {
   await breakpoint("breakpoint-conditional").waitFor();
   expect(await buyAgain()).not.toContain("paused");
   await agent.use("browser_type", { target: "#name", text: "Grace" });
-  expect(await buyAgain()).toContain(`The page is paused in the debugger, in thank at ${shop.url}app.js:4:`);
+  expect(await buyAgain()).toContain("The page is paused in the debugger, in thank at app.js:4:");
   await window.paused();
   await agent.use("debug_breakpoints", { action: "remove", path: "app.js", line: 4 });
   await agent.use("debug_step", { action: "continue" });
