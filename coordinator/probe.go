@@ -11,15 +11,20 @@ import (
 
 // verdictJSON is one address in `probe --json`; the names are stable.
 type verdictJSON struct {
-	Address   string       `json:"address"`
-	Verdict   string       `json:"verdict"`
-	Reason    string       `json:"reason"`
-	Deleted   bool         `json:"deleted"`
-	Workspace *string      `json:"workspace,omitempty"`
-	Folders   []string     `json:"folders,omitempty"`
-	PID       int          `json:"pid,omitempty"`
-	Version   string       `json:"version,omitempty"`
-	Browser   *browserJSON `json:"browser,omitempty"`
+	Address string `json:"address"`
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Deleted bool   `json:"deleted"`
+	*liveJSON
+}
+
+// liveJSON is what a live window has besides, all of it, whatever it is.
+type liveJSON struct {
+	Workspace *string      `json:"workspace"`
+	Folders   []string     `json:"folders"`
+	PID       int          `json:"pid"`
+	Version   string       `json:"version"`
+	Browser   *browserJSON `json:"browser"`
 }
 
 func (p *program) probeCommand() *cobra.Command {
@@ -97,7 +102,7 @@ func (p *program) printVerdictsJSON(verdicts []vscodeipc.Verdict) error {
 	for _, v := range verdicts {
 		j := verdictJSON{Address: string(v.Address), Verdict: v.Verdict, Reason: v.Reason, Deleted: v.Deleted}
 		if h := v.Hello; h != nil {
-			j.Workspace, j.Folders, j.PID, j.Version = h.Workspace, h.Folders, h.PID, h.Server.Version
+			j.liveJSON = &liveJSON{h.Workspace, append([]string{}, h.Folders...), h.PID, h.Server.Version, nil}
 			if b := h.State.Browser; b != nil {
 				j.Browser = &browserJSON{b.URL, b.Product, b.Via}
 			}
