@@ -113,37 +113,73 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The host's roots decide, and decide anew when they change.
+// The host's roots decide, and decide anew when they change, in whichever way the
+// version of the protocol lets a server ask for them.
 func TestRootsChangeTheWindow(t *testing.T) {
 	dir, shop, other := t.TempDir(), folder(t, "shop"), folder(t, "other")
 	start(t, dir, "window", "--workspace", shop, "--headless")
 	start(t, dir, "window", "--workspace", other, "--headless")
-	client := mcp.NewClient(&mcp.Implementation{Name: "test-host", Version: "1"}, nil)
-	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
-	client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(shop)})
-	cmd := command(context.Background(), t, dir, "mcp", "--no-launch")
-	cmd.Cancel, cmd.Dir = nil, t.TempDir()
-	agent, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
-	if err != nil {
-		t.Fatal(err)
+	for _, protocol := range []string{"2025-06-18", "2026-07-28"} {
+		t.Run(protocol, func(t *testing.T) {
+			client := mcp.NewClient(&mcp.Implementation{Name: "test-host", Version: "1"}, nil)
+			//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
+			client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(shop)})
+			cmd := command(context.Background(), t, dir, "mcp", "--no-launch")
+			cmd.Cancel, cmd.Dir = nil, t.TempDir()
+			agent, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: protocol})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { agent.Close() })
+			chosen := func(workspace string) bool {
+				return strings.Contains(mustTool(t, agent, "window_list", nil), "* "+canonicalShop(t, workspace)+" ")
+			}
+			// The first call is one that acts: it is done once, where it is meant.
+			count := "() => { window.acts = (window.acts ?? 0) + 1; document.title = 'in the shop' }"
+			mustTool(t, agent, "browser_evaluate", map[string]any{"function": count})
+			if got := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => window.acts"}); got != "1" {
+				t.Errorf("the first act was done %s times", got)
+			}
+			if !chosen(shop) {
+				t.Error("the first root does not decide")
+			}
+			//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
+			client.RemoveRoots("file://" + filepath.ToSlash(shop))
+			//lint:ignore SA1019 as above
+			client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(other)})
+			if !chosen(other) {
+				t.Error("the new root does not decide")
+			}
+			if got := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title"}); got != `""` {
+				t.Errorf("in the new window the title is %s", got)
+			}
+			mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => { delete window.acts }", "window": shop})
+		})
 	}
-	t.Cleanup(func() { agent.Close() })
-	chosen := func(workspace string) bool {
-		return strings.Contains(mustTool(t, agent, "window_list", nil), "* "+canonicalShop(t, workspace)+" ")
+}
+
+// A host that has roots by its own word and does not answer for them gets its
+// calls done after a while, by the working directory.
+func TestRootsThatAreNeverGiven(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := hostWith(t, &mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}}, "2026-07-28", dir, shop, "--no-launch")
+	asked := 0
+	for range 20 {
+		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "window_list"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !res.NeedsInput() {
+			break
+		}
+		asked++
 	}
-	if !chosen(shop) {
-		t.Error("the first root does not decide")
+	if asked == 0 || asked > 16 {
+		t.Errorf("it was asked %d times", asked)
 	}
-	mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => { document.title = 'in the shop' }"})
-	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
-	client.RemoveRoots("file://" + filepath.ToSlash(shop))
-	//lint:ignore SA1019 as above
-	client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(other)})
-	if !chosen(other) {
-		t.Error("the new root does not decide")
-	}
-	if got := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title"}); got != `""` {
-		t.Errorf("in the new window the title is %s", got)
+	if list := mustTool(t, agent, "window_list", nil); !strings.Contains(list, "* "+canonicalShop(t, shop)+" ") {
+		t.Errorf("the working directory does not decide:\n%s", list)
 	}
 }
 

@@ -273,6 +273,9 @@ func (a *addedServer) handler(tool *mcp.Tool) mcp.ToolHandler {
 	}
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		began, agent := time.Now(), a.server.agent(req.Session)
+		if question := agent.askRoots(req); question != nil {
+			return question, nil
+		}
 		c := call{tool: &known, in: req.Params.Arguments, added: true}
 		source, err := agent.permit(ctx, c)
 		var result *mcp.CallToolResult

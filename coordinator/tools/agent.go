@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -50,6 +46,7 @@ type agent struct {
 	since      time.Time
 	roots      []string
 	rootsKnown bool
+	rootsAsked int
 	decide     chan struct{} // closed and replaced when the window must be decided anew
 	window     string        // chosen by window_select; empty: not chosen
 	links      map[string]*link
@@ -426,73 +423,8 @@ func (a *agent) want(ctx context.Context, window string) registry.Want {
 	return registry.Want{Explicit: window, Roots: a.hostRoots(ctx), Dir: o.Dir}
 }
 
-const rootsPatience = 2 * time.Second
-
-// hostRoots are the host's roots as paths. They are asked for once, and again
-// when the host says that they changed.
-func (a *agent) hostRoots(ctx context.Context) []string {
-	a.mu.Lock()
-	known, roots := a.rootsKnown, a.roots
-	a.mu.Unlock()
-	if known || !hasRoots(a.session) {
-		return roots
-	}
-	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
-	defer cancel()
-	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
-	answer, err := a.session.ListRoots(ctx, nil)
-	if err != nil {
-		a.log.Warn("the host did not give its roots", "error", err)
-		return nil
-	}
-	roots = nil
-	for _, root := range answer.Roots {
-		if path, ok := filePath(root.URI); ok {
-			roots = append(roots, path)
-		}
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.roots, a.rootsKnown = roots, true
-	return roots
-}
-
-// withoutRoots is the protocol version from which on a server may not ask for
-// roots outside of a call's answer: there the working directory decides.
-const withoutRoots = "2026-07-28"
-
-func hasRoots(session *mcp.ServerSession) bool {
-	init := session.InitializeParams()
-	//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
-	return init != nil && init.ProtocolVersion < withoutRoots && init.Capabilities != nil && init.Capabilities.RootsV2 != nil
-}
-
-func (s *Server) rootsChanged(_ context.Context, req *mcp.RootsListChangedRequest) {
-	a := s.agent(req.Session)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.rootsKnown = false
-	a.decideAnew()
-}
-
 // decideAnew makes follow look again which window is meant; mu is held.
 func (a *agent) decideAnew() {
 	close(a.decide)
 	a.decide = make(chan struct{})
-}
-
-// filePath is the path of a file URI (RFC 8089), which roots are.
-func filePath(uri string) (string, bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Path == "" {
-		return "", false
-	}
-	path := u.Path
-	if runtime.GOOS == "windows" {
-		if u.Host != "" {
-			return `\\` + u.Host + filepath.FromSlash(path), true
-		}
-		path = strings.TrimPrefix(path, "/")
-	}
-	return filepath.FromSlash(path), true
 }

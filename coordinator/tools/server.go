@@ -181,6 +181,9 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In)
 	s.names = append(s.names, tool.Name)
 	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		a := s.agent(req.Session)
+		if question := a.askRoots(req); question != nil {
+			return question, nil, nil
+		}
 		defer a.keepInformed(ctx, req)()
 		out, err := a.pass(ctx, call{tool: tool, in: in, window: windowOf(in)}, func(ctx context.Context) (*answer, error) { return do(ctx, a, in) })
 		if err != nil {

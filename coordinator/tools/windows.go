@@ -48,7 +48,11 @@ func (s *Server) addWindowTools() {
 		Description: "List the open windows, which one is yours, and why",
 		Annotations: ours(reads("List windows")), OutputSchema: listSchema,
 	}, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, listOut, error) {
-		return s.listWindows(ctx, s.agent(req.Session))
+		a := s.agent(req.Session)
+		if question := a.askRoots(req); question != nil {
+			return question, listOut{}, nil
+		}
+		return s.listWindows(ctx, a)
 	})
 	add(s, &mcp.Tool{
 		Name:        "window_select",
