@@ -75,7 +75,10 @@ function play(launches: Launch[] = [{ folder: "/shop", configurations: [shop, se
     },
     file: async (path) => path,
     breakpoints: () => kept,
-    setBreakpoint: (breakpoint) => void kept.push({ enabled: true, ...breakpoint }),
+    setBreakpoint: (breakpoint) => {
+      kept.push({ enabled: true, ...breakpoint });
+      return 1;
+    },
     removeBreakpoints: (path, line) => {
       const before = kept.length;
       kept.splice(

@@ -73,3 +73,27 @@ test("waiting ends with what is waited for, with its limit, or when it is given 
   abort.abort(new Error("given up"));
   await expect(given).rejects.toThrow("given up");
 });
+
+test("a change of breakpoints is known when each adapter that takes them has answered to each of them", async () => {
+  const { threads } = start();
+  threads.started({ ...info, id: "b" }, true); // takes none yet
+  const tell = (seq: number) => threads.toAdapter("a", { type: "request", seq, command: "setBreakpoints" });
+  const hear = (seq: number) => threads.fromAdapter("a", { type: "response", request_seq: seq, success: true });
+  threads.fromAdapter("a", { type: "event", event: "initialized" });
+  tell(1); // of another change
+  let known = false;
+  const { signal } = new AbortController();
+  const changed = threads.changeBreakpoints(() => 2, signal, 60_000).finally(() => (known = true));
+  for (const step of [() => hear(1), () => tell(2), () => tell(3), () => hear(2)]) {
+    step();
+    await Promise.resolve();
+    expect(known).toBe(false);
+  }
+  hear(3);
+  expect(await changed).toBe(2);
+  expect(await threads.changeBreakpoints(() => 0, signal, 60_000)).toBe(0); // nothing to wait for
+  expect(await threads.changeBreakpoints(() => 1, signal, 1)).toBe(1); // an adapter that does not answer
+  const last = threads.changeBreakpoints(() => 1, signal, 60_000);
+  threads.ended("a");
+  expect(await last).toBe(1);
+});

@@ -40,7 +40,8 @@ export interface DebugEditor {
   /** The absolute path of a file that is there; throws where there is none. */
   file(path: string): Promise<string>;
   breakpoints(): Breakpoint[];
-  setBreakpoint(breakpoint: Pick<Breakpoint, "path" | "line" | "condition" | "logMessage">): void;
+  /** Sets one in place of those of its line; answers how many have come and gone. */
+  setBreakpoint(breakpoint: Pick<Breakpoint, "path" | "line" | "condition" | "logMessage">): number;
   /** Removes those of a file, or of one line of it; answers how many. */
   removeBreakpoints(path: string, line: number | undefined): number;
   reveal(path: string, line: number | undefined, column: number | undefined): PromiseLike<void>;
@@ -51,6 +52,8 @@ const stepLimit = 2_000;
 /** How long a browser may take to have its first page. js-debug cannot be stopped well before. */
 const pageLimit = 10_000;
 const stopLimit = 4_500;
+/** How long the debug adapters may take to know the breakpoints. VS Code tells them the first one only after a second or so. */
+const breakpointLimit = 4_000;
 /** How long a start may take. */
 export const startLimit = 30_000;
 const waits =
@@ -91,7 +94,7 @@ export class Debugger {
     return [
       ["debug.start", command((arg, caller) => this.#start(arg, caller), true)],
       ["debug.state", command((arg) => this.#state(arg))],
-      ["debug.breakpoints", command((arg) => this.#breakpoints(arg))],
+      ["debug.breakpoints", command((arg, caller) => this.#breakpoints(arg, caller))],
       ["debug.step", act((arg, caller) => this.#step(arg, caller), true)],
       ["debug.evaluate", act((arg) => this.#evaluate(arg))],
       ["debug.stop", act((arg, caller) => this.#stop(arg, caller))],
@@ -225,7 +228,7 @@ export class Debugger {
     }
   }
 
-  async #breakpoints(arg: Argument): Promise<{ breakpoints: Breakpoint[] }> {
+  async #breakpoints(arg: Argument, { signal }: Caller): Promise<{ breakpoints: Breakpoint[] }> {
     const action = arg.choice("action", ["list", "set", "remove"]);
     if (action !== "list") this.#refuseToAct();
     if (action === "set") {
@@ -233,16 +236,18 @@ export class Debugger {
       const logMessage = arg.optional("logMessage", () => arg.text("logMessage", 0)) || undefined;
       const line = arg.whole("line", 1);
       const path = await this.#file(arg);
-      this.#editor.setBreakpoint({
+      const breakpoint = {
         path,
         line,
         ...(condition !== undefined && { condition }),
         ...(logMessage !== undefined && { logMessage }),
-      });
+      };
+      await this.#threads.changeBreakpoints(() => this.#editor.setBreakpoint(breakpoint), signal, breakpointLimit);
     } else if (action === "remove") {
       const line = arg.optional("line", () => arg.whole("line", 1));
       const path = await this.#file(arg);
-      if (this.#editor.removeBreakpoints(path, line) === 0) {
+      const remove = () => this.#editor.removeBreakpoints(path, line);
+      if ((await this.#threads.changeBreakpoints(remove, signal, breakpointLimit)) === 0) {
         throw arg.bad(line === undefined ? "path" : "line", "has no breakpoint: list them to see where there are");
       }
     }

@@ -39,6 +39,13 @@ export class Session {
   /** The requests in flight that let a thread run, with the stop that they left. */
   readonly moving = new Map<number, { stop: Stop | undefined; count: number }>();
 
+  /** The adapter takes breakpoints. */
+  takesBreakpoints = false;
+  /** How often it was told the breakpoints of a file, and which of these it has answered. */
+  told = 0;
+  readonly telling = new Map<number, number>();
+  heard = 0;
+
   constructor(readonly info: SessionInfo) {}
 
   /** The stop of a thread, or of the thread that came to a stop last. */
@@ -94,7 +101,12 @@ export class Threads {
   /** The editor sends this to the adapter. */
   toAdapter(id: string, message: DapMessage): void {
     const session = this.#sessions.get(id);
-    if (!session || message.type !== "request" || !moves.has(message.command ?? "")) return;
+    if (!session || message.type !== "request") return;
+    if (message.command === "setBreakpoints") {
+      session.told += 1;
+      session.telling.set(message.seq ?? -1, session.told);
+    }
+    if (!moves.has(message.command ?? "")) return;
     // From now on and not only from the answer: the next stop may come before that.
     const thread = Number(message.arguments?.threadId ?? session.stopOf()?.thread);
     session.moving.set(message.seq ?? -1, { stop: session.stops.get(thread), count: session.count });
@@ -140,7 +152,23 @@ export class Threads {
     });
   }
 
+  /**
+   * Has the editor change breakpoints, and waits until the debug adapters have answered, but no longer than
+   * limit, in ms. `change` answers how many have come or gone: of each the adapters are told.
+   */
+  async changeBreakpoints(change: () => number, signal: AbortSignal, limit: number): Promise<number> {
+    const before = this.all
+      .filter(({ takesBreakpoints }) => takesBreakpoints)
+      .map((each) => ({ each, told: each.told }));
+    const changes = change();
+    const known = () => before.every(({ each, told }) => each.ended || each.heard >= told + changes);
+    if (changes > 0) await this.until(() => known() || undefined, signal, limit);
+    return changes;
+  }
+
   #response(session: Session, { request_seq = -1, success }: DapMessage): void {
+    session.heard = Math.max(session.heard, session.telling.get(request_seq) ?? 0);
+    session.telling.delete(request_seq);
     const before = session.moving.get(request_seq);
     session.moving.delete(request_seq);
     // It did not move after all.
@@ -159,6 +187,8 @@ export class Threads {
     } else if (event === "continued") {
       if (body.allThreadsContinued === true || body.threadId === undefined) session.stops.clear();
       else session.stops.delete(thread);
+    } else if (event === "initialized") {
+      session.takesBreakpoints = session.info.configuration.noDebug !== true;
     } else if (event === "thread") {
       if (body.reason === "started") session.threads.add(thread);
       if (body.reason !== "exited") return;

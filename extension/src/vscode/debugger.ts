@@ -61,9 +61,11 @@ function editor(sessions: ReadonlyMap<string, vscode.DebugSession>, store: Store
     file: existing,
     breakpoints: () => sourceBreakpoints().map(told),
     setBreakpoint({ path, line, condition, logMessage }) {
-      vscode.debug.removeBreakpoints(at(path, line));
+      const replaced = at(path, line);
+      vscode.debug.removeBreakpoints(replaced);
       const place = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, 0));
       vscode.debug.addBreakpoints([new vscode.SourceBreakpoint(place, true, condition, undefined, logMessage)]);
+      return replaced.length + 1;
     },
     removeBreakpoints(path, line) {
       const found = at(path, line);
