@@ -1,16 +1,17 @@
 // What the human allows, kept by the real coordinator: Playwright joins through the stable endpoint,
 // and is asked about, refused, and stopped.
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
 import { endpoint } from "./support/coordinator";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
-import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { Listener } from "./support/socket";
+import type { Workbench } from "./support/workbench";
 
 const run = inject("run");
+const scene = setScene("florist");
 let screen: BrowserContext;
 let shop: Shop;
 let window: Workbench;
@@ -22,12 +23,8 @@ let joined: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "florist");
-  const address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
-  listener = await Listener.dial(address);
+  ({ screen, shop, window } = scene);
+  listener = await Listener.dial(scene.address);
   host = await Agent.start(run, shop.folder); // it serves the endpoint
   stable = await endpoint(run, shop.folder);
   bar = await SideBar.open(window);
@@ -39,12 +36,6 @@ afterAll(async () => {
   await joined?.close();
   await host?.close();
   listener?.close();
-  await screen?.close();
-  await shop?.close();
-});
-
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
 test("Playwright is named with its version, and acts without being asked about", async () => {

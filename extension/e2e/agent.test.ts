@@ -2,13 +2,13 @@
 // VS Code and the browser that it debugs. What the agent does is what the human sees, and the reverse.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
-import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
+import { Listener } from "./support/socket";
+import type { Workbench } from "./support/workbench";
 
 // Something to step into, and something that runs, so that a pause has where to stand.
 const program = `const name = document.getElementById("name");
@@ -33,7 +33,9 @@ setInterval(() => {
 `;
 
 const run = inject("run");
-let screen: BrowserContext;
+const scene = setScene("together", (shop) => {
+  writeFileSync(join(shop.folder, "app.js"), program);
+});
 let shop: Shop;
 let window: Workbench;
 let listener: Listener;
@@ -63,25 +65,14 @@ async function asHuman(act: (page: Page) => Promise<void>): Promise<void> {
 }
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "together");
-  writeFileSync(join(shop.folder, "app.js"), program);
-  const address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
-  listener = await Listener.dial(address);
+  ({ shop, window } = scene);
+  listener = await Listener.dial(scene.address);
   agent = await Agent.start(run, shop.folder);
 });
 
 afterAll(async () => {
   await agent?.close();
   listener?.close();
-  await screen?.close();
-  await shop?.close();
-});
-
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
 test("window_list names the place that the human looks at", async () => {

@@ -3,15 +3,15 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { BrowserContext } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
-import { addressOf } from "./support/socket";
 import { agent, StandIn } from "./support/standin";
-import { openScreen, Workbench } from "./support/workbench";
+import type { Workbench } from "./support/workbench";
 
 const run = inject("run");
+const scene = setScene("chandler");
 const claude = agent("c1", "Claude Code");
 const cursor = agent("c2", "Cursor");
 let screen: BrowserContext;
@@ -22,24 +22,14 @@ let bar: SideBar;
 let coordinator: StandIn;
 
 beforeAll(async () => {
-  screen = await openScreen(run);
+  ({ screen, address, shop, window } = scene);
   await screen.grantPermissions(["clipboard-read", "clipboard-write"]);
-  shop = await openShop(run, "chandler");
-  address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
   coordinator = await StandIn.dial(address);
   bar = await SideBar.open(window);
 });
 
 afterAll(async () => {
   coordinator?.close();
-  await screen?.close();
-  await shop?.close();
-});
-
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
 function notification(text: string) {

@@ -1,15 +1,14 @@
 // A client debugs along with the human, in a real VS Code: each sees what the other does.
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DebugSessionState, DebugStateResult, DebugStepResult } from "../src/core/protocol.generated";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
-import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
+import { Listener } from "./support/socket";
+import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const scene = setScene("debugger");
 const client = { id: "agent-1", name: "E2E agent", version: "1.0.0" };
-let screen: BrowserContext;
 let shop: Shop;
 let window: Workbench;
 let listener: Listener;
@@ -35,24 +34,22 @@ async function joinPage(): Promise<Page> {
   return found;
 }
 
+/** Clicks the button, which the debugger may hold up: nobody waits for that. */
+function click(): void {
+  page
+    .locator("#buy")
+    .click()
+    .catch(() => {});
+}
+
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "debugger");
-  const address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
-  listener = await Listener.dial(address);
+  ({ shop, window } = scene);
+  listener = await Listener.dial(scene.address);
 });
 
 afterAll(async () => {
   await browser?.close();
   listener?.close();
-  await screen?.close();
-  await shop?.close();
-});
-
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
 test("it says what there is, when the configuration that is meant is not there", async () => {
@@ -84,7 +81,7 @@ test("a breakpoint that the client sets is in the human's gutter", async () => {
 test("a click in the page stops there, and the client sees the frames and the variables", async () => {
   page = await joinPage();
   await page.locator("#name").fill("Ada");
-  void page.locator("#buy").click(); // returns when the debugger lets it
+  click();
   await window.paused();
   const paused = (await state()).find((each) => each.state === "paused");
   expect(paused).toMatchObject({ reason: "breakpoint", configuration: "Shop", thread: expect.any(Number) });
@@ -131,7 +128,7 @@ test("what the human does is seen too: a breakpoint of theirs, and their going o
     .poll(async () => (await listener.call("debug.breakpoints", { action: "list" })).breakpoints)
     .toHaveLength(2);
   await listener.call("debug.breakpoints", { action: "remove", path: "app.js", line: 5 });
-  void page.locator("#buy").click();
+  click();
   await window.paused();
   expect((await state()).find((each) => each.state === "paused")?.frames?.[0]).toMatchObject({ line: 7 });
   await window.press("F5");

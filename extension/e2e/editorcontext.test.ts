@@ -1,32 +1,24 @@
 // The window tells what the human looks at, in a real VS Code.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BrowserContext } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
-import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
+import { Listener } from "./support/socket";
+import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
-let screen: BrowserContext;
+const scene = setScene("looking");
 let shop: Shop;
 let window: Workbench;
 let listener: Listener;
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "looking");
-  const address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
-  listener = await Listener.dial(address);
+  ({ shop, window } = scene);
+  listener = await Listener.dial(scene.address);
 });
 
 afterAll(async () => {
   listener?.close();
-  await screen?.close();
-  await shop?.close();
 });
 
 test("the file, the selection and whether it is saved", async () => {

@@ -1,17 +1,15 @@
 // What the human sees of agents, and decides about them: in the side bar, the status bar and by the
 // question of an agent. A small client stands in for the coordinator, so that each moment can be held.
-import { type BrowserContext, chromium } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { chromium } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { State } from "../src/core/protocol.generated";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
-import { addressOf } from "./support/socket";
 import { agent, StandIn } from "./support/standin";
-import { openScreen, Workbench } from "./support/workbench";
+import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
-let screen: BrowserContext;
+const scene = setScene("bakery");
 let shop: Shop;
 let address: string;
 let window: Workbench;
@@ -22,23 +20,13 @@ const claude = agent("c1", "Claude Code");
 const playwright = agent("p1", "Playwright", "cdp");
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "bakery");
-  address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
+  ({ address, shop, window } = scene);
   coordinator = await StandIn.dial(address);
   bar = await SideBar.open(window);
 });
 
 afterAll(async () => {
   coordinator?.close();
-  await screen?.close();
-  await shop?.close();
-});
-
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
 });
 
 /** Has a browser debugged, if none is. */

@@ -1,16 +1,16 @@
 // A window whose debug browser has no port: clients join its pages, which the debugger lends, as a browser.
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
 import { chromedp, endpoint, windows } from "./support/coordinator";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
-import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
+import { Listener } from "./support/socket";
+import type { Workbench } from "./support/workbench";
 
 const run = inject("run");
-let screen: BrowserContext;
+const scene = setScene("orchard", undefined, { "browserCoordinator.addDebuggingPort": false });
 let shop: Shop;
 let window: Workbench;
 let listener: Listener;
@@ -18,12 +18,8 @@ let agent: Agent;
 let stable: string;
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "orchard", { "browserCoordinator.addDebuggingPort": false });
-  const address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
-  listener = await Listener.dial(address);
+  ({ shop, window } = scene);
+  listener = await Listener.dial(scene.address);
   agent = await Agent.start(run, shop.folder);
   stable = await endpoint(run, shop.folder);
 });
@@ -31,8 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   listener?.close();
   await agent?.close();
-  await screen?.close();
-  await shop?.close();
 });
 
 /** Does what stops at the breakpoint, and goes on in the editor. */

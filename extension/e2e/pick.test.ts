@@ -1,20 +1,16 @@
 // An agent asks the human, in a real VS Code, to click an element. The click itself is the coordinator's
 // to see.
-import type { BrowserContext } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
-import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { setScene } from "./support/scene";
+import { Listener } from "./support/socket";
+import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const scene = setScene("pick");
 const arg = {
   client: { id: "a1", name: "E2E agent", version: "1" },
   message: "Which button is too small?",
   seconds: 60,
 };
-let screen: BrowserContext;
-let shop: Shop;
 let window: Workbench;
 let listener: Listener;
 
@@ -25,18 +21,12 @@ function notice() {
 }
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "pick");
-  const address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
-  listener = await Listener.dial(address);
+  ({ window } = scene);
+  listener = await Listener.dial(scene.address);
 });
 
 afterAll(async () => {
   listener?.close();
-  await screen?.close();
-  await shop?.close();
 });
 
 test("a notification asks, and its Cancel is the answer", async () => {
