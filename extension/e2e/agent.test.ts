@@ -88,6 +88,8 @@ test("the agent starts the launch configuration by its name, and the human sees 
   expect(started).toBe(`Shop is being debugged (session ${session}).`);
   await window.running();
   expect(await agent.use("debug_state")).toMatch(/^- Shop \(session .*\): running$/m);
+  // The session is there before its page has loaded, and a selector that matches nothing yet is not waited for.
+  await agent.use("browser_wait_for", { text: "Your name" });
 });
 
 test("a breakpoint of the agent is in the human's gutter, and its click is held there", async () => {
