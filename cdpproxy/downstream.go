@@ -22,8 +22,9 @@ type downstream struct {
 }
 
 // relay passes on the browser's bytes; with last set, no more than the frame
-// that has begun. drained says that the browser had no more to say then. On errTooSlow only whole frames have been passed on, if the
-// end of the last one could be reached.
+// that has begun. drained says that the browser had no more to say then. On
+// errTooSlow only whole frames have been passed on, if the end of the last one
+// could be reached.
 func (d *downstream) relay(data []byte, drained, last bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,8 +75,11 @@ func (d *downstream) easy() int {
 }
 
 func (d *downstream) send(data []byte) error {
-	if len(data) == 0 {
+	switch {
+	case len(data) == 0:
 		return nil
+	case d.failed:
+		return errEnded
 	}
 	err := d.out.send(data)
 	if err != nil && !errors.Is(err, errTooSlow) {

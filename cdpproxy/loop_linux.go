@@ -24,11 +24,13 @@ import (
 // with its own goroutines, which can wait; it may come back.
 type loop struct {
 	epoll, wake int
+	running     sync.WaitGroup // run, and release while it has something to do
+	buffer      []byte         // run's
 
-	mu     sync.Mutex // guards eased
-	eased  map[int]*eased
-	done   chan struct{} // closed when run has returned
-	buffer []byte        // run's
+	mu        sync.Mutex // guards the fields that follow
+	eased     []*eased   // by descriptor
+	leaving   []*eased   // that release has not come to
+	releasing bool       // release runs
 }
 
 // eased is a relay in the loop.
@@ -52,12 +54,13 @@ func startLoop() (*loop, error) {
 		unix.Close(epoll)
 		return nil, os.NewSyscallError("eventfd", err)
 	}
-	l := &loop{epoll: epoll, wake: wake, eased: make(map[int]*eased), done: make(chan struct{}), buffer: make([]byte, largeBuffer)}
+	l := &loop{epoll: epoll, wake: wake, buffer: make([]byte, largeBuffer)}
 	if err := l.watch(wake); err != nil {
 		unix.Close(wake)
 		unix.Close(epoll)
 		return nil, err
 	}
+	l.running.Add(1)
 	go l.run()
 	return l, nil
 }
@@ -76,13 +79,13 @@ func (l *loop) close() {
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
 	unix.Write(l.wake, one[:])
-	<-l.done
+	l.running.Wait()
 	unix.Close(l.wake)
 	unix.Close(l.epoll)
 }
 
 func (l *loop) run() {
-	defer close(l.done)
+	defer l.running.Done()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var events [64]unix.EpollEvent
@@ -96,16 +99,28 @@ func (l *loop) run() {
 			if fd == l.wake {
 				return
 			}
-			l.mu.Lock()
-			e := l.eased[fd]
-			l.mu.Unlock()
 			// A descriptor may be another relay's since the event came: then
 			// there is nothing to read, or it is read a little early.
-			if e != nil {
+			if e := l.get(fd); e != nil {
 				e.move(fd)
 			}
 		}
 	}
+}
+
+func (l *loop) get(fd int) *eased {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.eased[fd]
+}
+
+func (l *loop) set(fd int, e *eased) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if more := fd + 1 - len(l.eased); more > 0 {
+		l.eased = append(l.eased, make([]*eased, more)...)
+	}
+	l.eased[fd] = e
 }
 
 // move reads from one side and writes to the other.
@@ -197,36 +212,64 @@ func (l *loop) ease(r *relay) bool {
 	r.down.out.direct(e)
 	e.mu.Lock() // the loop waits until all is set
 	defer e.mu.Unlock()
-	l.mu.Lock()
-	l.eased[e.client], l.eased[e.upstream] = e, e
-	l.mu.Unlock()
+	l.set(e.client, e)
+	l.set(e.upstream, e)
 	if l.watch(e.client) != nil || l.watch(e.upstream) != nil {
 		e.leaveSoon()
 	}
 	return true
 }
 
-// leaveSoon has the relay go on with its own goroutines.
+// leaveSoon has the relay go on with its own goroutines, or end.
 func (e *eased) leaveSoon() {
-	if e.leaving.CompareAndSwap(false, true) {
-		go e.leave()
+	if !e.leaving.CompareAndSwap(false, true) {
+		return
+	}
+	l := e.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leaving = append(l.leaving, e)
+	if !l.releasing {
+		l.releasing = true
+		l.running.Add(1)
+		go l.release()
 	}
 }
 
-// leave becomes the relay's goroutine. It is the relay that the proxy waits for.
+// release lets go of the relays that leave, one after the other: Go keeps some
+// memory for each goroutine that ever ran at the same time, and of thousands that
+// end together each would be one.
+func (l *loop) release() {
+	defer l.running.Done()
+	for {
+		l.mu.Lock()
+		batch := l.leaving
+		if len(batch) == 0 {
+			l.releasing = false
+			l.mu.Unlock()
+			return
+		}
+		l.leaving = nil
+		l.mu.Unlock()
+		for i, e := range batch {
+			e.leave()
+			batch[i] = nil // what has ended needs no memory
+		}
+	}
+}
+
+// leave lets go of the relay, for which the proxy waits until it has ended.
 func (e *eased) leave() {
 	r := e.relay
 	e.loop.forget(e.client)
 	e.loop.forget(e.upstream)
 	e.mu.Lock() // run is done with it
-	e.loop.mu.Lock()
-	delete(e.loop.eased, e.client)
-	delete(e.loop.eased, e.upstream)
-	e.loop.mu.Unlock()
+	e.loop.set(e.client, nil)
+	e.loop.set(e.upstream, nil)
 	e.mu.Unlock()
 
 	if r.resume(e) {
-		r.run()
+		go r.run()
 	} else {
 		r.finish()
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,10 +36,12 @@ type Proxy struct {
 	following bool  // followSource was started
 	loop      *loop // set before the first relay; nil where there is none
 	relays    map[*relay]struct{}
+	crowd     int  // the most relays since memory was given back
+	ebbing    bool // some of a crowd are left
 	// silent are the connections that have asked for nothing yet: browsers open
 	// some to spare. http.Server would wait 5 s for them to speak.
 	silent map[net.Conn]struct{}
-	wg     sync.WaitGroup // followSource and every relay
+	wg     sync.WaitGroup // followSource, giveBack and every relay
 }
 
 // maxExchanges bounds the discovery requests and handshakes that a browser is
@@ -210,6 +214,7 @@ func (p *Proxy) add(r *relay) bool {
 		return false
 	}
 	p.relays[r] = struct{}{}
+	p.crowd = max(p.crowd, len(p.relays))
 	p.wg.Add(1)
 	p.mu.Unlock()
 
@@ -220,11 +225,29 @@ func (p *Proxy) add(r *relay) bool {
 	return true
 }
 
+// smallCrowd is so small that what it leaves behind does not matter.
+const smallCrowd = 100
+
 func (p *Proxy) remove(r *relay) {
+	defer p.wg.Done()
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	delete(p.relays, r)
-	p.mu.Unlock()
-	p.wg.Done()
+	most := p.crowd > smallCrowd && len(p.relays) <= p.crowd/8
+	all := p.ebbing && len(p.relays) == 0
+	if most || all {
+		p.crowd, p.ebbing = len(p.relays), !all
+		p.relays = maps.Clone(p.relays) // a map does not become smaller
+		p.wg.Add(1)
+		go p.giveBack()
+	}
+}
+
+// giveBack returns to the system what a crowd needed that has gone. By itself Go
+// does so within minutes.
+func (p *Proxy) giveBack() {
+	defer p.wg.Done()
+	debug.FreeOSMemory()
 }
 
 // endOthers ends the relays whose browser is not b (nil: there is none now).

@@ -171,7 +171,9 @@ func (r *relay) resume(e *eased) bool {
 		r.proxy.log.Error("a connection is lost", "client", r.who.Number, "error", err)
 		r.end(ending{})
 	}
-	if !gone {
+	if gone {
+		r.down.failed = true // the loop's descriptor may be another's by now
+	} else {
 		r.sent(r.down.resume(client))
 	}
 	return !gone

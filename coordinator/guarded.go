@@ -106,6 +106,7 @@ func (g *guardedEndpoint) announce(ctx context.Context) {
 	defer close(g.told)
 	for {
 		clients, changed := g.rule.Clients()
+		clients = clients[:min(len(clients), registry.MaxAnnounced)]
 		connected := make([]vscodeipc.ConnectedClient, 0, len(clients))
 		for _, c := range clients {
 			connected = append(connected, vscodeipc.ConnectedClient{

@@ -29,10 +29,14 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 func (r *Rule) Left(c *cdpproxy.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.clients[c.ID] != nil {
-		delete(r.clients, c.ID)
-		r.notify()
+	if r.clients[c.ID] == nil {
+		return // it was not let in
 	}
+	delete(r.clients, c.ID)
+	if len(r.clients) == 0 {
+		r.clients = map[string]*connected{} // a map does not become smaller
+	}
+	r.notify()
 }
 
 // Clients returns the clients that are connected, the oldest first, and a channel

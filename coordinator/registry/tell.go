@@ -15,17 +15,20 @@ const (
 	// tellPause is the time between two such calls, so that a client that acts
 	// without rest does not keep the window busy.
 	tellPause = 200 * time.Millisecond
+	// MaxAnnounced bounds the clients of one kind that are announced: a window takes
+	// 256 in all, or none.
+	MaxAnnounced = 128
 	// maxActs bounds the acts that wait to be told.
 	maxActs = 100
 )
 
 // Announce has the workspace's window told who uses its browser. It replaces
-// what was said of clients of this kind ("mcp" or "cdp") before. A window that
-// comes later is told too.
+// what was said of clients of this kind ("mcp" or "cdp") before; of more than
+// MaxAnnounced the first are told. A window that comes later is told too.
 func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clients[kind] = clients
+	s.clients[kind] = clients[:min(len(clients), MaxAnnounced)]
 	s.wake()
 }
 
