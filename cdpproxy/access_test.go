@@ -402,6 +402,64 @@ func TestAsk(t *testing.T) {
 	other.CloseNow()
 }
 
+// TestAskNamesPage: the human is told the page that an act goes to, whichever way
+// the client reaches it.
+func TestAskNamesPage(t *testing.T) {
+	h := newHuman(access.Ask)
+	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	const url = "data:text/html,<title>asked about</title>"
+	id, _ := directTab(t, url)
+	asked := func(what string) *access.Page {
+		t.Helper()
+		select {
+		case q := <-h.asked:
+			h.answer <- access.Answer{Reason: "human"}
+			return q.Page
+		case <-testContext(t).Done():
+			t.Fatalf("%s: nobody is asked", what)
+			return nil
+		}
+	}
+	expect := func(what string, page *access.Page) {
+		t.Helper()
+		if page == nil || page.Title != "asked about" || page.URL != url {
+			t.Errorf("%s: the human is told of %+v", what, page)
+		}
+	}
+	const act = `"method":"Page.navigate","params":{"url":"about:blank"}}`
+	say := func(c *websocket.Conn, message string) {
+		t.Helper()
+		if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	say(dial(t, addr, "/devtools/page/"+id), `{"id":1,`+act)
+	expect("a page's connection", asked("a page's connection"))
+
+	c := dial(t, addr, "/devtools/browser/x")
+	reply := exchange(t, c, `{"id":1,"method":"Target.attachToTarget","params":{"targetId":"`+id+`","flatten":true}}`)
+	result, _ := reply["result"].(map[string]any)
+	say(c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
+	expect("a session", asked("a session"))
+	nextReply(t, c) // what waits when the human refuses is refused too
+	say(c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
+	expect("a command that names it", asked("a command that names it"))
+	nextReply(t, c)
+	say(c, `{"id":4,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
+	if page := asked("the browser"); page != nil {
+		t.Errorf("an act on the browser is said to go to %+v", page)
+	}
+
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		get(t, addr, "/json/close/"+id, nil)
+	}()
+	expect("by HTTP", asked("by HTTP"))
+	<-done
+}
+
 // TestModeChanges: another mode holds at once, also for what waits.
 func TestModeChanges(t *testing.T) {
 	h := newHuman(access.Full)

@@ -1,9 +1,12 @@
 package cdpproxy
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -26,6 +29,43 @@ type Client struct {
 	Since         time.Time
 	// Done is closed when the client has gone or is being sent away.
 	Done <-chan struct{}
+
+	proxy   *Proxy
+	browser *Browser
+}
+
+// Describe asks the client's browser what a target shows now. It takes a moment,
+// so a Rule may not call it while it judges.
+func (c *Client) Describe(ctx context.Context, target string) (title, url string, err error) {
+	if c.proxy == nil {
+		return "", "", errors.New("this client is of no endpoint")
+	}
+	if err := c.proxy.acquire(ctx); err != nil {
+		return "", "", err
+	}
+	defer c.proxy.release()
+	u, err := dialBrowser(ctx, c.browser)
+	if err != nil {
+		return "", "", err
+	}
+	defer u.close()
+	if err := u.verify(); err != nil {
+		return "", "", err
+	}
+	_, body, err := u.do(http.MethodGet, "/json/list")
+	if err != nil {
+		return "", "", err
+	}
+	var list []struct{ ID, Title, URL string }
+	if err := json.Unmarshal(body, &list); err != nil {
+		return "", "", err
+	}
+	for _, t := range list {
+		if t.ID == target {
+			return t.Title, t.URL, nil
+		}
+	}
+	return "", "", errors.New("the browser has no such target")
 }
 
 // ClientWatcher is told who is connected. Its methods must not block.
@@ -44,6 +84,7 @@ func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan str
 	c := &Client{
 		Number:    p.count.Add(1),
 		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(), Done: done,
+		proxy: p, browser: b,
 	}
 	c.Name, c.Version = guessName(c.UserAgent, r.Header.Get("Origin"))
 	kin := sha256.Sum256([]byte(c.Name + "\n" + c.UserAgent))

@@ -19,6 +19,8 @@ type downstream struct {
 	pending [][]byte // frames of our own that wait for the browser's to end
 	failed  bool     // the client's stream is broken off
 	ear     listener
+	// attached knows the targets of sessions; nil where there is no rule to tell.
+	attached *attached
 }
 
 // relay passes on the browser's bytes; with last set, no more than the frame
@@ -34,6 +36,9 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 		d.out.easy = 0 // in the middle of much
 	}
 	d.ear.hear(d.frames, data)
+	if d.attached != nil {
+		d.attached.follow(d.frames, data)
+	}
 	if last || len(d.pending) > 0 {
 		n := d.frames.finish(data)
 		d.messages.Store(d.frames.messages)

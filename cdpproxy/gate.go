@@ -37,6 +37,7 @@ type waiting struct {
 
 func newGate(r *relay, rule Rule) *gate {
 	g := &gate{relay: r, rule: rule}
+	g.message.attached = r.down.attached
 	g.reader.onMessage = g.judge
 	g.reader.onControl = r.write
 	return g

@@ -130,6 +130,7 @@ func (r *relay) start() {
 		ear:      listener{taps: &r.proxy.taps, client: r.who},
 	}
 	if rule := r.proxy.opts.Rule; rule != nil {
+		r.down.attached = new(attached)
 		r.gate = newGate(r, rule)
 	}
 	if watcher := r.proxy.opts.Watcher; watcher != nil {

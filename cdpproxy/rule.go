@@ -1,6 +1,9 @@
 package cdpproxy
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Rule judges what clients say, before the browser hears it. It sees every
 // message whole: fragments put together, unmasked, and keys and method decoded,
@@ -21,6 +24,20 @@ type Message struct {
 	Session string // sessionId, empty for the connection's own target
 	Method  string
 	Params  json.RawMessage // nil if there are none
+
+	attached *attached // nil: it is of no connection
+}
+
+// Target returns the id of the page, or other target, that the message is for:
+// that of its session, or of its connection. Empty: the browser, or not known.
+func (m *Message) Target() string {
+	if m.Session != "" && m.attached != nil {
+		return m.attached.target(m.Session)
+	}
+	if id, ok := strings.CutPrefix(m.Client.Path, "/devtools/page/"); ok && m.Session == "" {
+		return strings.TrimSuffix(id, "/")
+	}
+	return ""
 }
 
 // Verdict is what becomes of a message. The zero Verdict lets it pass.

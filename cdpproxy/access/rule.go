@@ -3,7 +3,9 @@ package access
 import (
 	"cmp"
 	"context"
+	"strings"
 	"sync"
+	"time"
 
 	"browser-coordinator/cdpproxy"
 )
@@ -61,7 +63,18 @@ type question struct{ acts []waiting }
 type waiting struct {
 	client  *cdpproxy.Client
 	command Command
+	target  string                  // that it is done to; empty: not known
 	verdict chan<- cdpproxy.Verdict // buffered
+}
+
+// targetOf is the id of the target that m is about: some commands name it.
+func targetOf(m *cdpproxy.Message) string {
+	if strings.HasPrefix(m.Method, "Target.") {
+		if id, ok := read(m.Params).text("targetId"); ok {
+			return id
+		}
+	}
+	return m.Target()
 }
 
 // NewRule returns the rule of a window. Close ends it.
@@ -116,10 +129,11 @@ func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 	case c.Ignorable && s.Mode == View:
 		return cdpproxy.Verdict{Action: cdpproxy.Ignore}
 	}
-	return r.judge(m.Client, c, s.Mode)
+	return r.judge(m, c, s.Mode)
 }
 
-func (r *Rule) judge(client *cdpproxy.Client, c Command, mode Mode) cdpproxy.Verdict {
+func (r *Rule) judge(m *cdpproxy.Message, c Command, mode Mode) cdpproxy.Verdict {
+	client := m.Client
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.Class == Ends && !r.options.AllowClose && (mode == Full || mode == Ask) {
@@ -140,7 +154,7 @@ func (r *Rule) judge(client *cdpproxy.Client, c Command, mode Mode) cdpproxy.Ver
 		return r.refuse(client, c, &RefusedError{Act: c.Method, Reason: "the coordinator is shutting down."})
 	}
 	verdict := make(chan cdpproxy.Verdict, 1)
-	act := waiting{client, c, verdict}
+	act := waiting{client, c, targetOf(m), verdict}
 	if q := r.asking[client.ID]; q != nil {
 		q.acts = append(q.acts, act)
 	} else {
@@ -208,11 +222,32 @@ func (r *Rule) permitAll(ctx context.Context, acts []waiting) []error {
 	errs := make([]error, len(acts))
 	var asked sync.WaitGroup
 	for i, act := range acts {
-		q := r.question(act.client, act.command)
-		asked.Go(func() { errs[i] = r.guard.Permit(ctx, q) })
+		asked.Go(func() {
+			q := r.question(act.client, act.command)
+			q.Page = pageOf(ctx, act)
+			errs[i] = r.guard.Permit(ctx, q)
+		})
 	}
 	asked.Wait()
 	return errs
+}
+
+// describing bounds the wait for the browser's word on a page: the question can be
+// put without.
+const describing = time.Second
+
+// pageOf is the page that the human is asked about; nil: not known.
+func pageOf(ctx context.Context, act waiting) *Page {
+	if act.target == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, describing)
+	defer cancel()
+	title, url, err := act.client.Describe(ctx, act.target)
+	if err != nil {
+		return nil
+	}
+	return &Page{title, url}
 }
 
 // named is the refusal of another act for the same reason.
