@@ -94,7 +94,7 @@ func (p *Page) pick(ctx context.Context, on func()) (Picked, error) {
 		sessions[f.session] = true
 	}
 	p.mu.Unlock()
-	defer p.endPick(sessions)
+	defer p.endPick(ctx, sessions)
 
 	for s := range sessions {
 		if err := startPick(ctx, s); err != nil && s == p.session {
@@ -130,23 +130,34 @@ func startPick(ctx context.Context, s *cdp.Session) error {
 	}, nil)
 }
 
-// endPickPatience is how long the end of a pick waits for a process that hangs.
-const endPickPatience = time.Second
+// How long the end of a pick waits for a process that hangs, and where the pick was
+// given up, which has to be over at once.
+const endPickPatience, givenUpPatience = time.Second, 50 * time.Millisecond
 
 // endPick turns the inspect mode off again, whatever became of the pick. The
 // next click is the page's.
-func (p *Page) endPick(sessions map[*cdp.Session]bool) {
+func (p *Page) endPick(ctx context.Context, sessions map[*cdp.Session]bool) {
 	p.mu.Lock()
 	p.picking = nil
 	p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), endPickPatience)
-	defer cancel()
+	var sent []*cdp.Pending
+	unbound := context.WithoutCancel(ctx)
 	for s := range sessions {
 		// A frame that has gone has no mode any more.
-		_ = s.Call(ctx, overlay.CommandSetInspectMode, overlay.SetInspectModeParams{Mode: overlay.InspectModeNone, HighlightConfig: &overlay.HighlightConfig{}}, nil)
-		_, _ = s.Start(ctx, overlay.CommandDisable, nil)
-		_, _ = s.Start(ctx, dom.CommandDisable, nil)
+		off, err := s.Start(unbound, overlay.CommandSetInspectMode, overlay.SetInspectModeParams{Mode: overlay.InspectModeNone, HighlightConfig: &overlay.HighlightConfig{}})
+		if err == nil {
+			sent = append(sent, off)
+		}
+		_, _ = s.Start(unbound, overlay.CommandDisable, nil)
+		_, _ = s.Start(unbound, dom.CommandDisable, nil)
 	}
+	patience := endPickPatience
+	if ctx.Err() != nil {
+		patience = givenUpPatience
+	}
+	unbound, cancel := context.WithTimeout(unbound, patience)
+	defer cancel()
+	_ = waitAll(unbound, sent)
 }
 
 func (p *Page) nodePicked(s *cdp.Session, e *overlay.EventInspectNodeRequested) {

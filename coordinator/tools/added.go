@@ -47,19 +47,28 @@ type addedServer struct {
 	server  *Server
 	options Added
 	log     *slog.Logger
-	ended   sync.WaitGroup // wait
+	ctx     context.Context // ends with close
+	end     context.CancelFunc
+	ended   sync.WaitGroup // run and wait
 
-	starting sync.Mutex // held while it is started; before mu
+	mu       sync.Mutex     // guards the fields that follow
+	starting *addedStarting // nil: it is not being started
+	session  *mcp.ClientSession
+	listed   bool
+	offered  []*mcp.Tool
+	closed   bool
+}
 
-	mu      sync.Mutex // guards the fields that follow
+// addedStarting is a start under way, which all calls that need it wait for.
+type addedStarting struct {
+	done    chan struct{} // closed when the fields that follow are set
 	session *mcp.ClientSession
-	listed  bool
-	offered []*mcp.Tool
-	closed  bool
+	err     error
 }
 
 func newAddedServer(s *Server, o Added) *addedServer {
 	a := &addedServer{server: s, options: o, log: s.options.Logger.With("server", o.Command[0])}
+	a.ctx, a.end = context.WithCancel(context.Background())
 	if cached, err := os.ReadFile(o.Cache); err == nil {
 		var list []*mcp.Tool
 		if json.Unmarshal(cached, &list) == nil && len(list) > 0 {
@@ -89,31 +98,54 @@ func (a *addedServer) isListed() bool {
 	return a.listed
 }
 
-// start returns the running server's session, which it starts if need be.
+// start returns the running server's session, which it starts if need be. The
+// start goes on when the call that wanted it is cancelled: the next one wants it
+// too.
 func (a *addedServer) start(ctx context.Context) (*mcp.ClientSession, error) {
-	a.starting.Lock()
-	defer a.starting.Unlock()
 	a.mu.Lock()
-	session, closed := a.session, a.closed
+	if a.session != nil || a.closed {
+		defer a.mu.Unlock()
+		if a.closed {
+			return nil, errors.New("this session has ended")
+		}
+		return a.session, nil
+	}
+	starting := a.starting
+	if starting == nil {
+		starting = &addedStarting{done: make(chan struct{})}
+		a.starting = starting
+		a.ended.Add(1)
+		go a.run(starting)
+	}
 	a.mu.Unlock()
-	if session != nil {
-		return session, nil
+	select {
+	case <-starting.done:
+		return starting.session, starting.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	if closed {
-		return nil, errors.New("this session has ended")
-	}
-	session, err := a.connect(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", strings.Join(a.options.Command, " "), err)
-	}
-	a.mu.Lock()
-	a.session = session
-	a.mu.Unlock()
-	return session, nil
 }
 
-func (a *addedServer) connect(ctx context.Context) (*mcp.ClientSession, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), addedStart)
+// run starts it.
+func (a *addedServer) run(starting *addedStarting) {
+	defer a.ended.Done()
+	defer close(starting.done)
+	session, err := a.connect()
+	if err != nil {
+		err = fmt.Errorf("start %s: %w", strings.Join(a.options.Command, " "), err)
+	}
+	starting.session, starting.err = session, err
+	a.mu.Lock()
+	a.starting, a.session = nil, session
+	closed := a.closed
+	a.mu.Unlock()
+	if closed && session != nil {
+		session.Close()
+	}
+}
+
+func (a *addedServer) connect() (*mcp.ClientSession, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, addedStart)
 	defer cancel()
 	cmd := exec.Command(a.options.Command[0], a.options.Command[1:]...)
 	cmd.Env, cmd.Stderr = a.options.Env, a.options.Stderr
@@ -276,6 +308,7 @@ func (a *addedServer) handler(tool *mcp.Tool) mcp.ToolHandler {
 		if question := agent.askRoots(req); question != nil {
 			return question, nil
 		}
+		defer agent.keepInformed(ctx, req)()
 		c := call{tool: &known, in: req.Params.Arguments, added: true}
 		source, err := agent.permit(ctx, c)
 		var result *mcp.CallToolResult
@@ -314,6 +347,7 @@ func (a *addedServer) close() {
 	a.closed = true
 	session := a.session
 	a.mu.Unlock()
+	a.end()
 	if session != nil {
 		if err := session.Close(); err != nil {
 			a.log.Debug("the added server did not end well", "error", err)

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,8 +14,9 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// A call that the host cancels ends within 100 ms, whatever it waits for.
-func TestCancellation(t *testing.T) {
+// launchBrowser gives a real one until the test ends.
+func launchBrowser(t *testing.T) *chrome.Browser {
+	t.Helper()
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +32,113 @@ func TestCancellation(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return browser
+}
+
+// timing tells when requests of a kind begin, and of the end of each whether it was
+// cancelled, and how long ago.
+type timing struct {
+	began chan struct{}
+	ended chan ending
+}
+
+type ending struct {
+	cancelled bool
+	took      time.Duration
+}
+
+func timeRequests(server *Server, of string) *timing {
+	t := &timing{make(chan struct{}, 1000), make(chan ending, 1000)}
+	server.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method != of {
+				return next(ctx, method, req)
+			}
+			cancelled := make(chan time.Time, 1)
+			stop := context.AfterFunc(ctx, func() { cancelled <- time.Now() })
+			t.began <- struct{}{}
+			result, err := next(ctx, method, req)
+			if now := time.Now(); stop() {
+				t.ended <- ending{}
+			} else {
+				t.ended <- ending{true, now.Sub(<-cancelled)}
+			}
+			return result, err
+		}
+	})
+	return t
+}
+
+// underWay is how long a request goes on before it is cancelled, so that it waits
+// for what it waits for: there is no event for that.
+const underWay = 100 * time.Millisecond
+
+// cancel makes a request, cancels it, and tells of its end.
+func (w *timing) cancel(t *testing.T, what string, request func(context.Context)) ending {
+	t.Helper()
+	for len(w.began) > 0 {
+		<-w.began
+	}
+	for len(w.ended) > 0 {
+		<-w.ended
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		request(ctx)
+	}()
+	<-w.began
+	select {
+	case <-time.After(underWay):
+	case <-answered:
+	}
+	cancel()
+	<-answered
+	select {
+	case e := <-w.ended:
+		return e
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s did not end", what)
+		return ending{}
+	}
+}
+
+// atOnceWhenCancelled demands that a request is cancelled and ends within 100 ms.
+// A machine that is busy with other things gets more than one try.
+func (w *timing) atOnceWhenCancelled(t *testing.T, what string, request func(context.Context)) {
+	t.Helper()
+	e := w.cancel(t, what, request)
+	for try := 1; try < 4 && e.took > 100*time.Millisecond; try++ {
+		e = w.cancel(t, what, request)
+	}
+	switch {
+	case !e.cancelled:
+		t.Errorf("%s was answered before it was cancelled", what)
+	case e.took > 100*time.Millisecond:
+		t.Errorf("%s ended %v after it was cancelled", what, e.took)
+	default:
+		t.Logf("%s: %v", what, e.took)
+	}
+}
+
+// clientOf runs a server and gives a client of it, and what waits for its end.
+func clientOf(t *testing.T, server *Server, o *mcp.ClientOptions) (session *mcp.ClientSession, end func()) {
+	t.Helper()
+	here, there := mcp.NewInMemoryTransports()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(t.Context(), there) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session, func() { session.Close(); <-ended }
+}
+
+// A call that the host cancels ends within 100 ms, whatever it waits for.
+func TestCancellation(t *testing.T) {
+	browser := launchBrowser(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
 			<-r.Context().Done()
@@ -41,29 +150,9 @@ func TestCancellation(t *testing.T) {
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 
 	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Attach: browser.URL()})
-	endings := make(chan time.Duration, 10) // from the cancellation to the end
-	server.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if method != "tools/call" {
-				return next(ctx, method, req)
-			}
-			cancelled := make(chan time.Time, 1)
-			stop := context.AfterFunc(ctx, func() { cancelled <- time.Now() })
-			result, err := next(ctx, method, req)
-			if ended := time.Now(); !stop() {
-				endings <- ended.Sub(<-cancelled)
-			}
-			return result, err
-		}
-	})
-	here, there := mcp.NewInMemoryTransports()
-	ended := make(chan error, 1)
-	go func() { ended <- server.Run(t.Context(), there) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { session.Close(); <-ended }()
+	calls := timeRequests(server, "tools/call")
+	session, end := clientOf(t, server, nil)
+	defer end()
 
 	for _, c := range []struct {
 		name string
@@ -85,21 +174,8 @@ func TestCancellation(t *testing.T) {
 				t.Fatalf("%+v %v", res, err)
 			}
 		}
-		// Long enough to be under way: there is no event for that.
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: c.name, Arguments: c.args})
-		cancel()
-		if err == nil {
-			t.Errorf("%s %v was not cancelled: %+v", c.name, c.args, res.Content[0])
-			continue
-		}
-		select {
-		case took := <-endings:
-			if t.Logf("%s: %v", c.name, took); took > 100*time.Millisecond {
-				t.Errorf("%s %v ended %v after it was cancelled", c.name, c.args, took)
-			}
-		case <-time.After(5 * time.Second):
-			t.Fatalf("%s %v did not end", c.name, c.args)
-		}
+		calls.atOnceWhenCancelled(t, fmt.Sprint(c.name, c.args), func(ctx context.Context) {
+			session.CallTool(ctx, &mcp.CallToolParams{Name: c.name, Arguments: c.args})
+		})
 	}
 }
