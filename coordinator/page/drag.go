@@ -13,23 +13,54 @@ import (
 func (p *Page) Drag(ctx context.Context, from, to string) (Change, error) {
 	patience := p.patience(0)
 	return p.operate(ctx, "dragging "+from+" to "+to, 2*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		end, err := p.ready(ctx, to, "hover", patience)
-		if err != nil {
-			return err
-		}
-		end.release(ctx)
-		start, err := p.ready(ctx, from, "click", patience)
+		start, x, y, err := p.dragSpots(ctx, from, to, patience)
 		if err != nil {
 			return err
 		}
 		defer start.release(ctx)
-		// What the first made scroll may have moved the other.
-		r, err := p.place(ctx, to)
-		if err != nil {
-			return err
-		}
-		return p.dragTo(ctx, start, r.X+r.Width/2, r.Y+r.Height/2)
+		return p.dragTo(ctx, start, x, y)
 	})
+}
+
+// dragSpots waits until both targets are ready, and gives where the drag begins,
+// to be released, and the middle of where it ends.
+func (p *Page) dragSpots(ctx context.Context, from, to string, patience time.Duration) (start *spot, x, y float64, err error) {
+	// Whether the second moves is seen while the first is watched, which takes a
+	// frame.
+	end, err := p.readyFor(ctx, to, "hover", patience, true)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	defer func() { end.release(ctx) }()
+	before, err := p.placeOf(ctx, end.element)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	start, err = p.ready(ctx, from, "click", patience)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	after, err := p.placeOf(ctx, end.element)
+	if err == nil && end.unproven && after != before {
+		// It moves, or the first has made the page scroll: that would take it from
+		// where it was found.
+		var again *spot
+		if again, err = p.ready(ctx, to, "hover", patience); err == nil {
+			end.become(ctx, again)
+			start.release(ctx)
+			start, err = p.ready(ctx, from, "click", patience)
+		}
+		if err == nil {
+			after, err = p.placeOf(ctx, end.element)
+		}
+	}
+	if err != nil {
+		if start != nil {
+			start.release(ctx)
+		}
+		return nil, 0, 0, err
+	}
+	return start, after.X + after.Width/2, after.Y + after.Height/2, nil
 }
 
 // dragPatience bounds the wait for the browser's word of a drag that the page
