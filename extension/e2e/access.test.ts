@@ -1,5 +1,6 @@
 // What the human allows, kept by the real coordinator: Playwright joins through the stable endpoint,
 // and is asked about, refused, and stopped.
+// The tests tell one story, in their order.
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";

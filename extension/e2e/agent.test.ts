@@ -1,5 +1,6 @@
 // An agent and a human at one window, whole: somebody else's MCP client, the real coordinator, a real
 // VS Code and the browser that it debugs. What the agent does is what the human sees, and the reverse.
+// The tests tell one story, in their order.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";

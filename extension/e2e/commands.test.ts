@@ -25,6 +25,7 @@ beforeAll(async () => {
   ({ screen, address, shop, window } = scene);
   await screen.grantPermissions(["clipboard-read", "clipboard-write"]);
   coordinator = await StandIn.dial(address);
+  await coordinator.announce(claude, cursor);
   bar = await SideBar.open(window);
 });
 
@@ -79,7 +80,6 @@ test("Copy CDP Endpoint copies the one that the coordinator names", async () => 
 });
 
 test("Clear the Activity empties the list", async () => {
-  await coordinator.announce(claude, cursor);
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked" });
   await bar.row("Activity", "browser_click").waitFor();
   await window.command("Browser Coordinator: Clear the Activity");

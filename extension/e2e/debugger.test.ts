@@ -1,4 +1,5 @@
 // A client debugs along with the human, in a real VS Code: each sees what the other does.
+// The tests tell one story, in their order.
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DebugSessionState, DebugStateResult, DebugStepResult } from "../src/core/protocol.generated";

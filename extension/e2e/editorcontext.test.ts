@@ -1,4 +1,5 @@
 // The window tells what the human looks at, in a real VS Code.
+// The tests tell one story, in their order.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,15 +1,18 @@
 // The main job: an agent and other CDP clients join the very browser that a person debugs.
+// The tests tell one story, in their order.
 import { type BrowserContext, chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
 import { chromedp, endpoint, windows } from "./support/coordinator";
 import { untilAbsent, untilPresent } from "./support/files";
+import { setScene } from "./support/scene";
 import { openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { Workbench } from "./support/workbench";
 
 const run = inject("run");
+const scene = setScene("garden");
 let screen: BrowserContext;
 let shop: Shop;
 let other: Shop;
@@ -30,12 +33,8 @@ async function pagesThrough(address: string): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "garden");
+  ({ screen, address, shop, window } = scene);
   other = await openShop(run, "kitchen");
-  address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
   listener = await Listener.dial(address);
   agent = await Agent.start(run, shop.folder);
   stable = await endpoint(run, shop.folder);
@@ -44,8 +43,6 @@ beforeAll(async () => {
 afterAll(async () => {
   listener?.close();
   await agent?.close();
-  await screen?.close();
-  await shop?.close();
   await other?.close();
 });
 

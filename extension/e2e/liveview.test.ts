@@ -1,4 +1,5 @@
 // The live view in a real VS Code: the human watches the page of a headless debug browser.
+// The tests tell one story, in their order.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type FrameLocator, type Page } from "playwright-core";
@@ -6,11 +7,21 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Cdp } from "../src/core/cdp";
 import { untilColoured } from "./support/colour";
 import { untilPresent } from "./support/files";
+import { setScene } from "./support/scene";
 import { openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { Workbench } from "./support/workbench";
 
 const run = inject("run");
+const scene = setScene("live", ({ folder }) => {
+  for (const [name, colours] of Object.entries({
+    warm: "rgb(200,30,60) 50%, rgb(250,180,20) 50%",
+    cold: "rgb(20,90,200) 50%, rgb(20,160,120) 50%",
+  })) {
+    const style = `margin:0;height:100vh;background:linear-gradient(90deg, ${colours})`;
+    writeFileSync(join(folder, `${name}.html`), `<!doctype html><title>${name}</title><body style="${style}">`);
+  }
+});
 const command = "Browser Coordinator: Open Live View";
 let screen: BrowserContext;
 let shop: Shop;
@@ -45,26 +56,13 @@ async function joinPage(): Promise<Page> {
 }
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "live");
-  for (const [name, colours] of Object.entries({
-    warm: "rgb(200,30,60) 50%, rgb(250,180,20) 50%",
-    cold: "rgb(20,90,200) 50%, rgb(20,160,120) 50%",
-  })) {
-    const style = `margin:0;height:100vh;background:linear-gradient(90deg, ${colours})`;
-    writeFileSync(join(shop.folder, `${name}.html`), `<!doctype html><title>${name}</title><body style="${style}">`);
-  }
-  const address = await addressOf(run, shop.folder);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(address);
-  listener = await Listener.dial(address);
+  ({ screen, shop, window } = scene);
+  listener = await Listener.dial(scene.address);
 });
 
 afterAll(async () => {
   await browser?.close();
   listener?.close();
-  await screen?.close();
-  await shop?.close();
 });
 
 test("without a browser it says what to do, and its button does it", async () => {

@@ -1,4 +1,5 @@
 // A window whose debug browser has no port: clients join its pages, which the debugger lends, as a browser.
+// The tests tell one story, in their order.
 import { chromium, type Page } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";

@@ -1,17 +1,19 @@
 // An agent shows a review in a real VS Code, and the human reads it.
+// The tests tell one story, in their order.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BrowserContext, FrameLocator } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { untilPresent } from "./support/files";
-import { openShop, type Shop } from "./support/shop";
-import { addressOf, Listener } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import type { FrameLocator } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { setScene } from "./support/scene";
+import { Listener } from "./support/socket";
+import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const scene = setScene("review", ({ folder }) => {
+  const svg =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><rect width="90" height="30" fill="teal"/></svg>';
+  writeFileSync(join(folder, "shot.svg"), svg);
+});
 const client = { id: "a1", name: "E2E agent", version: "1" };
-let screen: BrowserContext;
-let shop: Shop;
 let window: Workbench;
 let listener: Listener;
 
@@ -41,24 +43,16 @@ function panel(): FrameLocator {
 }
 
 async function dial(): Promise<void> {
-  listener = await Listener.dial(await addressOf(run, shop.folder));
+  listener = await Listener.dial(scene.address);
 }
 
 beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "review");
-  const svg =
-    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="30"><rect width="90" height="30" fill="teal"/></svg>';
-  writeFileSync(join(shop.folder, "shot.svg"), svg);
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(await addressOf(run, shop.folder));
+  ({ window } = scene);
   await dial();
 });
 
 afterAll(async () => {
   listener?.close();
-  await screen?.close();
-  await shop?.close();
 });
 
 test("it is shown beside the code, with its pictures and without what is not allowed", async () => {

@@ -77,7 +77,8 @@ beforeAll(async () => {
   await window.openFile("app.js");
 });
 
-afterEach(async () => {
+afterEach(async ({ task }) => {
+  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
   await joined?.close();
   joined = undefined;
 });

@@ -1,38 +1,27 @@
 // Agents find this window: the entry that the extension writes for them, the server that it offers to the
 // editor's own, and the terminals' environment.
+// The tests tell one story, in their order.
 import { readFileSync, writeFileSync } from "node:fs";
 import { readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { BrowserContext } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
 import { untilPresent } from "./support/files";
 import { marked, markVariable } from "./support/processes";
-import { openShop, type Shop } from "./support/shop";
-import { addressOf } from "./support/socket";
-import { openScreen, Workbench } from "./support/workbench";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
+import type { Workbench } from "./support/workbench";
 
 const run = inject("run");
-let screen: BrowserContext;
+const scene = setScene("grocer", ({ folder }) => {
+  const servers = { bystander: { command: run.coordinator, args: ["mcp", "--caps", "network"] } };
+  writeFileSync(join(folder, ".vscode", "mcp.json"), JSON.stringify({ servers }));
+});
 let shop: Shop;
 let window: Workbench;
 
-beforeAll(async () => {
-  screen = await openScreen(run);
-  shop = await openShop(run, "grocer");
-  const servers = { bystander: { command: run.coordinator, args: ["mcp", "--caps", "network"] } };
-  writeFileSync(join(shop.folder, ".vscode", "mcp.json"), JSON.stringify({ servers }));
-  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
-  await untilPresent(await addressOf(run, shop.folder));
-});
-
-afterAll(async () => {
-  await screen?.close();
-  await shop?.close();
-});
-
-afterEach(async ({ task }) => {
-  if (task.result?.state === "fail") await window.screenshot(`failed ${task.name}`);
+beforeAll(() => {
+  ({ shop, window } = scene);
 });
 
 async function choose(program: string): Promise<void> {

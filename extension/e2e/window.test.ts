@@ -44,6 +44,7 @@ test("F5 pushes the browser's endpoint, stopping clears it, closing the window r
 
   await window.close();
   await untilAbsent(address);
-  expect(listener.client.lines.at(-1)).toMatchObject({ type: "bye", payload: { reason: "shutdown" } });
+  const last = await listener.client.until(({ type }) => type === "bye");
+  expect(last).toMatchObject({ payload: { reason: "shutdown" } });
   listener.close();
 });
