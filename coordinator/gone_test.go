@@ -136,7 +136,7 @@ func TestSeveralWindows(t *testing.T) {
 	bareWindow(t, dir, shop)
 	agent := host(t, dir, shop)
 	_, err := tool(t, agent, "browser_snapshot", nil)
-	if err == nil || strings.Count(err.Error(), canonicalShop(t, shop)) < 2 || !strings.Contains(err.Error(), "ipc-") {
+	if err == nil || !strings.Contains(err.Error(), "several windows fit") || strings.Count(err.Error(), canonicalShop(t, shop)) < 2 || !strings.Contains(err.Error(), "ipc-") {
 		t.Errorf("%v", err)
 	}
 	if list := mustTool(t, agent, "window_list", nil); !strings.Contains(list, "Several windows fit") {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -84,17 +83,7 @@ func TestAttach(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	url := servePage(t)
 	start(t, dir, "window", "--workspace", shop, "--headless", "--url", url)
-	out, err := command(t.Context(), t, dir, "windows", "--json").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list struct {
-		Windows []struct{ Browser struct{ URL string } }
-	}
-	if err := json.Unmarshal(out, &list); err != nil {
-		t.Fatal(err)
-	}
-	running := list.Windows[0].Browser.URL
+	running := browserOf(t, dir)
 	session := func() string {
 		agent := host(t, t.TempDir(), folder(t, "elsewhere"), "--attach", running)
 		defer agent.Close()

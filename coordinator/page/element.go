@@ -148,6 +148,11 @@ func (p *Page) nearest(ctx context.Context, label string) string {
 	return found
 }
 
+// removed is the error for an element that is no longer in its document.
+func (p *Page) removed(ctx context.Context, e *element) error {
+	return &StaleRefError{Ref: e.target, Was: e.label, Gone: "its element was removed", Now: p.nearest(ctx, e.label)}
+}
+
 func (p *Page) lookUpRef(target string, n int) (refEntry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

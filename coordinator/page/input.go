@@ -61,7 +61,7 @@ func (p *Page) readyFor(ctx context.Context, target, kind string, patience time.
 	switch {
 	case err != nil:
 	case r.Gone:
-		err = &StaleRefError{Ref: target, Was: e.label, Gone: "its element was removed"}
+		err = p.removed(ctx, e)
 	case !r.OK:
 		err = &NotReadyError{Target: target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
 	default:

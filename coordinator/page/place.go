@@ -39,7 +39,7 @@ func (p *Page) placeOf(ctx context.Context, e *element) (rect, error) {
 		return rect{}, err
 	}
 	if r.Gone {
-		return rect{}, &StaleRefError{Ref: e.target, Was: e.label, Gone: "its element was removed"}
+		return rect{}, p.removed(ctx, e)
 	}
 	if r.Width == 0 || r.Height == 0 {
 		return rect{}, &TargetError{e.target, "has no size or is not displayed"}
