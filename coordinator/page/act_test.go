@@ -194,3 +194,28 @@ func TestWhatAnActChanged(t *testing.T) {
 		t.Error("forward at the end is no error")
 	}
 }
+
+// A target that is not there yet is waited for, also into the next document; one
+// that never comes is told when its time is over.
+func TestTargetThatComes(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/next" {
+			fmt.Fprint(w, `<!doctype html><script>setTimeout(() => document.write('<button id=late onclick="document.title = 1">Late</button>'), 200)</script>`)
+			return
+		}
+		fmt.Fprint(w, `<!doctype html>Here`)
+	}))
+	eval(t, p, "setTimeout(() => location = '/next', 100)")
+	if _, err := p.Click(t.Context(), "#late", ClickOptions{Timeout: 10 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	if got := eval(t, p, "document.title"); got != `"1"` || p.URL() != url+"/next" {
+		t.Errorf("at %s the title is %s", p.URL(), got)
+	}
+	start := time.Now()
+	var missing *TargetError
+	if _, err := p.Click(t.Context(), "#never", ClickOptions{Timeout: 500 * time.Millisecond}); !errors.As(err, &missing) || time.Since(start) < 400*time.Millisecond {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+}

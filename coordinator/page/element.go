@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
@@ -236,7 +237,43 @@ func (p *Page) findSelector(ctx context.Context, selector string) (*element, err
 			return e, err
 		}
 	}
-	return nil, &TargetError{selector, "matches no element: take a snapshot and use a ref of it"}
+	return nil, &TargetError{selector, noMatch}
+}
+
+const noMatch = "matches no element: take a snapshot and use a ref of it"
+
+// findInTime is find for a selector that may match only once the page is there: it
+// waits for the main frame, whichever documents that shows meanwhile.
+func (p *Page) findInTime(ctx context.Context, target string, until time.Time) (*element, error) {
+	for {
+		e, err := p.find(ctx, target)
+		var missing *TargetError
+		left := time.Until(until)
+		if !errors.As(err, &missing) || missing.Reason != noMatch || left <= 0 {
+			return e, err
+		}
+		if err := p.awaitMatch(ctx, missing.Target, left); err != nil && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// awaitMatch waits until a selector matches, or for that long. It is refused when
+// the document is replaced.
+func (p *Page) awaitMatch(ctx context.Context, selector string, patience time.Duration) error {
+	session, world, err := p.world(ctx, p.mainID())
+	if err != nil {
+		return err
+	}
+	quoted, err := json.Marshal(selector)
+	if err != nil {
+		return err
+	}
+	_, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: fmt.Sprintf(untilTrue, "document.querySelector("+string(quoted)+")", patience.Milliseconds()),
+		ContextID:  world, AwaitPromise: new(true), ReturnByValue: new(true), Silent: new(true),
+	})
+	return err
 }
 
 // query returns nil when the frame has no match.

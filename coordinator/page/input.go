@@ -37,7 +37,7 @@ func (p *Page) readyFor(ctx context.Context, target, kind string, patience time.
 	if err := p.emulateFocus(ctx); err != nil {
 		return nil, err
 	}
-	e, err := p.find(ctx, target)
+	e, err := p.findInTime(ctx, target, until)
 	if err != nil {
 		return nil, err
 	}
