@@ -115,6 +115,16 @@ test("a client that ends its side after the request still gets its answer", asyn
   await client.end();
 });
 
+test("half a line and then silence: everybody else is served, and its end is still good", async () => {
+  const { dial } = await serve();
+  const silent = await dial();
+  silent.socket.write('{"id":1,"type":"pi');
+  expect((await (await dial()).ask("ping")).success).toBe(true);
+  expect(silent.lines).toEqual([]);
+  silent.socket.write('ng","version":1}\n');
+  expect((await silent.until((line) => line.id === 1)).success).toBe(true);
+});
+
 test("half a line and then the end: no answer, and the window goes on", async () => {
   const { dial } = await serve();
   const client = await dial();
