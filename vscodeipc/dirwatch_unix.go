@@ -42,7 +42,10 @@ func (w *DirWatcher) watch(notify *fsnotify.Watcher, dirs []string) {
 				}
 			case slices.ContainsFunc(dirs, func(dir string) bool { return dir == e.Name || strings.HasPrefix(dir, e.Name+"/") }):
 				// One of the directories, or one above, came or went, perhaps
-				// with sockets in it.
+				// with sockets in it. What was watched may be another by now.
+				for _, dir := range dirs {
+					notify.Remove(dir) // it may be gone already
+				}
 				if err := arm(notify, dirs); err != nil {
 					w.log.Warn("cannot watch the directories of window sockets", "error", err)
 				}
@@ -58,14 +61,18 @@ func (w *DirWatcher) watch(notify *fsnotify.Watcher, dirs []string) {
 }
 
 // arm watches each directory, or where it is missing the nearest above it that
-// is there. It looks again after it has armed a watch, since a directory may be
+// is there. It watches what is above it in any case: a directory that is removed
+// says so itself only when the last connection to a socket in it has ended. It
+// looks again after it has armed a watch, since a directory may be
 // made in between.
 func arm(notify *fsnotify.Watcher, dirs []string) error {
 	for {
 		var wanted []string
 		for _, dir := range dirs {
-			if d := nearest(dir); !slices.Contains(wanted, d) {
-				wanted = append(wanted, d)
+			for _, d := range []string{nearest(dir), nearest(filepath.Dir(dir))} {
+				if !slices.Contains(wanted, d) {
+					wanted = append(wanted, d)
+				}
 			}
 		}
 		before := notify.WatchList()

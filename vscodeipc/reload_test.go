@@ -3,9 +3,11 @@
 package vscodeipc_test
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"browser-coordinator/vscodeipc"
 	"github.com/google/go-cmp/cmp"
@@ -108,6 +110,40 @@ func TestWatchDirsThatComeAndGo(t *testing.T) {
 		<-dirs.Changes()
 	}
 	dial(t, one.Address())
+}
+
+// TestWatchDirsMadeAgain: a directory is removed while a client is connected to a
+// socket that was in it, which keeps the directory in being without a name.
+func TestWatchDirsMadeAgain(t *testing.T) {
+	folder := home(t)
+	first, address := listenAs(t, folder)
+	conn, err := net.Dial("unix", string(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	dirs := watchDirs(t)
+	await := func(what string) {
+		t.Helper()
+		select {
+		case <-dirs.Changes():
+		case <-time.After(10 * time.Second):
+			t.Fatalf("nobody was told of %s", what)
+		}
+	}
+	first.SetUnlinkOnClose(false)
+	if err := os.Remove(string(address)); err != nil {
+		t.Fatal(err)
+	}
+	await("the socket's end")
+	if err := os.Remove(filepath.Dir(string(address))); err != nil {
+		t.Fatal(err)
+	}
+	await("the directory's end")
+	serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	for len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
+		await("the window in the new directory")
+	}
 }
 
 // TestWindowsOfSandboxedEditors: an editor out of a snap or flatpak has another
