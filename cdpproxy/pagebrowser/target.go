@@ -153,10 +153,12 @@ func (t *target) refresh(ctx context.Context) {
 
 // ask asks a page what it is. VS Code's integrated browser answers for the
 // browser where no target is named; a page's target has the id of its main frame.
+// A popup that was sent nowhere has no URL in Chromium, but its document has, and
+// Puppeteer waits for one before it takes a page for open.
 func ask(ctx context.Context, c *conn) (targetInfo, error) {
 	var now about
 	err := c.call(ctx, "Target.getTargetInfo", struct{}{}, &now)
-	if err == nil && now.Info.Type != "browser" {
+	if err == nil && now.Info.Type != "browser" && (now.Info.URL != "" || now.Info.Type != "page") {
 		return now.Info, nil
 	}
 	var frames struct {
@@ -166,10 +168,22 @@ func ask(ctx context.Context, c *conn) (targetInfo, error) {
 		return targetInfo{}, errors.Join(err, treeErr)
 	}
 	frame := frames.Tree.Frame
+	if err == nil && now.Info.Type == "page" {
+		now.Info.URL = urlOf(frame.URL)
+		return now.Info, nil
+	}
 	if c.call(ctx, "Target.getTargetInfo", targetID{frame.ID}, &now) == nil && now.Info.ID == frame.ID {
 		return now.Info, nil
 	}
 	return targetInfo{ID: frame.ID, Type: "page", Title: frame.URL, URL: frame.URL, Attached: true}, nil
+}
+
+// urlOf is the URL of a document: the one that a page begins with has none.
+func urlOf(document string) string {
+	if document == "" || document == ":" {
+		return "about:blank"
+	}
+	return document
 }
 
 // changed takes what is true of the page now.
@@ -177,6 +191,9 @@ func (t *target) changed(info targetInfo) {
 	b := t.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if info.URL == "" {
+		info.URL = t.info.URL
+	}
 	if t.offered && info.ID == t.info.ID && info != t.info {
 		t.info = info
 		b.tellChanged(t)

@@ -1,7 +1,7 @@
 // A window whose debug browser has no port: clients join its pages, which the debugger lends, as a browser.
 // The tests tell one story, in their order.
 import { chromium, type Page } from "playwright-core";
-import puppeteer from "puppeteer-core";
+import puppeteer, { type Page as PuppeteerPage } from "puppeteer-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
 import { chromedp, endpoint, windows } from "./support/coordinator";
@@ -101,6 +101,23 @@ test("Puppeteer does so too, and opens a page that the debugger gets", async () 
   await second.close();
   await listener.until(({ pages }) => pages.length === 1);
   expect((await browser.pages()).map((each) => each.url())).toEqual([`${shop.url}?puppeteer`]);
+  await browser.disconnect();
+});
+
+test("Puppeteer hears of every popup that a page opens, also of those that are sent nowhere", async () => {
+  const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
+  const [page] = await browser.pages();
+  if (!page) throw new Error("Puppeteer sees no page");
+  const before = page.url();
+  for (const to of ["", "about:blank", "javascript:1", `${shop.url}?popup`]) {
+    const opened = new Promise<PuppeteerPage | null>((resolve) => page.once("popup", resolve));
+    await page.evaluate(`void open(${JSON.stringify(to)}, "_blank", "popup")`);
+    const popup = await opened;
+    expect(await popup?.evaluate("6 * 7")).toBe(42);
+    await popup?.close();
+    await listener.until(({ pages }) => pages.length === 1);
+  }
+  expect((await browser.pages()).map((each) => each.url())).toEqual([before]);
   await browser.disconnect();
 });
 
