@@ -76,6 +76,8 @@ afterEach(async ({ task }) => {
 
 afterAll(async () => {
   writeFileSync(settingsFile, before);
+  await window?.close();
+  await untilAbsent(address); // else the next file's coordinator may find the window
   await screen?.close();
   await shop?.close();
 });

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
 import type { DebugStateResult, State } from "../src/core/protocol.generated";
-import { untilPresent } from "./support/files";
+import { untilAbsent, untilPresent } from "./support/files";
 import { browserArgs, openShop, type Shop } from "./support/shop";
 import { addressOf, Listener, roots } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
@@ -18,6 +18,7 @@ import { openScreen, Workbench } from "./support/workbench";
 const run = inject("run");
 let screen: BrowserContext;
 let shop: Shop;
+let address: string;
 let window: Workbench;
 let listener: Listener;
 let port: number;
@@ -70,7 +71,7 @@ beforeAll(async () => {
   const compounds = [{ name: "Both", configurations: ["Shop", "Second"] }];
   writeFileSync(file, JSON.stringify({ version: "0.2.0", configurations, compounds }));
   writeFileSync(join(shop.folder, "server.cjs"), "require('node:net').createServer().listen(0, '127.0.0.1');\n");
-  const address = await addressOf(run, shop.folder);
+  address = await addressOf(run, shop.folder);
   window = await Workbench.open(run, screen, `folder=${shop.folder}`);
   await untilPresent(address);
   listener = await Listener.dial(address);
@@ -86,6 +87,8 @@ afterEach(async ({ task }) => {
 afterAll(async () => {
   attached?.kill();
   listener?.close();
+  await window?.close();
+  await untilAbsent(address); // else the next file's coordinator may find the window
   await screen?.close();
   await shop?.close();
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
 import { untilPresent } from "./support/files";
-import { marked, markVariable } from "./support/processes";
+import { commandLine, marked, markVariable } from "./support/processes";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import type { Workbench } from "./support/workbench";
@@ -53,7 +53,7 @@ async function startServer(name: string): Promise<void> {
 async function started(args: string[]): Promise<number> {
   const line = [run.coordinator, ...args, ""].join("\0");
   const mark = run.env[markVariable] ?? "";
-  const ours = () => marked(mark).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8") === line);
+  const ours = () => marked(mark).filter((pid) => commandLine(pid) === line);
   await expect.poll(ours, { timeout: 40_000 }).toHaveLength(1);
   return ours()[0] as number;
 }

@@ -25,6 +25,15 @@ export function marked(mark: string): number[] {
     .map(Number);
 }
 
+/** What a process was started with, each part with a NUL behind it; empty when it is gone. */
+export function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** Ends the marked processes: politely, then not. Answers how many had to be killed. */
 export async function endMarked(mark: string): Promise<number> {
   signal(mark, "SIGTERM");

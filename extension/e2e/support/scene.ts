@@ -1,7 +1,7 @@
 // What nearly every test file begins with: a shop, a VS Code window on it, and a screen that shows the window.
 import type { BrowserContext } from "playwright-core";
 import { afterAll, afterEach, beforeAll, inject } from "vitest";
-import { untilPresent } from "./files";
+import { untilAbsent, untilPresent } from "./files";
 import { openShop, type Shop } from "./shop";
 import { addressOf } from "./socket";
 import { openScreen, Workbench } from "./workbench";
@@ -38,6 +38,8 @@ export function setScene(
     if (task.result?.state === "fail") await scene.window.screenshot(`failed ${task.name}`);
   });
   afterAll(async () => {
+    await scene.window?.close();
+    if (scene.window) await untilAbsent(scene.address); // else the next file's coordinator may find the window
     await scene.screen?.close();
     await scene.shop?.close();
   });

@@ -155,8 +155,9 @@ export class Workbench {
     await this.status.waitFor();
   }
 
-  /** Closes the window as its user would: the page goes away. */
+  /** Closes the window as its user would, if it is open: the page goes away. */
   async close(): Promise<void> {
+    if (this.page.isClosed()) return;
     await this.page.goto("about:blank");
     await this.page.close();
   }
