@@ -92,6 +92,8 @@ func TestWaitFor(t *testing.T) {
 		switch r.URL.Path {
 		case "/slow":
 			time.Sleep(200 * time.Millisecond)
+		case "/never":
+			<-r.Context().Done()
 		case "/stream": // stays open for good
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.(http.Flusher).Flush()
@@ -137,6 +139,11 @@ func TestWaitFor(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+	eval(t, p, "fetch('/never'); 1")
+	says := "an idle network; a request is not done: " + url + "/never"
+	if _, err := p.WaitFor(ctx, WaitOptions{Idle: true, Timeout: 300 * time.Millisecond}); !errors.As(err, &late) || !strings.HasSuffix(err.Error(), says) {
+		t.Errorf("%v", err)
+	}
 	_, err := p.WaitFor(ctx, WaitOptions{Expression: "nobody.knows", Timeout: 10 * time.Second})
 	if err == nil || !strings.Contains(err.Error(), "nobody is not defined") {
 		t.Errorf("an expression that throws: %v", err)
@@ -144,5 +151,4 @@ func TestWaitFor(t *testing.T) {
 	if _, err := p.WaitFor(ctx, WaitOptions{}); err == nil {
 		t.Error("waiting for nothing is no error")
 	}
-	_ = url
 }

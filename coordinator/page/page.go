@@ -163,9 +163,9 @@ func (p *Page) readFrames(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.addFrames(tree.FrameTree)
-	if p.commits == 0 {
-		p.loaded = told.State == "complete"
-		p.parsed = told.State != "loading"
+	if p.commits == 0 { // an event since then may know more
+		p.loaded = p.loaded || told.State == "complete"
+		p.parsed = p.parsed || told.State != "loading"
 	}
 	p.requests.learn(p.session, told)
 	p.requests.renumber()

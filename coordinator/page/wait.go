@@ -162,10 +162,10 @@ func (p *Page) awaitIdle(ctx context.Context) error {
 		var seq int64
 		err := p.await(ctx, func() bool {
 			seq = p.requests.seq
-			return p.pending == "" && p.loaded && !p.requests.busy()
+			return p.unrest() == ""
 		})
 		if err != nil {
-			return err
+			return p.idleError(err)
 		}
 		quiet, cancel := context.WithTimeoutCause(ctx, idleTime, errPatience)
 		err = p.await(quiet, func() bool { return p.requests.seq != seq || p.pending != "" })
@@ -179,15 +179,44 @@ func (p *Page) awaitIdle(ctx context.Context) error {
 	}
 }
 
+// unrest says what keeps the page from being idle; mu is held.
+func (p *Page) unrest() string {
+	switch open := p.requests.unanswered(); {
+	case p.pending != "":
+		return "the way to " + p.pending + " is not done"
+	case !p.loaded:
+		return "the document has not loaded"
+	case len(open) == 1:
+		return "a request is not done: " + open[0].URL
+	case len(open) > 1:
+		return fmt.Sprintf("%d requests are not done, for example %s", len(open), open[0].URL)
+	}
+	return ""
+}
+
+// idleError has a timeout say what was waited for.
+func (p *Page) idleError(err error) error {
+	var late *TimeoutError
+	if !errors.As(err, &late) {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	told := *late
+	told.Hint = p.unrest()
+	return &told
+}
+
 // endless are the kinds of requests that may stay open for good.
 var endless = map[string]bool{"eventsource": true, "websocket": true, "media": true, "ping": true}
 
-// busy says whether an answer is still to come.
-func (l *requestLog) busy() bool {
+// unanswered are the requests whose answer is still to come.
+func (l *requestLog) unanswered() []*entry {
+	var open []*entry
 	for _, e := range l.open {
 		if e != nil && !e.Done && !endless[e.Type] && e.session.Err() == nil {
-			return true
+			open = append(open, e)
 		}
 	}
-	return false
+	return open
 }
