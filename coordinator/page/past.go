@@ -164,6 +164,10 @@ func (p *Page) recall(ctx context.Context) error {
 		if e := p.requests.workerRuns(s); e != nil {
 			p.learnAnswer(e)
 		}
+		if s == p.session && p.requests.unanswerable() {
+			p.requests.untold[s] = true // it notes a worker's script only after the worker has it
+		}
+		p.notify()
 		p.mu.Unlock()
 	}
 	return errors.Join(failures...)
@@ -252,9 +256,18 @@ func (l *requestLog) workerRuns(s *cdp.Session) *entry {
 // learnAnswer asks the page for the answer that one of its workers was made of: no
 // event tells of it. mu is held.
 func (p *Page) learnAnswer(r *entry) {
-	if r.Status == 0 && r.id != "" && keyOf(r.session, r.id).session == "" {
+	if r.unanswerable() {
 		p.untold(p.session)
 	}
+}
+
+// unanswerable is a request whose answer no event tells of.
+func (e *entry) unanswerable() bool {
+	return e.Status == 0 && e.Failed == "" && e.id != "" && keyOf(e.session, e.id).session == ""
+}
+
+func (l *requestLog) unanswerable() bool {
+	return slices.ContainsFunc(l.entries, func(e *entry) bool { return e.Done && e.Type == "script" && e.unanswerable() })
 }
 
 // samePast is how far the two clocks of one request may differ.
@@ -284,6 +297,11 @@ func (e *entry) complete(r *entry) {
 		e.Status, e.MIMEType = r.Status, r.MIMEType
 	}
 	if !e.Past {
+		// The document of a frame in another process may be there in full before
+		// that process is asked for its events.
+		if r.Done && !e.Done && e.Status != 0 && e.Type == "document" {
+			e.Done, e.Duration, e.Size = true, r.Duration, r.Size
+		}
 		return
 	}
 	if e.id == "" {
