@@ -60,21 +60,6 @@ type agent struct {
 	news       string      // that the agent has not been told yet
 }
 
-// link is an agent's connection to one browser.
-type link struct {
-	ready   chan struct{} // closed when browser or err is set
-	browser *page.Browser
-	err     error
-
-	folders []string        // of the workspace
-	own     bool            // the browser is the Launcher's, not a window's
-	used    bool            // a call has asked for it
-	acted   bool            // something was done in it
-	current string          // id of the page that the agent works in; empty: not chosen yet
-	opened  map[string]bool // ids of the pages that the agent opened
-	release func()          // ends the claim on the page current; nil: there is none now
-}
-
 func (s *Server) agent(session *mcp.ServerSession) *agent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,26 +90,6 @@ func (s *Server) forget(session *mcp.ServerSession) {
 	defer a.mu.Unlock()
 	if a.idle != nil {
 		a.idle.Stop()
-	}
-}
-
-// leave ends the connections that which says.
-func (a *agent) leave(which func(*link) bool) {
-	a.mu.Lock()
-	var left []*link
-	for url, l := range a.links {
-		if which(l) {
-			l.unclaim()
-			left = append(left, l)
-			delete(a.links, url)
-		}
-	}
-	a.mu.Unlock()
-	for _, l := range left {
-		<-l.ready
-		if l.browser != nil {
-			l.browser.Close()
-		}
 	}
 }
 
@@ -176,31 +141,6 @@ func (a *agent) bind(ctx context.Context, p *page.Page) error {
 	return nil
 }
 
-// browserFor returns the browser that is meant now.
-func (a *agent) browserFor(ctx context.Context, window string) (*page.Browser, error) {
-	l, err := a.linkTo(ctx, window)
-	if err != nil {
-		return nil, err
-	}
-	return l.browser, nil
-}
-
-// linkTo connects to the browser that is meant now.
-func (a *agent) linkTo(ctx context.Context, window string) (*link, error) {
-	target, want, err := a.browserOf(ctx, window)
-	if err != nil {
-		return nil, err
-	}
-	want.used = true
-	l, err := a.connect(ctx, target, want)
-	if err == nil {
-		a.mu.Lock()
-		a.last = l
-		a.mu.Unlock()
-	}
-	return l, err
-}
-
 // currentPage is the page that the agent works in: the one that the human sees
 // when it first looks, and the same from then on, whatever the human turns to.
 func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
@@ -244,132 +184,6 @@ func (a *agent) workspace(ctx context.Context) []string {
 	return []string{a.server.options.Dir}
 }
 
-// browserOf returns the CDP URL of the browser that is meant, and what is known
-// of it.
-func (a *agent) browserOf(ctx context.Context, window string) (target string, l *link, err error) {
-	o := &a.server.options
-	want := a.want(ctx, window)
-	if o.Attach != "" && a.named(window) == "" {
-		return o.Attach, &link{folders: a.workspace(ctx)}, nil
-	}
-	chosen, _, err := o.Windows.Resolve(ctx, want)
-	free := want.Explicit == "" && o.Launcher != nil
-	var none *registry.SelectionError
-	switch {
-	case err == nil && free && a.settled(chosen.Label()):
-		target, err := o.Launcher.Browser(ctx)
-		return target, &link{own: true, folders: a.workspace(ctx)}, err
-	case err == nil:
-		if o.Chosen != nil {
-			o.Chosen(chosen)
-		}
-		browser := chosen.Browser()
-		if browser == nil {
-			return "", nil, &noBrowserError{chosen}
-		}
-		return browser.URL, &link{folders: chosen.Folders}, nil
-	case errors.As(err, &none) && !none.Ambiguous && free:
-		target, err := o.Launcher.Browser(ctx)
-		if err != nil {
-			return "", nil, fmt.Errorf("%w\nand no browser could be launched instead: %w", none, err)
-		}
-		return target, &link{own: true, folders: a.workspace(ctx)}, nil
-	default:
-		return "", nil, err
-	}
-}
-
-// settled says whether the agent has done something in a browser of its own that
-// still runs: then it stays there, also when a window comes that fits.
-func (a *agent) settled(window string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, l := range a.links {
-		if l.own && l.acted && !ended(l) {
-			a.passedOver = window
-			return true
-		}
-	}
-	return false
-}
-
-// abandon ends a browser of its own in which nothing was done, when a window's
-// takes its place.
-func (a *agent) abandon() {
-	own := false
-	a.leave(func(l *link) bool {
-		unused := l.own && !l.acted
-		own = own || unused
-		return unused
-	})
-	if !own {
-		return
-	}
-	if err := a.server.options.Launcher.End(); err != nil {
-		a.log.Warn("a browser of its own did not end well", "error", err)
-	}
-}
-
-// connect returns the connection to a browser, which it makes if there is none
-// or the last one has ended.
-func (a *agent) connect(ctx context.Context, target string, want *link) (*link, error) {
-	a.leave(ended)
-	if !want.own && want.used {
-		a.abandon()
-	}
-	options := page.Options{Logger: a.server.options.Logger, Record: true, Folders: want.folders}
-	if want.own && a.server.options.Viewport != "" {
-		viewport, err := parseViewport(a.server.options.Viewport)
-		if err != nil {
-			return nil, err
-		}
-		options.Viewport = viewport
-	}
-	a.mu.Lock()
-	l := a.links[target]
-	if l == nil {
-		l = want
-		l.ready, l.opened = make(chan struct{}), map[string]bool{}
-		a.links[target] = l
-		a.mu.Unlock()
-		l.browser, l.err = page.Connect(ctx, target, &options)
-		if l.err != nil {
-			l.err = &connectError{target, l.err}
-			a.mu.Lock()
-			delete(a.links, target)
-			a.mu.Unlock()
-		}
-		close(l.ready)
-		return l, l.err
-	}
-	l.used = l.used || want.used
-	a.mu.Unlock()
-	select {
-	case <-l.ready:
-		return l, l.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// ended says whether a connection that was there is there no more.
-func ended(l *link) bool {
-	select {
-	case <-l.ready:
-	default:
-		return false
-	}
-	if l.browser == nil {
-		return false
-	}
-	select {
-	case <-l.browser.Done():
-		return true
-	default:
-		return false
-	}
-}
-
 // firstWord is what an answer begins with when there is news of the browser: once
 // that it is one of our own, and once that a window came too late.
 func (a *agent) firstWord() string {
@@ -392,15 +206,6 @@ func (a *agent) firstWord() string {
 		return fmt.Sprintf("The window %s fits this workspace now. You stay in the browser of your own, where you have acted; pass that window as window to work there.", a.passedOver)
 	}
 	return ""
-}
-
-// noteAct remembers that a tool which acts has done so.
-func (a *agent) noteAct() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.last != nil {
-		a.last.acted = true
-	}
 }
 
 // named is the window that a call names, or else the one that window_select has

@@ -1,0 +1,298 @@
+package cdpproxy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/access"
+)
+
+// human stands for the human of a window; the window's protocol is tested where
+// it is joined to this.
+type human struct {
+	asked  chan access.Question // each question that is put
+	answer chan access.Answer   // taken by the first that waits
+
+	mu      sync.Mutex // guards what follows
+	state   access.State
+	changed chan struct{}
+}
+
+func newHuman(mode access.Mode) *human {
+	return &human{
+		asked: make(chan access.Question, 100), answer: make(chan access.Answer),
+		state: access.State{Mode: mode, Change: "Ask the tester."}, changed: make(chan struct{}),
+	}
+}
+
+func (h *human) Access() (access.State, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state, h.changed
+}
+
+func (h *human) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+	h.asked <- q
+	select {
+	case a := <-h.answer:
+		return a, nil
+	case <-ctx.Done():
+		return access.Answer{}, ctx.Err()
+	}
+}
+
+func (h *human) choose(mode access.Mode, stopped ...string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.state.Mode, h.state.Stopped = mode, stopped
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// TestAsk: the first act asks, nothing else waits, order is kept, and the answer
+// for the session is the last.
+func TestAsk(t *testing.T) {
+	h := newHuman(access.Ask)
+	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	id, _ := directTab(t, "about:blank")
+	c, other := dial(t, addr, "/devtools/page/"+id), dial(t, addr, "/devtools/browser/x")
+	navigate := func(n int) {
+		t.Helper()
+		message := fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%[1]d</title>"}}`, n)
+		if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(n float64, refused string) {
+		t.Helper()
+		reply := nextReply(t, c)
+		if reply["id"] != n || (refused == "") != (reply["result"] != nil) || !strings.Contains(refusal(reply), refused) {
+			t.Errorf("got %v, want the answer to %v (%q)", reply, n, refused)
+		}
+	}
+
+	// Refused: it and what waits behind it.
+	navigate(1)
+	q := <-h.asked
+	if q.Act != "Page.navigate" || q.Detail != "data:text/html,<title>n1</title>" || q.Client.Name != "Go program" || q.Client.ID == "" {
+		t.Errorf("the human is asked %+v", q)
+	}
+	navigate(2)
+	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
+		t.Errorf("while an act waits: %v", reply)
+	}
+	if got := call(t, other, getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("another client: %s", got)
+	}
+	h.answer <- access.Answer{Reason: "human"}
+	expect(1, "the human did not allow it. Ask the tester.")
+	expect(2, "the human did not allow it")
+
+	// Once: the next act asks again. A client that leaves leaves no question.
+	navigate(3)
+	<-h.asked
+	navigate(4)
+	h.answer <- access.Answer{Allow: true}
+	expect(3, "")
+	<-h.asked
+	navigate(5)
+	h.answer <- access.Answer{Allow: true, Session: true}
+	expect(4, "")
+	expect(5, "")
+	navigate(6)
+	expect(6, "")
+	h.answer = nil // nobody would answer any more
+
+	if err := other.Write(testContext(t), websocket.MessageText, []byte(`{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if q := <-h.asked; q.Act != "Target.createTarget" {
+		t.Errorf("the other client's act asks %+v", q)
+	}
+	other.CloseNow()
+}
+
+// TestAskNamesPage: the human is told the page that an act goes to, whichever way
+// the client reaches it.
+func TestAskNamesPage(t *testing.T) {
+	h := newHuman(access.Ask)
+	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	const url = "data:text/html,<title>asked about</title>"
+	id, _ := directTab(t, url)
+	asked := func(what string) *access.Page {
+		t.Helper()
+		select {
+		case q := <-h.asked:
+			h.answer <- access.Answer{Reason: "human"}
+			return q.Page
+		case <-testContext(t).Done():
+			t.Fatalf("%s: nobody is asked", what)
+			return nil
+		}
+	}
+	expect := func(what string, page *access.Page) {
+		t.Helper()
+		if page == nil || page.Title != "asked about" || page.URL != url {
+			t.Errorf("%s: the human is told of %+v", what, page)
+		}
+	}
+	const act = `"method":"Page.navigate","params":{"url":"about:blank"}}`
+	say := func(c *websocket.Conn, message string) {
+		t.Helper()
+		if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	say(dial(t, addr, "/devtools/page/"+id), `{"id":1,`+act)
+	expect("a page's connection", asked("a page's connection"))
+
+	c := dial(t, addr, "/devtools/browser/x")
+	reply := exchange(t, c, `{"id":1,"method":"Target.attachToTarget","params":{"targetId":"`+id+`","flatten":true}}`)
+	result, _ := reply["result"].(map[string]any)
+	say(c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
+	expect("a session", asked("a session"))
+	nextReply(t, c) // what waits when the human refuses is refused too
+	say(c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
+	expect("a command that names it", asked("a command that names it"))
+	nextReply(t, c)
+	say(c, `{"id":4,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
+	if page := asked("the browser"); page != nil {
+		t.Errorf("an act on the browser is said to go to %+v", page)
+	}
+
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		get(t, addr, "/json/close/"+id, nil)
+	}()
+	expect("by HTTP", asked("by HTTP"))
+	<-done
+}
+
+// TestModeChanges: another mode holds at once, also for what waits.
+func TestModeChanges(t *testing.T) {
+	h := newHuman(access.Full)
+	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	id, _ := directTab(t, "about:blank")
+	c := dial(t, addr, "/devtools/page/"+id)
+	const act = `{"id":1,"method":"Page.navigate","params":{"url":"about:blank#1"}}`
+	if reply := exchange(t, c, act); reply["result"] == nil {
+		t.Errorf("full: %v", reply)
+	}
+	h.choose(access.View)
+	if reply := exchange(t, c, act); !strings.Contains(refusal(reply), `"view"`) {
+		t.Errorf("view: %v", reply)
+	}
+	for mode, want := range map[access.Mode]string{access.Full: "result", access.View: `"view"`} {
+		h.choose(access.Ask)
+		if err := c.Write(testContext(t), websocket.MessageText, []byte(act)); err != nil {
+			t.Fatal(err)
+		}
+		<-h.asked
+		h.choose(mode)
+		if reply := nextReply(t, c); !strings.Contains(fmt.Sprint(reply), want) {
+			t.Errorf("ask, then %s: %v", mode, reply)
+		}
+	}
+	h.choose("a newer window's")
+	if reply := exchange(t, c, act); refusal(reply) == "" {
+		t.Errorf("an unknown mode: %v", reply)
+	}
+}
+
+// TestPlaywrightIsTold: it hears of refused code by an exception, the only error
+// of code that it does not take for a navigation.
+func TestPlaywrightIsTold(t *testing.T) {
+	_, addr := ruled(t, newHuman(access.View), sharedChromium(t).url, nil)
+	c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Playwright/1.65.1 (x64)"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseNow()
+	reply := exchange(t, c, `{"id":1,"sessionId":"s","method":"Runtime.evaluate","params":{"expression":"1"}}`)
+	if text := fmt.Sprint(reply); reply["id"] != 1.0 || reply["sessionId"] != "s" || reply["error"] != nil || !strings.Contains(text, "exceptionDetails") || !strings.Contains(text, `Runtime.evaluate refused: the access mode of this window is "view"`) {
+		t.Errorf("%v", reply)
+	}
+	if reply := exchange(t, c, `{"id":2,"method":"Target.createTarget","params":{"url":"about:blank"}}`); !strings.Contains(refusal(reply), `"view"`) {
+		t.Errorf("%v", reply)
+	}
+}
+
+// TestStopped: who is stopped is sent away at once with all its connections and
+// kept away, also by who serves it next; others are not, until the human lets it
+// go on.
+func TestStopped(t *testing.T) {
+	h := newHuman(access.Full)
+	rule, addr := ruled(t, h, sharedChromium(t).url, nil)
+	joinAt := func(addr, agent string) *websocket.Conn {
+		t.Helper()
+		c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.CloseNow() })
+		return c
+	}
+	join := func(agent string) *websocket.Conn { t.Helper(); return joinAt(addr, agent) }
+	waitFor := func(names ...string) []*cdpproxy.Client {
+		t.Helper()
+		for {
+			clients, changed := rule.Clients()
+			var got []string
+			for _, c := range clients {
+				got = append(got, c.Name)
+			}
+			if slices.Equal(got, names) {
+				return clients
+			}
+			select {
+			case <-changed:
+			case <-time.After(10 * time.Second):
+				t.Fatalf("connected are %v, want %v", got, names)
+			}
+		}
+	}
+	sentAway := func(c *websocket.Conn) {
+		t.Helper()
+		var closed websocket.CloseError
+		if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stopped by the human") {
+			t.Errorf("%v", err)
+		}
+	}
+	bad := join("Bad/1")
+	waitFor("Bad")
+	again := join("Bad/1")
+	waitFor("Bad", "Bad")
+	good := join("Good/1")
+	id := waitFor("Bad", "Bad", "Good")[0].ID
+
+	h.choose(access.Full, id)
+	sentAway(bad)
+	sentAway(again)
+	call(t, good, getVersion)
+	sentAway(join("Bad/1"))
+	if status, body := get(t, addr, "/json/activate/x", map[string]string{"User-Agent": "Bad/1"}); status != 403 || !strings.Contains(body, "stopped by the human") {
+		t.Errorf("by HTTP: %d %s", status, body)
+	}
+	waitFor("Good")
+	// Another coordinator knows of it by the window's list alone.
+	_, next := ruled(t, h, sharedChromium(t).url, nil)
+	sentAway(joinAt(next, "Bad/1"))
+	call(t, joinAt(next, "Good/1"), getVersion)
+
+	h.choose(access.Full)
+	waitFor("Good")
+	call(t, join("Bad/1"), getVersion)
+	waitFor("Good", "Bad")
+}
