@@ -44,7 +44,7 @@ func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 		p.mu.Unlock()
 		return nil, 0, errFrameGone
 	}
-	session, world := f.session, f.world
+	session, world, generation := f.session, f.world, f.generation
 	name := worldName
 	if p.behind {
 		name = behindName
@@ -68,11 +68,17 @@ func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	}
 	p.browser.flush()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if f := p.frames[id]; f == nil || f.session != session {
+	f = p.frames[id]
+	switch {
+	case f == nil || f.session != session:
+		p.mu.Unlock()
 		return nil, 0, errFrameGone
+	case f.generation != generation: // it may be the world of the document before
+		p.mu.Unlock()
+		return p.world(ctx, id)
 	}
-	p.frames[id].world = r.ExecutionContextID
+	f.world = r.ExecutionContextID
+	p.mu.Unlock()
 	return session, r.ExecutionContextID, nil
 }
 
