@@ -79,7 +79,8 @@ func (b *bench) row(name, unit, figure, reference string, q float64) row {
 	}
 	for _, peer := range peers {
 		ours, theirs := measured["endpoint"], measured[peer]
-		if len(ours) == 0 || len(theirs) < len(ours) || r.Values["endpoint"] <= 0 || r.Values[peer] <= 0 {
+		nothing := func(round []float64) bool { return quantile(round, q) <= 0 }
+		if len(ours) == 0 || len(theirs) < len(ours) || r.Values["endpoint"] <= 0 || slices.ContainsFunc(theirs, nothing) {
 			continue
 		}
 		if r.Peers == nil {

@@ -14,6 +14,7 @@ func TestAims(t *testing.T) {
 		"echo": {"floor": {{10}, {20}}, "endpoint": {{12}, {24}}, "ReverseProxy": {{12}, {24}}, "whole messages": {{20}, {40}}},
 		"down": {"direct": {{3}}, "endpoint": {{1.4}}, "ReverseProxy": {{1.5}}, "http-proxy": {{0.7}}},
 		"left": {"endpoint": {{0}, {3}}, "ReverseProxy": {{0}, {0}}},
+		"peak": {"endpoint": {{2}, {3}}, "ReverseProxy": {{0}, {1}}}, // nothing in one round is no ratio
 	}}
 	r := &report{Rows: b.rows()}
 	r.aims()
@@ -26,5 +27,8 @@ func TestAims(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "Inf") {
+		t.Errorf("a ratio to nothing in\n%s", text)
 	}
 }

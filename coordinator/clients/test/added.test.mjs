@@ -36,6 +36,8 @@ test("Playwright MCP, added", { timeout: 90_000 }, async () => {
       playwrightMCP,
       "--cdp-endpoint",
       "{cdp_endpoint}",
+      "--output-dir",
+      window.root,
     ],
     env: window.env,
     stderr: "inherit",
