@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -216,21 +217,38 @@ test("names", () => {
   }
 });
 
-test("the lock of a process that is gone, and one that is too old, are broken", async () => {
+const ours = `${process.pid}\n`;
+const day = 24 * 60 * 60 * 1_000;
+
+/** Leaves a lock behind, of the given age in milliseconds. */
+async function leaveLock(text: string, age: number): Promise<{ dir: string; path: string }> {
   const dir = await temporaryFolder();
-  writeFileSync(join(dir, ".lock"), "4194305\n"); // above the largest pid
-  expect(await locked(dir, async () => "done")).toBe("done");
-  writeFileSync(join(dir, ".lock"), `${process.pid}\n`);
-  utimesSync(join(dir, ".lock"), new Date(Date.now() - 11_000), new Date(Date.now() - 11_000));
+  const path = join(dir, ".lock");
+  writeFileSync(path, text);
+  const then = new Date(Date.now() - age);
+  utimesSync(path, then, then);
+  return { dir, path };
+}
+
+test.each([
+  ["of a process that is gone", "4194305\n", 0], // above the largest pid
+  ["of one that is gone, from tomorrow: the clock leapt", "4194305\n", -day],
+  ["too old", ours, 11_000],
+  ["too old and empty", "", 11_000],
+])("a lock is broken: %s", async (_, text, age) => {
+  const { dir } = await leaveLock(text, age);
   expect(await locked(dir, async () => "done")).toBe("done");
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test("a lock that is held is waited for, for two seconds", async () => {
-  const dir = await temporaryFolder();
-  writeFileSync(join(dir, ".lock"), `${process.pid}\n`);
-  await expect(locked(dir, async () => "done")).rejects.toThrow(join(dir, ".lock"));
-  expect(readdirSync(dir)).toEqual([".lock"]);
+test.concurrent.each([
+  ["of a living process", ours, 0],
+  ["of a living process, from tomorrow: the clock leapt", ours, -day],
+  ["empty: its owner is about to write", "", 0],
+])("a lock is waited for, for two seconds: %s", async (_, text, age) => {
+  const { dir, path } = await leaveLock(text, age);
+  await expect(locked(dir, async () => "done")).rejects.toThrow(path);
+  expect(readFileSync(path, "utf8")).toBe(text);
 });
 
 test("fifty windows that bind and close at once: each is reachable, and nothing stays", async () => {
