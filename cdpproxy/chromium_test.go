@@ -86,7 +86,7 @@ type source struct {
 	browser *cdpproxy.Browser
 	changed chan struct{}
 	count   uint64
-	asks    int
+	asked   counter
 }
 
 func newSource(url string) *source {
@@ -100,15 +100,8 @@ func newSource(url string) *source {
 func (s *source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asks++
+	s.asked.add()
 	return s.browser, s.changed
-}
-
-// asked returns how often the source was asked.
-func (s *source) asked() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asks
 }
 
 // set names a new browser; an empty url means none.

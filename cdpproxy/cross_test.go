@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,12 +34,48 @@ func TestPortTakenOver(t *testing.T) {
 			t.Errorf("%s: HTTP %d %s", path, status, body)
 		}
 	}
-	for _, guid := range []string{mine.guid, other.guid, "x"} {
-		_, res, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/"+guid, nil)
+	// The other has a page 1 as well, and none with the id 2.
+	for _, path := range []string{"browser/" + mine.guid, "browser/" + other.guid, "browser/x", "page/1", "page/2"} {
+		_, res, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/"+path, nil)
 		if err == nil || res == nil || res.StatusCode != 502 {
-			t.Errorf("%s: %v %v, want HTTP 502", guid, res, err)
+			t.Errorf("%s: %v %v, want HTTP 502", path, res, err)
+			continue
+		}
+		if body, _ := io.ReadAll(res.Body); !strings.Contains(string(body), "does not answer") {
+			t.Errorf("%s: %s", path, body)
 		}
 	}
+	// Where clients are held, the window's next browser answers them.
+	_, held := serve(t, src, nil)
+	before, ctx := other.asked.count(), testContext(t)
+	answers := make(chan string)
+	for _, path := range []string{"/devtools/browser/x", "/devtools/page/1"} {
+		go func() {
+			got, err := askOnce(ctx, held, path)
+			answers <- fmt.Sprint(got, err)
+		}()
+	}
+	other.asked.until(t, before+2)
+	src.set("next", startFake(t, "127.0.0.1:0", "next", nil).url())
+	for range 2 {
+		if got := <-answers; got != "next<nil>" {
+			t.Errorf("a client that was held is answered by %s", got)
+		}
+	}
+}
+
+// askOnce connects and returns what one message is answered with.
+func askOnce(ctx context.Context, addr, path string) (string, error) {
+	c, _, err := websocket.Dial(ctx, "ws://"+addr+path, nil)
+	if err != nil {
+		return "", err
+	}
+	defer c.CloseNow()
+	if err := c.Write(ctx, websocket.MessageText, []byte(getVersion)); err != nil {
+		return "", err
+	}
+	_, answer, err := c.Read(ctx)
+	return string(answer), err
 }
 
 // TestNeverCross: two windows whose browsers restart all the time, often on a
@@ -71,11 +106,12 @@ func TestNeverCross(t *testing.T) {
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	var answers sync.Map
+	paths := []string{"/devtools/browser/x", "/devtools/page/1"}
 	ask := func(w *window) error {
 		w.mu.Lock()
 		least := w.gen
 		w.mu.Unlock()
-		c, _, err := websocket.Dial(ctx, "ws://"+w.addr+"/devtools/browser/x", nil)
+		c, _, err := websocket.Dial(ctx, "ws://"+w.addr+paths[rand.IntN(2)], nil)
 		if err != nil {
 			return fmt.Errorf("dial: %w", err)
 		}
@@ -164,21 +200,12 @@ func TestManyClientsRestart(t *testing.T) {
 	errs := make(chan error, clients)
 	for range clients {
 		go func() {
-			c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/old", nil)
-			if err == nil {
-				defer c.CloseNow()
-				if err = c.Write(ctx, websocket.MessageText, []byte(getVersion)); err == nil {
-					_, _, err = c.Read(ctx)
-				}
-			}
+			_, err := askOnce(ctx, addr, "/devtools/browser/old")
 			errs <- err
 		}()
 	}
 	// Half of them at least come before it does.
-	for held := 0; held < clients/2; {
-		held = src.asked()
-		runtime.Gosched()
-	}
+	src.asked.until(t, clients/2)
 	src.set("next", c.url)
 	for range clients {
 		if err := <-errs; err != nil {
@@ -196,14 +223,12 @@ func TestManyClientsOldBrowser(t *testing.T) {
 	src := newSource(old.url)
 	_, addr := serve(t, src, nil)
 	ctx := testContext(t)
-	var served atomic.Int32 // by the old one
+	var served counter // by the old one
 	errs := make(chan error, clients)
 	for range clients {
 		go func() { errs <- untilServed(ctx, addr, next.browser.PID(), &served) }()
 	}
-	for served.Load() < 20 && ctx.Err() == nil {
-		runtime.Gosched()
-	}
+	served.until(t, 20)
 	old.kill()
 	src.set("next", next.url)
 	for range clients {
@@ -211,12 +236,12 @@ func TestManyClientsOldBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("the old browser served %d of %d first", served.Load(), clients)
+	t.Logf("the old browser served %d of %d first", served.count(), clients)
 }
 
 // untilServed connects until the browser that is that process has answered. others counts the
 // answers of another one, whose end the client awaits.
-func untilServed(ctx context.Context, addr string, pid int, others *atomic.Int32) error {
+func untilServed(ctx context.Context, addr string, pid int, others *counter) error {
 	for {
 		c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/old", nil)
 		if err != nil {
@@ -229,7 +254,7 @@ func untilServed(ctx context.Context, addr string, pid int, others *atomic.Int32
 			return c.CloseNow()
 		}
 		if err == nil {
-			others.Add(1)
+			others.add()
 			_, _, err = c.Read(ctx)
 		}
 		c.CloseNow()
@@ -248,8 +273,9 @@ func TestNotRepeated(t *testing.T) {
 	src := newSource(dying.url())
 	_, addr := serve(t, src, nil)
 	status, body := get(t, addr, "/json/new?about:blank", nil)
-	if status != 502 || !strings.Contains(body, "not asked again") || dying.asked.Load() != 1 {
-		t.Errorf("HTTP %d %s, asked %d times", status, body, dying.asked.Load())
+	// The version, and once for the tab.
+	if status != 502 || !strings.Contains(body, "not asked again") || dying.asked.count() != 2 {
+		t.Errorf("HTTP %d %s, asked %d times", status, body, dying.asked.count())
 	}
 
 	type answer struct {
@@ -261,9 +287,7 @@ func TestNotRepeated(t *testing.T) {
 		status, body, _ := tryGet(addr, "/json/list", nil)
 		got <- answer{status, body}
 	}()
-	for dying.asked.Load() < 2 {
-		runtime.Gosched()
-	}
+	dying.asked.until(t, 4)
 	src.set("next", startFake(t, "127.0.0.1:0", "next", nil).url())
 	if a := <-got; a.status != 200 || !strings.Contains(a.body, "next") {
 		t.Errorf("a reading request: HTTP %d %s", a.status, a.body)

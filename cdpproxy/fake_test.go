@@ -12,13 +12,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 )
 
 // fakeBrowser stands for a browser where a test needs one that misbehaves, or
-// hundreds. Each WebSocket message is answered with its name, unless serve is
-// set.
+// hundreds. Its one page has the id 1. Each WebSocket message is answered with
+// its name, unless serve is set.
 type fakeBrowser struct {
 	name      string
 	guid      string
@@ -28,7 +29,53 @@ type fakeBrowser struct {
 	http      *http.Server
 	wg        sync.WaitGroup // the HTTP server
 	dies      atomic.Bool    // breaks every connection that asks for more than the version
-	asked     atomic.Int32   // requests that were broken off
+	asked     counter        // requests of every kind
+}
+
+// counter counts what a test waits for. The zero counter is ready.
+type counter struct {
+	mu      sync.Mutex // guards what follows
+	n       int
+	changed chan struct{} // closed by the next count; nil: nobody waits
+}
+
+func (c *counter) add() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	if c.changed != nil {
+		close(c.changed)
+		c.changed = nil
+	}
+}
+
+func (c *counter) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n
+}
+
+// until waits for the nth.
+func (c *counter) until(t testing.TB, n int) {
+	t.Helper()
+	timeout := time.After(20 * time.Second)
+	for {
+		c.mu.Lock()
+		if c.n >= n {
+			c.mu.Unlock()
+			return
+		}
+		if c.changed == nil {
+			c.changed = make(chan struct{})
+		}
+		changed := c.changed
+		c.mu.Unlock()
+		select {
+		case <-changed:
+		case <-timeout:
+			t.Fatalf("counted %d, want %d", c.count(), n)
+		}
+	}
 }
 
 func startFake(t testing.TB, addr, name string, serve func(net.Conn)) *fakeBrowser {
@@ -52,15 +99,15 @@ func (f *fakeBrowser) stop() {
 func (f *fakeBrowser) url() string { return "ws://" + f.addr + "/devtools/browser/" + f.guid }
 
 func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.asked.add()
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/json/version"):
 		fmt.Fprintf(w, `{"Browser": %q, "webSocketDebuggerUrl": %q}`, f.name, f.url())
 	case f.dies.Load():
-		f.asked.Add(1)
 		panic(http.ErrAbortHandler)
 	case strings.HasPrefix(r.URL.Path, "/json/list"):
 		fmt.Fprintf(w, `[{"id": "1", "title": %q}]`, f.name)
-	case r.URL.Path != "/devtools/browser/"+f.guid:
+	case r.URL.Path != "/devtools/browser/"+f.guid && r.URL.Path != "/devtools/page/1":
 		http.NotFound(w, r)
 	case f.serve != nil:
 		w.Header().Set("Upgrade", "websocket")

@@ -42,15 +42,11 @@ func checkUpgrade(r *http.Request) *refusal {
 	return nil
 }
 
-// upstreamPath maps the path that a client asks for to the one at b. Any
-// browser-level path means the current browser, so that a client that kept an
-// old GUID works on; a page is asked for by its id.
-func upstreamPath(path string, u *upstream) (string, bool) {
-	path = strings.TrimSuffix(path, "/")
-	if path == "/devtools/browser" || strings.HasPrefix(path, "/devtools/browser/") {
-		return u.path, true
-	}
-	return u.base + path, strings.HasPrefix(path, "/devtools/")
+// forBrowser reports whether path is browser-level. Any such path means the
+// current browser, so that a client that kept an old GUID works on; a page is
+// asked for by its id.
+func forBrowser(path string) bool {
+	return path == "/devtools/browser" || strings.HasPrefix(path, "/devtools/browser/")
 }
 
 // serveWebSocket connects the client with the current browser and leaves them
@@ -63,7 +59,8 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		p.refuse(w, r, no)
 		return
 	}
-	if _, ok := upstreamPath(path, &upstream{}); !ok {
+	path = strings.TrimSuffix(path, "/")
+	if !strings.HasPrefix(path, "/devtools/") {
 		p.refuse(w, r, &refusal{http.StatusNotFound, "no such WebSocket. Connect to the webSocketDebuggerUrl that http://" + ownHost(r) + "/json/version names."})
 		return
 	}
@@ -78,7 +75,7 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		rel, protocol, err = p.connect(ctx, b, r, path)
 		// "No such page" is an answer; "no such browser" is another browser on
 		// this one's old port.
-		if errors.As(err, &other) && !strings.HasPrefix(path, "/devtools/browser") {
+		if errors.As(err, &other) && !forBrowser(path) {
 			return nil
 		}
 		return err
@@ -104,7 +101,14 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 	if err != nil {
 		return nil, "", err
 	}
-	up, _ := upstreamPath(path, u)
+	up := u.path // which has the GUID
+	if !forBrowser(path) {
+		up = u.base + path
+		if err := u.verify(); err != nil {
+			u.close()
+			return nil, "", err
+		}
+	}
 	res, err := u.upgrade(up, r.Header.Get("Sec-WebSocket-Key"), strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ", "))
 	if err != nil {
 		u.close()
