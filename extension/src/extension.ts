@@ -24,7 +24,7 @@ let running: Window | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Browser Coordinator", { log: true });
-  const store = new Store();
+  const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger(store);
   const review = openReviews(context.extensionUri);

@@ -1,7 +1,9 @@
 // Many clients, slow clients and broken ones, on real sockets.
 import { expect, test } from "vitest";
 import { type Caller, callLimit, waitingLimit } from "../src/core/connection";
+import { formatLine, lineLimit, TooLarge } from "../src/core/framing";
 import { silent } from "../src/core/log";
+import { Refusal } from "../src/core/request";
 import { connectionLimit } from "../src/core/server";
 import { replayLimit, Store } from "../src/core/store";
 import { Client } from "./support/client";
@@ -154,6 +156,45 @@ test("a call that throws, and one that answers what JSON cannot hold, answer int
     expect(await client.ask("call", { command })).toMatchObject({ success: false, error: { code: "internal" } });
   }
   expect((await client.ask("ping")).success).toBe(true);
+});
+
+test("an answer or an error over the line's limit is told as internal, and the connection goes on", async () => {
+  const long = "x".repeat(lineLimit);
+  const { dial } = await serve(
+    new Map([
+      ...testCommands,
+      ["huge", { run: async () => long }],
+      ["fail", { run: async () => Promise.reject(new Refusal("refused", long)) }],
+    ]),
+  );
+  const client = await dial();
+  expect(await client.ask("call", { command: "huge" })).toMatchObject({ error: { code: "internal" } });
+  expect(await client.ask("call", { command: "fail" })).toMatchObject({ error: { code: "refused" } });
+  // Three times as long when it is written as JSON has it.
+  const numbers = Array(1_500_000).fill("1e20").join(",");
+  client.socket.write(`{"id":"n","type":"call","version":2,"payload":{"command":"echo","arg":[${numbers}]}}\n`);
+  expect(await client.until((line) => line.id === "n")).toMatchObject({ error: { code: "internal" } });
+  expect((await client.ask("ping")).success).toBe(true);
+});
+
+test("a line is at most as long as the limit, with its end", () => {
+  const around = formatLine({ text: "" }).length;
+  expect(formatLine({ text: `ü${"x".repeat(lineLimit - around - 2)}` })).toMatch(/\n$/);
+  expect(() => formatLine({ text: `ü${"x".repeat(lineLimit - around - 1)}` })).toThrow(TooLarge);
+});
+
+test("a state that is too large for a line is not taken, and the log says so", async () => {
+  const errors: string[] = [];
+  const store = new Store({ ...silent, error: (message) => errors.push(message) });
+  const { dial } = await serve(testCommands, undefined, { store });
+  store.set(session("a"));
+  const client = await dial();
+  await client.ask("listen", { events: ["state"] });
+  store.set(session("x".repeat(lineLimit)));
+  expect(errors).toEqual([expect.stringContaining("8388608 bytes")]);
+  expect((await client.ask("state")).payload).toMatchObject({ seq: 1, state: { debugSessions: [{ name: "a" }] } });
+  store.set(session("b"));
+  expect(await client.until((line) => line.type === "state")).toMatchObject({ seq: 2, payload: { revision: 2 } });
 });
 
 test("a call that does not wait for a human has its deadline", { timeout: 15_000 }, async () => {
@@ -338,7 +379,7 @@ test("a reader that never reads is cut off with a reason, and slows nobody", asy
 });
 
 test("one connection too many is told so, and the others stay", async () => {
-  const { address, dial } = await serve();
+  const { server, address, dial } = await serve();
   const clients: Client[] = [];
   for (let i = 0; i < connectionLimit; i++) clients.push(await dial());
   const last = clients.at(-1) as Client;
@@ -347,6 +388,11 @@ test("one connection too many is told so, and the others stay", async () => {
   expect(await extra.until((line) => line.type === "bye")).toMatchObject({
     payload: { reason: "too_many_connections" },
   });
+  // Who is refused does not count, also while it stays for its last line.
+  const left = new Promise<void>((resolve) => server.onClients(resolve));
+  clients[0]?.close();
+  await left;
+  expect((await (await dial()).ask("ping")).success).toBe(true);
   await extra.end();
   extra.close();
   expect((await last.ask("ping")).success).toBe(true);

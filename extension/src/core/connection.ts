@@ -267,13 +267,18 @@ export class Connection {
     if (!known) this.#host.log.error(`a request failed: ${reason(error)}`);
     const { code, message, data } = known ? error : new Refusal("internal", reason(error));
     const body: WindowError = { code, message, ...(data && { data }) };
-    this.#write({ id, success: false, error: body });
+    try {
+      this.#write({ id, success: false, error: body });
+    } catch {
+      this.#write({ id, success: false, error: { code, message: "the error's text and data cannot be sent" } });
+    }
   }
 
   #push(version: Version, event: Numbered): void {
     this.#write({ ...event, payload: inVersion(version, event.payload) });
   }
 
+  /** Throws, and sends nothing, where there is no line for the message: an answer becomes a refusal then. */
   #write(message: object): void {
     if (this.#over) return;
     const line = formatLine(message);

@@ -1,9 +1,9 @@
 // One JSON object on one line, in any number of pieces.
 // Obeys specs/window-protocol/README.md section 3.
 
-const lineLimit = 8 * 1024 * 1024;
+export const lineLimit = 8 * 1024 * 1024;
 
-/** A line, with its end, is over the limit. Nothing after it can be read. */
+/** A line, with its end, is over the limit. Nothing after one that comes can be read, and none is sent. */
 export class TooLarge extends Error {
   constructor() {
     super(`the line is longer than ${lineLimit} bytes`);
@@ -59,6 +59,9 @@ export function parseLine(line: Uint8Array): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
+/** The message's line, with its end. Throws on what JSON cannot hold, and TooLarge. */
 export function formatLine(message: object): string {
-  return `${JSON.stringify(message)}\n`;
+  const line = `${JSON.stringify(message)}\n`;
+  if (Buffer.byteLength(line) > lineLimit) throw new TooLarge();
+  return line;
 }

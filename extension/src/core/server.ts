@@ -215,9 +215,8 @@ export class WindowServer implements Host {
   }
 
   #accept(socket: Socket): void {
-    const full = this.#connections.size >= connectionLimit;
     const connection = new Connection(socket, this);
-    this.#connections.add(connection);
-    if (full) connection.bye("too_many_connections", `${connectionLimit} clients are connected already`);
+    if (this.#connections.size < connectionLimit) this.#connections.add(connection);
+    else connection.bye("too_many_connections", `${connectionLimit} clients are connected already`);
   }
 }

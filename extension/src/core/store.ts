@@ -1,6 +1,8 @@
 // The window's state and the events that told of its changes.
 // Obeys specs/window-protocol/README.md sections 5 (listen) and 8.
 import { isDeepStrictEqual } from "node:util";
+import { formatLine, lineLimit, TooLarge } from "./framing";
+import { type Log, silent } from "./log";
 import type { Editor, State } from "./protocol.generated";
 
 /** A numbered event, ready to be sent again. */
@@ -26,6 +28,8 @@ export class Store {
   #keptBytes = 0;
   readonly #listeners = new Set<(event: Numbered) => void>();
 
+  constructor(private readonly log: Log = silent) {}
+
   get state(): State {
     return this.#state;
   }
@@ -35,20 +39,33 @@ export class Store {
     return this.#seq;
   }
 
-  /** Changes members of the state; one event when they differ, none when they do not. */
+  /**
+   * Changes members of the state; one event when they differ, none when they do not. A state that fits
+   * no line could be told to nobody: the one before stays.
+   */
   set(changes: Partial<Omit<State, "revision" | "editor">> & { editor?: Editor | undefined }): void {
     const { editor, ...others } = { ...this.#state, ...structuredClone(changes) };
     const next: State = { ...others, ...(editor && { editor }) };
     if (isDeepStrictEqual(this.#state, next)) return;
-    this.#state = { ...next, revision: next.revision + 1 };
-    this.#seq += 1;
-    const event: Numbered = { type: "state", seq: this.#seq, payload: this.#state };
-    this.#keep(event);
+    const event: Numbered = {
+      type: "state",
+      seq: this.#seq + 1,
+      payload: { ...next, revision: next.revision + 1 },
+    };
+    try {
+      this.#keep(event);
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      this.log.error(`the window's state stays as it was: its line would be over ${lineLimit} bytes`);
+      return;
+    }
+    this.#state = event.payload;
+    this.#seq = event.seq;
     for (const listener of this.#listeners) listener(event);
   }
 
   #keep(event: Numbered): void {
-    const bytes = Buffer.byteLength(JSON.stringify(event));
+    const bytes = Buffer.byteLength(formatLine(event));
     this.#kept.push({ event, bytes });
     this.#keptBytes += bytes;
     while (this.#kept.length > replayLimit || this.#keptBytes > replayBytes) {
