@@ -83,11 +83,11 @@ func (p *Proxy) admit(r *http.Request) (mount, path string, no *refusal) {
 			return "", path, nil
 		}
 	}
-	if p.opts.RequireToken || !peerProof {
-		return "", "", forbidden("token missing or wrong: this endpoint is open only to http://%s/TOKEN/ or with the header \"Authorization: Bearer TOKEN\". `coordinator endpoint` run by the same user prints the address with its token.", ownHost(r))
+	if p.opts.RequireToken || !PeerProof {
+		return "", "", forbidden("token missing or wrong: this endpoint is open only to http://%s/TOKEN/ or with the header \"Authorization: Bearer TOKEN\". `coordinator endpoint --token`, run by the user who runs the coordinator, prints the address with its token.", ownHost(r))
 	}
 	if err := samePeer(r); err != nil {
-		return "", "", forbidden("refused: %v. Without the token this endpoint is open only to the user who runs the coordinator; with it, use http://%s/TOKEN/ as `coordinator endpoint` prints it.", err, ownHost(r))
+		return "", "", forbidden("refused: %v. Without the token this endpoint is open only to the user who runs the coordinator; with it, use http://%s/TOKEN/ as `coordinator endpoint --token` prints it to that user.", err, ownHost(r))
 	}
 	return "", path, nil
 }

@@ -100,7 +100,7 @@ func TestWhoGetsIn(t *testing.T) {
 		{"token twice", open, "/" + token + "/" + token + "/json/version", nil, 200, `"ws://` + open + "/" + token + `/devtools/browser/`},
 		{"bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer " + token}, 200, `"ws://` + strict + `/devtools/browser/`},
 		{"strict, token", strict, "/" + token + "/json/version/", nil, 200, token},
-		{"strict, none", strict, "/json/version", nil, 403, "coordinator endpoint"},
+		{"strict, none", strict, "/json/version", nil, 403, "`coordinator endpoint --token`"},
 		{"strict, wrong", strict, "/" + token[1:] + "0/json/version", nil, 403, "token missing or wrong"},
 		{"strict, prefix", strict, "/" + token[:10] + "/json/version", nil, 403, "token missing or wrong"},
 		{"strict, wrong bearer", strict, "/json/version", map[string]string{"Authorization": "Bearer x"}, 403, "token missing or wrong"},

@@ -10,7 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const peerProof = true
+// PeerProof tells whether the system can prove that a client belongs to the
+// same user. Where it cannot, every client needs the token.
+const PeerProof = true
 
 // Sizes and offsets of linux/inet_diag.h and linux/netlink.h.
 const (

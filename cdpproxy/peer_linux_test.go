@@ -56,7 +56,7 @@ func TestSecondUser(t *testing.T) {
 	if got := ask(0, addr); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
 		t.Errorf("the same user got %s", got)
 	}
-	if got := ask(12345, addr); !strings.Contains(got, "comes from user 12345") || strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 403") {
+	if got := ask(12345, addr); !strings.Contains(got, "comes from user 12345") || !strings.Contains(got, "`coordinator endpoint --token`") || strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 403") {
 		t.Errorf("another user got %s", got)
 	}
 	// With the token the user does not matter.

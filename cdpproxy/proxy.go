@@ -85,7 +85,7 @@ func (p *Proxy) Serve(ln net.Listener) error {
 		ln.Close()
 		return fmt.Errorf("cdpproxy: serve %v: a CDP endpoint gives full control of a browser, so it is served on loopback only", ln.Addr())
 	}
-	if p.opts.Token == "" && (p.opts.RequireToken || !peerProof) {
+	if p.opts.Token == "" && (p.opts.RequireToken || !PeerProof) {
 		ln.Close()
 		return fmt.Errorf("cdpproxy: serve %v: no token is set, so no client could ever be let in", ln.Addr())
 	}

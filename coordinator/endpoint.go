@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/vscodeipc"
 )
@@ -20,13 +21,37 @@ type endpointJSON struct {
 	Served    bool   `json:"served"`
 }
 
-// endpointLines are the lines to paste into a client's code or configuration.
-var endpointLines = map[string]string{
-	"":           "%s",
-	"playwright": `const browser = await chromium.connectOverCDP("%s");`,
-	"puppeteer":  `const browser = await puppeteer.connect({ browserURL: "%s", defaultViewport: null });`,
-	"chromedp":   `ctx, cancel := remote.NewAllocator(context.Background(), "%s")`,
-	"mcp":        `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
+// clientLine is the line to paste into a client's code or configuration.
+type clientLine struct {
+	line string // with the http address
+	// ws is with the WebSocket's, for a client that drops the path of an http
+	// address and with it the token. Empty: it does not.
+	ws string
+}
+
+var endpointLines = map[string]clientLine{
+	"":           {line: "%s"},
+	"playwright": {line: `const browser = await chromium.connectOverCDP("%s");`},
+	"puppeteer": {
+		line: `const browser = await puppeteer.connect({ browserURL: "%s", defaultViewport: null });`,
+		ws:   `const browser = await puppeteer.connect({ browserWSEndpoint: "%s", defaultViewport: null });`,
+	},
+	"chromedp": {
+		line: `ctx, cancel := remote.NewAllocator(context.Background(), "%s")`,
+		ws:   `ctx, cancel := remote.NewAllocator(context.Background(), "%s")`,
+	},
+	"mcp": {line: `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`},
+}
+
+func (l clientLine) at(a endpoint.Addr, withToken bool) string {
+	switch {
+	case !withToken:
+		return fmt.Sprintf(l.line, a.URL)
+	case l.ws == "":
+		return fmt.Sprintf(l.line, a.TokenURL)
+	default:
+		return fmt.Sprintf(l.ws, a.WebSocketURL())
+	}
 }
 
 func formats() []string {
@@ -45,6 +70,9 @@ func (p *program) endpointCommand() *cobra.Command {
 any other CDP client. It stays the same when the browser, the window or the
 coordinator restarts, so it can stand in a workspace's configuration.
 
+With --token the line for a client that drops the path of an http address has
+the address of the WebSocket.
+
 Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 		Example: `  chromium.connectOverCDP(process.env.CDP)   with   CDP=$(coordinator endpoint)`,
 		Args:    cobra.NoArgs,
@@ -62,10 +90,6 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 			if err != nil {
 				return err
 			}
-			address := a.URL
-			if withToken {
-				address = a.TokenURL
-			}
 			line, known := endpointLines[format]
 			switch {
 			case !known:
@@ -73,7 +97,7 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 			case asJSON:
 				return printJSON(p.out, endpointJSON{meant, a.URL, a.TokenURL, a.Served})
 			default:
-				fmt.Fprintf(p.out, line+"\n", address)
+				fmt.Fprintln(p.out, line.at(a, withToken))
 			}
 			if !a.Served {
 				fmt.Fprintf(p.err, "Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", meant)
@@ -85,6 +109,6 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 	cmd.Flags().StringVar(&format, "format", "", "the line to paste, for `CLIENT`: "+strings.Join(formats(), ", "))
 	complete(cmd, "format", formats()...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	cmd.Flags().BoolVar(&withToken, "token", false, "print the address with its secret token, for clients of another user or system")
+	cmd.Flags().BoolVar(&withToken, "token", !cdpproxy.PeerProof, "the address has its secret token: always needed but on Linux, and there for clients of another user and with --require-token")
 	return cmd
 }

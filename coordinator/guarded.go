@@ -31,7 +31,7 @@ func (f *guardFlags) add(cmd *cobra.Command) {
 
 // url is the address for clients, with the token where they need it.
 func (f *guardFlags) url(a endpoint.Addr) string {
-	if f.requireToken {
+	if f.requireToken || !cdpproxy.PeerProof {
 		return a.TokenURL
 	}
 	return a.URL

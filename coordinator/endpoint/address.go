@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -26,6 +27,12 @@ type Addr struct {
 	TokenURL string
 	// Served tells whether a coordinator serves it at this moment.
 	Served bool
+}
+
+// WebSocketURL is the WebSocket of the window's browser, whichever it is, open
+// to whoever knows the address: for clients that would drop TokenURL's path.
+func (a Addr) WebSocketURL() string {
+	return "ws" + strings.TrimPrefix(a.TokenURL, "http") + "/devtools/browser/any"
 }
 
 // Address returns the address of the endpoint of the window with this hash (16

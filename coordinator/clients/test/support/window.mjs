@@ -59,9 +59,9 @@ async function open(root, page, flags) {
   const command = ["-c", guard, "guard", coordinator, ...args];
   const child = spawn("/bin/sh", command, { env, stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "exit");
-  const [endpoint] = await once(createInterface({ input: child.stdout }), "line");
+  await once(createInterface({ input: child.stdout }), "line"); // the address: all is ready
   const ask = async (...args) => JSON.parse((await run(coordinator, args, { env })).stdout);
-  const { tokenUrl } = await ask("endpoint", "--workspace", workspace, "--json");
+  const { url, tokenUrl } = await ask("endpoint", "--workspace", workspace, "--json");
   const { windows } = await ask("windows", "--json");
   const direct = new URL(windows[0].browser.url);
   return {
@@ -72,7 +72,7 @@ async function open(root, page, flags) {
     /** The browser itself: its http address, and its WebSocket's. */
     direct: { http: `http://${direct.host}`, ws: direct.href },
     /** The endpoint, without and with its token in the path. */
-    endpoint: { http: endpoint, ws: `${endpoint.replace("http", "ws")}${direct.pathname}` },
+    endpoint: { http: url, ws: `${url.replace("http", "ws")}${direct.pathname}` },
     mounted: { http: tokenUrl, ws: `${tokenUrl.replace("http", "ws")}${direct.pathname}` },
     token: new URL(tokenUrl).pathname.split("/")[1],
     async close() {
