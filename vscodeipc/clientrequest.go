@@ -26,7 +26,7 @@ func (c *Client) request(ctx context.Context, limit time.Duration, kind string, 
 	}
 	line, err := encodeRequest(w.line, n, kind, c.version, payload)
 	if err == nil {
-		err = c.write(ctx, line)
+		err = c.write(ctx, limit, line)
 	}
 	if err != nil {
 		c.forget(n)
@@ -110,27 +110,50 @@ func (c *Client) giveUp(n int64) {
 	own := c.next
 	c.mu.Unlock()
 	if line, err := encodeRequest(nil, own, "cancel", c.version, cancelRequest{intID(n)}); err == nil {
-		c.write(ctx, line) // if this fails the window does not read, or has gone
+		c.write(ctx, 0, line) // if this fails the window does not read, or has gone
 	}
 }
 
 // write sends one line whole. Until its first byte is on the way it may be given
-// up, and the connection goes on; the rest of a line has requestTime, whatever its
-// caller still wants, since the next line would be read as that rest. If it takes
-// longer the connection ends.
-func (c *Client) write(ctx context.Context, line []byte) error {
+// up, also after limit (if that is not 0), and the connection goes on; the rest of
+// a line has requestTime, whatever its caller still wants, since the next line
+// would be read as that rest. If it takes longer the connection ends.
+func (c *Client) write(ctx context.Context, limit time.Duration, line []byte) error {
 	select {
 	case c.turn <- struct{}{}:
-	case <-c.done:
-		return fmt.Errorf("the connection ended: %w", c.Err())
-	case <-ctx.Done():
-		return fmt.Errorf("wait to write to the window: %w", ctx.Err())
+	default:
+		var cancel context.CancelFunc
+		ctx, cancel = within(ctx, limit)
+		defer cancel()
+		select {
+		case c.turn <- struct{}{}:
+		case <-c.done:
+			return fmt.Errorf("the connection ended: %w", c.Err())
+		case <-ctx.Done():
+			return fmt.Errorf("wait to write to the window: %w", ctx.Err())
+		}
 	}
 	defer func() { <-c.turn }()
 	sent := c.try(line)
 	if sent == len(line) {
 		return nil
 	}
+	ctx, cancel := within(ctx, limit)
+	defer cancel()
+	return c.finish(ctx, line, sent)
+}
+
+// within bounds a context that has no deadline yet by limit, if that is not 0.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if _, given := ctx.Deadline(); given || limit == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// finish writes a line of which some bytes are sent, or none. The turn is the
+// caller's.
+func (c *Client) finish(ctx context.Context, line []byte, sent int) error {
 	limit := time.Now().Add(requestTime)
 	c.conn.SetWriteDeadline(limit)
 	defer c.conn.SetWriteDeadline(time.Time{}) // else the next try would be too late

@@ -242,3 +242,36 @@ func TestDeadlines(t *testing.T) {
 		its.Close()
 	})
 }
+
+// TestDeadlineToWrite: the 5 s of a request begin when it is made, not when its
+// turn to be written comes.
+func TestDeadlineToWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mine, its := net.Pipe()
+		defer its.Close()
+		go func() { // it answers the hello and then reads no more
+			its.Read(make([]byte, 1<<10))
+			its.Write(encodeAnswer(intID(1), Hello{Version: 1, Session: "s", PID: 1, Server: ServerInfo{Name: "x", Kind: "vscode"}}, nil))
+		}()
+		c, err := Dial(t.Context(), "pipe", &DialOptions{connect: func(context.Context, Address) (net.Conn, error) { return mine, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		start := time.Now()
+		var work sync.WaitGroup
+		for i := range 4 {
+			work.Go(func() {
+				time.Sleep(time.Duration(i) * time.Second)
+				asked := time.Now()
+				if err := c.Ping(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(asked) != requestTime {
+					t.Errorf("asked after %v, it had %v after %v", asked.Sub(start), err, time.Since(asked))
+				}
+			})
+		}
+		work.Wait()
+		if err := c.Err(); err != nil {
+			t.Errorf("the connection ended: %v", err)
+		}
+	})
+}
