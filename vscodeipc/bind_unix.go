@@ -45,13 +45,13 @@ func bind(ctx context.Context, key string) (*binding, error) {
 	}
 	defer lock.unlock()
 
-	temporary := filepath.Join(dir, ".bind-"+unique())
-	listener, err := listenPrivate(ctx, temporary)
+	folder := filepath.Join(dir, ".bind-"+unique())
+	defer removeNewSocket(folder)
+	listener, err := listenPrivate(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(temporary)
-	path, err := linkName(ctx, dir, key, temporary)
+	path, err := linkName(ctx, dir, key, filepath.Join(folder, newSocket))
 	if err != nil {
 		listener.Close()
 		return nil, err
@@ -64,21 +64,35 @@ func bind(ctx context.Context, key string) (*binding, error) {
 	return &binding{listener, Address(path), info}, nil
 }
 
-// listenPrivate listens on a socket of mode 0600.
-func listenPrivate(ctx context.Context, path string) (net.Listener, error) {
-	config := net.ListenConfig{Control: narrowSocket}
-	listener, err := config.Listen(ctx, "unix", path)
+// newSocket is a socket's first name, in a folder of its own.
+const newSocket = "s"
+
+// listenPrivate makes the folder and listens on a socket of mode 0600 in it. The
+// system makes a socket's file with the umask's mode, and the umask is the whole
+// process's: the folder keeps others out until the mode is set.
+func listenPrivate(ctx context.Context, folder string) (net.Listener, error) {
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("make a folder for the socket: %w", err)
+	}
+	path := filepath.Join(folder, newSocket)
+	listener, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("listen in %s: %w", filepath.Dir(path), err)
+		return nil, fmt.Errorf("listen in %s: %w", folder, err)
 	}
 	// The name is taken away by unbind alone, which looks whose it is.
 	listener.(*net.UnixListener).SetUnlinkOnClose(false)
 	if err := os.Chmod(path, 0o600); err != nil {
 		listener.Close()
-		os.Remove(path)
 		return nil, fmt.Errorf("make the socket private: %w", err)
 	}
 	return listener, nil
+}
+
+// removeNewSocket takes away what listenPrivate made, or as much as is there. The
+// socket lives on under its other name.
+func removeNewSocket(folder string) error {
+	os.Remove(filepath.Join(folder, newSocket))
+	return os.Remove(folder)
 }
 
 // linkName gives the socket the first of its names that no live window has.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -142,6 +143,53 @@ func TestModes(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Errorf("beside the socket there is %v, %v", entries, err)
 	}
+}
+
+// TestPrivateFromTheFirstMoment: no umask makes a socket that others may use, not
+// even before its mode is set.
+func TestPrivateFromTheFirstMoment(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	folder := filepath.Join(shortDir(t), "new")
+	l, err := listenPrivate(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for path, want := range map[string]os.FileMode{folder: 0o700, filepath.Join(folder, newSocket): 0o600} {
+		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	if err := removeNewSocket(folder); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAnothersNameIsKept: a window that closes leaves a name alone that has become
+// another window's.
+func TestAnothersNameIsKept(t *testing.T) {
+	dir := dataHome(t)
+	bound, err := bind(t.Context(), "0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := net.Listen("unix", filepath.Join(dir, "other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.(*net.UnixListener).SetUnlinkOnClose(false)
+	defer other.Close()
+	if err := os.Rename(filepath.Join(dir, "other"), string(bound.address)); err != nil {
+		t.Fatal(err)
+	}
+	if err := bound.unbind(t.Context()); err != nil {
+		t.Error(err)
+	}
+	conn, err := net.Dial("unix", string(bound.address))
+	if err != nil {
+		t.Fatalf("the other window's name is gone: %v", err)
+	}
+	conn.Close()
 }
 
 func TestDirectoriesThatAreRefused(t *testing.T) {

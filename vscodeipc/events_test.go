@@ -215,6 +215,11 @@ func TestReaderThatNeverReads(t *testing.T) {
 	if last := lines[len(lines)-2]; !bytes.Contains(last, []byte(`"type":"bye","payload":{"reason":"slow_reader"`)) {
 		t.Errorf("the last line is %.80q", last)
 	}
+	for n, line := range lines[:len(lines)-1] { // the first is one that was begun
+		if !json.Valid(line) {
+			t.Errorf("line %d is cut short: %.80q", n, line)
+		}
+	}
 	reads(tooMany)
 }
 

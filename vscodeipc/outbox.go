@@ -88,6 +88,13 @@ func (o *outbox) end() {
 	}
 }
 
+// ending reports whether the last line is decided on.
+func (o *outbox) ending() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.last
+}
+
 func (o *outbox) closeLocked() {
 	o.last = true
 	o.conn.SetWriteDeadline(time.Now().Add(goodbyeTime))

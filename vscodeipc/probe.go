@@ -22,10 +22,10 @@ const (
 )
 
 const (
-	probeTime     = 1500 * time.Millisecond // for one address
+	probeTime     = 1500 * time.Millisecond // for one address, at the most
 	probeAskTime  = 1600 * time.Millisecond // for all
 	probeAllTime  = 1950 * time.Millisecond // with deleting, which takes milliseconds unless others hold the lock
-	probeParallel = 256
+	probeParallel = 256                     // asked at the same time
 )
 
 // Verdict is what a probe found at one address.
@@ -43,8 +43,8 @@ type ProbeOptions struct {
 	Dial   DialOptions // how to dial
 }
 
-// Probe asks every address in every known directory who is there, all at once
-// and within 2 s, and deletes the dead sockets. The verdicts are in the order of
+// Probe asks every address in every known directory who is there, 256 at a time
+// and all within 2 s, and deletes the dead sockets. The verdicts are in the order of
 // the addresses. The error tells of directories that could not be searched; the
 // verdicts are complete for all others. What was not deleted since another process
 // held the lock says so in its reason.
@@ -62,11 +62,13 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	asking, cancelAsking := context.WithTimeout(ctx, probeAskTime)
 	defer cancelAsking()
 	verdicts := make([]Verdict, len(addresses))
+	rounds := (len(addresses) + probeParallel - 1) / probeParallel
+	patience := min(probeTime, probeAskTime/time.Duration(max(rounds, 1)))
 	var group errgroup.Group
 	group.SetLimit(probeParallel)
 	for i, a := range addresses {
 		group.Go(func() error {
-			verdicts[i] = probe(asking, a, &options.Dial)
+			verdicts[i] = probe(asking, a, patience, &options.Dial)
 			return nil
 		})
 	}
@@ -84,8 +86,11 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 }
 
 // probe asks one address. The zero verdict means that it is gone meanwhile.
-func probe(ctx context.Context, a Address, o *DialOptions) Verdict {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+func probe(ctx context.Context, a Address, patience time.Duration, o *DialOptions) Verdict {
+	if ctx.Err() != nil {
+		return Verdict{Address: a, Verdict: Busy, Reason: "it was not asked: the others took all the time; probe again"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c, err := dial(ctx, a, o)
 	if err == nil {

@@ -194,6 +194,31 @@ func TestProbeFiveHundred(t *testing.T) {
 	}
 }
 
+// TestProbeManyThatHang: more than are asked at the same time keep silent, and
+// those that are asked last get their verdict all the same.
+func TestProbeManyThatHang(t *testing.T) {
+	home(t)
+	const silent = 600
+	for n := range silent {
+		answering(t, name(t, n), func([]byte) []byte { return nil })
+	}
+	live := answering(t, name(t, silent), answerHello)
+	dead := name(t, silent+1)
+	deadSocket(t, dead)
+	verdicts := probe(t, nil)
+	for n := range silent {
+		if v := verdicts[name(t, n)]; v.Verdict != vscodeipc.Busy || v.Reason != "it took the connection but did not answer in time" {
+			t.Fatalf("number %d, which is silent: %+v", n, v)
+		}
+	}
+	if v := verdicts[live]; v.Verdict != vscodeipc.Live {
+		t.Errorf("the live one: %+v", v)
+	}
+	if v := verdicts[dead]; v.Verdict != vscodeipc.Stale || !v.Deleted {
+		t.Errorf("the dead one: %+v", v)
+	}
+}
+
 func answerHello([]byte) []byte {
 	return []byte(`{"id":1,"success":true,"payload":{"version":1,"server":{"name":"x","version":"","kind":"vscode"},"session":"s","pid":1,"workspace":null,"folders":[],"commands":[],"events":["state"],"seq":0,"state":{"revision":0,"debugSessions":[],"browser":null,"pages":[]}}}` + "\n")
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,6 +237,35 @@ func TestTooManyConnections(t *testing.T) {
 	var goodbye *vscodeipc.ByeError
 	if !errors.As(err, &goodbye) {
 		t.Errorf("Dial gives %v", err)
+	}
+}
+
+// TestNothingIsDoneAfterTheGoodbye: what a client asks for that is not let in, it
+// does not get.
+func TestNothingIsDoneAfterTheGoodbye(t *testing.T) {
+	folder := home(t)
+	var called atomic.Int32
+	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Commands: map[string]vscodeipc.Handler{
+		"act": func(context.Context, vscodeipc.Call) (any, error) { called.Add(1); return nil, nil },
+	}})
+	for range 256 {
+		if m := pinged(dialRaw(t, s.Address())); m["success"] != true {
+			t.Fatalf("a client within the limit gets %v", m)
+		}
+	}
+	for range 20 {
+		c := dialRaw(t, s.Address())
+		c.say(`{"id":1,"type":"call","version":1,"payload":{"command":"act"}}`)
+		if m := c.hear(); m["type"] != "bye" {
+			t.Errorf("it gets %v", m)
+		}
+		if m := c.hear(); m != nil {
+			t.Errorf("then came %v", m)
+		}
+	}
+	closeServer(t, s) // waits for what runs
+	if n := called.Load(); n > 0 {
+		t.Errorf("%d calls were carried out", n)
 	}
 }
 

@@ -258,9 +258,6 @@ func (s *Server) admit(conn net.Conn) {
 	c := newServerConn(s, conn)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.owned.Add(2)
-	go c.writeLoop()
-	go c.readLoop()
 	switch {
 	case s.closed:
 		c.out.finish("shutdown", "the window closes")
@@ -269,6 +266,9 @@ func (s *Server) admit(conn net.Conn) {
 	default:
 		s.conns[c] = struct{}{}
 	}
+	s.owned.Add(2)
+	go c.writeLoop()
+	go c.readLoop()
 }
 
 func (s *Server) forget(c *serverConn) {

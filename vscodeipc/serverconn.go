@@ -96,8 +96,12 @@ func (c *serverConn) awaitCalls() {
 	}
 }
 
-// handle makes the checks in the order of spec 6 and answers.
+// handle makes the checks in the order of spec 6 and answers. After the last line
+// to a client nothing is done for it: it would never learn what came of it.
 func (c *serverConn) handle(line []byte) {
+	if c.out.ending() {
+		return
+	}
 	r, fault := decodeRequest(line)
 	if fault == nil {
 		fault = c.route(r)

@@ -11,10 +11,6 @@ import (
 // maxSocketPath is what sun_path holds, without its NUL.
 const maxSocketPath = 103
 
-// narrowSocket does nothing: macOS takes the mode from the umask only. The
-// directory (0700) covers the moment until chmod.
-func narrowSocket(string, string, syscall.RawConn) error { return nil }
-
 // peerUID asks the kernel who is at the other end.
 func peerUID(conn net.Conn) (uid int, known bool, err error) {
 	c, ok := conn.(syscall.Conn)

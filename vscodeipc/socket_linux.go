@@ -11,15 +11,6 @@ import (
 // maxSocketPath is what sun_path holds, without its NUL.
 const maxSocketPath = 107
 
-// narrowSocket sets the mode that the socket's file is created with.
-func narrowSocket(_, _ string, raw syscall.RawConn) error {
-	var chmod error
-	if err := raw.Control(func(fd uintptr) { chmod = unix.Fchmod(int(fd), 0o600) }); err != nil {
-		return err
-	}
-	return chmod
-}
-
 // peerUID asks the kernel who is at the other end.
 func peerUID(conn net.Conn) (uid int, known bool, err error) {
 	c, ok := conn.(syscall.Conn)

@@ -77,9 +77,10 @@ func sweepLeftovers(ctx context.Context, dir string) error {
 		}
 		path := filepath.Join(dir, e.Name())
 		if e.IsDir() {
-			_ = os.Remove(filepath.Join(path, "s")) // the socket that was made there, if it came so far
+			err = removeNewSocket(path)
+		} else {
+			err = os.Remove(path)
 		}
-		err = os.Remove(path)
 		lock.unlock()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 			return err
