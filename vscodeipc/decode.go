@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -54,7 +55,30 @@ func decodeID(raw json.RawMessage) (id, bool) {
 	if !ok || s == "" || utf8.RuneCountInString(s) > 64 {
 		return noID, false
 	}
+	if strings.ContainsRune(s, utf8.RuneError) && hasLoneSurrogate(raw) {
+		return noID, false // the answer would be for an id that nobody chose
+	}
 	return id{kind: 's', text: s}, true
+}
+
+// hasLoneSurrogate reports whether valid JSON has half of a surrogate pair as an
+// escape, in whose place encoding/json puts another character.
+func hasLoneSurrogate(raw []byte) bool {
+	afterHigh := false
+	for i := 0; i < len(raw); i++ {
+		unit := uint64(0)
+		if raw[i] == '\\' {
+			if i++; raw[i] == 'u' {
+				unit, _ = strconv.ParseUint(string(raw[i+1:i+5]), 16, 16)
+				i += 4
+			}
+		}
+		if low := unit >= 0xdc00 && unit <= 0xdfff; low != afterHigh {
+			return true
+		}
+		afterHigh = unit >= 0xd800 && unit < 0xdc00
+	}
+	return afterHigh
 }
 
 // decodeInteger decodes an integer, however it is written: 1.0 and 1e0 are 1.
@@ -132,7 +156,7 @@ func decodeRequest(line []byte) (request, *Error) {
 	}
 	var ok bool
 	if r.id, ok = decodeID(e.id); !ok {
-		return r, errorf(CodeMalformed, nil, "id must be a string of 1 to 64 characters or an integer from 0 to %d", maxInteger)
+		return r, errorf(CodeMalformed, nil, "id must be a string of 1 to 64 characters, none of them half of a surrogate pair, or an integer from 0 to %d", maxInteger)
 	}
 	if r.kind, ok = decodeKind(e.kind); !ok || r.kind == "" {
 		return r, errorf(CodeMalformed, nil, "type must be a string that is not empty")

@@ -90,11 +90,11 @@ func spellWindows(path string) (string, error) {
 			return "", errDevice
 		}
 	}
-	if device, _, _ := strings.Cut(strings.TrimPrefix(path, `\\`), `\`); path != device && (device == "." || device == "?") {
-		return "", errDevice
-	}
 	if unc, ok := strings.CutPrefix(path, `\\`); ok {
 		server, rest, _ := strings.Cut(unc, `\`)
+		if server == "." || server == "?" {
+			return "", errDevice
+		}
 		share, rest, _ := strings.Cut(rest, `\`)
 		if server == "" || share == "" {
 			return "", errNotAbsolute

@@ -37,14 +37,19 @@ export function member(of: Members, name: string): unknown {
 
 function isId(value: unknown): value is Id {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0;
+  if (typeof value !== "string" || !value.isWellFormed()) return false;
   // Code points, as JSON Schema counts them.
-  return typeof value === "string" && value.length > 0 && value.length <= 128 && [...value].length <= 64;
+  return value.length > 0 && value.length <= 128 && [...value].length <= 64;
 }
 
 export function readId(message: Members): Id {
   const id = member(message, "id");
-  if (!isId(id))
-    throw new Refusal("malformed", "id must be a string of 1 to 64 characters or an integer from 0 to 2^53-1");
+  if (!isId(id)) {
+    throw new Refusal(
+      "malformed",
+      "id must be a string of 1 to 64 characters, none of them half of a surrogate pair, or an integer from 0 to 2^53-1",
+    );
+  }
   return id;
 }
 
