@@ -25,9 +25,9 @@ var fallbackParent = "/tmp"
 func Dir() (string, error) {
 	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), dirName)
 	if !filepath.IsAbs(dir) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("find the directory of window sockets: neither XDG_DATA_HOME nor HOME is set: %w", err)
+		home := os.Getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return "", errors.New("find the directory of window sockets: neither XDG_DATA_HOME nor HOME is an absolute path; set one of them")
 		}
 		dir = filepath.Join(home, ".local", "share", dirName)
 	}

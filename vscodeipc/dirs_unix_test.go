@@ -57,10 +57,15 @@ func TestDirAtTheLimit(t *testing.T) {
 }
 
 func TestNeitherHomeNorData(t *testing.T) {
-	t.Setenv("HOME", "")
 	t.Setenv("XDG_DATA_HOME", "")
-	if dir, err := Dir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
-		t.Errorf("got %q, %v", dir, err)
+	for _, home := range []string{"", "home/dev"} {
+		t.Setenv("HOME", home)
+		if dir, err := Dir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
+			t.Errorf("HOME=%q: got %q, %v", home, dir, err)
+		}
+		if dirs := SearchDirs(); !slices.Equal(dirs, []string{fallbackDir()}) {
+			t.Errorf("HOME=%q: it searches %v", home, dirs)
+		}
 	}
 }
 

@@ -5,17 +5,13 @@ import { createConnection, createServer, type Server, type Socket } from "node:n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, bench, describe } from "vitest";
+import { surroundings } from "../src/core/address";
 import { silent } from "../src/core/log";
 import { WindowServer } from "../src/core/server";
 import { Store } from "../src/core/store";
 
 const dir = mkdtempSync(join(tmpdir(), "bc-"));
-const around = {
-  platform: process.platform,
-  env: { XDG_DATA_HOME: join(dir, "data") },
-  home: dir,
-  uid: process.getuid?.() ?? 0,
-};
+const around = { ...surroundings(), env: { XDG_DATA_HOME: join(dir, "data") } };
 const identity = { workspace: dir, folders: [dir], key: "0123456789abcdef" };
 const window = new WindowServer({
   name: "bench",

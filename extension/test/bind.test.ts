@@ -187,13 +187,16 @@ test("a path that is too long for a socket goes to the short directory", async (
 });
 
 test("XDG_DATA_HOME counts only when it is absolute", () => {
-  const around = { platform: "linux" as const, home: "/home/dev", uid: 1000 };
+  const inHome = (env: Record<string, string>, platform: NodeJS.Platform = "linux") =>
+    directory({ platform, env: { HOME: "/home/dev", ...env }, uid: 1000 });
   const standard = "/home/dev/.local/share/browser-coordinator-mcp";
-  expect(directory({ ...around, env: {} })).toBe(standard);
-  expect(directory({ ...around, env: { XDG_DATA_HOME: "" } })).toBe(standard);
-  expect(directory({ ...around, env: { XDG_DATA_HOME: "data" } })).toBe(standard);
-  expect(directory({ ...around, env: { XDG_DATA_HOME: "/data/" } })).toBe("/data/browser-coordinator-mcp");
-  expect(directory({ ...around, platform: "darwin", env: {} })).toBe(standard);
+  expect(inHome({})).toBe(standard);
+  expect(inHome({ XDG_DATA_HOME: "" })).toBe(standard);
+  expect(inHome({ XDG_DATA_HOME: "data" })).toBe(standard);
+  expect(inHome({ XDG_DATA_HOME: "/data/", HOME: "" })).toBe("/data/browser-coordinator-mcp");
+  expect(inHome({}, "darwin")).toBe(standard);
+  for (const home of ["", "home/dev"]) expect(() => inHome({ HOME: home })).toThrow("set one of them");
+  expect(() => directory({ platform: "linux", env: {}, uid: 1000 })).toThrow("set one of them");
 });
 
 test("names", () => {
@@ -275,7 +278,6 @@ test("fifty windows that bind and close at once: each is reachable, and nothing 
 
 test("where a file stands in the directory's place, the error says so", async () => {
   const around = await surroundings();
-  mkdirSync(around.home, { recursive: true });
-  writeFileSync(join(around.home, "data"), "a file where the directory should be");
+  writeFileSync(dirname(directory(around)), "a file where the directory should be");
   await expect(bind(createServer(), key, around)).rejects.toThrow(/ENOTDIR|EEXIST/);
 });

@@ -3,17 +3,17 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { expect, test } from "vitest";
+import { bundle } from "./support/program";
 import { temporaryFolder } from "./support/window";
 
 const allowed = process.platform === "linux" && spawnSync("unshare", ["-m", "true"]).status === 0;
 
 const program = `
   import { createServer } from "node:net";
+  import { surroundings } from "./src/core/address";
   import { bind } from "./src/core/bind";
-  const around = { platform: "linux", env: process.env, home: "/", uid: process.getuid() };
-  bind(createServer(), "0123456789abcdef", around).then(
+  bind(createServer(), "0123456789abcdef", surroundings()).then(
     () => console.log("bound"),
     (error) => console.log(error.message),
   );`;
@@ -25,16 +25,11 @@ test.runIf(allowed).each([
   ["no block for the lock", "mount -t tmpfs -o size=8k none $DISK && { cat /dev/zero >$DISK/fill; true; } 2>/dev/null"],
 ])("%s: the error says so, and nothing is left", async (_, fill) => {
   const folder = await temporaryFolder();
-  const [disk, script] = [join(folder, "disk"), join(folder, "bind.cjs")];
+  const disk = join(folder, "disk");
   mkdirSync(disk);
-  await build({
-    stdin: { contents: program, resolveDir: join(import.meta.dirname, "..") },
-    bundle: true,
-    platform: "node",
-    outfile: script,
-  });
-  const steps = `${fill} && mkdir -m 700 $DISK/browser-coordinator-mcp && "$0" "$1" && echo "left:" $(ls -A $DISK/browser-coordinator-mcp)`;
-  const { stdout, stderr } = spawnSync("unshare", ["-m", "sh", "-c", steps, process.execPath, script], {
+  const steps = `${fill} && mkdir -m 700 $DISK/browser-coordinator-mcp && "$0" - && echo "left:" $(ls -A $DISK/browser-coordinator-mcp)`;
+  const { stdout, stderr } = spawnSync("unshare", ["-m", "sh", "-c", steps, process.execPath], {
+    input: await bundle(program),
     env: { ...process.env, DISK: disk, XDG_DATA_HOME: disk },
     encoding: "utf8",
     timeout: 15_000,

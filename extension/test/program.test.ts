@@ -12,7 +12,7 @@ const set = resolve("/tools/coordinator");
 /** What is found where these programs are. */
 function found(there: string[], surroundings: Partial<Surroundings> = {}): Promise<string | undefined> {
   const path = [first, second].join(delimiter);
-  const all: Surroundings = { platform: "linux", setting: "", home, extension, path, ...surroundings };
+  const all: Surroundings = { platform: "linux", setting: "", home: () => home, extension, path, ...surroundings };
   return findProgram(all, async (each) => there.includes(each));
 }
 
@@ -36,7 +36,7 @@ test("a setting of blanks is none", async () => {
 
 test("~ in the setting is the home directory, whatever stands in its name", async () => {
   expect(await found([`${home}/bin/coordinator`], { setting: "~/bin/coordinator" })).toBe(`${home}/bin/coordinator`);
-  expect(await found(["/home/$&/coordinator"], { setting: "~/coordinator", home: "/home/$&" })).toBe(
+  expect(await found(["/home/$&/coordinator"], { setting: "~/coordinator", home: () => "/home/$&" })).toBe(
     "/home/$&/coordinator",
   );
   expect(await found(["~ada/coordinator"], { setting: "~ada/coordinator" })).toBe("~ada/coordinator");

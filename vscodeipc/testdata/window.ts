@@ -3,10 +3,10 @@
 //     node window.mjs KEY serve     serves until stdin ends, and prints its address
 //     node window.mjs KEY ROUNDS    binds and closes so many windows, and fails when one cannot be reached
 import { createConnection } from "node:net";
+import { surroundings } from "../../extension/src/core/address";
 import { WindowServer } from "../../extension/src/core/server";
 import { Store } from "../../extension/src/core/store";
 
-const around = { platform: process.platform, env: process.env, home: process.env.HOME ?? "", uid: process.getuid?.() ?? -1 };
 const log = { debug() {}, info() {}, warn() {}, error: (message: string) => console.error(message) };
 const [key = "", mode = ""] = process.argv.slice(2);
 
@@ -36,7 +36,7 @@ function ask(address: string): Promise<string> {
 if (mode === "serve") {
   const store = new Store();
   const window = makeWindow(store);
-  console.log(await window.open(around));
+  console.log(await window.open(surroundings()));
   for await (const line of process.stdin) {
     store.set({ debugSessions: [], browser: { url: "ws://127.0.0.1:1/", product: String(line).trim(), via: "launched" }, pages: [] });
   }
@@ -44,7 +44,7 @@ if (mode === "serve") {
 } else {
   for (let round = 0; round < Number(mode); round++) {
     const window = makeWindow();
-    const address = await window.open(around);
+    const address = await window.open(surroundings());
     const session = await ask(address);
     if (session !== window.session) throw new Error(`round ${round}: another window answers at ${address}`);
     await window.close();

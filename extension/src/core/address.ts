@@ -8,8 +8,12 @@ const longestName = 27;
 export interface Surroundings {
   platform: NodeJS.Platform;
   env: Record<string, string | undefined>;
-  home: string;
   uid: number;
+}
+
+/** This process's. The system need not know the user: many a container runs under a uid without a name. */
+export function surroundings(): Surroundings {
+  return { platform: process.platform, env: process.env, uid: process.getuid?.() ?? -1 };
 }
 
 /** Who a window is: a workspace or, without one, its process. */
@@ -22,13 +26,17 @@ export interface Identity {
 
 /** DIR: where this window's socket goes. */
 export function directory(around: Surroundings): string {
-  const data = around.env.XDG_DATA_HOME;
-  const base = data && isAbsolute(data) ? data : join(around.home, ".local", "share");
-  const dir = join(base, folder);
+  const dir = join(dataHome(around.env), folder);
   // A path is never cut short: Node would listen at the cut name without a word.
   const room = around.platform === "darwin" ? 103 : 107;
   if (Buffer.byteLength(dir) + 1 + longestName > room) return `/tmp/${folder}-${around.uid}`;
   return dir;
+}
+
+function dataHome({ XDG_DATA_HOME: data = "", HOME: home = "" }: Surroundings["env"]): string {
+  if (isAbsolute(data)) return data;
+  if (isAbsolute(home)) return join(home, ".local", "share");
+  throw new Error("neither XDG_DATA_HOME nor HOME is an absolute path; set one of them");
 }
 
 /** The names to try, in order: plain, then -2 to -9. */

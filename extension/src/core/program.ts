@@ -6,7 +6,7 @@ export interface Surroundings {
   platform: NodeJS.Platform;
   /** The setting, empty where there is none. */
   setting: string;
-  home: string;
+  home(): string;
   /** The extension's own folder. */
   extension: string;
   /** PATH, as the environment has it. */
@@ -26,7 +26,7 @@ export async function findProgram(
 
 function candidates({ platform, setting, home, extension, path }: Surroundings): string[] {
   const set = setting.trim();
-  if (set !== "") return [set.replace(/^~(?=[\\/])/, () => home)];
+  if (set !== "") return [set.replace(/^~(?=[\\/])/, home)];
   const name = platform === "win32" ? "coordinator.exe" : "coordinator";
   const folders = (path ?? "").split(delimiter).filter(isAbsolute); // never one below where we happen to run
   return [join(extension, "bin", name), ...folders.map((folder) => join(folder, name))];

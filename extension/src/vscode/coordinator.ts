@@ -10,7 +10,7 @@ export const workspaceVariable = "BROWSER_COORDINATOR_WORKSPACE";
 export function findCoordinator(extension: vscode.Uri): Promise<string | undefined> {
   const setting = vscode.workspace.getConfiguration("browserCoordinator").get("coordinatorPath", "");
   const { platform, env } = process;
-  return findProgram({ platform, setting, home: homedir(), extension: extension.fsPath, path: env.PATH }, isProgram);
+  return findProgram({ platform, setting, home: homedir, extension: extension.fsPath, path: env.PATH }, isProgram);
 }
 
 async function isProgram(path: string): Promise<boolean> {

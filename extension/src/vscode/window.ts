@@ -1,7 +1,6 @@
 // This window on its socket, for as long as the extension lives.
-import { homedir, userInfo } from "node:os";
 import * as vscode from "vscode";
-import { type Identity, identify, onDisk, type Surroundings } from "../core/address";
+import { type Identity, identify, onDisk, surroundings } from "../core/address";
 import type { Command } from "../core/connection";
 import { type Log, reason } from "../core/log";
 import { WindowServer } from "../core/server";
@@ -89,8 +88,4 @@ function currentIdentity(): Promise<Identity> {
     workspaceFolders.map(({ uri }) => uri),
   );
   return identify(file, folders, process.pid);
-}
-
-function surroundings(): Surroundings {
-  return { platform: process.platform, env: process.env, home: homedir(), uid: userInfo().uid };
 }

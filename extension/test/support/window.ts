@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Identity, Surroundings } from "../../src/core/address";
+import { surroundings as here, type Identity, type Surroundings } from "../../src/core/address";
 import type { Command } from "../../src/core/connection";
 import { silent } from "../../src/core/log";
 import { type WindowOptions, WindowServer } from "../../src/core/server";
@@ -19,8 +19,7 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 export async function surroundings(): Promise<Surroundings> {
-  const home = await temporaryFolder();
-  return { platform: process.platform, env: { XDG_DATA_HOME: join(home, "data") }, home, uid: process.getuid?.() ?? 0 };
+  return { ...here(), env: { XDG_DATA_HOME: join(await temporaryFolder(), "data") } };
 }
 
 /** The commands that the vectors speak of. */
