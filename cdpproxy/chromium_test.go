@@ -117,6 +117,14 @@ func (s *source) set(name, url string) {
 	s.changed = make(chan struct{})
 }
 
+// touch has something else to say than another browser.
+func (s *source) touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
 // serve runs a proxy on a port of its own and returns its host:port.
 func serve(t testing.TB, src cdpproxy.Source, opts *cdpproxy.Options) (*cdpproxy.Proxy, string) {
 	t.Helper()

@@ -350,9 +350,20 @@ func TestStatusPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = read()
-	for _, want := range []string{"no browser now", "Press F5.", "Changes of the browser: 1."} {
+	for _, want := range []string{"no browser now", "Press F5.", "Changes of the browser: 0."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("without a browser no %q on the page:\n%s", want, got)
 		}
+	}
+	// A restart is one change, however often the source had something to say.
+	src.set("second", c.url)
+	src.touch()
+	conn = dial(t, addr, "/devtools/browser/x")
+	src.set("third", c.url)
+	if _, _, err := conn.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
+		t.Fatal(err)
+	}
+	if got, want := read(), "Changes of the browser: 2."; !strings.Contains(got, want) {
+		t.Errorf("after two restarts no %q on the page:\n%s", want, got)
 	}
 }

@@ -188,12 +188,18 @@ func (p *Proxy) watchSilent(conn net.Conn, state http.ConnState) {
 // names it.
 func (p *Proxy) followSource() {
 	defer p.wg.Done()
+	var last *Browser // that was there
 	for {
 		b, changed := p.source.Browser()
+		if b != nil {
+			if last != nil && b.Generation != last.Generation {
+				p.changes.Add(1)
+			}
+			last = b
+		}
 		p.endOthers(b)
 		select {
 		case <-changed:
-			p.changes.Add(1)
 		case <-p.done:
 			return
 		}

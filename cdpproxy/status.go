@@ -33,7 +33,7 @@ type status struct {
 	Help      string
 	Clients   []statusClient
 	Served    uint64 // clients so far
-	Browsers  uint64 // changes of the browser so far
+	Browsers  uint64 // how often another browser came so far
 	Refusals  uint64
 	Protected bool
 }
