@@ -63,13 +63,21 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 
 // resume goes on with conn, which the loop had; d.mu is held.
 func (d *downstream) resume(conn *net.TCPConn) error {
-	held := d.out.held
-	d.out.held = nil
-	if err := d.out.use(conn); err != nil {
-		d.failed = true
-		return err
+	err := d.out.use(conn)
+	d.failed = d.failed || err != nil
+	return err
+}
+
+// catchUp sends what the loop left, for which the client may be waited for.
+func (d *downstream) catchUp() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failed {
+		return errEnded
 	}
-	return d.send(held)
+	err := d.out.catchUp()
+	d.failed = err != nil
+	return err
 }
 
 // easy returns how many pieces in a row the client took at once.

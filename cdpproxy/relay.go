@@ -147,9 +147,9 @@ func (r *relay) start() {
 // ease hands the relay to the loop, if there is one and it takes it.
 func (r *relay) ease() bool { return r.proxy.loop != nil && r.proxy.loop.ease(r) }
 
-// resume takes the connections back from the loop, which has let go of them, and
-// sends what could not be sent there. It reports whether there is anybody left to
-// relay for.
+// resume takes the connections back from the loop, which has let go of them. It
+// waits for nobody: others leave the loop after this one. It reports whether there
+// is anybody left to relay for.
 func (r *relay) resume(e *eased) bool {
 	r.upMu.Lock()
 	defer r.upMu.Unlock()
@@ -339,6 +339,7 @@ func (r *relay) pumpDown() (easy bool) {
 		r.fromBrowser = nil
 		r.told(first, true, false)
 	}
+	r.sent(r.down.catchUp())
 	leaving := false // the browser finishes its frame
 	for !leaving || !r.down.between() {
 		buf, data, err := in.read()

@@ -3,6 +3,8 @@ package cdpproxy_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +142,72 @@ func TestToldSoon(t *testing.T) {
 	t.Logf("told after %v", best)
 	if best > 100*time.Millisecond {
 		t.Errorf("told after %v at best, want at most 100 ms", best)
+	}
+}
+
+// smallListener's connections take little at once.
+type smallListener struct{ *net.TCPListener }
+
+func (l smallListener) Accept() (net.Conn, error) {
+	conn, err := l.AcceptTCP()
+	if err != nil {
+		return nil, err
+	}
+	return conn, conn.SetWriteBuffer(4096)
+}
+
+// TestToldBesideStalled: clients that do not read, each of which is waited for
+// when its relay leaves the loop, keep nobody else waiting.
+func TestToldBesideStalled(t *testing.T) {
+	const stalled = 100
+	var said counter
+	first, speak := make(chan struct{}), make(chan struct{})
+	fake := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
+		select {
+		case first <- struct{}{}: // the good one's
+		case <-speak:
+			conn.Write(frame(100_000, 'x'))
+			said.add()
+		}
+		io.Copy(io.Discard, conn)
+	})
+	src := newSource(fake.url())
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	p := cdpproxy.New(src, nil)
+	served := make(chan error, 1)
+	go func() { served <- p.Serve(smallListener{ln.(*net.TCPListener)}) }()
+	defer func() {
+		p.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}()
+	good := dial(t, addr, "/devtools/browser/x")
+	<-first
+	for range stalled {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.(*net.TCPConn).SetReadBuffer(4096)
+		upgradeOn(t, conn, addr, "/devtools/browser/x", "", "")
+	}
+	close(speak)
+	said.until(t, stalled)
+	start := time.Now()
+	src.set("next", "ws://127.0.0.1:9/devtools/browser/next")
+	if _, _, err := good.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
+		t.Fatalf("got %v, want close 1012", err)
+	}
+	took := time.Since(start)
+	t.Logf("beside %d clients that do not read, told after %v", stalled, took)
+	if took > 250*time.Millisecond { // one after the other they are waited for 2 s
+		t.Errorf("told after %v", took)
 	}
 }
 

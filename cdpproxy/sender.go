@@ -29,7 +29,7 @@ type sender struct {
 	conn  *net.TCPConn // nil while the loop has the relay
 	try   *tryWriter   // to conn
 	eased *eased       // while the loop has the relay
-	held  []byte       // what could not be sent at once there
+	held  []byte       // what could not be sent at once there, and goes before all else
 	limit int
 
 	waited time.Duration // in send, since the browser had nothing more to say
@@ -46,6 +46,9 @@ type sender struct {
 func (s *sender) send(b []byte) error {
 	if s.eased != nil {
 		return s.sendEased(b)
+	}
+	if err := s.catchUp(); err != nil {
+		return err
 	}
 	if queued, err := s.enqueue(b, false, s.limit); queued || err != nil {
 		s.easy = 0
@@ -78,6 +81,16 @@ func (s *sender) send(b []byte) error {
 		return err
 	}
 	return s.conn.SetWriteDeadline(time.Time{})
+}
+
+// catchUp sends what is held, once the relay has left the loop.
+func (s *sender) catchUp() error {
+	held := s.held
+	s.held = nil
+	if len(held) == 0 {
+		return nil
+	}
+	return s.send(held)
 }
 
 // sendEased sends what the client takes at once; the rest is held until the
