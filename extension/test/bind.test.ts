@@ -166,6 +166,34 @@ test("a stopped window is not taken for dead", async () => {
   expect((await serve(testCommands, around)).address).toContain("-2.sock");
 });
 
+test("a window that was taken for dead leaves the name to the next one", async () => {
+  const around = await surroundings();
+  const [first, next] = [createServer(), createServer()];
+  onTestFinished(() => [first, next].forEach((server) => void server.close()));
+  const { address, release } = await bind(first, key, around);
+  renameSync(address, `${address}.kept`); // keeps its inode from being used again
+  expect((await bind(next, key, around)).address).toBe(address);
+  await release();
+  expect(lstatSync(address).isSocket()).toBe(true);
+});
+
+test("a directory that is another user's, and a link or a file in its place, are refused, not used", async () => {
+  const around = await surroundings();
+  const dir = directory(around);
+  const served = (uid = around.uid) => serve(testCommands, { ...around, uid });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  await expect(served(around.uid + 1)).rejects.toThrow(`belongs to user ${around.uid}`);
+  expect(readdirSync(dir)).toEqual([]);
+  renameSync(dir, `${dir}-elsewhere`);
+  symlinkSync(`${dir}-elsewhere`, dir);
+  await expect(served()).rejects.toThrow("not a directory");
+  expect(readdirSync(dir)).toEqual([]);
+  unlinkSync(dir);
+  writeFileSync(dir, "mine");
+  await expect(served()).rejects.toThrow(dir);
+  expect(readFileSync(dir, "utf8")).toBe("mine");
+});
+
 test("a directory that others may enter is refused, not used", async () => {
   const around = await surroundings();
   const dir = directory(around);
@@ -252,6 +280,16 @@ test.concurrent.each([
   const { dir, path } = await leaveLock(text, age);
   await expect(locked(dir, async () => "done")).rejects.toThrow(path);
   expect(readFileSync(path, "utf8")).toBe(text);
+});
+
+test("a lock that was broken meanwhile is not the first owner's to remove", async () => {
+  const dir = await temporaryFolder();
+  const path = join(dir, ".lock");
+  await locked(dir, async () => {
+    unlinkSync(path);
+    writeFileSync(path, "the second owner's");
+  });
+  expect(readFileSync(path, "utf8")).toBe("the second owner's");
 });
 
 test("fifty windows that bind and close at once: each is reachable, and nothing stays", async () => {

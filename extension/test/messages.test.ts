@@ -63,7 +63,7 @@ describe("invalid messages", () => {
     if (expected.data) expect(data).toMatchObject(expected.data);
     if (expected.closes) {
       await client.end();
-      expect(client.lines.at(-1)).toMatchObject({ type: "bye" });
+      expect(client.lines.at(-1)).toMatchObject({ type: "bye", payload: { reason: expected.code } });
     } else {
       expect((await client.ask("cancel", { id: "none" })).payload).toEqual({ cancelled: false });
     }

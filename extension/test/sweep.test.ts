@@ -1,8 +1,11 @@
 // What a window removes when it starts: the dead, and nothing else.
-import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { directory } from "../src/core/address";
+import { expect, onTestFinished, test } from "vitest";
+import { directory, isName } from "../src/core/address";
+import { connectError } from "../src/core/bind";
+import { removeSeen } from "../src/core/file";
 import { silent } from "../src/core/log";
 import { sweep } from "../src/core/sweep";
 import { deadSocket, stoppedSocket } from "./support/sockets";
@@ -67,16 +70,37 @@ test("a hundred dead windows are removed, in batches; none after the sweep is gi
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test("two sweeps and a window that binds at once: the window stays", async () => {
+test("a sweeper that was stopped between looking and deleting puts back what has the name by then", async () => {
+  const dir = await temporaryFolder();
+  const path = join(dir, name(1));
+  await deadSocket(path);
+  const seen = lstatSync(path, { bigint: true });
+  renameSync(path, `${path}.kept`); // keeps its inode from being used again
+  const live = createServer((socket) => socket.end());
+  onTestFinished(() => void live.close());
+  await new Promise<void>((resolve) => live.listen(path, resolve));
+  await removeSeen(path, seen);
+  expect(await connectError(path)).toBe("");
+  expect(readdirSync(dir).sort()).toEqual([name(1), `${name(1)}.kept`]);
+});
+
+test("two sweeps and a window that binds at once, twenty times: the window stays", async () => {
   const around = await surroundings();
   const dir = directory(around);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  await deadSocket(join(dir, "ipc-0123456789abcdef.sock"), ...[1, 2, 3].map((i) => join(dir, name(i))));
-  const [{ address, dial }] = await Promise.all([
-    serve(testCommands, around),
-    sweep(dir, uid, never),
-    sweep(dir, uid, never),
-  ]);
-  expect(address).toBe(join(dir, "ipc-0123456789abcdef.sock"));
-  expect((await (await dial()).ask("ping")).success).toBe(true);
+  const own = join(dir, "ipc-0123456789abcdef.sock");
+  for (let round = 0; round < 20; round++) {
+    await deadSocket(own, ...[1, 2, 3].map((i) => join(dir, name(i))));
+    const [{ server, address, dial }] = await Promise.all([
+      serve(testCommands, around),
+      sweep(dir, uid, never),
+      sweep(dir, uid, never),
+    ]);
+    expect(address).toBe(own);
+    const client = await dial();
+    expect((await client.ask("ping")).success).toBe(true);
+    client.close();
+    await server.close();
+    expect(readdirSync(dir).filter(isName)).toEqual([]);
+  }
 });
