@@ -31,6 +31,7 @@ type Watcher struct {
 	dial    DialOptions
 	log     *slog.Logger
 	needs   chan chan<- reply // a call that needs the window now
+	wake    chan struct{}     // holds one token when the pause is to end
 	ctx     context.Context
 	cancel  context.CancelFunc
 	ended   chan struct{}
@@ -41,7 +42,16 @@ type Watcher struct {
 	mu       sync.Mutex
 	snapshot Snapshot
 	changed  chan struct{} // closed at the next change
+	attempt  *attempt      // that is under way or about to be; nil while connected, and in a pause
 }
+
+// attempt is one dial, from the moment when it is wanted.
+type attempt struct {
+	began time.Time
+	ended chan struct{}
+}
+
+func newAttempt() *attempt { return &attempt{time.Now(), make(chan struct{})} }
 
 type reply struct {
 	client *Client
@@ -50,7 +60,10 @@ type reply struct {
 
 // Watch begins to watch the window at an address, which need not be there yet.
 func Watch(a Address, o *WatchOptions) *Watcher {
-	w := &Watcher{address: a, needs: make(chan chan<- reply), ended: make(chan struct{}), changed: make(chan struct{})}
+	w := &Watcher{
+		address: a, needs: make(chan chan<- reply), wake: make(chan struct{}, 1),
+		ended: make(chan struct{}), changed: make(chan struct{}), attempt: newAttempt(),
+	}
 	if o != nil {
 		w.dial = o.Dial
 	}
@@ -93,6 +106,48 @@ func (w *Watcher) Client(ctx context.Context) (*Client, error) {
 	}
 }
 
+// Retry has a window that is not connected dialed now, whatever pause is on, and
+// does not wait for it. The channel is closed when that attempt has ended, and the
+// snapshot tells what came of it; it may be one that began before. Of a window that
+// is connected there is none to wait for: the channel is closed.
+func (w *Watcher) Retry() (ended <-chan struct{}, began time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.attempt
+	if a == nil {
+		a = newAttempt()
+		if w.snapshot.Connected || w.ctx.Err() != nil {
+			close(a.ended)
+			return a.ended, a.began
+		}
+		w.attempt = a
+		select {
+		case w.wake <- struct{}{}:
+		default: // it has a token from before
+		}
+	}
+	return a.ended, a.began
+}
+
+// begin makes sure that there is an attempt.
+func (w *Watcher) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.attempt == nil {
+		w.attempt = newAttempt()
+	}
+}
+
+// end ends the attempt, if there is one.
+func (w *Watcher) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.attempt != nil {
+		close(w.attempt.ended)
+		w.attempt = nil
+	}
+}
+
 // Close ends the watcher and its connection, and waits for both.
 func (w *Watcher) Close() error {
 	w.cancel()
@@ -103,21 +158,25 @@ func (w *Watcher) Close() error {
 // run is owned by the watcher and ends with its context.
 func (w *Watcher) run() {
 	defer close(w.ended)
+	defer w.end()
 	var pauses backoff
 	var waiting []chan<- reply
 	for w.ctx.Err() == nil {
+		w.begin()
 		c, events, err := w.open()
 		for _, answer := range waiting {
 			answer <- reply{c, err}
 		}
 		waiting = nil
 		if err == nil {
+			w.end()
 			pauses.reset()
 			w.follow(c, events)
 			c.Close()
 			err = c.Err()
 		}
 		w.change(func(s *Snapshot) { s.Connected, s.Err = false, err })
+		w.end()
 		w.log.Debug("window is not connected", "address", w.address, "error", err)
 		waiting = w.pause(pauses.next())
 	}
@@ -131,6 +190,7 @@ func (w *Watcher) pause(d time.Duration) (waiting []chan<- reply) {
 	select {
 	case answer := <-w.needs:
 		waiting = append(waiting, answer)
+	case <-w.wake:
 	case <-timer.C:
 	case <-w.ctx.Done():
 	}

@@ -71,6 +71,13 @@ func (c *tee) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
+// dialed tells when it was, since set.
+func (p *pipeWindow) dialed() []time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.attempts)
+}
+
 func watchPipe(p *pipeWindow) *Watcher {
 	return Watch("pipe", &WatchOptions{Dial: DialOptions{connect: p.connect}})
 }
@@ -84,9 +91,7 @@ func TestWatcherPauses(t *testing.T) {
 		defer w.Close()
 		time.Sleep(3 * time.Minute) // of the bubble's time
 		synctest.Wait()
-		p.mu.Lock()
-		attempts := slices.Clone(p.attempts)
-		p.mu.Unlock()
+		attempts := p.dialed()
 		if len(attempts) < 8 || !attempts[0].Equal(start) {
 			t.Fatalf("attempts: %v", attempts)
 		}
@@ -131,6 +136,63 @@ func TestWatcherDialsAtOnceWhenNeeded(t *testing.T) {
 			t.Errorf("after Close: %v", err)
 		}
 		p.server.owned.Wait()
+	})
+}
+
+// TestRetry: who has a window dialed now does so once, shares an attempt that is
+// under way, and learns when it has ended.
+func TestRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipeWindow(t)
+		p.set(true)
+		w := watchPipe(p)
+		defer w.Close()
+		time.Sleep(time.Minute) // the next pause is of 30 s
+		synctest.Wait()
+		p.set(true)
+		start := time.Now()
+		first, _ := w.Retry()
+		second, began := w.Retry()
+		<-first
+		<-second
+		if !began.Equal(start) || !time.Now().Equal(start) || len(p.dialed()) != 1 {
+			t.Errorf("the attempt began at %v of %v: %v", began, start, p.dialed())
+		}
+		if s, _ := w.Snapshot(); s.Connected || s.Err == nil {
+			t.Errorf("the snapshot is %+v", s)
+		}
+		p.set(false)
+		ended, _ := w.Retry()
+		<-ended
+		if s, _ := w.Snapshot(); !s.Connected || !time.Now().Equal(start) {
+			t.Errorf("after %v: %+v", time.Since(start), s)
+		}
+		ended, _ = w.Retry()
+		<-ended
+		synctest.Wait()
+		if n := len(p.dialed()); n != 1 {
+			t.Errorf("a window that is connected was dialed: %d times", n)
+		}
+		w.Close()
+		p.server.owned.Wait()
+	})
+}
+
+// TestClosedWatcherDialsNobody: what nobody needs is not dialed.
+func TestClosedWatcherDialsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipeWindow(t)
+		p.set(true)
+		w := watchPipe(p)
+		time.Sleep(10 * time.Second)
+		w.Close()
+		p.set(true)
+		ended, _ := w.Retry()
+		<-ended
+		time.Sleep(10 * time.Minute)
+		if dialed := p.dialed(); len(dialed) != 0 {
+			t.Errorf("dialed at %v", dialed)
+		}
 	})
 }
 
@@ -188,9 +250,7 @@ func TestWatcherForgetsPausesOnSuccess(t *testing.T) {
 		start := time.Now()
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		p.mu.Lock()
-		attempts := slices.Clone(p.attempts)
-		p.mu.Unlock()
+		attempts := p.dialed()
 		if len(attempts) < 2 || attempts[0].Sub(start) > 1200*time.Millisecond {
 			t.Errorf("lost at %v, dialed again at %v", start, attempts)
 		}

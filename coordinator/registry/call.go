@@ -32,7 +32,7 @@ func (r *Registry) Call(ctx context.Context, window Window, command string, arg,
 	r.mu.Lock()
 	e := r.entries[window.Address]
 	r.mu.Unlock()
-	if e == nil || e.watcher == nil {
+	if e == nil {
 		return fmt.Errorf("%s has closed", window.Label())
 	}
 	client, err := e.watcher.Client(ctx)

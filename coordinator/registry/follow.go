@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"sync"
 	"syscall"
 
 	"browser-coordinator/vscodeipc"
@@ -12,10 +11,9 @@ import (
 
 // entry is one address that is there.
 type entry struct {
-	settled chan struct{} // closed when the first dial has ended
-	window  *Window       // nil while there is no connection
 	watcher *vscodeipc.Watcher
-	reason  string // why there is none; empty while it is not known
+	window  *Window // nil while there is no connection
+	reason  string  // why there is none; empty while it is not known
 	// presented is the browser that stands for the window's pages, if it has a
 	// need of one.
 	presented *presented
@@ -24,32 +22,33 @@ type entry struct {
 // follow keeps what is known of one address until no window is there any more.
 func (r *Registry) follow(a vscodeipc.Address, e *entry) {
 	defer r.running.Done()
-	settle := sync.OnceFunc(func() { close(e.settled) })
-	defer settle()
-	watcher := vscodeipc.Watch(a, &vscodeipc.WatchOptions{Dial: r.dial()})
-	defer watcher.Close()
-	r.mu.Lock()
-	e.watcher = watcher
-	r.mu.Unlock()
+	defer e.watcher.Close()
 	for {
-		now, changed := watcher.Snapshot()
-		switch {
-		case now.Connected:
-			w := windowOf(a, now.Hello, now.State)
-			r.set(e, &w, "")
-			settle()
-		case now.Err != nil && !present(a, now.Err):
-			r.forget(a)
+		changed, there := r.note(a, e)
+		if !there {
 			return
-		case now.Err != nil:
-			r.set(e, nil, now.Err.Error())
-			settle()
 		}
 		select {
 		case <-changed:
 		case <-r.ctx.Done():
-			r.forget(a)
+			r.forget(a, e)
 			return
+		}
+	}
+}
+
+// note takes over what the watcher knows, and reports whether a window may be
+// there, and a channel that is closed when the watcher knows more.
+func (r *Registry) note(a vscodeipc.Address, e *entry) (changed <-chan struct{}, there bool) {
+	for {
+		now, changed := e.watcher.Snapshot()
+		lost := !now.Connected && now.Err != nil
+		if lost && !present(a, now.Err) {
+			r.forget(a, e)
+			return nil, false
+		}
+		if there, latest := r.set(a, e, now, changed); latest {
+			return changed, there
 		}
 	}
 }
@@ -63,20 +62,40 @@ func present(a vscodeipc.Address, err error) bool {
 	return slices.Contains(addresses, a)
 }
 
-func (r *Registry) set(e *entry, w *Window, reason string) {
+// set notes what a watcher knew; not when it knows more by now.
+func (r *Registry) set(a vscodeipc.Address, e *entry, known vscodeipc.Snapshot, changed <-chan struct{}) (there, latest bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.entries[a] != e {
+		return false, true
+	}
+	if _, now := e.watcher.Snapshot(); now != changed {
+		return true, false
+	}
+	var w *Window
+	switch {
+	case known.Connected:
+		e.reason = ""
+		found := windowOf(a, known.Hello, known.State)
+		w = &found
+	case known.Err != nil:
+		e.reason = known.Err.Error()
+	default:
+		return true, true // the first attempt is under way
+	}
 	r.present(e, w)
-	e.window, e.reason = w, reason
+	e.window = w
 	r.notify()
+	return true, true
 }
 
-func (r *Registry) forget(a vscodeipc.Address) {
+func (r *Registry) forget(a vscodeipc.Address, e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.entries[a]; e != nil {
-		r.present(e, nil)
+	if r.entries[a] != e {
+		return
 	}
+	r.present(e, nil)
 	delete(r.entries, a)
 	r.notify()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"time"
 
 	"browser-coordinator/vscodeipc"
 )
@@ -19,9 +18,6 @@ type Options struct {
 	// Logger: nil discards.
 	Logger *slog.Logger
 }
-
-// patience bounds how long List waits for windows that do not answer.
-const patience = 2 * time.Second
 
 // Registry knows the windows that live now. Its methods may be called from any
 // goroutine.
@@ -77,17 +73,12 @@ func (r *Registry) Changed() <-chan struct{} {
 	return r.changed
 }
 
-// List returns the windows that are there now. It looks for new ones, and waits
-// for those that have not answered yet, up to 2 s.
+// List returns the windows that are there now. It looks for new ones, asks those
+// again that could not be reached, and waits for their answers, up to 2 s.
 func (r *Registry) List(ctx context.Context) (Listing, error) {
-	r.scan()
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for _, settled := range r.unsettled() {
-		select {
-		case <-settled:
-		case <-waiting.Done():
-		}
+	for _, asked := range r.scan() {
+		asked.await(ctx)
+		r.note(asked.address, asked.entry)
 	}
 	if err := ctx.Err(); err != nil {
 		return Listing{}, err
@@ -103,16 +94,6 @@ func (r *Registry) Resolve(ctx context.Context, want Want) (Window, []Candidate,
 		return Window{}, nil, err
 	}
 	return choose(listing.Windows, listing.Unreachable, want)
-}
-
-func (r *Registry) unsettled() []<-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var all []<-chan struct{}
-	for _, e := range r.entries {
-		all = append(all, e.settled)
-	}
-	return all
 }
 
 func (r *Registry) listing() Listing {
@@ -144,9 +125,10 @@ func (r *Registry) watchDirs(dirs *vscodeipc.DirWatcher) {
 	}
 }
 
-// scan begins to follow the addresses that are new. One that is gone ends by
-// itself: its connection does.
-func (r *Registry) scan() {
+// scan begins to follow the addresses that are new, and has those dialed at once
+// that could not be reached: another window may have the name now. It returns both.
+// One that is gone ends by itself: its connection does.
+func (r *Registry) scan() (dialed []asked) {
 	addresses, err := vscodeipc.List()
 	if err != nil {
 		r.log.Warn("some directories of sockets could not be read", "error", err)
@@ -154,16 +136,21 @@ func (r *Registry) scan() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ctx.Err() != nil {
-		return
+		return nil
 	}
 	for _, a := range addresses {
-		if r.entries[a] == nil {
-			e := &entry{settled: make(chan struct{})}
+		e := r.entries[a]
+		if e == nil {
+			e = &entry{watcher: vscodeipc.Watch(a, &vscodeipc.WatchOptions{Dial: r.dial()})}
 			r.entries[a] = e
 			r.running.Add(1)
 			go r.follow(a, e)
 		}
+		if e.window == nil {
+			dialed = append(dialed, e.ask(a))
+		}
 	}
+	return dialed
 }
 
 // sweep deletes the sockets of windows that died without a goodbye.

@@ -91,6 +91,70 @@ func TestWindowsComeAndGo(t *testing.T) {
 	})
 }
 
+// TestNameTakenByAWindow: what could not be talked to gives way to a window of the
+// same name. A call sees that at once, whatever was tried before, and so does who
+// only waits for changes.
+func TestNameTakenByAWindow(t *testing.T) {
+	private(t)
+	root := tree(t, "shop", "api")
+	r := open(t)
+	for _, called := range []bool{true, false} {
+		folder := filepath.Join(root, map[bool]string{true: "shop", false: "api"}[called])
+		path := addressOf(t, folder)
+		l, err := net.Listen("unix", path+".new")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.(*net.UnixListener).SetUnlinkOnClose(false)
+		if err := os.Rename(path+".new", path); err != nil { // refuses nobody, from its first moment
+			t.Fatal(err)
+		}
+		dials := make(chan struct{}, 10)
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				conn.Write([]byte("who are you?\n"))
+				conn.Close()
+				dials <- struct{}{}
+			}
+		}()
+		eventually(t, r, "it cannot be talked to", func(l Listing) bool { return len(l.Unreachable) == 1 })
+		if !called {
+			<-dials
+			<-dials // the next pause is of 2 s
+		}
+		l.Close() // it is dead: a window takes its name
+		s := serve(t, folder)
+		if string(s.Address()) != path {
+			t.Fatalf("the window listens at %s, not at %s", s.Address(), path)
+		}
+		if called {
+			if w, _, err := r.Resolve(t.Context(), Want{Dir: folder}); err != nil || w.Address != s.Address() {
+				t.Errorf("Resolve gives %+v, %v", w, err)
+			}
+			continue
+		}
+		start := time.Now()
+		eventually(t, r, "the window is there", func(l Listing) bool { return len(l.Unreachable) == 0 && len(l.Windows) == 2 })
+		if took := time.Since(start); took > 1500*time.Millisecond {
+			t.Errorf("it was found after %v, by trying again", took)
+		}
+	}
+}
+
+// addressOf gives the address that a window of the folder takes first.
+func addressOf(t *testing.T, folder string) string {
+	t.Helper()
+	s := serve(t, folder)
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return string(s.Address())
+}
+
 func TestSourceFollowsTheBrowser(t *testing.T) {
 	private(t)
 	shop := filepath.Join(tree(t, "shop"), "shop")
