@@ -24,6 +24,10 @@ func TestNameTakenAway(t *testing.T) {
 	}{
 		"deleted": {func(_ *testing.T, path string) error { return os.Remove(path) }, true},
 		"renamed": {func(_ *testing.T, path string) error { return os.Rename(path, path+".away") }, true},
+		"with its directory": {func(_ *testing.T, path string) error {
+			os.RemoveAll(filepath.Dir(path)) // it fails where the window has a new socket there already
+			return nil
+		}, true},
 		"replaced by a file": {func(_ *testing.T, path string) error {
 			return errors.Join(os.WriteFile(path+".new", []byte("precious"), 0o600), os.Rename(path+".new", path))
 		}, false},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -266,6 +267,55 @@ func TestNothingIsDoneAfterTheGoodbye(t *testing.T) {
 	closeServer(t, s) // waits for what runs
 	if n := called.Load(); n > 0 {
 		t.Errorf("%d calls were carried out", n)
+	}
+}
+
+// TestWindowsTellNothingOfEachOther: whatever a window is asked, also in ways that
+// go wrong, it says nothing of another that runs beside it.
+func TestWindowsTellNothingOfEachOther(t *testing.T) {
+	const secret = "5ec7e7"
+	folder := home(t)
+	other := t.TempDir() + "/" + secret
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	echo := func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil }
+	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]vscodeipc.Handler{"echo": echo}})
+	beside := serve(t, vscodeipc.ServerOptions{
+		Workspace: other, Folders: []string{other}, Commands: map[string]vscodeipc.Handler{"echo-" + secret: echo}, Events: []string{secret},
+	})
+	setState(t, beside, vscodeipc.State{Browser: &vscodeipc.Browser{URL: "ws://127.0.0.1:1/devtools/browser/" + secret, Product: "Chrome/1", Via: "launched"}})
+	if _, err := dial(t, beside.Address()).State(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	conn := dialRaw(t, s.Address())
+	for _, line := range []string{
+		`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[2,1]}}`,
+		`{"id":2,"type":"listen","version":2,"payload":{"events":["state"],"resume":{"session":"` + beside.Session() + `","seq":0}}}`,
+		`{"id":3,"type":"listen","version":2,"payload":{"events":["nothing"]}}`,
+		`{"id":4,"type":"state","version":2}`,
+		`{"id":5,"type":"call","version":2,"payload":{"command":"nothing"}}`,
+		`{"id":6,"type":"nothing","version":2}`,
+		`{"id":7,"type":"ping","version":99}`,
+		`nothing`,
+	} {
+		conn.say("%s", line)
+	}
+	setState(t, s, numbered(2))
+	setState(t, beside, numbered(3))
+	conn.say(`{"id":"last","type":"ping","version":2}`)
+	for {
+		line, err := conn.lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, secret) || strings.Contains(line, beside.Session()) || strings.Contains(line, string(beside.Address())) {
+			t.Errorf("it tells of the other: %s", line)
+		}
+		if strings.Contains(line, `"id":"last"`) {
+			return
+		}
 	}
 }
 

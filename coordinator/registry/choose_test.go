@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"browser-coordinator/vscodeipc"
 )
 
@@ -107,5 +109,48 @@ func TestResolve(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReasons: whoever gets no window, or cannot tell which, reads why of each.
+func TestReasons(t *testing.T) {
+	root := tree(t, "shop", "api", "elsewhere")
+	at := func(p string) string { return filepath.Join(root, p) }
+	shop, twin, api, empty := window("1", at("shop")), window("2", at("shop")), window("3", at("api")), window("4", "")
+	hangs := []Unreachable{{"5", "it took the connection but did not answer in time"}}
+	for _, c := range []struct {
+		name    string
+		windows []Window
+		want    Want
+		message string
+	}{
+		{"none fits", []Window{shop, empty}, Want{Dir: at("elsewhere")}, `no window fits the working directory ROOT/elsewhere
+- ROOT/shop: none of its folders contains it
+- a window without a folder (pid 0): it has no folder open
+- 5: it took the connection but did not answer in time
+Open the folder in VS Code, or name the folder of one of these windows.`},
+		{"several fit", []Window{shop, twin, api}, Want{Dir: at("shop")}, `several windows fit the working directory ROOT/shop
+- ROOT/shop at 1: it fits as well as another
+- ROOT/shop at 2: it fits as well as another
+- ROOT/api: another window fits better
+- 5: it took the connection but did not answer in time
+Say which one is meant: give its folder, or its address where two share a folder.`},
+		{"none is open", nil, Want{Roots: []string{at("api")}, Dir: at("shop")}, `no window is open (looked for the host's roots ROOT/api or the working directory ROOT/shop)
+- 5: it took the connection but did not answer in time
+Open the folder in VS Code with the Browser Coordinator extension, or run ` + "`coordinator window --workspace DIR`."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := choose(c.windows, hangs, c.want)
+			if err == nil {
+				t.Fatal("a window was chosen")
+			}
+			if diff := cmp.Diff(c.message, strings.ReplaceAll(err.Error(), root, "ROOT")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	_, candidates, err := choose([]Window{shop, api}, hangs, Want{Dir: at("api")})
+	if err != nil || candidates[1].Why != "chosen for the working directory "+at("api") {
+		t.Errorf("chosen: %+v, %v", candidates, err)
 	}
 }
