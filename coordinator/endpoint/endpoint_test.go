@@ -2,9 +2,12 @@ package endpoint_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -27,8 +30,43 @@ type none struct{}
 
 func (none) Browser() (*cdpproxy.Browser, <-chan struct{}) { return nil, nil }
 
-func options(name string) *endpoint.Options {
-	return &endpoint.Options{Proxy: cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "this is " + name}}
+// options have serving called whenever the endpoint is served with them.
+func options(name string, serving func()) *endpoint.Options {
+	return &endpoint.Options{
+		Proxy:  cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "this is " + name},
+		Logger: slog.New(&listener{serving: serving}),
+	}
+}
+
+// listener hears of it from the log.
+type listener struct {
+	slog.Handler
+	serving func()
+}
+
+// turns are told by those who begin to serve.
+type turns chan struct{}
+
+func newTurns() turns { return make(turns, 100) }
+
+func (c turns) begin() { c <- struct{}{} }
+
+func (c turns) await(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(5 * time.Second):
+		t.Fatal("nobody serves the endpoint")
+	}
+}
+
+func (*listener) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *listener) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "serving the endpoint" {
+		l.serving()
+	}
+	return nil
 }
 
 func TestMain(m *testing.M) {
@@ -41,7 +79,7 @@ func TestMain(m *testing.M) {
 
 // child serves the endpoint in a process of its own until stdin ends.
 func child(name string) {
-	e, err := endpoint.Serve(context.Background(), hash, none{}, options(name))
+	e, err := endpoint.Serve(context.Background(), hash, none{}, options(name, func() { fmt.Println("serving") }))
 	if err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
@@ -57,7 +95,18 @@ type process struct {
 	says  string
 }
 
-func start(t *testing.T, name string) *process {
+func listen(lines *bufio.Scanner, serving turns, says chan<- string) {
+	defer close(says)
+	for lines.Scan() {
+		if lines.Text() == "serving" {
+			serving.begin()
+		} else {
+			says <- lines.Text()
+		}
+	}
+}
+
+func start(t *testing.T, name string, serving turns) *process {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -78,11 +127,11 @@ func start(t *testing.T, name string) *process {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 	})
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatalf("%s said nothing: %v", name, err)
+	says := make(chan string, 1)
+	go listen(bufio.NewScanner(stdout), serving, says)
+	if p.says = <-says; p.says == "" {
+		t.Fatalf("%s said nothing", name)
 	}
-	p.says = strings.TrimSpace(line)
 	return p
 }
 
@@ -93,11 +142,11 @@ func state(t *testing.T) string {
 	return filepath.Join(dir, "browser-coordinator-mcp")
 }
 
-func serve(t *testing.T, hash, name string) *endpoint.Endpoint {
+func serve(t *testing.T, hash, name string, serving turns) *endpoint.Endpoint {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	e, err := endpoint.Serve(ctx, hash, none{}, options(name))
+	e, err := endpoint.Serve(ctx, hash, none{}, options(name, serving.begin))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,24 +163,20 @@ func closeEndpoint(t *testing.T, e *endpoint.Endpoint) {
 	}
 }
 
-// who asks the endpoint until someone answers, and returns the answer.
+// who asks the endpoint, and returns the answer.
 func who(t *testing.T, url string) string {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		res, err := client.Get(url + "/json/version")
-		if err == nil {
-			defer res.Body.Close()
-			body, err := io.ReadAll(res.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return string(body)
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nobody serves %s: %v", url, err)
-		}
+	res, err := client.Get(url + "/json/version")
+	if err != nil {
+		t.Fatalf("nobody serves %s: %v", url, err)
 	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }
 
 func TestAddress(t *testing.T) {
@@ -146,7 +191,7 @@ func TestAddress(t *testing.T) {
 	if addr.Port < endpoint.FirstPort || addr.Port >= endpoint.FirstPort+endpoint.Ports || addr.URL != "http://127.0.0.1:"+strconv.Itoa(addr.Port) {
 		t.Errorf("address %+v", addr)
 	}
-	e := serve(t, hash, "A")
+	e := serve(t, hash, "A", newTurns())
 	if !e.Owner() || e.URL() != addr.URL {
 		t.Errorf("served at %s (owner %v), want %s", e.URL(), e.Owner(), addr.URL)
 	}
@@ -178,12 +223,14 @@ func TestAddress(t *testing.T) {
 // TestOwnerKilled: three coordinators; the owner dies without a word.
 func TestOwnerKilled(t *testing.T) {
 	state(t)
-	owner := start(t, "owner")
+	serving := newTurns()
+	owner := start(t, "owner", serving)
+	serving.await(t)
 	url, isOwner, _ := strings.Cut(owner.says, " ")
 	if isOwner != "true" {
 		t.Fatalf("the first coordinator is not the owner: %s", owner.says)
 	}
-	a, b := start(t, "other"), start(t, "other")
+	a, b := start(t, "other", serving), start(t, "other", serving)
 	for _, p := range []*process{a, b} {
 		if p.says != url+" false" {
 			t.Errorf("standing by, a coordinator says %q, want %q", p.says, url+" false")
@@ -197,6 +244,7 @@ func TestOwnerKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner.cmd.Wait()
+	serving.await(t)
 	if got := who(t, url); !strings.Contains(got, "this is other") {
 		t.Errorf("after: %s", got)
 	}
@@ -210,12 +258,15 @@ func TestOwnerKilled(t *testing.T) {
 // TestHandOver: the owner leaves in good order.
 func TestHandOver(t *testing.T) {
 	state(t)
-	a := serve(t, hash, "A")
-	b := serve(t, hash, "B")
+	serving := newTurns()
+	a := serve(t, hash, "A", serving)
+	serving.await(t)
+	b := serve(t, hash, "B", serving)
 	if !a.Owner() || b.Owner() || a.URL() != b.URL() {
 		t.Fatalf("A: %v %s, B: %v %s", a.Owner(), a.URL(), b.Owner(), b.URL())
 	}
 	closeEndpoint(t, a)
+	serving.await(t)
 	if got := who(t, b.URL()); !strings.Contains(got, "this is B") {
 		t.Errorf("after A left: %s", got)
 	}
@@ -236,7 +287,7 @@ func TestTakenPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stranger.Close()
-	e := serve(t, hash, "A")
+	e := serve(t, hash, "A", newTurns())
 	if e.URL() == before.URL || !e.Owner() {
 		t.Fatalf("serves %s, owner %v", e.URL(), e.Owner())
 	}
@@ -256,8 +307,12 @@ func TestTakenPort(t *testing.T) {
 // TestCollision: two windows whose hashes give the same port.
 func TestCollision(t *testing.T) {
 	state(t)
-	// The same remainder by Ports, the same step.
-	one, two := "0000000000000007", fmt.Sprintf("%016x", 7+endpoint.Ports)
+	// The same first port and the same step. Elsewhere each time: tests of another
+	// checkout may run.
+	const step = 1233
+	low := rand.Uint64N(1 << 31)
+	first := (step<<32 + low) % endpoint.Ports
+	one, two := fmt.Sprintf("%016x", step<<32+low), fmt.Sprintf("%016x", step<<32+low+endpoint.Ports)
 	a, err := endpoint.Address(one)
 	if err != nil {
 		t.Fatal(err)
@@ -266,14 +321,17 @@ func TestCollision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Port == b.Port {
-		t.Fatalf("both windows have port %d", a.Port)
+	if want := endpoint.FirstPort + int(first); a.Port != want {
+		t.Errorf("one has port %d, want the first of its sequence, %d", a.Port, want)
+	}
+	if want := endpoint.FirstPort + int((first+step)%endpoint.Ports); b.Port != want {
+		t.Errorf("two has port %d, want the second of its sequence, %d", b.Port, want)
 	}
 	if a.TokenURL[strings.LastIndexByte(a.TokenURL, '/'):] == b.TokenURL[strings.LastIndexByte(b.TokenURL, '/'):] {
 		t.Error("both windows have the same token")
 	}
-	serve(t, one, "one")
-	serve(t, two, "two")
+	serve(t, one, "one", newTurns())
+	serve(t, two, "two", newTurns())
 	if got := who(t, a.URL); !strings.Contains(got, "this is one") {
 		t.Errorf("one: %s", got)
 	}
@@ -292,9 +350,10 @@ func TestManyAtOnce(t *testing.T) {
 		err error
 	}
 	results := make(chan result, count)
+	serving := newTurns()
 	for i := range count {
 		go func() {
-			e, err := endpoint.Serve(context.Background(), hash, none{}, options(fmt.Sprint("number ", i)))
+			e, err := endpoint.Serve(context.Background(), hash, none{}, options(fmt.Sprint("number ", i), serving.begin))
 			results <- result{e, err}
 		}()
 	}
@@ -310,6 +369,7 @@ func TestManyAtOnce(t *testing.T) {
 	url := all[0].URL()
 	seen := make(map[string]bool)
 	for len(all) > 0 {
+		serving.await(t)
 		answer := who(t, url)
 		if seen[answer] {
 			t.Errorf("%q answers again after it has left", answer)
@@ -340,6 +400,80 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestTornFiles: whatever a disk leaves behind of what is remembered, the window
+// has its port again, and a token.
+func TestTornFiles(t *testing.T) {
+	dir := state(t)
+	hash := fmt.Sprintf("%016x", rand.Uint64())
+	before, err := endpoint.Address(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, token := filepath.Join(dir, "endpoint-"+hash+".json"), filepath.Join(dir, "endpoint-"+hash+".token")
+	whole, err := os.ReadFile(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, torn := range []string{"", "\n", "{", `{"port":`, "null", `{"port":80}`, `{"port":"21000"}`, "\x00\x00\x00\x00"} {
+		if err := os.WriteFile(port, []byte(torn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		after, err := endpoint.Address(hash)
+		if err != nil || after.TokenURL != before.TokenURL {
+			t.Errorf("with %q for the port: %+v, %v; want as before: %+v", torn, after, err, before)
+		}
+		if b, err := os.ReadFile(port); err != nil || !bytes.Equal(b, whole) {
+			t.Errorf("%q became %q, %v; want %q", torn, b, err, whole)
+		}
+	}
+	if err := os.Remove(port); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := endpoint.Address(hash); err != nil || after.TokenURL != before.TokenURL {
+		t.Errorf("without the file: %+v, %v; want as before: %+v", after, err, before)
+	}
+
+	seen := map[string]bool{before.TokenURL: true}
+	for _, torn := range []string{"", "\n", before.TokenURL[len(before.TokenURL)-30:], strings.Repeat("x", 64), strings.Repeat("\x00", 65)} {
+		if err := os.WriteFile(token, []byte(torn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		// Several at once: they have the same new one.
+		type result struct {
+			addr endpoint.Addr
+			err  error
+		}
+		results := make(chan result)
+		for range 8 {
+			go func() {
+				addr, err := endpoint.Address(hash)
+				results <- result{addr, err}
+			}()
+		}
+		had := map[string]bool{}
+		for range 8 {
+			r := <-results
+			if r.err != nil || r.addr.Port != before.Port || len(r.addr.TokenURL) != len(before.TokenURL) || seen[r.addr.TokenURL] {
+				t.Errorf("with %q for a token: %+v, %v; want a new one", torn, r.addr, r.err)
+			}
+			had[r.addr.TokenURL] = true
+		}
+		if len(had) != 1 {
+			t.Errorf("with %q for a token, %d were made at once", torn, len(had))
+		}
+		for url := range had {
+			seen[url] = true
+		}
+	}
+	e := serve(t, hash, "A", newTurns())
+	if got := who(t, e.Address().TokenURL); !strings.Contains(got, "this is A") {
+		t.Errorf("with the last token: %s", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".endpoint-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // TestBothAddresses: the endpoint answers on 127.0.0.1 and on ::1.
 func TestBothAddresses(t *testing.T) {
 	state(t)
@@ -348,7 +482,7 @@ func TestBothAddresses(t *testing.T) {
 		t.Skip("this machine has no ::1: ", err)
 	}
 	ln.Close()
-	e := serve(t, hash, "both")
+	e := serve(t, hash, "both", newTurns())
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(e.URL(), "http://"))
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		if says := who(t, "http://"+net.JoinHostPort(host, port)); !strings.Contains(says, "this is both") {

@@ -65,53 +65,72 @@ func (f *files) path(kind string) string {
 	return filepath.Join(f.dir, "endpoint-"+f.hash+"."+kind)
 }
 
-// token reads the window's token, and makes it if there is none. It is written
-// to a file of another name first and then linked: either it is there whole or
-// not at all, and of several that are made at once one wins.
+// token reads the window's token, and makes it if there is none: no file, or one
+// that does not hold a token, as a disk may leave it behind.
 func (f *files) token() (string, error) {
-	for {
-		b, err := os.ReadFile(f.path("token"))
-		if err == nil {
-			token := strings.TrimSpace(string(b))
-			if raw, err := hex.DecodeString(token); err != nil || len(raw) != 32 {
-				return "", fmt.Errorf("%s does not hold a token (64 hex digits); delete it to have a new one made", f.path("token"))
-			}
-			return token, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		var secret [32]byte
-		rand.Read(secret[:])
-		temp, err := f.write("token", []byte(hex.EncodeToString(secret[:])+"\n"))
-		if err != nil {
-			return "", err
-		}
-		err = os.Link(temp, f.path("token"))
-		if removeErr := os.Remove(temp); err == nil {
-			err = removeErr
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", err
-		}
+	if token, err := f.readToken(); token != "" || err != nil {
+		return token, err
 	}
+	unlock, err := f.lockChoice()
+	if err != nil {
+		return "", fmt.Errorf("make a token: %w", err)
+	}
+	defer unlock()
+	if token, err := f.readToken(); token != "" || err != nil {
+		return token, err // made meanwhile
+	}
+	var secret [32]byte
+	rand.Read(secret[:])
+	token := hex.EncodeToString(secret[:])
+	return token, f.write("token", token)
 }
 
-// write puts b into a new file, 0600, and returns its name.
-func (f *files) write(kind string, b []byte) (string, error) {
-	temp, err := os.CreateTemp(f.dir, ".endpoint-"+f.hash+"."+kind+".*")
-	if err != nil {
+// readToken returns "" where there is none.
+func (f *files) readToken() (string, error) {
+	b, err := os.ReadFile(f.path("token"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	_, err = temp.Write(b)
+	token := strings.TrimSpace(string(b))
+	if raw, err := hex.DecodeString(token); err != nil || len(raw) != 32 {
+		return "", nil
+	}
+	return token, nil
+}
+
+// lockChoice has one process at a time choose what is remembered, for all
+// windows: two cannot choose the same port.
+func (f *files) lockChoice() (unlock func() error, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	lock := flock.New(filepath.Join(f.dir, "endpoint-ports.lock"), flock.SetPermissions(0o600))
+	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil || !ok {
+		return nil, fmt.Errorf("another process holds %s: %w", lock.Path(), err)
+	}
+	return lock.Close, nil
+}
+
+// write puts a line into the window's file of that kind, 0600. It is there whole
+// or not at all, also after a power cut.
+func (f *files) write(kind, line string) error {
+	temp, err := os.CreateTemp(f.dir, ".endpoint-"+f.hash+"."+kind+".*")
+	if err != nil {
+		return err
+	}
+	_, err = temp.WriteString(line + "\n")
+	if err == nil {
+		err = temp.Sync()
+	}
 	if closeErr := temp.Close(); err == nil {
 		err = closeErr
 	}
+	if err == nil {
+		err = os.Rename(temp.Name(), f.path(kind))
+	}
 	if err != nil {
 		os.Remove(temp.Name())
-		return "", err
 	}
-	return temp.Name(), nil
+	return err
 }
 
 // state is the content of endpoint-HASH.json.
@@ -139,14 +158,11 @@ func (f *files) port(taken int) (int, error) {
 	if port := readPort(f.path("json")); port != 0 && port != taken {
 		return port, nil
 	}
-	// One choice at a time, so that two windows cannot choose the same port.
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	lock := flock.New(filepath.Join(f.dir, "endpoint-ports.lock"), flock.SetPermissions(0o600))
-	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil || !ok {
-		return 0, fmt.Errorf("choose a port: another process holds %s: %w", lock.Path(), err)
+	unlock, err := f.lockChoice()
+	if err != nil {
+		return 0, fmt.Errorf("choose a port: %w", err)
 	}
-	defer lock.Close()
+	defer unlock()
 	if port := readPort(f.path("json")); port != 0 && port != taken {
 		return port, nil // chosen meanwhile
 	}
@@ -163,12 +179,7 @@ func (f *files) port(taken int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		temp, err := f.write("json", append(b, '\n'))
-		if err != nil {
-			return 0, err
-		}
-		if err := os.Rename(temp, f.path("json")); err != nil {
-			os.Remove(temp)
+		if err := f.write("json", string(b)); err != nil {
 			return 0, err
 		}
 		return port, nil
