@@ -30,7 +30,9 @@ type jsDebug struct {
 	browser *pagebrowser.Browser // is told of the pages
 	wg      sync.WaitGroup
 
-	mu      sync.Mutex // guards the fields that follow
+	sending sync.Mutex // keeps the order of what is sent, and of what heard counts
+
+	mu      sync.Mutex // guards the fields that follow; taken after sending
 	nextID  int64
 	pending map[int64]func(reply)
 	pages   []*lentPage
@@ -96,6 +98,8 @@ func startJSDebug(t testing.TB, browserURL string, b *pagebrowser.Browser) *jsDe
 }
 
 func (d *jsDebug) send(session, method, params string, done func(reply)) {
+	d.sending.Lock()
+	defer d.sending.Unlock()
 	d.mu.Lock()
 	d.nextID++
 	d.heard[method]++
@@ -112,6 +116,7 @@ func (d *jsDebug) send(session, method, params string, done func(reply)) {
 	if err != nil {
 		panic(err)
 	}
+	d.wake()
 	_ = d.ws.Write(context.Background(), websocket.MessageText, text)
 }
 
@@ -268,6 +273,12 @@ func (d *jsDebug) tell() {
 		pages = append(pages, pagebrowser.Page{Key: p.session, Parent: p.parent, URL: "ws" + strings.TrimPrefix(d.server.URL, "http") + p.path})
 	}
 	d.browser.SetPages(pages)
+	d.notify()
+}
+
+func (d *jsDebug) wake() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.notify()
 }
 

@@ -133,6 +133,9 @@ func (l *link) command(m command) {
 	case refuse:
 		l.session.client.reply(l.session, m.ID, nil, refused(m.Method+": "+debuggerRefusal))
 		return
+	case lasting:
+		l.session.client.reply(l.session, m.ID, nil, refused(m.Method+": "+lastingRefusal))
+		return
 	case absorb:
 		l.mark(m, func() {})
 		return
@@ -151,9 +154,9 @@ func (l *link) command(m command) {
 			m.Params = nil // they are the debugger's to choose
 		}
 		l.forward(m)
-	case m.Method == "Page.addScriptToEvaluateOnNewDocument":
+	case m.Method == "Page.addScriptToEvaluateOnNewDocument", m.Method == "Page.addScriptToEvaluateOnLoad":
 		l.addScript(m)
-	case m.Method == "Page.removeScriptToEvaluateOnNewDocument":
+	case m.Method == "Page.removeScriptToEvaluateOnNewDocument", m.Method == "Page.removeScriptToEvaluateOnLoad":
 		l.forget(scriptKey(m.Params))
 		l.forward(m)
 	case m.Method == "Runtime.addBinding":
@@ -172,8 +175,8 @@ func (l *link) command(m command) {
 
 // forward sends a command as it is, and its answer back.
 func (l *link) forward(m command) {
-	if u, ok := undoOf(m.Method); ok {
-		l.hold(m.Method, u)
+	if u, ok := undoOf(m); ok {
+		l.hold(u.key(), u)
 	}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if again := onceOnly[m.Method]; err != nil && again != "" && strings.Contains(err.Error(), again) {
@@ -209,7 +212,7 @@ func (l *link) disable(m command, domain string) {
 		delete(l.enabled, domain)
 		l.mu.Unlock()
 	}
-	if mayDisable(domain) && l.forget(domain+".enable") {
+	if mayDisable(domain) && l.forget(undo{method: m.Method}.key()) {
 		l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 			off()
 			l.reply(m.ID, result, err)
@@ -280,7 +283,7 @@ func (l *link) addScript(m command) {
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		defer close(answered)
 		if err == nil {
-			l.hold(scriptKey(result), undo{"Page.removeScriptToEvaluateOnNewDocument", result})
+			l.hold(scriptKey(result), undo{strings.Replace(m.Method, ".add", ".remove", 1), result})
 		}
 		l.reply(m.ID, result, err)
 	})
