@@ -74,42 +74,45 @@ test("two windows on one folder: both are served, and each removes only its own"
   expect((await (await third.dial()).ask("ping")).success).toBe(true);
 });
 
-test("a name that is deleted is bound again, and connections stay", async () => {
-  const { server, address, dial } = await serve();
-  const client = await dial();
-  const again = new Promise<void>((resolve) => server.onClients(resolve));
-  unlinkSync(address);
-  await again;
-  expect(server.address).toBe(address);
-  expect((await client.ask("ping")).success).toBe(true);
-  expect((await (await dial()).ask("ping")).success).toBe(true);
-});
+/** Puts in the name's place, in one step, what make has made elsewhere. */
+function replaced(make: (path: string) => unknown): (path: string) => Promise<void> {
+  return async (path) => {
+    await make(`${path}.new`);
+    renameSync(`${path}.new`, path);
+  };
+}
 
-test("a name that another window has by now is left to it", async () => {
-  const { server, address, dial } = await serve();
-  const client = await dial();
+function listening(path: string): Promise<void> {
   const other = createServer();
   onTestFinished(() => void other.close());
-  const elsewhere = `${address}.new`;
-  await new Promise<void>((resolve) => other.listen(elsewhere, () => resolve()));
-  const again = new Promise<void>((resolve) => server.onClients(resolve));
-  renameSync(elsewhere, address); // in one step, as if this window had been taken for dead
-  await again;
-  expect(server.address).toBe(address.replace(".sock", "-2.sock"));
-  expect((await client.ask("ping")).success).toBe(true);
-  await server.close();
-  expect(existsSync(address)).toBe(true);
-});
+  return new Promise((resolve) => other.listen(path, resolve));
+}
 
-test("a directory that is removed is made again", async () => {
-  const { server, address, around } = await serve();
-  const again = new Promise<void>((resolve) => server.onClients(resolve));
-  rmSync(directory(around), { recursive: true });
-  await again;
-  expect(server.address).toBe(address);
-  const client = await Client.dial(address);
+test.each<[string, (path: string) => unknown, string]>([
+  ["deleted", unlinkSync, ""],
+  ["renamed", (path) => renameSync(path, `${path}.away`), ""],
+  ["removed with its directory", (path) => rmSync(dirname(path), { recursive: true }), ""],
+  ["replaced by a dead socket", replaced(deadSocket), ""],
+  ["replaced by another window's socket", replaced(listening), "-2"],
+  ["replaced by a file", replaced((path) => writeFileSync(path, "precious")), "-2"],
+  ["replaced by a link", replaced((path) => symlinkSync("/nowhere", path)), "-2"],
+])("a name that is %s: the window is found again, and connections stay", async (_, take, suffix) => {
+  let told = (_: string) => {};
+  const log = { ...silent, warn: (message: string) => told(message) };
+  const { server, address, dial } = await serve(testCommands, undefined, { log });
+  const client = await dial();
+  const again = new Promise<string>((resolve) => (told = resolve));
+  await take(address);
+  expect(await again).toContain("bound again");
+  expect(server.address).toBe(address.replace(".sock", `${suffix}.sock`));
   expect((await client.ask("ping")).success).toBe(true);
-  client.close();
+  const late = await Client.dial(server.address);
+  expect((await late.ask("state")).payload?.session).toBe(server.session);
+  late.close();
+  const taken = suffix && lstatSync(address, { bigint: true });
+  await server.close();
+  expect(existsSync(server.address)).toBe(false);
+  if (taken) expect(lstatSync(address, { bigint: true })).toEqual(taken); // nothing of somebody else's is touched
 });
 
 test("nine windows on one folder, and no tenth", async () => {

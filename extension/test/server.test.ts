@@ -378,6 +378,19 @@ test("a reader that never reads is cut off with a reason, and slows nobody", asy
   expect((await good.ask("ping")).success).toBe(true);
 });
 
+test("two hundred clients are told of each of twenty changes, in order", async () => {
+  const { store, dial } = await serve();
+  const clients: Client[] = [];
+  for (let i = 0; i < 200; i++) clients.push(await dial());
+  await Promise.all(clients.map((client) => client.ask("listen", { events: ["state"] })));
+  for (let i = 1; i <= 20; i++) store.set(session(`${i}`));
+  const due = Array.from({ length: 20 }, (_, i) => ({ seq: i + 1, payload: { debugSessions: [{ id: `${i + 1}` }] } }));
+  for (const client of clients) {
+    await client.until((line) => line.seq === 20);
+    expect(client.lines.filter((line) => line.type === "state")).toMatchObject(due);
+  }
+});
+
 test("one connection too many is told so, and the others stay", async () => {
   const { server, address, dial } = await serve();
   const clients: Client[] = [];
