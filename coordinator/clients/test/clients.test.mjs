@@ -12,29 +12,34 @@ import { openWindow } from "./support/window.mjs";
 
 let site;
 let window;
+let strict; // nobody gets in there without the token
 
 before(async () => {
   site = await openSite();
   window = await openWindow(`${site.url}/shop/shared`);
+  strict = await openWindow(`${site.url}/shop/shared`, "--require-token");
 });
 
 after(async () => {
+  await strict?.close();
   await window?.close();
   await site?.close();
 });
 
-const bearer = () => ({ Authorization: `Bearer ${window.token}` });
+const bearer = () => ({ Authorization: `Bearer ${strict.token}` });
 
 // Every client with each way to give it an address; `http` and `ws` are members of an address of the
-// window, `mounted` has the token in the path.
+// window. `mounted` has the token in the path; with headers the token is there alone.
 const clients = [
   ["Playwright", playwright, { http: "endpoint", ws: "endpoint" }],
   ["Playwright with a path prefix", playwright, { http: "mounted", ws: "mounted" }],
   ["Playwright with headers", playwright, { http: "endpoint", ws: "endpoint" }, bearer],
   ["Puppeteer 24", puppeteer24At, { http: "endpoint", ws: "endpoint" }],
-  ["Puppeteer 24 with headers", puppeteer24At, { ws: "mounted" }, bearer],
+  ["Puppeteer 24 with a path prefix", puppeteer24At, { ws: "mounted" }],
+  ["Puppeteer 24 with headers", puppeteer24At, { ws: "endpoint" }, bearer],
   ["Puppeteer 25", puppeteer25At, { http: "endpoint", ws: "endpoint" }],
-  ["Puppeteer 25 with a path prefix", puppeteer25At, { http: "mounted", ws: "mounted" }, bearer],
+  ["Puppeteer 25 with a path prefix", puppeteer25At, { http: "mounted", ws: "mounted" }],
+  ["Puppeteer 25 with headers", puppeteer25At, { ws: "endpoint" }, bearer],
   ["chromedp", chromedp, { http: "endpoint", ws: "endpoint" }],
   ["chromedp with a path prefix", chromedp, { ws: "mounted" }],
   ["rod", rod, { http: "endpoint", ws: "endpoint" }],
@@ -65,7 +70,15 @@ for (const each of clients) {
     const expected = await seenDirectly(each);
     assert.equal(expected.shared ?? true, true, "the page that a person has open");
     assert.match(JSON.stringify(expected), /Shop|elements/);
-    assert.deepEqual(await see(each.client, window[each.via][each.form], "here", each.headers?.()), expected);
+    const guarded = each.headers || each.via === "mounted" ? strict : window;
+    assert.deepEqual(await see(each.client, guarded[each.via][each.form], "here", each.headers?.()), expected);
+  });
+}
+
+// So it is the header that lets them in.
+for (const each of clients.filter(({ headers }) => headers)) {
+  test(`${each.name}, left out`, { timeout: 60_000 }, async () => {
+    await assert.rejects(see(each.client, strict[each.via][each.form], "here"), ({ message }) => /403/.test(message));
   });
 }
 
