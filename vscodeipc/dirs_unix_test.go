@@ -3,6 +3,7 @@
 package vscodeipc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -59,7 +60,6 @@ func TestDirAtTheLimit(t *testing.T) {
 func TestNeitherHomeNorData(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", "")
 	for _, home := range []string{"", "home/dev"} {
-		t.Setenv("HOME", home)
 		if dir, err := Dir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
 			t.Errorf("HOME=%q: got %q, %v", home, dir, err)
 		}
@@ -283,6 +283,34 @@ func TestLocks(t *testing.T) {
 				t.Errorf("there is left %v, %v", entries, err)
 			}
 		})
+	}
+}
+
+// TestPidsOfAFlatpak: its processes have pids of their own, which seem to be gone.
+func TestPidsOfAFlatpak(t *testing.T) {
+	home := filepath.Dir(dataHome(t))
+	dir := filepath.Join(home, ".var/app/com.visualstudio.code/data/browser-coordinator-mcp")
+	lock, binding := filepath.Join(dir, lockName), filepath.Join(dir, ".bind-4194305-00000000") // above the largest pid
+	if err := errors.Join(os.MkdirAll(binding, 0o700), os.Chmod(dir, 0o700), os.WriteFile(lock, []byte("4194305\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := lockDir(ctx, dir); err == nil {
+		t.Error("a lock that somebody may hold was broken")
+	}
+	os.Remove(lock)
+	for _, age := range []time.Duration{0, time.Minute} {
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(binding, then, then); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Probe(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(binding); (err == nil) != (age == 0) {
+			t.Errorf("what is %v old: %v", age, err)
+		}
 	}
 }
 

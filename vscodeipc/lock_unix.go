@@ -93,12 +93,21 @@ func breakLock(path string) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	gone := err == nil && isGone(pid)
-	if !gone && time.Since(info.ModTime()) < lockStale {
+	if !(err == nil && isLeft(pid, filepath.Dir(path), info)) && time.Since(info.ModTime()) < lockStale {
 		return false
 	}
 	removed, err := removeSame(path, info)
 	return removed && err == nil
+}
+
+// isLeft reports whether a file in dir is surely left by the process that made it.
+// A Flatpak's processes have pids of their own, of which others can tell nothing:
+// there only age counts.
+func isLeft(pid int, dir string, info fs.FileInfo) bool {
+	if own, _ := Dir(); dir != own && strings.Contains(dir, "/.var/app/") {
+		return time.Since(info.ModTime()) >= lockStale
+	}
+	return isGone(pid)
 }
 
 // isGone reports whether there is surely no such process.

@@ -68,7 +68,9 @@ func sweepLeftovers(ctx context.Context, dir string) error {
 		if m == nil {
 			continue
 		}
-		if pid, err := strconv.Atoi(m[1]); err != nil || !isGone(pid) {
+		pid, err := strconv.Atoi(m[1])
+		info, infoErr := e.Info()
+		if err != nil || infoErr != nil || !isLeft(pid, dir, info) {
 			continue
 		}
 		lock, err := lockDir(ctx, dir)
