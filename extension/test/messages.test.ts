@@ -2,7 +2,15 @@
 import Ajv2020 from "ajv/dist/2020";
 import { describe, expect, test } from "vitest";
 import { formatLine, LineReader, parseLine } from "../src/core/framing";
-import { bytesOf, commandVectors, invalidVectors, messageVectors, schema, versionVectors } from "./support/vectors";
+import {
+  bytesOf,
+  commandVectors,
+  invalidVectors,
+  messageVectors,
+  onlyKnown,
+  schema,
+  versionVectors,
+} from "./support/vectors";
 import { serve } from "./support/window";
 
 const ajv = new Ajv2020({ strict: false, allErrors: true }).addSchema(schema());
@@ -14,6 +22,11 @@ function fault(def: string, value: unknown): string {
   if (!validate) throw new Error(`the schema has no ${def}`);
   return validate(value) ? "" : ajv.errorsText(validate.errors);
 }
+
+test("a vector with a member that is not known fails, as section 13 says", () => {
+  expect(() => onlyKnown({ name: "", path: "" }, "name", "path", "hex")).not.toThrow();
+  expect(() => onlyKnown({ name: "", expects: {} }, "name", "expect")).toThrow("expects");
+});
 
 describe("valid messages", () => {
   const vectors = messageVectors();

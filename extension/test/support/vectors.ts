@@ -47,23 +47,38 @@ export function schema(): Record<string, unknown> {
 }
 
 export function identityVectors(system: "linux" | "darwin" | "windows"): IdentityVector[] {
-  return read(`identity/${system}.json`);
+  const vectors = read<IdentityVector[]>(`identity/${system}.json`);
+  for (const vector of vectors) onlyKnown(vector, "name", "path", "hex", "canonical", "hash", "error");
+  return vectors;
 }
 
 export function messageVectors(): (MessageVector & { file: string })[] {
-  return folder("messages");
+  return folder<MessageVector>("messages", (vector) => onlyKnown(vector, "name", "kind", "def", "line"));
 }
 
 export function invalidVectors(): (InvalidVector & { file: string })[] {
-  return folder("invalid");
+  return folder<InvalidVector>("invalid", (vector) => {
+    onlyKnown(vector, "name", "lines", "expect");
+    onlyKnown(vector.expect, "code", "id", "data", "closes");
+    for (const piece of vector.lines) if (typeof piece === "object") onlyKnown(piece, "hex", "repeat", "count");
+  });
 }
 
 export function versionVectors(): (VersionVector & { file: string })[] {
-  return folder("versions");
+  return folder<VersionVector>("versions", (vector) => {
+    onlyKnown(vector, "name", "state", "exchanges");
+    for (const exchange of vector.exchanges) onlyKnown(exchange, "line", "answer");
+  });
 }
 
 export function commandVectors(): (CommandVector & { file: string })[] {
-  return folder("commands");
+  return folder<CommandVector>("commands", (vector) => onlyKnown(vector, "name", "command", "arg", "result"));
+}
+
+/** Throws on a member that this runner would pass over (section 13). */
+export function onlyKnown(vector: object, ...members: string[]): void {
+  const unknown = Object.keys(vector).filter((member) => !members.includes(member));
+  if (unknown.length > 0) throw new Error(`a vector has members that are not known here: ${unknown.join(", ")}`);
 }
 
 /** The bytes of a piece: a string is a line and gets its end, the other two are taken as they are. */
@@ -73,9 +88,18 @@ export function bytesOf(piece: Piece): Buffer {
   return Buffer.alloc(piece.count, piece.repeat);
 }
 
-function folder<T>(name: string): (T & { file: string })[] {
+function folder<T extends object>(name: string, check: (vector: T) => void): (T & { file: string })[] {
   const files = readdirSync(root + name).filter((file) => file.endsWith(".json"));
-  return files.map((file) => ({ file, ...read<T>(`${name}/${file}`) }));
+  if (files.length === 0) throw new Error(`there are no vectors in ${name}`);
+  return files.map((file) => {
+    const vector = read<T>(`${name}/${file}`);
+    try {
+      check(vector);
+    } catch (error) {
+      throw new Error(`${name}/${file}`, { cause: error });
+    }
+    return { file, ...vector };
+  });
 }
 
 function read<T>(path: string): T {
