@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,8 +17,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// nodeWindow builds testdata/window.ts, a window of the extension's core.
-func nodeWindow(t *testing.T, args ...string) *exec.Cmd {
+// nodeProgram builds a program of testdata, which is made of the extension's core.
+func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 	t.Helper()
 	esbuild, err := filepath.Abs("../extension/node_modules/.bin/esbuild")
 	if err != nil {
@@ -26,21 +27,21 @@ func nodeWindow(t *testing.T, args ...string) *exec.Cmd {
 	if _, err := os.Stat(esbuild); errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the extension's tools are not installed; run: npm ci in extension/")
 	}
-	script := filepath.Join(t.TempDir(), "window.mjs")
-	build := exec.Command(esbuild, "testdata/window.ts", "--bundle", "--platform=node", "--format=esm", "--log-level=warning", "--outfile="+script)
+	script := filepath.Join(t.TempDir(), "program.mjs")
+	build := exec.Command(esbuild, "testdata/"+source, "--bundle", "--platform=node", "--format=esm", "--log-level=warning", "--outfile="+script)
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the window: %v: %s", err, out)
+		t.Fatalf("build %s: %v: %s", source, err, out)
 	}
 	cmd := exec.Command("node", append([]string{script}, args...)...)
 	cmd.Stderr = os.Stderr
 	return cmd
 }
 
-// TestClientOfTheExtensionsWindow has this package's client at the extension's
-// server.
-func TestClientOfTheExtensionsWindow(t *testing.T) {
-	folder := home(t)
-	node := nodeWindow(t, vscodeipc.Hash(folder), "serve")
+// startNodeWindow starts a window of the extension's core that serves until its
+// stdin ends.
+func startNodeWindow(t *testing.T, folder string) (node *exec.Cmd, stdin io.WriteCloser, address vscodeipc.Address) {
+	t.Helper()
+	node = nodeProgram(t, "window.ts", vscodeipc.Hash(folder), "serve")
 	stdin, err := node.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,14 @@ func TestClientOfTheExtensionsWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := vscodeipc.Address(strings.TrimSpace(line))
+	return node, stdin, vscodeipc.Address(strings.TrimSpace(line))
+}
+
+// TestClientOfTheExtensionsWindow has this package's client at the extension's
+// server.
+func TestClientOfTheExtensionsWindow(t *testing.T) {
+	folder := home(t)
+	node, stdin, address := startNodeWindow(t, folder)
 	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 1 || found[0] != address {
 		t.Errorf("Find gives %v, it listens at %s", found, address)
 	}
@@ -99,6 +107,37 @@ func TestClientOfTheExtensionsWindow(t *testing.T) {
 	}
 }
 
+// TestExtensionsWindowWhosePathIsTooLong meets this package's client in the
+// user's own fallback directory: the extension knows no other.
+func TestExtensionsWindowWhosePathIsTooLong(t *testing.T) {
+	folder := home(t)
+	t.Setenv("XDG_DATA_HOME", filepath.Join(folder, strings.Repeat("d", 120)))
+	vscodeipc.SetFallbackParent("/tmp")
+	t.Cleanup(func() { vscodeipc.SetFallbackParent(os.Getenv(fallbackEnv)) })
+	fallback := fmt.Sprintf("/tmp/browser-coordinator-mcp-%d", os.Getuid())
+	if _, err := os.Lstat(fallback); errors.Is(err, fs.ErrNotExist) {
+		t.Cleanup(func() { os.Remove(fallback) }) // an error means that somebody else uses it by now
+	}
+	node, stdin, address := startNodeWindow(t, folder)
+	if got := filepath.Dir(string(address)); got != fallback {
+		t.Errorf("it listens in %s, not in %s", got, fallback)
+	}
+	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 1 || found[0] != address {
+		t.Errorf("Find gives %v, it listens at %s", found, address)
+	}
+	if err := dial(t, address).Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	second := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	if want := strings.Replace(string(address), ".sock", "-2.sock", 1); string(second.Address()) != want {
+		t.Errorf("a second window, of this package, listens at %s, not at %s", second.Address(), want)
+	}
+	stdin.Close()
+	if err := node.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBothLanguagesOnOneName races windows of both languages for one name, with a
 // sweeper, and windows that are killed. Each is reachable for as long as it lives,
 // and in the end there is nothing. VSCODEIPC_ROUNDS asks for more rounds.
@@ -111,7 +150,7 @@ func TestBothLanguagesOnOneName(t *testing.T) {
 	var nodes []*exec.Cmd
 	ended := make(chan error, 2)
 	for range cap(ended) {
-		nodes = append(nodes, nodeWindow(t, vscodeipc.Hash(folder), rounds))
+		nodes = append(nodes, nodeProgram(t, "window.ts", vscodeipc.Hash(folder), rounds))
 	}
 	endSweeper := startSweeper(t)
 	for _, node := range nodes {
