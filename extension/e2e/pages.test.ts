@@ -1,8 +1,9 @@
 // A window whose debug browser has no port: clients join its pages, which the debugger lends, as a browser.
 // The tests tell one story, in their order.
 import { chromium, type Page } from "playwright-core";
-import puppeteer, { type Page as PuppeteerPage } from "puppeteer-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import puppeteer25 from "puppeteer-25";
+import puppeteer24, { type Page as PuppeteerPage } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { Agent } from "./support/agent";
 import { chromedp, endpoint, windows } from "./support/coordinator";
 import { setScene } from "./support/scene";
@@ -81,44 +82,67 @@ test("Playwright opens and closes a page, and is told what cannot be", async () 
   await listener.until(({ pages }) => pages.length === 1);
 });
 
-test("Puppeteer does so too, and opens a page that the debugger gets", async () => {
-  const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
-  const [page] = await browser.pages();
-  if (!page) throw new Error("Puppeteer sees no page");
-  expect(page.url()).toBe(`${shop.url}?playwright`);
-  expect(await page.evaluate("6 * 7")).toBe(42);
-  await page.type("#name", "Grace");
-  await throughBreakpoint(() => page.click("#buy"));
-  expect(await page.$eval("#answer", (element) => element.textContent)).toBe("Thank you, Grace");
-  expect((await page.screenshot()).length).toBeGreaterThan(1000);
-  await page.goto(`${shop.url}?puppeteer`);
-  expect(await page.title()).toBe("Shop");
+describe.for([
+  ["24", puppeteer24],
+  ["25", puppeteer25 as unknown as typeof puppeteer24], // the same, as far as these tests go
+] as const)("Puppeteer %s", ([, puppeteer]) => {
+  test("does so too, and opens a page that the debugger gets", async () => {
+    const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
+    const [page] = await browser.pages();
+    if (!page) throw new Error("Puppeteer sees no page");
+    expect(page.url()).toContain(shop.url);
+    expect(await page.evaluate("6 * 7")).toBe(42);
+    await page.type("#name", "Grace");
+    await throughBreakpoint(() => page.click("#buy"));
+    expect(await page.$eval("#answer", (element) => element.textContent)).toBe("Thank you, Grace");
+    expect((await page.screenshot()).length).toBeGreaterThan(1000);
+    await page.goto(`${shop.url}?puppeteer`);
+    expect(await page.title()).toBe("Shop");
 
-  const second = await browser.newPage();
-  await second.goto(`${shop.url}?second`);
-  expect(await second.title()).toBe("Shop");
-  await listener.until(({ pages }) => pages.length === 2);
-  await second.close();
-  await listener.until(({ pages }) => pages.length === 1);
-  expect((await browser.pages()).map((each) => each.url())).toEqual([`${shop.url}?puppeteer`]);
-  await browser.disconnect();
-});
-
-test("Puppeteer hears of every popup that a page opens, also of those that are sent nowhere", async () => {
-  const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
-  const [page] = await browser.pages();
-  if (!page) throw new Error("Puppeteer sees no page");
-  const before = page.url();
-  for (const to of ["", "about:blank", "javascript:1", `${shop.url}?popup`]) {
-    const opened = new Promise<PuppeteerPage | null>((resolve) => page.once("popup", resolve));
-    await page.evaluate(`void open(${JSON.stringify(to)}, "_blank", "popup")`);
-    const popup = await opened;
-    expect(await popup?.evaluate("6 * 7")).toBe(42);
-    await popup?.close();
+    const second = await browser.newPage();
+    await second.goto(`${shop.url}?second`);
+    expect(await second.title()).toBe("Shop");
+    await listener.until(({ pages }) => pages.length === 2);
+    await second.close();
     await listener.until(({ pages }) => pages.length === 1);
-  }
-  expect((await browser.pages()).map((each) => each.url())).toEqual([before]);
-  await browser.disconnect();
+    expect((await browser.pages()).map((each) => each.url())).toEqual([`${shop.url}?puppeteer`]);
+    await browser.disconnect();
+  });
+
+  test("hears of every popup that a page opens, also of those that are sent nowhere", async () => {
+    const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
+    const [page] = await browser.pages();
+    if (!page) throw new Error("Puppeteer sees no page");
+    const before = page.url();
+    for (const to of ["", "about:blank", "javascript:1", `${shop.url}?popup`]) {
+      const opened = new Promise<PuppeteerPage | null>((resolve) => page.once("popup", resolve));
+      await page.evaluate(`void open(${JSON.stringify(to)}, "_blank", "popup")`);
+      const popup = await opened;
+      expect(await popup?.evaluate("6 * 7")).toBe(42);
+      await popup?.close();
+      await listener.until(({ pages }) => pages.length === 1);
+    }
+    expect((await browser.pages()).map((each) => each.url())).toEqual([before]);
+    await browser.disconnect();
+  });
+
+  test("leaves the page online, and as it was", async () => {
+    const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
+    const [page] = await browser.pages();
+    if (!page) throw new Error("Puppeteer sees no page");
+    const look =
+      'fetch("?look").then(() => "online", () => "offline").then((net) => [net, navigator.onLine, innerWidth])';
+    const before = await page.evaluate(look);
+    await page.setOfflineMode(true);
+    await page.setViewport({ width: 321, height: 400 });
+    expect(await page.evaluate(look)).toEqual(["offline", false, 321]);
+    await browser.disconnect();
+    await expect.poll(() => agent.use("browser_evaluate", { function: `() => ${look}` })).toContain("online");
+    const again = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
+    const [same] = await again.pages();
+    expect(await same?.evaluate(look)).toEqual(before);
+    await again.disconnect();
+  });
 });
 
 test("chromedp opens a tab of its own beside the page", async () => {
@@ -163,7 +187,7 @@ test("an agent sees, clicks, evaluates and takes a picture", async () => {
 
 test("Playwright and Puppeteer at once get their own answers", async () => {
   const one = await chromium.connectOverCDP(stable, { timeout: 20_000 });
-  const two = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
+  const two = await puppeteer24.connect({ browserURL: stable, defaultViewport: null });
   const page = one.contexts().flatMap((context) => context.pages())[0];
   const [same] = await two.pages();
   const each = Array.from({ length: 50 }, (_, i) => i);
