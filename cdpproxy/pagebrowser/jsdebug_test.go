@@ -25,6 +25,7 @@ import (
 // X.disable reaches the debugger's own session.
 type jsDebug struct {
 	t       testing.TB
+	url     string // of the real browser
 	ws      *websocket.Conn
 	server  *httptest.Server
 	browser *pagebrowser.Browser // is told of the pages
@@ -84,7 +85,7 @@ func startJSDebug(t testing.TB, browserURL string, b *pagebrowser.Browser) *jsDe
 		t.Fatal(err)
 	}
 	ws.SetReadLimit(-1)
-	d := &jsDebug{t: t, ws: ws, browser: b, pending: map[int64]func(reply){}, heard: map[string]int{}, changed: make(chan struct{})}
+	d := &jsDebug{t: t, url: browserURL, ws: ws, browser: b, pending: map[int64]func(reply){}, heard: map[string]int{}, changed: make(chan struct{})}
 	d.server = httptest.NewServer(http.HandlerFunc(d.lend))
 	d.wg.Go(d.read)
 	t.Cleanup(func() {

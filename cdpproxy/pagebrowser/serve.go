@@ -21,17 +21,19 @@ func (b *Browser) handle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.start()
-	path = strings.TrimSuffix(path, "/")
+	if path == "/json" {
+		path = "/json/list"
+	}
 	switch {
 	case path == "/devtools/browser/"+b.guid:
 		b.ready(r.Context())
 		b.serveClient(w, r, nil)
 	case strings.HasPrefix(path, "/devtools/page/"):
 		b.servePage(w, r, strings.TrimPrefix(path, "/devtools/page/"))
-	case path == "/json" || strings.HasPrefix(path, "/json/"):
+	case strings.HasPrefix(path, "/json/"):
 		b.serveJSON(w, r, path)
 	default:
-		http.NotFound(w, r)
+		answer(w, http.StatusNotFound, htmlType, "")
 	}
 }
 
@@ -41,20 +43,20 @@ func (b *Browser) servePage(w http.ResponseWriter, r *http.Request, id string) {
 	t, tab := b.byID(id)
 	b.mu.Unlock()
 	if t == nil || tab {
-		answerText(w, http.StatusNotFound, "No such target id: "+id)
+		answer(w, http.StatusInternalServerError, htmlType, "No such target id: "+id)
 		return
 	}
 	b.serveClient(w, r, t)
 }
 
 func (b *Browser) serveJSON(w http.ResponseWriter, r *http.Request, path string) {
-	name, id, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/json"), "/"), "/")
+	name, id, _ := strings.Cut(strings.TrimPrefix(path, "/json/"), "/")
 	if name != "protocol" && !b.ready(r.Context()) {
 		answerText(w, http.StatusServiceUnavailable, "the debugger has no page that answers")
 		return
 	}
 	switch name {
-	case "", "list":
+	case "list":
 		b.refresh(r.Context())
 		answerJSON(w, b.list())
 	case "version":
@@ -167,10 +169,16 @@ func (b *Browser) about() browserAbout {
 	return a
 }
 
-const jsonType = "application/json; charset=UTF-8"
+// Chromium's, whatever the answer is.
+const (
+	jsonType = "application/json; charset=UTF-8" // of /json/*
+	htmlType = "text/html"                       // of what is no WebSocket
+)
 
-func answerText(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", jsonType)
+func answerText(w http.ResponseWriter, status int, text string) { answer(w, status, jsonType, text) }
+
+func answer(w http.ResponseWriter, status int, kind, text string) {
+	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
 	w.Write([]byte(text))
 }
