@@ -23,13 +23,13 @@ import (
 type running struct {
 	cmd    *exec.Cmd
 	first  string // the first line that it printed
-	stderr *bytes.Buffer
+	stderr *shown
 }
 
 // start runs a command until the test ends, and waits for its first line.
 func start(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
-	r := &running{cmd: command(context.Background(), t, dir, args...), stderr: new(bytes.Buffer)}
+	r := &running{cmd: command(context.Background(), t, dir, args...), stderr: newShown()}
 	r.cmd.Stderr = r.stderr
 	stdout, err := r.cmd.StdoutPipe()
 	if err != nil {

@@ -42,11 +42,19 @@ func greet(t *testing.T, endpoint, url string) (title, text string) {
 	return title, text
 }
 
-// shown is what a log command has shown so far.
+// shown is what a command has shown so far.
 type shown struct {
 	mu   sync.Mutex // guards the fields that follow
 	text bytes.Buffer
 	more chan struct{} // closed and replaced when there is more
+}
+
+func newShown() *shown { return &shown{more: make(chan struct{})} }
+
+func (s *shown) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 func (s *shown) Write(b []byte) (int, error) {
@@ -71,7 +79,7 @@ func (s *shown) await(t *testing.T, wanted ...string) {
 		select {
 		case <-more:
 		case <-patience:
-			t.Fatalf("the log does not show all of %q:\n%s", wanted, text)
+			t.Fatalf("not all of %q is shown:\n%s", wanted, text)
 		}
 	}
 }
@@ -81,7 +89,7 @@ func (s *shown) await(t *testing.T, wanted ...string) {
 func listening(t *testing.T, dir string, args ...string) (stop func(last ...string) string) {
 	t.Helper()
 	cmd := command(context.Background(), t, dir, append([]string{"log"}, args...)...)
-	out := &shown{more: make(chan struct{})}
+	out := newShown()
 	cmd.Stdout = out
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -102,7 +110,7 @@ func listening(t *testing.T, dir string, args ...string) (stop func(last ...stri
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("log ended with %v", err)
 		}
-		return out.text.String()
+		return out.String()
 	}
 }
 

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// TestFarewell: a coordinator that is interrupted or terminated tells each of its
+// clients, whatever they are doing, that it goes (1001), and the next one takes
+// over.
+func TestFarewell(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) { farewell(t, signal) })
+	}
+}
+
+func farewell(t *testing.T, signal os.Signal) {
+	const each = 5 // clients of each kind
+	dir, shop := t.TempDir(), folder(t, "shop")
+	w := startAskedWindow(t, dir, shop)
+	w.choose(t, vscodeipc.AccessAsk)
+	serves := start(t, dir, "serve", "--workspace", shop)
+	next := start(t, dir, "-v", "serve", "--workspace", shop)
+	if next.first != serves.first {
+		t.Fatalf("one serves %s, the next %s", serves.first, next.first)
+	}
+
+	left := make(chan error, 4*each) // why each was left, with what it was doing
+	goes := make(chan struct{})      // closed when the coordinator is about to go
+	for range each {
+		idle := join(t, serves.first, "idle")
+		if _, err := idle.call("Browser.getVersion", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		go readOn(idle, nil, "idle", left)
+
+		waits := join(t, serves.first, "waits")
+		waits.say("Target.createTarget", openTab)
+		go readOn(waits, nil, "waits for the human", left)
+	}
+	// What they do not read is more than their connections hold: the coordinator
+	// keeps it for them. That it has it all is told by its log.
+	endLog := listening(t, dir, "--workspace", shop, "--method", "Runtime.evaluate")
+	var answers []string
+	for i := range each {
+		behind := joinPage(t, serves.first)
+		answers = append(answers, fmt.Sprintf(`"value":"behind%d`, i))
+		behind.say("Runtime.evaluate", fmt.Sprintf(`{"expression":"'behind%d' + 'x'.repeat(5e6)","throwOnSideEffect":true}`, i))
+		go readOn(behind, goes, "behind", left)
+	}
+	endLog(answers...)
+	for range each {
+		busy := join(t, serves.first, "busy")
+		if _, err := busy.call("Browser.getVersion", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		go keepAsking(busy, left)
+	}
+
+	close(goes)
+	if err := serves.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 * each {
+		err := <-left
+		var closed websocket.CloseError
+		if !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway || !strings.Contains(closed.Reason, "shutting down") {
+			t.Errorf("%v, want close 1001", err)
+		}
+	}
+	if err := serves.cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, serves.stderr)
+	}
+	next.stderr.await(t, "serving the endpoint")
+	if got := titles(t, next.first); len(got) != 1 {
+		t.Errorf("the next one shows the pages %q", got)
+	}
+}
+
+// readOn reads until the client is left. It begins when start is closed, nil: now.
+func readOn(c *client, start <-chan struct{}, doing string, left chan<- error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if start != nil {
+		<-start
+	}
+	for {
+		if _, _, err := c.Read(ctx); err != nil {
+			left <- fmt.Errorf("%s: %w", doing, err)
+			return
+		}
+	}
+}
+
+// keepAsking asks and is answered until the client is left.
+func keepAsking(c *client, left chan<- error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for {
+		c.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"Target.getTargets"}`)) // the reader is told why not
+		if _, _, err := c.Read(ctx); err != nil {
+			left <- fmt.Errorf("busy: %w", err)
+			return
+		}
+	}
+}
+
+// joinPage is a client of the first page that takes little at once.
+func joinPage(t *testing.T, endpoint string) *client {
+	t.Helper()
+	res, err := http.Get(endpoint + "/json/list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var pages []struct {
+		URL string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&pages); err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil {
+			err = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+		}
+		return conn, err
+	}
+	c, _, err := websocket.Dial(t.Context(), pages[0].URL, &websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: dial}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.CloseNow() })
+	c.SetReadLimit(64 << 20)
+	return &client{Conn: c, t: t}
+}
