@@ -83,8 +83,8 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 
 	var sinks []func(cdplog.Line) error
 	if f.record != "" {
-		recording, err := p.record(ctx, hash, f.record)
-		if err != nil {
+		var recording *recording
+		if recording, err = p.record(ctx, hash, f.record); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, recording.end()) }()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -148,8 +149,21 @@ func TestLogAndReplay(t *testing.T) {
 		t.Error("the token is in the recording")
 	}
 
-	// No browser and no page server any more: the client notices nothing.
-	replay := start(t, dir, "replay", file)
+	// No browser and no page server any more: the client notices nothing. The port
+	// is free when it was a listener's that has gone.
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	replay := start(t, dir, "replay", "--port", port, file)
+	if replay.first != "http://127.0.0.1:"+port {
+		t.Errorf("replay --port %s is at %s", port, replay.first)
+	}
+	if out, err := command(t.Context(), t, dir, "replay", "--port", port, file).CombinedOutput(); err == nil || !strings.Contains(string(out), port) {
+		t.Errorf("replay on a port that is taken: %v, %s", err, out)
+	}
 	for range 2 {
 		if again, said := greet(t, replay.first, url); again != title || said != text {
 			t.Errorf("the replay gives %q, %q; the browser gave %q, %q", again, said, title, text)
@@ -162,6 +176,53 @@ func TestLogAndReplay(t *testing.T) {
 	defer res.Body.Close()
 	if body, _ := io.ReadAll(res.Body); !strings.Contains(string(body), strings.TrimPrefix(replay.first, "http://")) {
 		t.Errorf("the replay's version leads elsewhere: %s", body)
+	}
+}
+
+// TestRecordingStays: a file that is there is not recorded over.
+func TestRecordingStays(t *testing.T) {
+	dir, workspace := t.TempDir(), t.TempDir()
+	start(t, dir, "window", "--headless", "--workspace", workspace)
+	file := filepath.Join(dir, "session.jsonl")
+	if err := os.WriteFile(file, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(t.Context(), t, dir, "log", "--workspace", workspace, "--record", file).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), file+" is there already") {
+		t.Errorf("log --record of a file that is there: %v, %s", err, out)
+	}
+	if kept, err := os.ReadFile(file); err != nil || string(kept) != "precious" {
+		t.Errorf("the file holds %q, %v", kept, err)
+	}
+}
+
+// TestLogTellsWhoAnswered: what the endpoint refuses in the browser's place is
+// shown as its own.
+func TestLogTellsWhoAnswered(t *testing.T) {
+	dir, workspace := t.TempDir(), t.TempDir()
+	window := start(t, dir, "window", "--headless", "--workspace", workspace, "--access", "view")
+	end := listening(t, dir, "--workspace", workspace)
+	endLines := listening(t, dir, "--workspace", workspace, "--json")
+	c := join(t, window.first, "looker/1.0")
+	if _, err := c.call("Browser.getVersion", `{}`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.call("Target.createTarget", openTab); err == nil {
+		t.Fatal("a tab was opened in view mode")
+	}
+	const refusal = "clients may look, but change nothing"
+	shown, lines := end(refusal), endLines(refusal)
+	for line := range strings.Lines(shown) {
+		refused := strings.Contains(line, "⇐ Target.createTarget") && strings.Contains(line, " failed ")
+		if strings.Contains(line, "(endpoint)") != refused {
+			t.Errorf("not what the endpoint alone answered: %s", line)
+		}
+	}
+	if strings.Count(shown, "(endpoint)") != 1 {
+		t.Errorf("the endpoint's refusal is not shown once:\n%s", shown)
+	}
+	if strings.Count(lines, `"from":"endpoint"`) != 1 {
+		t.Errorf("the endpoint's refusal is not one of the lines:\n%s", lines)
 	}
 }
 
