@@ -2,5 +2,33 @@
 
 package vscodeipc
 
+import (
+	"slices"
+	"testing"
+)
+
 // SetFallbackParent keeps the tests out of the user's own fallback directory.
 func SetFallbackParent(dir string) { fallbackParent = dir }
+
+// Spell is step 2 of the canonical path.
+var Spell = spell
+
+// VectorLines gives the vectors that are lines, those of requests more often.
+func VectorLines(t testing.TB) (lines []string) {
+	for _, line := range vectorLines(t) {
+		times := 1
+		if _, fault := decodeRequest(line); fault == nil {
+			times = 8
+		}
+		lines = append(lines, slices.Repeat([]string{string(line)}, times)...)
+	}
+	return lines
+}
+
+// VectorPaths gives the vectors that are paths.
+func VectorPaths(t testing.TB, goos string) (paths []string) {
+	for _, v := range identityVectors(t, goos) {
+		paths = append(paths, v.path(t))
+	}
+	return paths
+}

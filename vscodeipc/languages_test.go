@@ -1,0 +1,180 @@
+//go:build unix
+
+package vscodeipc_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/vscodeipc"
+	"github.com/google/go-cmp/cmp"
+)
+
+// mutator makes inputs that nobody thought of out of those that somebody did: the
+// same ones in each run.
+type mutator struct {
+	*rand.Rand
+	seeds, words []string
+}
+
+func newMutator(seeds []string, words ...string) mutator {
+	return mutator{rand.New(rand.NewPCG(1, 2)), seeds, words}
+}
+
+// token is a string, a number or a word.
+var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[-+.\w]+`)
+
+// next mostly puts a word in a token's place, so that JSON often stays JSON; else
+// anywhere, or it takes a few bytes away or says them twice.
+func (m mutator) next() string {
+	text := m.seeds[m.IntN(len(m.seeds))]
+	for range 1 + m.IntN(2) {
+		word := m.words[m.IntN(len(m.words))]
+		if tokens := token.FindAllStringIndex(text, -1); m.IntN(4) > 0 && len(tokens) > 0 {
+			at := tokens[m.IntN(len(tokens))]
+			text = text[:at[0]] + word + text[at[1]:]
+			continue
+		}
+		from := m.IntN(len(text) + 1)
+		to := min(len(text), from+m.IntN(4))
+		text = text[:from] + []string{"", text[from:to] + text[from:to], word}[m.IntN(3)] + text[to:]
+	}
+	return text
+}
+
+// agreementCases is how many inputs the two languages are compared on.
+func agreementCases(t *testing.T) int {
+	rounds := 30
+	if text := os.Getenv("VSCODEIPC_ROUNDS"); text != "" {
+		if _, err := fmt.Sscan(text, &rounds); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return 100 * rounds
+}
+
+// TestLanguagesAgreeOnPaths holds the two canonicalisers against each other.
+// VSCODEIPC_ROUNDS asks for more paths.
+func TestLanguagesAgreeOnPaths(t *testing.T) {
+	words := []string{
+		`/`, `\`, `.`, `..`, `?`, `:`, `a`, `C`, `c:\`, `\\`, `\\?\`, `\\.\`, `UNC\`, `//`, "\x00", "\xff", "\xed\xa0\x80", "\u00e9", "e\u0301", "\U0001f600", "\ufeff", " ",
+	}
+	var input bytes.Buffer
+	var paths, want []string
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		m := newMutator(append(vscodeipc.VectorPaths(t, system), "", `\`, "/"), words...)
+		for range agreementCases(t) {
+			path := m.next()
+			verdict := ""
+			if canonical, err := vscodeipc.Spell(system, path); err != nil {
+				verdict = err.Error()
+			} else {
+				verdict = canonical + " " + vscodeipc.Hash(canonical)
+			}
+			paths, want = append(paths, fmt.Sprintf("%s %q", system, path)), append(want, verdict)
+			fmt.Fprintf(&input, "{\"system\":%q,\"hex\":\"%s\"}\n", system, hex.EncodeToString([]byte(path)))
+		}
+	}
+	node := nodeProgram(t, "spell.ts")
+	node.Stdin = &input
+	output, err := node.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(output))
+	for i, path := range paths {
+		var got string
+		if err := d.Decode(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != want[i] {
+			t.Errorf("%s: %q in TypeScript, %q in Go", path, got, want[i])
+		}
+	}
+}
+
+// TestLanguagesAgreeOnRequests sends the same lines to a window of each language,
+// a connection for each: they answer the same. VSCODEIPC_ROUNDS asks for more.
+func TestLanguagesAgreeOnRequests(t *testing.T) {
+	folder := home(t)
+	here := serve(t, vscodeipc.ServerOptions{Commands: map[string]vscodeipc.Handler{
+		"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
+	}})
+	_, _, there := startNodeWindow(t, folder)
+	m := newMutator(vscodeipc.VectorLines(t),
+		`0`, `1`, `2`, `-1`, `-0`, `1.0`, `1e0`, `1.5`, `1e400`, `9007199254740991`, `9007199254740992`, `9007199254740991.4`,
+		`null`, `true`, `[]`, `{}`, `[1]`, `["state"]`, `{"id":1}`, `""`, `"x"`, `"\u0000"`, `"\ud800"`, `"\ud83d\ude00"`, `"\ufffd"`,
+		`"id"`, `"type"`, `"version"`, `"payload"`, `"\u0069d"`, `"__proto__"`, `"ID"`,
+		`"ping"`, `"state"`, `"hello"`, `"listen"`, `"call"`, `"cancel"`, `"echo"`, `"versions"`, `"events"`, `"client"`, `"resume"`, `"seq"`,
+		`1,"id":2`, `2,"version":2`, `"ping","payload":{}`,
+		`"`, `\`, `}`, `]`, `,`, ` `, "\r", "\x00", "\xff", "\xed\xa0\x80", "\ufeff", "\U0001f600", `\ud800`, `\udc00`)
+	outcomes := map[string]int{}
+	for range agreementCases(t) {
+		line := strings.ReplaceAll(m.next(), "\n", " ")
+		answers := answersTo(t, here.Address(), line)
+		if diff := cmp.Diff(answers, answersTo(t, there, line)); diff != "" {
+			t.Errorf("%q: Go (-) and TypeScript (+) answer\n%s", line, diff)
+		}
+		for _, a := range answers {
+			outcomes[a.Error.Code]++
+		}
+	}
+	if len(outcomes) < 6 || outcomes[""] < 20 { // "" is success
+		t.Errorf("the lines say too little: they were answered by %v", outcomes)
+	}
+}
+
+// answersTo gives all that a window says to a line.
+func answersTo(t *testing.T, address vscodeipc.Address, line string) []answer {
+	t.Helper()
+	conn, err := net.Dial("unix", string(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.WriteString(conn, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.UnixConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []answer
+	for each := range bytes.Lines(text) {
+		var a answer
+		if err := json.Unmarshal(each, &a); err != nil {
+			t.Fatalf("%q is answered by %q: %v", line, each, err)
+		}
+		for _, own := range []string{"server", "session", "pid", "workspace", "folders", "result"} {
+			delete(a.Payload, own)
+		}
+		answers = append(answers, a)
+	}
+	return answers
+}
+
+// answer is what of an answer is the same in all windows.
+type answer struct {
+	ID      any            `json:"id"`
+	Success any            `json:"success"`
+	Payload map[string]any `json:"payload"`
+	Error   struct {
+		Code string         `json:"code"`
+		Data map[string]any `json:"data"`
+	} `json:"error"`
+}
