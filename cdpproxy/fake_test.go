@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -133,6 +134,49 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
+}
+
+// counted returns the URL of a browser behind a door that counts who connects.
+func counted(t testing.TB, browser string) (string, *counter) {
+	t.Helper()
+	u, err := url.Parse(browser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := u.Host
+	u.Host = ln.Addr().String()
+	count := new(counter)
+	var wg sync.WaitGroup
+	pass := func(to, from net.Conn) {
+		io.Copy(to, from)
+		to.Close()
+		from.Close()
+	}
+	wg.Go(func() {
+		for {
+			in, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			count.add()
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			wg.Go(func() { pass(out, in) })
+			wg.Go(func() { pass(in, out) })
+		}
+	})
+	t.Cleanup(func() {
+		ln.Close()
+		wg.Wait()
+	})
+	return u.String(), count
 }
 
 // rawUpgrade asks for a WebSocket by hand, with more bytes behind the request,

@@ -71,9 +71,11 @@ func connectAsChild(addr string) {
 const token = "5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e"
 
 // TestWhoGetsIn asks with every combination that matters and looks at what a
-// user sees: served, or told why not and what to do.
+// user sees: served, or told why not and what to do. Of who is refused the
+// browser does not even see a connection.
 func TestWhoGetsIn(t *testing.T) {
-	src := newSource(sharedChromium(t).url)
+	browser, connections := counted(t, sharedChromium(t).url)
+	src := newSource(browser)
 	_, open := serve(t, src, &cdpproxy.Options{Token: token, AllowOrigins: []string{"https://tool.example"}})
 	_, strict := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
 	_, port, _ := net.SplitHostPort(open)
@@ -126,10 +128,35 @@ func TestWhoGetsIn(t *testing.T) {
 		{"allowed", open, "/json/version", map[string]string{"Origin": "https://tool.example", "Sec-Fetch-Site": "cross-site"}, 200, "Browser"},
 		{"DevTools", open, "/json/version", map[string]string{"Origin": cdpproxy.DevToolsOrigin}, 200, "Browser"},
 	} {
+		want := connections.count() + 1
+		switch {
+		case c.status == http.StatusForbidden, c.status == http.StatusUpgradeRequired, c.path == "/nonsense":
+			want--
+		}
 		status, body := get(t, c.addr, c.path, c.headers)
 		if status != c.status || !strings.Contains(body, c.says) {
 			t.Errorf("%s: HTTP %d %.300s\nwant %d with %q", c.name, status, body, c.status, c.says)
 		}
+		if got := connections.count(); got != want {
+			t.Errorf("%s: the browser got %d connections, want %d", c.name, got, want)
+		}
+	}
+	// No client says no Host, but a browser of old could.
+	before := connections.count()
+	for request, want := range map[string]int{
+		"GET /json/version HTTP/1.0\r\n\r\n":                                       403,
+		"GET /" + token + "/json/version HTTP/1.0\r\n\r\n":                         403,
+		"GET /json/version HTTP/1.1\r\n\r\n":                                       400,
+		"GET /json/version HTTP/1.1\r\nHost:\r\n\r\n":                              403,
+		"GET /json/version HTTP/1.1\r\nHost: a\r\nHost: localhost\r\n\r\n":         400,
+		"GET http://evil.example/json/version HTTP/1.1\r\nHost: localhost\r\n\r\n": 403,
+	} {
+		if a := ask(t, open, request); a.status != want {
+			t.Errorf("%q: HTTP %d %s, want %d", request, a.status, a.body, want)
+		}
+	}
+	if got := connections.count(); got != before {
+		t.Errorf("of refused requests the browser got %d connections", got-before)
 	}
 }
 
@@ -167,32 +194,59 @@ func TestNoCORS(t *testing.T) {
 	}
 }
 
+// TestWebSocketGuard: the same for WebSockets.
 func TestWebSocketGuard(t *testing.T) {
-	src := newSource(sharedChromium(t).url)
-	_, addr := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
+	browser, connections := counted(t, sharedChromium(t).url)
+	src := newSource(browser)
+	_, addr := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true, AllowOrigins: []string{"https://tool.example"}})
+	const mine = "/" + token + "/devtools/browser/x"
+	id := openTab(t, addr+"/"+token)
+	from := func(origin string) http.Header { return http.Header{"Origin": {origin}} }
 	for name, c := range map[string]struct {
-		path   string
-		header http.Header
-		status int
+		path, host  string
+		header      http.Header
+		status      int
+		connections int // that the browser gets
 	}{
-		"token":         {"/" + token + "/devtools/browser/x", nil, 101},
-		"bearer":        {"/devtools/browser/x", http.Header{"Authorization": {"bearer " + token}}, 101},
-		"none":          {"/devtools/browser/x", nil, 403},
-		"origin":        {"/" + token + "/devtools/browser/x", http.Header{"Origin": {"http://127.0.0.1"}}, 403},
-		"DevTools":      {"/" + token + "/devtools/browser/x", http.Header{"Origin": {cdpproxy.DevToolsOrigin}}, 101},
-		"no such page":  {"/" + token + "/devtools/page/ABC", nil, 500}, // as Chromium answers
-		"not a browser": {"/" + token + "/other", nil, 404},
+		"token":           {mine, "", nil, 101, 1},
+		"bearer":          {"/devtools/browser/x", "", http.Header{"Authorization": {"bearer " + token}}, 101, 1},
+		"page":            {"/" + token + "/devtools/page/" + id, "", nil, 101, 1},
+		"none":            {"/devtools/browser/x", "", nil, 403, 0},
+		"none, page":      {"/devtools/page/" + id, "", nil, 403, 0},
+		"wrong":           {"/" + token[1:] + "0/devtools/browser/x", "", nil, 403, 0},
+		"origin":          {mine, "", from("http://127.0.0.1"), 403, 0},
+		"foreign":         {mine, "", from("https://evil.example"), 403, 0},
+		"file":            {mine, "", from("null"), 403, 0},
+		"allowed origin":  {mine, "", from("https://tool.example"), 101, 1},
+		"two origins":     {mine, "", http.Header{"Origin": {"https://tool.example", "https://evil.example"}}, 403, 0},
+		"allowed, no key": {"/devtools/browser/x", "", from("https://tool.example"), 403, 0},
+		"DevTools":        {mine, "", from(cdpproxy.DevToolsOrigin), 101, 1},
+		"cross-site":      {mine, "", http.Header{"Sec-Fetch-Site": {"cross-site"}}, 403, 0},
+		"rebound":         {mine, "evil.example", nil, 403, 0},
+		"rebound, page":   {"/" + token + "/devtools/page/" + id, "evil.example:80", nil, 403, 0},
+		"localhost":       {mine, "localhost", nil, 101, 1},
+		"no such page":    {"/" + token + "/devtools/page/ABC", "", nil, 500, 1}, // as Chromium answers
+		"not a browser":   {"/" + token + "/other", "", nil, 404, 0},
 	} {
-		conn, res, err := websocket.Dial(testContext(t), "ws://"+addr+c.path, &websocket.DialOptions{HTTPHeader: c.header})
+		before := connections.count()
+		conn, res, err := websocket.Dial(testContext(t), "ws://"+addr+c.path, &websocket.DialOptions{HTTPHeader: c.header, Host: c.host})
 		if res == nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if res.StatusCode != c.status {
-			t.Errorf("%s: HTTP %d, want %d", name, res.StatusCode, c.status)
+		if got := connections.count() - before; res.StatusCode != c.status || got != c.connections {
+			t.Errorf("%s: HTTP %d, and the browser got %d connections; want %d and %d", name, res.StatusCode, got, c.status, c.connections)
 		}
 		if err == nil {
 			conn.CloseNow()
+		}
+	}
+	// HTTP/1.0 has neither a Host that must be there nor WebSockets.
+	before := connections.count()
+	for _, host := range []string{"", "Host: localhost\r\n"} {
+		a := ask(t, addr, "GET "+mine+" HTTP/1.0\r\n"+host+"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+		if want := map[bool]int{true: 403, false: 405}[host == ""]; a.status != want || connections.count() != before {
+			t.Errorf("HTTP/1.0 with %q: HTTP %d %s, want %d", host, a.status, a.body, want)
 		}
 	}
 }

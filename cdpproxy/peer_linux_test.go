@@ -22,8 +22,9 @@ func TestSecondUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to run a process as another user")
 	}
-	src := newSource(sharedChromium(t).url)
-	_, addr := serve(t, src, &cdpproxy.Options{Token: token})
+	browser, connections := counted(t, sharedChromium(t).url)
+	src := newSource(browser)
+	p, addr := serve(t, src, &cdpproxy.Options{Token: token})
 
 	// The test binary lies where only root may go.
 	dir := t.TempDir()
@@ -53,22 +54,46 @@ func TestSecondUser(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got := ask(0, addr); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
-		t.Errorf("the same user got %s", got)
+	addrs := []string{addr}
+	if ln, err := net.Listen("tcp", "[::1]:0"); err != nil {
+		t.Logf("no IPv6 here: %v", err)
+	} else {
+		addrs = append(addrs, ln.Addr().String())
+		served := make(chan error, 1)
+		go func() { served <- p.Serve(ln) }()
+		defer func() {
+			ln.Close()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		}()
 	}
-	if got := ask(12345, addr); !strings.Contains(got, "comes from user 12345") || !strings.Contains(got, "`coordinator endpoint --token`") || strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 403") {
-		t.Errorf("another user got %s", got)
+	for _, addr := range addrs {
+		if got := ask(0, addr); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
+			t.Errorf("%s: the same user got %s", addr, got)
+		}
+		before := connections.count()
+		if got := ask(12345, addr); !strings.Contains(got, "comes from user 12345") || !strings.Contains(got, "`coordinator endpoint --token`") || strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 403") {
+			t.Errorf("%s: another user got %s", addr, got)
+		}
+		if got := connections.count(); got != before {
+			t.Errorf("%s: of another user the browser got %d connections", addr, got-before)
+		}
+		// With the token the user does not matter.
+		if got := ask(12345, addr+"/"+token); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
+			t.Errorf("%s: another user with the token got %s", addr, got)
+		}
 	}
-	// With the token the user does not matter.
-	if got := ask(12345, addr+"/"+token); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
-		t.Errorf("another user with the token got %s", got)
-	}
+	before := connections.count()
 	// In strict mode nobody is let in without it, not even the same user.
 	_, strict := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
 	for _, uid := range []uint32{0, 12345} {
 		if got := ask(uid, strict); !strings.Contains(got, "token missing or wrong") || !strings.Contains(got, "WebSocket: 403") {
 			t.Errorf("strict, user %d got %s", uid, got)
 		}
+	}
+	if got := connections.count(); got != before {
+		t.Errorf("in strict mode the browser got %d connections", got-before)
 	}
 }
 
