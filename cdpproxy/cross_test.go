@@ -98,7 +98,7 @@ func TestNeverCross(t *testing.T) {
 	windows := []*window{{name: "left"}, {name: "right"}}
 	for _, w := range windows {
 		w.src = newSource("")
-		_, w.addr = serve(t, w.src, nil)
+		_, w.addr = serve(t, w.src, ruledOnly)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second+time.Duration(rounds)*time.Second)
 	defer cancel()
@@ -119,7 +119,7 @@ func TestNeverCross(t *testing.T) {
 		first := ""
 		for range 1 + rand.IntN(20) {
 			var name []byte
-			if err = c.Write(ctx, websocket.MessageText, []byte("?")); err == nil {
+			if err = c.Write(ctx, websocket.MessageText, []byte(getVersion)); err == nil {
 				_, name, err = c.Read(ctx)
 			}
 			if err != nil {
@@ -195,7 +195,7 @@ func TestManyClientsRestart(t *testing.T) {
 	const clients = 500
 	c := sharedChromium(t)
 	src := newSource("")
-	_, addr := serve(t, src, nil)
+	_, addr := serve(t, src, ruledOnly)
 	ctx := testContext(t)
 	errs := make(chan error, clients)
 	for range clients {
@@ -221,7 +221,7 @@ func TestManyClientsOldBrowser(t *testing.T) {
 	const clients = 500
 	old, next := newChromium(t), sharedChromium(t)
 	src := newSource(old.url)
-	_, addr := serve(t, src, nil)
+	_, addr := serve(t, src, ruledOnly)
 	ctx := testContext(t)
 	var served counter // by the old one
 	errs := make(chan error, clients)

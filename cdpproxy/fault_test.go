@@ -58,10 +58,14 @@ func bigFrame(t *testing.T, r io.Reader) int64 {
 	return int64(binary.BigEndian.Uint64(h[2:]))
 }
 
+// Where a test takes seconds it is run with a rule only, as every endpoint of the
+// coordinator has one.
+var ruledOnly = &cdpproxy.Options{Rule: passAll{}}
+
 // TestReplyOf200MB: it comes whole, in one frame, as Chromium sends it.
 func TestReplyOf200MB(t *testing.T) {
 	t.Parallel()
-	_, addr := serve(t, newSource(newChromium(t).url), nil)
+	_, addr := serve(t, newSource(newChromium(t).url), ruledOnly)
 	conn, br := pageOf(t, addr)
 	const repeats = 20_000_000
 	io.WriteString(conn, masked(repeat(repeats)))
@@ -83,7 +87,7 @@ func TestReplyOf200MB(t *testing.T) {
 // browser that comes then.
 func TestKilledInReply(t *testing.T) {
 	src := newSource("")
-	_, addr := serve(t, src, nil)
+	_, addr := serve(t, src, ruledOnly)
 	for try := 1; ; try++ {
 		c := newChromium(t)
 		src.set("old", c.url)
@@ -134,7 +138,7 @@ func logged(t *testing.T, b []byte) int {
 // that reads gets every event, in order; one that does not is cut off loudly,
 // without a gap before that, and disturbs neither the other nor the browser.
 func TestFloodOfEvents(t *testing.T) {
-	_, addr := serve(t, newSource(newChromium(t).url), &cdpproxy.Options{MaxBuffered: 1 << 20})
+	_, addr := serve(t, newSource(newChromium(t).url), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: passAll{}})
 	path := "/devtools/page/" + openTab(t, addr)
 	reader, sleeper := dial(t, addr, path), dial(t, addr, path)
 	for _, c := range []*websocket.Conn{reader, sleeper} {
@@ -181,8 +185,10 @@ func TestFloodOfEvents(t *testing.T) {
 
 // TestPipelined: a request and the upgrade in one packet, and a frame behind
 // them, are answered one after the other.
-func TestPipelined(t *testing.T) {
-	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+func TestPipelined(t *testing.T) { eachWay(t, pipelined) }
+
+func pipelined(t *testing.T, rule cdpproxy.Rule) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +281,7 @@ func TestNeverCrossChromium(t *testing.T) {
 	sources := []*source{newSource(""), newSource("")}
 	var addrs []string
 	for _, src := range sources {
-		_, addr := serve(t, src, nil)
+		_, addr := serve(t, src, ruledOnly)
 		addrs = append(addrs, addr)
 	}
 	for round := range max(rounds(t, 0)/20, 3) {

@@ -73,18 +73,20 @@ func page(t *testing.T, addr string) *websocket.Conn {
 	return dial(t, addr, "/devtools/page/"+openTab(t, addr))
 }
 
-// TestLargeMessages: what Chromium accepts and sends, the relay carries whole,
-// also where a rule reads it.
-func TestLargeMessages(t *testing.T) {
+// eachWay runs a test without a rule, and with one, as every endpoint of the
+// coordinator has.
+func eachWay(t *testing.T, test func(*testing.T, cdpproxy.Rule)) {
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
-		t.Run(name, func(t *testing.T) {
-			_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
-			largeMessages(t, addr)
-		})
+		t.Run(name, func(t *testing.T) { test(t, rule) })
 	}
 }
 
-func largeMessages(t *testing.T, addr string) {
+// TestLargeMessages: what Chromium accepts and sends, the relay carries whole,
+// also where a rule reads it.
+func TestLargeMessages(t *testing.T) { eachWay(t, largeMessages) }
+
+func largeMessages(t *testing.T, rule cdpproxy.Rule) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
 
 	// Chromium takes messages of just under 100 MiB.
 	const most = 99 << 20
@@ -109,24 +111,53 @@ func largeMessages(t *testing.T, addr string) {
 	}
 }
 
-// TestFragments: a client may split a message; Chromium gets it as it was sent.
-func TestFragments(t *testing.T) {
-	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
-	c := dial(t, addr, "/devtools/browser/x")
-	w, err := c.Writer(testContext(t), websocket.MessageText)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{`{"id":3,"met`, `hod":"Browser`, `.getVersion"}`} {
-		if _, err := io.WriteString(w, part); err != nil {
-			t.Fatal(err)
+// fragments is a client's message in several frames, with a ping between each
+// two.
+func fragments(parts ...string) string {
+	var b strings.Builder
+	for i, part := range parts {
+		first := byte(opText)
+		if i > 0 {
+			b.WriteString("\x89" + masked(pingText)[1:])
+			first = 0 // continuation
 		}
+		if i == len(parts)-1 {
+			first |= 0x80
+		}
+		b.WriteString(string([]byte{first}) + masked(part)[1:])
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	return b.String()
+}
+
+const (
+	opText   = 1
+	pingText = "are you there"
+)
+
+// TestFragments: a client may split a message, and ping within it; Chromium gets
+// both.
+func TestFragments(t *testing.T) { eachWay(t, fragmented) }
+
+func fragmented(t *testing.T, rule cdpproxy.Rule) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	conn, br, _ := rawUpgrade(t, addr, "", "")
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	parts := []string{`{"id":3,"met`, `hod":"Browser`, `.getVersion"}`}
+	io.WriteString(conn, fragments(parts...))
+	pongs := 0
+	for {
+		got := readFrame(t, br)
+		if got == pingText {
+			pongs++
+			continue
+		}
+		if !strings.HasPrefix(got, `{"id":3,"result"`) {
+			t.Errorf("%.100s", got)
+		}
+		break
 	}
-	if _, got, err := c.Read(testContext(t)); err != nil || !strings.HasPrefix(string(got), `{"id":3,"result"`) {
-		t.Errorf("%.100s, %v", got, err)
+	if pongs != len(parts)-1 {
+		t.Errorf("%d pongs before the answer", pongs)
 	}
 }
 
@@ -231,7 +262,9 @@ func frame(size int, fill byte) []byte {
 // TestSlowReader: a browser that floods a client which does not read is
 // drained without pause, up to the bound; then the client is cut off loudly,
 // after whole messages only.
-func TestSlowReader(t *testing.T) {
+func TestSlowReader(t *testing.T) { eachWay(t, slowReader) }
+
+func slowReader(t *testing.T, rule cdpproxy.Rule) {
 	flooded := make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "flood", func(conn net.Conn) {
 		defer close(flooded)
@@ -241,7 +274,7 @@ func TestSlowReader(t *testing.T) {
 			}
 		}
 	})
-	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 8 << 20})
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 8 << 20, Rule: rule})
 	c := dial(t, addr, "/devtools/browser/x")
 	select {
 	case <-flooded: // the proxy has given up on this client
@@ -270,11 +303,13 @@ func TestSlowReader(t *testing.T) {
 
 // TestDiesInFrame: the browser is killed in the middle of a reply. No close
 // frame can stand there; the client must see a broken connection, not an end.
-func TestDiesInFrame(t *testing.T) {
+func TestDiesInFrame(t *testing.T) { eachWay(t, diesInFrame) }
+
+func diesInFrame(t *testing.T, rule cdpproxy.Rule) {
 	fake := startFake(t, "127.0.0.1:0", "dying", func(conn net.Conn) {
 		conn.Write(frame(5_000_000, 'x')[:2_000_000])
 	})
-	_, addr := serve(t, newSource(fake.url()), nil)
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
 	c := dial(t, addr, "/devtools/browser/x")
 	_, _, err := c.Read(testContext(t))
 	var closed websocket.CloseError
@@ -285,7 +320,9 @@ func TestDiesInFrame(t *testing.T) {
 
 // TestSwitchInFrame: the browser is replaced while it sends; the frame that has
 // begun is finished before the close frame.
-func TestSwitchInFrame(t *testing.T) {
+func TestSwitchInFrame(t *testing.T) { eachWay(t, switchInFrame) }
+
+func switchInFrame(t *testing.T, rule cdpproxy.Rule) {
 	half, rest := make(chan struct{}), make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
 		b := append(frame(1000, 'x'), frame(1000, 'y')...)
@@ -296,7 +333,7 @@ func TestSwitchInFrame(t *testing.T) {
 		io.Copy(io.Discard, conn)
 	})
 	src := newSource(fake.url())
-	_, addr := serve(t, src, nil)
+	_, addr := serve(t, src, &cdpproxy.Options{Rule: rule})
 	c := dial(t, addr, "/devtools/browser/x")
 	<-half
 	// The first bytes have reached the client, so the frame has begun.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -111,16 +111,20 @@ func TestEvasion(t *testing.T) {
 	}
 
 	// In fragments, with a ping in the middle.
-	w, err := c.Writer(testContext(t), websocket.MessageText)
+	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set + `}`} {
-		io.WriteString(w, part)
-	}
-	w.Close()
-	if reply := nextReply(t, c); reply["id"] != 2.0 || !strings.Contains(fmt.Sprint(reply["error"]), "Runtime.evaluate is refused by the test") {
-		t.Errorf("fragments: %v", reply)
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	br, _ := upgradeOn(t, conn, addr, "/devtools/page/"+id, "", fragments(`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set+`}`))
+	for pongs := 0; ; pongs++ {
+		if got := readFrame(t, br); got != pingText {
+			if !strings.Contains(got, `"id":2,`) || !strings.Contains(got, "Runtime.evaluate is refused by the test") {
+				t.Errorf("fragments: %s", got)
+			}
+			break
+		}
 	}
 
 	// What is let through still works, with the client's own bytes.
