@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -240,6 +241,37 @@ func next[T any](t *testing.T, from <-chan T, what string) T {
 	}
 }
 
+// TestToldByTheWindow: from the window's word that its browser has ended to the
+// close frame at a client of the coordinator take less than 100 ms, in the median.
+func TestToldByTheWindow(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	w := startAskedWindow(t, dir, shop)
+	serve := start(t, dir, "serve", "--workspace", shop)
+	var took []time.Duration
+	for range 9 {
+		w.choose(t, vscodeipc.AccessFull)
+		c := join(t, serve.first, "test") // it waits for the browser
+		if _, err := c.call("Browser.getVersion", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := w.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := c.Read(t.Context())
+		took = append(took, time.Since(began))
+		var closed websocket.CloseError
+		if !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway || !strings.Contains(closed.Reason, `browser "Chromium" has ended`) {
+			t.Fatalf("%v, want close 1001 that names the browser", err)
+		}
+	}
+	slices.Sort(took)
+	t.Logf("told after %v", took)
+	if median := took[len(took)/2]; median > 100*time.Millisecond {
+		t.Errorf("told after %v", median)
+	}
+}
+
 // The whole way of a question: a CDP client acts, the human of the window is
 // asked, sees who it is and what it did, and stops it.
 func TestHumanDecides(t *testing.T) {
@@ -286,12 +318,16 @@ func TestHumanDecides(t *testing.T) {
 		}
 	}
 
-	// Another mode holds for who is connected.
+	// Another mode holds for who is connected, and for what waits, by which the
+	// test learns that it has come.
+	waits := join(t, serve.first, "waits/1")
+	waits.say("Target.createTarget", openTab)
+	next(t, w.asked, "permission.ask")
 	w.choose(t, vscodeipc.AccessView)
-	refused := func() bool { _, err := c.call("Target.createTarget", openTab); return err != nil }
-	for limit := time.Now().Add(10 * time.Second); !refused() && time.Now().Before(limit); {
+	if _, err := waits.reply(); err == nil || !strings.Contains(err.Error(), `"view"`) {
+		t.Errorf("what waited when the mode became view: %v", err)
 	}
-	if !refused() {
+	if _, err := c.call("Target.createTarget", openTab); err == nil {
 		t.Error("view mode did not reach the client")
 	}
 

@@ -1,0 +1,19 @@
+package cdpproxy
+
+import (
+	"testing"
+	"time"
+)
+
+// TestDefaults: what specs/cdp-endpoint.md promises where nothing else is said.
+func TestDefaults(t *testing.T) {
+	for _, given := range []*Options{nil, {}} {
+		if o := given.withDefaults(); o.HoldTimeout != 30*time.Second || o.MaxBuffered != 256<<20 {
+			t.Errorf("a client is held for %v, and %d bytes are kept for it", o.HoldTimeout, o.MaxBuffered)
+		}
+	}
+	given := &Options{HoldTimeout: NoHold, MaxBuffered: 1}
+	if o := given.withDefaults(); o.HoldTimeout > 0 || o.MaxBuffered != 1 {
+		t.Errorf("not as it was said: held for %v, %d bytes", o.HoldTimeout, o.MaxBuffered)
+	}
+}
