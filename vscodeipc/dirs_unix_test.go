@@ -60,6 +60,7 @@ func TestDirAtTheLimit(t *testing.T) {
 func TestNeitherHomeNorData(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", "")
 	for _, home := range []string{"", "home/dev"} {
+		t.Setenv("HOME", home)
 		if dir, err := Dir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
 			t.Errorf("HOME=%q: got %q, %v", home, dir, err)
 		}
