@@ -5,7 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"maps"
+	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -76,35 +79,145 @@ func FuzzScannerNoise(f *testing.F) {
 	})
 }
 
-// FuzzRewrite: whatever a page calls itself, only the URLs for clients change.
+// FuzzRewrite: whatever a page calls itself, only the URLs for clients change,
+// and those do.
 func FuzzRewrite(f *testing.F) {
-	f.Add("title", "http://127.0.0.1:9222/", "127.0.0.1:9222", "ABC")
-	f.Add(`"webSocketDebuggerUrl": "ws://evil"`, "x?ws=127.0.0.1:9222/devtools/page/1", "localhost", "a/b?c&ws=d#e")
-	f.Add("\xff\x00<&>", "", "[::1]:1", "")
-	f.Fuzz(func(t *testing.T, title, url, host, id string) {
+	f.Add("title", "http://127.0.0.1:9222/", "127.0.0.1:9222", "", "ABC")
+	f.Add(`"webSocketDebuggerUrl": "ws://evil"`, "x?ws=127.0.0.1:9222/devtools/page/1", "localhost", "SECRET", "a/b?c&ws=d/e#e")
+	f.Add("\xff\x00<&>", "", "[::1]:1", "a b%/c", "")
+	f.Fuzz(func(t *testing.T, title, address, host, prefix, id string) {
 		const own = "127.0.0.1:21000/token"
-		in, err := json.Marshal([]map[string]any{{
-			"title": title, "url": url, "id": id, "n": json.Number("12345678901234567890"),
-			"webSocketDebuggerUrl": "ws://" + host + "/devtools/page/" + id,
-			"devtoolsFrontendUrl":  "https://front.example/inspector.html?ws=" + host + "/devtools/page/" + id,
-		}})
+		base := ""
+		if prefix != "" {
+			base = (&url.URL{Path: "/" + prefix}).EscapedPath()
+		}
+		if strings.Contains(host, "/") {
+			host = "host"
+		}
+		before := map[string]any{
+			"title": title, "url": address, "id": id, "n": json.Number("12345678901234567890"),
+			"webSocketDebuggerUrl": "ws://" + host + base + "/devtools/page/" + id,
+			"devtoolsFrontendUrl":  "https://front.example/inspector.html?x=ws=&ws=" + host + base + "/devtools/page/" + id,
+		}
+		in, err := json.Marshal([]map[string]any{before})
 		if err != nil {
 			t.Skip()
 		}
-		out, err := rewriteTargets(in, "", own)
+		out, err := rewriteTargets(in, base, own)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var before, after []map[string]any
-		if json.Unmarshal(in, &before) != nil || json.Unmarshal(out, &after) != nil || len(after) != 1 {
+		var list []map[string]any
+		decoder := json.NewDecoder(bytes.NewReader(out))
+		decoder.UseNumber()
+		if decoder.Decode(&list) != nil || len(list) != 1 {
 			t.Fatalf("not JSON: %s", out)
 		}
-		if ws, ok := after[0]["webSocketDebuggerUrl"].(string); ok && !strings.HasPrefix(ws, "ws://"+own) {
-			t.Errorf("names %s", ws)
+		after := list[0]
+		// What JSON makes of the text is not the rewriting's doing.
+		text := func(s any) string {
+			var plain string
+			b, _ := json.Marshal(s)
+			json.Unmarshal(b, &plain)
+			return plain
 		}
-		for _, key := range []string{"title", "url", "id", "n"} {
-			if !reflect.DeepEqual(before[0][key], after[0][key]) {
-				t.Errorf("%s: %q became %q", key, before[0][key], after[0][key])
+		ws := text(before["webSocketDebuggerUrl"])
+		u, err := url.Parse(ws)
+		got, present := after["webSocketDebuggerUrl"].(string)
+		if present != (err == nil) {
+			t.Fatalf("%q (%v) became %q", ws, err, got)
+		}
+		// A host with a ? or # has taken the path with it.
+		if whole := !strings.ContainsAny(host, "?#"); present && whole && got != "ws://"+own+strings.TrimPrefix(u.EscapedPath(), base) || present && !strings.HasPrefix(got, "ws://"+own) {
+			t.Errorf("%q became %q", ws, got)
+		}
+		if present && !strings.ContainsAny(host, "?#") && !strings.HasPrefix(got, "ws://"+own+"/devtools/page/") {
+			t.Errorf("with the base %q, %q became %q", base, ws, got)
+		}
+		front, _ := after["devtoolsFrontendUrl"].(string)
+		was, is := strings.Split(text(before["devtoolsFrontendUrl"]), "&"), strings.Split(front, "&")
+		if len(was) != len(is) {
+			t.Fatalf("%q became %q", was, is)
+		}
+		for i := range was {
+			value, ours := strings.CutPrefix(was[i], "ws=")
+			_, path, ours2 := strings.Cut(value, "/")
+			want := was[i]
+			if i > 0 && ours && ours2 {
+				want = "ws=" + own + strings.TrimPrefix("/"+path, base)
+			}
+			if is[i] != want {
+				t.Errorf("%q of the front end became %q, want %q", was[i], is[i], want)
+			}
+		}
+		for _, key := range []string{"title", "url", "id"} {
+			if after[key] != text(before[key]) {
+				t.Errorf("%s: %q became %q", key, before[key], after[key])
+			}
+		}
+		if after["n"] != before["n"] {
+			t.Errorf("a number became %v", after["n"])
+		}
+	})
+}
+
+// FuzzRewriteNoise: what a browser answers may be anything; it is refused, or
+// stays what it is but for the URLs for clients, which are all ours.
+func FuzzRewriteNoise(f *testing.F) {
+	for _, s := range []string{
+		`[{"webSocketDebuggerUrl":"ws://h/b/devtools/page/1","devtoolsFrontendUrl":"/x?ws=h/b/devtools/page/1"},7,null,[]]`,
+		`{"webSocketDebuggerUrl":"ws://[","devtoolsFrontendUrl":7}`, `{"webSocketDebuggerUrl":{}}`, `"ws://h/"`, `[`, ``, `1 2`, "\xff",
+	} {
+		f.Add([]byte(s), "/b")
+	}
+	f.Fuzz(func(t *testing.T, body []byte, base string) {
+		const own = "127.0.0.1:21000"
+		out, err := rewriteTargets(body, base, own)
+		decode := func(b []byte) (v any, err error) {
+			decoder := json.NewDecoder(bytes.NewReader(b))
+			decoder.UseNumber()
+			return v, decoder.Decode(&v)
+		}
+		before, was := decode(body)
+		if (err == nil) != (was == nil) {
+			t.Fatalf("%q: %v, as JSON: %v", body, err, was)
+		}
+		if err != nil {
+			return
+		}
+		after, err := decode(out)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", body, out, err)
+		}
+		list := func(v any) []any {
+			if all, ok := v.([]any); ok {
+				return all
+			}
+			return []any{v}
+		}
+		targets := list(after)
+		for i, v := range list(before) {
+			target, ok := v.(map[string]any)
+			if !ok {
+				if !reflect.DeepEqual(v, targets[i]) {
+					t.Errorf("%v became %v", v, targets[i])
+				}
+				continue
+			}
+			now := targets[i].(map[string]any)
+			if ws, ok := now["webSocketDebuggerUrl"].(string); ok && !strings.HasPrefix(ws, "ws://"+own) {
+				t.Errorf("%q names %q", body, ws)
+			}
+			for _, m := range []map[string]any{target, now} {
+				if _, ok := m["webSocketDebuggerUrl"].(string); ok {
+					delete(m, "webSocketDebuggerUrl")
+				}
+				if _, ok := m["devtoolsFrontendUrl"].(string); ok {
+					delete(m, "devtoolsFrontendUrl")
+				}
+			}
+			if !reflect.DeepEqual(target, now) {
+				t.Errorf("%v became %v", target, now)
 			}
 		}
 	})
@@ -199,6 +312,52 @@ func FuzzMessageReader(f *testing.F) {
 		}
 		if !bytes.HasPrefix(raws, frames) {
 			t.Error("the original bytes are not the client's")
+		}
+	})
+}
+
+// FuzzMessageNoise: no stream of either side makes the readers crash, keep more
+// than they may, or see another thing when it comes in other pieces.
+func FuzzMessageNoise(f *testing.F) {
+	f.Add([]byte{0x81, 0x80, 1, 2, 3, 4}, uint8(3), false)
+	f.Add([]byte{0x01, 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 0x89, 0x80, 0, 0, 0, 0}, uint8(1), false)
+	f.Add([]byte{0x81, 0xff, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0}, uint8(2), false)
+	event := `{"method":"Target.attachedToTarget","params":{"sessionId":"S","targetInfo":{"targetId":"T"}}}`
+	f.Add(append(serverFrame(0x81, []byte(event)), serverFrame(0x81, []byte(strings.Replace(event, "attachedTo", "detachedFrom", 1)))[:50]...), uint8(6), true)
+	f.Add(append(serverFrame(0x01, []byte(event[:20])), serverFrame(0x80, []byte(event[20:]))...), uint8(0), true)
+	f.Fuzz(func(t *testing.T, stream []byte, chunk uint8, unmasked bool) {
+		read := func(size int) (said []string, targets map[string]string, err error) {
+			r := messageReader{unmasked: unmasked}
+			r.onMessage = func(m *message) error {
+				said = append(said, string(m.text)+" "+string(m.raw))
+				m.free()
+				return nil
+			}
+			r.onControl = func(b []byte) error { said = append(said, string(b)); return nil }
+			var a attached
+			var frames frameScanner
+			for b := range slices.Chunk(stream, size) {
+				a.follow(frames, b)
+				frames.scan(b)
+				if len(a.begun) > maxTargetEvent {
+					t.Fatalf("%d bytes of an event are kept", len(a.begun))
+				}
+				if err == nil {
+					err = r.feed(b)
+				}
+				if len(r.control) > maxFrameHeader+maxControlFrame {
+					t.Fatalf("%d bytes of a control frame", len(r.control))
+				}
+			}
+			return said, a.targets, err
+		}
+		pieces, targets, err := read(int(chunk) + 1)
+		whole, wholeTargets, wholeErr := read(max(len(stream), 1))
+		if !slices.Equal(pieces, whole) || !reflect.DeepEqual(err, wholeErr) {
+			t.Errorf("in pieces of %d: %q %v, whole: %q %v", int(chunk)+1, pieces, err, whole, wholeErr)
+		}
+		if !maps.Equal(targets, wholeTargets) {
+			t.Errorf("sessions in pieces of %d: %v, whole: %v", int(chunk)+1, targets, wholeTargets)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -172,16 +171,7 @@ func (c *conn) start(method string, params json.Value, done outcome) {
 	c.nextID++
 	id := c.nextID
 	c.pending[id] = done
-	if len(params) == 0 {
-		params = empty
-	}
-	b := make([]byte, 0, len(method)+len(params)+48)
-	b = append(b, `{"id":`...)
-	b = strconv.AppendInt(b, id, 10)
-	b = append(b, `,"method":`...)
-	b = strconv.AppendQuote(b, method)
-	b = append(append(append(b, `,"params":`...), params...), '}')
-	err := c.out.put(b)
+	err := c.out.put(commandMessage(id, method, params))
 	if err != nil {
 		delete(c.pending, id)
 	}

@@ -77,10 +77,23 @@ func replyMessage(id json.Value, session, kind string, value json.Value) []byte 
 	return append(appendSession(b, session), '}')
 }
 
+// commandMessage is what is said to a page.
+func commandMessage(id int64, method string, params json.Value) []byte {
+	if len(params) == 0 {
+		params = empty
+	}
+	b := make([]byte, 0, len(method)+len(params)+48)
+	b = append(b, `{"id":`...)
+	b = strconv.AppendInt(b, id, 10)
+	b = append(b, `,"method":`...)
+	b = append(b, encode(method)...)
+	return append(append(append(b, `,"params":`...), params...), '}')
+}
+
 func eventMessage(session, method string, params json.Value) []byte {
 	b := make([]byte, 0, len(method)+len(params)+len(session)+48)
 	b = append(b, `{"method":`...)
-	b = strconv.AppendQuote(b, method)
+	b = append(b, encode(method)...)
 	if len(params) == 0 {
 		params = empty
 	}
@@ -93,7 +106,7 @@ func appendSession(b []byte, session string) []byte {
 		return b
 	}
 	b = append(b, `,"sessionId":`...)
-	return strconv.AppendQuote(b, session)
+	return append(b, encode(session)...)
 }
 
 // isInteger reports whether an id is one that CDP allows.

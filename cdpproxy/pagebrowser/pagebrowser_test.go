@@ -157,6 +157,18 @@ func TestBrowserLevel(t *testing.T) {
 	}
 }
 
+// TestOddMethod: whatever a method is called, there is an answer.
+func TestOddMethod(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	p := join(t, s.url)
+	session := p.attach(s)
+	p.write(fmt.Sprintf(`{"id":1000,"method":"Page.\u0007\u0000\u2028","sessionId":%q}`, session))
+	if m := p.answer(1000); m.Error == nil {
+		t.Error(m)
+	}
+}
+
 // TestCloseEndsOneClient: Browser.close ends the connection of who says it.
 func TestCloseEndsOneClient(t *testing.T) {
 	t.Parallel()
