@@ -13,6 +13,8 @@ type Traffic struct {
 	Client *Client
 	From   Sender
 	Text   []byte // JSON, as it was said; nobody may change it
+
+	lost int // before it, for one tap
 }
 
 // Sender is who said a message.
@@ -32,7 +34,7 @@ type Tap struct {
 
 	mu     sync.Mutex // guards the fields that follow
 	bytes  int        // that wait in c
-	lost   int
+	lost   int        // since the last that was put there
 	closed bool
 }
 
@@ -71,7 +73,7 @@ func (t *taps) hear(c *Client, from Sender, text []byte) {
 	if list == nil {
 		return
 	}
-	m := Traffic{time.Now(), c, from, bytes.Clone(text)}
+	m := Traffic{Time: time.Now(), Client: c, From: from, Text: bytes.Clone(text)}
 	for _, tap := range *list {
 		tap.put(m)
 	}
@@ -94,8 +96,7 @@ func (t *Tap) Took(m Traffic) (lost int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.bytes -= len(m.Text)
-	lost, t.lost = t.lost, 0
-	return lost
+	return m.lost
 }
 
 func (t *Tap) put(m Traffic) {
@@ -108,9 +109,11 @@ func (t *Tap) put(m Traffic) {
 		t.lost++
 		return
 	}
+	m.lost = t.lost
 	select {
 	case t.c <- m:
 		t.bytes += len(m.Text)
+		t.lost = 0
 	default:
 		t.lost++
 	}

@@ -1,0 +1,89 @@
+package cdpproxy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// heard takes what waits in a tap: the texts, and how many messages are said to
+// be lost before which of them.
+func heard(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
+	lost = map[int]int{}
+	for len(tap.C()) > 0 {
+		m := <-tap.C()
+		if n := tap.Took(m); n > 0 {
+			lost[len(texts)] = n
+		}
+		texts = append(texts, string(m.From)+" "+string(m.Text))
+	}
+	return texts, lost
+}
+
+// TestTapNotRead: a tap whose reader does not read holds up nobody. It keeps
+// 10,000 messages or 128 MiB, and says where how many are missing.
+func TestTapNotRead(t *testing.T) {
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	p, addr := serve(t, newSource(fake.url()), ruledOnly)
+	tap := p.Tap()
+	defer tap.Close()
+	c := dial(t, addr, "/devtools/browser/x")
+	said := 0
+	exchange := func(more string) string {
+		t.Helper()
+		said++
+		text := fmt.Sprintf(`{"id":%d,"method":"A.b"%s}`, said, more)
+		if got := call(t, c, text); got != text {
+			t.Fatalf("%.60s is answered by %.60s", text, got)
+		}
+		return text
+	}
+	for range 5100 {
+		exchange("")
+	}
+	texts, lost := heard(tap)
+	if len(texts) != 10_000 || len(lost) > 0 {
+		t.Fatalf("%d messages were kept, and %v are missing before them", len(texts), lost)
+	}
+	for i, text := range texts {
+		from := [2]string{"client", "browser"}[i%2]
+		if want := fmt.Sprintf(`%s {"id":%d,"method":"A.b"}`, from, i/2+1); text != want {
+			t.Fatalf("message %d is %s, want %s", i, text, want)
+		}
+	}
+	text := exchange("")
+	if texts, lost := heard(tap); len(texts) != 2 || texts[0] != "client "+text || lost[0] != 200 || len(lost) != 1 {
+		t.Errorf("then came %v, with %v missing before", texts, lost)
+	}
+
+	large := `,"x":"` + strings.Repeat("x", 30<<20) + `"`
+	for range 3 { // 180 MiB
+		exchange(large)
+	}
+	if texts, lost := heard(tap); len(texts) != 4 || len(lost) > 0 {
+		t.Errorf("%d messages of 30 MiB were kept, with %v missing", len(texts), lost)
+	}
+	exchange("")
+	if texts, lost := heard(tap); len(texts) != 2 || lost[0] != 2 {
+		t.Errorf("then came %v, with %v missing before", texts, lost)
+	}
+
+	// Who reads again hears all again, and a tap that is closed keeps nothing.
+	other := dial(t, addr, "/devtools/browser/x")
+	if err := other.Write(testContext(t), websocket.MessageText, []byte(`not JSON`)); err != nil {
+		t.Fatal(err)
+	}
+	other.Read(testContext(t))
+	if texts, lost := heard(tap); len(texts) != 2 || !strings.HasPrefix(texts[1], "endpoint ") || len(lost) > 0 {
+		t.Errorf("heard %v, %v missing", texts, lost)
+	}
+	tap.Close()
+	exchange("")
+	if texts, _ := heard(tap); len(texts) > 0 {
+		t.Errorf("after its end a tap heard %v", texts)
+	}
+}

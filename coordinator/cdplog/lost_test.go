@@ -1,0 +1,51 @@
+package cdplog_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/cdplog"
+)
+
+// TestGap: a recording tells where messages are missing, and is read but not
+// replayed then.
+func TestGap(t *testing.T) {
+	said := func(id string) cdplog.Line {
+		l := cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "client"}
+		l.SetMessage([]byte(`{"id":` + id + `,"method":"Page.enable"}`))
+		return l
+	}
+	record := func(lines ...cdplog.Line) *bytes.Reader {
+		t.Helper()
+		var out bytes.Buffer
+		to := json.NewEncoder(&out)
+		for _, l := range append([]cdplog.Line{
+			cdplog.Head(json.RawMessage(`{}`), json.RawMessage(`[]`)),
+			{Time: time.Unix(1, 0).UTC(), Client: "c1", Joined: &cdplog.Client{Name: "Test", Path: "/devtools/browser/x"}},
+		}, lines...) {
+			if err := to.Encode(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return bytes.NewReader(out.Bytes())
+	}
+	gap := cdplog.Line{Time: time.Unix(1, 0).UTC(), Lost: 2000}
+	var read []int
+	if err := cdplog.Read(record(said("1"), gap, said("2")), func(l cdplog.Line) error {
+		read = append(read, l.Lost)
+		return nil
+	}); err != nil || len(read) != 5 || read[3] != 2000 {
+		t.Errorf("read %v, %v", read, err)
+	}
+	if _, err := cdplog.Open(record(said("1"), said("2"))); err != nil {
+		t.Errorf("a whole recording: %v", err)
+	}
+	for name, lines := range map[string][]cdplog.Line{"first": {gap, said("1")}, "middle": {said("1"), gap, said("2")}, "last": {said("1"), gap}} {
+		if _, err := cdplog.Open(record(lines...)); err == nil || !strings.Contains(err.Error(), "messages are missing in this recording") {
+			t.Errorf("with a gap (%s): %v", name, err)
+		}
+	}
+}
