@@ -26,6 +26,7 @@ type fakeBrowser struct {
 	guid      string
 	addr      string
 	serve     func(net.Conn) // takes over an upgraded connection
+	greeting  []byte         // sent in one piece with the 101, before serve
 	protocols []string       // it speaks these
 	http      *http.Server
 	wg        sync.WaitGroup // the HTTP server
@@ -111,15 +112,13 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path != "/devtools/browser/"+f.guid && r.URL.Path != "/devtools/page/1":
 		http.NotFound(w, r)
 	case f.serve != nil:
-		w.Header().Set("Upgrade", "websocket")
-		w.Header().Set("Connection", "Upgrade")
-		w.Header().Set("Sec-WebSocket-Accept", acceptKey(r.Header.Get("Sec-WebSocket-Key")))
-		w.WriteHeader(http.StatusSwitchingProtocols)
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			panic(err)
 		}
 		defer conn.Close()
+		answer := "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + acceptKey(r.Header.Get("Sec-WebSocket-Key")) + "\r\n\r\n"
+		conn.Write(append([]byte(answer), f.greeting...))
 		f.serve(conn)
 	default:
 		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: f.protocols})

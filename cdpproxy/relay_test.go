@@ -36,6 +36,33 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
+// TestGreeting: what a browser sends in one piece with its 101 reaches the client,
+// also where the piece ends in the middle of a frame, and what both say after it.
+func TestGreeting(t *testing.T) { eachWay(t, greeting) }
+
+func greeting(t *testing.T, rule cdpproxy.Rule) {
+	for _, size := range []int{70_000, 5_000, 66_000} { // a reader of HTTP takes 4,096 bytes at once
+		for _, cut := range []int{0, 3, 1000} {
+			first, second := frame(size, 'a'), frame(2000, 'b')
+			fake := startFake(t, "127.0.0.1:0", "greets", func(conn net.Conn) {
+				conn.Write(second[cut:])
+				echo(conn)
+			})
+			fake.greeting = append(first, second[:cut]...)
+			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+			c := dial(t, addr, "/devtools/browser/x")
+			for _, want := range []string{strings.Repeat("a", size), strings.Repeat("b", 2000)} {
+				if _, got, err := c.Read(testContext(t)); err != nil || string(got) != want {
+					t.Fatalf("%d bytes and %d of the next frame: got %d bytes, %v, want %d", size, cut, len(got), err, len(want))
+				}
+			}
+			if got := call(t, c, getVersion); got != getVersion {
+				t.Errorf("%d bytes and %d of the next frame: then %s", size, cut, got)
+			}
+		}
+	}
+}
+
 // TestAnyKey: a handshake whose key is not 16 bytes in base64, as rod's, is
 // answered as Chromium answers it.
 func TestAnyKey(t *testing.T) {
