@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -388,15 +390,35 @@ func TestStatusPage(t *testing.T) {
 		}
 		return text
 	}
-	got := read()
-	for _, want := range []string{
+	says := []string{
 		"http://" + addr + "/" + token, `browser "first"`, "Connected now: 1", "<b>Agent</b>", "/devtools/browser/x",
 		fmt.Sprintf("1 message, %d B", len(getVersion)+6), // header and mask
 		fmt.Sprintf("1 message, %d B", len(reply)+4),      // header
 		"Clients: 1.", "Changes of the browser: 0.", "Requests refused: 1.",
-	} {
+	}
+	got := read()
+	for _, want := range says {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q on the page:\n%s", want, got)
+		}
+	}
+	// All of it stands in what is sent, and nothing in that is executed or tells
+	// the token to another site.
+	raw := ask(t, addr, "GET /"+token+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	for _, want := range says {
+		if !strings.Contains(raw.body, html.EscapeString(want)) {
+			t.Errorf("no %q in what is sent:\n%s", want, raw.body)
+		}
+	}
+	if active := regexp.MustCompile(`(?i)<script|javascript:|<[^>]*\son[a-z]+\s*=|<(iframe|object|embed|form|link|img)|http-equiv`).FindString(raw.body); active != "" {
+		t.Errorf("the page has %q", active)
+	}
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+		"Referrer-Policy":         "no-referrer", "Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8",
+	} {
+		if got := raw.header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 	src.set("", "")
