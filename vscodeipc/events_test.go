@@ -269,11 +269,21 @@ func TestStateTooLargeIsRefused(t *testing.T) {
 	folder := home(t)
 	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
 	state := numbered(1)
-	state.DebugSessions[0].Name = strings.Repeat("x", 8<<20)
+	state.DebugSessions[0].Name = strings.Repeat("x", 7<<20)
 	if err := s.SetState(state); err == nil {
 		t.Error("a state over the limit was taken")
 	}
 	if got := s.State(); got.Revision != 0 {
 		t.Errorf("the state is at revision %d", got.Revision)
+	}
+	// Whatever is taken can be told in every way.
+	state.DebugSessions[0].Name = strings.Repeat("x", 7<<20-500)
+	setState(t, s, state)
+	c := dial(t, s.Address())
+	if got := c.Hello().State.Revision; got != 1 {
+		t.Errorf("the hello tells of revision %d", got)
+	}
+	if listen, _, err := c.Listen(t.Context(), nil); err != nil || listen.State.Revision != 1 {
+		t.Errorf("listen gives %v", err)
 	}
 }

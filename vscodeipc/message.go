@@ -21,6 +21,7 @@ const lowest = 1
 // The limits of spec 11.
 const (
 	maxLine        = 8 << 20
+	maxState       = 7 << 20 // of a state's event: a hello has to hold more
 	maxInFlight    = 256
 	maxConnections = 256
 	maxWaiting     = 16 << 20

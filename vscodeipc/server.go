@@ -170,8 +170,11 @@ func (s *Server) emitLocked(event string, payload any, state *State) error {
 		return ErrClosed
 	}
 	line, err := encodeEvent(event, s.seq+1, payload)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case state != nil && len(line) > maxState:
+		return fmt.Errorf("it has %d bytes, and a state has %d at most", len(line), maxState)
 	}
 	s.seq++
 	r := record{s.seq, event, line, state}

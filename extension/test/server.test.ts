@@ -1,7 +1,7 @@
 // Many clients, slow clients and broken ones, on real sockets.
 import { expect, test } from "vitest";
 import { type Caller, callLimit, waitingLimit } from "../src/core/connection";
-import { formatLine, lineLimit, TooLarge } from "../src/core/framing";
+import { formatLine, lineLimit, stateLimit, TooLarge } from "../src/core/framing";
 import { silent } from "../src/core/log";
 import { Refusal } from "../src/core/request";
 import { connectionLimit } from "../src/core/server";
@@ -183,18 +183,22 @@ test("a line is at most as long as the limit, with its end", () => {
   expect(() => formatLine({ text: `ü${"x".repeat(lineLimit - around - 1)}` })).toThrow(TooLarge);
 });
 
-test("a state that is too large for a line is not taken, and the log says so", async () => {
+test("a state that is too large is not taken, and the log says so; any other can be told", async () => {
   const errors: string[] = [];
   const store = new Store({ ...silent, error: (message) => errors.push(message) });
   const { dial } = await serve(testCommands, undefined, { store });
   store.set(session("a"));
   const client = await dial();
   await client.ask("listen", { events: ["state"] });
-  store.set(session("x".repeat(lineLimit)));
-  expect(errors).toEqual([expect.stringContaining("8388608 bytes")]);
+  store.set(session("x".repeat(stateLimit)));
+  expect(errors).toEqual([expect.stringContaining(`over the limit of ${stateLimit}`)]);
   expect((await client.ask("state")).payload).toMatchObject({ seq: 1, state: { debugSessions: [{ name: "a" }] } });
   store.set(session("b"));
   expect(await client.until((line) => line.type === "state")).toMatchObject({ seq: 2, payload: { revision: 2 } });
+  store.set(session("x".repeat(stateLimit / 2 - 500))); // the name stands there twice
+  expect(errors).toHaveLength(1);
+  const hello = { client: { name: "large", version: "" }, versions: [2] };
+  expect(await client.ask("hello", hello)).toMatchObject({ success: true, payload: { seq: 3 } });
 });
 
 test("a call that does not wait for a human has its deadline", { timeout: 15_000 }, async () => {

@@ -2,6 +2,8 @@
 // Obeys specs/window-protocol/README.md section 3.
 
 export const lineLimit = 8 * 1024 * 1024;
+/** Of a state's event: a hello has to hold more. */
+export const stateLimit = 7 * 1024 * 1024;
 
 /** A line, with its end, is over the limit. Nothing after one that comes can be read, and none is sent. */
 export class TooLarge extends Error {

@@ -1,7 +1,7 @@
 // The window's state and the events that told of its changes.
 // Obeys specs/window-protocol/README.md sections 5 (listen) and 8.
 import { isDeepStrictEqual } from "node:util";
-import { formatLine, lineLimit, TooLarge } from "./framing";
+import { stateLimit } from "./framing";
 import { type Log, silent } from "./log";
 import type { Editor, State } from "./protocol.generated";
 
@@ -40,8 +40,8 @@ export class Store {
   }
 
   /**
-   * Changes members of the state; one event when they differ, none when they do not. A state that fits
-   * no line could be told to nobody: the one before stays.
+   * Changes members of the state; one event when they differ, none when they do not. A state that is
+   * too large could be told to nobody: the one before stays.
    */
   set(changes: Partial<Omit<State, "revision" | "editor">> & { editor?: Editor | undefined }): void {
     const { editor, ...others } = { ...this.#state, ...structuredClone(changes) };
@@ -52,20 +52,20 @@ export class Store {
       seq: this.#seq + 1,
       payload: { ...next, revision: next.revision + 1 },
     };
-    try {
-      this.#keep(event);
-    } catch (error) {
-      if (!(error instanceof TooLarge)) throw error;
-      this.log.error(`the window's state stays as it was: its line would be over ${lineLimit} bytes`);
+    const bytes = Buffer.byteLength(JSON.stringify(event)) + 1; // with the line's end
+    if (bytes > stateLimit) {
+      this.log.error(
+        `the window's state stays as it was: it would have ${bytes} bytes, over the limit of ${stateLimit}`,
+      );
       return;
     }
+    this.#keep(event, bytes);
     this.#state = event.payload;
     this.#seq = event.seq;
     for (const listener of this.#listeners) listener(event);
   }
 
-  #keep(event: Numbered): void {
-    const bytes = Buffer.byteLength(formatLine(event));
+  #keep(event: Numbered, bytes: number): void {
     this.#kept.push({ event, bytes });
     this.#keptBytes += bytes;
     while (this.#kept.length > replayLimit || this.#keptBytes > replayBytes) {
