@@ -104,3 +104,27 @@ test("it survives a reload of the window, and can be added to after that", async
   await panel().getByText("All green.").waitFor();
   expect(await window.page.locator(".tab", { hasText: "Cart" }).count()).toBe(1);
 });
+
+test("behind another tab it survives a reload too, and goes on in one tab", async () => {
+  await window.tab("Cart").click();
+  await window.openFile("app.js"); // in the panel's own group, above it
+  await window.page.locator("iframe.webview").waitFor({ state: "hidden" });
+  listener.close();
+  await window.reload();
+  await window.tab("Cart").waitFor();
+  await dial();
+  const update = { client, title: "Cart", markdown: "Greener.", mode: "update-section", section: "Tests" };
+  expect(await listener.call("review.present", update)).toEqual({ shown: true });
+  await panel().getByText("Greener.").waitFor();
+  await panel().getByText("After the reload.").waitFor();
+  await expect.poll(() => window.tab("Cart").count()).toBe(1);
+  await window.screenshot("review-behind");
+});
+
+test("another client's review of the same title is another tab, which says whose it is", async () => {
+  const other = { id: "b2", name: "Other agent", version: "2" };
+  await listener.call("review.present", { client: other, title: "Cart", markdown: "Mine.", mode: "replace" });
+  await window.webview("Cart (Other agent 2)").getByText("Mine.").waitFor();
+  await window.page.locator(".tab", { has: window.page.getByText("Cart", { exact: true }) }).click();
+  await panel().getByText("Greener.").waitFor();
+});

@@ -27,7 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger(store);
-  const review = openReviews(context.extensionUri);
+  const review = openReviews(context, log);
   const human = new Human(store);
   const commands: ReadonlyMap<string, Command> = new Map([
     ...human.commands,

@@ -1,32 +1,63 @@
 // Reviews: what stands in them after each mode. The panel is played here; the real one is in
 // e2e/review.test.ts.
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Caller } from "../src/core/connection";
-import { type Review, Reviews, reviewLimit } from "../src/core/review";
+import { KeptReviews } from "../src/core/keptreviews";
+import { silent } from "../src/core/log";
+import { keptReviews, type Review, Reviews, reviewLimit } from "../src/core/review";
+import { temporaryFolder } from "./support/window";
 
 const client = { id: "c", name: "Agent", version: "1" };
 
-function play() {
+/** The editor: tabs by their labels. `kept` and `tabs` are what a reload has left. */
+function play(kept: Review[] = [], tabs = new Set<string>()) {
   const shown: Review[] = [];
+  const opened: string[] = [];
   const closers: (() => void)[] = [];
-  const titles: string[] = [];
-  const newPanel = (title: string) => {
-    titles.push(title);
+  const newPanel = (label: string) => {
+    const listeners: (() => void)[] = [];
+    const close = () => {
+      tabs.delete(label);
+      for (const listener of listeners) listener();
+    };
+    closers.push(close);
     return {
       show: async (review: Review) => void shown.push(review),
-      onClosed: (listener: () => void) => void closers.push(listener),
+      close,
+      onClosed: (listener: () => void) => void listeners.push(listener),
     };
   };
-  const reviews = new Reviews(newPanel);
+  const onDisk = new Map(kept.map((review) => [review.id, review]));
+  const reviews = new Reviews({
+    open(label) {
+      opened.push(label);
+      tabs.add(label);
+      return newPanel(label);
+    },
+    has: (label) => tabs.has(label),
+    kept: async () => [...onDisk.values()],
+    keep: async (review) => void onDisk.set(review.id, review),
+    forget: async ({ id }) => void onDisk.delete(id),
+  });
   const never = new AbortController().signal;
   const caller: Caller = { signal: never, connection: never, peer: undefined };
-  const present = (markdown: string, mode = "replace", section?: string) =>
-    reviews.command.run({ client, title: "Cart", markdown, mode, section }, caller);
-  return { reviews, titles, closers, present, text: () => shown.at(-1)?.markdown };
+  const present = (markdown: string, mode = "replace", section?: string, by = client, title = "Cart") =>
+    reviews.command.run({ client: by, title, markdown, mode, section }, caller);
+  return { reviews, tabs, opened, shown, closers, onDisk, newPanel, present, text: () => shown.at(-1)?.markdown };
+}
+
+/** A window that was reloaded after a review was shown; its tab is there still. */
+async function reloaded(markdown: string) {
+  const before = play();
+  await before.present(markdown);
+  const [review] = before.shown as [Review];
+  return { review, ...play([...before.onDisk.values()], before.tabs) };
 }
 
 test("replace, append and update-section, in one panel", async () => {
-  const { present, text, titles } = play();
+  const { present, text, opened } = play();
   expect(await present("# Cart\n\nold\n\n## Tests\n\nnone\n\n# Rest\n")).toEqual({ shown: true });
   await present("some", "update-section", "Tests");
   expect(text()).toBe("# Cart\n\nold\n\n## Tests\n\nsome\n\n# Rest\n");
@@ -36,7 +67,7 @@ test("replace, append and update-section, in one panel", async () => {
   expect(text()).toBe("# Cart\n\nold\n\n## Tests\n\nmany\n\n### More\n\n# Rest\n\nend");
   await present("new");
   expect(text()).toBe("new");
-  expect(titles).toEqual(["Cart"]);
+  expect(opened).toEqual(["Cart"]);
 });
 
 test("a section that is not there is an error that names those that are", async () => {
@@ -62,18 +93,84 @@ test("what is over the limit is refused with the limit named, also when it grew"
   expect(text()).toHaveLength(reviewLimit - 2);
 });
 
-test("a closed panel is forgotten, one from before a reload goes on", async () => {
-  const { present, text, titles, closers, reviews } = play();
+test("a closed panel is forgotten, also by the disk", async () => {
+  const { present, text, opened, closers, onDisk } = play();
   await present("a");
+  expect(onDisk.size).toBe(1);
   closers[0]?.();
+  expect(onDisk.size).toBe(0);
   await present("b", "append");
   expect(text()).toBe("b");
-  expect(titles).toEqual(["Cart", "Cart"]);
-  closers[1]?.();
-  const shown: Review[] = [];
-  const panel = { show: async (review: Review) => void shown.push(review), onClosed: () => {} };
-  reviews.adopt({ title: "Cart", markdown: "kept", author: "Agent 1" }, panel);
+  expect(opened).toEqual(["Cart", "Cart"]);
+});
+
+test("what is presented at the same time is all there", async () => {
+  const { present, text, opened } = play();
+  expect(await Promise.all(["one", "two", "three"].map((each) => present(each, "append")))).toHaveLength(3);
+  expect(text()).toBe("one\n\ntwo\n\nthree");
+  expect(opened).toEqual(["Cart"]);
+});
+
+test("a client's review is its own, and the tab says whose it is where two have one title", async () => {
+  const { present, shown, opened } = play();
+  const [second, third] = ["d", "e"].map((id) => ({ ...client, id, name: "Other" }));
+  await Promise.all([
+    present("a"),
+    present("b", "replace", undefined, second),
+    present("c", "append", undefined, third),
+  ]);
+  expect(opened).toEqual(["Cart", "Cart (Other 1)", "Cart (Other 1, 2)"]);
   await present("more", "append");
-  expect(shown.at(-1)?.markdown).toBe("kept\n\nmore");
-  expect(titles).toHaveLength(2);
+  await present("more", "append", undefined, second);
+  expect(shown.slice(-2).map(({ markdown }) => markdown)).toEqual(["a\n\nmore", "b\n\nmore"]);
+  expect(opened).toHaveLength(3);
+});
+
+test("after a reload one goes on that the editor brings back", async () => {
+  const { review, reviews, newPanel, present, text, opened } = await reloaded("kept");
+  await reviews.adopt(review, newPanel(review.label));
+  expect(text()).toBe("kept");
+  await present("more", "append");
+  expect(text()).toBe("kept\n\nmore");
+  expect(opened).toEqual([]);
+});
+
+test("after a reload one goes on that is behind another tab, and its old panel does not bring the old text back", async () => {
+  const { review, reviews, newPanel, present, text, opened, tabs, shown } = await reloaded("# Cart\n\nkept");
+  await present("more", "update-section", "Cart");
+  expect(text()).toBe("# Cart\n\nmore\n");
+  expect(opened).toEqual(["Cart"]);
+  let closed = false;
+  const old = { ...newPanel(review.label), close: () => (closed = true) };
+  await reviews.adopt(review, old);
+  expect(closed).toBe(true);
+  expect(shown).toHaveLength(1);
+  expect([...tabs]).toEqual(["Cart"]);
+});
+
+test("after a reload a tab's own text may be older than what was kept", async () => {
+  const { review, reviews, newPanel, text } = await reloaded("kept");
+  await reviews.adopt({ ...review, markdown: "older" }, newPanel(review.label));
+  expect(text()).toBe("kept");
+});
+
+test("after a reload, what was kept of a tab that the human has closed, or of another window, is none", async () => {
+  const { present, text, tabs } = await reloaded("kept");
+  tabs.clear();
+  await present("new", "append");
+  expect(text()).toBe("new");
+});
+
+test("so many are kept on disk, the newest, and what is no review is none", async () => {
+  const folder = join(await temporaryFolder(), "reviews");
+  const kept = new KeptReviews(folder, silent);
+  expect(await kept.all()).toEqual([]);
+  const review = { label: "Cart", title: "Cart", markdown: "text", client: "c", author: "Agent 1" };
+  for (let id = 1; id <= keptReviews + 2; id += 1) await kept.keep({ ...review, id: `${id}` });
+  expect(await readdir(folder)).toHaveLength(keptReviews);
+  const all = await kept.all();
+  expect(all[0]).toEqual({ ...review, id: `${keptReviews + 2}` });
+  await kept.forget({ ...review, id: `${keptReviews + 2}` });
+  await kept.keep({ id: "half" } as Review);
+  expect(await kept.all()).toEqual(all.slice(1));
 });

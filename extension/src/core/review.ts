@@ -1,5 +1,6 @@
 // review.present: what a client wants the human to read. Here is what a review says, and when a client is
 // told that it is shown; the panel itself is the editor's.
+import { randomUUID } from "node:crypto";
 import { Argument } from "./argument";
 import type { Command } from "./connection";
 import type { ReviewPresentResult } from "./protocol.generated";
@@ -12,32 +13,65 @@ export const reviewLimit = 1024 * 1024;
 /** How long a panel may take to load, in ms. The first one of a window may take some seconds. */
 const showLimit = 30_000;
 
+/** A window remembers so many over a reload, the newest. */
+export const keptReviews = 20;
+
 export interface Review {
+  /** The panel's, over reloads too. */
+  id: string;
+  /** What the panel's tab says: no two have the same. */
+  label: string;
   title: string;
   markdown: string;
-  /** Who wrote it last, in words. */
+  /** The id of the client that it belongs to. */
+  client: string;
+  /** The client, in words. */
   author: string;
 }
 
-/** A panel of the editor. There is one for each title. */
+/** A panel of the editor. There is one for each client and title. */
 export interface ReviewPanel {
   /** Resolves when the human can see it; rejects when the panel is closed before. */
   show(review: Review): Promise<void>;
+  close(): void;
   readonly onClosed: (listener: () => void) => void;
+}
+
+/** The window's editors, and what is kept for them while the window is reloaded. */
+export interface ReviewPlace {
+  /** Opens a panel, in the place of the tab that has this label where there is one. */
+  open(label: string): ReviewPanel;
+  /**
+   * Whether a review's tab has this label. One that was behind another when the window was reloaded is nothing
+   * but a tab until the human looks at it.
+   */
+  has(label: string): boolean;
+  /** What was kept, of this window and maybe of others. */
+  kept(): Promise<Review[]>;
+  keep(review: Review): Promise<void>;
+  forget(review: Review): Promise<void>;
 }
 
 const modes = ["replace", "append", "update-section"] as const;
 type Mode = (typeof modes)[number];
 
 export class Reviews {
+  /** By the panel's id. */
   readonly #open = new Map<string, { review: Review; panel: ReviewPanel }>();
+  /** What was kept and is in no panel yet, by the panel's id. */
+  #kept: Promise<Map<string, Review>> | undefined;
+  /** One change at a time: each begins with what the one before it has left. */
+  #changes: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly newPanel: (title: string) => ReviewPanel) {}
+  constructor(private readonly place: ReviewPlace) {}
 
-  /** A panel that was there before the window was reloaded. */
-  adopt(review: Review, panel: ReviewPanel): void {
-    this.#keep(review, panel);
-    void panel.show(review).catch(() => {}); // nobody waits for it
+  /** A panel that was there before the window was reloaded. It may have gone on in another one since. */
+  adopt(review: Review, panel: ReviewPanel): Promise<void> {
+    return this.#change(async () => {
+      const kept = (await this.#left()).get(review.id) ?? review;
+      if (this.#open.has(review.id)) panel.close();
+      else void (await this.#put(kept, panel)).shown.catch(() => {}); // nobody waits for it
+    });
   }
 
   get command(): Command {
@@ -45,31 +79,75 @@ export class Reviews {
   }
 
   async #present(arg: Argument): Promise<ReviewPresentResult> {
-    const author = clientName(arg.client());
+    const client = arg.client();
     const title = plain(arg.text("title", 0), 100) || "Review";
     const added = arg.text("markdown", 0);
     const mode = arg.choice("mode", modes);
     const section = arg.optional("section", () => arg.text("section"));
     if (mode === "update-section" && section === undefined) throw arg.bad("section", "must say which section is meant");
     refuseLong(added);
-    const before = this.#open.get(title);
-    const markdown = await compose(before?.review.markdown ?? "", added, mode, section);
-    refuseLong(markdown);
-    const review = { title, markdown, author };
-    // Another call may have opened the panel meanwhile.
-    const panel = this.#open.get(title)?.panel ?? this.newPanel(title);
-    this.#keep(review, panel);
-    await withinLimit(panel.show(review));
+    const { shown } = await this.#change(async () => {
+      const before = await this.#find(client.id, title);
+      const markdown = await compose(before?.markdown ?? "", added, mode, section);
+      refuseLong(markdown);
+      const author = clientName(client);
+      const { id, label } = before ?? { id: randomUUID(), label: this.#label(title, author) };
+      const panel = this.#open.get(id)?.panel ?? this.place.open(label);
+      const review = { id, label, title, markdown, client: client.id, author };
+      const put = await this.#put(review, panel);
+      await this.place.keep(review);
+      return put;
+    });
+    await withinLimit(shown);
     return { shown: true };
   }
 
-  #keep(review: Review, panel: ReviewPanel): void {
-    const known = this.#open.get(review.title)?.panel === panel;
-    this.#open.set(review.title, { review, panel });
-    if (known) return;
-    panel.onClosed(() => {
-      if (this.#open.get(review.title)?.panel === panel) this.#open.delete(review.title);
-    });
+  /** Answers when it is under way; `shown` settles when the human can see it. */
+  async #put(review: Review, panel: ReviewPanel): Promise<{ shown: Promise<void> }> {
+    const { id } = review;
+    (await this.#left()).delete(id);
+    const known = this.#open.has(id);
+    this.#open.set(id, { review, panel });
+    if (!known) {
+      panel.onClosed(() => {
+        this.#open.delete(id);
+        void this.place.forget(review);
+      });
+    }
+    const shown = panel.show(review);
+    shown.catch(() => {}); // whoever waits for it comes later
+    return { shown };
+  }
+
+  async #find(client: string, title: string): Promise<Review | undefined> {
+    const left = [...(await this.#left()).values()].filter(
+      ({ label }) => !this.#inPanel(label) && this.place.has(label),
+    );
+    const all = [...[...this.#open.values()].map(({ review }) => review), ...left];
+    return all.find((review) => review.client === client && review.title === title);
+  }
+
+  #left(): Promise<Map<string, Review>> {
+    this.#kept ??= this.place.kept().then((all) => new Map(all.map((review) => [review.id, review])));
+    return this.#kept;
+  }
+
+  #inPanel(label: string): boolean {
+    return [...this.#open.values()].some(({ review }) => review.label === label);
+  }
+
+  /** Of two reviews with one title, the later one's tab names its client. */
+  #label(title: string, author: string): string {
+    let label = title;
+    for (let count = 1; this.#inPanel(label) || this.place.has(label); count += 1)
+      label = `${title} (${author}${count > 1 ? `, ${count}` : ""})`;
+    return label;
+  }
+
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#changes.then(work);
+    this.#changes = done.catch(() => {}); // who asked for it is told
+    return done;
   }
 }
 

@@ -1,7 +1,9 @@
 // The review panel in the editor.
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import * as vscode from "vscode";
-import { reason } from "../core/log";
+import { isReview, KeptReviews } from "../core/keptreviews";
+import { type Log, reason } from "../core/log";
 import { below, toEditor } from "../core/places";
 import { Refusal } from "../core/request";
 import { type Review, type ReviewPanel, Reviews } from "../core/review";
@@ -9,23 +11,41 @@ import { ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.review";
 
-export function openReviews(extension: vscode.Uri): { reviews: Reviews; disposable: vscode.Disposable } {
-  const reviews = new Reviews((title) => {
-    const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    return new Panel(vscode.window.createWebviewPanel(viewType, title, place, {}), extension);
+export function openReviews(
+  context: vscode.ExtensionContext,
+  log: Log,
+): { reviews: Reviews; disposable: vscode.Disposable } {
+  const { extensionUri: extension, storageUri, globalStorageUri } = context;
+  // A window without a folder has no storage of its own.
+  const kept = new KeptReviews(join((storageUri ?? globalStorageUri).fsPath, "reviews"), log);
+  const reviews = new Reviews({
+    open(label) {
+      const all = reviewTabs();
+      const tab = all.find((each) => each.label === label);
+      const viewColumn = (tab ?? all[0])?.group.viewColumn ?? vscode.ViewColumn.Beside;
+      const place = { viewColumn, preserveFocus: true };
+      const panel = new Panel(vscode.window.createWebviewPanel(viewType, label, place, {}), extension);
+      if (tab) void vscode.window.tabGroups.close(tab, true);
+      return panel;
+    },
+    has: (label) => reviewTabs().some((tab) => tab.label === label),
+    kept: () => kept.all(),
+    keep: (review) => kept.keep(review),
+    forget: (review) => kept.forget(review),
   });
   const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
     async deserializeWebviewPanel(panel, state) {
-      const { title, markdown, author } = (state ?? {}) as Partial<Review>;
-      if (typeof markdown !== "string") {
-        panel.dispose();
-        return;
-      }
-      const review = { title: title ?? panel.title, markdown, author: author ?? "" };
-      reviews.adopt(review, new Panel(panel, extension));
+      if (isReview(state)) await reviews.adopt(state, new Panel(panel, extension));
+      else panel.dispose();
     },
   });
   return { reviews, disposable: serializer };
+}
+
+/** The tabs of reviews, also those whose panel the editor has not made again yet. */
+function reviewTabs(): vscode.Tab[] {
+  const all = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return all.filter(({ input }) => input instanceof vscode.TabInputWebview && input.viewType.endsWith(viewType));
 }
 
 class Panel implements ReviewPanel {
@@ -62,6 +82,10 @@ class Panel implements ReviewPanel {
       if (this.#ready) void this.#send();
     }
     return promise;
+  }
+
+  close(): void {
+    this.panel.dispose();
   }
 
   #message(message: Message): void {
