@@ -1,11 +1,7 @@
 // Where the programs that host agents keep their MCP servers, and how the coordinator is entered there.
-import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
-
-/** What an entry says. */
-export interface Entry {
-  command: string;
-  args: string[];
-}
+import { type Entry, entryName } from "./entry";
+import { inJson } from "./entryjson";
+import { inToml } from "./entrytoml";
 
 export interface Host {
   id: string;
@@ -20,8 +16,6 @@ export interface Host {
   /** What to do when it is written. */
   next: string;
 }
-
-export const entryName = "browser-coordinator";
 
 export const hosts: readonly Host[] = [
   {
@@ -80,48 +74,16 @@ export const hosts: readonly Host[] = [
   },
 ];
 
-/** The file is there, but not what it should be: nobody overwrites it. */
-export class Unreadable extends Error {}
+const byteOrderMark = "\ufeff";
 
-/** The file's text with the entry in it; everything else stays as it is, comments too. */
-export function withEntry(host: Host, text: string, entry: Entry): string {
-  return host.format === "json" ? inJson(host, text, entry) : inToml(host, text, entry);
+/** The file's text with the entry in it. Throws Unreadable where that cannot be made without harm. */
+export function withEntry({ format, member }: Host, text: string, entry: Entry): string {
+  const enter = format === "json" ? inJson : inToml;
+  if (!text.startsWith(byteOrderMark)) return enter(member, text, entry);
+  return byteOrderMark + enter(member, text.slice(1), entry);
 }
 
-function inJson(host: Host, text: string, entry: Entry): string {
-  const before = text.trim() === "" ? "{}\n" : text;
-  const errors: ParseError[] = [];
-  const value: unknown = parse(before, errors, { allowTrailingComma: true });
-  const [error] = errors;
-  if (error)
-    throw new Unreadable(
-      `${host.file} is not valid JSON (${printParseErrorCode(error.error)}, line ${lineAt(before, error.offset)})`,
-    );
-  if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new Unreadable(`${host.file} does not hold an object`);
-  const indent = /^([ \t]+)\S/m.exec(before)?.[1] ?? "  ";
-  const formattingOptions = { insertSpaces: !indent.includes("\t"), tabSize: indent.length, insertFinalNewline: true };
-  return applyEdits(before, modify(before, [host.member, entryName], entry, { formattingOptions }));
-}
-
-/** Adds the table, or replaces the one that is there up to the next. */
-function inToml(host: Host, text: string, { command, args }: Entry): string {
-  const header = `[${host.member}.${entryName}]`;
-  const table = `${header}\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((arg) => JSON.stringify(arg)).join(", ")}]\n`;
-  const lines = text.split("\n");
-  const at = lines.findIndex((line) => line.trim() === header);
-  if (at < 0) return text.trim() === "" ? table : `${text.trimEnd()}\n\n${table}`;
-  const rest = lines.slice(at + 1);
-  const next = rest.findIndex((line) => line.trimStart().startsWith("["));
-  const after = next < 0 ? [] : ["", ...rest.slice(next)];
-  return `${[...lines.slice(0, at), ...table.trimEnd().split("\n"), ...after].join("\n").trimEnd()}\n`;
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split("\n").length;
-}
-
-/** The entry for anything else, as JSON to paste. */
-export function toPaste(entry: Entry): string {
-  return `${JSON.stringify({ mcpServers: { [entryName]: entry } }, null, 2)}\n`;
+/** The entry alone, to paste: as a host's file has it, or as most do. */
+export function toPaste(entry: Entry, host?: Host): string {
+  return host ? withEntry(host, "", entry) : `${JSON.stringify({ mcpServers: { [entryName]: entry } }, null, 2)}\n`;
 }

@@ -3,7 +3,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import * as vscode from "vscode";
-import { type Entry, type Host, hosts, toPaste, withEntry } from "../core/hosts";
+import { type Entry, Unreadable } from "../core/entry";
+import { type Host, hosts, toPaste, withEntry } from "../core/hosts";
 import { type Log, reason } from "../core/log";
 import { findCoordinator } from "./coordinator";
 import { NoCoordinator, offerToFindCoordinator } from "./endpoint";
@@ -80,7 +81,8 @@ async function setUp(extension: vscode.Uri, sides: Sides): Promise<void> {
 async function write(host: Host, entry: Entry, folder: string | undefined, sides: Sides): Promise<void> {
   const file = join(host.place === "home" ? homedir() : (folder as string), host.file);
   const before = await present(file);
-  const after = withEntry(host, before ?? "", entry);
+  const after = await proposed(host, before ?? "", entry);
+  if (after === undefined) return;
   if (before === after) {
     void vscode.window.showInformationMessage(`${shown(host)} has the entry already. ${host.next}`);
     return;
@@ -101,6 +103,20 @@ async function write(host: Host, entry: Entry, folder: string | undefined, sides
   await writeFile(file, after);
   await vscode.window.showTextDocument(vscode.Uri.file(file));
   void vscode.window.showInformationMessage(`${shown(host)} is written. ${host.next}`);
+}
+
+/** The file with the entry. Where it has none, the human gets the entry to enter it. */
+async function proposed(host: Host, before: string, entry: Entry): Promise<string | undefined> {
+  try {
+    return withEntry(host, before, entry);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    await vscode.env.clipboard.writeText(toPaste(entry, host));
+    void vscode.window.showWarningMessage(
+      `${shown(host)} is left as it is: ${error.message}. The entry is on the clipboard, for you to paste.`,
+    );
+    return undefined;
+  }
 }
 
 /** A program on PATH goes by its name, so that the entry is good for others too. */

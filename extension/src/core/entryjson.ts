@@ -1,0 +1,37 @@
+// Enters the coordinator into a JSON file, with or without comments.
+import { isDeepStrictEqual } from "node:util";
+import { applyEdits, modify, type ParseError, parse, printParseErrorCode, stripComments } from "jsonc-parser";
+import { type Entry, enter, entryName, isTable, missing, oldEntry, type Table, Unreadable } from "./entry";
+
+/** The text with the entry in it; everything else stays as it is, comments too. */
+export function inJson(member: string, text: string, entry: Entry): string {
+  const blank = stripComments(text).trim() === "";
+  let after = blank ? `${text.trim() === "" ? "" : `${text.trimEnd()}\n`}{}\n` : text;
+  const file = read(after);
+  const old = oldEntry(file, member);
+  const changes = old ? missing(old, entry) : entry;
+  const indent = /^([ \t]+)\S/m.exec(after)?.[1] ?? "  ";
+  const formattingOptions = { insertSpaces: !indent.includes("\t"), tabSize: indent.length, insertFinalNewline: true };
+  const put = (path: string[], value: unknown) => {
+    after = applyEdits(after, modify(after, [member, entryName, ...path], value, { formattingOptions }));
+  };
+  if (old) for (const [name, value] of Object.entries(changes)) put([name], value);
+  else put([], entry);
+  enter(file, member, changes);
+  // A name that stands there twice, for instance: the first one is edited, the last one counts.
+  if (!isDeepStrictEqual(read(after), file))
+    throw new Unreadable("it cannot be added to without changing what else it says");
+  return after;
+}
+
+function read(text: string): Table {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error) {
+    const line = text.slice(0, error.offset).split("\n").length;
+    throw new Unreadable(`it is not valid JSON (${printParseErrorCode(error.error)}, line ${line})`);
+  }
+  if (!isTable(value)) throw new Unreadable("it does not hold an object");
+  return value;
+}
