@@ -122,6 +122,62 @@ func TestAsk(t *testing.T) {
 	other.CloseNow()
 }
 
+// TestAskTogether: what waits behind a question is asked about together, 16 at the
+// most, and not before the first is answered.
+func TestAskTogether(t *testing.T) {
+	h := newHuman(access.Ask)
+	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	c := dial(t, addr, "/devtools/browser/x")
+	said := 0
+	act := func() {
+		t.Helper()
+		said++
+		if err := c.Write(testContext(t), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Target.activateTarget","params":{"targetId":"none"}}`, said)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// asked takes n questions; no other is put before they are answered.
+	asked := func(n int) {
+		t.Helper()
+		for range n {
+			select {
+			case q := <-h.asked:
+				if q.Act != "Target.activateTarget" {
+					t.Errorf("asked %+v", q)
+				}
+			case <-testContext(t).Done():
+				t.Fatalf("%d questions are missing", n)
+			}
+		}
+		if reply := exchange(t, c, `{"id":1000,"method":"Browser.getVersion"}`); reply["id"] != 1000.0 || len(h.asked) > 0 {
+			t.Errorf("after %d questions there are %d more; %v", n, len(h.asked), reply)
+		}
+	}
+	answered := func(n int) {
+		t.Helper()
+		for range n {
+			h.answer <- access.Answer{Allow: true}
+		}
+		for range n {
+			if reply := nextReply(t, c); !strings.Contains(refusal(reply), "No target with given id") {
+				t.Errorf("the browser was not asked: %v", reply)
+			}
+		}
+	}
+	act()
+	asked(1)
+	for range 20 {
+		act()
+	}
+	asked(0)
+	answered(1)
+	asked(16)
+	answered(16)
+	asked(4)
+	answered(4)
+	asked(0)
+}
+
 // TestAskNamesPage: the human is told the page that an act goes to, whichever way
 // the client reaches it.
 func TestAskNamesPage(t *testing.T) {

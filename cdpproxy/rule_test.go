@@ -25,7 +25,7 @@ type testRule struct {
 	waits   chan struct{} // gets a value for each message that waits
 }
 
-func newRule() *testRule { return &testRule{waits: make(chan struct{}, 100)} }
+func newRule() *testRule { return &testRule{waits: make(chan struct{}, 2000)} }
 
 func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 	r.mu.Lock()
@@ -232,5 +232,69 @@ func TestRuleWaits(t *testing.T) {
 			t.Errorf("got %v, want one of %v", reply, want)
 		}
 		delete(want, reply["id"])
+	}
+}
+
+// TestTooManyWait: of one client 1,000 messages, or 100 MiB, wait for a decision.
+// What is more is refused, nothing else is, and no other client has less room.
+func TestTooManyWait(t *testing.T) {
+	for name, c := range map[string]struct {
+		size, fit int // bytes of each message, and how many of them may wait
+	}{
+		"messages": {0, 1000}, "bytes": {30 << 20, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rule := newRule()
+			fake := startFake(t, "127.0.0.1:0", "echo", echo)
+			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+			conn, other := dial(t, addr, "/devtools/browser/x"), dial(t, addr, "/devtools/browser/x")
+			filler := strings.Repeat("x", c.size)
+			navigate := func(c *websocket.Conn, id int) {
+				t.Helper()
+				if err := c.Write(testContext(t), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Page.navigate","params":{"url":"%s"}}`, id, filler)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for id := 1; id <= c.fit; id++ {
+				navigate(conn, id)
+			}
+			for id := c.fit + 1; id <= c.fit+2; id++ {
+				navigate(conn, id)
+				if reply := nextReply(t, conn); reply["id"] != float64(id) || !strings.Contains(refusal(reply), "too many commands wait for a decision") {
+					t.Errorf("message %d: %.300v", id, reply)
+				}
+			}
+			if got := call(t, conn, getVersion); got != getVersion {
+				t.Errorf("what does not wait: %.300s", got)
+			}
+			navigate(other, 1)
+			if got := call(t, other, getVersion); got != getVersion {
+				t.Errorf("another client: %.300s", got)
+			}
+			rule.mu.Lock()
+			waiting := rule.waiting
+			rule.mu.Unlock()
+			for _, later := range waiting {
+				later <- cdpproxy.Verdict{}
+			}
+			// Nothing of what waited is lost or out of order, and there is room again.
+			for id := 1; id <= c.fit; id++ {
+				if _, got, err := conn.Read(testContext(t)); err != nil || !strings.HasPrefix(string(got), fmt.Sprintf(`{"id":%d,"method":"Page.navigate"`, id)) {
+					t.Fatalf("message %d: %.100s, %v", id, got, err)
+				}
+			}
+			rule.mu.Lock()
+			rule.waiting = nil
+			rule.mu.Unlock()
+			for len(rule.waits) > 0 {
+				<-rule.waits
+			}
+			navigate(conn, 7)
+			<-rule.waits
+			rule.waiting[0] <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
+			if reply := nextReply(t, conn); refusal(reply) != "no" {
+				t.Errorf("with room again: %.300v", reply)
+			}
+		})
 	}
 }
