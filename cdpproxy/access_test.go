@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -335,5 +336,49 @@ func TestBrowserClose(t *testing.T) {
 	case <-browser.browser.Done():
 	case <-time.After(20 * time.Second):
 		t.Error("with AllowClose the browser did not end")
+	}
+}
+
+// TestViewPaths: in view mode no way to write a request closes a tab, opens one or
+// brings one to the front.
+func TestViewPaths(t *testing.T) {
+	_, addr := ruled(t, newHuman(access.View), sharedChromium(t).url, nil)
+	id, _ := directTab(t, "data:text/html,stays")
+	other, _ := directTab(t, "data:text/html,in-front") // the one that was used last comes first
+	_, before := get(t, addr, "/json/list", nil)
+	if strings.Index(before, other) > strings.Index(before, id) {
+		t.Fatalf("the tab that was opened last is not the first: %s", before)
+	}
+	for _, verb := range []string{"close", "activate", "new"} {
+		target := "/" + id
+		if verb == "new" {
+			target = "?about:blank#" + "made"
+		}
+		for _, path := range []string{
+			"/json/" + verb + target, "/json/" + verb + target + "/", "/json//" + verb + target, "//json/" + verb + target, "/json/./" + verb + target,
+			"/json/list/../" + verb + target, "/json/list/%2e%2e/" + verb + target, "/json/list#/../" + verb + target, "/./json/" + verb + target,
+			"/json/%" + fmt.Sprintf("%x", verb[0]) + verb[1:] + target, "/json%2f" + verb + target, "/%6ason/" + verb + target, "/json/" + strings.ToUpper(verb) + target,
+			"/json/" + verb + strings.Replace(target, "/", "%2f", 1), "/json/" + verb + ";" + target, "/json/" + verb + "?" + target, "/json/" + verb + "%00" + target,
+			"/json/" + verb + "\\" + id, "/json/ " + verb + target, "/json/" + verb + "%20" + target, "/json/list?/../" + verb + target, "/json?/" + verb + target,
+			"http://127.0.0.1/json/" + verb + target, "/devtools/../json/" + verb + target, "/devtools/page/../../json/" + verb + target,
+		} {
+			for _, method := range []string{"GET", "PUT", "POST", "get"} {
+				conn, err := net.Dial("tcp", addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				conn.SetDeadline(time.Now().Add(20 * time.Second))
+				fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", method, path)
+				answer, err := io.ReadAll(conn)
+				conn.Close()
+				if text := string(answer); err != nil || strings.Contains(text, "Target is closing") || strings.Contains(text, "Target activated") || strings.Contains(text, "#made") {
+					t.Errorf("%s %s: %v %s", method, path, err, text)
+				}
+			}
+		}
+	}
+	_, after := get(t, addr, "/json/list", nil)
+	if strings.Index(after, other) > strings.Index(after, id) || !strings.Contains(after, id) || !strings.Contains(after, other) || strings.Contains(after, "made") {
+		t.Errorf("the tabs are not as they were: %s", after)
 	}
 }

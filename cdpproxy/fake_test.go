@@ -26,6 +26,7 @@ type fakeBrowser struct {
 	guid      string
 	addr      string
 	serve     func(net.Conn) // takes over an upgraded connection
+	protocol  []byte         // what /json/protocol answers
 	greeting  []byte         // sent in one piece with the 101, before serve
 	protocols []string       // it speaks these
 	http      *http.Server
@@ -105,6 +106,8 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/json/version"):
 		fmt.Fprintf(w, `{"Browser": %q, "webSocketDebuggerUrl": %q}`, f.name, f.url())
+	case r.URL.Path == "/json/protocol":
+		w.Write(f.protocol)
 	case f.dies.Load():
 		panic(http.ErrAbortHandler)
 	case strings.HasPrefix(r.URL.Path, "/json/list"):

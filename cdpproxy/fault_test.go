@@ -230,8 +230,35 @@ func TestSubprotocol(t *testing.T) {
 	}
 }
 
-// TestSlowLoris: hundreds of connections that never finish their request keep
-// nobody else out, and are ended.
+// TestAnswerNotRead: clients that never read their answer keep nobody else out,
+// and hold up no end.
+func TestAnswerNotRead(t *testing.T) {
+	t.Parallel()
+	fake := startFake(t, "127.0.0.1:0", "much", nil)
+	fake.protocol = make([]byte, 8<<20) // more than the system keeps for a connection
+	p, addr := serve(t, newSource(fake.url()), nil)
+	for range 2 * 6 { // twice as many as the browser is asked at once
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.(*net.TCPConn).SetReadBuffer(4096)
+		io.WriteString(conn, "GET /json/protocol HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		if _, err := conn.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, body := get(t, addr, "/json/list", nil); status != 200 {
+		t.Errorf("meanwhile: HTTP %d %s", status, body)
+	}
+	if err := p.Shutdown(testContext(t)); err != nil {
+		t.Errorf("the end waits for clients that do not read: %v", err)
+	}
+}
+
+// TestSlowLoris: hundreds of connections that never finish their request, or its
+// body, keep nobody else out, and are ended.
 func TestSlowLoris(t *testing.T) {
 	t.Parallel()
 	const crowd = 300
@@ -244,8 +271,11 @@ func TestSlowLoris(t *testing.T) {
 		}
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(30 * time.Second))
-		if i%2 == 0 {
+		switch i % 3 {
+		case 0:
 			io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+		case 1:
+			io.WriteString(conn, "POST /json/version HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nslow")
 		}
 		ended.Go(func() {
 			if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {

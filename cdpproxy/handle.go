@@ -9,8 +9,16 @@ import (
 	"time"
 )
 
-// bodyTimeout bounds the wait for a request's body, which is then ignored.
-const bodyTimeout = 10 * time.Second
+const (
+	bodyTimeout   = 10 * time.Second // for a request's body, which is then ignored
+	answerTimeout = 10 * time.Second // for a client to take its answer
+)
+
+// bound ends the connection of a client that does not take the answer that comes
+// now. What it waited for before took its own time.
+func bound(w http.ResponseWriter) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
+}
 
 // handle answers one HTTP request: who asks, then what for.
 func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
@@ -57,6 +65,7 @@ func (p *Proxy) handler(path string) http.Handler {
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	p.refusals.Add(1)
 	p.log.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
+	bound(w)
 	http.Error(w, no.text, no.status)
 }
 

@@ -68,6 +68,7 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	header.Set("Referrer-Policy", "no-referrer") // the address may carry the token
 	header.Set("Cache-Control", "no-store")
+	bound(w)
 	w.Write([]byte(s.html()))
 }
 

@@ -1,7 +1,10 @@
 package cdpproxy_test
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
 
@@ -27,23 +30,46 @@ func heard(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
 // TestTapNotRead: a tap whose reader does not read holds up nobody. It keeps
 // 10,000 messages or 128 MiB, and says where how many are missing.
 func TestTapNotRead(t *testing.T) {
-	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	big := frame(30<<20, 'x')
+	fake := startFake(t, "127.0.0.1:0", "answers", func(conn net.Conn) {
+		in := bufio.NewReader(conn)
+		for {
+			var h [6]byte
+			if _, err := io.ReadFull(in, h[:]); err != nil {
+				return
+			}
+			text := make([]byte, h[1]&0x7f)
+			if _, err := io.ReadFull(in, text); err != nil {
+				return
+			}
+			for i := range text {
+				text[i] ^= h[2+i&3]
+			}
+			answer := big
+			if !strings.Contains(string(text), "A.large") {
+				answer = append([]byte{0x81, byte(len(text))}, text...)
+			}
+			if _, err := conn.Write(answer); err != nil {
+				return
+			}
+		}
+	})
 	p, addr := serve(t, newSource(fake.url()), ruledOnly)
 	tap := p.Tap()
 	defer tap.Close()
 	c := dial(t, addr, "/devtools/browser/x")
 	said := 0
-	exchange := func(more string) string {
+	exchange := func() string {
 		t.Helper()
 		said++
-		text := fmt.Sprintf(`{"id":%d,"method":"A.b"%s}`, said, more)
+		text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, said)
 		if got := call(t, c, text); got != text {
-			t.Fatalf("%.60s is answered by %.60s", text, got)
+			t.Fatalf("%s is answered by %.60s", text, got)
 		}
 		return text
 	}
 	for range 5100 {
-		exchange("")
+		exchange()
 	}
 	texts, lost := heard(tap)
 	if len(texts) != 10_000 || len(lost) > 0 {
@@ -55,20 +81,22 @@ func TestTapNotRead(t *testing.T) {
 			t.Fatalf("message %d is %s, want %s", i, text, want)
 		}
 	}
-	text := exchange("")
+	text := exchange()
 	if texts, lost := heard(tap); len(texts) != 2 || texts[0] != "client "+text || lost[0] != 200 || len(lost) != 1 {
 		t.Errorf("then came %v, with %v missing before", texts, lost)
 	}
 
-	large := `,"x":"` + strings.Repeat("x", 30<<20) + `"`
-	for range 3 { // 180 MiB
-		exchange(large)
+	for range 5 { // 150 MiB
+		if got := call(t, c, `{"id":0,"method":"A.large"}`); len(got) != 30<<20 {
+			t.Fatalf("%d bytes", len(got))
+		}
 	}
-	if texts, lost := heard(tap); len(texts) != 4 || len(lost) > 0 {
-		t.Errorf("%d messages of 30 MiB were kept, with %v missing", len(texts), lost)
+	// Small ones have room still.
+	if texts, lost := heard(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 30<<20 || texts[8] != `client {"id":0,"method":"A.large"}` {
+		t.Errorf("%d messages were kept, with %v missing", len(texts), lost)
 	}
-	exchange("")
-	if texts, lost := heard(tap); len(texts) != 2 || lost[0] != 2 {
+	exchange()
+	if texts, lost := heard(tap); len(texts) != 2 || lost[0] != 1 {
 		t.Errorf("then came %v, with %v missing before", texts, lost)
 	}
 
@@ -82,7 +110,7 @@ func TestTapNotRead(t *testing.T) {
 		t.Errorf("heard %v, %v missing", texts, lost)
 	}
 	tap.Close()
-	exchange("")
+	exchange()
 	if texts, _ := heard(tap); len(texts) > 0 {
 		t.Errorf("after its end a tap heard %v", texts)
 	}
