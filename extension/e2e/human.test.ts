@@ -123,7 +123,7 @@ describe("in the mode ask", () => {
     const first = coordinator.ask(claude, "click A");
     await bar.question.waitFor();
     const others = ["B", "C", "D"].map((name) => coordinator.ask(claude, `click ${name}`));
-    await bar.question.getByText("click A; and 3 more acts").waitFor();
+    await bar.question.getByText("click A; click B; click C. 1 more act waits.").waitFor();
     const another = coordinator.ask(playwright, "click E");
     expect(await bar.question.count()).toBe(1);
     await window.screenshot("question-merged");
@@ -136,6 +136,21 @@ describe("in the mode ask", () => {
     expect(await another).toEqual({ decision: "allow", scope: "session" });
     expect(await coordinator.ask(playwright, "click F")).toEqual({ decision: "allow", scope: "session" });
     await bar.row("Agents", /Playwright.*may act/).waitFor();
+  });
+
+  test("once allows what the notification names, and in the list all that is there", async () => {
+    const all = ["A", "B", "C", "D", "E"].map((name) => coordinator.ask(claude, `click ${name}`));
+    await bar.question.getByText("click A; click B; click C. 2 more acts wait.").waitFor();
+    await bar.answer("Allow Once");
+    for (const asked of all.slice(0, 3)) expect(await asked).toEqual({ decision: "allow", scope: "once" });
+    await bar.question.getByText("click D; click E.").waitFor();
+    await window.status.click();
+    for (const act of ["click D", "click E"]) {
+      await window.page.locator(".quick-input-list .monaco-list-row", { hasText: act }).waitFor();
+    }
+    await window.screenshot("question-list");
+    await bar.pick("Allow Once");
+    for (const asked of all) expect(await asked).toEqual({ decision: "allow", scope: "once" });
   });
 
   test("the keyboard answers by the status bar", async () => {

@@ -39,7 +39,8 @@ function ask(id: string, act = "browser_click"): Asking {
 function answer(choice: "once" | "session" | "refuse", seen?: number): void {
   const { question } = permissions;
   if (!question) throw new Error("nobody asks");
-  permissions.answer(question.id, choice, seen ?? question.acts.length);
+  const last = question.acts[(seen ?? question.acts.length) - 1];
+  permissions.answer(question.id, choice, last?.number ?? 0);
 }
 
 const shown = () => permissions.question && [permissions.question.client.id, permissions.question.acts.length];
@@ -151,13 +152,36 @@ describe("many requests", () => {
 });
 
 describe("nobody answers", () => {
-  test("and it is refused when the time is over, for all that waited", async () => {
-    const first = ask("a");
-    vi.advanceTimersByTime(limit - 1_000);
-    const second = ask("a");
-    vi.advanceTimersByTime(1_000);
-    for (const each of [first, second]) expect((await each.answer).reason).toBe("timeout");
+  test("and it is refused when the time is over; what joined late has its own whole time", async () => {
+    const first = ask("a", "first");
+    vi.advanceTimersByTime(limit - 100);
+    const second = ask("a", "second");
+    expect(permissions.question?.until).toBe(performance.now() + limit);
+    vi.advanceTimersByTime(100);
+    expect((await first.answer).reason).toBe("timeout");
+    expect(permissions.question?.acts.map(({ act }) => act)).toEqual(["second"]);
+    vi.advanceTimersByTime(limit - 101);
+    expect(shown()).toEqual(["a", 1]);
+    vi.advanceTimersByTime(1);
+    expect((await second.answer).reason).toBe("timeout");
     expect(permissions.question).toBeUndefined();
+  });
+
+  test("to one act, and once allows of the others only what the human saw", async () => {
+    const first = ask("a");
+    vi.advanceTimersByTime(limit - 1);
+    const second = ask("a");
+    const { id, acts } = permissions.question ?? { id: "", acts: [] };
+    vi.advanceTimersByTime(1);
+    expect((await first.answer).reason).toBe("timeout");
+    const third = ask("a", "third");
+    permissions.answer(id, "once", acts[1]?.number ?? 0);
+    expect((await second.answer).decision).toBe("allow");
+    expect(permissions.question?.acts.map(({ act }) => act)).toEqual(["third"]);
+    vi.advanceTimersByTime(limit - 1);
+    expect(shown()).toEqual(["a", 1]);
+    answer("refuse");
+    expect((await third.answer).reason).toBe("human");
   });
 
   test("because the client has given up", async () => {

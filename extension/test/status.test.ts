@@ -16,7 +16,7 @@ const debugging: State = {
   browser: { url: "ws://127.0.0.1:1/devtools/browser/x", product: "Chrome/156.0.8078.79", via: "injected" },
 };
 const claude: ConnectedClient = { id: "a", name: "Claude Code", version: "2.1.0", kind: "mcp", since: 1 };
-const act = { client: claude, act: "browser_click", detail: "click Buy" };
+const act = { number: 1, client: claude, act: "browser_click", detail: "click Buy" };
 const having = (access: State["access"]): State => ({ ...debugging, access });
 
 const cases: [string, Facts, string, string, RegExp][] = [
@@ -42,6 +42,20 @@ const cases: [string, Facts, string, string, RegExp][] = [
     "work",
     "$(sync~spin) Claude Code",
     /Click to stop it/,
+  ],
+  [
+    "an agent at work that calls itself like us",
+    { state: debugging, clients: [], atWork: "$(bell-dot) Agent asks" },
+    "work",
+    "$(sync~spin) $ (bell-dot) Agent asks",
+    /^\$ \(bell-dot\) Agent asks is at work/,
+  ],
+  [
+    "an agent at work without a name",
+    { state: debugging, clients: [], atWork: "\u0007\u200b" },
+    "work",
+    "$(sync~spin) An agent without a name",
+    /^An agent without a name is at work/,
   ],
   [
     "a question, whatever else there is",

@@ -12,28 +12,34 @@ import type { Store } from "./store";
 
 export type Choice = "once" | "session" | "refuse";
 
+/** An act that waits for an answer. */
+export interface AskedAct extends PermissionAskArg {
+  /** Counts on from act to act: a later one has a higher number. */
+  readonly number: number;
+}
+
 /** What the human is asked. */
 export interface Question {
   readonly id: string;
   readonly client: Client;
   /** What the client waits for, the oldest first. There may be more when it is looked at again. */
-  readonly acts: readonly PermissionAskArg[];
-  /** When it is refused if nobody answers, as performance.now() counts. */
+  readonly acts: readonly AskedAct[];
+  /** When the last of them is refused if nobody answers, as performance.now() counts. */
   readonly until: number;
 }
 
 interface Waiting {
-  readonly arg: PermissionAskArg;
+  readonly act: AskedAct;
   settle(result: PermissionAskResult): void;
+  /** Set from when it is shown. */
+  until?: number | undefined;
+  timer?: NodeJS.Timeout;
 }
 
 interface Asked {
   readonly id: string;
   readonly client: Client;
   waiting: Waiting[];
-  /** Set from when it is shown. */
-  until?: number;
-  timer?: NodeJS.Timeout;
 }
 
 export class Permissions {
@@ -47,6 +53,7 @@ export class Permissions {
   readonly #listeners = new Set<() => void>();
   readonly #stopListening: (() => void)[];
   #mode: string;
+  #counted = 0;
   #connected = new Set<string>();
 
   /** limit gives the milliseconds that the human has, at the moment of asking. */
@@ -65,8 +72,9 @@ export class Permissions {
   get question(): Question | undefined {
     const asked = this.#first;
     if (!asked) return undefined;
-    const { id, client, waiting, until = 0 } = asked;
-    return { id, client, acts: waiting.map(({ arg }) => arg), until };
+    const { id, client, waiting } = asked;
+    const until = Math.max(...waiting.map((each) => each.until ?? 0));
+    return { id, client, acts: waiting.map(({ act }) => act), until };
   }
 
   /** How many clients wait for an answer. */
@@ -88,16 +96,21 @@ export class Permissions {
     if (this.#granted.has(id)) return Promise.resolve(allowed("session"));
     return new Promise((settle, reject) => {
       if (signal.aborted) return reject(signal.reason);
-      const waiting: Waiting = { arg, settle };
+      this.#counted += 1;
+      const waiting: Waiting = { act: { ...arg, number: this.#counted }, settle };
       const asked = this.#asked.get(id) ?? { id: newId(), client: arg.client, waiting: [] };
       asked.waiting.push(waiting);
       this.#asked.set(id, asked);
-      signal.addEventListener("abort", () => this.#givenUp(id, waiting, signal.reason, reject), { once: true });
+      const givenUp = () => {
+        reject(signal.reason);
+        this.#gone(waiting);
+      };
+      signal.addEventListener("abort", givenUp, { once: true });
       this.#changed();
     });
   }
 
-  /** seen: how many acts the human saw; to what came later, "once" is no answer. */
+  /** seen: the number of the last act that the human saw; to what came later, "once" is no answer. */
   answer(question: string, choice: Choice, seen: number): void {
     const asked = this.#first;
     if (asked?.id !== question) return; // it was answered already
@@ -106,9 +119,10 @@ export class Permissions {
       this.#granted.add(asked.client.id);
       this.#settle(asked, allowed("session"));
     } else {
-      const later = asked.waiting.splice(seen);
+      const later = asked.waiting.filter(({ act }) => act.number > seen);
+      asked.waiting = asked.waiting.filter((each) => !later.includes(each));
       this.#settle(asked, allowed("once"));
-      if (later.length > 0) this.#asked.set(asked.client.id, { id: newId(), client: asked.client, waiting: later });
+      if (later.length > 0) this.#asked.set(asked.client.id, { ...asked, id: newId(), waiting: later.map(anew) });
     }
     this.#changed();
   }
@@ -132,31 +146,35 @@ export class Permissions {
 
   #changed(): void {
     const asked = this.#first;
-    if (asked && asked.until === undefined) {
+    for (const waiting of asked?.waiting ?? []) {
+      if (waiting.until !== undefined) continue;
       const limit = this.#limit();
-      asked.until = performance.now() + limit;
-      asked.timer = setTimeout(() => this.#timedOut(asked), limit);
+      waiting.until = performance.now() + limit;
+      waiting.timer = setTimeout(() => this.#timedOut(waiting), limit);
     }
     for (const listener of this.#listeners) listener();
   }
 
   #settle(asked: Asked, result: PermissionAskResult): void {
-    clearTimeout(asked.timer);
     this.#asked.delete(asked.client.id);
-    for (const { settle } of asked.waiting) settle(result);
+    for (const { settle, timer } of asked.waiting) {
+      clearTimeout(timer);
+      settle(result);
+    }
   }
 
-  #timedOut(asked: Asked): void {
-    this.#settle(asked, refusal("timeout"));
-    this.#changed();
+  #timedOut(waiting: Waiting): void {
+    waiting.settle(refusal("timeout"));
+    this.#gone(waiting);
   }
 
-  #givenUp(client: string, waiting: Waiting, why: unknown, reject: (why: unknown) => void): void {
-    reject(why);
-    const asked = this.#asked.get(client);
+  /** Nobody waits for it any more. */
+  #gone(waiting: Waiting): void {
+    clearTimeout(waiting.timer);
+    const asked = this.#asked.get(waiting.act.client.id);
     if (!asked?.waiting.includes(waiting)) return;
     asked.waiting = asked.waiting.filter((each) => each !== waiting);
-    if (asked.waiting.length === 0) this.#settle(asked, refusal("stopped"));
+    if (asked.waiting.length === 0) this.#asked.delete(asked.client.id);
     this.#changed();
   }
 
@@ -214,6 +232,12 @@ function readAsk(arg: Argument): PermissionAskArg {
 /** It stands in the links of a notification, which screen readers read out. */
 function newId(): string {
   return randomUUID().slice(0, 8);
+}
+
+/** It has its whole time again when it is put before the human. */
+function anew({ act, settle, timer }: Waiting): Waiting {
+  clearTimeout(timer);
+  return { act, settle };
 }
 
 function allowed(scope: "once" | "session"): PermissionAskResult {

@@ -2,14 +2,14 @@
 
 import type { Question } from "./permission";
 import type { ConnectedClient, State } from "./protocol.generated";
-import { browserName, clientName, questionText } from "./words";
+import { browserName, clientName, nameOf, questionText } from "./words";
 
 export interface Facts {
   state: State;
   /** Why agents cannot find this window, if they cannot. */
   problem?: string | undefined;
   clients: readonly ConnectedClient[];
-  /** Who has done something in the last moments. */
+  /** Who has done something in the last moments, by the name that it gives itself. */
   atWork?: string | undefined;
   question?: Question | undefined;
 }
@@ -51,8 +51,9 @@ export function describe({ state, problem, clients, atWork, question }: Facts): 
     return { kind: "none", text: `$(circle-slash) Browser${marks[mode]}`, tooltip: `${help} ${who} Click for more.` };
   }
   if (atWork !== undefined) {
-    const tooltip = `${atWork} is at work in ${browser}. ${who} Click to stop it or to change what agents may do.`;
-    return { kind: "work", text: `$(sync~spin) ${atWork}${marks[mode]}`, tooltip };
+    const name = nameOf(atWork, 30);
+    const tooltip = `${name} is at work in ${browser}. ${who} Click to stop it or to change what agents may do.`;
+    return { kind: "work", text: `$(sync~spin) ${name}${marks[mode]}`, tooltip };
   }
   const icon = going.length > 0 ? "$(plug)" : "$(browser)";
   const tooltip = `${browser} can be joined by agents and CDP tools. ${who} Click for more.`;

@@ -5,7 +5,7 @@ import { devToolsAddress, openDevTools } from "../core/devtools";
 import { reason } from "../core/log";
 import { listPages } from "../core/pages";
 import type { ConnectedClient } from "../core/protocol.generated";
-import { clientName, plain } from "../core/words";
+import { clientName, pageName, plain } from "../core/words";
 import { chooseMode } from "./access";
 import type { Parts } from "./commands";
 import { askEndpoint, clientUrl, NoCoordinator, offerToFindCoordinator } from "./endpoint";
@@ -78,7 +78,11 @@ async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {
 async function pickPage(browser: string): Promise<string | undefined> {
   const pages = await listPages(browser);
   if (pages.length < 2) return pages[0]?.id;
-  const items = pages.map(({ id, title, url }) => ({ label: plain(title, 100), description: plain(url, 200), id }));
+  const items = pages.map(({ id, title, url }) => ({
+    label: pageName({ title, url }),
+    description: plain(url, 200),
+    id,
+  }));
   return (await vscode.window.showQuickPick(items, { title: "DevTools of which page?" }))?.id;
 }
 

@@ -4,8 +4,8 @@
 // change while it is shown, and it goes when the question does. It has one button, so that refuses;
 // the other answers are links (adr/0021-how-the-human-is-asked.md).
 import * as vscode from "vscode";
-import type { Choice, Permissions, Question } from "../core/permission";
-import { questionText } from "../core/words";
+import type { AskedAct, Choice, Permissions, Question } from "../core/permission";
+import { actText, named, placeOf, questionText } from "../core/words";
 
 const answerCommand = "browserCoordinator.answer";
 const tick = 1_000;
@@ -41,14 +41,23 @@ export function showQuestions(permissions: Permissions): vscode.Disposable {
 async function pickAnswer(permissions: Permissions): Promise<void> {
   const { question } = permissions;
   if (!question) return;
-  const items = choices.map(({ choice, label, icon }) => ({ choice, label: `$(${icon}) ${label}` }));
+  const acts = question.acts.map((act) => ({ label: actText(act), description: placeOf(act).trim() }));
+  const items: (vscode.QuickPickItem & { choice?: Choice })[] = [
+    ...choices.map(({ choice, label, icon }) => ({ choice, label: `$(${icon}) ${label}` })),
+    {
+      label: acts.length === 1 ? "what it wants to do" : `the ${acts.length} acts`,
+      kind: vscode.QuickPickItemKind.Separator,
+    },
+    ...acts,
+  ];
   const options = { title: "An agent asks", placeHolder: questionText(question), ignoreFocusOut: true };
   const closed = new vscode.CancellationTokenSource();
   const unsubscribe = permissions.subscribe(() => permissions.question?.id !== question.id && closed.cancel());
   const picked = await vscode.window.showQuickPick(items, options, closed.token);
   unsubscribe();
   closed.dispose();
-  if (picked) permissions.answer(question.id, picked.choice, question.acts.length);
+  if (picked?.choice) permissions.answer(question.id, picked.choice, lastOf(question.acts));
+  else if (picked) await pickAnswer(permissions); // an act is no answer
 }
 
 class Dialog {
@@ -64,14 +73,18 @@ class Dialog {
   constructor(question: Question, permissions: Permissions) {
     this.id = question.id;
     this.#question = question;
-    const limit = question.until - performance.now();
     const location = vscode.ProgressLocation.Notification;
     void vscode.window.withProgress({ location, cancellable: refuseLabel }, (progress, token) => {
       this.#progress = progress;
-      token.onCancellationRequested(() => permissions.answer(question.id, "refuse", question.acts.length));
+      token.onCancellationRequested(() => permissions.answer(question.id, "refuse", lastOf(question.acts)));
       this.show(this.#question);
-      // The bar fills as the time runs out.
-      this.#timer = setInterval(() => progress.report({ increment: (100 * tick) / limit }), tick);
+      // The bar fills as the time runs out; it slows where another act brings more of it.
+      let left = 100;
+      this.#timer = setInterval(() => {
+        const increment = left * Math.min(tick / Math.max(this.#question.until - performance.now(), tick), 1);
+        left -= increment;
+        progress.report({ increment });
+      }, tick);
       return this.#ended.finally(() => clearInterval(this.#timer));
     });
   }
@@ -89,6 +102,12 @@ class Dialog {
   }
 }
 
-function link({ id, acts }: Question, choice: Choice): string {
-  return `command:${answerCommand}?${encodeURIComponent(JSON.stringify([id, choice, acts.length]))}`;
+/** What is allowed once is what the notification names. */
+function link(question: Question, choice: Choice): string {
+  const args = [question.id, choice, lastOf(named(question))];
+  return `command:${answerCommand}?${encodeURIComponent(JSON.stringify(args))}`;
+}
+
+function lastOf(acts: readonly AskedAct[]): number {
+  return acts.at(-1)?.number ?? 0;
 }

@@ -5,7 +5,6 @@ import type { Clients } from "../core/clients";
 import type { Permissions } from "../core/permission";
 import { describe } from "../core/status";
 import type { Store } from "../core/store";
-import { plain } from "../core/words";
 import type { Window } from "./window";
 
 /** How long after an act its agent is shown to be at work. */
@@ -50,9 +49,7 @@ export function showStatus(
     if (last && last.number > seen) {
       seen = last.number;
       clearTimeout(working?.timer);
-      working = isStopped(store, last.client)
-        ? undefined
-        : { name: plain(last.name, 30), timer: setTimeout(rest, workShown) };
+      working = isStopped(store, last.client) ? undefined : { name: last.name, timer: setTimeout(rest, workShown) };
     }
     show();
   };

@@ -5,7 +5,7 @@ import type { Clients } from "../../core/clients";
 import type { Permissions } from "../../core/permission";
 import type { ConnectedClient } from "../../core/protocol.generated";
 import type { Store } from "../../core/store";
-import { clientName, plain, questionText } from "../../core/words";
+import { clientName, nameOf, plain, questionText } from "../../core/words";
 import { modeWords } from "../access";
 import { askEndpoint, type Endpoint, NoCoordinator } from "../endpoint";
 import type { Window } from "../window";
@@ -122,5 +122,5 @@ function clientRow({ client, stopped, connected }: Ruled, { permissions }: Agent
     context: stopped ? "client.stopped" : "client.going",
     ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: "Answer" } }),
   };
-  return { ...row(plain(name, 60) || "An agent without a name", look), client };
+  return { ...row(nameOf(name), look), client };
 }

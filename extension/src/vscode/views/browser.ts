@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import type { Log } from "../../core/log";
 import { type Page, Pages } from "../../core/pages";
 import type { Store } from "../../core/store";
-import { browserName, plain, siteOf } from "../../core/words";
+import { browserName, pageName, plain } from "../../core/words";
 import { type Row, RowView, row } from "./tree";
 
 /** A row of a page, as its commands get it. */
@@ -39,7 +39,7 @@ function rows(store: Store, pages: Pages): Row[] {
 }
 
 function pageRow(page: Page, reachable: boolean): PageRow {
-  const title = plain(page.title, 100) || siteOf(page.url);
+  const title = pageName(page);
   const look = {
     id: page.id,
     icon: "file",
