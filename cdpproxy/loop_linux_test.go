@@ -1,0 +1,124 @@
+package cdpproxy_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+	"golang.org/x/sys/unix"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// TestReusedDescriptors: between an event and the loop's look at it, its
+// descriptor may have become another relay's. Here the loop hears of descriptors
+// that have nothing to say all the time, while clients come, leave the loop, come
+// back to it and go, so that each number is many relays' in turn. No client ever
+// hears what is another's, or is cut off.
+func TestReusedDescriptors(t *testing.T) {
+	const clients, visits = 6, 4
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: passAll{}})
+	get(t, addr, "/json/version", nil) // it has begun
+	stop, err := p.Stale(80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	var wg sync.WaitGroup
+	for client := range clients {
+		wg.Go(func() {
+			for visit := range visits {
+				if err := visitOf(t, addr, fmt.Sprintf("client %d, visit %d", client, visit)); err != nil {
+					t.Errorf("client %d, visit %d: %v", client, visit, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// visitOf says small messages and a large one, and must hear just them.
+func visitOf(t *testing.T, addr, name string) error {
+	ctx := testContext(t)
+	c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPClient: &http.Client{
+		Transport: &http.Transport{DialContext: dialSmall},
+	}})
+	if err != nil {
+		return err
+	}
+	defer c.CloseNow()
+	c.SetReadLimit(-1)
+	for i := range 40 {
+		text := fmt.Sprintf(`{"id":%d,"method":"A.b","x":"%s"}`, i, name)
+		if i == 10 {
+			text = fmt.Sprintf(`{"id":%d,"method":"A.b","x":"%s"}`, i, strings.Repeat(name, 40_000))
+		}
+		if err := c.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
+			return err
+		}
+		if _, got, err := c.Read(ctx); err != nil || string(got) != text {
+			return fmt.Errorf("after %.60s: %.60s, %w", text, got, err)
+		}
+	}
+	return nil
+}
+
+// TestLeftDescriptors: what a descriptor holds that was a relay's and is anybody's
+// by now, the loop lets be, whatever it hears of it.
+func TestLeftDescriptors(t *testing.T) {
+	const relays, others = 20, 80
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	watcher := newJoined()
+	p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Watcher: watcher})
+	var clients []*websocket.Conn
+	for range relays {
+		c := dial(t, addr, "/devtools/browser/x")
+		<-watcher.came
+		<-watcher.ends
+		call(t, c, getVersion)
+		clients = append(clients, c)
+	}
+	for _, c := range clients {
+		c.CloseNow()
+		<-watcher.left
+	}
+	const text = "not for the loop"
+	var ours [][2]int
+	for range others {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(pair[0])
+		defer unix.Close(pair[1])
+		for _, fd := range pair {
+			if _, err := unix.Write(fd, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ours = append(ours, pair)
+	}
+	stop, err := p.Stale(150)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	c := dial(t, addr, "/devtools/browser/x")
+	for range 20 { // the loop comes to each that has something to say, in turn
+		if got := call(t, c, getVersion); got != getVersion {
+			t.Fatalf("%s", got)
+		}
+	}
+	b := make([]byte, 100)
+	for _, pair := range ours {
+		for _, fd := range pair {
+			if n, err := unix.Read(fd, b); err != nil || string(b[:n]) != text {
+				t.Errorf("descriptor %d holds %q, %v", fd, b[:max(n, 0)], err)
+			}
+		}
+	}
+}
