@@ -12,60 +12,109 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// guard keeps a page to the addresses that are allowed: its main frame's
-// navigations, whoever begins them and wherever they are redirected, and what
-// Fetch asks for. It has a session of its own, so that it and the routes do not
-// undo each other, and pauses no other request.
+// Bounds are the addresses that a page is kept to. A func gives an error for one
+// that is refused; nil: all are allowed.
+type Bounds struct {
+	// Open is asked of the main frame's navigations, whoever begins them and
+	// wherever they are redirected, and of what Fetch asks for.
+	Open func(address string) error
+	// File is asked of every file: address that the page and its frames of the
+	// same process ask for, a picture's too.
+	File func(address string) error
+}
+
+// guard keeps a page to its bounds. It has a session of its own, so that it and
+// the routes do not undo each other, and pauses no other request.
 type guard struct {
 	page    *Page
 	session *cdp.Session
-	allow   func(address string) error
 
 	mu       sync.Mutex                 // guards the fields that follow
+	bounds   Bounds                     // what was set is not set anew
 	fetching map[string]int             // what Fetch asks for now, by address
 	fetches  map[network.RequestID]bool // those requests, through their redirects
 	refused  []error                    // since the page was attached to
 }
 
-// Guard refuses addresses for which allow gives an error, from now on and for as
-// long as this connection lives. Only the first guard of a page counts.
-func (p *Page) Guard(ctx context.Context, allow func(address string) error) error {
-	p.mu.Lock()
-	guarded := p.guard != nil
-	p.mu.Unlock()
-	if guarded {
-		return nil
-	}
+// Guard keeps the page to the bounds from now on and for as long as this
+// connection lives. Of several calls each bound's first one counts.
+func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
+	p.guarding.Lock()
+	defer p.guarding.Unlock()
 	ctx, cancel := context.WithTimeoutCause(ctx, p.browser.opts.CallTimeout, cdp.ErrTimeout)
 	defer cancel()
+	g := p.guardedBy()
+	if g != nil && !g.widen(bounds) {
+		return nil
+	}
+	if g != nil {
+		return p.explain(g.enable(ctx), "guarding the page")
+	}
 	session, err := p.browser.conn.Attach(ctx, target.ID(p.id))
 	if err != nil {
 		return p.explain(err, "guarding the page")
 	}
-	g := &guard{page: p, session: session, allow: allow, fetching: map[string]int{}, fetches: map[network.RequestID]bool{}}
+	g = &guard{page: p, session: session, bounds: bounds, fetching: map[string]int{}, fetches: map[network.RequestID]bool{}}
 	paused := session.Listen(fetch.RequestPaused.Method)
 	p.browser.guards.Add(1)
 	go g.loop(paused)
-	if err := session.Call(ctx, fetch.CommandEnable, guarding(false), nil); err != nil {
+	if err := g.enable(ctx); err != nil {
 		paused.Close()
 		p.browser.detach(session)
 		return p.explain(err, "guarding the page")
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.guard == nil {
-		p.guard = g
-	}
+	p.guard = g
+	p.mu.Unlock()
 	return nil
 }
 
-// guarding are the requests that are paused to be looked at.
-func guarding(fetches bool) fetch.EnableParams {
-	patterns := []*fetch.RequestPattern{{URLPattern: "*", ResourceType: network.ResourceTypeDocument}}
-	if fetches {
+// widen sets what was not set before, and says whether there was any.
+func (g *guard) widen(bounds Bounds) (changed bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.bounds.Open == nil && bounds.Open != nil {
+		g.bounds.Open, changed = bounds.Open, true
+	}
+	if g.bounds.File == nil && bounds.File != nil {
+		g.bounds.File, changed = bounds.File, true
+	}
+	return changed
+}
+
+// enable has the requests paused that are to be looked at now.
+func (g *guard) enable(ctx context.Context) error {
+	return g.session.Call(ctx, fetch.CommandEnable, g.patterns(), nil)
+}
+
+func (g *guard) patterns() fetch.EnableParams {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var patterns []*fetch.RequestPattern
+	if g.bounds.Open != nil {
+		patterns = append(patterns, &fetch.RequestPattern{URLPattern: "*", ResourceType: network.ResourceTypeDocument})
+	}
+	if len(g.fetching) > 0 {
 		patterns = append(patterns, &fetch.RequestPattern{URLPattern: "*", ResourceType: network.ResourceTypeFetch})
 	}
+	if g.bounds.File != nil {
+		patterns = append(patterns, &fetch.RequestPattern{URLPattern: "file:*"})
+	}
 	return fetch.EnableParams{Patterns: patterns}
+}
+
+// check asks the bounds of an address that Navigate or Fetch is given.
+func (g *guard) check(address string) error {
+	g.mu.Lock()
+	bounds := g.bounds
+	g.mu.Unlock()
+	if file := FileAddress(address); file != "" && bounds.File != nil {
+		return bounds.File(file)
+	}
+	if bounds.Open != nil {
+		return bounds.Open(address)
+	}
+	return nil
 }
 
 // loop is owned by the Browser and ends with the session.
@@ -84,18 +133,27 @@ func (g *guard) loop(paused *cdp.Subscription) {
 func (g *guard) judge(e *fetch.EventRequestPaused) {
 	ctx, cancel := context.WithTimeout(context.Background(), g.page.browser.opts.CallTimeout)
 	defer cancel()
-	if g.concerns(e) {
-		if err := g.allow(e.Request.URL); err != nil {
-			g.mu.Lock()
-			g.refused = append(g.refused, err)
-			g.mu.Unlock()
-			g.page.wake()
-			// Aborted leaves the page as it is; other reasons show an error page.
-			_, _ = g.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonAborted})
-			return
-		}
+	asked := g.concerns(e)
+	if !asked && FileAddress(e.Request.URL) == "" {
+		_, _ = g.session.Start(ctx, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+		return
 	}
-	_, _ = g.session.Start(ctx, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+	err := g.check(e.Request.URL)
+	if err == nil {
+		_, _ = g.session.Start(ctx, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+		return
+	}
+	// What a document holds fails as if it were not readable. Aborted leaves the page
+	// as it is; other reasons show an error page.
+	reason := network.ErrorReasonAccessDenied
+	if asked {
+		reason = network.ErrorReasonAborted
+		g.mu.Lock()
+		g.refused = append(g.refused, err)
+		g.mu.Unlock()
+		g.page.wake()
+	}
+	_, _ = g.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
 }
 
 // concerns says whether a request is the main frame's document, or Fetch's.
@@ -114,7 +172,7 @@ func (g *guard) concerns(e *fetch.EventRequestPaused) bool {
 // fetch makes the guard look at what Fetch asks for, until the returned func is
 // called.
 func (g *guard) fetch(ctx context.Context, address string) (end func(), err error) {
-	if err := g.allow(address); err != nil {
+	if err := g.check(address); err != nil {
 		return nil, err
 	}
 	g.mu.Lock()
@@ -131,7 +189,7 @@ func (g *guard) fetch(ctx context.Context, address string) (end func(), err erro
 		}
 		g.mu.Unlock()
 		if last {
-			_, _ = g.session.Start(context.WithoutCancel(ctx), fetch.CommandEnable, guarding(false))
+			_, _ = g.session.Start(context.WithoutCancel(ctx), fetch.CommandEnable, g.patterns())
 			_, _ = g.page.session.Start(context.WithoutCancel(ctx), network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{})
 		}
 	}
@@ -140,7 +198,7 @@ func (g *guard) fetch(ctx context.Context, address string) (end func(), err erro
 		end()
 		return nil, err
 	}
-	if err := g.session.Call(ctx, fetch.CommandEnable, guarding(true), nil); err != nil {
+	if err := g.enable(ctx); err != nil {
 		end()
 		return nil, err
 	}

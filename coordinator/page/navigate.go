@@ -23,7 +23,7 @@ func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 		return Change{}, err
 	}
 	if g := p.guardedBy(); g != nil {
-		if err := g.allow(address); err != nil {
+		if err := g.check(address); err != nil {
 			return Change{}, err
 		}
 	}
@@ -200,7 +200,7 @@ var (
 // normalizeURL adds the scheme that a person leaves out; a path is relative to
 // the page that is shown.
 func normalizeURL(address, current string) (string, error) {
-	address = strings.TrimSpace(address)
+	address = cleanAddress(address)
 	switch {
 	case address == "":
 		return "", errors.New("navigate: the URL is empty")

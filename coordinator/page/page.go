@@ -33,6 +33,7 @@ type Page struct {
 	shots     atomic.Int32 // see captureEarly
 	hung      atomic.Bool  // asked whether it still answers, the page has not; see slow
 	numbering sync.Mutex   // held while a snapshot gives out refs; before mu
+	guarding  sync.Mutex   // held while the page's bounds are set; before mu
 
 	// mu guards the fields that follow.
 	mu        sync.Mutex
@@ -48,7 +49,7 @@ type Page struct {
 	download  string // URL of the last download
 	dialog    *Dialog
 	lost      bool         // its renderer has gone and no other has come
-	guard     *guard       // nil: every address is allowed
+	guard     *guard       // nil: every address is allowed; see guarding
 	chooser   *FileChooser // not answered yet
 	choosers  int          // how many were opened
 	pointer   pointer

@@ -79,10 +79,13 @@ func navigate(ctx context.Context, a *agent, in navigateIn) (*answer, error) {
 	if (in.URL == "") == (in.Action == "") {
 		return nil, errors.New("give a url, or the action back, forward or reload")
 	}
-	if err := a.mayOpen(ctx, in.URL); err != nil {
-		return nil, err
-	}
 	p, err := a.anyPage(ctx, in.Window)
+	if err == nil {
+		err = a.mayShow(ctx, p.Folders(), in.URL)
+	}
+	if err == nil {
+		err = a.bind(ctx, p, in.URL)
+	}
 	if err != nil {
 		return nil, err
 	}

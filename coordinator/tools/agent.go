@@ -111,10 +111,7 @@ func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.server.options.Origins.Check(p.URL()); err != nil {
-		return nil, fmt.Errorf("this tab is out of bounds: %w. Navigate it, or choose another", err)
-	}
-	return p, nil
+	return p, a.mayLook(ctx, p)
 }
 
 // anyPage is page for those who lead away from it.
@@ -130,15 +127,7 @@ func (a *agent) anyPage(ctx context.Context, window string) (*page.Page, error) 
 	if err != nil {
 		return nil, err
 	}
-	return p, a.bind(ctx, p)
-}
-
-// bind keeps the page to the allowed origins, where some are configured.
-func (a *agent) bind(ctx context.Context, p *page.Page) error {
-	if origins := a.server.options.Origins; origins != nil {
-		return p.Guard(ctx, origins.Check)
-	}
-	return nil
+	return p, a.bind(ctx, p, "")
 }
 
 // currentPage is the page that the agent works in: the one that the human sees

@@ -110,9 +110,16 @@ func (a *agent) ask(ctx context.Context, in inWindow, command string, arg, resul
 }
 
 func debugStart(ctx context.Context, a *agent, in debugStartIn) (*answer, error) {
+	window, err := a.windowFor(ctx, in.Window)
+	if err == nil {
+		err = a.mayShow(ctx, window.Folders, in.URL)
+	}
+	if err != nil {
+		return nil, err
+	}
 	me := a.info()
 	var r vscodeipc.DebugStartResult
-	_, err := a.ask(ctx, in.inWindow, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{
+	_, err = a.ask(ctx, in.inWindow, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{
 		Client: &me, Configuration: in.Configuration, URL: in.URL,
 	}, &r)
 	if err != nil {

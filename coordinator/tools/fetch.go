@@ -34,6 +34,9 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.mayShow(ctx, p.Folders(), in.URL); err != nil {
+		return nil, err
+	}
 	got, err := p.Fetch(ctx, page.FetchOptions{URL: in.URL, Method: in.Method, Headers: in.Headers, Body: in.Body})
 	if err != nil {
 		return nil, err

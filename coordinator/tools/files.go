@@ -61,9 +61,9 @@ func (a *agent) fileFor(ctx context.Context, filename, kind, extension string) (
 
 // allowedFile is the absolute path of a file that an agent names. A relative
 // name is below the first root. The file must be below a root, the working
-// directory or the output directory, after symbolic links: an agent that was
-// misled by a page must neither read nor write elsewhere.
-func (a *agent) allowedFile(ctx context.Context, filename string) (string, error) {
+// directory, the output directory or one of the further folders, after symbolic
+// links: an agent that was misled by a page must neither read nor write elsewhere.
+func (a *agent) allowedFile(ctx context.Context, filename string, further ...string) (string, error) {
 	allowed := a.hostRoots(ctx)
 	if len(allowed) == 0 {
 		allowed = []string{a.server.options.Dir}
@@ -74,6 +74,11 @@ func (a *agent) allowedFile(ctx context.Context, filename string) (string, error
 	}
 	if dir := a.server.options.OutputDir; dir != "" {
 		allowed = append(allowed, dir)
+	}
+	for _, dir := range further {
+		if !slices.Contains(allowed, dir) {
+			allowed = append(allowed, dir)
+		}
 	}
 	file = filepath.Clean(file)
 	real, err := realPath(file)

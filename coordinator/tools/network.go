@@ -105,6 +105,9 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.mayShow(ctx, p.Folders(), r.URL); err != nil {
+		return nil, err
+	}
 	body := bodyText(r.ResponseBody, r.MIMEType)
 	if r.BodyError != "" {
 		body = "(" + r.BodyError + ")"

@@ -112,17 +112,51 @@ func (o *Origins) Check(address string) error {
 	return nil
 }
 
-// mayOpen refuses an address that an agent may not open: files are bound as
-// those that it reads are.
-func (a *agent) mayOpen(ctx context.Context, address string) error {
-	address = strings.TrimPrefix(strings.TrimSpace(address), "view-source:")
-	if len(address) < 5 || !strings.EqualFold(address[:5], "file:") {
+// mayShow refuses an address of a file that an agent may not see: one that it
+// could not read itself, and that is not in the folders of the page's window.
+func (a *agent) mayShow(ctx context.Context, folders []string, address string) error {
+	address = page.FileAddress(address)
+	if address == "" {
 		return nil
 	}
-	file, ok := filePath("file:" + address[5:])
+	file, ok := filePath(address)
 	if !ok {
 		return fmt.Errorf("%s is no file's address", address)
 	}
-	_, err := a.allowedFile(ctx, file)
+	_, err := a.allowedFile(ctx, file, folders...)
 	return err
+}
+
+// mayLook refuses a page of which a frame shows what the agent may not see.
+func (a *agent) mayLook(ctx context.Context, p *page.Page) error {
+	addresses := p.Addresses()
+	err := a.server.options.Origins.Check(addresses[0])
+	for _, address := range addresses {
+		if err == nil {
+			err = a.mayShow(ctx, p.Folders(), address)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("this tab is out of bounds: %w. Navigate it, or choose another", err)
+	}
+	return nil
+}
+
+// bind keeps a page, which is to go to the address unless that is empty, to the
+// allowed origins where some are configured, and to the allowed files where it
+// could ask for any: a server's page cannot, and must not pay for it.
+func (a *agent) bind(ctx context.Context, p *page.Page, address string) error {
+	var bounds page.Bounds
+	if origins := a.server.options.Origins; origins != nil {
+		bounds.Open = origins.Check
+	}
+	shown := p.URL()
+	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
+	if page.FileAddress(address) != "" || page.FileAddress(shown) != "" || !server && p.Opened() {
+		bounds.File = func(address string) error { return a.mayShow(context.WithoutCancel(ctx), p.Folders(), address) }
+	}
+	if bounds.Open == nil && bounds.File == nil {
+		return nil
+	}
+	return p.Guard(ctx, bounds)
 }

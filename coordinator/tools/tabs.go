@@ -144,7 +144,7 @@ func tabAt(pages []page.Info, index *int, current string, orCurrent bool) (page.
 }
 
 func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, error) {
-	if err := a.mayOpen(ctx, url); err != nil {
+	if err := a.mayShow(ctx, l.folders, url); err != nil {
 		return nil, err
 	}
 	if url != "" { // refused before a tab is there for it
@@ -160,7 +160,7 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 		a.claim(l, p.ID())
 	}
 	if err == nil {
-		err = a.bind(ctx, p)
+		err = a.bind(ctx, p, url)
 	}
 	if err == nil && url != "" {
 		_, err = p.Navigate(ctx, url)

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// outsidePages lays out a workspace whose pages lead to files outside of it, of
+// which it returns a page's and a picture's path.
+func outsidePages(t *testing.T, shop string) (outside string) {
+	t.Helper()
+	outside = filepath.Join(t.TempDir(), "outside.html")
+	address := "file://" + outside
+	for file, text := range map[string]string{
+		outside:                           "<title>Outside</title>precious",
+		filepath.Join(shop, "plain.html"): "<title>Plain</title>plain",
+		filepath.Join(shop, "leads.html"): `<title>Leads</title><a id=link href="` + address + `">link</a> <a id=tab target=_blank href="` + address + `">tab</a> <a id=near href=plain.html>near</a>
+<button id=go onclick="location.href = '` + address + `'">go</button> <button id=framed onclick="document.querySelector('iframe').src = '` + address + `'">frame</button><iframe src="plain.html"></iframe>`,
+		filepath.Join(shop, "holds.html"): `<title>Holds</title><iframe src="` + address + `"></iframe><object data="` + address + `"></object><script src="` + address + `"></script>`,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return outside
+}
+
+// However an address is written that the browser takes for a file's, it is bound
+// as a file is.
+func TestFileAddressForms(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	outside := outsidePages(t, shop)
+	agent := host(t, dir, shop)
+	for _, address := range []string{
+		"VIEW-SOURCE:file://" + outside, "view-source: file://" + outside, "view-source:fi\tle://" + outside, "view-source:view-source:file://" + outside,
+		"fi\nle://" + outside, "\x01file://" + outside, "file:" + outside, "file:\\\\" + outside, "file://" + shop + "/x\\..\\..\\" + filepath.Base(filepath.Dir(outside)) + "\\outside.html",
+		"javascript:location = 'file://" + outside + "'",
+	} {
+		for name, args := range map[string]map[string]any{"browser_navigate": {"url": address}, "browser_tabs": {"action": "new", "url": address}} {
+			text, err := tool(t, agent, name, args)
+			seen, _ := tool(t, agent, "browser_snapshot", nil)
+			if strings.Contains(text+seen, "precious") || strings.Contains(text+seen, "Outside") {
+				t.Errorf("%s %q: %s %v\n%s", name, address, text, err, seen)
+			}
+		}
+	}
+	for _, name := range []string{"browser_navigate", "browser_fetch"} {
+		if _, err := tool(t, agent, name, map[string]any{"url": "View-Source:\tFILE://" + outside}); err == nil || !strings.Contains(err.Error(), "out of bounds") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A page of the workspace leads an agent to no file outside of it, neither its
+// main frame nor what it holds; and its network tells of none.
+func TestFilePagesStayInBounds(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	outside := outsidePages(t, shop)
+	agent := host(t, dir, shop)
+	see := func(what string) string {
+		t.Helper()
+		seen := mustTool(t, agent, "browser_snapshot", nil)
+		if strings.Contains(seen, "precious") {
+			t.Errorf("%s: %s", what, seen)
+		}
+		return seen
+	}
+	leads := "file://" + shop + "/leads.html"
+	for _, target := range []string{"#link", "#go"} {
+		mustTool(t, agent, "browser_navigate", map[string]any{"url": leads})
+		if text := mustTool(t, agent, "browser_click", map[string]any{"target": target}); !strings.Contains(text, "A navigation was refused: "+outside+" is out of bounds") {
+			t.Errorf("%s: %s", target, text)
+		}
+		if seen := see(target); !strings.Contains(seen, "Leads") {
+			t.Errorf("after %s: %s", target, seen)
+		}
+	}
+	mustTool(t, agent, "browser_click", map[string]any{"target": "#framed"})
+	see("a frame")
+	if text := mustTool(t, agent, "browser_click", map[string]any{"target": "#near"}); !strings.Contains(text, "Plain") {
+		t.Errorf("a file of the workspace: %s", text)
+	}
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": "file://" + shop + "/holds.html"})
+	see("frames of the document")
+	for i := 1; i <= 4; i++ {
+		if text, _ := tool(t, agent, "browser_network_request", map[string]any{"index": i}); strings.Contains(text, "precious") {
+			t.Errorf("request %d: %s", i, text)
+		}
+	}
+
+	// A tab that the page opens is there, but not to be looked at.
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": leads})
+	mustTool(t, agent, "browser_click", map[string]any{"target": "#tab"})
+	list := strings.Split(mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}), "\n")
+	for i, line := range list {
+		if !strings.Contains(line, "(current)") {
+			mustTool(t, agent, "browser_tabs", map[string]any{"action": "select", "index": i})
+		}
+	}
+	for _, name := range []string{"browser_snapshot", "browser_take_screenshot", "browser_dom"} {
+		if text, err := tool(t, agent, name, nil); err == nil || !strings.Contains(err.Error(), "out of bounds") {
+			t.Errorf("%s of a tab that shows a file outside: %s %v", name, text, err)
+		}
+	}
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": leads})
+}
+
+// A frame of another process that becomes a file's is not seen either.
+func TestFileFramesAfterOthers(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<title>Elsewhere</title>elsewhere") }))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	outside := outsidePages(t, shop)
+	if err := os.WriteFile(filepath.Join(shop, "mixed.html"), []byte(`<title>Mixed</title><iframe src="`+server.URL+`"></iframe>
+<button onclick="document.querySelector('iframe').src = 'file://`+outside+`'">frame</button>`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	agent := host(t, dir, shop)
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": "file://" + shop + "/mixed.html"})
+	if seen := mustTool(t, agent, "browser_snapshot", nil); !strings.Contains(seen, "elsewhere") {
+		t.Errorf("a frame of a server: %s", seen)
+	}
+	mustTool(t, agent, "browser_click", map[string]any{"target": "button"})
+	mustTool(t, agent, "browser_wait_for", map[string]any{"time": 0.5})
+	if seen, err := tool(t, agent, "browser_snapshot", nil); strings.Contains(seen, "precious") {
+		t.Errorf("the frame: %s %v", seen, err)
+	}
+}
+
+// What a window's own folders hold is seen, whatever the working directory is.
+func TestFileOfWindow(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	outsidePages(t, shop)
+	start(t, dir, "window", "--workspace", shop, "--headless", "--url", "file://"+shop+"/plain.html")
+	agent := host(t, dir, folder(t, "elsewhere"))
+	if seen := mustTool(t, agent, "browser_snapshot", map[string]any{"window": shop}); !strings.Contains(seen, "plain") {
+		t.Errorf("a file that the window shows: %s", seen)
+	}
+}
