@@ -238,6 +238,7 @@ func TestRuleWaits(t *testing.T) {
 // TestTooManyWait: of one client 1,000 messages, or 100 MiB, wait for a decision.
 // What is more is refused, nothing else is, and no other client has less room.
 func TestTooManyWait(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		size, fit int // bytes of each message, and how many of them may wait
 	}{

@@ -30,6 +30,7 @@ func heard(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
 // TestTapNotRead: a tap whose reader does not read holds up nobody. It keeps
 // 10,000 messages or 128 MiB, and says where how many are missing.
 func TestTapNotRead(t *testing.T) {
+	t.Parallel()
 	big := frame(30<<20, 'x')
 	fake := startFake(t, "127.0.0.1:0", "answers", func(conn net.Conn) {
 		in := bufio.NewReader(conn)

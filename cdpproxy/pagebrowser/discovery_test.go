@@ -33,6 +33,7 @@ func compared(body string) string {
 		b, _ := json.Marshal(value)
 		body = string(b)
 	}
+	body = strings.ReplaceAll(body, `"title":""`, `"title":"about:blank"`) // a new tab has none yet
 	return guids.ReplaceAllString(targetIDs.ReplaceAllString(body, "ID"), "ID")
 }
 

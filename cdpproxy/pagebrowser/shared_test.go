@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"browser-coordinator/cdpproxy/pagebrowser"
 )
 
 // TestAnswersAreNeverMixed: many clients ask one page at once, all with the same
@@ -357,6 +359,25 @@ func TestEmulationEnds(t *testing.T) {
 	p.leave()
 	if got := stays.evaluate(held, `new Promise(r => setTimeout(() => r("goes on")))`); got != "goes on" {
 		t.Error(got)
+	}
+}
+
+// TestUndosAreUnderstood: Chromium knows every command that takes back another,
+// with its parameters.
+func TestUndosAreUnderstood(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	s.get("GET", "/json/list")
+	session := s.debug.only().session
+	for method, u := range pagebrowser.Undos() {
+		got := make(chan reply, 1)
+		s.debug.send(session, u[0], u[1], func(r reply) { got <- r })
+		var failure struct{ Code int }
+		if r := <-got; r.Error != nil && (json.Unmarshal(r.Error, &failure) != nil || failure.Code != -32000) {
+			t.Errorf("%s is taken back by %s %s: %s", method, u[0], u[1], r.Error)
+		} else if r.Error != nil {
+			t.Logf("%s is taken back by %s %s: %s", method, u[0], u[1], r.Error)
+		}
 	}
 }
 
