@@ -209,9 +209,9 @@ func (p *Page) answer(ctx context.Context, before mark) Change {
 // without which the answer is still right.
 func (p *Page) titleNow(ctx context.Context, before mark) string {
 	p.mu.Lock()
-	another := p.commits != before.commits
+	another, silent := p.commits != before.commits, p.dialog != nil
 	p.mu.Unlock()
-	if another {
+	if another || silent {
 		// A new document itself would answer only when it has been drawn. The browser
 		// was told of the title on the way on which it was told of the load.
 		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})

@@ -69,6 +69,9 @@ func (e *TargetError) Error() string { return fmt.Sprintf("target %q: %s", e.Tar
 type DialogError struct{ Dialog Dialog }
 
 func (e *DialogError) Error() string {
+	if e.Dialog.Type == "beforeunload" {
+		return "the page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays"
+	}
 	return fmt.Sprintf("a JavaScript %s dialog is open (%q): accept or dismiss it first", e.Dialog.Type, e.Dialog.Message)
 }
 

@@ -33,14 +33,13 @@ func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 		if err != nil {
 			return err
 		}
-		if r.IsDownload {
-			return errNoDocument
-		}
-		if r.ErrorText != "" {
+		switch {
+		case r.IsDownload:
+			return errDownload
+		case r.ErrorText != "":
 			return &NavigationError{URL: address, Code: r.ErrorText}
-		}
-		if r.LoaderID == "" {
-			return errNoDocument // within the document
+		case r.LoaderID == "":
+			return errWithin
 		}
 		return nil
 	})
@@ -55,8 +54,11 @@ func CheckAddress(address string, allow func(address string) error) error {
 	return allow(normal)
 }
 
-// errNoDocument ends a navigation that shows no new document.
-var errNoDocument = errors.New("no new document")
+// Navigations that show no new document.
+var (
+	errWithin   = errors.New("within the document")
+	errDownload = errors.New("a download")
+)
 
 // Reload loads the document again.
 func (p *Page) Reload(ctx context.Context) (Change, error) {
@@ -88,6 +90,9 @@ func (p *Page) history(ctx context.Context, step int64, name string) (Change, er
 	})
 }
 
+// renderPatience is how long a document that is there may take to load in full.
+const renderPatience = 5 * time.Second
+
 // travel starts a navigation and waits until its document has loaded, or until
 // it turns out to stay within the document. A document that is there but does
 // not finish loading in time is an answer, not an error.
@@ -109,11 +114,11 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	}
 	var failed *NavigationError
 	switch {
-	case errors.Is(err, errNoDocument):
-		return p.answer(ctx, before), nil
+	case errors.Is(err, errDownload):
+		return p.downloads(ctx, before)
 	case errors.As(err, &failed):
 		if failed.Code == "net::ERR_ABORTED" && p.since(before).Download != "" {
-			return p.since(before), nil
+			return p.downloads(ctx, before)
 		}
 		// The browser shows an error page now; what comes next must not meet it
 		// half loaded.
@@ -121,26 +126,24 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 			_ = p.settleLoad(ctx, before)
 		}
 		return p.since(before), failed
+	case errors.Is(err, errWithin):
+		err = p.awaitMove(ctx, before)
+	case err == nil:
+		err = p.awaitDocument(ctx, before)
 	}
 	if err == nil {
-		err = p.await(ctx, func() bool {
-			return p.commits != before.commits && p.loaded || p.moves != before.moves && p.pending == "" ||
-				p.guard.refusals() > before.refusals
-		})
-		if refused := p.since(before).Refused; err == nil && refused != nil {
+		if refused := p.since(before).Refused; refused != nil {
 			return p.since(before), refused
 		}
 	}
 	var dialog *DialogError
 	if errors.As(err, &dialog) {
-		return p.since(before), nil
+		return p.arrival(ctx, before), nil
 	}
 	var late *TimeoutError
 	var hung *HungError
-	if errors.As(err, &late) || errors.As(err, &hung) {
-		if change := p.since(before); change.Navigated {
-			return change, nil
-		}
+	if (errors.As(err, &late) || errors.As(err, &hung)) && p.since(before).Navigated {
+		return p.arrival(ctx, before), nil
 	}
 	if late != nil {
 		late.Hint = "the server may not answer"
@@ -148,7 +151,74 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	if err != nil {
 		return Change{}, p.explain(err, doing)
 	}
-	return p.answer(ctx, before), nil
+	return p.arrival(ctx, before), nil
+}
+
+// awaitDocument waits until a new document has loaded, for what it may take once
+// it has been read; or until the navigation has turned out to stay within the
+// document, or was refused.
+func (p *Page) awaitDocument(ctx context.Context, before mark) error {
+	refused := func() bool { return p.guard.refusals() > before.refusals }
+	err := p.await(ctx, func() bool {
+		return p.commits != before.commits && p.parsed || p.moves != before.moves && p.pending == "" || refused()
+	})
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	within := p.commits == before.commits
+	p.mu.Unlock()
+	if within {
+		return p.settle(ctx, before)
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, renderPatience, errPatience)
+	defer cancel()
+	err = p.await(bounded, func() bool { return p.loaded || refused() })
+	if errors.Is(err, errPatience) {
+		return nil // Change.Loading tells it
+	}
+	return err
+}
+
+// awaitMove waits until the page has moved within its document, which is told
+// behind the reply, and until the page's script has had its say about it.
+func (p *Page) awaitMove(ctx context.Context, before mark) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, loadPatience, errPatience)
+	defer cancel()
+	err := p.await(bounded, func() bool { return p.moves != before.moves || p.commits != before.commits })
+	if err != nil && !errors.Is(err, errPatience) {
+		return err
+	}
+	return p.settle(ctx, before)
+}
+
+// downloads is the answer to a navigation that is a download: the page stays.
+func (p *Page) downloads(ctx context.Context, before mark) (Change, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, windowPatience, errPatience)
+	defer cancel()
+	err := p.await(bounded, func() bool { return p.download != "" })
+	if err != nil && !errors.Is(err, errPatience) {
+		return Change{}, p.explain(err, "waiting for the download")
+	}
+	p.mu.Lock()
+	p.pending = ""
+	p.mu.Unlock()
+	return p.arrival(ctx, before), nil
+}
+
+// arrival is answer with the page's title in any case: where it is now is what was
+// asked for. It is to be had also where the time is over or a dialog is open.
+func (p *Page) arrival(ctx context.Context, before mark) Change {
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), locatePatience)
+		defer cancel()
+	}
+	c := p.answer(ctx, before)
+	if !c.Navigated || c.Dialog != nil {
+		c.Title = p.titleNow(ctx, before)
+	}
+	return c
 }
 
 // hangPatience is how long a page may leave a trivial question unanswered before

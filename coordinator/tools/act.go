@@ -111,7 +111,8 @@ func navigateBack(ctx context.Context, a *agent, in backIn) (*answer, error) {
 }
 
 // arrived is the answer to a navigation, which names the page also where the
-// document stayed the same: it is what was asked for.
+// document stayed the same: it is what was asked for, or what a download or a
+// dialog has left there.
 func (a *agent) arrived(change page.Change) *answer {
 	change.Navigated = true
 	out := a.begin()

@@ -102,10 +102,14 @@ func (a *answer) changed(c page.Change) {
 	if c.Navigated {
 		a.quotef("Page: %s\nURL: %s", c.Title, c.URL)
 	}
-	if c.Loading {
+	if c.Loading && c.Dialog == nil {
 		a.addf("It is still loading.")
 	}
-	if c.Dialog != nil {
+	switch {
+	case c.Dialog == nil:
+	case c.Dialog.Type == "beforeunload":
+		a.addf("The page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays. Nothing else works in the page until it is answered.")
+	default:
 		a.quotef("A JavaScript %s dialog is open: %q. Nothing else works in the page until it is answered.", c.Dialog.Type, c.Dialog.Message)
 	}
 	if c.Chooser != nil {
@@ -125,7 +129,7 @@ func (a *answer) changed(c page.Change) {
 		a.quotef("A new tab opened: %s %s", p.Title, p.URL)
 	}
 	if c.Download != "" {
-		a.quotef("A download began: %s", c.Download)
+		a.quotef("A download began, and the tab stays where it is: %s", c.Download)
 	}
 	for _, m := range c.Console {
 		a.quote(consoleLine(m))

@@ -162,19 +162,17 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 	if err == nil {
 		err = a.bind(ctx, p, url)
 	}
+	change := page.Change{URL: "about:blank"}
 	if err == nil && url != "" {
-		_, err = p.Navigate(ctx, url)
+		change, err = p.Navigate(ctx, url)
 	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := p.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
 	out.addf("Opened a tab; you work in it now.")
-	out.quotef("Page: %s\nURL: %s", info.Title, info.URL)
+	change.Navigated = true
+	out.changed(change)
 	return out, nil
 }
 
