@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -50,8 +51,9 @@ func (p *Page) operate(ctx context.Context, doing string, timeout time.Duration,
 }
 
 // act runs something that may change the page and answers with what changed. A
-// dialog that opens meanwhile is such a change, and so is a breakpoint that the
-// input has reached: the act is done, and the page stands still.
+// dialog that the input has opened is such a change, and so is a breakpoint that it
+// has reached: the act is done, and the page stands still. A dialog that opens
+// before there was any input, or in the middle, is an [InterruptedError].
 func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
 	ctx, end, err := p.begin(ctx, doing, timeout)
 	if err != nil {
@@ -71,10 +73,18 @@ func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do 
 		c.Paused = &at
 		return c, nil
 	}
+	unsent := p.inputs.Load() == before.inputs
+	var interrupted *InterruptedError
 	var dialog *DialogError
-	if err != nil && !errors.As(err, &dialog) {
+	switch {
+	case errors.As(err, &interrupted):
+		interrupted.Doing = doing
+		return Change{}, interrupted
+	case errors.As(err, &dialog) && unsent:
+		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: doing}
+	case err != nil && dialog == nil:
 		err = p.explain(err, doing)
-		if p.inputs.Load() == before.inputs {
+		if unsent {
 			err = &unsentError{err}
 		}
 		return Change{}, err
@@ -82,11 +92,23 @@ func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do 
 	return p.answer(ctx, before), nil
 }
 
+// midway makes of a dialog that opens in the middle of several inputs the news of
+// what was done by then. Any other error stays as it is.
+func midway(err error, done string, args ...any) error {
+	var dialog *DialogError
+	if !errors.As(err, &dialog) {
+		return err
+	}
+	return &InterruptedError{Dialog: dialog.Dialog, Done: fmt.Sprintf(done, args...)}
+}
+
 // settle waits for what an act has set going: its scripts (one round trip to the
 // renderer, which runs them in order), then, if there are any, the navigation
 // and the windows that it began.
 func (p *Page) settle(ctx context.Context, before mark) error {
-	err := p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
+	err := p.unlessLeaving(ctx, func(ctx context.Context) error {
+		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
+	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -99,6 +121,34 @@ func (p *Page) settle(ctx context.Context, before mark) error {
 		return err
 	}
 	return p.settleWindows(ctx, before)
+}
+
+// errLeaving: the page is on its way to another document.
+var errLeaving = errors.New("the page is on its way to another document")
+
+// unlessLeaving asks the page something, and gives it up with errLeaving once the
+// page is on its way to another document: until the server there has answered, the
+// browser keeps commands back.
+func (p *Page) unlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	answered := make(chan error, 1)
+	go func() { answered <- ask(ctx) }()
+	for {
+		p.mu.Lock()
+		leaves, changed := p.pending != "", p.changed
+		p.mu.Unlock()
+		if leaves {
+			giveUp(errLeaving)
+			<-answered
+			return errLeaving
+		}
+		select {
+		case err := <-answered:
+			return err
+		case <-changed:
+		}
+	}
 }
 
 func (p *Page) settleLoad(ctx context.Context, before mark) error {

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
@@ -13,6 +14,9 @@ import (
 func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string) (Change, error) {
 	const doing = "answering the dialog"
 	if p.Dialog() == nil {
+		if where, other := p.browser.dialogElsewhere(p); other != nil {
+			return Change{}, fmt.Errorf("there is no dialog to answer in this tab; one (%s, %q) is open in the tab %s: select that first", other.Type, other.Message, where)
+		}
 		return Change{}, errors.New("there is no dialog to answer")
 	}
 	before := p.markNow()
@@ -37,4 +41,22 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 		return Change{}, p.explain(err, doing)
 	}
 	return p.answer(ctx, before), nil
+}
+
+// dialogElsewhere returns a dialog that is open in another page, which holds up all
+// pages that share its process, and that page's address; nil: there is none.
+func (b *Browser) dialogElsewhere(than *Page) (where string, open *Dialog) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.sessions {
+		if p == than {
+			continue
+		}
+		p.mu.Lock()
+		if p.dialog != nil {
+			where, open = p.frames[p.mainID()].url, new(*p.dialog)
+		}
+		p.mu.Unlock()
+	}
+	return where, open
 }

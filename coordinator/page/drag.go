@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/cdp"
 )
 
 // Drag drags one target onto another. What the page does with mouse events it
@@ -81,39 +83,51 @@ func (p *Page) dragTo(ctx context.Context, start *spot, x, y float64) error {
 	}()
 	const left = input.MouseButtonLeft
 	held := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: left, Buttons: 1}
-	if err := p.mouse(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{
-		{Type: input.DispatchMouseEventTypeMouseMoved},
-		{Type: input.DispatchMouseEventTypeMousePressed, Button: left, Buttons: 1, ClickCount: 1},
-	}); err != nil {
-		return err
-	}
-	// A drag begins only after the first few pixels.
-	for _, share := range []float64{0.1, 0.5} {
-		if err := p.mouse(ctx, start.x+(x-start.x)*share, start.y+(y-start.y)*share, 0, []input.DispatchMouseEventParams{held}); err != nil {
-			return err
-		}
-	}
-	var began bool
-	if err := start.call(ctx, "dragBegan", nil, &began); err != nil {
-		return err
-	}
-	if began {
-		select {
-		case e, ok := <-intercepted.C():
-			var drag input.EventDragIntercepted
-			if !ok || e.Decode(&drag) != nil || drag.Data == nil {
-				break
-			}
-			return p.drop(ctx, drag.Data, x, y)
-		case <-time.After(dragPatience):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	data, err := p.dragHalfway(ctx, start, x, y, held, intercepted)
+	switch {
+	case err != nil:
+		return midway(err, "the drag has begun, and nothing was dropped")
+	case data != nil:
+		return p.drop(ctx, data, x, y)
 	}
 	return p.mouse(ctx, x, y, 0, []input.DispatchMouseEventParams{
 		held,
 		{Type: input.DispatchMouseEventTypeMouseReleased, Button: left, ClickCount: 1},
 	})
+}
+
+// dragHalfway presses the button and begins to move. It returns the data of a drag
+// of HTML's, if that has begun.
+func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams, intercepted *cdp.Subscription) (*input.DragData, error) {
+	const left = input.MouseButtonLeft
+	if err := p.mouse(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{
+		{Type: input.DispatchMouseEventTypeMouseMoved},
+		{Type: input.DispatchMouseEventTypeMousePressed, Button: left, Buttons: 1, ClickCount: 1},
+	}); err != nil {
+		return nil, err
+	}
+	// A drag begins only after the first few pixels.
+	for _, share := range []float64{0.1, 0.5} {
+		if err := p.mouse(ctx, start.x+(x-start.x)*share, start.y+(y-start.y)*share, 0, []input.DispatchMouseEventParams{held}); err != nil {
+			return nil, err
+		}
+	}
+	var began bool
+	if err := start.call(ctx, "dragBegan", nil, &began); err != nil || !began {
+		return nil, err
+	}
+	select {
+	case e, ok := <-intercepted.C():
+		var drag input.EventDragIntercepted
+		if !ok || e.Decode(&drag) != nil {
+			return nil, nil
+		}
+		return drag.Data, nil
+	case <-time.After(dragPatience):
+		return nil, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // drop replays a drag over the target and lets go.

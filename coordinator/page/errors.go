@@ -75,6 +75,34 @@ func (e *DialogError) Error() string {
 	return fmt.Sprintf("a JavaScript %s dialog is open (%q): accept or dismiss it first", e.Dialog.Type, e.Dialog.Message)
 }
 
+// InterruptedError reports that a dialog opened before an act was done, so that it
+// was given up.
+type InterruptedError struct {
+	Dialog Dialog
+	Doing  string // for example: clicking e5
+	Done   string // what was done by then, for example: field 1 of 2 is filled; empty: nothing
+}
+
+func (e *InterruptedError) Error() string {
+	done := "nothing was done"
+	if e.Done != "" {
+		done = e.Done
+	}
+	return fmt.Sprintf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it, then try again", e.Dialog.Type, e.Dialog.Message, e.Doing, done)
+}
+
+// LoadingError reports that a page did not answer since it is on its way to another
+// document, whose server has not answered.
+type LoadingError struct {
+	Doing string // as in TimeoutError
+	URL   string
+	For   string // how long the page has been on its way
+}
+
+func (e *LoadingError) Error() string {
+	return fmt.Sprintf("the page has been on its way to %s for %s, and that server has not answered; until then the page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate elsewhere", e.URL, e.For, e.Doing)
+}
+
 // NavigationError reports that a page could not be reached.
 type NavigationError struct {
 	URL  string
@@ -133,14 +161,19 @@ type ScriptError struct {
 func (e *ScriptError) Error() string { return "the script threw " + e.Text }
 
 // HungError reports a page whose script does not come to an end, so that nothing
-// of it answers. The other pages are not concerned.
+// of it answers. Pages of other sites are not concerned.
 type HungError struct {
 	Doing string // as in TimeoutError
 	After string
+	Other *Dialog // that is open in another page, and may be the reason
+	In    string  // the address of that page
 }
 
 func (e *HungError) Error() string {
-	return fmt.Sprintf("the tab hangs: a script of it is busy, and it did not answer for %s (%s). Navigate it, which stops the script, or choose another tab; what hung before you came only the developer can end", e.After, e.Doing)
+	if e.Other != nil {
+		return fmt.Sprintf("the tab did not answer for %s (%s): a JavaScript %s dialog (%q) is open in another tab, %s, and holds up the tabs of its site. Select that tab (browser_tabs) and accept or dismiss it", e.After, e.Doing, e.Other.Type, e.Other.Message, e.In)
+	}
+	return fmt.Sprintf("the tab hangs: a script of it, or of another tab of its site, is busy, and it did not answer for %s (%s). Navigate it, which stops the script, or choose a tab of another site; what hung before you came only the developer can end", e.After, e.Doing)
 }
 
 // TimeoutError reports that the page did not do something in time.

@@ -283,7 +283,7 @@ func (p *Page) navigatedWithin(_ *cdp.Session, e *cdppage.EventNavigatedWithinDo
 
 func (p *Page) navigationRequested(_ *cdp.Session, e *cdppage.EventFrameRequestedNavigation) {
 	if e.FrameID == p.mainID() && e.Disposition == cdppage.ClientNavigationDispositionCurrentTab {
-		p.pending = e.URL
+		p.leaveFor(e.URL)
 	}
 }
 
@@ -295,7 +295,7 @@ func (p *Page) navigationStarted(_ *cdp.Session, e *cdppage.EventFrameStartedNav
 	case cdppage.FrameStartedNavigatingNavigationTypeSameDocument, cdppage.FrameStartedNavigatingNavigationTypeHistorySameDocument:
 		p.pending = ""
 	default:
-		p.pending = e.URL
+		p.leaveFor(e.URL)
 	}
 }
 

@@ -124,7 +124,8 @@ func (p *Page) clickSpot(ctx context.Context, s *spot, button input.MouseButton,
 			return err
 		}
 		var missed string
-		if err := s.call(ctx, "clicked", nil, &missed); err != nil {
+		err := p.unlessLeaving(ctx, func(ctx context.Context) error { return s.call(ctx, "clicked", nil, &missed) })
+		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -242,13 +243,14 @@ func mouseButton(name string) (input.MouseButton, int64, error) {
 // by key behind what is there.
 func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) (Change, error) {
 	return p.actOn(ctx, "typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot) error {
-		if err := p.fill(ctx, s, text, opts.Slowly); err != nil {
+		err := p.fill(ctx, s, text, opts.Slowly)
+		if !opts.Submit {
 			return err
 		}
-		if opts.Submit {
-			return p.press(ctx, "Enter")
+		if err != nil {
+			return midway(err, "the text is typed, and Enter was not pressed")
 		}
-		return nil
+		return p.press(ctx, "Enter")
 	})
 }
 
@@ -267,8 +269,13 @@ func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) erro
 	case r.Done:
 		return nil
 	case slowly:
-		for _, c := range text {
-			if err := p.typeRune(ctx, c); err != nil {
+		characters := []rune(text)
+		for i, c := range characters {
+			err := p.typeRune(ctx, c)
+			if err != nil && i+1 < len(characters) {
+				err = midway(err, "%d of %d characters are typed", i+1, len(characters))
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -314,7 +321,16 @@ func (p *Page) FillForm(ctx context.Context, fields []Field) (Change, error) {
 	patience := p.patience(0)
 	return p.operate(ctx, "filling the form", time.Duration(len(fields))*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
 		for i, f := range fields {
-			if err := p.fillField(ctx, f, patience); err != nil {
+			inputs := p.inputs.Load()
+			err := p.fillField(ctx, f, patience)
+			filled := i
+			if p.inputs.Load() > inputs {
+				filled++
+			}
+			if filled < len(fields) {
+				err = midway(err, "%d of %d fields are filled", filled, len(fields))
+			}
+			if err != nil {
 				return &fieldError{Index: i, Field: f, Err: err}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/chromedp/cdproto/input"
+	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
 )
@@ -169,11 +170,27 @@ func (p *Page) PressKey(ctx context.Context, spec string) (Change, error) {
 		return Change{}, err
 	}
 	return p.operate(ctx, "pressing "+spec, p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		if err := p.emulateFocus(ctx); err != nil {
+		if err := p.unlessLeaving(ctx, p.emulateFocus); err != nil && err != errLeaving {
 			return err
 		}
-		return p.press(ctx, spec)
+		if err := p.press(ctx, spec); err != nil || spec != "Escape" {
+			return err
+		}
+		return p.stopLeaving(ctx)
 	})
+}
+
+// stopLeaving ends the way to another document, as Escape does in a browser's
+// window.
+func (p *Page) stopLeaving(ctx context.Context) error {
+	p.mu.Lock()
+	leaves := p.pending != ""
+	p.mu.Unlock()
+	if !leaves {
+		return nil
+	}
+	_, err := p.session.Start(ctx, cdppage.CommandStopLoading, nil)
+	return err
 }
 
 func (p *Page) press(ctx context.Context, spec string) error {

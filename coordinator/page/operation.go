@@ -137,11 +137,39 @@ func (p *Page) explain(err error, doing string) error {
 	case errors.Is(err, cdp.ErrTimeout):
 		timeout = &TimeoutError{Doing: doing, After: humanDuration(p.browser.opts.CallTimeout)}
 	}
-	if timeout != nil && !timeout.over && p.hung.Load() {
-		return &HungError{Doing: timeout.Doing, After: timeout.After}
+	if timeout != nil && !timeout.over {
+		if waits := p.whyLate(timeout); waits != nil {
+			return waits
+		}
 	}
 	if timeout != nil {
 		return timeout
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// whyLate tells why a page did not answer in time; nil: that is not known.
+func (p *Page) whyLate(timeout *TimeoutError) error {
+	p.mu.Lock()
+	leaves, since := p.pending, p.left
+	p.mu.Unlock()
+	if leaves != "" {
+		return &LoadingError{Doing: timeout.Doing, URL: leaves, For: humanDuration(time.Since(since).Round(time.Second))}
+	}
+	if !p.hung.Load() {
+		return nil
+	}
+	hung := &HungError{Doing: timeout.Doing, After: timeout.After}
+	if other, dialog := p.browser.dialogElsewhere(p); dialog != nil {
+		hung.Other, hung.In = dialog, other
+	}
+	return hung
+}
+
+// leaveFor notes that the page is on its way to another document; mu is held.
+func (p *Page) leaveFor(url string) {
+	if p.pending == "" {
+		p.left = time.Now()
+	}
+	p.pending = url
 }
