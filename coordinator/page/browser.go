@@ -69,6 +69,9 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	setDefault(&o.ActionTimeout, defaultActionTimeout)
 	setDefault(&o.NavigateTimeout, defaultNavigateTimeout)
 	setDefault(&o.CallTimeout, defaultCallTimeout)
+	if o.Refs == nil {
+		o.Refs = new(Refs)
+	}
 	setDefault(&o.ConsoleSize, defaultConsoleSize)
 	setDefault(&o.NetworkSize, defaultNetworkSize)
 

@@ -162,15 +162,39 @@ func (p *Page) removed(ctx context.Context, e *element) error {
 
 func (p *Page) lookUpRef(target string, n int) (refEntry, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	entry, ok := p.refs.entries[n]
+	p.mu.Unlock()
 	switch {
 	case ok && !entry.stale:
 		return entry, nil
-	case ok || n > 0 && n <= p.refs.last:
+	case ok:
 		return entry, &StaleRefError{Ref: target, Was: entry.label, Gone: "its document was replaced"}
+	case n <= 0 || int64(n) > p.browser.opts.Refs.last.Load():
+		return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
 	}
-	return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
+	if label, where, ok := p.browser.refElsewhere(p, n); ok {
+		return entry, &TargetError{target, fmt.Sprintf("is %s of another tab, %s: select that tab first (browser_tabs), or take a snapshot of this one", label, where)}
+	}
+	return entry, &StaleRefError{Ref: target, Gone: "its document or tab has gone"}
+}
+
+// refElsewhere finds the page that a ref is of, other than one.
+func (b *Browser) refElsewhere(than *Page, n int) (label, where string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.sessions {
+		if p == than {
+			continue
+		}
+		p.mu.Lock()
+		label, ok = p.refs.holds(n)
+		where = p.frames[p.mainID()].url
+		p.mu.Unlock()
+		if ok {
+			return label, where, true
+		}
+	}
+	return "", "", false
 }
 
 func (p *Page) findRef(ctx context.Context, target string, n int) (*element, error) {

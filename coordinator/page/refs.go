@@ -3,17 +3,32 @@ package page
 import (
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 )
 
 // refTable knows in which frame a ref is; Page.mu guards it. The elements
 // themselves are known to the snapshot script in that frame's document. Numbers
-// rise for as long as the page is attached, so a ref of an older document can
-// never mean an element of a newer one.
+// rise for as long as their [Refs] do, so a ref of an older document, or of another
+// page, can never mean an element of this one.
 type refTable struct {
-	last    int
 	entries map[int]refEntry
+}
+
+// Refs counts the refs that snapshots give out, over all pages and browsers that
+// share it.
+type Refs struct{ last atomic.Int64 }
+
+// reach makes n a number that is taken. Where two pages are read at the same time
+// they may take the same numbers; each page's own are never taken twice.
+func (r *Refs) reach(n int) {
+	for {
+		last := r.last.Load()
+		if int64(n) <= last || r.last.CompareAndSwap(last, int64(n)) {
+			return
+		}
+	}
 }
 
 type refEntry struct {
@@ -26,6 +41,12 @@ type refEntry struct {
 const maxStale = 5000
 
 func newRefTable() refTable { return refTable{entries: map[int]refEntry{}} }
+
+// holds tells what the ref n is a name of, in a document that is still there.
+func (t *refTable) holds(n int) (label string, ok bool) {
+	e, ok := t.entries[n]
+	return e.label, ok && !e.stale
+}
 
 // dropFrame marks the refs of a frame whose document has gone.
 func (t *refTable) dropFrame(id protocol.FrameID) {

@@ -186,7 +186,7 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 	p.numbering.Lock()
 	defer p.numbering.Unlock()
 	p.mu.Lock()
-	last, generation := p.refs.last, 0
+	last, generation := int(p.browser.opts.Refs.last.Load()), 0
 	if f := p.frames[id]; f != nil {
 		generation = f.generation
 	}
@@ -235,7 +235,7 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 	p.browser.flush()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.refs.last = max(p.refs.last, r.Last)
+	p.browser.opts.Refs.reach(r.Last)
 	if f := p.frames[id]; f == nil || f.world != params.ExecutionContextID && root == nil {
 		// The document went while it was read: so did its numbers.
 		return r, errFrameGone

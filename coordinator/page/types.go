@@ -17,6 +17,7 @@ type Options struct {
 	Viewport        *Viewport     // of every page that is attached to; nil: as it is
 	Folders         []string      // of the workspace: places in scripts are told as places in its files
 	Record          bool          // attach to every page when it appears, for its console and network
+	Refs            *Refs         // that several connections share; nil: one of its own
 }
 
 // Info describes a page of the browser.

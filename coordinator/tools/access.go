@@ -110,7 +110,11 @@ func (a *agent) permit(ctx context.Context, c call) (*registry.Source, error) {
 		return source, err
 	}
 	if l := a.known(window); l != nil {
-		if p, err := a.currentPage(ctx, l); err == nil {
+		p, err := a.currentPage(ctx, l)
+		if errors.As(err, new(*closedTabError)) {
+			return nil, err // before the human is asked for what will not be done
+		}
+		if err == nil {
 			if info, err := p.Info(ctx); err == nil {
 				q.Page = &access.Page{Title: info.Title, URL: info.URL}
 			}

@@ -39,6 +39,7 @@ type agent struct {
 	// initialized is closed when the host has said who it is, or has called.
 	initialized chan struct{}
 	once        sync.Once        // closes initialized
+	refs        page.Refs        // of all its pages: a ref of one is never another's
 	joined      *registry.Source // the window that knows of the agent
 
 	mu         sync.Mutex           // guards the fields that follow, and those of link
@@ -141,6 +142,7 @@ func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 		if err == nil || isOpen(ctx, l.browser, id) {
 			return p, err
 		}
+		return nil, a.leaveClosed(ctx, l, id)
 	}
 	id, err := l.browser.InFront(ctx)
 	if err != nil {
@@ -157,6 +159,42 @@ func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 		a.claim(l, p.ID())
 	}
 	return p, err
+}
+
+// closedTabError reports that the tab that the agent worked in was closed since its
+// last call, by the page itself or by the human: nothing may be done elsewhere
+// before the agent knows.
+type closedTabError struct{ next page.Info }
+
+func (e *closedTabError) Error() string {
+	const closed = "the tab that you worked in was closed, so nothing was done. "
+	if e.next.ID == "" {
+		return closed + "The next call opens another"
+	}
+	return fmt.Sprintf("%sThe next call goes to the tab %q, %s; browser_tabs lists them all", closed, e.next.Title, e.next.URL)
+}
+
+// leaveClosed makes the agent choose a page anew at its next call.
+func (a *agent) leaveClosed(ctx context.Context, l *link, id string) error {
+	a.mu.Lock()
+	if l.current == id {
+		l.unclaim()
+		l.current = ""
+	}
+	a.mu.Unlock()
+	var closed closedTabError
+	next, err := l.browser.InFront(ctx)
+	if err != nil {
+		return err
+	}
+	pages, err := l.browser.Pages(ctx)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(pages, func(p page.Info) bool { return p.ID == next }); i >= 0 {
+		closed.next = pages[i]
+	}
+	return &closed
 }
 
 // isOpen says whether a page is still there; when in doubt it is.

@@ -122,7 +122,7 @@ func (a *agent) connect(ctx context.Context, target string, want *link) (*link, 
 	if !want.own && want.used {
 		a.abandon()
 	}
-	options := page.Options{Logger: a.server.options.Logger, Record: true, Folders: want.folders}
+	options := page.Options{Logger: a.server.options.Logger, Record: true, Folders: want.folders, Refs: &a.refs}
 	if want.own && a.server.options.Viewport != "" {
 		viewport, err := parseViewport(a.server.options.Viewport)
 		if err != nil {

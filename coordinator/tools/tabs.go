@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,7 +50,7 @@ func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	current, err := a.currentPage(ctx, l)
+	current, err := a.openPage(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +69,15 @@ func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	return out, nil
 }
 
+// openPage is currentPage for who looks at the tabs, and sees that one is closed.
+func (a *agent) openPage(ctx context.Context, l *link) (*page.Page, error) {
+	p, err := a.currentPage(ctx, l)
+	if errors.As(err, new(*closedTabError)) {
+		return a.currentPage(ctx, l)
+	}
+	return p, err
+}
+
 func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	if err := oneOf("action", in.Action, "list", "new", "close", "select"); err != nil {
 		return nil, err
@@ -76,7 +86,7 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	current, err := a.currentPage(ctx, l)
+	current, err := a.openPage(ctx, l)
 	if err != nil {
 		return nil, err
 	}
