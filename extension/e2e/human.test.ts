@@ -80,7 +80,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   await coordinator.report(playwright, "Page.navigate", { outcome: "refused: view", ok: false });
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked", url: shop.url });
   await window.status.getByText("Claude Code").waitFor();
-  await bar.row("Activity", /browser_click button "Buy"\s*clicked · Claude Code/).waitFor();
+  await bar.row("Activity", /browser_click button "Buy"\s*[0-9:]+.* · clicked · Claude Code/).waitFor();
   await window.screenshot("view-at-work");
   await window.status.getByText("Browser", { exact: true }).waitFor();
   expect(await window.status.getAttribute("aria-label")).toMatch(
@@ -90,6 +90,32 @@ test("who is connected, what they did, and that one is at work", async () => {
   await bar.row("Activity", /Page\s*http:\/\/127/).waitFor();
   await window.screenshot("view-activity");
   await window.picture("view", bar.part);
+});
+
+test("what is copied and opened is what was told, not what is shown", async () => {
+  await window.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = () => window.page.evaluate<string>("navigator.clipboard.readText()");
+  await coordinator.announce(claude);
+  const url = "http://shop.test/?filter[name]=$(x)&a=b%20c";
+  const target = `form[name="buy"] [type=submit]${"x".repeat(2_000)}`;
+  await coordinator.report(claude, "browser_hover", { target, url });
+  await bar.row("Activity", "browser_hover").click();
+  await bar.choose("Activity", /Target\s*form\(name=/, "Copy");
+  await expect.poll(copied).toBe(target);
+  await bar.choose("Activity", /Page\s*http/, "Copy");
+  await expect.poll(copied).toBe(url);
+  await bar.choose("Activity", /Page\s*http/, "Open in a Browser");
+  const dialog = window.page.locator(".monaco-dialog-box");
+  await dialog.getByText(url).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await coordinator.report(claude, "browser_navigate", { url: "vscode://publisher.extension/act" });
+  await bar.row("Activity", "browser_hover").click(); // closed again
+  await bar.row("Activity", "browser_navigate").click();
+  expect(await bar.choices("Activity", /Page\s*vscode:/)).toEqual(["Copy"]);
+  await debugging();
+  const { origin, pathname } = new URL(shop.url);
+  await bar.choose("Browser", /Shop\s*http:\/\/127.*bakery/, "Copy the Page's URL");
+  await expect.poll(copied).toMatch(`${origin}${pathname}`);
 });
 
 test("the mode is changed in the status bar's menu, at once", async () => {

@@ -1,7 +1,7 @@
 // What the human reads, when those who have a say in it mean no good.
 import { expect, test } from "vitest";
 import type { PermissionAskArg } from "../src/core/protocol.generated";
-import { clientName, plain, questionText, siteOf } from "../src/core/words";
+import { clientName, isWebUrl, pageName, plain, questionText, siteOf } from "../src/core/words";
 
 const client = { id: "a", name: "Claude Code", version: "2.1.0" };
 const click: PermissionAskArg = {
@@ -60,3 +60,17 @@ test.each([
   ["about:blank", "about:"],
   ["no url", "no url"],
 ])("the site of %s", (url, site) => expect(siteOf(url)).toBe(site));
+
+test.each([
+  ["http://[::1]:5173/?filter[name]=x", true],
+  ["HTTPS://shop.example/", true],
+  ["vscode://publisher.extension/act", false],
+  ["file:///etc/passwd", false],
+  ["javascript:alert(1)", false],
+  ["no url", false],
+])("%s is of the web: %s", (url, expected) => expect(isWebUrl(url)).toBe(expected));
+
+test("a page without a title is named by its site", () => {
+  expect(pageName({ title: "Shop", url: "http://shop/" })).toBe("Shop");
+  expect(pageName({ title: "\u200b", url: "http://shop/" })).toBe("shop");
+});

@@ -43,6 +43,28 @@ export class SideBar {
     await row.locator(`.actions a[aria-label^="${action}"]`).click();
   }
 
+  /** What a row's menu has. */
+  async choices(pane: string, text: string | RegExp): Promise<string[]> {
+    const items = await this.contextMenu(pane, text);
+    const labels = await items.allInnerTexts();
+    await this.page.keyboard.press("Escape");
+    return labels.map((label) => label.trim());
+  }
+
+  /** Chooses from a row's menu. */
+  async choose(pane: string, text: string | RegExp, label: string): Promise<void> {
+    const items = await this.contextMenu(pane, text);
+    await items.filter({ hasText: new RegExp(`^\\s*${label}\\s*$`) }).hover();
+    await this.page.keyboard.press("Enter"); // a click on a menu that has just opened does nothing
+  }
+
+  private async contextMenu(pane: string, text: string | RegExp): Promise<Locator> {
+    await this.row(pane, text).click({ button: "right" });
+    const items = this.page.locator(".context-view .monaco-menu .action-label:not(.separator)");
+    await items.first().waitFor();
+    return items;
+  }
+
   /** The notification in which an agent asks. */
   get question(): Locator {
     return this.page.locator(".notification-toast.notification-fade-in-done", { hasText: "wants to act" });

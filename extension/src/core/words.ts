@@ -64,6 +64,11 @@ export function pageName({ title, url }: { title: string; url: string }): string
   return plain(title, 100) || siteOf(url);
 }
 
+/** Whether it is an address of the web. */
+export function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
 /** The host and port of a URL; its scheme where there is no host. */
 export function siteOf(url: string): string {
   try {

@@ -5,7 +5,7 @@ import { devToolsAddress, openDevTools } from "../core/devtools";
 import { reason } from "../core/log";
 import { listPages } from "../core/pages";
 import type { ConnectedClient } from "../core/protocol.generated";
-import { clientName, pageName, plain } from "../core/words";
+import { clientName, isWebUrl, pageName, plain } from "../core/words";
 import { chooseMode } from "./access";
 import type { Parts } from "./commands";
 import { askEndpoint, clientUrl, NoCoordinator, offerToFindCoordinator } from "./endpoint";
@@ -34,8 +34,8 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
     }),
     on("openDevTools", (row?: PageRow) => openPage(parts, row)),
     on("copyPageUrl", (row?: PageRow) => copy(row?.page.url)),
-    on("copyDetail", (row?: DetailRow) => copy(row?.text)),
-    on("openUrl", (row?: DetailRow) => row && vscode.env.openExternal(vscode.Uri.parse(row.text, true))),
+    on("copyDetail", (row?: DetailRow) => copy(row?.value)),
+    on("openUrl", (row?: DetailRow) => row && openUrl(row.value)),
     on("clearActivity", () => clients.clear()),
     on("getStarted", () => vscode.commands.executeCommand("workbench.action.openWalkthrough", walkthrough, false)),
   );
@@ -43,6 +43,12 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
 
 async function copy(text: string | undefined): Promise<void> {
   if (text) await vscode.env.clipboard.writeText(text);
+}
+
+/** A page's address is what a client says that it is: the editor opens programs by other schemes. */
+async function openUrl(url: string): Promise<void> {
+  // As a text: as a Uri it would come out with other characters escaped than went in.
+  if (isWebUrl(url)) await vscode.env.openExternal(url as unknown as vscode.Uri);
 }
 
 async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<ConnectedClient | undefined> {

@@ -1,12 +1,13 @@
 // The view "Activity": what agents did lately, the newest first. Opened, an act shows its details.
 import * as vscode from "vscode";
 import type { Act, Clients } from "../../core/clients";
-import { plain } from "../../core/words";
+import { isWebUrl, nameOf, plain } from "../../core/words";
 import { type Row, RowView, row } from "./tree";
 
 /** A row of an act, or of one of its details, as its commands get it. */
 export interface DetailRow extends Row {
-  text: string;
+  /** As it was told, which is not how it is shown. */
+  value: string;
 }
 
 export function openActivityView(clients: Clients): vscode.Disposable {
@@ -22,27 +23,28 @@ export function openActivityView(clients: Clients): vscode.Disposable {
 
 function actRow(act: Act): Row {
   const id = `act ${act.number}`;
+  const { url = "" } = act;
   const time = new Date(act.time).toLocaleTimeString();
   const details = [
     detail(id, "Client", act.name),
     detail(id, "Act", act.act),
     detail(id, "Target", act.target),
     detail(id, "Outcome", act.outcome),
-    detail(id, "Page", act.url ?? "", "activity.url"),
+    detail(id, "Page", url, isWebUrl(url) ? "activity.url" : "activity.detail"),
     detail(id, "Time", new Date(act.time).toLocaleString()),
-  ].filter(({ text }) => text !== "");
+  ].filter(({ value }) => value !== "");
   const look = {
     id,
     icon: act.ok ? "pass" : "error",
     color: act.ok ? "testing.iconPassed" : "testing.iconFailed",
-    description: [plain(act.outcome, 80), plain(act.name, 40), time].filter((part) => part !== "").join(" · "),
-    tooltip: details.map(({ item, text }) => `${item.label}: ${text}`).join("\n"),
+    description: [time, plain(act.outcome, 80), nameOf(act.name, 40)].filter((part) => part !== "").join(" · "),
+    tooltip: details.map(({ item }) => `${item.label}: ${item.description}`).join("\n"),
     context: "activity",
   };
   return row(plain(`${act.act} ${act.target}`, 120), look, details);
 }
 
 function detail(act: string, label: string, value: string, context = "activity.detail"): DetailRow {
-  const text = plain(value, 2_000);
-  return { ...row(label, { id: `${act} ${label}`, description: text, tooltip: text, context }), text };
+  const shown = plain(value, 2_000);
+  return { ...row(label, { id: `${act} ${label}`, description: shown, tooltip: shown, context }), value };
 }

@@ -40,11 +40,12 @@ function rows(store: Store, pages: Pages): Row[] {
 
 function pageRow(page: Page, reachable: boolean): PageRow {
   const title = pageName(page);
+  const url = plain(page.url, 200);
   const look = {
     id: page.id,
     icon: "file",
-    description: plain(page.url, 200),
-    tooltip: `${title}\n${page.url}`.trim(),
+    description: url,
+    tooltip: `${title}\n${url}`,
     context: reachable ? "page" : "debuggerPage",
   };
   return { ...row(title, look), page };
