@@ -219,3 +219,30 @@ func TestTargetThatComes(t *testing.T) {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
 }
+
+// A selector means whichever element matches: lists that make their rows anew
+// while they are scrolled to are found again, for as long as the act may wait.
+func TestActOnWhatIsMadeAnew(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>#l{height:300px;overflow:auto;position:relative}.r{position:absolute;height:30px}</style>
+<div style="height:600px"></div><div id=l><div id=s style="height:30000px"></div></div><input id=i>
+<script>clicked = []
+const rows = () => { const a = Math.floor(l.scrollTop / 30); s.innerHTML = ''
+  for (let i = a; i < a + 12; i++) { const b = document.createElement('button'); b.className = 'r'; b.style.top = i * 30 + 'px'; b.dataset.row = i; b.textContent = 'row ' + i; b.onclick = () => clicked.push(i); s.append(b) } }
+l.onscroll = rows; rows()</script>`)
+	if _, err := p.Click(t.Context(), "[data-row='11']", ClickOptions{}); err != nil {
+		t.Errorf("a row that scrolling makes anew: %v", err)
+	}
+	if got := eval(t, p, "clicked"); got != "[11]" {
+		t.Errorf("clicked %s", got)
+	}
+	// What never stays is no ref in the words of the error.
+	eval(t, p, "l.remove(), made = setInterval(() => { const b = document.createElement('button'); b.id = 'b'; document.querySelector('#b')?.remove(); document.body.append(b) }, 5), 1")
+	_, err := p.Click(t.Context(), "#b", ClickOptions{Timeout: 300 * time.Millisecond})
+	if err == nil || strings.Contains(err.Error(), "ref") {
+		t.Errorf("a button that never stays: %v", err)
+	}
+	eval(t, p, "clearInterval(made), 1")
+	if _, err := p.Type(t.Context(), "#i", "x", TypeOptions{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -157,7 +157,11 @@ func (p *Page) nearest(ctx context.Context, label string) string {
 
 // removed is the error for an element that is no longer in its document.
 func (p *Page) removed(ctx context.Context, e *element) error {
-	return &StaleRefError{Ref: e.target, Was: e.label, Gone: "its element was removed", Now: p.nearest(ctx, e.label)}
+	gone := &StaleRefError{Ref: e.target, Was: e.label, Gone: "its element was removed"}
+	if _, numbered := parseRef(e.target); numbered {
+		gone.Now = p.nearest(ctx, e.label)
+	}
+	return gone
 }
 
 func (p *Page) lookUpRef(target string, n int) (refEntry, error) {

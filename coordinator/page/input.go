@@ -37,16 +37,33 @@ func (p *Page) readyFor(ctx context.Context, target, kind string, patience time.
 	if err := p.emulateFocus(ctx); err != nil {
 		return nil, err
 	}
-	e, err := p.findInTime(ctx, target, until)
-	if err != nil {
-		return nil, err
+	for {
+		e, err := p.findInTime(ctx, target, until)
+		if err != nil {
+			return nil, err
+		}
+		s, err := p.readyElement(ctx, e, kind, patience, until, quick)
+		if err == nil {
+			return s, nil
+		}
+		e.release(ctx)
+		// A ref means one element; a selector whichever matches, and pages make their
+		// elements anew all the time.
+		_, numbered := parseRef(target)
+		if numbered || !errors.As(err, new(*StaleRefError)) || time.Now().After(until) {
+			return nil, err
+		}
 	}
+}
+
+// readyElement is ready for an element that was found.
+func (p *Page) readyElement(ctx context.Context, e *element, kind string, patience time.Duration, until time.Time, quick bool) (*spot, error) {
 	var r struct {
 		OK, Gone, Top, Quick bool
 		X, Y                 float64
 		Why, Label           string
 	}
-	err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
+	err := e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
 	if err == nil && r.OK && !r.Top && r.Quick { // the way there takes longer than a frame
 		r.Quick = false
 		err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
@@ -60,15 +77,13 @@ func (p *Page) readyFor(ctx context.Context, target, kind string, patience time.
 	}
 	switch {
 	case err != nil:
+		return nil, err
 	case r.Gone:
-		err = p.removed(ctx, e)
+		return nil, p.removed(ctx, e)
 	case !r.OK:
-		err = &NotReadyError{Target: target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
-	default:
-		return &spot{e, r.X, r.Y, r.Quick}, nil
+		return nil, &NotReadyError{Target: e.target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
 	}
-	e.release(ctx)
-	return nil, err
+	return &spot{e, r.X, r.Y, r.Quick}, nil
 }
 
 // patience returns how long a target may take to become ready.
