@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,8 +13,8 @@ import (
 
 // WaitOptions say what to wait for; all that are given must be true at once.
 type WaitOptions struct {
-	Text       string        // shown in the main document, its shadow roots or frames of its process
-	Gone       string        // not shown there any more
+	Text       string        // shown in one of the frames, shadow roots included
+	Gone       string        // shown in none of them any more
 	URL        string        // part of the main frame's address
 	Expression string        // JavaScript that is true; a function is called
 	Idle       bool          // loaded, and no request for half a second
@@ -79,8 +78,8 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 // network; false when the document was replaced or left its address meanwhile.
 func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
 	if opts.Text != "" || opts.Gone != "" {
-		if met, err := p.waitForText(ctx, opts, left); !met || err != nil {
-			return met, err
+		if err := p.waitForText(ctx, opts, left); err != nil {
+			return false, err
 		}
 	}
 	if opts.Expression != "" {
@@ -94,25 +93,6 @@ func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.D
 		}
 	}
 	return strings.Contains(p.URL(), opts.URL), nil
-}
-
-func (p *Page) waitForText(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
-	session, world, err := p.world(ctx, p.mainID())
-	if err != nil {
-		return false, err
-	}
-	args, err := json.Marshal(map[string]any{"text": opts.Text, "gone": opts.Gone, "budget": left.Milliseconds()})
-	if err != nil {
-		return false, err
-	}
-	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: libraryCall("wait"), ExecutionContextID: world,
-		Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
-	})
-	if err != nil {
-		return false, err
-	}
-	return r.Result != nil && string(r.Result.Value) == "true", nil
 }
 
 // untilTrue runs in the page's own world, where the expression's names are: it
@@ -148,6 +128,7 @@ func (p *Page) waitForExpression(ctx context.Context, expression string, left ti
 	budget := max(left-left/5, left-time.Second).Milliseconds()
 	r, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: fmt.Sprintf(untilTrue, expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
+		Timeout: p.scriptTime(),
 	})
 	if err != nil {
 		return false, err

@@ -1,0 +1,157 @@
+package page
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// document is one document of a frame.
+type document struct {
+	frame      protocol.FrameID
+	session    *cdp.Session
+	generation int // as in frame
+}
+
+// texts is what a document shows of the texts that are waited for.
+type texts int
+
+const (
+	nobodyKnows texts = -1
+	showsText   texts = 1
+	showsGone   texts = 2 // the text that is to go
+)
+
+// sighting is news of a document.
+type sighting struct {
+	document
+	texts
+}
+
+// textWait is what wait.js takes.
+type textWait struct {
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	Gone   string `json:"gone"`
+	Known  texts  `json:"known"`
+	Budget int64  `json:"budget"` // milliseconds
+}
+
+// waitForText waits until a text is shown in one of the page's frames and another
+// in none of them. Each document is watched by itself: frames come and go, and
+// may be of other processes.
+func (p *Page) waitForText(ctx context.Context, opts WaitOptions, left time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	w := textWait{ID: rand.Text(), Text: opts.Text, Gone: opts.Gone, Known: nobodyKnows, Budget: left.Milliseconds()}
+	news := make(chan sighting)
+	shown := map[document]texts{}
+	for {
+		if err := p.learnFrames(ctx); err != nil {
+			return err
+		}
+		p.mu.Lock()
+		changed := p.changed
+		now := map[document]bool{}
+		for _, f := range p.frames {
+			now[document{f.id, f.session, f.generation}] = true
+		}
+		p.mu.Unlock()
+		maps.DeleteFunc(shown, func(d document, _ texts) bool { return !now[d] })
+		for d := range now {
+			if _, watched := shown[d]; !watched {
+				shown[d] = nobodyKnows
+				watching.Go(func() { p.watchTexts(ctx, d, w, news) })
+			}
+		}
+		if w.met(shown) {
+			return nil
+		}
+		select {
+		case s := <-news:
+			if _, there := shown[s.document]; there {
+				shown[s.document] = s.texts
+			}
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (w *textWait) met(shown map[document]texts) bool {
+	text, gone := w.Text == "", true
+	for _, t := range shown {
+		known := t != nobodyKnows
+		text = text || known && t&showsText != 0
+		gone = gone && (w.Gone == "" || known && t&showsGone == 0)
+	}
+	return text && gone
+}
+
+// watchTexts tells what a document shows now and at each change of that, until it
+// has gone. It ends the watch in the document when it ends.
+func (p *Page) watchTexts(ctx context.Context, d document, w textWait, news chan<- sighting) {
+	for {
+		seen, err := p.lookForTexts(ctx, d, w)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			seen = 0 // it goes
+		}
+		select {
+		case news <- sighting{d, seen}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil || seen == w.Known {
+			return
+		}
+		w.Known = seen
+	}
+}
+
+func (p *Page) lookForTexts(ctx context.Context, d document, w textWait) (texts, error) {
+	session, world, err := p.world(ctx, d.frame)
+	if err != nil {
+		return 0, err
+	}
+	args, err := json.Marshal(w)
+	if err != nil {
+		return 0, err
+	}
+	params := runtime.CallFunctionOnParams{
+		FunctionDeclaration: libraryCall("wait"), ExecutionContextID: world,
+		Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
+	}
+	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	if noContext(err) {
+		if session, params.ExecutionContextID, err = p.newWorld(ctx, d.frame); err == nil {
+			r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+		}
+	}
+	if ctx.Err() != nil {
+		end := fmt.Sprintf("globalThis.waits?.get(%q)?.()", w.ID)
+		_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: end, ContextID: params.ExecutionContextID, Silent: new(true)})
+	}
+	if err != nil {
+		return 0, err
+	}
+	if r.ExceptionDetails != nil {
+		return 0, fmt.Errorf("look for a text: %s", exceptionText(r.ExceptionDetails))
+	}
+	var seen texts
+	return seen, json.Unmarshal(r.Result.Value, &seen)
+}

@@ -1,0 +1,73 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Texts in frames of other sites, of this site within those, and in hidden ones.
+func TestWaitForTextInFrames(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, port, _ := strings.Cut(r.Host, ":")
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprintf(w, `<h1>outer</h1><p style="height:20px"></p><iframe id=f src="http://localhost:%s/middle"></iframe><iframe style="display:none" src="http://localhost:%[1]s/hidden"></iframe>
+<iframe style="display:none" srcdoc="hidden too"></iframe><iframe src="/near"></iframe>`, port)
+		case "/middle":
+			fmt.Fprintf(w, `middle text<iframe src="http://127.0.0.1:%s/inner"></iframe>`, port)
+		case "/inner":
+			fmt.Fprint(w, `<p id=t>inner text</p><script>onmessage = (e) => { t.textContent = e.data }</script>`)
+		case "/hidden":
+			fmt.Fprint(w, "hidden text")
+		case "/near":
+			fmt.Fprint(w, "near text")
+		}
+	}))
+	short := 400 * time.Millisecond
+	var late *TimeoutError
+	for _, text := range []string{"outer", "middle text", "inner text", "near text"} {
+		if _, err := p.WaitFor(t.Context(), WaitOptions{Text: text, Timeout: 5 * time.Second}); err != nil {
+			t.Errorf("%q is there: %v", text, err)
+		}
+		if _, err := p.WaitFor(t.Context(), WaitOptions{Gone: text, Timeout: short}); !errors.As(err, &late) {
+			t.Errorf("%q is not gone: %v", text, err)
+		}
+	}
+	for _, text := range []string{"hidden text", "hidden too"} {
+		if _, err := p.WaitFor(t.Context(), WaitOptions{Text: text, Timeout: short}); !errors.As(err, &late) {
+			t.Errorf("%q is in a hidden frame: %v", text, err)
+		}
+	}
+	// What changes while it is waited for, three frames down.
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.WaitFor(t.Context(), WaitOptions{Text: "another", Gone: "inner text", Timeout: 5 * time.Second})
+		done <- err
+	}()
+	eval(t, p, "setTimeout(() => f.contentWindow[0].postMessage('another', '*'), 100), 1")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	// A frame that goes takes its text along, and one that comes brings its own.
+	eval(t, p, "setTimeout(() => f.remove(), 100), 1")
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Gone: "another", Timeout: 5 * time.Second}); err != nil {
+		t.Error(err)
+	}
+	eval(t, p, fmt.Sprintf("setTimeout(() => { const g = document.createElement('iframe'); g.src = '%s/middle'; document.body.append(g) }, 100), 1", strings.Replace(url, "127.0.0.1", "localhost", 1)))
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "inner text", Timeout: 5 * time.Second}); err != nil {
+		t.Error(err)
+	}
+	// Nothing is left behind in the documents.
+	p.mu.Lock()
+	world := p.frames[p.mainID()].world
+	p.mu.Unlock()
+	var left struct{ Result struct{ Value int } }
+	if err := p.session.Call(t.Context(), "Runtime.evaluate", map[string]any{"expression": "waits.size", "contextId": world, "returnByValue": true}, &left); err != nil || left.Result.Value != 0 {
+		t.Errorf("%d watches are left: %v", left.Result.Value, err)
+	}
+}
