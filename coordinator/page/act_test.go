@@ -87,6 +87,37 @@ for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListene
 	}
 }
 
+// TestTabsByTheUsersKeys: a click on a link may open a tab without the page's doing.
+func TestTabsByTheUsersKeys(t *testing.T) {
+	p, url := open(t, `<!doctype html><title>Start</title><a id=a href=/other>Other</a>`)
+	for _, opts := range []ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}}, {Modifiers: []string{"Shift"}}} {
+		c, err := p.Click(t.Context(), "#a", opts)
+		if err != nil || len(c.NewPages) != 1 || c.NewPages[0].URL != url+"/other" || c.Navigated {
+			t.Errorf("%+v: %+v, %v", opts, c, err)
+		}
+		for _, page := range c.NewPages {
+			if err := p.browser.ClosePage(t.Context(), page.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestErrorsOfAsyncHandlers: they belong to the act that has caused them.
+func TestErrorsOfAsyncHandlers(t *testing.T) {
+	p, _ := open(t, `<!doctype html><button id=throws onclick="(async () => { await 0; throw new Error('in between') })()">Throw</button>
+<button id=rejects onclick="Promise.reject(new Error('rejected'))">Reject</button><button id=fine>Fine</button>`)
+	for target, want := range map[string]string{"#throws": "in between", "#rejects": "rejected"} {
+		c, err := p.Click(t.Context(), target, ClickOptions{})
+		if err != nil || len(c.Console) != 1 || !strings.Contains(c.Console[0].Text, want) {
+			t.Errorf("%s: %+v, %v", target, c, err)
+		}
+		if c, err := p.Click(t.Context(), "#fine", ClickOptions{}); err != nil || len(c.Console) != 0 {
+			t.Errorf("after %s: %+v, %v", target, c, err)
+		}
+	}
+}
+
 func TestTypeAndKeys(t *testing.T) {
 	p, _ := open(t, `<!doctype html><form onsubmit="event.preventDefault();sent=i.value"><input id=i value=old></form>
 <textarea id=a>x</textarea><div id=c contenteditable>rich <b>text</b></div><input type=date id=d><input type=number id=n>

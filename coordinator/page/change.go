@@ -102,12 +102,20 @@ func midway(err error, done string, args ...any) error {
 	return &InterruptedError{Dialog: dialog.Dialog, Done: fmt.Sprintf(done, args...)}
 }
 
+// oneTask is done when the page has been through its tasks once: in one of them it
+// notices that a promise was rejected and that nobody minds.
+const oneTask = `new Promise(done => {
+	const {port1, port2} = new MessageChannel()
+	port1.onmessage = () => { port1.close(); done() }
+	port2.postMessage(0)
+})`
+
 // settle waits for what an act has set going: its scripts (one round trip to the
 // renderer, which runs them in order), then, if there are any, the navigation
 // and the windows that it began.
 func (p *Page) settle(ctx context.Context, before mark) error {
 	err := p.unlessLeaving(ctx, func(ctx context.Context) error {
-		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
+		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": oneTask, "awaitPromise": true, "silent": true}, nil)
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -23,6 +23,7 @@ type spot struct {
 	// unproven: whether it moves was not waited for. Moving the mouse there, which
 	// takes until the next frame anyway, gives the time for that; see prove.
 	unproven bool
+	link     bool // a click on it follows a link
 }
 
 // ready finds a target and waits until it can be acted on: attached, visible,
@@ -60,6 +61,7 @@ func (p *Page) readyFor(ctx context.Context, target, kind string, patience time.
 func (p *Page) readyElement(ctx context.Context, e *element, kind string, patience time.Duration, until time.Time, quick bool) (*spot, error) {
 	var r struct {
 		OK, Gone, Top, Quick bool
+		Link                 bool
 		X, Y                 float64
 		Why, Label           string
 	}
@@ -83,7 +85,7 @@ func (p *Page) readyElement(ctx context.Context, e *element, kind string, patien
 	case !r.OK:
 		return nil, &NotReadyError{Target: e.target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
 	}
-	return &spot{e, r.X, r.Y, r.Quick}, nil
+	return &spot{e, r.X, r.Y, r.Quick, r.Link}, nil
 }
 
 // patience returns how long a target may take to become ready.
@@ -127,8 +129,21 @@ func (p *Page) Click(ctx context.Context, target string, opts ClickOptions) (Cha
 		count = 2
 	}
 	return p.actOn(ctx, "clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot) error {
-		return p.clickSpot(ctx, s, button, mask, count, modifiers, p.patience(opts.Timeout))
+		err := p.clickSpot(ctx, s, button, mask, count, modifiers, p.patience(opts.Timeout))
+		if err == nil && s.link && opensWindow(button, modifiers) {
+			// Of such a one the page hears nothing.
+			p.mu.Lock()
+			p.windows++
+			p.mu.Unlock()
+		}
+		return err
 	})
+}
+
+// opensWindow says whether a click on a link is the user's wish for another tab or
+// window.
+func opensWindow(button input.MouseButton, modifiers int64) bool {
+	return button == input.MouseButtonMiddle || button == input.MouseButtonLeft && modifiers&(controlKey|metaKey|shiftKey) != 0
 }
 
 // clickSpot clicks until the element is what the click hits: something that comes

@@ -170,5 +170,5 @@ func (p *Page) elementAt(ctx context.Context, x, y float64) (*spot, error) {
 	if r.Result == nil || r.Result.ObjectID == "" {
 		return nil, errOutside
 	}
-	return &spot{&element{target: "the point", frame: p.mainID(), session: session, handle: r.Result.ObjectID}, x, y, false}, nil
+	return &spot{element: &element{target: "the point", frame: p.mainID(), session: session, handle: r.Result.ObjectID}, x: x, y: y}, nil
 }

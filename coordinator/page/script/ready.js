@@ -121,7 +121,7 @@ async function ({ kind, budget, quick }) {
         if (!p || obstacle?.outside) why = "it is outside of what can be scrolled into view";
         else if (obstacle) why = "it is covered by " + describe(obstacle.by);
         else {
-          const result = { ok: true, x: p.x, y: p.y, label: describe(element) };
+          const result = { ok: true, x: p.x, y: p.y, label: describe(element), link: !!element.closest("a[href], area[href]") };
           const cover = toTop(result);
           if (!cover) {
             if (kind === "click") watch();
