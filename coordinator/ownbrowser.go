@@ -44,6 +44,16 @@ func (o *ownBrowser) Browser(ctx context.Context) (string, error) {
 	return browser.URL(), nil
 }
 
+// Downloads is the running browser's folder for downloads; empty: there is none.
+func (o *ownBrowser) Downloads() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.browser == nil {
+		return ""
+	}
+	return o.browser.Downloads()
+}
+
 // Done is closed when the browser has ended; nil where there is none.
 func (o *ownBrowser) Done() <-chan struct{} {
 	o.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ const (
 
 	listening     = "DevTools listening on "
 	profilePrefix = "browser-coordinator-profile-"
+	// downloadsFolder in a profile.
+	downloadsFolder = "browser-coordinator-downloads"
 )
 
 // Browser is a browser that this process launched and owns.
@@ -151,6 +154,10 @@ func (b *Browser) start(opts *Options) error {
 // URL is the browser-level WebSocket endpoint.
 func (b *Browser) URL() string { return b.url }
 
+// Downloads is a folder in the profile for what is being downloaded. It goes with
+// the browser.
+func (b *Browser) Downloads() string { return filepath.Join(b.profile.dir, downloadsFolder) }
+
 // PID is the browser's process id.
 func (b *Browser) PID() int { return b.cmd.Process.Pid }
 
@@ -255,6 +262,7 @@ func (b *Browser) kill() {
 func (b *Browser) leaveProfile() {
 	defer b.profile.release()
 	if !b.profile.private {
+		os.RemoveAll(b.Downloads())
 		return
 	}
 	if err := os.RemoveAll(b.profile.dir); err != nil {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
@@ -47,6 +48,7 @@ type Browser struct {
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]*Page // of pages and of their frames in other processes
 	recordings
+	downloads
 }
 
 // attachment is a page that is attached, or being attached by one caller while
@@ -81,12 +83,13 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	}
 	b := &Browser{
 		conn: conn, opts: o, log: o.Logger,
-		sub:      conn.ListenAll(handledEvents()...),
-		done:     make(chan struct{}),
-		opened:   map[target.ID]*target.Info{},
-		openedAt: map[target.ID]int64{},
-		pages:    map[target.ID]*attachment{},
-		sessions: map[target.SessionID]*Page{},
+		sub:       conn.ListenAll(handledEvents()...),
+		done:      make(chan struct{}),
+		opened:    map[target.ID]*target.Info{},
+		openedAt:  map[target.ID]int64{},
+		pages:     map[target.ID]*attachment{},
+		sessions:  map[target.SessionID]*Page{},
+		downloads: downloads{coming: map[string]*browser.EventDownloadWillBegin{}, news: make(chan struct{})},
 	}
 	b.router = newRouter(b)
 	b.sources = &sources{folders: o.Folders, scripts: map[string]*script{}}
@@ -96,6 +99,12 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true}); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("watch the browser's pages: %w", err)
+	}
+	if o.Downloads != nil {
+		if err := b.takeDownloads(ctx); err != nil {
+			b.Close()
+			return nil, fmt.Errorf("take the browser's downloads: %w", err)
+		}
 	}
 	return b, nil
 }

@@ -117,6 +117,7 @@ func (p *Page) settle(ctx context.Context, before mark) error {
 	err := p.unlessLeaving(ctx, func(ctx context.Context) error {
 		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": oneTask, "awaitPromise": true, "silent": true}, nil)
 	})
+	leaving := errors.Is(err, errLeaving)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -128,7 +129,26 @@ func (p *Page) settle(ctx context.Context, before mark) error {
 	if err := p.settleLoad(ctx, before); err != nil {
 		return err
 	}
+	if leaving {
+		if err := p.settleDownload(ctx, before); err != nil {
+			return err
+		}
+	}
 	return p.settleWindows(ctx, before)
+}
+
+// settleDownload waits for the news that a navigation which has led nowhere was a
+// download: it comes behind that of its end.
+func (p *Page) settleDownload(ctx context.Context, before mark) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, noticePatience, errPatience)
+	defer cancel()
+	err := p.await(bounded, func() bool {
+		return p.download != "" || p.pending != "" || p.commits != before.commits || p.moves != before.moves || p.guard.refusals() > before.refusals
+	})
+	if errors.Is(err, errPatience) {
+		return nil // it was given up, or answered without a document
+	}
+	return err
 }
 
 // errLeaving: the page is on its way to another document.

@@ -79,6 +79,8 @@ func init() {
 		target.TargetDestroyed.Method:    handler((*Browser).targetDestroyed),
 		target.AttachedToTarget.Method:   handler((*Browser).attached),
 		target.DetachedFromTarget.Method: handler((*Browser).detached),
+		browser.DownloadWillBegin.Method: handler((*Browser).downloadBegins),
+		browser.DownloadProgress.Method:  handler((*Browser).downloadProgress),
 	}
 }
 

@@ -18,6 +18,7 @@ type Options struct {
 	Folders         []string      // of the workspace: places in scripts are told as places in its files
 	Record          bool          // attach to every page when it appears, for its console and network
 	Refs            *Refs         // that several connections share; nil: one of its own
+	Downloads       *Downloads    // what becomes of downloads; nil: the browser's own matter
 }
 
 // Info describes a page of the browser.

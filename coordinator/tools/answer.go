@@ -18,6 +18,8 @@ type answer struct {
 	mime   string
 	// structured is what programs read instead of the text; its tool has a schema.
 	structured any
+	// download is the address of one that the act has begun; empty: none.
+	download string
 }
 
 // block is lines of one origin.
@@ -130,6 +132,7 @@ func (a *answer) changed(c page.Change) {
 	}
 	if c.Download != "" {
 		a.quotef("A download began, and the tab stays where it is: %s", c.Download)
+		a.download = c.Download
 	}
 	for _, m := range c.Console {
 		a.quote(consoleLine(m))

@@ -130,6 +130,9 @@ func (a *agent) connect(ctx context.Context, target string, want *link) (*link, 
 		}
 		options.Viewport = viewport
 	}
+	if want.own {
+		options.Downloads = a.downloads(ctx)
+	}
 	a.mu.Lock()
 	l := a.links[target]
 	if l == nil {

@@ -32,6 +32,9 @@ type Launcher interface {
 	// Browser returns the CDP URL of the running browser, which it starts if
 	// need be.
 	Browser(ctx context.Context) (url string, err error)
+	// Downloads is a folder for what the running browser downloads, which goes
+	// with it.
+	Downloads() string
 	// End ends it, if it runs: a window is used instead.
 	End() error
 }
@@ -206,6 +209,9 @@ func (a *agent) pass(ctx context.Context, c call, do func(context.Context) (*ans
 	out, err := do(ctx)
 	if mayRepeat(c, err) && a.browserIsBack(ctx, c.window, err) {
 		out, err = do(ctx)
+	}
+	if err == nil && out != nil {
+		a.downloaded(ctx, out)
 	}
 	if release(); err != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)

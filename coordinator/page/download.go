@@ -1,0 +1,109 @@
+package page
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/target"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+)
+
+// Downloads is what becomes of the files that a browser of our own downloads.
+type Downloads struct {
+	// Dir is where the browser keeps them while they come. Required.
+	Dir string
+	// Keep moves one that is there in full to where it stays, under a name like
+	// the one that the server gives, and returns its path. Required.
+	Keep func(temporary, name string) (file string, err error)
+}
+
+// Download is one that has ended.
+type Download struct {
+	URL    string
+	File   string // where it is; empty: it failed
+	Size   int64  // bytes
+	Failed string // why
+}
+
+// downloads are those of a connection; Browser.mu guards them.
+type downloads struct {
+	coming map[string]*browser.EventDownloadWillBegin // by id
+	ended  []Download                                 // of which nobody has heard yet
+	news   chan struct{}                              // closed and replaced when one ends
+}
+
+// takeDownloads has the browser tell of downloads and keep them apart, until this
+// connection ends.
+func (b *Browser) takeDownloads(ctx context.Context) error {
+	_, err := protocol.Call(ctx, b.conn, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		// Under their names one would overwrite another.
+		Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: b.opts.Downloads.Dir, EventsEnabled: new(true),
+	})
+	return err
+}
+
+func (b *Browser) downloadBegins(_ target.SessionID, e *browser.EventDownloadWillBegin) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.coming[e.GUID] = e
+}
+
+func (b *Browser) downloadProgress(_ target.SessionID, e *browser.EventDownloadProgress) {
+	if e.State == browser.DownloadProgressStateInProgress {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	began := b.coming[e.GUID]
+	if began == nil || b.opts.Downloads == nil {
+		return
+	}
+	delete(b.coming, e.GUID)
+	b.recording.Go(func() { b.endDownload(began, e) })
+}
+
+// endDownload keeps the file of a download that is done.
+func (b *Browser) endDownload(began *browser.EventDownloadWillBegin, e *browser.EventDownloadProgress) {
+	d := Download{URL: began.URL, Size: int64(e.ReceivedBytes)}
+	var err error
+	if e.State == browser.DownloadProgressStateCompleted {
+		d.File, err = b.opts.Downloads.Keep(filepath.Join(b.opts.Downloads.Dir, e.GUID), began.SuggestedFilename)
+	} else {
+		d.Failed = "it was broken off"
+	}
+	if err != nil {
+		d.Failed = err.Error()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = append(b.ended, d)
+	close(b.news)
+	b.news = make(chan struct{})
+}
+
+// Downloaded returns the downloads that have ended since it was last called. Where
+// one of the address is on the way it waits for that, as long as ctx lasts; empty:
+// for none.
+func (b *Browser) Downloaded(ctx context.Context, address string) []Download {
+	for {
+		b.mu.Lock()
+		news := b.news
+		if address == "" || b.opts.Downloads == nil || slices.ContainsFunc(b.ended, func(d Download) bool { return d.URL == address }) {
+			defer b.mu.Unlock()
+			ended := b.ended
+			b.ended = nil
+			return ended
+		}
+		b.mu.Unlock()
+		select {
+		case <-news:
+		case <-b.done:
+			address = ""
+		case <-ctx.Done():
+			address = ""
+		}
+	}
+}
