@@ -1,6 +1,7 @@
 package cdpproxy_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -252,7 +253,10 @@ func TestTooManyWait(t *testing.T) {
 			filler := strings.Repeat("x", c.size)
 			navigate := func(c *websocket.Conn, id int, filler string) {
 				t.Helper()
-				if err := c.Write(testContext(t), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Page.navigate","params":{"url":"%s"}}`, id, filler)); err != nil {
+				// 60 MiB take long under the race detector on a busy machine.
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+				defer cancel()
+				if err := c.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Page.navigate","params":{"url":"%s"}}`, id, filler)); err != nil {
 					t.Fatal(err)
 				}
 			}
