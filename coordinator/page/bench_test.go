@@ -43,7 +43,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	})
 	b.Run("page", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := p.Evaluate(b.Context(), "() => 1", ""); err != nil {
+			if _, _, err := p.Evaluate(b.Context(), "() => 1", ""); err != nil {
 				b.Fatal(err)
 			}
 		}

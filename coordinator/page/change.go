@@ -55,6 +55,11 @@ func (p *Page) operate(ctx context.Context, doing string, timeout time.Duration,
 // has reached: the act is done, and the page stands still. A dialog that opens
 // before there was any input, or in the middle, is an [InterruptedError].
 func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
+	return p.actUntil(ctx, doing, timeout, p.settle, do)
+}
+
+// actUntil is act with a settling of its own.
+func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration, settle func(context.Context, mark) error, do func(ctx context.Context) error) (Change, error) {
 	ctx, end, err := p.begin(ctx, doing, timeout)
 	if err != nil {
 		return Change{}, err
@@ -64,7 +69,7 @@ func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do 
 	before := p.markNow()
 	err = do(ctx)
 	if err == nil {
-		err = p.settle(ctx, before)
+		err = settle(ctx, before)
 	}
 	var paused *PausedError
 	if errors.As(err, &paused) && p.inputs.Load() > before.inputs {

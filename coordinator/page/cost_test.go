@@ -79,7 +79,7 @@ func BenchmarkOwnCost(b *testing.B) {
 			func() error { _, err := p.SelectOption(ctx, "#s", "b"); return err }},
 		{"evaluate",
 			func() error { return script("1") },
-			func() error { _, err := p.Evaluate(ctx, "() => 1", ""); return err }},
+			func() error { _, _, err := p.Evaluate(ctx, "() => 1", ""); return err }},
 		{"drag",
 			func() error {
 				for _, step := range []struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -369,19 +370,24 @@ func (e *element) call(ctx context.Context, function string, args, result any) e
 	return json.Unmarshal(r.Result.Value, result)
 }
 
-// gone recognises the browser's words for a document that was replaced while a
-// script ran in it.
+// gone tells an element whose document was replaced while a script ran in it.
 func (e *element) gone(err error) error {
-	var refusal *cdp.Error
-	if !errors.As(err, &refusal) {
-		return err
-	}
-	for _, words := range []string{"context was destroyed", "Cannot find context", "navigated or closed", "Could not find object", "Promise was collected"} {
-		if strings.Contains(refusal.Message, words) {
-			return &StaleRefError{Ref: e.target, Was: e.label, Gone: "its document was replaced"}
-		}
+	if leftDocument(err) {
+		return &StaleRefError{Ref: e.target, Was: e.label, Gone: "its document was replaced"}
 	}
 	return err
+}
+
+// leftDocument recognises the browser's words for a document that was replaced
+// while a script ran in it.
+func leftDocument(err error) bool {
+	var refusal *cdp.Error
+	if !errors.As(err, &refusal) {
+		return false
+	}
+	return slices.ContainsFunc([]string{"context was destroyed", "Cannot find context", "navigated or closed", "Could not find object", "Promise was collected"}, func(words string) bool {
+		return strings.Contains(refusal.Message, words)
+	})
 }
 
 // release lets the page collect the element; nobody waits for the reply.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,46 +15,61 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
 )
 
-// Evaluate runs a script in the page's own world and returns its value as JSON:
-// a function ("() => document.title", with a target "(element) => …") is called,
-// anything else is an expression. Promises are awaited. The content security
-// policy does not matter.
-func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
-	const doing = "running the script"
-	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	var sent bool
-	value, err := p.evaluate(ctx, script, target, &sent)
-	if err != nil {
-		if err = p.explain(err, doing); !sent {
-			err = &unsentError{err}
+// Evaluate runs a script in the page's own world and returns its value as JSON,
+// and what it has changed: a function ("() => document.title", with a target
+// "(element) => …") is called, anything else is an expression. Promises are
+// awaited. The content security policy does not matter. The value is nil where the
+// script has not ended: it has led to another document, opened a dialog, or stopped
+// in a debugger, as the change says.
+func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
+	var value json.RawMessage
+	change, err := p.actUntil(ctx, "running the script", p.browser.opts.CallTimeout, p.settleScript, func(ctx context.Context) error {
+		var err error
+		value, err = p.evaluate(ctx, script, target)
+		if leftDocument(err) {
+			return nil
 		}
-		return nil, err
+		return err
+	})
+	if err == nil && value == nil && !change.Navigated && !change.Loading && change.Dialog == nil && change.Paused == nil {
+		err = errNoValue
 	}
-	return value, nil
+	return value, change, err
 }
 
-func (p *Page) evaluate(ctx context.Context, script, target string, sent *bool) (json.RawMessage, error) {
+// settleScript is settle, but for what keeps the page busy: the value is there.
+func (p *Page) settleScript(ctx context.Context, before mark) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, slowCall, errPatience)
+	defer cancel()
+	err := p.settle(bounded, before)
+	if errors.Is(err, errPatience) {
+		return p.settleLoad(ctx, before)
+	}
+	return err
+}
+
+var errNoValue = errors.New("the script gave no value: its frame has gone, or its promise can never be kept")
+
+func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
 	script = strings.TrimRight(strings.TrimSpace(script), "; \n\t")
 	if script == "" {
 		return nil, fmt.Errorf("the script is empty")
 	}
 	if target != "" {
-		return p.evaluateOn(ctx, script, target, sent)
+		return p.evaluateOn(ctx, script, target)
 	}
 	expression := script
 	if looksLikeFunction(script) {
 		expression = "(" + script + "\n)()"
 	}
-	*sent = true
+	p.inputs.Add(1)
 	began := time.Now()
 	r, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: expression, AwaitPromise: new(true), ReturnByValue: new(true),
+		Expression: expression, AwaitPromise: new(true),
 		UserGesture: new(true), Timeout: p.scriptTime(),
 		// For "await" outside of a function; promises that it yields are not awaited.
 		ReplMode: new(expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")),
@@ -61,7 +77,7 @@ func (p *Page) evaluate(ctx context.Context, script, target string, sent *bool) 
 	if err != nil {
 		return nil, p.stopped(err, time.Since(began))
 	}
-	return scriptResult(r.Result, r.ExceptionDetails)
+	return p.scriptResult(ctx, p.session, r.Result, r.ExceptionDetails)
 }
 
 // scriptTime is how long a script may compute, in the browser's milliseconds:
@@ -75,14 +91,29 @@ func (p *Page) scriptTime() runtime.TimeDelta {
 // words.
 func (p *Page) stopped(err error, took time.Duration) error {
 	limit := time.Duration(p.scriptTime()) * time.Millisecond
-	if refused(err) && took >= limit {
+	if refused(err) && !leftDocument(err) && took >= limit {
 		return &TimeoutError{Doing: "running the script", After: humanDuration(limit), Hint: "it came to no end and was stopped; the page lives on", over: true}
 	}
 	return err
 }
 
+// busyPatience is how long a page may leave a trivial question unanswered before a
+// script that has had its time is stopped.
+const busyPatience = 300 * time.Millisecond
+
+// callScript calls a function of a page that has just answered, and stops it where
+// it computes for longer than it may: the browser has no such bound for it.
+func (p *Page) callScript(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (runtime.CallFunctionOnResult, error) {
+	began := time.Now()
+	limit := time.Duration(p.scriptTime()) * time.Millisecond
+	watch := time.AfterFunc(limit, func() { _ = stopBusy(ctx, session, busyPatience) })
+	defer watch.Stop()
+	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	return r, p.stopped(err, time.Since(began))
+}
+
 // evaluateOn calls the script with the element in the page's own world.
-func (p *Page) evaluateOn(ctx context.Context, script, target string, sent *bool) (json.RawMessage, error) {
+func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
 	if !looksLikeFunction(script) {
 		script = "(element) => (" + script + "\n)"
 	}
@@ -95,23 +126,23 @@ func (p *Page) evaluateOn(ctx context.Context, script, target string, sent *bool
 	// node.
 	node, err := protocol.Call(ctx, e.session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.handle})
 	if err != nil {
-		return nil, err
+		return nil, e.gone(err)
 	}
 	own, err := protocol.Call(ctx, e.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.Node.BackendNodeID})
 	if err != nil {
-		return nil, err
+		return nil, e.gone(err)
 	}
-	*sent = true
-	r, err := protocol.Call(ctx, e.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+	p.inputs.Add(1)
+	r, err := p.callScript(ctx, e.session, runtime.CallFunctionOnParams{
 		FunctionDeclaration: "function(element) { return (" + script + "\n)(element) }",
 		ObjectID:            own.Object.ObjectID,
 		Arguments:           []*runtime.CallArgument{{ObjectID: own.Object.ObjectID}},
-		AwaitPromise:        new(true), ReturnByValue: new(true), UserGesture: new(true),
+		AwaitPromise:        new(true), UserGesture: new(true),
 	})
 	if err != nil {
-		return nil, e.gone(err)
+		return nil, err
 	}
-	return scriptResult(r.Result, r.ExceptionDetails)
+	return p.scriptResult(ctx, e.session, r.Result, r.ExceptionDetails)
 }
 
 // looksLikeFunction tells a function to be called from an expression.
@@ -145,21 +176,39 @@ func looksLikeFunction(script string) bool {
 }
 
 // scriptResult shapes what came back. Values that JSON lacks are named by their
-// JavaScript text.
-func scriptResult(o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
+// JavaScript text; objects are written by a script in the page.
+func (p *Page) scriptResult(ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
 	if thrown != nil {
-		text, stack, _ := strings.Cut(exceptionText(thrown), "\n")
-		return nil, &ScriptError{Text: strings.TrimPrefix(strings.TrimPrefix(text, "Uncaught "), "(in promise) "), Stack: stack}
+		return nil, thrownError(thrown)
 	}
 	switch {
 	case o == nil, o.Type == runtime.RemoteObjectTypeUndefined:
 		return json.RawMessage("null"), nil
 	case o.UnserializableValue != "":
 		return json.Marshal(string(o.UnserializableValue))
-	case len(o.Value) > 0:
+	case o.Type != runtime.RemoteObjectTypeObject && len(o.Value) == 0:
+		return json.Marshal(o.Description)
+	case o.ObjectID == "":
 		return unescape(o.Value), nil
 	}
-	return json.Marshal(o.Description)
+	defer func() {
+		_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandReleaseObject, runtime.ReleaseObjectParams{ObjectID: o.ObjectID})
+	}()
+	r, err := p.callScript(ctx, session, runtime.CallFunctionOnParams{
+		FunctionDeclaration: extra("tell"), ObjectID: o.ObjectID, ReturnByValue: new(true),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.ExceptionDetails != nil {
+		return nil, thrownError(r.ExceptionDetails)
+	}
+	return json.RawMessage(objectText(r.Result)), nil
+}
+
+func thrownError(thrown *runtime.ExceptionDetails) error {
+	text, stack, _ := strings.Cut(exceptionText(thrown), "\n")
+	return &ScriptError{Text: strings.TrimPrefix(strings.TrimPrefix(text, "Uncaught "), "(in promise) "), Stack: stack}
 }
 
 // unescape writes the characters that the browser escapes in its JSON as

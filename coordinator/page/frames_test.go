@@ -53,7 +53,7 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 	if again := snapshot(t, p); ref(t, again, "Button deep") != ref(t, text, "Button deep") || ref(t, again, "Shadow button") != ref(t, text, "Shadow button") {
 		t.Errorf("refs changed:\n%s", again)
 	}
-	v, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", ref(t, text, "Button deep"))
+	v, _, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", ref(t, text, "Button deep"))
 	if err != nil || string(v) != `"Button deep?deep"` {
 		t.Errorf("evaluate in a frame of another process: %s %v", v, err)
 	}

@@ -146,7 +146,7 @@ func TestDialogsOnUnload(t *testing.T) {
 				t.Fatalf("%s: %+v %v", leave.name, c, err)
 			}
 			var dialog *DialogError
-			if _, err := p.Evaluate(ctx, "1", ""); !errors.As(err, &dialog) {
+			if _, _, err := p.Evaluate(ctx, "1", ""); !errors.As(err, &dialog) {
 				t.Errorf("%s: a script behind the dialog: %v", leave.name, err)
 			}
 			if c, err = p.HandleDialog(ctx, accept, ""); err != nil {

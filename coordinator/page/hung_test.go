@@ -24,7 +24,7 @@ func impatient(t *testing.T) *Browser {
 // hang makes the page compute for good.
 func hang(t *testing.T, p *Page) {
 	t.Helper()
-	if _, err := p.Evaluate(t.Context(), "setTimeout(() => { for (;;); }), 1", ""); err != nil {
+	if _, _, err := p.Evaluate(t.Context(), "setTimeout(() => { for (;;); }), 1", ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -46,7 +46,7 @@ func TestHungTab(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"click":    func() error { _, err := p.Click(t.Context(), "#b", ClickOptions{}); return err },
 		"snapshot": func() error { _, err := p.Snapshot(t.Context(), SnapshotOptions{}); return err },
-		"evaluate": func() error { _, err := p.Evaluate(t.Context(), "1", ""); return err },
+		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", ""); return err },
 	} {
 		start := time.Now()
 		err := call()
@@ -93,13 +93,13 @@ func TestHungTab(t *testing.T) {
 func TestEndlessScript(t *testing.T) {
 	p := newPage(t, impatient(t))
 	var late *TimeoutError
-	if _, err := p.Evaluate(t.Context(), "() => { for (;;); }", ""); !errors.As(err, &late) || !strings.Contains(err.Error(), "was stopped") {
+	if _, _, err := p.Evaluate(t.Context(), "() => { for (;;); }", ""); !errors.As(err, &late) || !strings.Contains(err.Error(), "was stopped") {
 		t.Errorf("an endless script: %v", err)
 	}
 	if got := eval(t, p, "2"); got != "2" {
 		t.Errorf("afterwards the page says %s", got)
 	}
-	if _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.As(err, &late) || !strings.Contains(err.Error(), "running the script") {
+	if _, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.As(err, &late) || !strings.Contains(err.Error(), "running the script") {
 		t.Errorf("a promise that is never kept: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestUnsent(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"click":    func() error { _, err := p.Click(t.Context(), "#b", ClickOptions{}); return err },
 		"navigate": func() error { _, err := p.Navigate(t.Context(), "about:blank"); return err },
-		"evaluate": func() error { _, err := p.Evaluate(t.Context(), "1", ""); return err },
+		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", ""); return err },
 	} {
 		if err := call(); !errors.Is(err, ErrBrowserGone) || !errors.Is(err, ErrUnsent) {
 			t.Errorf("%s after the end: %v", name, err)
@@ -124,7 +124,7 @@ func TestUnsent(t *testing.T) {
 	c := connect(t)
 	q := newPage(t, c)
 	go func() { _ = c.Close() }()
-	_, err := q.Evaluate(context.Background(), "new Promise(() => {})", "")
+	_, _, err := q.Evaluate(context.Background(), "new Promise(() => {})", "")
 	if !errors.Is(err, ErrBrowserGone) {
 		t.Errorf("evaluate while the connection ends: %v", err)
 	}

@@ -82,7 +82,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 		t.Fatalf("the click: %+v, %v", c, err)
 	}
 	p.browser.opts.CallTimeout = 2 * time.Second
-	_, err = p.Evaluate(ctx, "1", "")
+	_, _, err = p.Evaluate(ctx, "1", "")
 	var loading *LoadingError
 	if !errors.As(err, &loading) || loading.URL != url+"/never" || !strings.Contains(err.Error(), "Escape") {
 		t.Errorf("a script meanwhile: %v", err)
@@ -121,7 +121,7 @@ func TestDialogInAnotherTab(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.browser.opts.CallTimeout = 2 * time.Second
-	_, err = p.Evaluate(ctx, "1", "")
+	_, _, err = p.Evaluate(ctx, "1", "")
 	var hung *HungError
 	if !errors.As(err, &hung) || !strings.Contains(err.Error(), "over there") || !strings.Contains(err.Error(), url+"/other") {
 		t.Errorf("a script: %v", err)

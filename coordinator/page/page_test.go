@@ -113,7 +113,7 @@ func ref(t testing.TB, text, words string) string {
 // eval runs a script and returns its JSON.
 func eval(t testing.TB, p *Page, script string) string {
 	t.Helper()
-	v, err := p.Evaluate(t.Context(), script, "")
+	v, _, err := p.Evaluate(t.Context(), script, "")
 	if err != nil {
 		t.Fatal(err)
 	}

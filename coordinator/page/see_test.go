@@ -158,14 +158,14 @@ func TestEvaluate(t *testing.T) {
 		{"() => '\\u0001\\ud83c\\udf89<'", "", `"\u0001🎉<"`},
 		{"eval('1+1')", "", "2"},
 	} {
-		got, err := p.Evaluate(t.Context(), test.script, test.target)
+		got, _, err := p.Evaluate(t.Context(), test.script, test.target)
 		if err != nil || string(got) != test.want {
 			t.Errorf("%s: got %s %v, want %s", test.script, got, err, test.want)
 		}
 	}
 	var script *ScriptError
 	for _, bad := range []string{"() => nothing.here", "() => { throw 'text' }", "async () => { throw new Error('later') }", "((", "Promise.reject(new RangeError('far'))"} {
-		if _, err := p.Evaluate(t.Context(), bad, ""); !errors.As(err, &script) {
+		if _, _, err := p.Evaluate(t.Context(), bad, ""); !errors.As(err, &script) {
 			t.Errorf("%s: %v", bad, err)
 		} else {
 			t.Log(err)

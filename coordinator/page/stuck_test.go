@@ -45,8 +45,8 @@ func TestDialogs(t *testing.T) {
 	}
 	// One that opens during a call ends the call with that news, at once.
 	start := time.Now()
-	if _, err := p.Evaluate(t.Context(), "() => { alert('now'); return 1 }", ""); !errors.As(err, &dialog) || dialog.Dialog.Message != "now" {
-		t.Errorf("evaluate that opens a dialog: %v", err)
+	if v, c, err := p.Evaluate(t.Context(), "() => { alert('now'); return 1 }", ""); err != nil || v != nil || c.Dialog == nil || c.Dialog.Message != "now" {
+		t.Errorf("evaluate that opens a dialog: %s %+v %v", v, c, err)
 	}
 	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("it took %v", took)
@@ -68,7 +68,7 @@ func TestDialogs(t *testing.T) {
 func TestCrash(t *testing.T) {
 	p, url := open(t, `<!doctype html><p>alive`)
 	go func() { _ = p.session.Call(t.Context(), "Page.crash", nil, nil) }()
-	_, err := p.Evaluate(t.Context(), "new Promise(() => {})", "")
+	_, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", "")
 	if !errors.Is(err, ErrCrashed) {
 		t.Errorf("evaluate on a page that crashes: %v", err)
 	}
@@ -84,12 +84,12 @@ func TestCrash(t *testing.T) {
 func TestPageAndBrowserThatGo(t *testing.T) {
 	p, _ := open(t, `<!doctype html><p>x`)
 	go func() { _ = p.browser.ClosePage(t.Context(), p.ID()) }()
-	if v, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.Is(err, ErrPageClosed) {
+	if v, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.Is(err, ErrPageClosed) {
 		t.Errorf("evaluate on a page that is closed: %v %s", err, v)
 	}
 	q, _ := open(t, `<!doctype html><p>x`)
 	go func() { _ = q.browser.Close() }()
-	if _, err := q.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.Is(err, ErrBrowserGone) {
+	if _, _, err := q.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.Is(err, ErrBrowserGone) {
 		t.Errorf("evaluate while the connection ends: %v", err)
 	}
 	if _, err := q.Snapshot(t.Context(), SnapshotOptions{}); !errors.Is(err, ErrBrowserGone) {

@@ -133,7 +133,7 @@ func (p *Page) waitForExpression(ctx context.Context, expression string, left ti
 	if err != nil {
 		return false, err
 	}
-	value, err := scriptResult(r.Result, r.ExceptionDetails)
+	value, err := p.scriptResult(ctx, p.session, r.Result, r.ExceptionDetails)
 	return string(value) == "true", err
 }
 

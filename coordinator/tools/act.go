@@ -146,12 +146,22 @@ func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, err := p.Evaluate(ctx, in.Function, in.Target)
+	value, change, err := p.Evaluate(ctx, in.Function, in.Target)
 	if err != nil {
 		return nil, err
 	}
+	a.adopt(change.NewPages)
 	out := a.begin()
-	return out, a.textOrFile(ctx, out, in.Filename, "result", string(value))
+	switch {
+	case value != nil:
+		err = a.textOrFile(ctx, out, in.Filename, "result", string(value))
+	case change.Dialog != nil || change.Paused != nil:
+		out.addf("The script has not ended.")
+	default:
+		out.addf("The page went on to another document before the script had ended.")
+	}
+	out.changed(change)
+	return out, err
 }
 
 // named is how an answer calls a target.

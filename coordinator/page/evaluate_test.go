@@ -1,0 +1,108 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What a script returns is told as JSON, and in JavaScript's words where JSON has
+// none.
+func TestEvaluateValues(t *testing.T) {
+	p, _ := open(t, `<!doctype html><title>values</title><p id=p class=c>Some <b>text</b></p><iframe id=f src="data:text/html,x"></iframe>
+<script>Array.prototype.toJSON = Object.prototype.own = undefined; delete Object.prototype.own</script>`)
+	for _, test := range []struct{ script, want string }{
+		{"new Date(0)", `"1970-01-01T00:00:00.000Z"`},
+		{"[new Date(NaN)]", `["Invalid Date"]`},
+		{"new TypeError('bad')", `"TypeError: bad"`},
+		{"({e: new DOMException('no', 'AbortError')})", `{"e":"AbortError: no"}`},
+		{"document.querySelector('#p')", `"<p id=\"p\" class=\"c\">Some text"`},
+		{"document.querySelectorAll('p, b')", `["<p id=\"p\" class=\"c\">Some text","<b>text"]`},
+		{"p.firstChild", `"#text Some"`},
+		{"new Map([['a', 1], ['b', {c: 2}]])", `{"a":1,"b":{"c":2}}`},
+		{"new Map([[1, 2]])", `[[1,2]]`},
+		{"({s: new Set([1, 'x'])})", `{"s":[1,"x"]}`},
+		{"(() => { const a = {n: 1}; a.self = a; a.list = [a]; return a })()", `{"n":1,"self":"[cycle]","list":["[cycle]"]}`},
+		{"(() => { const a = {n: 1}; return [a, a] })()", `[{"n":1},{"n":1}]`},
+		{"window", `"[Window]"`},
+		{"[f.contentWindow]", `["[Window]"]`},
+		{"Symbol('x')", `"Symbol(x)"`},
+		{"[10n, -0, NaN, Infinity, undefined, null, true, /a/g, () => 1]", `["10n",0,"NaN","Infinity",null,null,true,"/a/g",null]`},
+		{"({u: undefined, f() {}, 'ä\"': 'ö\\n'})", `{"ä\"":"ö\n"}`},
+		{"new Uint8Array([1, 2])", "[1,2]"},
+		{"new DOMRect(1, 2, 3, 4)", `{"x":1,"y":2,"width":3,"height":4,"top":2,"right":4,"bottom":6,"left":1}`},
+		{"new URL('http://a/b')", `"http://a/b"`},
+		{"({get bad() { throw new Error('not now') }, ok: 1})", `{"bad":"[Error: not now]","ok":1}`},
+		{"[Promise.resolve(1)]", `["[Promise]"]`},
+		{"p.classList", `["c"]`},
+		{"new Proxy({}, {ownKeys() { throw 'no' }})", `"[no]"`},
+		{"null", "null"},
+	} {
+		if got := eval(t, p, test.script); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.script, got, test.want)
+		}
+	}
+	if got := eval(t, p, "new File(['abc'], 'a.txt')"); !strings.Contains(got, `"name":"a.txt"`) || !strings.Contains(got, `"size":3`) {
+		t.Errorf("a file: %s", got)
+	}
+	deep := eval(t, p, "(() => { let a = {}; for (let i = 0; i < 5000; i++) a = {a, b: a}; return a })()")
+	if len(deep) > 10<<20 || !strings.Contains(deep, "…") {
+		t.Errorf("what has no end to speak of: %d bytes", len(deep))
+	}
+}
+
+// A script is an act: its answer says what it changed, also where it did not live
+// to see that.
+func TestEvaluateChanges(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<title>%s</title><form action=/form><input name=q></form><p id=p>p", r.URL.Path)
+	}))
+	for _, test := range []struct{ script, target, value, path string }{
+		{"() => { location.href = '/href'; return 1 }", "", "1", "/href"},
+		{"async () => { location.href = '/left'; await new Promise(() => {}) }", "", "", "/left"},
+		{"(e) => { location.href = '/target'; return new Promise(() => {}) }", "#p", "", "/target"},
+		{"() => { document.forms[0].submit() }", "", "null", "/form?q="},
+		{"() => { history.pushState(0, '', '/pushed'); document.title = '/pushed' }", "", "null", "/pushed"},
+	} {
+		v, c, err := p.Evaluate(t.Context(), test.script, test.target)
+		title, _, _ := strings.Cut(test.path, "?")
+		if err != nil || string(v) != test.value || !c.Navigated || c.URL != url+test.path || c.Title != title {
+			t.Errorf("%s: %s %+v %v", test.script, v, c, err)
+		}
+	}
+	v, c, err := p.Evaluate(t.Context(), "() => { console.error('oh'); window.open('/popup'); return {a: 1} }", "")
+	if err != nil || string(v) != `{"a":1}` || len(c.NewPages) != 1 || len(c.Console) != 1 || c.Navigated {
+		t.Errorf("a tab and an error: %s %+v %v", v, c, err)
+	}
+	for _, info := range c.NewPages {
+		_ = p.browser.ClosePage(t.Context(), info.ID)
+	}
+}
+
+// An endless script is stopped wherever it runs, and the page lives on.
+func TestEndlessScripts(t *testing.T) {
+	p, _ := open(t, "<p id=p>p")
+	p.browser.opts.CallTimeout = 2 * time.Second
+	for _, test := range []struct{ script, target string }{
+		{"(e) => { for (;;); }", "#p"},
+		{"(e) => new Promise((r) => setTimeout(r)).then(() => { for (;;); })", "#p"},
+		{"({ get endless() { for (;;); } })", ""},
+	} {
+		var late *TimeoutError
+		_, _, err := p.Evaluate(t.Context(), test.script, test.target)
+		if !errors.As(err, &late) {
+			t.Errorf("%s: %v", test.script, err)
+		}
+		if got := eval(t, p, "2"); got != "2" {
+			t.Errorf("afterwards the page says %s", got)
+		}
+	}
+	// Waiting is no computing.
+	if got := eval(t, p, "new Promise((r) => setTimeout(r, 1800, 3))"); got != "3" {
+		t.Errorf("a patient script: %s", got)
+	}
+}

@@ -1,0 +1,95 @@
+function () {
+  // Writes this object as JSON, and what JSON has no word for as text. It runs in
+  // the page's own world, whose prototypes may be patched.
+  const MAX_OBJECTS = 50000, MAX_DEPTH = 100, MAX_TAG = 200;
+  let left = MAX_OBJECTS;
+  const above = new Set();
+  const quote = (s) => JSON.stringify(String(s));
+  const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
+
+  function write(v) {
+    switch (typeof v) {
+      case "number": return v - v === 0 ? String(v) : quote(v);
+      case "string": return quote(v);
+      case "boolean": return String(v);
+      case "bigint": return quote(v + "n");
+      case "symbol": return quote(String(v));
+      case "object": break;
+      default: return ""; // as JSON has it
+    }
+    if (v === null) return "null";
+    if (above.has(v)) return '"[cycle]"';
+    if (above.size >= MAX_DEPTH || left-- <= 0) return '"…"';
+    above.add(v);
+    try {
+      return object(v);
+    } catch (e) {
+      return quote(`[${e}]`);
+    } finally {
+      above.delete(v);
+    }
+  }
+
+  function object(v) {
+    if (v.window === v) return quote("[Window]");
+    if (typeof v.nodeType === "number" && typeof v.nodeName === "string") return quote(node(v));
+    const kind = Object.prototype.toString.call(v).slice(8, -1);
+    switch (kind) {
+      case "Date": return quote(isNaN(v) ? "Invalid Date" : v.toISOString());
+      case "Error": case "DOMException": case "RegExp": return quote(v);
+      case "Number": case "String": case "Boolean": return write(v.valueOf());
+      case "Set": return list(v);
+      case "Map": return map(v);
+      case "Promise": case "WeakMap": case "WeakSet": case "WeakRef": case "Generator": return quote(`[${kind}]`);
+      case "ArrayBuffer": return quote(`[ArrayBuffer of ${v.byteLength} bytes]`);
+    }
+    if (v instanceof Error) return quote(v);
+    if (Array.isArray(v) || /(Array|List|Collection|Arguments)$/.test(kind) && typeof v.length === "number") return list(Array.from(v));
+    if (typeof v.toJSON === "function") return write(v.toJSON()) || "null";
+    const own = Object.keys(v), base = Object.getPrototypeOf(v);
+    if (own.length || !base || !Object.getPrototypeOf(base)) return members(v, own);
+    // The browser's own objects have their members further up.
+    const simple = [];
+    for (const key in v) if (!/^[A-Z_]+$/.test(key) && Object(v[key]) !== v[key]) simple.push(key);
+    return simple.length ? members(v, simple) : kind === "Object" ? "{}" : quote(`[${kind}]`);
+  }
+
+  function list(values) {
+    let s = "";
+    for (const v of values) s += (s && ",") + (write(v) || "null");
+    return `[${s}]`;
+  }
+
+  function map(entries) {
+    let s = "";
+    for (const [key, v] of entries) {
+      if (typeof key !== "string") return list(entries);
+      s += `${s && ","}${quote(key)}:${write(v) || "null"}`;
+    }
+    return `{${s}}`;
+  }
+
+  function members(v, keys) {
+    let s = "";
+    for (const key of keys) {
+      let told;
+      try {
+        told = write(v[key]);
+      } catch (e) {
+        told = quote(`[${e}]`);
+      }
+      if (told) s += `${s && ","}${quote(key)}:${told}`;
+    }
+    return `{${s}}`;
+  }
+
+  function node(n) {
+    if (n.nodeType === 9) return "#document " + n.URL;
+    if (n.nodeType !== 1) return n.nodeValue === null ? n.nodeName : `${n.nodeName} ${limit(n.nodeValue.trim(), MAX_TAG)}`;
+    let tag = "<" + n.localName;
+    for (const a of n.attributes) tag += ` ${a.name}="${a.value}"`;
+    return limit(tag, MAX_TAG) + ">" + limit(n.textContent.trim().replace(/\s+/g, " "), MAX_TAG / 2);
+  }
+
+  return write(this) || "null";
+}
