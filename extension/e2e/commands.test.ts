@@ -2,7 +2,7 @@
 // as a person does: pasted into an empty editor.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { BrowserContext } from "playwright-core";
+import { type BrowserContext, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
@@ -37,17 +37,6 @@ function notification(text: string) {
   return window.page.locator(".notification-toast", { hasText: text }).first();
 }
 
-/** What the clipboard holds, once the command has said that it is there. */
-async function pasted(): Promise<string> {
-  await window.command("File: New Untitled Text File");
-  const editor = window.page.locator('.monaco-editor[data-uri^="untitled:"]').last();
-  await editor.locator(".view-line").first().click();
-  await window.press("Control+v");
-  await expect.poll(() => editor.locator(".view-lines").innerText()).not.toBe("");
-  // An editor shows blanks as other characters.
-  return (await editor.locator(".view-lines").innerText()).replaceAll("\u00a0", " ").trim();
-}
-
 test("Show Log shows the extension's, which tells of the endpoint and not where it is", async () => {
   await window.press("F5");
   const { browser } = await coordinator.debugging((state) => state.browser !== null);
@@ -64,19 +53,36 @@ test("Show Log shows the extension's, which tells of the endpoint and not where 
   await window.stop();
 });
 
+test("Copy CDP Endpoint copies an address, says that nobody serves it, and serves it on a click", async () => {
+  await window.press("F5");
+  await coordinator.debugging((state) => state.browser !== null);
+  await window.command("Browser Coordinator: Copy CDP Endpoint");
+  const told = window.toast("Copied the CDP endpoint, http://127.0.0.1:");
+  await told.getByText("Nobody serves it now").waitFor();
+  await told.getByRole("button", { name: "Start Serving" }).click();
+  const terminal = window.page.locator(".terminal-wrapper.active .xterm");
+  await terminal.waitFor();
+  const copied = await window.pasted();
+  const args = ["endpoint", "--json", "--workspace", shop.folder];
+  const asked = async () => JSON.parse((await promisify(execFile)(run.coordinator, args, { env: run.env })).stdout);
+  // Until the terminal's program listens; the terminal draws what it prints and has no text.
+  await expect.poll(asked, { timeout: 20_000 }).toMatchObject({ url: copied, served: true });
+  const joined = await chromium.connectOverCDP(copied, { timeout: 20_000 });
+  const pages = joined.contexts().flatMap((context) => context.pages());
+  expect(pages.map((page) => page.url())).toContain(`${shop.url}?chandler`);
+  await joined.close();
+
+  await window.command("Browser Coordinator: Copy CDP Endpoint");
+  await window.toast(`Copied the CDP endpoint, ${copied}.`).waitFor();
+  await window.command("Terminal: Kill the Active Terminal Instance");
+  await terminal.waitFor({ state: "detached" });
+  await window.stop();
+});
+
 test("Copy Window Address copies the socket's", async () => {
   await window.command("Browser Coordinator: Copy Window Address");
   await notification(`Copied ${address}`).waitFor();
-  expect(await pasted()).toBe(address);
-});
-
-test("Copy CDP Endpoint copies the one that the coordinator names", async () => {
-  const args = ["endpoint", "--json", "--workspace", shop.folder];
-  const { stdout } = await promisify(execFile)(run.coordinator, args, { env: run.env });
-  const { url } = JSON.parse(stdout);
-  await window.command("Browser Coordinator: Copy CDP Endpoint");
-  await notification(`Copied the CDP endpoint, ${url}`).waitFor();
-  expect(await pasted()).toBe(url);
+  expect(await window.pasted()).toBe(address);
 });
 
 test("Clear the Activity empties the list", async () => {
@@ -87,11 +93,11 @@ test("Clear the Activity empties the list", async () => {
   await bar.pane("Activity").getByText("What agents do").waitFor();
 });
 
-test("Stop an Agent asks which one, and Let a Stopped Agent Go On takes it back", async () => {
+test("Stop an Agent asks which one, and Resume a Stopped Agent takes it back", async () => {
   await window.command("Browser Coordinator: Stop an Agent");
   await bar.pick("Cursor 2.1.0");
   await coordinator.until(({ access }) => access.stopped.join() === cursor.id);
-  await window.command("Browser Coordinator: Let a Stopped Agent Go On");
+  await window.command("Browser Coordinator: Resume a Stopped Agent");
   const rows = window.page.locator(".quick-input-list .monaco-list-row");
   await rows.filter({ hasText: "Cursor" }).waitFor();
   expect(await rows.count()).toBe(1); // of those that are stopped
@@ -100,6 +106,6 @@ test("Stop an Agent asks which one, and Let a Stopped Agent Go On takes it back"
 });
 
 test("with nobody to let go on, that is said", async () => {
-  await window.command("Browser Coordinator: Let a Stopped Agent Go On");
+  await window.command("Browser Coordinator: Resume a Stopped Agent");
   await notification("No agent is stopped.").waitFor();
 });

@@ -1,5 +1,5 @@
 // Who a window is that has more than a folder, or none, as its clients find it.
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -73,6 +73,16 @@ test("a .code-workspace file is one window, by its canonical path, and has all i
   expect(await windows(run)).toContainEqual(expect.objectContaining({ address, workspace: file, kind: "vscode" }));
   const its = await endpoint(run, file);
   for (const folder of folders) expect(await endpoint(run, folder)).toBe(its);
+  // A file in a folder is one of which folder?
+  await window.setUp("Claude Code");
+  await window.page.locator(".quick-input-title", { hasText: "Claude Code: .mcp.json of which folder?" }).waitFor();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "fish" }).click();
+  await window.toast("Write this to .mcp.json of the folder fish").getByRole("button", { name: "Write" }).click();
+  await window.toast("is written").waitFor();
+  expect([existsSync(join(root, "fish", ".mcp.json")), existsSync(join(root, "fruit", ".mcp.json"))]).toEqual([
+    true,
+    false,
+  ]);
   await window.close();
   await untilAbsent(address);
 });

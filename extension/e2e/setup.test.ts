@@ -1,7 +1,7 @@
 // Agents find this window: the entry that the extension writes for them, the server that it offers to the
 // editor's own, and the terminals' environment.
 // The tests tell one story, in their order.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
@@ -13,24 +13,33 @@ import type { Shop } from "./support/shop";
 import type { Workbench } from "./support/workbench";
 
 const run = inject("run");
-const scene = setScene("grocer", ({ folder }) => {
+const prepare = ({ folder }: Shop) => {
   const servers = { bystander: { command: run.coordinator, args: ["mcp", "--caps", "network"] } };
   writeFileSync(join(folder, ".vscode", "mcp.json"), JSON.stringify({ servers }));
-});
+};
+// In a browser tab the editor would save by itself what a test leaves unsaved.
+const scene = setScene("grocer", prepare, { "files.autoSave": "off" });
 let shop: Shop;
 let window: Workbench;
 
-beforeAll(() => {
+beforeAll(async () => {
   ({ shop, window } = scene);
+  await scene.screen.grantPermissions(["clipboard-read", "clipboard-write"]);
 });
 
-async function choose(program: string): Promise<void> {
-  await window.command("Browser Coordinator: Set Up an Agent");
-  await window.page.locator(".quick-input-title", { hasText: "Set Up an Agent" }).waitFor();
-  await window.page.keyboard.type(program);
-  const rows = window.page.locator(".quick-input-list .monaco-list-row");
-  await rows.filter({ hasText: program }).first().waitFor();
-  await window.page.keyboard.press("Enter");
+function file(): string {
+  return join(shop.folder, ".mcp.json");
+}
+
+/** Has the entry for Claude Code shown, which is not written yet, and presses a button of the question. */
+async function answer(button: string, meanwhile = () => {}): Promise<void> {
+  await window.setUp("Claude Code");
+  const proposed = window.page.locator(".monaco-diff-editor .modified .view-line", { hasText: "browser-coordinator" });
+  await proposed.first().waitFor();
+  await window.screenshot("setup-shown");
+  meanwhile();
+  await window.toast("Write this to .mcp.json of the folder grocer").getByRole("button", { name: button }).click();
+  await window.tab("what will be written").waitFor({ state: "detached" });
 }
 
 /** Starts an MCP server of the editor's list. */
@@ -62,20 +71,38 @@ function environment(pid: number): string[] {
   return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
 }
 
-test("Claude Code is set up: shown first, written when the human says so, and it works", async () => {
-  const file = join(shop.folder, ".mcp.json");
-  await choose("Claude Code");
-  await window.tab(".mcp.json").first().waitFor();
-  await window.page
-    .locator(".monaco-diff-editor .modified .view-line", { hasText: "browser-coordinator" })
-    .first()
-    .waitFor();
-  await window.screenshot("setup-shown");
-  expect(await readFile(file, "utf8").catch(() => undefined)).toBeUndefined();
+test("Cancel writes nothing", async () => {
+  await answer("Cancel");
+  expect(existsSync(file())).toBe(false);
+});
 
-  await window.page.locator(".notification-toast").getByRole("button", { name: "Write" }).click();
-  await window.page.locator(".notification-toast", { hasText: "is written" }).waitFor();
-  const { mcpServers } = JSON.parse(await readFile(file, "utf8"));
+test("a file that has changed meanwhile stays, and the entry is on the clipboard", async () => {
+  await answer("Write", () => writeFileSync(file(), '{ "theirs": 1 }'));
+  await window.toast("is left as it is: it has changed meanwhile. The entry is on the clipboard").waitFor();
+  expect(await readFile(file(), "utf8")).toBe('{ "theirs": 1 }');
+  expect(JSON.parse(await window.pasted()).mcpServers).toHaveProperty("browser-coordinator");
+});
+
+test("a file that cannot be added to is not proposed to be, nor one with changes that are not saved", async () => {
+  writeFileSync(file(), '{ "mcpServers": null }');
+  await window.setUp("Claude Code");
+  await window.toast("is left as it is: its mcpServers is not a table of servers").waitFor();
+  await window.openFile(".mcp.json");
+  await window.page.keyboard.type(" ");
+  const unsaved = window.page.locator(".tab.dirty", { hasText: ".mcp.json" });
+  await unsaved.waitFor();
+  await window.setUp("Claude Code");
+  await window.toast("is left as it is: it has changes that are not saved").waitFor();
+  expect(await readFile(file(), "utf8")).toBe('{ "mcpServers": null }');
+  await window.command("File: Revert File");
+  await unsaved.waitFor({ state: "detached" });
+  rmSync(file());
+});
+
+test("Claude Code is set up: shown first, written when the human says so, and it works", async () => {
+  await answer("Write", () => expect(existsSync(file())).toBe(false));
+  await window.toast("is written").waitFor();
+  const { mcpServers } = JSON.parse(await readFile(file(), "utf8"));
   const entry = mcpServers["browser-coordinator"];
   expect(entry).toEqual({ command: expect.stringMatching(/coordinator$/), args: ["mcp"] });
 
@@ -89,8 +116,8 @@ test("Claude Code is set up: shown first, written when the human says so, and it
 });
 
 test("a second time there is nothing to write", async () => {
-  await choose("Claude Code");
-  await window.page.locator(".notification-toast", { hasText: "has the entry already" }).waitFor();
+  await window.setUp("Claude Code");
+  await window.toast("has the entry already").waitFor();
 });
 
 test("the editor's own agents are offered the server, which starts in the folder and knows the window", async () => {

@@ -5,6 +5,7 @@ import type { Command } from "./core/connection";
 import { pickCommand } from "./core/pick";
 import { Sessions } from "./core/sessions";
 import { Store } from "./core/store";
+import { renewCoordinator } from "./vscode/coordinator";
 import { pageProxy, watchDebugging } from "./vscode/debug";
 import { openDebugger } from "./vscode/debugger";
 import { shareEditor } from "./vscode/editorcontext";
@@ -50,9 +51,10 @@ export function activate(context: vscode.ExtensionContext): void {
     shareEditor(store),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),
-    offerSetup(context.extensionUri, log),
+    offerSetup(context, log),
   );
   void window.refresh();
+  void renewCoordinator(context, log);
   const { user, system } = process.cpuUsage(loading);
   log.info(`activated with ${((user + system) / 1_000).toFixed(1)} ms`); // of the processor, which others do not lengthen
 }

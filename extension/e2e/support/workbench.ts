@@ -138,6 +138,31 @@ export class Workbench {
     await row.click();
   }
 
+  /** Says that an agent is to be set up, and which. */
+  async setUp(program: string): Promise<void> {
+    await this.command("Browser Coordinator: Set Up an Agent");
+    await this.page.locator(".quick-input-title", { hasText: "Set Up an Agent" }).waitFor();
+    await this.page.keyboard.type(program);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: program }).first().waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** What the clipboard holds, read as a person does: pasted into an empty editor. */
+  async pasted(): Promise<string> {
+    await this.command("File: New Untitled Text File");
+    const editor = this.page.locator('.monaco-editor[data-uri^="untitled:"]').last();
+    await editor.locator(".view-line").first().click();
+    await this.press("Control+v");
+    await editor.locator(".view-line", { hasText: /\S/ }).first().waitFor();
+    // An editor shows blanks as other characters.
+    return (await editor.locator(".view-lines").innerText()).replaceAll("\u00a0", " ").trim();
+  }
+
+  /** A notification that says this. */
+  toast(text: string): Locator {
+    return this.page.locator(".notification-toast", { hasText: text }).first();
+  }
+
   /** Starts a launch configuration by its name. */
   async debug(name: string): Promise<void> {
     await this.command("Debug: Select and Start Debugging");

@@ -5,6 +5,13 @@ import type { Store } from "./store";
 
 export const modes = ["full", "ask", "view"] as const satisfies AccessMode[];
 
+/** How the modes are called before the human, in the manifest too. */
+export const modeWords: Record<AccessMode, { label: string; icon: string; detail: string }> = {
+  full: { label: "Agents may do everything", icon: "unlock", detail: "They look and act without asking." },
+  ask: { label: "Agents have to ask", icon: "shield", detail: "They look; you are asked before they act." },
+  view: { label: "Agents may only look", icon: "eye", detail: "They look; whatever would change a page is refused." },
+};
+
 /** Ids of clients that are gone stay: a client that comes back under its id is still stopped. */
 const stoppedLimit = 100;
 

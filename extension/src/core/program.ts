@@ -13,21 +13,59 @@ export interface Surroundings {
   path: string | undefined;
 }
 
-/** The program: the first that is there. A wrong setting is told, not worked around. */
-export async function findProgram(
+type IsProgram = (path: string) => Promise<boolean>;
+
+/** There is no program; the message says what is wrong, in the middle of a sentence. */
+export class NoCoordinator extends Error {}
+
+/** The program: the first that is there. A wrong setting is told, not worked around: it throws NoCoordinator. */
+export async function findProgram(surroundings: Surroundings, isProgram: IsProgram): Promise<string> {
+  const { setting, home } = surroundings;
+  const set = setting.trim().replace(/^~(?=[\\/])/, home);
+  if (set !== "") {
+    const named = `browserCoordinator.coordinatorPath is ${JSON.stringify(setting)}`;
+    if (!isAbsolute(set)) throw new NoCoordinator(`${named}, which is not an absolute path`);
+    if (!(await isProgram(set))) throw new NoCoordinator(`${named}, where no program is that can be run`);
+    return set;
+  }
+  const found = await first([bundled(surroundings), ...onPath(surroundings)], isProgram);
+  if (!found) throw new NoCoordinator("the coordinator is neither in the extension nor on PATH");
+  return found;
+}
+
+/**
+ * The command of an entry in somebody's configuration, which outlives this version of the extension. A program
+ * on PATH goes by its name, so that the entry is good for others too; of the bundled one a copy is kept that
+ * stays where it is.
+ */
+export async function lastingCommand(
   surroundings: Surroundings,
-  isProgram: (path: string) => Promise<boolean>,
-): Promise<string | undefined> {
-  for (const path of candidates(surroundings)) {
+  isProgram: IsProgram,
+  keepCopy: (program: string) => Promise<string>,
+): Promise<string> {
+  const program = await findProgram(surroundings, isProgram);
+  const known = await first(onPath(surroundings), isProgram);
+  if (known && (known === program || surroundings.setting.trim() === "")) return "coordinator";
+  return program === bundled(surroundings) ? await keepCopy(program) : program;
+}
+
+/** The program in the extension's folder, if this package has one. */
+export function bundled({ platform, extension }: Pick<Surroundings, "platform" | "extension">): string {
+  return join(extension, "bin", fileName(platform));
+}
+
+function onPath({ platform, path }: Surroundings): string[] {
+  const folders = (path ?? "").split(delimiter).filter(isAbsolute); // never one below where we happen to run
+  return folders.map((folder) => join(folder, fileName(platform)));
+}
+
+function fileName(platform: NodeJS.Platform): string {
+  return platform === "win32" ? "coordinator.exe" : "coordinator";
+}
+
+async function first(paths: string[], isProgram: IsProgram): Promise<string | undefined> {
+  for (const path of paths) {
     if (await isProgram(path)) return path;
   }
   return undefined;
-}
-
-function candidates({ platform, setting, home, extension, path }: Surroundings): string[] {
-  const set = setting.trim();
-  if (set !== "") return [set.replace(/^~(?=[\\/])/, home)];
-  const name = platform === "win32" ? "coordinator.exe" : "coordinator";
-  const folders = (path ?? "").split(delimiter).filter(isAbsolute); // never one below where we happen to run
-  return [join(extension, "bin", name), ...folders.map((folder) => join(folder, name))];
 }

@@ -4,11 +4,13 @@ import { letGoOn, ruled, setMode, stop } from "../core/access";
 import { devToolsAddress, openDevTools } from "../core/devtools";
 import { reason } from "../core/log";
 import { listPages } from "../core/pages";
+import { NoCoordinator } from "../core/program";
 import type { ConnectedClient } from "../core/protocol.generated";
 import { clientName, isWebUrl, pageName, plain } from "../core/words";
 import { chooseMode } from "./access";
 import type { Parts } from "./commands";
-import { askEndpoint, clientUrl, NoCoordinator, offerToFindCoordinator } from "./endpoint";
+import { offerToFindCoordinator } from "./coordinator";
+import { askEndpoint, clientUrl, startServing, tellCopied } from "./endpoint";
 import type { DetailRow } from "./views/activity";
 import type { ClientRow } from "./views/agents";
 import type { PageRow } from "./views/browser";
@@ -58,7 +60,7 @@ async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<
     return undefined;
   }
   const items = there.map(({ client }) => ({ label: clientName(client), client }));
-  const title = stopped ? "Which agent may go on?" : "Which agent is to be stopped?";
+  const title = stopped ? "Resume which agent?" : "Stop which agent?";
   return (await vscode.window.showQuickPick(items, { title }))?.client;
 }
 
@@ -76,7 +78,7 @@ async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {
     if (opened === "unknown")
       void vscode.window.showInformationMessage("Press F12 in the browser: it is too old to be asked.");
   } catch (error) {
-    if (error instanceof NoCoordinator) await offerToFindCoordinator();
+    if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
     else void vscode.window.showErrorMessage(`DevTools did not open: ${reason(error)}`);
   }
 }
@@ -96,10 +98,9 @@ async function pickPage(browser: string): Promise<string | undefined> {
 async function giveAddress({ extension, window }: Parts, page: string): Promise<void> {
   const { serving } = window;
   if (serving.kind !== "open" || serving.workspace === null) throw new Error("open a folder first");
-  const endpoint = await askEndpoint(extension, serving.workspace);
+  const { workspace } = serving;
+  const endpoint = await askEndpoint(extension, workspace);
   await vscode.env.clipboard.writeText(devToolsAddress(clientUrl(endpoint), page));
-  const missing = endpoint.served ? "" : " An agent has to be connected, or `coordinator serve` to run.";
-  void vscode.window.showInformationMessage(
-    `This browser has no screen. Paste the address, which is copied, into Chrome's address bar.${missing}`,
-  );
+  const message = "This browser has no screen. Paste the address, which is copied, into Chrome's address bar.";
+  await tellCopied(message, endpoint, () => startServing(extension, workspace));
 }

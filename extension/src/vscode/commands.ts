@@ -1,13 +1,14 @@
 // The commands, and the menu behind the status bar item.
 import * as vscode from "vscode";
-import { type Ruled, ruled } from "../core/access";
+import { modeWords, type Ruled, ruled } from "../core/access";
 import type { Clients } from "../core/clients";
 import { reason } from "../core/log";
+import { NoCoordinator } from "../core/program";
 import { describe } from "../core/status";
 import type { Store } from "../core/store";
 import { clientName } from "../core/words";
-import { modeWords } from "./access";
-import { askEndpoint, clientUrl, NoCoordinator, offerToFindCoordinator } from "./endpoint";
+import { offerToFindCoordinator } from "./coordinator";
+import { askEndpoint, clientUrl, startServing, tellCopied } from "./endpoint";
 import type { Window } from "./window";
 
 interface Choice extends vscode.QuickPickItem {
@@ -66,12 +67,12 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
   if (choice?.command) await vscode.commands.executeCommand(choice.command, ...(choice.args ?? []));
 }
 
-/** Stops an agent, or lets it go on. */
+/** Stops an agent, or resumes it. */
 function toggle({ client, stopped }: Ruled): Choice {
   const name = clientName(client);
   const args = [{ client }];
   return stopped
-    ? { label: `$(debug-continue) Let ${name} Go On`, command: "browserCoordinator.letAgentGoOn", args }
+    ? { label: `$(debug-continue) Resume ${name}`, command: "browserCoordinator.letAgentGoOn", args }
     : { label: `$(debug-stop) Stop ${name}`, command: "browserCoordinator.stopAgent", args };
 }
 
@@ -82,11 +83,13 @@ async function copyEndpoint({ extension, window }: Parts): Promise<void> {
     return;
   }
   try {
-    const endpoint = await askEndpoint(extension, serving.workspace);
+    const { workspace } = serving;
+    const endpoint = await askEndpoint(extension, workspace);
     await vscode.env.clipboard.writeText(clientUrl(endpoint));
-    void vscode.window.showInformationMessage(`Copied the CDP endpoint, ${endpoint.url}`); // without its token
+    const message = `Copied the CDP endpoint, ${endpoint.url}.`; // without its token
+    await tellCopied(message, endpoint, () => startServing(extension, workspace));
   } catch (error) {
-    if (error instanceof NoCoordinator) await offerToFindCoordinator();
+    if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
     else void vscode.window.showErrorMessage(`The coordinator did not tell the endpoint: ${reason(error)}`);
   }
 }

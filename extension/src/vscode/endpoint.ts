@@ -17,12 +17,8 @@ export interface Endpoint {
   served: boolean;
 }
 
-/** The coordinator's program is not there. */
-export class NoCoordinator extends Error {}
-
 export async function askEndpoint(extension: vscode.Uri, workspace: string): Promise<Endpoint> {
   const program = await findCoordinator(extension);
-  if (!program) throw new NoCoordinator("the coordinator is not installed");
   const args = ["endpoint", "--json", "--workspace", workspace];
   const { stdout } = await run(program, args, { timeout: runLimit, windowsHide: true });
   return JSON.parse(stdout) as Endpoint;
@@ -33,13 +29,25 @@ export function clientUrl({ url, tokenUrl }: Endpoint): string {
   return process.platform === "linux" ? url : tokenUrl;
 }
 
-/** Says that there is no coordinator, and where to say where it is. */
-export async function offerToFindCoordinator(): Promise<void> {
-  const settings = "Open Settings";
-  const picked = await vscode.window.showErrorMessage(
-    "The coordinator is not on PATH. Install it, or say where it is in the settings.",
-    settings,
-  );
-  if (picked)
-    await vscode.commands.executeCommand("workbench.action.openSettings", "browserCoordinator.coordinatorPath");
+/** Says what was copied; of an endpoint that nobody serves that too, with a way to serve it. */
+export async function tellCopied(message: string, { served }: Endpoint, serve: () => Promise<void>): Promise<void> {
+  if (served) {
+    void vscode.window.showInformationMessage(message);
+    return;
+  }
+  const start = "Start Serving";
+  const now = "Nobody serves it now: an agent has to be connected, or `coordinator serve` to run.";
+  if ((await vscode.window.showWarningMessage(`${message} ${now}`, start)) === start) await serve();
+}
+
+/** Serves the endpoint in a terminal, where the human sees it and ends it. */
+export async function startServing(extension: vscode.Uri, workspace: string): Promise<void> {
+  const terminal = vscode.window.createTerminal({
+    name: "Browser Coordinator",
+    shellPath: await findCoordinator(extension),
+    shellArgs: ["serve", "--workspace", workspace],
+    iconPath: new vscode.ThemeIcon("plug"),
+    isTransient: true, // a window that is reloaded would start a shell in its place
+  });
+  terminal.show(true);
 }

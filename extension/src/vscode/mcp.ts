@@ -1,7 +1,7 @@
 // Offers the coordinator as an MCP server to the editor's own agents, pinned to this window.
 import { dirname } from "node:path";
 import * as vscode from "vscode";
-import type { Log } from "../core/log";
+import { type Log, reason } from "../core/log";
 import { findCoordinator, workspaceVariable } from "./coordinator";
 import type { Window } from "./window";
 
@@ -26,13 +26,8 @@ export function offerMcpServer(context: vscode.ExtensionContext, window: Window,
       const { serving } = window;
       if (!vscode.workspace.getConfiguration("browserCoordinator").get("registerMcpServer", true)) return [];
       if (serving.kind !== "open" || serving.workspace === null) return [];
-      const program = await findCoordinator(context.extensionUri);
-      if (!program) {
-        log.info(
-          "the coordinator is not offered as an MCP server: it is not installed, see browserCoordinator.coordinatorPath",
-        );
-        return [];
-      }
+      const program = await find(context.extensionUri, log);
+      if (!program) return [];
       const env = { [workspaceVariable]: serving.workspace };
       const version: string = context.extension.packageJSON.version;
       const definition = new vscode.McpStdioServerDefinition("Browser Coordinator", program, ["mcp"], env, version);
@@ -43,4 +38,13 @@ export function offerMcpServer(context: vscode.ExtensionContext, window: Window,
     },
   });
   return vscode.Disposable.from(changed, moved, configured, provider);
+}
+
+async function find(extension: vscode.Uri, log: Log): Promise<string | undefined> {
+  try {
+    return await findCoordinator(extension);
+  } catch (error) {
+    log.warn(`the coordinator is not offered as an MCP server: ${reason(error)}`);
+    return undefined;
+  }
 }

@@ -1,17 +1,17 @@
 // Enters the coordinator into the configuration of a program that hosts agents, after showing what would be written.
-import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, delimiter, dirname, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
-import { type Entry, Unreadable } from "../core/entry";
+import { readText, writeText } from "../core/configfile";
+import type { Entry } from "../core/entry";
 import { type Host, hosts, toPaste, withEntry } from "../core/hosts";
 import { type Log, reason } from "../core/log";
-import { findCoordinator } from "./coordinator";
-import { NoCoordinator, offerToFindCoordinator } from "./endpoint";
+import { NoCoordinator } from "../core/program";
+import { coordinatorCommand, offerToFindCoordinator } from "./coordinator";
 
 const scheme = "browser-coordinator-setup";
 
-/** Serves the two sides of the comparison, which are no files yet, as long as they are open. */
+/** Serves the two sides of the comparison as long as they are open: what was read, and what would be written. */
 class Sides implements vscode.TextDocumentContentProvider {
   readonly #texts = new Map<string, string>();
   #count = 0;
@@ -32,13 +32,13 @@ class Sides implements vscode.TextDocumentContentProvider {
   }
 }
 
-export function offerSetup(extension: vscode.Uri, log: Log): vscode.Disposable {
+export function offerSetup(context: vscode.ExtensionContext, log: Log): vscode.Disposable {
   const sides = new Sides();
   const run = async () => {
     try {
-      await setUp(extension, sides);
+      await setUp(context, sides);
     } catch (error) {
-      if (error instanceof NoCoordinator) return offerToFindCoordinator();
+      if (error instanceof NoCoordinator) return offerToFindCoordinator(error.message);
       log.error(`setting up an agent: ${reason(error)}`);
       void vscode.window.showErrorMessage(`Browser Coordinator: ${reason(error)}`);
     }
@@ -54,12 +54,11 @@ interface Choice extends vscode.QuickPickItem {
   host?: Host;
 }
 
-async function setUp(extension: vscode.Uri, sides: Sides): Promise<void> {
-  const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === "file")?.uri.fsPath;
-  const program = await findCoordinator(extension);
-  if (!program) throw new NoCoordinator("the coordinator is not installed");
+async function setUp(context: vscode.ExtensionContext, sides: Sides): Promise<void> {
+  const folders = vscode.workspace.workspaceFolders?.filter(({ uri }) => uri.scheme === "file") ?? [];
+  const entry: Entry = { command: await coordinatorCommand(context), args: ["mcp"] };
   const choices: Choice[] = hosts
-    .filter(({ place }) => place === "home" || folder)
+    .filter(({ place }) => place === "home" || folders.length > 0)
     .map((host) => ({ label: host.label, description: shown(host), host }));
   choices.push({ label: "Another program", description: "Copies the entry, to paste" });
   const choice = await vscode.window.showQuickPick(choices, {
@@ -67,73 +66,75 @@ async function setUp(extension: vscode.Uri, sides: Sides): Promise<void> {
     placeHolder: "Which program is to use this window's browser? You see what will be written before it is.",
   });
   if (!choice) return;
-  const entry: Entry = { command: portable(program), args: ["mcp"] };
-  if (!choice.host) {
+  const { host } = choice;
+  if (!host) {
     await vscode.env.clipboard.writeText(toPaste(entry));
     void vscode.window.showInformationMessage(
       "The entry is on the clipboard. Start the program in this folder, so that it finds this window.",
     );
     return;
   }
-  await write(choice.host, entry, folder, sides);
+  const target = await targetOf(host, folders);
+  if (!target) return;
+  try {
+    await write(target, entry, sides);
+  } catch (error) {
+    await vscode.env.clipboard.writeText(toPaste(entry, host));
+    void vscode.window.showWarningMessage(
+      `${target.shown} is left as it is: ${reason(error)}. The entry is on the clipboard, for you to paste.`,
+    );
+  }
 }
 
-async function write(host: Host, entry: Entry, folder: string | undefined, sides: Sides): Promise<void> {
-  const file = join(host.place === "home" ? homedir() : (folder as string), host.file);
-  const before = await present(file);
-  const after = await proposed(host, before ?? "", entry);
-  if (after === undefined) return;
+/** A host's file, and what it is called before the human. */
+interface Target {
+  host: Host;
+  file: string;
+  shown: string;
+}
+
+function shown({ place, file }: Host): string {
+  return place === "home" ? `~/${file}` : file;
+}
+
+async function targetOf(host: Host, folders: vscode.WorkspaceFolder[]): Promise<Target | undefined> {
+  if (host.place === "home") return { host, file: join(homedir(), host.file), shown: shown(host) };
+  const items = folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder }));
+  const title = `${host.label}: ${host.file} of which folder?`;
+  const picked = items.length > 1 ? await vscode.window.showQuickPick(items, { title }) : items[0];
+  if (!picked) return undefined;
+  const { uri, name } = picked.folder;
+  return { host, file: join(uri.fsPath, host.file), shown: `${host.file} of the folder ${name}` };
+}
+
+async function write({ host, file, shown }: Target, entry: Entry, sides: Sides): Promise<void> {
+  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === "file" && uri.fsPath === file);
+  if (open?.isDirty) throw new Error("it has changes that are not saved");
+  const before = await readText(file);
+  const after = withEntry(host, before ?? "", entry);
   if (before === after) {
-    void vscode.window.showInformationMessage(`${shown(host)} has the entry already. ${host.next}`);
+    void vscode.window.showInformationMessage(`${shown} has the entry already. ${host.next}`);
     return;
   }
-  const left = before === undefined ? sides.put(`empty/${host.file}`, "") : vscode.Uri.file(file);
-  const right = sides.put(`proposed/${host.file}`, after);
-  await vscode.commands.executeCommand("vscode.diff", left, right, `${basename(file)}: what will be written`, {
-    preview: true,
-  });
+  const [left, right] = [sides.put(host.file, before ?? ""), sides.put(host.file, after)];
+  const title = `${basename(file)}: what will be written`;
+  await vscode.commands.executeCommand("vscode.diff", left, right, title, { preview: true });
+  const bound = host.place === "folder" && isAbsolute(entry.command);
   const answer = await vscode.window.showInformationMessage(
-    `Write this to ${shown(host)} for ${host.label}?`,
+    `Write this to ${shown} for ${host.label}?${bound ? " The program's path is one of this machine: it is good for nobody else." : ""}`,
     "Write",
     "Cancel",
   );
+  await close(right);
   if (answer !== "Write") return;
-  if ((await present(file)) !== before) throw new Error(`${shown(host)} has changed meanwhile: nothing was written`);
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, after);
+  await writeText(file, before, after);
   await vscode.window.showTextDocument(vscode.Uri.file(file));
-  void vscode.window.showInformationMessage(`${shown(host)} is written. ${host.next}`);
+  void vscode.window.showInformationMessage(`${shown} is written. ${host.next}`);
 }
 
-/** The file with the entry. Where it has none, the human gets the entry to enter it. */
-async function proposed(host: Host, before: string, entry: Entry): Promise<string | undefined> {
-  try {
-    return withEntry(host, before, entry);
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    await vscode.env.clipboard.writeText(toPaste(entry, host));
-    void vscode.window.showWarningMessage(
-      `${shown(host)} is left as it is: ${error.message}. The entry is on the clipboard, for you to paste.`,
-    );
-    return undefined;
-  }
-}
-
-/** A program on PATH goes by its name, so that the entry is good for others too. */
-function portable(program: string): string {
-  const onPath = (process.env.PATH ?? "").split(delimiter).includes(dirname(program));
-  return onPath ? basename(program) : program;
-}
-
-function shown(host: Host): string {
-  return host.place === "home" ? `~/${host.file}` : host.file;
-}
-
-async function present(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+/** Closes the comparison. */
+async function close(right: vscode.Uri): Promise<void> {
+  const isIt = ({ input }: vscode.Tab) =>
+    input instanceof vscode.TabInputTextDiff && input.modified.toString() === right.toString();
+  await vscode.window.tabGroups.close(vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.filter(isIt)));
 }

@@ -1,0 +1,56 @@
+// Which coordinator the window starts and enters elsewhere: the one that comes with the extension in a package
+// for one system, here laid where such a package has it; and what is said of a setting that names none.
+// The tests tell one story, in their order.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { setScene } from "./support/scene";
+import type { Shop } from "./support/shop";
+import { SideBar } from "./support/sidebar";
+import type { Workbench } from "./support/workbench";
+
+const run = inject("run");
+const scene = setScene("milliner", () => {}, { "browserCoordinator.coordinatorPath": "/nonexistent/coordinator" });
+let shop: Shop;
+let window: Workbench;
+let bar: SideBar;
+let bin: string;
+
+beforeAll(async () => {
+  ({ shop, window } = scene);
+  const extensions = join(run.root, "extensions");
+  const ours = readdirSync(extensions).find((name) => name.startsWith("browser-coordinator."));
+  bin = join(extensions, ours ?? "", "bin");
+});
+
+afterAll(() => rmSync(bin, { recursive: true, force: true }));
+
+test("a setting that names no program is named, with its value, wherever the program is missed", async () => {
+  const problem = 'browserCoordinator.coordinatorPath is "/nonexistent/coordinator"';
+  await window.command("Browser Coordinator: Set Up an Agent");
+  await window.toast(problem).waitFor();
+  bar = await SideBar.open(window);
+  await bar.row("Agents", problem).waitFor();
+  await window.command("Browser Coordinator: Copy CDP Endpoint");
+  await window.toast(problem).getByRole("button", { name: "Open Settings" }).click();
+  await window.page.locator(".settings-editor", { hasText: "Coordinator Path" }).waitFor();
+  await window.press("Escape");
+});
+
+test("the bundled program is entered by a path that outlives an update of the extension", async () => {
+  mkdirSync(bin);
+  copyFileSync(run.coordinator, join(bin, "coordinator"));
+  writeFileSync(join(shop.folder, ".vscode", "settings.json"), '{ "browserCoordinator.coordinatorPath": "" }');
+  await bar.row("Agents", "http://127.0.0.1:").waitFor(); // the editor has read it, and asked the program
+  await window.setUp("Claude Code");
+  const question = window.toast("Write this to .mcp.json of the folder milliner");
+  await question.getByText("The program's path is one of this machine").waitFor();
+  await question.getByRole("button", { name: "Write" }).click();
+  await window.toast("is written").waitFor();
+  const entry = JSON.parse(readFileSync(join(shop.folder, ".mcp.json"), "utf8")).mcpServers["browser-coordinator"];
+  expect(entry.command).toMatch(/globalStorage\/browser-coordinator\.browser-coordinator\/bin\/coordinator$/);
+
+  rmSync(bin, { recursive: true });
+  expect(execFileSync(entry.command, ["--version"], { encoding: "utf8" })).toMatch(/coordinator/);
+});
