@@ -107,7 +107,7 @@ test("what the human chose in the window outlives a reload, and the client finds
   expect(again.state.access).toEqual({ mode: "view", stopped: [claude.id] });
   bar = await SideBar.open(window);
   await bar.row("Agents", /Claude Code.*stopped by you/).waitFor(); // it has not come back yet
-  await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
+  await bar.act("Agents", "Claude Code", "Resume a Stopped Agent");
   await again.until(({ access }) => access.stopped.length === 0);
   again.close();
 });
@@ -141,7 +141,18 @@ test("two windows on one folder have two addresses, and each its own human", asy
   const its = await SideBar.open(second);
   await its.row("Agents", "Agents may do everything").waitFor();
   await its.row("Agents", "No agent is connected").waitFor();
-  first.close();
+
+  // The one that chose last decides nothing for the other, which is reloaded.
+  await its.menu("Agents may do everything", "Agents may only look");
+  await its.menu("Agents may only look", "Agents may do everything");
+  await other.until(({ access }) => access.mode === "full");
+  await window.reload();
+  await first.ended();
+  const again = await joined();
+  expect(again.state.access.mode).toBe("ask");
+  expect(other.state.access.mode).toBe("full");
+  bar = await SideBar.open(window);
+  again.close();
   await second.close();
   await other.ended();
   await untilAbsent(secondAddress);
@@ -174,7 +185,7 @@ test("the walkthrough opens by its command, and its buttons work", async () => {
   await window.screenshot("walkthrough");
 });
 
-test("the best of the run's activations takes less than 50 ms of the extension host's time", async () => {
+test("the median of the run's activations takes less than 50 ms of the extension host's time", async () => {
   const folder = join(run.root, "user", "logs");
   const logs = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
     /Browser Coordinator\.log$/.test(name),
@@ -182,8 +193,8 @@ test("the best of the run's activations takes less than 50 ms of the extension h
   const text = logs.map((name) => readFileSync(join(folder, name), "utf8")).join("");
   const times = [...text.matchAll(/activated with ([0-9.]+) ms/g)].map(([, time]) => Number(time));
   console.log(`activation: ${times.join(", ")} ms`);
-  // The best of them, since what else the machine does makes the others slower: this test is the last,
-  // after the reloads and the second windows.
+  // This test is the last, after the reloads and the second windows.
   expect(times.length).toBeGreaterThan(4);
-  expect(Math.min(...times)).toBeLessThan(50);
+  const [median] = times.sort((a, b) => a - b).slice(Math.floor(times.length / 2));
+  expect(median).toBeLessThan(50);
 });

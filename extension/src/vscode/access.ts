@@ -1,46 +1,61 @@
 // What the human allows in this window: what the setting says, until the human says otherwise here.
 // The choice outlives a reload of the window; a change of the setting replaces it.
+import { join } from "node:path";
 import * as vscode from "vscode";
-import { isMode, modes, setMode } from "../core/access";
+import { isMode, modes, modeWords, setMode } from "../core/access";
+import { type Choice, Choices, strictest } from "../core/choices";
 import type { Clients } from "../core/clients";
-import type { AccessMode, ConnectedClient } from "../core/protocol.generated";
+import { type Log, reason } from "../core/log";
+import type { AccessMode } from "../core/protocol.generated";
 import type { Store } from "../core/store";
 
-const key = "access";
 const setting = "browserCoordinator.access";
 
-interface Kept {
-  mode: AccessMode;
-  /** What the setting was when the mode was chosen. */
-  setting: AccessMode;
-  stopped: string[];
-  /** The names of those who are stopped. */
-  clients: ConnectedClient[];
-}
-
-export const modeWords: Record<AccessMode, { label: string; icon: string; detail: string }> = {
-  full: { label: "Agents may do everything", icon: "unlock", detail: "They look and act without asking." },
-  ask: { label: "Agents have to ask", icon: "shield", detail: "They look; you are asked before they act." },
-  view: { label: "Agents may only look", icon: "eye", detail: "They look; whatever would change a page is refused." },
-};
-
-export function keepAccess(context: vscode.ExtensionContext, store: Store, clients: Clients): vscode.Disposable {
-  const kept = context.workspaceState.get<Partial<Kept>>(key);
-  const chosen = kept?.setting === configured() && isMode(kept.mode) ? kept.mode : configured();
-  clients.remember(kept?.clients ?? []);
-  store.set({ access: { mode: chosen, stopped: kept?.stopped ?? [] } });
+export function keepAccess(
+  context: vscode.ExtensionContext,
+  store: Store,
+  clients: Clients,
+  log: Log,
+): vscode.Disposable {
+  const keeper = keeperOf(context);
+  const attempt = <T>(what: string, work: () => T, otherwise: T): T => {
+    try {
+      return work();
+    } catch (error) {
+      log.error(`what agents may do in this window could not be ${what}: ${reason(error)}`);
+      return otherwise;
+    }
+  };
+  const kept = attempt("read", () => keeper.read(), []);
+  const { mode, stopped, clients: names } = strictest(kept, configured());
+  clients.remember(names);
+  store.set({ access: { mode, stopped } });
   let told = store.state.access;
+  const keep = () => {
+    const known = told.stopped.flatMap((id) => clients.known(id) ?? []);
+    attempt("kept", () => keeper.write({ ...told, setting: configured(), clients: known }), undefined);
+  };
+  if (kept.length > 0) keep(); // in place of the one that this window kept before it was reloaded
   const unsubscribe = store.subscribe(() => {
     const { access } = store.state;
     if (access === told) return;
     told = access;
-    const names = access.stopped.flatMap((id) => clients.known(id) ?? []);
-    void context.workspaceState.update(key, { ...access, setting: configured(), clients: names } satisfies Kept);
+    keep();
   });
   const changed = vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration(setting)) setMode(store, configured());
   });
   return vscode.Disposable.from(changed, { dispose: unsubscribe });
+}
+
+/** The windows of a folder each keep their own; an empty window has no other one beside it. */
+function keeperOf({ storageUri, workspaceState }: vscode.ExtensionContext): Pick<Choices, "read" | "write"> {
+  if (storageUri) return new Choices(join(storageUri.fsPath, "access"));
+  const key = "access";
+  return {
+    read: () => workspaceState.get<Choice[]>(key, []),
+    write: (choice) => void workspaceState.update(key, [choice]),
+  };
 }
 
 /** Lets the human choose; answers nothing where they did not. */

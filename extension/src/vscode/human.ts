@@ -37,7 +37,7 @@ export class Human {
     const { extensionUri: extension } = context;
     const parts = { extension, window, store, clients };
     return vscode.Disposable.from(
-      keepAccess(context, store, clients),
+      keepAccess(context, store, clients, log),
       keepContexts(store, clients),
       showStatus(window, store, clients, permissions),
       showQuestions(permissions),
