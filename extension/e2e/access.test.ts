@@ -117,7 +117,7 @@ test("a client that the human stops is cut off; the browser stays", async () => 
   await bar.row("Agents", /Playwright.*stopped by you/).waitFor();
   await expect(chromium.connectOverCDP(stable, { timeout: 3_000 })).rejects.toThrow("stopped by the human");
   await window.screenshot("access-stopped");
-  await bar.act("Agents", "Playwright", "Let a Stopped Agent Go On");
+  await bar.act("Agents", "Playwright", "Resume a Stopped Agent");
   await listener.until((state) => state.access.stopped.length === 0);
   joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
 });

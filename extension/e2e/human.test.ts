@@ -197,7 +197,7 @@ describe("in the mode ask", () => {
     await bar.question.waitFor({ state: "hidden" });
     expect(await coordinator.ask(claude, "click I")).toMatchObject({ decision: "refuse", reason: "stopped" });
     await window.screenshot("view-stopped");
-    await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
+    await bar.act("Agents", "Claude Code", "Resume a Stopped Agent");
     await coordinator.until((state) => state.access.stopped.length === 0);
   });
 
@@ -208,7 +208,7 @@ describe("in the mode ask", () => {
     })();
     try {
       for (const stopped of [1, 0, 1, 0]) {
-        await bar.act("Agents", "Claude Code", stopped ? "Stop an Agent" : "Let a Stopped Agent Go On");
+        await bar.act("Agents", "Claude Code", stopped ? "Stop an Agent" : "Resume a Stopped Agent");
         await coordinator.until(({ access }) => access.stopped.length === stopped);
       }
     } finally {
@@ -219,7 +219,7 @@ describe("in the mode ask", () => {
     await bar.act("Agents", "Claude Code", "Stop an Agent"); // at once
     await coordinator.until(({ access }) => access.stopped.length === 1);
     await bar.menu("Agents may do everything", "Agents have to ask");
-    await bar.act("Agents", "Claude Code", "Let a Stopped Agent Go On");
+    await bar.act("Agents", "Claude Code", "Resume a Stopped Agent");
     await coordinator.until(({ access }) => access.stopped.length === 0);
   });
 

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { modes, modeWords } from "../src/core/access";
 import { isBrowserType } from "../src/core/injection";
 
 const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../package.json", import.meta.url)), "utf8"));
@@ -82,6 +83,22 @@ describe("what is contributed", () => {
         expect(readFileSync(fileURLToPath(new URL(`../${media.markdown}`, import.meta.url)), "utf8")).not.toBe("");
       }
     }
+  });
+
+  test("the modes have one name each, wherever they are shown", () => {
+    const { enum: values, enumItemLabels, enumDescriptions } = configuration.properties["browserCoordinator.access"];
+    expect(values).toEqual(modes);
+    expect(enumItemLabels).toEqual(modes.map((mode) => modeWords[mode].label));
+    expect(enumDescriptions).toEqual(modes.map((mode) => modeWords[mode].detail));
+    for (const path of ["../README.md", "../media/walkthrough/access.md"]) {
+      const text = readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
+      for (const mode of modes) expect(text).toMatch(new RegExp(`${modeWords[mode].label}\\W+\`${mode}\``));
+    }
+  });
+
+  test("the README has no picture that an extension's page would not show", () => {
+    const text = readFileSync(fileURLToPath(new URL("../README.md", import.meta.url)), "utf8");
+    for (const [, source] of text.matchAll(/!\[[^\]]*\]\(([^)]*)\)|<img/g)) expect(source).toMatch(/^https:/);
   });
 
   test("a choice says what each of its values does", () => {
