@@ -75,7 +75,7 @@ func TestStuckPagesAreTold(t *testing.T) {
 	})
 	t.Run("hung", func(t *testing.T) {
 		mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => { setTimeout(() => { for (;;); }) }"})
-		refuses(t, agent, "browser_snapshot", nil, "the tab hangs: a script of it is busy, and it did not answer for 10s", "Navigate it, which stops the script, or choose another tab")
+		refuses(t, agent, "browser_snapshot", nil, "the tab hangs: a script of it, or of another tab of its site, is busy, and it did not answer for 10s", "Navigate it, which stops the script, or choose a tab of another site")
 		mustTool(t, agent, "browser_navigate", map[string]any{"url": url})
 		mustTool(t, agent, "browser_snapshot", nil)
 	})

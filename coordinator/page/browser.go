@@ -1,10 +1,13 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -129,7 +132,8 @@ func (b *Browser) Close() error {
 	return err
 }
 
-// Pages lists the pages, in the browser's order.
+// Pages lists the pages in the order in which they opened, as far as that was seen.
+// The browser's own order changes with what is in front.
 func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
@@ -143,6 +147,16 @@ func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
 			pages = append(pages, pageInfo(t))
 		}
 	}
+	b.flush()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	place := func(p Info) int64 {
+		if at, seen := b.openedAt[target.ID(p.ID)]; seen {
+			return at
+		}
+		return math.MaxInt64
+	}
+	slices.SortStableFunc(pages, func(x, y Info) int { return cmp.Compare(place(x), place(y)) })
 	return pages, nil
 }
 
@@ -223,7 +237,7 @@ func (b *Browser) Watch(ctx context.Context) (int, error) {
 	return len(pages), err
 }
 
-// Current picks the page that the user sees: a visible one, else the browser's
+// Current picks the page that the user sees: a visible one, else the
 // first, else a new one. It does not bring it to the front.
 func (b *Browser) Current(ctx context.Context) (*Page, error) {
 	id, err := b.InFront(ctx)
@@ -236,7 +250,7 @@ func (b *Browser) Current(ctx context.Context) (*Page, error) {
 	return b.Page(ctx, id)
 }
 
-// InFront returns the id of the page that the user sees, else of the browser's
+// InFront returns the id of the page that the user sees, else of the
 // first; empty: it has none.
 func (b *Browser) InFront(ctx context.Context) (string, error) {
 	pages, err := b.Pages(ctx)

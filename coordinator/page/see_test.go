@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSnapshotShowsWhatMatters(t *testing.T) {
@@ -263,5 +264,42 @@ func TestTwoTabs(t *testing.T) {
 	}
 	if _, err := b.Page(t.Context(), "0123"); err == nil {
 		t.Error("an unknown page is no error")
+	}
+}
+
+// Documents without an element: at their beginning, and when a script has emptied
+// them.
+func TestSnapshotOfNothing(t *testing.T) {
+	begun := make(chan struct{})
+	release := make(chan struct{})
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/slow" {
+			w.(http.Flusher).Flush()
+			close(begun)
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		}
+		fmt.Fprint(w, "<p>there")
+	}))
+	eval(t, p, "document.open(), 1")
+	if got := snapshot(t, p); got != "" {
+		t.Errorf("an empty document shows %q", got)
+	}
+	go func() { _, _ = p.Navigate(t.Context(), url+"/slow") }()
+	<-begun
+	if err := p.await(t.Context(), func() bool { return p.commits > 1 && !p.parsed }); err != nil {
+		t.Fatal(err)
+	}
+	shown := make(chan string, 1)
+	go func() {
+		s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+		shown <- fmt.Sprint(s.Text, err)
+	}()
+	time.AfterFunc(200*time.Millisecond, func() { close(release) })
+	if got := <-shown; !strings.Contains(got, "there") {
+		t.Errorf("a document that has just begun: %s", got)
 	}
 }

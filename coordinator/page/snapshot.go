@@ -49,7 +49,10 @@ func (p *Page) snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, er
 	}
 	r, err := p.outline(ctx, frame, root, opts)
 	for range maxReplaced {
-		if root != nil || !errors.Is(err, errFrameGone) {
+		if root != nil || !errors.Is(err, errFrameGone) && !r.Rootless {
+			break
+		}
+		if r.Rootless && !p.awaitRoot(ctx) {
 			break
 		}
 		r, err = p.outline(ctx, frame, root, opts)
@@ -71,6 +74,17 @@ func (p *Page) snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, er
 	return s, nil
 }
 
+// awaitRoot waits for a document that has begun without an element to be read; false:
+// it was, or there was nothing to be waited for.
+func (p *Page) awaitRoot(ctx context.Context) bool {
+	p.mu.Lock()
+	parsed := p.parsed
+	p.mu.Unlock()
+	bounded, cancel := context.WithTimeoutCause(ctx, loadPatience, errPatience)
+	defer cancel()
+	return !parsed && p.await(bounded, func() bool { return p.parsed }) == nil
+}
+
 // maxReplaced bounds how often a snapshot begins anew because the page went on to
 // another document meanwhile.
 const maxReplaced = 3
@@ -88,6 +102,8 @@ type outlineResult struct {
 	Title string
 	Refs  int
 	Last  int
+	// Rootless says that the document has no element yet, or none any more.
+	Rootless bool
 	// Sighted is number and name, in turn, of what was looked for; Self the role
 	// of the root then.
 	Sighted []any

@@ -18,6 +18,8 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   const MAX_SUSPECTS = 200;
   const suspects = globalThis.suspects = [];
   const root = this instanceof Element ? this : document.documentElement;
+  // A document that has just begun, or was emptied by a script.
+  if (!root) return JSON.stringify({ text: "", rootless: true, refs: 0, last, suspects: 0, sighted: [], fresh: [], title: document.title });
   const MAX_NAME = 200, MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300;
   const fresh = [];
 
