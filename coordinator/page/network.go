@@ -25,10 +25,13 @@ type Request struct {
 	Failed    string // why there is no answer, for example net::ERR_FAILED
 	Done      bool   // answered in full, or failed
 	FromCache bool
-	Past      bool  // begun before the page was attached to: its request was not seen
-	Size      int64 // bytes received
-	Started   time.Time
-	Duration  time.Duration // until it was done
+	// Navigation says that it is the main frame's document, asked for first and not
+	// by a redirect.
+	Navigation bool
+	Past       bool  // begun before the page was attached to: its request was not seen
+	Size       int64 // bytes received
+	Started    time.Time
+	Duration   time.Duration // until it was done
 }
 
 // RequestDetails is a request with its headers and bodies.
@@ -219,6 +222,7 @@ func (p *Page) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent) {
 		},
 		id: e.RequestID, session: s, began: e.Timestamp, requestHeaders: e.Request.Headers, hasBody: e.Request.HasPostData,
 	}
+	sent.Navigation = e.Type == network.ResourceTypeDocument && e.FrameID == p.mainID() && e.RedirectResponse == nil
 	p.requests.add(sent)
 	p.requests.open[key] = sent
 }

@@ -203,7 +203,7 @@ func (t past) requests(session *cdp.Session) []*entry {
 		r := Request{
 			URL: e.Name, Type: e.Initiator, Status: e.Status, MIMEType: e.Type, Size: e.Size,
 			Started: time.UnixMicro(int64(e.Start * 1000)), Duration: time.Duration(e.Duration * float64(time.Millisecond)),
-			Done: e.Done, Past: true,
+			Done: e.Done, Past: true, Navigation: e.Initiator == "navigation",
 		}
 		if kind := pastTypes[r.Type]; kind != "" {
 			r.Type = kind

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	regexpsyntax "regexp/syntax"
 	"strings"
+	"sync"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
@@ -72,10 +74,13 @@ func (p *Page) readDocument(ctx context.Context, function string, result any) er
 	return json.Unmarshal(r.Result.Value, result)
 }
 
-// FindOptions say what Find looks for: Text, whatever its case, or Regexp.
+// FindOptions say what Find looks for: Text, whatever its case, or Regexp, see
+// Pattern.
 type FindOptions struct {
 	Text   string
 	Regexp string
+	Skip   int // so many matches are not shown
+	Most   int // so many at most are shown; 0: MaxFound
 }
 
 // Found is what Find has found.
@@ -84,7 +89,7 @@ type Found struct {
 	Matches int    // how many lines match
 }
 
-// MaxFound bounds how many matches are shown.
+// MaxFound is how many matches are shown where nothing else is asked for.
 const MaxFound = 50
 
 // maxFoundLine bounds a line that is shown, in bytes.
@@ -95,11 +100,12 @@ func (p *Page) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	if (opts.Text == "") == (opts.Regexp == "") {
 		return Found{}, errors.New("find: give a text or a regular expression")
 	}
+	setDefault(&opts.Most, MaxFound)
 	expression := opts.Regexp
 	if opts.Text != "" {
 		expression = "(?i)" + regexp.QuoteMeta(opts.Text)
 	}
-	wanted, err := regexp.Compile(expression)
+	wanted, err := Pattern(expression)
 	if err != nil {
 		return Found{}, fmt.Errorf("find: %w", err)
 	}
@@ -113,10 +119,32 @@ func (p *Page) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	if err != nil {
 		return Found{}, p.explain(err, doing)
 	}
-	return findLines(splitLines(r.Text), wanted), nil
+	return findLines(splitLines(r.Text), wanted, opts), nil
 }
 
-func findLines(lines []string, wanted *regexp.Regexp) Found {
+// jsPattern is a regular expression as JavaScript writes it.
+var jsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/(.+)/([a-z]*)$`) })
+
+// Pattern compiles a regular expression, which may be written as in JavaScript:
+// /pattern/flags.
+func Pattern(text string) (*regexp.Regexp, error) {
+	if js := jsPattern().FindStringSubmatch(text); js != nil {
+		text = js[1]
+		for _, flag := range "ims" { // the others say how to search on, or change nothing here
+			if strings.ContainsRune(js[2], flag) {
+				text = "(?" + string(flag) + ")" + text
+			}
+		}
+	}
+	compiled, err := regexp.Compile(text)
+	var syntax *regexpsyntax.Error
+	if errors.As(err, &syntax) && (syntax.Code == regexpsyntax.ErrInvalidPerlOp || syntax.Code == regexpsyntax.ErrInvalidEscape) {
+		err = fmt.Errorf("%w (regular expressions are RE2's: no lookahead, no lookbehind, no references back)", err)
+	}
+	return compiled, err
+}
+
+func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	var found Found
 	keep := make([]bool, len(lines))
 	for i, line := range lines {
@@ -124,7 +152,7 @@ func findLines(lines []string, wanted *regexp.Regexp) Found {
 			continue
 		}
 		found.Matches++
-		if found.Matches <= MaxFound {
+		if found.Matches > opts.Skip && found.Matches <= opts.Skip+opts.Most {
 			keepWithContext(keep, i, func(i int) (string, bool) { return lines[i], true })
 		}
 	}

@@ -40,7 +40,7 @@ type evaluateIn struct {
 	Function string `json:"function" jsonschema:"() => {…}; (element) => {…} with target"`
 	Element  string `json:"element,omitempty"`
 	Target   string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
-	Filename string `json:"filename,omitempty"`
+	partIn
 	inWindow
 }
 
@@ -146,6 +146,14 @@ func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	what := fmt.Sprintf("result of %s %s in %s", in.Function, in.Target, p.ID())
+	if rest, further := a.restOf(what, in.partIn); further {
+		out := a.begin()
+		return out, a.part(ctx, out, in.partIn, what, rest)
+	}
+	if in.Page > 1 { // the script is not run again
+		return nil, errors.New("there is no such part of a result: call without page first")
+	}
 	value, change, err := p.Evaluate(ctx, in.Function, in.Target)
 	if err != nil {
 		return nil, err
@@ -154,7 +162,7 @@ func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
 	out := a.begin()
 	switch {
 	case value != nil:
-		err = a.textOrFile(ctx, out, in.Filename, "result", string(value))
+		err = a.part(ctx, out, in.partIn, what, string(value))
 	case change.Dialog != nil || change.Paused != nil:
 		out.addf("The script has not ended.")
 	default:

@@ -20,6 +20,8 @@ type answer struct {
 	structured any
 	// download is the address of one that the act has begun; empty: none.
 	download string
+	// secrets are hidden in a text before it is cut, perhaps in the middle of one.
+	secrets *Secrets
 }
 
 // block is lines of one origin.
@@ -66,7 +68,7 @@ func (a *answer) result() *mcp.CallToolResult {
 
 // begin starts an answer, with the word that this is a browser of our own.
 func (a *agent) begin() *answer {
-	out := &answer{}
+	out := &answer{secrets: a.server.options.Secrets}
 	if word := a.firstWord(); word != "" {
 		out.addf("%s\n", word)
 	}
@@ -134,10 +136,20 @@ func (a *answer) changed(c page.Change) {
 		a.quotef("A download began, and the tab stays where it is: %s", c.Download)
 		a.download = c.Download
 	}
-	for _, m := range c.Console {
+	for _, m := range c.Console[:min(len(c.Console), maxMessages)] {
+		m.Text = cutText(a.secrets.hide(m.Text), maxMessage)
 		a.quote(consoleLine(m))
 	}
+	if more := len(c.Console) - maxMessages; more > 0 {
+		a.addf("%d more: browser_console_messages.", more)
+	}
 }
+
+// An answer to an act has at most so many messages, of so many bytes each.
+const (
+	maxMessages = 20
+	maxMessage  = 500
+)
 
 func consoleLine(m page.Message) string {
 	var b strings.Builder

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,16 +15,16 @@ import (
 )
 
 type requestsIn struct {
-	Static   bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
-	Filter   string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
-	Filename string `json:"filename,omitempty"`
+	Static bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
+	Filter string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
+	partIn
 	inWindow
 }
 
 type requestIn struct {
-	Index    int64  `json:"index"`
-	Part     string `json:"part,omitempty" jsonschema:"only request-headers, request-body, response-headers or response-body"`
-	Filename string `json:"filename,omitempty"`
+	Index int64  `json:"index"`
+	Part  string `json:"part,omitempty" jsonschema:"only request-headers, request-body, response-headers or response-body"`
+	partIn
 	inWindow
 }
 
@@ -46,7 +45,7 @@ func (s *Server) addNetworkTools() {
 var staticTypes = []string{"image", "font", "script", "stylesheet", "media", "manifest"}
 
 func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
-	filter, err := regexp.Compile(in.Filter)
+	filter, err := page.Pattern(in.Filter)
 	if err != nil {
 		return nil, fmt.Errorf("filter: %w", err)
 	}
@@ -54,19 +53,41 @@ func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
-	for _, r := range p.Network(ctx) {
-		plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
-		if filter.MatchString(r.URL) && (in.Static || !plain) {
-			lines = append(lines, requestLine(r))
-		}
+	what := fmt.Sprintf("requests of %s %v %s", p.ID(), in.Static, in.Filter)
+	text, further := a.restOf(what, in.partIn)
+	if !further {
+		text = requestsText(p.Network(ctx), func(r page.Request) bool {
+			plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
+			return filter.MatchString(r.URL) && (in.Static || !plain)
+		})
 	}
 	out := a.begin()
-	if len(lines) == 0 {
+	if text == "" {
 		out.addf("No request was made, or none that is asked for.")
 		return out, nil
 	}
-	return out, a.textOrFile(ctx, out, in.Filename, "requests", strings.Join(lines, "\n"))
+	return out, a.part(ctx, out, in.partIn, what, text)
+}
+
+// requestsText is a line for each request that is wanted, and one before the first
+// of each further document.
+func requestsText(requests []page.Request, wanted func(page.Request) bool) string {
+	var lines []string
+	opened := ""
+	for _, r := range requests {
+		if r.Navigation {
+			opened = r.URL
+		}
+		if !wanted(r) {
+			continue
+		}
+		if opened != "" && len(lines) > 0 {
+			lines = append(lines, "Navigated to "+opened+":")
+		}
+		opened = ""
+		lines = append(lines, requestLine(r))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func requestLine(r page.Request) string {
@@ -87,7 +108,11 @@ func requestLine(r page.Request) string {
 	}
 	line := fmt.Sprintf("%d. %s %s => %s", r.Seq, method, r.URL, outcome)
 	if r.Done && r.Failed == "" {
-		line += fmt.Sprintf(" (%s, %d B, %d ms)", r.MIMEType, r.Size, r.Duration/time.Millisecond)
+		size := ""
+		if r.Size >= 0 { // a blob's is not told
+			size = fmt.Sprintf(" %d B,", r.Size)
+		}
+		line += fmt.Sprintf(" (%s,%s %d ms)", r.MIMEType, size, r.Duration/time.Millisecond)
 	}
 	return line
 }
@@ -100,6 +125,11 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
+	}
+	what := fmt.Sprintf("request %d of %s %s", in.Index, p.ID(), in.Part)
+	if rest, further := a.restOf(what, in.partIn); further {
+		out := a.begin()
+		return out, a.part(ctx, out, in.partIn, what, rest)
 	}
 	r, err := p.RequestDetails(ctx, in.Index)
 	if err != nil {
@@ -131,7 +161,7 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 		}
 	}
 	out := a.begin()
-	return out, a.textOrFile(ctx, out, in.Filename, "request", strings.TrimRight(text.String(), "\n"))
+	return out, a.part(ctx, out, in.partIn, what, strings.TrimRight(text.String(), "\n"))
 }
 
 func headerText(headers map[string]string) string {

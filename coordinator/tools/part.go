@@ -2,6 +2,8 @@ package tools
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -14,6 +16,36 @@ type partIn struct {
 // maxAnswer is how many bytes of a page's text one answer has at most: about
 // 10,000 tokens, which hosts still take.
 const maxAnswer = 40_000
+
+// maxText bounds an answer that has no parts; one that has is shorter, with what
+// stands beside the part.
+const maxText = 50_000
+
+// cutText cuts a text that has no parts, and says how much is missing.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	kept := strings.ToValidUTF8(text[:most], "")
+	return fmt.Sprintf("%s… (%d more characters)", kept, len(text)-len(kept))
+}
+
+// bound cuts what a tool without parts has answered.
+func (s *Server) bound(out *answer) {
+	for i, b := range out.blocks {
+		if len(b.text) > maxText {
+			out.blocks[i].text = cutText(s.options.Secrets.hide(b.text), maxText)
+		}
+	}
+}
+
+// boundError does the same with an error, which may hold what a page has thrown.
+func (s *Server) boundError(err error) error {
+	if err == nil || len(err.Error()) <= maxText {
+		return err
+	}
+	return errors.New(cutText(s.options.Secrets.hide(err.Error()), maxText))
+}
 
 // longText is the last text that did not fit into one answer: its other parts are
 // of the same moment.

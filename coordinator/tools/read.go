@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -35,19 +37,26 @@ func find(ctx context.Context, a *agent, in findIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.Find(ctx, page.FindOptions{Text: in.Text, Regexp: in.Regex})
+	options := page.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * page.MaxFound}
+	if in.Filename != "" {
+		options.Skip, options.Most = 0, math.MaxInt
+	}
+	found, err := p.Find(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
-	switch shown := min(found.Matches, page.MaxFound); {
+	pages := (found.Matches + page.MaxFound - 1) / page.MaxFound
+	switch {
 	case found.Matches == 0:
 		out.addf("Nothing in the page matches.")
 		return out, nil
-	case shown < found.Matches:
-		out.addf("The first %d of %d matches:", shown, found.Matches)
+	case options.Skip >= found.Matches:
+		return nil, fmt.Errorf("there are only %d matches: page %d is the last", found.Matches, pages)
+	case pages > 1 && in.Filename == "":
+		out.addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1, min(options.Skip+page.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
 	}
-	return out, a.part(ctx, out, in.partIn, "matches of "+in.Text+" "+in.Regex, found.Text)
+	return out, a.textOrFile(ctx, out, in.Filename, "matches", strings.TrimSuffix(found.Text, "\n"))
 }
 
 func markdown(ctx context.Context, a *agent, in markdownIn) (*answer, error) {

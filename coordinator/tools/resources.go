@@ -1,9 +1,9 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -76,7 +76,7 @@ func readConsole(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 	if err != nil {
 		return err
 	}
-	content.Text = consoleText(ctx, p, "debug", true)
+	content.Text = cmp.Or(consoleText(ctx, p, "debug", true), "The console is empty.")
 	return nil
 }
 
@@ -85,11 +85,8 @@ func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 	if err != nil {
 		return err
 	}
-	var lines []string
-	for _, r := range p.Network(ctx) {
-		lines = append(lines, requestLine(r))
-	}
-	content.Text = strings.Join(lines, "\n")
+	all := requestsText(p.Network(ctx), func(page.Request) bool { return true })
+	content.Text = cmp.Or(all, "No request was made.")
 	return nil
 }
 

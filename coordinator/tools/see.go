@@ -29,9 +29,9 @@ type snapshotIn struct {
 }
 
 type consoleIn struct {
-	Level    string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug, and above"`
-	All      bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
-	Filename string `json:"filename,omitempty"`
+	Level string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug, and above"`
+	All   bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
+	partIn
 	inWindow
 }
 
@@ -110,13 +110,17 @@ func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	what := fmt.Sprintf("console of %s %s %v", p.ID(), in.Level, in.All)
+	text, further := a.restOf(what, in.partIn)
+	if !further {
+		text = consoleText(ctx, p, in.Level, in.All)
+	}
 	out := a.begin()
-	text := consoleText(ctx, p, in.Level, in.All)
 	if text == "" {
 		out.addf("The console is empty at this level.")
 		return out, nil
 	}
-	return out, a.textOrFile(ctx, out, in.Filename, "console", text)
+	return out, a.part(ctx, out, in.partIn, what, text)
 }
 
 // consoleText is the console of a page, a line for each message; empty: none.

@@ -67,9 +67,14 @@ var extra = map[string][]string{
 	"browser_snapshot":        {"filter", "diff", "page"},
 	"browser_take_screenshot": {"clip", "quality"},
 	"browser_find":            {"page"},
-	"browser_wait_for":        {"url", "expression", "networkIdle"},
-	"browser_file_upload":     {"target"}, // theirs answers a file chooser that a click opened
-	"browser_tabs":            {"front"},
+	// Whatever may be long comes in parts.
+	"browser_console_messages": {"page"},
+	"browser_evaluate":         {"page"},
+	"browser_network_requests": {"page"},
+	"browser_network_request":  {"page"},
+	"browser_wait_for":         {"url", "expression", "networkIdle"},
+	"browser_file_upload":      {"target"}, // theirs answers a file chooser that a click opened
+	"browser_tabs":             {"front"},
 }
 
 // alone are the tools for what Playwright MCP has no tool for, or not one.
