@@ -1,14 +1,18 @@
 // The live view in a real VS Code: the human watches the page of a headless debug browser.
 // The tests tell one story, in their order.
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type FrameLocator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Cdp } from "../src/core/cdp";
+import { follow } from "../src/core/discovery";
+import { Relay } from "../test/support/relay";
 import { untilColoured } from "./support/colour";
 import { untilPresent } from "./support/files";
 import { setScene } from "./support/scene";
-import { openShop, type Shop } from "./support/shop";
+import { browserArgs, openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
 import { Workbench } from "./support/workbench";
 
@@ -122,10 +126,67 @@ test("out of sight it rests, and comes back with the page as it is then", async 
   await untilColour(0.75, 0.5, [250, 180, 20]);
 });
 
-test("it is back after a reload of the window, and empty when the browser ends", async () => {
+test("of a page that cannot be shown it says so, shows it on demand, and while nobody looks it is not connected", async () => {
   await browser?.close();
   browser = undefined;
   await window.stop();
+  const profile = join(run.root, "live-profile");
+  mkdirSync(profile);
+  const args = [...browserArgs, `--user-data-dir=${profile}`, "--remote-debugging-port=0", `${shop.url}warm.html`];
+  const attached = spawn(run.browser, args, { env: run.env, stdio: "ignore" });
+  let relay: Relay | undefined;
+  try {
+    const { url } = await follow({ via: "configured", userDataDir: profile }, AbortSignal.timeout(15_000));
+    relay = await Relay.open(Number(new URL(url).port));
+    const launch = join(shop.folder, ".vscode", "launch.json");
+    const { version, configurations } = JSON.parse(readFileSync(launch, "utf8"));
+    const attach = {
+      type: "chrome",
+      request: "attach",
+      name: "Attach",
+      port: relay.port,
+      browserAttachLocation: "workspace",
+      webRoot: "${workspaceFolder}",
+    };
+    writeFileSync(launch, JSON.stringify({ version, configurations: [...configurations, attach] }));
+    await window.openFile("app.js"); // the panel is out of sight
+    await window.debug("Attach");
+    await listener.debugging((state) => state.browser !== null);
+    await relay.until(2); // js-debug, and who waits for its end
+    relay.takes = 1; // that which lists the pages
+    await window.tab("Live View").click();
+    await panel().getByText("The page cannot be shown: ").waitFor();
+    await window.screenshot("live-view-failed");
+    relay.takes = Number.POSITIVE_INFINITY;
+    await panel().getByRole("button", { name: "Retry" }).click();
+    await untilColour(0.25, 0.5, [200, 30, 60]);
+    await panel().getByRole("button", { name: "Retry" }).waitFor({ state: "hidden" });
+    expect(relay.connections).toBe(4);
+    const hide = (hidden: boolean) =>
+      panel()
+        .locator("body")
+        .evaluate((body, now) => {
+          const { ownerDocument } = body as unknown as { ownerDocument: EventTarget };
+          Object.defineProperty(ownerDocument, "hidden", { value: now, configurable: true });
+          ownerDocument.dispatchEvent(new Event("visibilitychange"));
+        }, hidden);
+    await hide(true); // as in a minimised window, which the screen of this run cannot have
+    await relay.until(2);
+    await hide(false);
+    await relay.until(4);
+    await window.openFile("app.js");
+    await relay.until(2);
+    await window.stop();
+  } finally {
+    relay?.close();
+    const gone = once(attached, "exit");
+    attached.kill();
+    await gone;
+  }
+});
+
+test("it is back after a reload of the window, and empty when the browser ends", async () => {
+  await window.tab("Live View").click();
   await panel().getByText("No browser is being debugged in this window.").waitFor();
   await window.reload();
   await panel().getByText("No browser is being debugged in this window.").waitFor();
@@ -151,9 +212,24 @@ test("a page that is reached through the debugger alone is shown as well, and it
     await second.command(command);
     const canvas = second.webview("Live View").locator("#canvas");
     await untilColoured(second.page, canvas, 0.5, 0.5, [120, 40, 160]);
+    for (let count = 0; count < 2; count += 1) {
+      await second.openFile("app.js"); // in the panel's own group, above it
+      await second.tab("Live View").click();
+      await untilColoured(second.page, canvas, 0.5, 0.5, [120, 40, 160]);
+    }
+    const marks = second.webview("Live View").locator("#marks");
+    await marks.evaluate((element) => {
+      const marked = element as unknown as { append(ring: unknown): void; dataset: Record<string, string> };
+      const append = marked.append.bind(element);
+      marked.append = (ring) => {
+        marked.dataset.count = `${Number(marked.dataset.count ?? 0) + 1}`;
+        append(ring);
+      };
+    });
     await click(pages[0]?.url ?? "", 40, 40);
-    await second.webview("Live View").locator(".click").waitFor();
+    await marks.locator(".click").first().waitFor();
     await untilColoured(second.page, canvas, 0.5, 0.5, [30, 170, 90]);
+    expect(await marks.getAttribute("data-count")).toBe("1"); // however often it was looked at
     await second.stop();
     await second.webview("Live View").getByText("No browser is being debugged in this window.").waitFor();
   } finally {

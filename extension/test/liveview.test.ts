@@ -1,18 +1,20 @@
 // The live view of a real Chromium. The panel is played here; the real one is in e2e/liveview.test.ts.
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Cdp } from "../src/core/cdp";
 import { follow } from "../src/core/discovery";
 import { LiveView, type Shown } from "../src/core/liveview";
 import { silent } from "../src/core/log";
 import { Store } from "../src/core/store";
 import { endBrowser, launchBrowser } from "./support/browser";
+import { Relay } from "./support/relay";
 import { temporaryFolder } from "./support/window";
 
 const size = { width: 800, height: 600 };
 
 function play() {
   const store = new Store();
-  const live = new LiveView(store, silent);
+  const warn = vi.fn();
+  const live = new LiveView(store, { ...silent, warn });
   onTestFinished(() => live.close());
   const all: Shown[] = [];
   const wakes = new Set<() => void>();
@@ -37,7 +39,17 @@ function play() {
       wakes.add(look);
       look();
     });
-  return { store, live, all, show, until };
+  return { store, live, warn, all, show, until };
+}
+
+/** The store's browser, by way of a relay. */
+async function relayed(store: Store): Promise<Relay> {
+  const url = new URL(store.state.browser?.url ?? "");
+  const relay = await Relay.open(Number(url.port));
+  onTestFinished(() => relay.close());
+  url.port = `${relay.port}`;
+  store.set({ browser: { url: url.href, via: "injected" } });
+  return relay;
 }
 
 async function debugged(store: Store) {
@@ -135,4 +147,60 @@ test("the human chooses the page, and nothing is asked while nobody looks", asyn
   await until("frame", () => true, shown);
   await cdp.call("Target.closeTarget", { targetId: first.id });
   await until("pages", ({ current }) => current === second.id, shown);
+});
+
+test("while nobody looks, nobody is connected to the browser", async () => {
+  const { store, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  await open("<title>Shop</title>");
+  const relay = await relayed(store);
+  for (let count = 0; count < 2; count += 1) {
+    const before = all.length;
+    live.open(show, size);
+    await until("frame", () => true, before);
+    await relay.until(2); // for the pages, and for the one that is shown
+    live.hide();
+    await relay.until(0);
+  }
+});
+
+test("a page that cannot be shown is tried again when the human wants it, and not at every change", async () => {
+  const { store, live, warn, show, until, all } = play();
+  const { open } = await debugged(store);
+  const { id } = await open("<title>Shop</title>");
+  const relay = await relayed(store);
+  relay.takes = 1; // that which lists the pages
+  live.open(show, size);
+  await until("pages", ({ current, pages }) => current === id && pages.some(({ title }) => title === "Shop"));
+  const chosen = all.findIndex((each) => each.type === "pages" && each.current === id);
+  await until("failed", ({ why }) => why?.startsWith("The page cannot be shown: ") === true, chosen);
+  const [told, warned] = [all.length, warn.mock.calls.length];
+  for (let line = 1; line <= 5; line += 1) {
+    store.set({ editor: { path: "/a", line, column: 1, endLine: line, endColumn: 1, dirty: false } });
+  }
+  live.choose(id);
+  expect(all).toHaveLength(told);
+  live.retry();
+  await until("failed", ({ why }) => why !== undefined, told);
+  expect(warn).toHaveBeenCalledTimes(warned + 1);
+  relay.takes = 1;
+  const before = all.length;
+  live.retry();
+  await until("frame", () => true, before);
+  expect(all.findLast(({ type }) => type === "failed")).toEqual({ type: "failed" });
+});
+
+test("what the panel knows is not told again", async () => {
+  const { store, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  const { id } = await open("<title>Shop</title>");
+  live.open(show, size);
+  await until("pages", ({ current, pages }) => current === id && pages.some(({ title }) => title === "Shop"));
+  await until("frame");
+  const listed = () => all.filter(({ type }) => type === "pages");
+  const before = listed().length;
+  store.set({ editor: { path: "/a", line: 1, column: 1, endLine: 1, endColumn: 1, dirty: false } });
+  expect(listed()).toHaveLength(before);
+  live.open(show, size); // a panel that has loaded anew knows nothing
+  expect(listed().length).toBeGreaterThan(before);
 });

@@ -1,6 +1,7 @@
 // The live view: which page of the window's browser is shown, and what is said where there is none.
 //
 // Nothing is asked of the browser while nobody looks.
+import { isDeepStrictEqual } from "node:util";
 import { type Log, reason } from "./log";
 import { type Page, Pages } from "./pages";
 import type { State } from "./protocol.generated";
@@ -13,7 +14,8 @@ export type Shown =
   | { type: "pages"; pages: readonly Page[]; current: string }
   | { type: "frame"; number: number; data: Uint8Array }
   | { type: "click"; x: number; y: number }
-  | { type: "note"; text: string };
+  /** Why the page cannot be shown; without it, it can. */
+  | { type: "failed"; why?: string };
 
 export type Show = (shown: Shown) => void;
 
@@ -26,6 +28,7 @@ interface Filming {
   readonly key: string;
   readonly abort: AbortController;
   cast?: Screencast;
+  failed?: boolean;
 }
 
 export class LiveView {
@@ -34,11 +37,13 @@ export class LiveView {
   readonly #pages: Pages;
   readonly #unsubscribe: (() => void)[];
   #show: Show | undefined;
+  /** What the panel was told last of the pages, or of there being none. */
+  #told: Shown | undefined;
   #chosen: string | undefined;
   #size: Size = { width: 1280, height: 960 };
   #number = 0;
   readonly #drawing = new Map<number, () => void>();
-  /** What is filmed now: the page, and the endpoint that it is reached by. */
+  /** What is filmed now, or could not be: the page, and the endpoint that it is reached by. */
   #filming: Filming | undefined;
 
   constructor(store: Store, log: Log) {
@@ -52,6 +57,7 @@ export class LiveView {
   open(show: Show, size: Size): void {
     this.#stop();
     this.#show = show;
+    this.#told = undefined;
     this.#size = fitting(size);
     this.#pages.looking = true;
     this.#update();
@@ -62,6 +68,12 @@ export class LiveView {
     this.#show = undefined;
     this.#pages.looking = false;
     this.#stop();
+  }
+
+  /** Once more the page that could not be shown. */
+  retry(): void {
+    if (this.#filming?.failed) this.#stop();
+    this.#update();
   }
 
   choose(page: string): void {
@@ -95,10 +107,10 @@ export class LiveView {
     const page = all.find(({ id }) => id === this.#chosen) ?? newest(all);
     if (!page) {
       this.#stop();
-      show({ type: "empty", ...why(this.#store.state) });
+      this.#tell(show, { type: "empty", ...why(this.#store.state) });
       return;
     }
-    show({ type: "pages", pages: all, current: page.id });
+    this.#tell(show, { type: "pages", pages: all, current: page.id });
     const { state } = this.#store;
     const key = `${state.browser?.url ?? state.pages.find(({ debugSession }) => debugSession === page.id)?.url} ${page.id}`;
     if (this.#filming?.key === key) return;
@@ -108,12 +120,19 @@ export class LiveView {
     void this.#film(page, this.#filming, show);
   }
 
+  #tell(show: Show, shown: Shown): void {
+    if (isDeepStrictEqual(shown, this.#told)) return;
+    this.#told = shown;
+    show(shown);
+  }
+
   async #film(page: Page, filming: Filming, show: Show): Promise<void> {
     const { signal } = filming.abort;
     const watcher = {
       frame: (data: Uint8Array) => this.#frame(data, show, signal),
       click: (x: number, y: number) => show({ type: "click", x, y }),
     };
+    show({ type: "failed" });
     try {
       const cast = await Screencast.start(this.#store.state, page.id, this.#size, watcher, signal);
       filming.cast = cast;
@@ -123,10 +142,9 @@ export class LiveView {
     } catch (error) {
       if (signal.aborted) return;
       this.#log.warn(`the live view cannot show the page: ${reason(error)}`);
-      show({
-        type: "note",
-        text: `The page cannot be shown: ${reason(error)}. Choose it again to try once more.`,
-      });
+      show({ type: "failed", why: `The page cannot be shown: ${reason(error)}.` });
+      filming.failed = true; // until another page or browser is meant, or the human wants it
+      return;
     }
     // What comes next, a new page or none, is told by the browser.
     if (this.#filming === filming) this.#filming = undefined;

@@ -29,6 +29,9 @@ const off = { enabled: false };
 /** Runs in an isolated world of each frame, where the page cannot see it. It draws nothing. */
 function watchClicks(name: string): void {
   const window = globalThis as unknown as ClickWindow;
+  const watched = `${name} watches`;
+  if (window[watched]) return; // since this page was looked at before
+  window[watched] = true;
   window.addEventListener(
     "pointerdown",
     ({ isTrusted, clientX, clientY }) => {
@@ -71,6 +74,9 @@ export class Screencast {
     private readonly session: string | undefined,
   ) {}
 
+  /** That watches for clicks in documents to come. */
+  #script: unknown;
+
   /** `page` is a target of the browser, or a debug session where there is only its endpoint. */
   static async start(
     state: State,
@@ -90,12 +96,20 @@ export class Screencast {
         session = String(sessionId);
       } else await cdp.call("JsDebug.subscribe", { events });
       const cast = new Screencast(cdp, session);
-      signal.throwIfAborted();
+      try {
+        cast.#listen(watcher);
+        signal.throwIfAborted();
+        await cdp.call("Page.enable", {}, session);
+        signal.throwIfAborted();
+        await cast.#watchClicks();
+        signal.throwIfAborted();
+        await cast.resize(size);
+        signal.throwIfAborted();
+      } catch (error) {
+        await cast.close();
+        throw error;
+      }
       signal.addEventListener("abort", () => void cast.close());
-      cast.#listen(watcher);
-      await cdp.call("Page.enable", {}, session);
-      await cast.#watchClicks();
-      await cast.resize(size);
       return cast;
     } catch (error) {
       cdp.close();
@@ -123,8 +137,12 @@ export class Screencast {
   async close(): Promise<void> {
     // js-debug's session stays when we leave; our own ends, and what it turned on with it.
     if (this.session === undefined) {
-      const ending = [this.cdp.call("Page.stopScreencast"), this.cdp.call("Emulation.setFocusEmulationEnabled", off)];
-      await Promise.allSettled(ending);
+      await Promise.allSettled([
+        this.cdp.call("Page.stopScreencast"),
+        this.cdp.call("Emulation.setFocusEmulationEnabled", off),
+        this.cdp.call("Runtime.removeBinding", { name: world }),
+        this.cdp.call("Page.removeScriptToEvaluateOnNewDocument", { identifier: this.#script }),
+      ]);
     }
     this.cdp.close();
   }
@@ -155,7 +173,8 @@ export class Screencast {
     await this.cdp.call("Runtime.addBinding", { name: world, executionContextName: world }, this.session);
     const source = `(${watchClicks})(${JSON.stringify(world)})`;
     const script = { source, worldName: world, runImmediately: true };
-    await this.cdp.call("Page.addScriptToEvaluateOnNewDocument", script, this.session);
+    const { identifier } = await this.cdp.call("Page.addScriptToEvaluateOnNewDocument", script, this.session);
+    this.#script = identifier;
   }
 }
 

@@ -8,6 +8,7 @@ const viewType = "browserCoordinator.liveView";
 
 const body = `<div id="bar" hidden>
       <select id="pages" aria-label="Page"></select><span id="address"></span><span id="note" role="status"></span>
+      <button id="retry" type="button" hidden>Retry</button>
     </div>
     <div id="screen" hidden>
       <div id="picture"><canvas id="canvas" width="0" height="0" aria-label="The page"></canvas><div id="marks"></div></div>
@@ -18,7 +19,7 @@ type Message =
   | { type: "ready" | "resize"; width: number; height: number }
   | { type: "choose"; page: string }
   | { type: "drawn"; number: number }
-  | { type: "hidden" | "start" };
+  | { type: "hidden" | "retry" | "start" };
 
 export function offerLiveView(extension: vscode.Uri, store: Store, log: vscode.LogOutputChannel): vscode.Disposable {
   let current: vscode.WebviewPanel | undefined;
@@ -55,6 +56,7 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, l
     else if (message.type === "choose") live.choose(message.page);
     else if (message.type === "drawn") live.drawn(message.number);
     else if (message.type === "hidden") live.hide();
+    else if (message.type === "retry") live.retry();
     else void vscode.commands.executeCommand("workbench.action.debug.start");
   });
   panel.onDidChangeViewState(() => {

@@ -12,11 +12,12 @@ type Shown =
   | { type: "pages"; pages: Page[]; current: string }
   | { type: "frame"; number: number; data: Uint8Array<ArrayBuffer> }
   | { type: "click"; x: number; y: number }
-  | { type: "note"; text: string };
+  | { type: "failed"; why?: string };
 
 const pages = part<HTMLSelectElement>("pages");
 const address = part("address");
 const note = part("note");
+const retry = part("retry");
 const empty = part("empty");
 const screen = part("screen");
 const canvas = part<HTMLCanvasElement>("canvas");
@@ -25,7 +26,7 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
   if (data.type === "frame") void draw(data.number, data.data);
   else if (data.type === "click") mark(data.x, data.y);
   else if (data.type === "pages") list(data.pages, data.current);
-  else if (data.type === "note") note.textContent = data.text;
+  else if (data.type === "failed") fail(data.why);
   else {
     part("why").textContent = data.text;
     part("start").hidden = !data.start;
@@ -47,13 +48,15 @@ function list(all: Page[], current: string): void {
     option.selected = id === current;
     return option;
   });
-  if (pages.value !== current) {
-    note.textContent = "";
-    canvas.width = 0; // until the page's first frame
-  }
+  if (pages.value !== current) canvas.width = 0; // until the page's first frame
   pages.replaceChildren(...options);
   address.textContent = all.find(({ id }) => id === current)?.url ?? "";
   see(true);
+}
+
+function fail(why = ""): void {
+  note.textContent = why;
+  retry.hidden = why === "";
 }
 
 async function draw(number: number, data: Uint8Array<ArrayBuffer>): Promise<void> {
@@ -84,6 +87,7 @@ function size(): object {
 }
 
 pages.addEventListener("change", () => editor.postMessage({ type: "choose", page: pages.value }));
+retry.addEventListener("click", () => editor.postMessage({ type: "retry" }));
 part("start").addEventListener("click", () => editor.postMessage({ type: "start" }));
 addEventListener("resize", () => editor.postMessage({ type: "resize", ...size() }));
 // A window that is minimised or covered need not be painted.

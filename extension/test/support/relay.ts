@@ -1,0 +1,70 @@
+// Stands between a browser's port and whoever connects to it: counts connections, and takes none when told so.
+
+import type { AddressInfo } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+
+export class Relay {
+  readonly #sockets = new Set<Socket>();
+  readonly #changed = new Set<() => void>();
+  readonly #server;
+  /** How many connections it takes from now on. */
+  takes = Number.POSITIVE_INFINITY;
+
+  private constructor(port: number) {
+    this.#server = createServer((socket) => {
+      this.takes -= 1;
+      if (this.takes < 0) {
+        socket.destroy();
+        return;
+      }
+      const browser = connect(port, "127.0.0.1");
+      this.#sockets.add(socket);
+      this.#tell();
+      const end = () => {
+        socket.destroy();
+        browser.destroy();
+        if (this.#sockets.delete(socket)) this.#tell();
+      };
+      for (const each of [socket, browser]) each.on("error", end).on("close", end);
+      socket.pipe(browser).pipe(socket);
+    });
+  }
+
+  /** In front of a browser's port on loopback. */
+  static async open(port: number): Promise<Relay> {
+    const relay = new Relay(port);
+    await new Promise<void>((resolve) => relay.#server.listen(0, "127.0.0.1", resolve));
+    return relay;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** How many are connected. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  /** Settles when so many are connected. */
+  until(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (this.connections !== count) return;
+        this.#changed.delete(look);
+        resolve();
+      };
+      this.#changed.add(look);
+      look();
+    });
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #tell(): void {
+    for (const look of this.#changed) look();
+  }
+}
