@@ -46,6 +46,14 @@ test("the file, the selection and whether it is saved", async () => {
   await listener.until((state) => state.editor?.dirty === false);
 });
 
+test("who comes later is told at once what the human looks at then", async () => {
+  listener.close();
+  await window.press("ArrowDown");
+  await window.page.locator(".statusbar-item", { hasText: "Ln 3" }).waitFor();
+  listener = await Listener.dial(scene.address);
+  expect(listener.first.editor).toMatchObject({ path: join(shop.folder, "app.js"), line: 3 });
+});
+
 test("nothing where no file of the folder is in sight", async () => {
   await window.press("Control+w");
   await listener.until((state) => state.editor === undefined);

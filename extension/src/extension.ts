@@ -48,7 +48,7 @@ export function activate(context: vscode.ExtensionContext): void {
     review.disposable,
     human.show(context, window, log),
     offerLiveView(context.extensionUri, store, log),
-    shareEditor(store),
+    shareEditor(store, window),
     offerMcpServer(context, window, log),
     shareEnvironment(context, window),
     offerSetup(context, log),

@@ -115,8 +115,11 @@ test.each([
   ["no endpoint", "{}", 200],
   ["an error", "{}", 500],
   ["far too much", `{"x":"${"y".repeat(100_000)}"}`, 200],
-])("a server that answers %s is no browser", async (_, body, status) => {
-  await expect(ask("127.0.0.1", await fakeBrowser(body, status))).rejects.toThrow();
+  ["half an endpoint", '{"webSocketDebuggerUrl":"ws://x/devtools/browser/7"', 200],
+])("a server that answers %s is no browser, and no error has more than its host and port", async (_, body, status) => {
+  const port = await fakeBrowser(body, status);
+  const failure = await ask("127.0.0.1", port).catch((error: Error) => error.message);
+  expect(failure).toMatch(new RegExp(`^no browser endpoint at 127\\.0\\.0\\.1:${port}(: it[^/]*)?$`));
 });
 
 test("the endpoint's host is the one that was asked, whatever the server says", async () => {

@@ -1,29 +1,70 @@
 // How the window tells what the human looks at; the editor itself is in e2e/editorcontext.test.ts.
-import { expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { EditorContext } from "../src/core/editorcontext";
 import type { Editor } from "../src/core/protocol.generated";
 import { Store } from "../src/core/store";
 
-test("many changes are one event, with what is there at the end; what is gone is left out", async () => {
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** An editor whose cursor is moved, with somebody there to hear of it or not. */
+function play() {
   const store = new Store();
-  let line = 0;
-  let shared = true;
-  const read = async (): Promise<Editor | undefined> =>
-    shared ? { path: "/a", line, column: 1, endLine: line, endColumn: 1, dirty: false } : undefined;
-  const context = new EditorContext(store, read);
+  const here = { line: 0, shared: true, there: true };
+  const read = vi.fn((): Editor | undefined => {
+    const { line } = here;
+    return here.shared ? { path: "/a", line, column: 1, endLine: line, endColumn: 1, dirty: false } : undefined;
+  });
+  const context = new EditorContext(store, read, () => here.there);
   onTestFinished(() => context.close());
-  const next = () => new Promise<void>((resolve) => onTestFinished(store.subscribe(() => resolve())));
-  const first = next();
-  while (line < 50) {
-    line += 1;
+  const move = (to: number) => {
+    here.line = to;
     context.changed();
+  };
+  return { store, here, read, context, move };
+}
+
+test("the changes of a tenth of a second are one event, with what is there at its end", () => {
+  const { store, here, read, context, move } = play();
+  for (let line = 1; line <= 10; line += 1) {
+    move(line);
+    vi.advanceTimersByTime(9);
   }
-  await first;
+  expect(store.seq).toBe(0);
+  vi.advanceTimersByTime(9);
+  move(11);
+  expect(store.seq).toBe(0);
+  vi.advanceTimersByTime(1);
+  expect([store.seq, store.state.editor?.line]).toEqual([1, 11]);
+  vi.advanceTimersByTime(1_000);
+  expect(read).toHaveBeenCalledTimes(1);
+  move(12);
+  vi.advanceTimersByTime(99);
   expect(store.seq).toBe(1);
-  expect(store.state.editor?.line).toBe(50);
-  shared = false;
-  const second = next();
+  vi.advanceTimersByTime(1);
+  expect([store.seq, store.state.editor?.line]).toEqual([2, 12]);
+  here.shared = false;
   context.changed();
-  await second;
+  vi.advanceTimersByTime(100);
   expect(store.state).not.toHaveProperty("editor");
+});
+
+test("while nobody is connected nothing is read; who comes is told what is there then", () => {
+  const { store, here, read, context, move } = play();
+  here.there = false;
+  move(1);
+  vi.advanceTimersByTime(1_000);
+  context.now();
+  expect(read).not.toHaveBeenCalled();
+  here.there = true;
+  context.now();
+  expect(store.state.editor?.line).toBe(1);
+  move(2);
+  here.there = false;
+  vi.advanceTimersByTime(1_000);
+  expect(read).toHaveBeenCalledTimes(1);
+  context.close();
+  here.there = true;
+  context.now();
+  expect(read).toHaveBeenCalledTimes(1);
 });

@@ -2,7 +2,7 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { toEditor, toWindow } from "../src/core/places";
+import { toEditor, windowPaths } from "../src/core/places";
 import { temporaryFolder } from "./support/window";
 
 test("paths are told by their canonical name and taken by either", async () => {
@@ -10,8 +10,9 @@ test("paths are told by their canonical name and taken by either", async () => {
   const [real, link] = [join(root, "real"), join(root, "link")];
   await mkdir(real);
   await symlink(real, link);
-  expect(await toWindow(join(link, "a.ts"), [link])).toBe(join(real, "a.ts"));
-  expect(await toWindow(join(root, "b.ts"), [link])).toBeUndefined();
+  const toWindow = await windowPaths([link]);
+  expect(toWindow(join(link, "a.ts"))).toBe(join(real, "a.ts"));
+  expect(toWindow(join(root, "b.ts"))).toBeUndefined();
   expect(await toEditor(join(real, "a.ts"), [link])).toBe(join(link, "a.ts"));
   expect(await toEditor(join(link, "a.ts"), [link])).toBe(join(link, "a.ts"));
   expect(await toEditor("src/a.ts", [link])).toBe(join(link, "src", "a.ts"));

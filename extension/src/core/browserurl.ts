@@ -15,11 +15,20 @@ export interface Found {
 export async function ask(host: string, port: number): Promise<Found> {
   const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const body = await fetchText(host, port, authority);
-  const { webSocketDebuggerUrl, Browser } = JSON.parse(body) as Record<string, unknown>;
+  const { webSocketDebuggerUrl, Browser } = parsed(body);
   if (typeof webSocketDebuggerUrl !== "string") throw new Error(`no browser endpoint at ${authority}`);
   // The path is the browser's; the rest of that URL only echoes what was asked.
   const { pathname } = new URL(webSocketDebuggerUrl);
   return { url: `ws://${authority}${pathname}`, ...(typeof Browser === "string" && { product: Browser }) };
+}
+
+/** What is no JSON is no answer; the error of what reads it would quote a piece of it, which may be the endpoint. */
+function parsed(body: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(body) ?? {}) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
 }
 
 function fetchText(host: string, port: number, authority: string): Promise<string> {
@@ -27,7 +36,7 @@ function fetchText(host: string, port: number, authority: string): Promise<strin
     const options = { host, port, path: "/json/version", headers: { Host: authority }, agent: false };
     const request = get({ ...options, signal: AbortSignal.timeout(askLimit) }, (response) => {
       if (response.statusCode !== 200) {
-        reject(new Error(`http://${authority}/json/version answered ${response.statusCode}`));
+        reject(new Error(`no browser endpoint at ${authority}: it answers ${response.statusCode}`));
         request.destroy();
         return;
       }
@@ -35,7 +44,8 @@ function fetchText(host: string, port: number, authority: string): Promise<strin
       response.setEncoding("utf8");
       response.on("data", (piece: string) => {
         text += piece;
-        if (text.length > answerLimit) request.destroy(new Error(`http://${authority}/json/version is too long`));
+        if (text.length > answerLimit)
+          request.destroy(new Error(`no browser endpoint at ${authority}: its answer is too long`));
       });
       response.on("end", () => resolve(text));
       response.on("error", reject);

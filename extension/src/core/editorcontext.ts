@@ -7,31 +7,30 @@ const gatherFor = 100;
 
 export class EditorContext {
   #timer: NodeJS.Timeout | undefined;
-  #reading: Promise<void> = Promise.resolve();
   #closed = false;
 
-  /** `read` gives what there is to tell now, if anything. */
+  /** `read` gives what there is to tell now, if anything; nobody asks for it while nobody is `there` to hear it. */
   constructor(
     private readonly store: Store,
-    private readonly read: () => Promise<Editor | undefined>,
+    private readonly read: () => Editor | undefined,
+    private readonly there: () => boolean,
   ) {}
 
   /** Something may have changed: it is told with what else changes within a short while. */
   changed(): void {
-    if (this.#closed) return;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#reading = this.#reading.then(() => this.#tell());
-    }, gatherFor);
+    if (this.#closed || !this.there()) return;
+    this.#timer ??= setTimeout(() => this.now(), gatherFor);
+  }
+
+  /** Somebody may have come, who is told nothing old. */
+  now(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#closed && this.there()) this.store.set({ editor: this.read() });
   }
 
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-  }
-
-  async #tell(): Promise<void> {
-    const editor = await this.read().catch(() => undefined); // what cannot be read is not told
-    if (!this.#closed) this.store.set({ editor });
   }
 }

@@ -5,24 +5,35 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 
 /** The path as the editor has it. A relative one begins in the first folder. */
 export async function toEditor(path: string, folders: readonly string[]): Promise<string> {
-  const [first] = folders;
-  if (!isAbsolute(path) && first === undefined) throw new Error("no folder is open: give an absolute path");
-  const absolute = resolve(first ?? "", path);
-  if (folders.some((folder) => below(folder, absolute) !== undefined)) return absolute;
-  for (const folder of folders) {
-    const inside = below(await canonical(folder), absolute);
-    if (inside !== undefined) return join(folder, inside);
-  }
-  return absolute;
+  return (await editorPaths(folders))(path);
 }
 
-/** The canonical path of a file in one of the folders; undefined where it is in none of them. */
-export async function toWindow(path: string, folders: readonly string[]): Promise<string | undefined> {
-  for (const folder of folders) {
-    const inside = below(folder, path);
-    if (inside !== undefined) return join(await canonical(folder), inside);
-  }
-  return undefined;
+/** toEditor for many paths, as the folders are now. */
+export async function editorPaths(folders: readonly string[]): Promise<(path: string) => string> {
+  const [first] = folders;
+  const known = await withCanonical(folders);
+  return (path) => {
+    if (!isAbsolute(path) && first === undefined) throw new Error("no folder is open: give an absolute path");
+    const absolute = resolve(first ?? "", path);
+    if (folders.some((folder) => below(folder, absolute) !== undefined)) return absolute;
+    for (const { folder, real } of known) {
+      const inside = below(real, absolute);
+      if (inside !== undefined) return join(folder, inside);
+    }
+    return absolute;
+  };
+}
+
+/** Gives the canonical path of a file in one of the folders, as they are now; undefined where it is in none. */
+export async function windowPaths(folders: readonly string[]): Promise<(path: string) => string | undefined> {
+  const known = await withCanonical(folders);
+  return (path) => {
+    for (const { folder, real } of known) {
+      const inside = below(folder, path);
+      if (inside !== undefined) return join(real, inside);
+    }
+    return undefined;
+  };
 }
 
 /** The way from the folder down to the path; undefined where it does not lead down. */
@@ -31,6 +42,6 @@ export function below(folder: string, path: string): string | undefined {
   return !isAbsolute(way) && !/^\.\.([\\/]|$)/.test(way) ? way : undefined;
 }
 
-function canonical(folder: string): Promise<string> {
-  return realpath(folder).catch(() => folder);
+function withCanonical(folders: readonly string[]): Promise<{ folder: string; real: string }[]> {
+  return Promise.all(folders.map(async (folder) => ({ folder, real: await realpath(folder).catch(() => folder) })));
 }

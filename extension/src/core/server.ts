@@ -188,7 +188,12 @@ export class WindowServer implements Host {
     return listening.map((connection) => connection.client ?? { name: "a client without a name", version: "" });
   }
 
-  /** Calls listener when clients may have changed, until the returned function is called. */
+  /** How many are connected, also those that have said nothing yet. */
+  get connected(): number {
+    return this.#connections.size;
+  }
+
+  /** Calls listener when somebody has connected or left, or clients may have changed, until the returned function is called. */
   onClients(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -216,7 +221,11 @@ export class WindowServer implements Host {
 
   #accept(socket: Socket): void {
     const connection = new Connection(socket, this);
-    if (this.#connections.size < connectionLimit) this.#connections.add(connection);
-    else connection.bye("too_many_connections", `${connectionLimit} clients are connected already`);
+    if (this.#connections.size >= connectionLimit) {
+      connection.bye("too_many_connections", `${connectionLimit} clients are connected already`);
+      return;
+    }
+    this.#connections.add(connection);
+    this.changed(); // before it is told anything
   }
 }

@@ -1,39 +1,46 @@
-// The active editor, as the window tells it: only of files in its folders, and only while the human
-// shares it.
+// The active editor, as the window tells it: only of files in its folders, only while the human shares it,
+// and only while somebody is connected.
 import * as vscode from "vscode";
 import { EditorContext } from "../core/editorcontext";
-import { toWindow } from "../core/places";
+import { windowPaths } from "../core/places";
 import type { Editor } from "../core/protocol.generated";
 import type { Store } from "../core/store";
+import type { Window } from "./window";
 
 const setting = "browserCoordinator.shareEditor";
 
-export function shareEditor(store: Store): vscode.Disposable {
-  const context = new EditorContext(store, read);
+export function shareEditor(store: Store, window: Window): vscode.Disposable {
+  let toWindow: (path: string) => string | undefined = () => undefined;
+  const there = () => window.serving.kind === "open" && window.serving.server.connected > 0;
+  const context = new EditorContext(store, () => read(toWindow), there);
   const changed = () => context.changed();
+  const foldersChanged = async () => {
+    toWindow = await windowPaths((vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath));
+    changed();
+  };
   const ofActive = (document: vscode.TextDocument) => {
     if (document === vscode.window.activeTextEditor?.document) changed();
   };
-  changed();
+  void foldersChanged();
   return vscode.Disposable.from(
     { dispose: () => context.close() },
+    window.onDidChange(() => context.now()),
     vscode.window.onDidChangeActiveTextEditor(changed),
     vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => ofActive(textEditor.document)),
     vscode.workspace.onDidChangeTextDocument(({ document }) => ofActive(document)), // tells of dirty too
     vscode.workspace.onDidSaveTextDocument(ofActive),
-    vscode.workspace.onDidChangeWorkspaceFolders(changed),
+    vscode.workspace.onDidChangeWorkspaceFolders(foldersChanged),
     vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration(setting) && changed()),
   );
 }
 
-async function read(): Promise<Editor | undefined> {
+function read(toWindow: (path: string) => string | undefined): Editor | undefined {
   const editor = vscode.window.activeTextEditor;
   const shared = vscode.workspace.getConfiguration().get(setting, true);
   if (!editor || !shared || editor.document.uri.scheme !== "file") return undefined;
   const { document, selection } = editor;
   const { isDirty: dirty } = document;
-  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const path = await toWindow(document.uri.fsPath, folders);
+  const path = toWindow(document.uri.fsPath);
   if (path === undefined) return undefined;
   return {
     path,
