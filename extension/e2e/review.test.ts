@@ -1,12 +1,14 @@
 // An agent shows a review in a real VS Code, and the human reads it.
 // The tests tell one story, in their order.
-import { writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FrameLocator } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { untilPresent } from "./support/files";
 import { setScene } from "./support/scene";
-import { Listener } from "./support/socket";
-import type { Workbench } from "./support/workbench";
+import { openShop } from "./support/shop";
+import { addressOf, Listener } from "./support/socket";
+import { Workbench } from "./support/workbench";
 
 const scene = setScene("review", ({ folder }) => {
   const svg =
@@ -107,11 +109,13 @@ test("it survives a reload of the window, and can be added to after that", async
 
 test("behind another tab it survives a reload too, and goes on in one tab", async () => {
   await window.tab("Cart").click();
-  await window.openFile("app.js"); // in the panel's own group, above it
+  // In the panel's own group, above it; by the mouse, as the panel has the keyboard.
+  await window.page.locator(".explorer-folders-view .monaco-list-row", { hasText: "app.js" }).click();
   await window.page.locator("iframe.webview").waitFor({ state: "hidden" });
-  listener.close();
   await window.reload();
-  await window.tab("Cart").waitFor();
+  await listener.client.end(20_000); // the former extension host's socket goes first
+  listener.close();
+  await untilPresent(scene.address);
   await dial();
   const update = { client, title: "Cart", markdown: "Greener.", mode: "update-section", section: "Tests" };
   expect(await listener.call("review.present", update)).toEqual({ shown: true });
@@ -127,4 +131,30 @@ test("another client's review of the same title is another tab, which says whose
   await window.webview("Cart (Other agent 2)").getByText("Mine.").waitFor();
   await window.page.locator(".tab", { has: window.page.getByText("Cart", { exact: true }) }).click();
   await panel().getByText("Greener.").waitFor();
+});
+
+test("a picture of a folder that was opened by a link is shown by its canonical path too", async () => {
+  const run = inject("run");
+  const market = await openShop(run, "market");
+  const link = join(run.root, "market-link");
+  symlinkSync(market.folder, link);
+  writeFileSync(join(market.folder, "shot.svg"), readFileSync(join(scene.shop.folder, "shot.svg")));
+  const address = await addressOf(run, market.folder);
+  const second = await Workbench.open(run, scene.screen, `folder=${link}`);
+  await untilPresent(address);
+  const its = await Listener.dial(address);
+  try {
+    const markdown = `![by its name](shot.svg) ![by its path](${join(market.folder, "shot.svg")})`;
+    await its.call("review.present", { client, title: "Linked", markdown, mode: "replace" });
+    for (const name of ["by its name", "by its path"]) {
+      const picture = second.webview("Linked").getByRole("img", { name });
+      await expect
+        .poll(() => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+        .toBe(90);
+    }
+  } finally {
+    its.close();
+    await second.close();
+    await market.close();
+  }
 });

@@ -29,6 +29,7 @@ test("links lead to files at a line, to the web, to a heading, or nowhere", () =
   expect(target("cart.ts:12:3")).toEqual({ file: "cart.ts", line: 12, column: 3 });
   expect(target("/home/dev/my%20shop/a.ts:4")).toEqual({ file: "/home/dev/my shop/a.ts", line: 4 });
   expect(target("file:///home/dev/a.ts")).toEqual({ file: "/home/dev/a.ts" });
+  expect(target("file:///C:/shop/a.ts:4")).toEqual({ file: "C:/shop/a.ts", line: 4 });
   expect(target("C:\\shop\\a.ts:4")).toEqual({ file: "C:\\shop\\a.ts", line: 4 });
   expect(target("https://x.test/a:1")).toEqual({ url: "https://x.test/a:1" });
   expect(target("#tests")).toEqual({ anchor: "tests" });

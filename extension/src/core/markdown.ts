@@ -73,7 +73,7 @@ export type Target = { file: string; line?: number; column?: number } | { url: s
 export function target(href: string): Target | undefined {
   if (href.startsWith("#")) return { anchor: decoded(href.slice(1)) };
   if (/^(https?:\/\/|mailto:)/i.test(href)) return { url: href };
-  const path = decoded(href.replace(/^file:\/\//i, ""));
+  const path = decoded(href.replace(/^file:\/\/(\/(?=[a-z]:))?/i, "")); // file:///C:/… has a slash before the drive
   const found = /^(.*?)(?:#L(\d+)(?:C(\d+))?(?:-.*)?|:(\d+)(?::(\d+))?)?$/s.exec(path);
   const [, file = "", hashLine, hashColumn, line = hashLine, column = hashColumn] = found ?? [];
   if (file === "" || /^[a-z][a-z0-9+.-]+:/i.test(file)) return undefined; // another scheme, as command: or javascript:

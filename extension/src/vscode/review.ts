@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { isReview, KeptReviews } from "../core/keptreviews";
 import { type Log, reason } from "../core/log";
-import { below, toEditor } from "../core/places";
+import { below, editorPaths, toEditor } from "../core/places";
 import { Refusal } from "../core/request";
 import { type Review, type ReviewPanel, Reviews } from "../core/review";
 import { ownFiles, page } from "./webview";
@@ -110,18 +110,18 @@ class Panel implements ReviewPanel {
 
   async #post(): Promise<void> {
     const { toHtml } = await import("../core/markdown");
+    const toPath = await editorPaths(folders());
     const review = this.#review;
     if (!review || this.#closed) return;
-    const html = toHtml(review.markdown, (path) => this.#image(path));
+    const html = toHtml(review.markdown, (path) => this.#image(path, toPath));
     await this.panel.webview.postMessage({ revision: this.#revision, html, author: review.author, keep: review });
   }
 
   /** Only of the window's folders: nothing else can be loaded anyway. */
-  #image(path: string): string | undefined {
-    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-    const absolute =
-      folder && !/^([\\/]|[a-z]:)/i.test(path) ? vscode.Uri.joinPath(folder, path) : vscode.Uri.file(path);
-    return inFolders(absolute.fsPath) ? this.panel.webview.asWebviewUri(absolute).toString() : undefined;
+  #image(path: string, toPath: (path: string) => string): string | undefined {
+    if (folders().length === 0) return undefined;
+    const file = toPath(path);
+    return inFolders(file) ? this.panel.webview.asWebviewUri(vscode.Uri.file(file)).toString() : undefined;
   }
 
   #dispose(): void {
@@ -140,8 +140,7 @@ type Message =
 /** A link was clicked. The client chose where it leads, so it leads nowhere but into the folders. */
 async function openFile({ file, line, column }: { file: string; line: number; column: number }): Promise<void> {
   try {
-    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-    const path = await toEditor(file, folders);
+    const path = await toEditor(file, folders());
     if (!inFolders(path)) throw new Error("it is in no folder of this window");
     if (!(await stat(path)).isFile()) throw new Error("it is no file");
     const position = new vscode.Position(Math.max(line, 1) - 1, Math.max(column, 1) - 1);
@@ -154,5 +153,9 @@ async function openFile({ file, line, column }: { file: string; line: number; co
 }
 
 function inFolders(path: string): boolean {
-  return (vscode.workspace.workspaceFolders ?? []).some(({ uri }) => below(uri.fsPath, path) !== undefined);
+  return folders().some((folder) => below(folder, path) !== undefined);
+}
+
+function folders(): string[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
 }
