@@ -73,7 +73,7 @@ async function start(root: string, mark: string): Promise<Run> {
     return join(root, name);
   };
   const sockets = folder("data/browser-coordinator-mcp");
-  const artifacts = join(extension, "out", "e2e");
+  const artifacts = join(repository, "artifacts", "e2e");
   mkdirSync(artifacts, { recursive: true });
   const bin = folder("bin");
   // One that is built already, a release for instance, can be tested too.
