@@ -119,6 +119,22 @@ test("a launch of Edge has a port added, as one of Chrome has", async () => {
   await listener.until(quiet);
 });
 
+test("a session that is restarted keeps its page and an endpoint", async () => {
+  await window.debug("Shop");
+  const before = await listener.debugging((state) => state.browser !== null);
+  const page = (await joinBrowser(before.browser?.url)).contexts()[0]?.pages()[0];
+  await page?.evaluate("globalThis.stale = true");
+  const left = page?.waitForEvent("framenavigated").catch(() => {}); // or its browser ends
+  await window.press("Control+Shift+F5");
+  await left;
+  const { browser } = await listener.debugging((state) => state.browser !== null);
+  const [shown] = (await joinBrowser(browser?.url)).contexts()[0]?.pages() ?? [];
+  await shown?.getByRole("heading", { name: "Shop" }).waitFor();
+  expect(await shown?.evaluate("globalThis.stale")).toBeUndefined();
+  await window.stop();
+  await listener.until(quiet);
+});
+
 test("a navigation of the page and the end of its browser are told", async () => {
   await window.debug("Shop");
   const { browser, revision } = await listener.debugging((state) => state.browser !== null);

@@ -52,6 +52,7 @@ export class Window {
     return this.#step(async () => {
       const serving = this.#serving;
       this.#serving = { kind: "closed" };
+      this.#changed.dispose();
       if (serving.kind === "open") await serving.server.close();
     });
   }
