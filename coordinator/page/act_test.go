@@ -267,12 +267,13 @@ l.onscroll = rows; rows()</script>`)
 		t.Errorf("clicked %s", got)
 	}
 	// What never stays is no ref in the words of the error.
-	eval(t, p, "l.remove(), made = setInterval(() => { const b = document.createElement('button'); b.id = 'b'; document.querySelector('#b')?.remove(); document.body.append(b) }, 5), 1")
+	eval(t, p, `l.remove(); again = new MessageChannel(); again.port1.onmessage = () => {
+		const b = document.createElement('button'); b.id = 'b'; document.querySelector('#b')?.remove(); document.body.append(b); again.port2.postMessage(0) }; again.port2.postMessage(0)`)
 	_, err := p.Click(t.Context(), "#b", ClickOptions{Timeout: 300 * time.Millisecond})
 	if err == nil || strings.Contains(err.Error(), "ref") {
 		t.Errorf("a button that never stays: %v", err)
 	}
-	eval(t, p, "clearInterval(made), 1")
+	eval(t, p, "again.port1.close()")
 	if _, err := p.Type(t.Context(), "#i", "x", TypeOptions{}); err != nil {
 		t.Error(err)
 	}

@@ -225,3 +225,40 @@ func TestPicturesInTransformedFrames(t *testing.T) {
 		})
 	}
 }
+
+// What can be acted on has a ref, also where it is part of a drawing, an image or
+// an editor, and is acted on where it is.
+func TestRefsOfParts(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0}</style>
+<svg width=300 height=60><g role=button tabindex=0 aria-label="Zoom in" onclick="did('zoom')"><rect width=50 height=50 /></g>
+<a href="#chart"><rect x=60 width=50 height=50 /><text x=60 y=20>Chart</text></a>
+<g><path role=img aria-label="a bar of the chart" d="M0 0h3v3z"/><rect x=120 width=50 height=50 onclick="did('bar')"><title>June</title></rect></g>
+<circle cx=200 cy=25 r=20 onclick="did('circle')"/><g aria-hidden=true><a href="#hidden">hidden</a></g></svg>
+<svg width=20 height=20><title>Just a picture</title><path d="M0 0h9v9z"/></svg>
+<button onclick="did('save')"><svg width=20 height=20><path d="M0 0h9v9z"/></svg> Save</button><br>
+<img usemap="#map" width=200 height=100 src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='200' height='100'/>"><map name=map>
+<area shape=rect coords="0,0,50,50" href="#area" alt="Kitchen"><area shape=circle coords="150,50,30" onclick="did('hall')" href="#h" alt="Hall"></map>
+<canvas id=c width=100 height=50 onclick="did('canvas')"></canvas><div draggable=true style="width:50px;height:20px"></div>
+<div contenteditable>Some <b>bold</b> text <a href="#in">a link</a> and <button contenteditable=false onclick="did('in')">Press</button></div>
+<details><summary>More</summary>hidden</details><script>done=[]; did = (s) => done.push(s)</script>`)
+	text := snapshot(t, p)
+	contains(t, text, `button "Zoom in" [ref=`, `link "Chart" [ref=`, `generic "June" [ref=`, `img "Just a picture"`, `link "Kitchen" [ref=`, `link "Hall" [ref=`,
+		"canvas [ref=", "generic [ref=", `link "a link" [ref=`, `button "Press" [ref=`, `summary "More" [collapsed] [ref=`)
+	for _, absent := range []string{"a bar of", "hidden"} {
+		if strings.Contains(text, absent) {
+			t.Errorf("%q is in:\n%s", absent, text)
+		}
+	}
+	for _, name := range []string{`"Zoom in"`, `"June"`, `"Hall"`, "canvas", `"Press"`, `"Save"`, `"Chart"`, `"Kitchen"`} {
+		if _, err := p.Click(t.Context(), ref(t, text, name), ClickOptions{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := eval(t, p, "done.join()"); got != `"zoom,bar,hall,canvas,in,save"` {
+		t.Errorf("done: %s\n%s", got, text)
+	}
+	if got := eval(t, p, "location.hash"); got != `"#area"` {
+		t.Errorf("at %s", got)
+	}
+	t.Log(text)
+}

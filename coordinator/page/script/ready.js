@@ -46,7 +46,20 @@ async function ({ kind, budget, quick }) {
     if (element.isContentEditable) return true;
     return ["INPUT", "TEXTAREA", "SELECT"].includes(element.nodeName) && !element.readOnly;
   };
+  // An area is displayed nowhere itself: its image is, in whose pixels it is given.
+  const image = element.nodeName === "AREA" ? document.querySelector(`img[usemap="#${CSS.escape(element.closest("map")?.name ?? "")}"]`) : null;
+  const scroller = image ?? element;
+  const part = () => {
+    const whole = image.getBoundingClientRect();
+    const c = element.coords.split(",").map(Number);
+    if (element.shape === "default" || c.length < 3 || c.some(isNaN)) return whole;
+    const round = element.shape === "circle" ? c[2] : 0, end = round ? 2 : c.length;
+    const xs = c.slice(0, end).filter((_, i) => i % 2 === 0), ys = c.slice(0, end).filter((_, i) => i % 2);
+    const left = Math.min(...xs) - round, top = Math.min(...ys) - round;
+    return new DOMRect(whole.left + left, whole.top + top, Math.max(...xs) + round - left, Math.max(...ys) + round - top);
+  };
   const box = () => {
+    if (image) return part();
     for (const r of element.getClientRects()) if (r.width > 0 && r.height > 0) return r;
     // display: contents and the like: what the children show.
     const range = document.createRange();
@@ -95,13 +108,13 @@ async function ({ kind, budget, quick }) {
     else if (kind === "type" && !editable()) why = "it is not editable";
     else if (kind !== "click" && kind !== "hover") {
       // What is not done with the pointer needs no point.
-      element.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
+      scroller.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
       return { ok: true, top: true, label: describe(element) };
     } else {
       let p = point(before), obstacle = p && hit(p), scrolled = false;
       if (!p || obstacle) {
         scrolled = true;
-        element.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
+        scroller.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
         const r = box();
         p = r && point(r);
         obstacle = p && hit(p);
@@ -130,7 +143,7 @@ async function ({ kind, budget, quick }) {
             return result;
           }
           why = cover;
-          element.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
+          scroller.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
         }
       }
       if (performance.now() > end) return { why, label: describe(element) };

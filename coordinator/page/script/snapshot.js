@@ -27,7 +27,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
   const set = (s) => new Set(s.split(" "));
   const skipped = set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP");
-  const actionable = set("button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab menuitem menuitemcheckbox menuitemradio treeitem option summary video audio color date");
+  const actionable = set("button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab menuitem menuitemcheckbox menuitemradio treeitem option summary video audio canvas color date");
   const namedByContent = set("button link heading checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary tooltip");
   const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript time figure blockquote term definition mark caption");
   const tags = {
@@ -56,6 +56,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     }
     switch (e.nodeName) {
       case "A": case "AREA": return e.hasAttribute("href") ? "link" : "generic";
+      case "a": return e.href.baseVal ? "link" : "generic"; // in a drawing
       case "IMG": return e.getAttribute("alt") === "" ? "none" : "img";
       case "INPUT": return e.type === "hidden" ? "none" : inputs[e.type] ?? (e.list ? "combobox" : "textbox");
       case "SELECT": return e.multiple || e.size > 1 ? "listbox" : "combobox";
@@ -116,6 +117,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       case "FIELDSET": s = legend(e, "legend"); break;
       case "TABLE": s = legend(e, "caption"); break;
       case "FIGURE": s = legend(e, "figcaption"); break;
+      default: if (e.ownerSVGElement) s = svgTitle(e);
     }
     if (!s) s = labelsOf(e).map((l) => textOf(l, e)).join(" ");
     if (!s && namedByContent.has(role)) s = textOf(e);
@@ -172,7 +174,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
     if (role === "dialog" && (aria(e, "modal") === "true" || e.matches(":modal"))) a.push("modal");
     if (e !== document.body && e.getRootNode().activeElement === e && !e.shadowRoot) a.push("active");
-    if (urls && role === "link" && e.href) a.push("url=" + limit(String(e.href), MAX_NAME));
+    if (urls && role === "link" && e.href) a.push("url=" + limit(String(e.href.baseVal ?? e.href), MAX_NAME));
     return a;
   }
 
@@ -216,7 +218,9 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
 
   function childrenOf(e, cursor) {
     const items = [];
+    const closed = e.nodeName === "DETAILS" && !e.open;
     for (const c of flat(e)) {
+      if (closed && c.nodeName !== "SUMMARY") continue;
       if (c.nodeType === 3) {
         if (c.nodeValue) add(items, [text(c.nodeValue)], false);
       } else if (c.nodeType === 1) {
@@ -248,7 +252,33 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     return hosts.has(e.nodeName) && !e.firstChild && e.offsetHeight > 0;
   }
 
+  // acting finds what can be acted on in what is one thing otherwise: a drawing, an
+  // editor.
+  const actors = "a, button, input, select, textarea, summary, [role], [tabindex], [onclick], [draggable=true]";
+  const numbered = (it) => it.ref || it.kids.some(numbered);
+  function acting(e, cursor) {
+    const items = [];
+    let last;
+    for (const c of e.querySelectorAll(actors)) {
+      if (last?.contains(c) || c.closest("[aria-hidden=true]")) continue;
+      last = c;
+      items.push(...visit(c, getComputedStyle(c), cursor).filter(numbered));
+    }
+    return items;
+  }
+
+  // area is a part of an image, itself displayed nowhere.
+  function area(e) {
+    const image = e.hasAttribute("href") && document.querySelector(`img[usemap="#${CSS.escape(e.closest("map")?.name ?? "")}"]`);
+    if (!image?.checkVisibility({ visibilityProperty: true })) return [];
+    const item = { role: "link", name: limit(nameOf(e, "link"), MAX_NAME), attributes: attributesOf(e, "link"), kids: [] };
+    item.ref = number(e, item);
+    if (look) sight(e, "link", e);
+    return [item];
+  }
+
   function visit(e, style, cursor) {
+    if (e.nodeName === "AREA") return area(e);
     if (style.display === "none" || aria(e, "hidden") === "true") return [];
     if (style.display !== "contents" && !e.checkVisibility()) return [];
     if (suspect(e)) suspects.push(e);
@@ -259,7 +289,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     const role = roleOf(e);
     if (look) sight(e, role, e);
     const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
-    const acts = actionable.has(role) || focusable || e.hasAttribute("onclick") || (pointer && e.nodeName !== "LABEL");
+    const acts = actionable.has(role) || focusable || e.hasAttribute("onclick") || e.getAttribute("draggable") === "true" || (pointer && e.nodeName !== "LABEL");
     if (silent.has(role) && !acts) {
       const name = role === "group" || role === "region" || role === "form" ? nameOf(e, role) : "";
       if (!name) return childrenOf(e, style.cursor);
@@ -292,6 +322,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     }
     if (valued.has(role)) {
       item.text = limit(squash(valueOf(e, role)), MAX_TEXT);
+      if (e.isContentEditable) item.kids = acting(e, "pointer");
       return [item];
     }
     if (e.nodeName === "SELECT") {
@@ -301,7 +332,8 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       return [item];
     }
     if (e.nodeName === "svg" || role === "img" || role === "video" || role === "audio") {
-      return item.name || item.ref ? [item] : [];
+      if (e.nodeName === "svg") item.kids = acting(e, style.cursor);
+      return item.name || item.ref ? [item] : item.kids;
     }
     let kids = tidy(childrenOf(e, item.ref ? "pointer" : style.cursor));
     if (role === "row") return row(item, kids);
@@ -319,7 +351,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
         return [item];
       }
     }
-    if (item.ref && role === "generic" && !item.name && kids.length === 0) return [];
+    if (item.ref && role === "generic" && !item.name && kids.length === 0 && !e.ownerSVGElement && !e.draggable) return [];
     begin(item, kids);
     return [item];
   }
