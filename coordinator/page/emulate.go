@@ -70,6 +70,9 @@ func (p *Page) Emulate(ctx context.Context, e Emulation) (Change, error) {
 		return Change{}, errors.New("nothing to emulate was given")
 	}
 	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+		if err := p.knowsTimezone(ctx, e.Timezone); err != nil {
+			return err
+		}
 		// Without it a page in the background hears of a place or size only later.
 		if err := p.emulateFocus(ctx); err != nil {
 			return err
@@ -94,6 +97,20 @@ func (p *Page) Emulate(ctx context.Context, e Emulation) (Change, error) {
 		}
 		return nil
 	})
+}
+
+// knowsTimezone is an error where the browser does not know a time zone; empty is
+// none. Its own command refuses only the first one.
+func (p *Page) knowsTimezone(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	known := false
+	err := p.callExtra(ctx, p.mainID(), "timezone", name, &known)
+	if err == nil && !known {
+		err = fmt.Errorf("there is no time zone %q: want for example Europe/Berlin", name)
+	}
+	return err
 }
 
 // Resize makes the viewport that many CSS pixels large, for as long as this

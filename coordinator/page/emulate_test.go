@@ -65,6 +65,12 @@ func TestEmulate(t *testing.T) {
 	if got := eval(t, p, "navigator.userAgent + navigator.language"); got != `"Agent/1fr-FR"` {
 		t.Errorf("after another locale: %s", got)
 	}
+	if _, err := p.Emulate(ctx, Emulation{Timezone: "Mars/Olympus", Locale: "it-IT"}); err == nil || !strings.Contains(err.Error(), "Mars/Olympus") {
+		t.Errorf("a time zone that is none, after one: %v", err)
+	}
+	if got := eval(t, p, "new Intl.DateTimeFormat().resolvedOptions().timeZone + navigator.language"); got != `"Europe/Berlinfr-FR"` {
+		t.Errorf("after a time zone that is none: %s", got)
+	}
 	if _, err := p.Emulate(ctx, Emulation{Network: "offline"}); err != nil {
 		t.Fatal(err)
 	}
