@@ -121,6 +121,19 @@ func TestAnAddedServer(t *testing.T) {
 	}
 }
 
+// An added server that cannot be started is named by the error of its tools: the
+// agent sees no standard error.
+func TestAddedServerIsMissing(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	session := host(t, dir, shop, "--", filepath.Join(dir, "no-such-server"))
+	toolNames(t, session)
+	_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "page_title"})
+	if err == nil || !strings.Contains(err.Error(), "no-such-server") || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a tool of it: %v", err)
+	}
+}
+
 // helperMain is a program that an added server starts and does not end: it lives
 // until the test ends its connection.
 func helperMain() {

@@ -201,3 +201,37 @@ func TestKilledCoordinatorLeavesNothing(t *testing.T) {
 		t.Errorf("the browser %s runs on: %s", pid, out)
 	}
 }
+
+// A profile can be used again as soon as the coordinator was killed: its browser
+// ends a moment later.
+func TestProfileOfKilled(t *testing.T) {
+	dir, shop, profile := t.TempDir(), folder(t, "shop"), filepath.Join(t.TempDir(), "profile")
+	cmd := command(t.Context(), t, dir, "mcp", "--profile", profile)
+	cmd.Dir = shop
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test-host", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	mustTool(t, session, "browser_snapshot", nil)
+	again := host(t, dir, shop, "--profile", profile)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.Process.Wait(); err != nil {
+		t.Log(err) // the session waits for it too
+	}
+	mustTool(t, again, "browser_snapshot", nil)
+}
+
+// The first answer says that the browser is one of its own, also where it is an
+// error.
+func TestOwnBrowserToldWithError(t *testing.T) {
+	agent := host(t, t.TempDir(), folder(t, "shop"))
+	if _, err := tool(t, agent, "browser_click", map[string]any{"target": "e99"}); err == nil || !strings.Contains(err.Error(), "e99") || !strings.Contains(err.Error(), "a browser of its own") {
+		t.Errorf("the first answer: %v", err)
+	}
+	if text := mustTool(t, agent, "browser_snapshot", nil); strings.Contains(text, "a browser of its own") {
+		t.Errorf("told twice: %s", text)
+	}
+}

@@ -70,7 +70,7 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 
-	profile, err := openProfile(opts.UserDataDir, opts.Isolated)
+	profile, err := openProfile(ctx, opts.UserDataDir, opts.Isolated)
 	if err != nil {
 		return nil, fmt.Errorf("launch %s: %w", opts.Executable, err)
 	}

@@ -1,12 +1,14 @@
 package chrome
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -35,7 +37,7 @@ type profile struct {
 
 // openProfile makes a private profile, or takes the given one, or works in a
 // private copy of it.
-func openProfile(given string, isolated bool) (*profile, error) {
+func openProfile(ctx context.Context, given string, isolated bool) (*profile, error) {
 	if given == "" {
 		dir, err := os.MkdirTemp("", profilePrefix)
 		if err != nil {
@@ -62,12 +64,35 @@ func openProfile(given string, isolated bool) (*profile, error) {
 		return nil, &ProfileInUseError{dir, "another coordinator"}
 	}
 	// With the lock held, what is left is another program's browser, or what one
-	// that was killed has left.
-	if by := browserOn(dir); by != "" {
+	// that was killed has left: one whose coordinator was killed is ended by its
+	// watchdog, which takes a moment.
+	if by := browserLeaves(ctx, dir); by != "" {
 		p.release()
 		return nil, &ProfileInUseError{dir, by}
 	}
 	return p, nil
+}
+
+// leavePatience bounds the wait for the end of a browser on a profile.
+const leavePatience = 2 * time.Second
+
+// browserLeaves waits until no browser runs on the profile; else it names it. There
+// is no event for the end of a process that is not ours.
+func browserLeaves(ctx context.Context, dir string) (by string) {
+	ctx, cancel := context.WithTimeout(ctx, leavePatience)
+	defer cancel()
+	look := time.NewTicker(leavePatience / 40)
+	defer look.Stop()
+	for {
+		if by = browserOn(dir); by == "" {
+			return ""
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return by
+		}
+	}
 }
 
 // removable is the profile to remove at the end; empty when it is the caller's.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/group"
@@ -55,6 +56,7 @@ type addedServer struct {
 	starting *addedStarting // nil: it is not being started
 	session  *mcp.ClientSession
 	listed   bool
+	failed   error // why the last start did; nil: it did not
 	offered  []*mcp.Tool
 	closed   bool
 }
@@ -88,8 +90,24 @@ func (a *addedServer) list(next mcp.MethodHandler) mcp.MethodHandler {
 				a.log.Error("the added server's tools are missing", "error", err)
 			}
 		}
-		return next(ctx, method, req)
+		result, err := next(ctx, method, req)
+		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && err != nil && !slices.Contains(a.server.names, call.Name) {
+			err = a.missing(err)
+		}
+		return result, err
 	}
+}
+
+// missing adds to the error for a tool that is not known why the added server's
+// tools are not.
+func (a *addedServer) missing(err error) error {
+	a.mu.Lock()
+	failed := a.failed
+	a.mu.Unlock()
+	if failed == nil {
+		return err
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%v: the added server's tools are missing: %v", err, failed)}
 }
 
 func (a *addedServer) isListed() bool {
@@ -136,7 +154,7 @@ func (a *addedServer) run(starting *addedStarting) {
 	}
 	starting.session, starting.err = session, err
 	a.mu.Lock()
-	a.starting, a.session = nil, session
+	a.starting, a.session, a.failed = nil, session, err
 	closed := a.closed
 	a.mu.Unlock()
 	if closed && session != nil {

@@ -75,6 +75,14 @@ func (a *agent) begin() *answer {
 	return out
 }
 
+// withWord adds to an error what an answer would begin with.
+func (a *agent) withWord(err error) error {
+	if word := a.firstWord(); word != "" {
+		return fmt.Errorf("%w\n\n%s", err, word)
+	}
+	return err
+}
+
 // did shapes the answer of an act: the sentence, and what the act changed.
 func (a *agent) did(sentence string) func(page.Change, error) (*answer, error) {
 	return func(c page.Change, err error) (*answer, error) {

@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -37,8 +39,17 @@ func LoadSecrets(file string) (*Secrets, error) {
 	if err != nil {
 		return nil, fmt.Errorf("secrets %s: %w", file, err)
 	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if n := utf8.RuneCountInString(values[name]); n > 0 && n < shortestSecret {
+			return nil, fmt.Errorf("secrets %s: the value of %s has fewer than %d characters: every word that holds them would be hidden. Leave it out", file, name, shortestSecret)
+		}
+	}
 	return NewSecrets(values), nil
 }
+
+// shortestSecret is how many characters a value has at least: a shorter one is part
+// of any text.
+const shortestSecret = 3
 
 // NewSecrets makes secrets of values by name. Empty values are none.
 func NewSecrets(values map[string]string) *Secrets {

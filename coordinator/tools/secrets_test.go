@@ -21,11 +21,17 @@ func TestDotenv(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "s.env")
-	if err := os.WriteFile(file, []byte("P=x\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("P=xyz\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := LoadSecrets(file); err != nil || s.value("P") != "x" || s.value("Q") != "Q" {
+	if s, err := LoadSecrets(file); err != nil || s.value("P") != "xyz" || s.value("Q") != "Q" {
 		t.Errorf("%+v %v", s, err)
+	}
+	if err := os.WriteFile(file, []byte("NONE=\nLONG=abc\nSHORT=äb\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadSecrets(file); err == nil || !strings.Contains(err.Error(), "SHORT") || strings.Contains(err.Error(), "äb") {
+		t.Errorf("a value of two letters: %v", err)
 	}
 	if _, err := LoadSecrets(file + "x"); err == nil {
 		t.Error("a file that is not there is no error")

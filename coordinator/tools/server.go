@@ -190,7 +190,7 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In)
 		defer a.keepInformed(ctx, req)()
 		out, err := a.pass(ctx, call{tool: tool, in: in, window: windowOf(in)}, func(ctx context.Context) (*answer, error) { return do(ctx, a, in) })
 		if err != nil {
-			return nil, nil, s.boundError(err)
+			return nil, nil, a.withWord(s.boundError(err))
 		}
 		s.bound(out)
 		return out.result(), nil, nil
