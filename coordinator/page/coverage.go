@@ -9,7 +9,6 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/css"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/profiler"
 
 	"browser-coordinator/coordinator/cdp"
@@ -135,11 +134,11 @@ func (p *Page) coveredScripts(ctx context.Context, c *coverage) ([]Covered, erro
 // sourceOf is the text of a script that is a file of its own, where the page
 // still has it: of one within a document only the whole is known.
 func (p *Page) sourceOf(ctx context.Context, url string, total int) string {
-	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: url})
-	if err != nil || len(utf16.Encode([]rune(string(r.Content)))) != total {
+	content, err := p.resourceContent(ctx, url)
+	if err != nil || len(utf16.Encode([]rune(string(content)))) != total {
 		return ""
 	}
-	return string(r.Content)
+	return string(content)
 }
 
 func (p *Page) coveredSheets(ctx context.Context, c *coverage) ([]Covered, error) {

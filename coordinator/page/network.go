@@ -248,8 +248,10 @@ func (p *Page) responseReceived(s *cdp.Session, e *network.EventResponseReceived
 	}
 	key := keyOf(s, e.RequestID)
 	r, known := p.requests.open[key]
-	if !known {
+	if !known && !p.rereads(s, e.Response) {
 		r = p.requests.answeredLate(s, e.RequestID, e.Response, e.Type, e.Timestamp)
+	}
+	if !known {
 		p.requests.open[key] = r
 	}
 	if r == nil {

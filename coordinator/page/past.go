@@ -11,7 +11,6 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
-	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
 )
@@ -32,6 +31,7 @@ type earlier struct {
 	// scripts are the requests that made workers.
 	scripts     map[*cdp.Session]requestKey
 	remembering bool // remember is about to ask
+	reread      int  // 1 + Page.commits of the document whose content was asked for; 0: none
 }
 
 func newEarlier() earlier {
@@ -351,6 +351,14 @@ func (l *requestLog) answeredLate(s *cdp.Session, id network.RequestID, r *netwo
 	return e
 }
 
+// rereads tells an answer that nobody but the browser has asked for, on our behalf:
+// of what was there already. mu is held.
+func (p *Page) rereads(s *cdp.Session, r *network.Response) bool {
+	return s == p.session && p.requests.reread == p.commits+1 && slices.ContainsFunc(p.requests.entries, func(e *entry) bool {
+		return e.URL == r.URL && e.Done
+	})
+}
+
 // learnKind asks for the kind of a request that was only answered before our eyes:
 // the browser does not tell what script has asked for. mu is held.
 func (p *Page) learnKind(r *entry) {
@@ -391,13 +399,13 @@ func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, 
 // pastBody reads the body of a request that began before the page was attached to,
 // if the document still has it.
 func (p *Page) pastBody(ctx context.Context, d RequestDetails) (RequestDetails, error) {
-	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: d.URL})
+	content, err := p.resourceContent(ctx, d.URL)
 	switch {
 	case refused(err):
 		d.BodyError = "the request was made before this session looked at the page: its body was not kept"
 	case err != nil:
 		return d, p.explain(err, "reading a request")
 	}
-	d.ResponseBody = r.Content
+	d.ResponseBody = content
 	return d, nil
 }

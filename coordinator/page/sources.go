@@ -227,16 +227,27 @@ func (p *Page) scriptText(ctx context.Context, address string) (text, reference 
 			return "", "", err
 		}
 	}
-	bounded, cancel := context.WithTimeout(ctx, contentPatience)
-	defer cancel()
-	r, err := protocol.Call(bounded, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: address})
-	if err == nil {
-		return string(r.Content), reference, nil
+	// The page does not have that of a worker, whose request was seen or which is a
+	// blob, and does not give any while it is paused for the first time.
+	if (copied.id == "" || copied.Past) && !strings.HasPrefix(address, "blob:") {
+		bounded, cancel := context.WithTimeout(ctx, contentPatience)
+		defer cancel()
+		if content, err := p.resourceContent(bounded, address); err == nil {
+			return string(content), reference, nil
+		}
 	}
-	// The page does not have that of a worker, and does not give any while it is
-	// paused for the first time.
 	data, err := p.browser.sources.fetch(ctx, address, address)
 	return string(data), reference, err
+}
+
+// resourceContent reads what the page has of a resource. To know all that it has,
+// the browser reads the document and its style sheets once more, see rereads.
+func (p *Page) resourceContent(ctx context.Context, address string) ([]byte, error) {
+	p.mu.Lock()
+	p.requests.reread = p.commits + 1
+	p.mu.Unlock()
+	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: address})
+	return r.Content, err
 }
 
 var errElsewhere = errors.New("it is neither in the page, nor in the workspace, nor at the script's own loopback server")

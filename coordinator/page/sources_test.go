@@ -198,3 +198,62 @@ func TestPlaceOfAPause(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Looking for the places of messages leaves no trace among the page's requests,
+// neither for workers nor for scripts that were there before.
+func TestSourcesLeaveNoTrace(t *testing.T) {
+	sheets := make(chan struct{}, 100)
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<title>x</title><link rel=stylesheet href=/s.css><p>p</p><script src=/own.js></script><script>new Worker('/w.js')
+new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</script>`)
+		case "/s.css":
+			sheets <- struct{}{}
+			w.Header().Set("Content-Type", "text/css")
+		default:
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprintf(w, "console.error('from %s')", r.URL.Path)
+		}
+	}))
+	late, err := Connect(t.Context(), shared.URL(), &Options{Folders: []string{t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { late.Close() })
+	p.browser.sources.folders = []string{t.TempDir()}
+	// first: with the requests seen; then by one who comes later
+	for _, asks := range []func() *Page{
+		func() *Page { return p },
+		func() *Page {
+			q, err := late.Page(t.Context(), p.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return q
+		},
+	} {
+		q := asks()
+		if err := q.await(t.Context(), func() bool { return len(q.console.messages) >= 3 }); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.WaitFor(t.Context(), WaitOptions{Idle: true}); err != nil {
+			t.Fatal(err)
+		}
+		before := len(q.Network(t.Context()))
+		asked := len(sheets)
+		q.Locate(t.Context(), q.Console("warning"))
+		eval(t, q, "fetch('/now').then(() => 1)") // by now the browser has read again
+		var urls []string
+		for _, r := range q.Network(t.Context()) {
+			urls = append(urls, r.URL)
+		}
+		if len(urls) != before+1 {
+			t.Errorf("%d requests before, then %q", before, urls)
+		}
+		if q == p && len(sheets) != asked {
+			t.Errorf("%s was asked for its style sheet again", url)
+		}
+	}
+}
