@@ -3,6 +3,8 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 
+const patience = 20_000;
+
 export class Relay {
   readonly #sockets = new Set<Socket>();
   readonly #changed = new Set<() => void>();
@@ -46,14 +48,19 @@ export class Relay {
     return this.#sockets.size;
   }
 
-  /** Settles when so many are connected. */
+  /** Settles when so many are connected; fails where that does not come about. */
   until(count: number): Promise<void> {
-    return new Promise((resolve) => {
-      const look = () => {
-        if (this.connections !== count) return;
+    return new Promise((resolve, reject) => {
+      const done = (settle: () => void) => {
+        clearTimeout(timer);
         this.#changed.delete(look);
-        resolve();
+        settle();
       };
+      const look = () => this.connections === count && done(resolve);
+      const timer = setTimeout(
+        () => done(() => reject(new Error(`${this.connections} are connected, not ${count}`))),
+        patience,
+      );
       this.#changed.add(look);
       look();
     });
