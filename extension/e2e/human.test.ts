@@ -80,7 +80,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   await coordinator.report(playwright, "Page.navigate", { outcome: "refused: view", ok: false });
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked", url: shop.url });
   await window.status.getByText("Claude Code").waitFor();
-  await bar.row("Activity", /browser_click button "Buy"\s*[0-9:]+.* · clicked · Claude Code/).waitFor();
+  await bar.row("Activity", /[0-9:]+ browser_click button "Buy"\s*clicked · Claude Code/).waitFor();
   await window.screenshot("view-at-work");
   await window.status.getByText("Browser", { exact: true }).waitFor();
   expect(await window.status.getAttribute("aria-label")).toMatch(

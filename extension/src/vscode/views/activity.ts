@@ -24,7 +24,7 @@ export function openActivityView(clients: Clients): vscode.Disposable {
 function actRow(act: Act): Row {
   const id = `act ${act.number}`;
   const { url = "" } = act;
-  const time = new Date(act.time).toLocaleTimeString();
+  const time = new Date(act.time).toLocaleTimeString(undefined, { hourCycle: "h23" }); // the shorter one
   const details = [
     detail(id, "Client", act.name),
     detail(id, "Act", act.act),
@@ -37,11 +37,11 @@ function actRow(act: Act): Row {
     id,
     icon: act.ok ? "pass" : "error",
     color: act.ok ? "testing.iconPassed" : "testing.iconFailed",
-    description: [time, plain(act.outcome, 80), nameOf(act.name, 40)].filter((part) => part !== "").join(" · "),
+    description: [plain(act.outcome, 80), nameOf(act.name, 40)].filter((part) => part !== "").join(" · "),
     tooltip: details.map(({ item }) => `${item.label}: ${item.description}`).join("\n"),
     context: "activity",
   };
-  return row(plain(`${act.act} ${act.target}`, 120), look, details);
+  return row(`${time} ${plain(`${act.act} ${act.target}`, 120)}`, look, details);
 }
 
 function detail(act: string, label: string, value: string, context = "activity.detail"): DetailRow {
