@@ -68,9 +68,11 @@ export async function forget(userDataDir: string): Promise<void> {
 }
 
 async function fromFile(userDataDir: string, signal: AbortSignal): Promise<Found> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(fileLimit)]);
+  // AbortSignal.any would not keep a signal of AbortSignal.timeout, and one that is collected ends nothing.
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), fileLimit);
   // Watch, then look: a file that is written in between is not missed.
-  const changes = changesOf(userDataDir, limit);
+  const changes = changesOf(userDataDir, AbortSignal.any([signal, limit.signal]));
   try {
     for (;;) {
       const found = await fromFileNow(userDataDir).catch((error: unknown) => {
@@ -81,6 +83,7 @@ async function fromFile(userDataDir: string, signal: AbortSignal): Promise<Found
       if (!(await changes.next())) throw new Error(`no browser has named its port in ${join(userDataDir, portFile)}`);
     }
   } finally {
+    clearTimeout(timer);
     changes.close();
   }
 }
