@@ -147,7 +147,7 @@ func TestTypeAndKeys(t *testing.T) {
 		{"date", func() error { _, err := p.Type(ctx, "#d", "2026-11-21", TypeOptions{}); return err }, "d.value", `"2026-11-21"`},
 		{"select", func() error { _, err := p.SelectOption(ctx, "#s", "1", "Two"); return err }, "[...s.selectedOptions].map(o=>o.value).join()", `"1,2"`},
 		{"form", func() error {
-			_, err := p.FillForm(ctx, []Field{{"#k", "checkbox", "true"}, {"#r", "slider", "7"}, {"#pw", "textbox", "geheim"}, {"#n", "textbox", "12"}})
+			_, err := p.FillForm(ctx, []Field{{Target: "#k", Type: "checkbox", Value: "true"}, {Target: "#r", Type: "slider", Value: "7"}, {Target: "#pw", Type: "textbox", Value: "geheim"}, {Target: "#n", Type: "textbox", Value: "12"}})
 			return err
 		}, "[k.checked, r.value, pw.value, n.value].join()", `"true,7,geheim,12"`},
 	} {
@@ -168,7 +168,10 @@ func TestTypeAndKeys(t *testing.T) {
 		func() error { _, err := p.SelectOption(ctx, "#s", "Four"); return err },
 		func() error { _, err := p.SelectOption(ctx, "#s", "3"); return err },
 		func() error { _, err := p.PressKey(ctx, "Hyper+X"); return err },
-		func() error { _, err := p.FillForm(ctx, []Field{{"#k", "checkbox", "maybe"}}); return err },
+		func() error {
+			_, err := p.FillForm(ctx, []Field{{Target: "#k", Type: "checkbox", Value: "maybe"}})
+			return err
+		},
 	} {
 		if err := bad(); err == nil {
 			t.Error("bad input is no error")

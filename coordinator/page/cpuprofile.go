@@ -34,6 +34,12 @@ const (
 // StartProfile samples what the page's scripts do, until Browser.StopProfile or
 // the end of the connection.
 func (p *Page) StartProfile(ctx context.Context) error {
+	p.browser.mu.Lock()
+	other := p.browser.profile
+	p.browser.mu.Unlock()
+	if other != nil && !other.closed() {
+		return ErrRecording
+	}
 	return p.during(ctx, "starting a CPU profile", p.browser.opts.CallTimeout, func(ctx context.Context) error {
 		for _, c := range []command{
 			{profiler.CommandEnable, nil},

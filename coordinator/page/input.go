@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/input"
 
@@ -272,8 +273,12 @@ func mouseButton(name string) (input.MouseButton, int64, error) {
 // Type fills a target with text: what is there is replaced. Slowly types it key
 // by key behind what is there.
 func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) (Change, error) {
-	return p.actOn(ctx, "typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot) error {
+	var held []Held
+	change, err := p.actOn(ctx, "typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot) error {
 		err := p.fill(ctx, s, text, opts.Slowly)
+		if err == nil {
+			held = p.held(ctx, s, text, opts.Slowly, opts.Secret)
+		}
 		if !opts.Submit {
 			return err
 		}
@@ -282,6 +287,21 @@ func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) 
 		}
 		return p.press(ctx, "Enter")
 	})
+	change.Held = held
+	return change, err
+}
+
+// held is what a field holds where that is not what was typed; nil also where the
+// typing has led to where it cannot be asked.
+func (p *Page) held(ctx context.Context, s *spot, text string, slowly, secret bool) []Held {
+	var value *string
+	if err := s.call(ctx, "held", map[string]any{"text": text, "slowly": slowly}, &value); err != nil || value == nil {
+		return nil
+	}
+	if secret {
+		*value = strings.Repeat("•", utf8.RuneCountInString(*value))
+	}
+	return []Held{{s.target, *value}}
 }
 
 func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) error {
@@ -349,10 +369,12 @@ func (p *Page) choose(ctx context.Context, s *spot, values []string) error {
 // cannot be filled and says which.
 func (p *Page) FillForm(ctx context.Context, fields []Field) (Change, error) {
 	patience := p.patience(0)
-	return p.operate(ctx, "filling the form", time.Duration(len(fields))*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
+	var held []Held
+	change, err := p.operate(ctx, "filling the form", time.Duration(len(fields))*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
 		for i, f := range fields {
 			inputs := p.inputs.Load()
-			err := p.fillField(ctx, f, patience)
+			other, err := p.fillField(ctx, f, patience)
+			held = append(held, other...)
 			filled := i
 			if p.inputs.Load() > inputs {
 				filled++
@@ -361,45 +383,51 @@ func (p *Page) FillForm(ctx context.Context, fields []Field) (Change, error) {
 				err = midway(err, "%d of %d fields are filled", filled, len(fields))
 			}
 			if err != nil {
-				return &fieldError{Index: i, Field: f, Err: err}
+				return &fieldError{Index: i, Of: len(fields), Field: f, Err: err}
 			}
 		}
 		return nil
 	})
+	change.Held = held
+	return change, err
 }
 
-// fieldError names the field of a form that could not be filled.
+// fieldError names the field of a form that could not be filled; those before it
+// are.
 type fieldError struct {
-	Index int
-	Field Field
-	Err   error
+	Index, Of int
+	Field     Field
+	Err       error
 }
 
 func (e *fieldError) Error() string {
-	return fmt.Sprintf("field %d (%s): %v", e.Index+1, e.Field.Target, e.Err)
+	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: %d", e.Index+1, e.Of, e.Field.Target, e.Err, e.Index)
 }
 
 func (e *fieldError) Unwrap() error { return e.Err }
 
-func (p *Page) fillField(ctx context.Context, f Field, patience time.Duration) error {
+func (p *Page) fillField(ctx context.Context, f Field, patience time.Duration) ([]Held, error) {
 	kind := map[string]string{"checkbox": "click", "radio": "click", "combobox": "select", "textbox": "type", "slider": "type", "": "type"}[f.Type]
 	if kind == "" {
-		return fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
+		return nil, fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
 	}
 	waiting, cancel := context.WithTimeout(ctx, patience+readyMargin)
 	defer cancel()
 	s, err := p.ready(waiting, f.Target, kind, patience)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer s.release(ctx)
 	switch kind {
 	case "select":
-		return p.choose(ctx, s, []string{f.Value})
+		return nil, p.choose(ctx, s, []string{f.Value})
 	case "click":
-		return p.check(ctx, s, f.Value)
+		return nil, p.check(ctx, s, f.Value)
 	}
-	return p.fill(ctx, s, f.Value, false)
+	if err := p.fill(ctx, s, f.Value, false); err != nil {
+		return nil, err
+	}
+	return p.held(ctx, s, f.Value, false, f.Secret), nil
 }
 
 // check clicks a checkbox or radio button unless it is as wanted.

@@ -270,7 +270,7 @@ func (p *Page) revive() {
 var (
 	schemePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`) })
 	opaquePattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i:about|data|blob|javascript|view-source|chrome|mailto):`)
+		return regexp.MustCompile(`^(?i:about|data|blob|view-source|chrome|mailto):`)
 	})
 )
 
@@ -281,6 +281,8 @@ func normalizeURL(address, current string) (string, error) {
 	switch {
 	case address == "":
 		return "", errors.New("navigate: the URL is empty")
+	case strings.HasPrefix(strings.ToLower(address), "javascript:"):
+		return "", errors.New("navigate: javascript: is a script and no address: evaluate it instead")
 	case schemePattern().MatchString(address), opaquePattern().MatchString(address):
 		return address, nil
 	case strings.HasPrefix(address, "//"):

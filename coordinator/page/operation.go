@@ -109,6 +109,12 @@ func (p *Page) explain(err error, doing string) error {
 	if ended != nil {
 		return ended
 	}
+	var field *fieldError
+	if errors.As(err, &field) {
+		told := *field
+		told.Err = p.explain(field.Err, doing)
+		return &told
+	}
 	var dialog *DialogError
 	if errors.As(err, &dialog) {
 		return dialog

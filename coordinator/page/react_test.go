@@ -35,10 +35,16 @@ func TestReactControlledFields(t *testing.T) {
 		{"area", `"two\nlines"`, func() (Change, error) { return p.Type(ctx, "[name=area]", "two\nlines", TypeOptions{}) }},
 		{"number", `"42"`, func() (Change, error) { return p.Type(ctx, "[name=number]", "42", TypeOptions{}) }},
 		{"date", `"2026-11-21"`, func() (Change, error) { return p.Type(ctx, "[name=date]", "2026-11-21", TypeOptions{}) }},
-		{"range", `"7"`, func() (Change, error) { return p.FillForm(ctx, []Field{{"[name=range]", "slider", "7"}}) }},
+		{"range", `"7"`, func() (Change, error) {
+			return p.FillForm(ctx, []Field{{Target: "[name=range]", Type: "slider", Value: "7"}})
+		}},
 		{"colour", `"b"`, func() (Change, error) { return p.SelectOption(ctx, "[name=colour]", "Blue") }},
-		{"agreed", `true`, func() (Change, error) { return p.FillForm(ctx, []Field{{"[name=agreed]", "checkbox", "true"}}) }},
-		{"size", `"l"`, func() (Change, error) { return p.FillForm(ctx, []Field{{"[value=l]", "radio", "true"}}) }},
+		{"agreed", `true`, func() (Change, error) {
+			return p.FillForm(ctx, []Field{{Target: "[name=agreed]", Type: "checkbox", Value: "true"}})
+		}},
+		{"size", `"l"`, func() (Change, error) {
+			return p.FillForm(ctx, []Field{{Target: "[value=l]", Type: "radio", Value: "true"}})
+		}},
 	} {
 		if _, err := step.do(); err != nil {
 			t.Errorf("%s: %v", step.field, err)

@@ -14,6 +14,16 @@ const recordTimeout = 2 * time.Minute
 // ErrNotRecording reports that nothing was started that could be stopped.
 var ErrNotRecording = errors.New("nothing of that kind is being recorded: start it first, and stop it before its page closes")
 
+// ErrRecording reports that what was to be started is being recorded already.
+var ErrRecording = errors.New("one is being recorded already: stop it first")
+
+// closed says whether a page is there no more, and what it recorded with it.
+func (p *Page) closed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended != nil
+}
+
 // recordings are what a connection records, at most one of each kind;
 // Browser.mu guards them.
 type recordings struct {

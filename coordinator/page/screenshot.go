@@ -91,6 +91,13 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 		params.CaptureBeyondViewport = new(true)
 	}
 	if c := opts.Clip; c != nil {
+		if c.X >= clip.Width || c.Y >= clip.Height {
+			what := "viewport"
+			if opts.FullPage {
+				what = "page"
+			}
+			return Image{}, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS pixels", what, clip.Width, clip.Height)
+		}
 		clip.X, clip.Y, clip.Width, clip.Height = clip.X+c.X, clip.Y+c.Y, c.Width, c.Height
 		params.CaptureBeyondViewport = new(true)
 	}

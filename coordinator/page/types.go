@@ -42,6 +42,13 @@ type Change struct {
 	NewPages  []Info       // pages that this page opened
 	Console   []Message    // errors and warnings since the act began
 	Download  string       // URL of a download that the act began
+	Held      []Held       // fields that hold something else than was typed into them
+}
+
+// Held is what a field holds.
+type Held struct {
+	Target string
+	Value  string // a secret's: as many bullets as it has characters
 }
 
 // Dialog is an open JavaScript dialog.
@@ -127,6 +134,7 @@ type ClickOptions struct {
 type TypeOptions struct {
 	Slowly  bool          // key by key, so that key handlers run, and after what is there
 	Submit  bool          // press Enter afterwards
+	Secret  bool          // what the field holds is not told
 	Timeout time.Duration // as in ClickOptions
 }
 
@@ -135,6 +143,7 @@ type Field struct {
 	Target string
 	Type   string // textbox, checkbox, radio, combobox or slider
 	Value  string // text; "true" or "false" for checkbox and radio; the option's label or value
+	Secret bool   // as in TypeOptions
 }
 
 // ScreenshotOptions of Screenshot.

@@ -138,7 +138,8 @@ func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
 		return nil, err
 	}
 	did := a.did(fmt.Sprintf("Typed into %s.", named(in.Element, in.Target)))
-	return did(p.Type(ctx, in.Target, a.server.options.Secrets.value(in.Text), page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit}))
+	text := a.server.options.Secrets.value(in.Text)
+	return did(p.Type(ctx, in.Target, text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}))
 }
 
 func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {

@@ -144,6 +144,9 @@ func (a *answer) changed(c page.Change) {
 		a.quotef("A download began, and the tab stays where it is: %s", c.Download)
 		a.download = c.Download
 	}
+	for _, h := range c.Held {
+		a.quotef("%s holds %q, not what was typed.", h.Target, h.Value)
+	}
 	for _, m := range c.Console[:min(len(c.Console), maxMessages)] {
 		m.Text = cutText(a.secrets.hide(m.Text), maxMessage)
 		a.quote(consoleLine(m))

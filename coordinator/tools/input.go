@@ -116,7 +116,8 @@ func fillForm(ctx context.Context, a *agent, in fillFormIn) (*answer, error) {
 		if err := oneOf("type", f.Type, "textbox", "checkbox", "radio", "combobox", "slider"); err != nil {
 			return nil, fmt.Errorf("field %d: %w", i+1, err)
 		}
-		fields[i] = page.Field{Target: f.Target, Type: f.Type, Value: a.server.options.Secrets.value(f.Value)}
+		value := a.server.options.Secrets.value(f.Value)
+		fields[i] = page.Field{Target: f.Target, Type: f.Type, Value: value, Secret: value != f.Value}
 	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {

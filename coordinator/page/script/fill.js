@@ -13,9 +13,13 @@ function ({ text, slowly }) {
     if (["color", "date", "time", "datetime-local", "month", "range", "week"].includes(type)) {
       field.focus();
       const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+      const before = field.value;
       set.call(field, text);
       if (field.value !== text && !(type === "color" && field.value === text.toLowerCase())) {
-        return { error: `takes no ${JSON.stringify(text)}: it is an <input type="${type}"> and shows ${JSON.stringify(field.value)}` };
+        const made = field.value;
+        set.call(field, before);
+        const why = made ? `would make ${JSON.stringify(made)} of it` : `holds ${JSON.stringify(before)} as before`;
+        return { error: `takes no ${JSON.stringify(text)}: it is an <input type="${type}"> and ${why}` };
       }
       fire("input", "change");
       return { done: true };

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Fields that take less than was typed, or put it in a form of their own, say what
+// they hold.
+func TestFieldsThatHoldSomethingElse(t *testing.T) {
+	p, _ := open(t, `<!doctype html><input id=ml maxlength=5><input id=mask oninput="this.value = this.value.replace(/\D/g, '').replace(/(\d{3})(?=\d)/g, '$1-')">
+<input id=pw type=password maxlength=4><textarea id=a></textarea><input id=plain>
+<form action="/sent"><input id=q name=q maxlength=3></form>`)
+	ctx := t.Context()
+	for _, test := range []struct {
+		target, text string
+		opts         TypeOptions
+		want         []Held
+	}{
+		{"#ml", "abcdefgh", TypeOptions{}, []Held{{"#ml", "abcde"}}},
+		{"#mask", "123456", TypeOptions{}, []Held{{"#mask", "123-456"}}},
+		{"#mask", "9", TypeOptions{Slowly: true}, nil},
+		{"#pw", "secret", TypeOptions{}, []Held{{"#pw", "••••"}}},
+		{"#ml", "sésame", TypeOptions{Secret: true}, []Held{{"#ml", "•••••"}}},
+		{"#a", "two\r\nlines", TypeOptions{}, nil},
+		{"#plain", "plain", TypeOptions{}, nil},
+		{"#plain", "er", TypeOptions{Slowly: true}, nil},
+		{"#q", "quest", TypeOptions{Submit: true}, []Held{{"#q", "que"}}},
+	} {
+		c, err := p.Type(ctx, test.target, test.text, test.opts)
+		if err != nil || len(c.Held)+len(test.want) > 0 && !reflect.DeepEqual(c.Held, test.want) {
+			t.Errorf("%s: %+v %v", test.target, c.Held, err)
+		}
+	}
+	contains(t, p.URL(), "/sent?q=que")
+}
+
+// A form says which of its fields hold something else, and at which it has failed.
+func TestFormsThatFail(t *testing.T) {
+	p, _ := open(t, `<!doctype html><input id=ml maxlength=5><input id=plain><input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox><script>changed = false</script>`)
+	ctx := t.Context()
+	c, err := p.FillForm(ctx, []Field{{Target: "#ml", Type: "textbox", Value: "abcdefgh"}, {Target: "#plain", Type: "textbox", Value: "x"}})
+	if err != nil || !reflect.DeepEqual(c.Held, []Held{{"#ml", "abcde"}}) {
+		t.Errorf("a form: %+v %v", c, err)
+	}
+	// A date that is none leaves what was there.
+	var target *TargetError
+	_, err = p.Type(ctx, "#d", "31.12.2026", TypeOptions{})
+	if !errors.As(err, &target) || !strings.Contains(err.Error(), `holds "2026-01-02" as before`) {
+		t.Errorf("no date: %v", err)
+	}
+	if got := eval(t, p, "[d.value, changed].join()"); got != `"2026-01-02,false"` {
+		t.Errorf("after no date: %s", got)
+	}
+	// A form that fails midway says where, and what is done.
+	_, err = p.FillForm(ctx, []Field{{Target: "#plain", Type: "textbox", Value: "first"}, {Target: "#d", Type: "textbox", Value: "never"}, {Target: "#k", Type: "checkbox", Value: "true"}})
+	if !errors.As(err, &target) {
+		t.Errorf("a form that fails: %v", err)
+	} else {
+		contains(t, err.Error(), "field 2 of 3 (#d)", "filled before it: 1", `takes no "never"`)
+	}
+}
+
+func TestAddressThatIsAScript(t *testing.T) {
+	p, url := open(t, "<title>x</title>")
+	if _, err := p.Navigate(t.Context(), "JavaScript:document.title='y'"); err == nil || !strings.Contains(err.Error(), "is a script") {
+		t.Errorf("%v", err)
+	}
+	if p.URL() != url+"/" {
+		t.Errorf("at %s", p.URL())
+	}
+}
+
+func TestClipOutside(t *testing.T) {
+	p, _ := open(t, "<p>p")
+	_, err := p.Screenshot(t.Context(), ScreenshotOptions{Clip: &Clip{X: 5000, Y: 5000, Width: 10, Height: 10}})
+	if err == nil || !strings.Contains(err.Error(), "the clip is outside of the viewport, which has 1000×") {
+		t.Errorf("%v", err)
+	}
+	if _, err = p.Screenshot(t.Context(), ScreenshotOptions{Clip: &Clip{X: 5, Y: 5, Width: 10, Height: 10}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProfileTwice(t *testing.T) {
+	p, _ := open(t, "<p>p")
+	if err := p.StartProfile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.StartProfile(t.Context()); !errors.Is(err, ErrRecording) {
+		t.Errorf("the second: %v", err)
+	}
+	if _, err := p.browser.StopProfile(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := p.StartProfile(t.Context()); err != nil {
+		t.Errorf("again: %v", err)
+	}
+}
