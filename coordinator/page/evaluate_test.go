@@ -22,6 +22,7 @@ func TestEvaluateValues(t *testing.T) {
 		{"document.querySelector('#p')", `"<p id=\"p\" class=\"c\">Some text"`},
 		{"document.querySelectorAll('p, b')", `["<p id=\"p\" class=\"c\">Some text","<b>text"]`},
 		{"p.firstChild", `"#text Some"`},
+		{"document.body", `"<body>Some text"`},
 		{"new Map([['a', 1], ['b', {c: 2}]])", `{"a":1,"b":{"c":2}}`},
 		{"new Map([[1, 2]])", `[[1,2]]`},
 		{"({s: new Set([1, 'x'])})", `{"s":[1,"x"]}`},

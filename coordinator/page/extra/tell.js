@@ -88,7 +88,7 @@ function () {
     if (n.nodeType !== 1) return n.nodeValue === null ? n.nodeName : `${n.nodeName} ${limit(n.nodeValue.trim(), MAX_TAG)}`;
     let tag = "<" + n.localName;
     for (const a of n.attributes) tag += ` ${a.name}="${a.value}"`;
-    return limit(tag, MAX_TAG) + ">" + limit(n.textContent.trim().replace(/\s+/g, " "), MAX_TAG / 2);
+    return limit(tag, MAX_TAG) + ">" + limit((n.innerText ?? n.textContent).trim().replace(/\s+/g, " "), MAX_TAG / 2);
   }
 
   return write(this) || "null";
