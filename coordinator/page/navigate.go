@@ -147,8 +147,10 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	if (errors.As(err, &late) || errors.As(err, &hung)) && p.since(before).Navigated {
 		return p.arrival(ctx, before), nil
 	}
-	if late != nil {
-		late.Hint = "the server may not answer"
+	if late != nil { // which others read: it is why the call's context has ended
+		told := *late
+		told.Hint = "the server may not answer"
+		err = &told
 	}
 	if err != nil {
 		return Change{}, p.explain(err, doing)
