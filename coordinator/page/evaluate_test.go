@@ -87,7 +87,7 @@ func TestEvaluateChanges(t *testing.T) {
 // An endless script is stopped wherever it runs, and the page lives on.
 func TestEndlessScripts(t *testing.T) {
 	p, _ := open(t, "<p id=p>p")
-	p.browser.opts.CallTimeout = 2 * time.Second
+	p.browser.opts.CallTimeout = 5 * time.Second
 	for _, test := range []struct{ script, target string }{
 		{"(e) => { for (;;); }", "#p"},
 		{"(e) => new Promise((r) => setTimeout(r)).then(() => { for (;;); })", "#p"},
@@ -103,7 +103,7 @@ func TestEndlessScripts(t *testing.T) {
 		}
 	}
 	// Waiting is no computing.
-	if got := eval(t, p, "new Promise((r) => setTimeout(r, 1800, 3))"); got != "3" {
+	if got := eval(t, p, "new Promise((r) => setTimeout(r, 4500, 3))"); got != "3" {
 		t.Errorf("a patient script: %s", got)
 	}
 }
