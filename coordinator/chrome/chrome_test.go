@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -116,6 +118,45 @@ func TestLaunchAndClose(t *testing.T) {
 	left, err := os.ReadDir(os.TempDir())
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestDownloadsStayInTheProfile: what a page makes a headless browser download is
+// not found in the user's home, and goes with the profile.
+func TestDownloadsStayInTheProfile(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/file" {
+			w.Header().Set("Content-Disposition", "attachment; filename=report.csv")
+			fmt.Fprint(w, "1,2,3")
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<script>location.href = '/file'</script>")
+	}))
+	defer server.Close()
+	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, URL: server.URL, Args: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(b.Downloads(), "report.csv")
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // the browser tells nobody who does not ask for it
+		if text, err := os.ReadFile(file); err == nil && string(text) == "1,2,3" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s does not come", file)
+		}
+	}
+	if err := b.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "Downloads")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a folder for downloads in the home directory: %v", err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the download stays when the browser has ended")
 	}
 }
 

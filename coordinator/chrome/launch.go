@@ -79,7 +79,13 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		started: make(chan struct{}), drained: make(chan struct{}),
 		exited: make(chan struct{}), done: make(chan struct{}),
 	}
-	if err := b.start(&opts); err != nil {
+	if opts.Headless && opts.UserDataDir == "" {
+		err = profile.keepDownloads(b.Downloads())
+	}
+	if err == nil {
+		err = b.start(&opts)
+	}
+	if err != nil {
 		b.leaveProfile()
 		return nil, fmt.Errorf("launch %s: %w", opts.Executable, err)
 	}

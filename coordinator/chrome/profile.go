@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,6 +72,24 @@ func openProfile(ctx context.Context, given string, isolated bool) (*profile, er
 		return nil, &ProfileInUseError{dir, by}
 	}
 	return p, nil
+}
+
+// keepDownloads has a fresh profile's browser save into a folder of its own what no
+// client has asked to have elsewhere: nobody looks at a headless browser, and the
+// user's downloads are the user's.
+func (p *profile) keepDownloads(dir string) error {
+	preferences, err := json.Marshal(map[string]any{"download": map[string]any{"default_directory": dir, "prompt_for_download": false}})
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(p.dir, "Default")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return fmt.Errorf("prepare the profile: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "Preferences"), preferences, 0o600); err != nil {
+		return fmt.Errorf("prepare the profile: %w", err)
+	}
+	return nil
 }
 
 // leavePatience bounds the wait for the end of a browser on a profile.
