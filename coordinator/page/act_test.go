@@ -103,17 +103,34 @@ func TestTabsByTheUsersKeys(t *testing.T) {
 	}
 }
 
-// TestErrorsOfAsyncHandlers: they belong to the act that has caused them.
+// TestErrorsOfAsyncHandlers: they are told as soon as they are known, and never as
+// another act's own.
 func TestErrorsOfAsyncHandlers(t *testing.T) {
 	p, _ := open(t, `<!doctype html><button id=throws onclick="(async () => { await 0; throw new Error('in between') })()">Throw</button>
-<button id=rejects onclick="Promise.reject(new Error('rejected'))">Reject</button><button id=fine>Fine</button>`)
-	for target, want := range map[string]string{"#throws": "in between", "#rejects": "rejected"} {
-		c, err := p.Click(t.Context(), target, ClickOptions{})
-		if err != nil || len(c.Console) != 1 || !strings.Contains(c.Console[0].Text, want) {
-			t.Errorf("%s: %+v, %v", target, c, err)
+<button id=rejects onclick="Promise.reject(new Error('rejected'))">Reject</button><button id=late onclick="setTimeout(() => { throw new Error('late') }, 50)">Late</button>
+<button id=logs onclick="setTimeout(() => console.error('logged'))">Log</button><button id=fine>Fine</button>`)
+	for i, test := range []struct{ target, want string }{
+		{"#throws", "in between"}, {"#rejects", "rejected"}, {"#late", "late"}, {"#logs", ""},
+	} {
+		c, err := p.Click(t.Context(), test.target, ClickOptions{})
+		if err != nil || len(c.Earlier) > 0 {
+			t.Errorf("%s: %+v, %v", test.target, c, err)
 		}
-		if c, err := p.Click(t.Context(), "#fine", ClickOptions{}); err != nil || len(c.Console) != 0 {
-			t.Errorf("after %s: %+v, %v", target, c, err)
+		if err := p.await(t.Context(), func() bool { return p.console.seq > int64(i) }); err != nil {
+			t.Fatal(err)
+		}
+		next, err := p.Click(t.Context(), "#fine", ClickOptions{})
+		if err != nil || len(next.Console) > 0 {
+			t.Errorf("after %s: %+v, %v", test.target, next, err)
+		}
+		told := next.Earlier
+		for _, m := range c.Console {
+			if m.Source == "exception" {
+				told = append(told, m)
+			}
+		}
+		if test.want == "" && len(told) > 0 || test.want != "" && (len(told) != 1 || !strings.Contains(told[0].Text, test.want)) {
+			t.Errorf("of %s is told %+v", test.target, told)
 		}
 	}
 }

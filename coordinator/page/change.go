@@ -15,6 +15,8 @@ import (
 const (
 	// loadPatience bounds the wait for a navigation that an act has begun.
 	loadPatience = 3 * time.Second
+	// tasksPatience bounds how long an act's tasks are watched for.
+	tasksPatience = time.Second
 	// windowPatience bounds the wait for a window that an act has opened.
 	windowPatience = time.Second
 )
@@ -25,6 +27,7 @@ type mark struct {
 	commits, moves, windows int
 	choosers, refusals      int
 	inputs                  int64
+	told                    int64 // as Page.told
 	url                     string
 }
 
@@ -38,6 +41,7 @@ func (p *Page) markNow() mark {
 	p.download = ""
 	return mark{
 		inputs:  p.inputs.Load(),
+		told:    p.told,
 		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: p.choosers, refusals: p.guard.refusals(),
 		url: p.frames[p.mainID()].url,
 	}
@@ -47,7 +51,11 @@ func (p *Page) markNow() mark {
 func (p *Page) operate(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
 	p.holdChoosers(ctx, true)
 	defer p.holdChoosers(ctx, false)
-	return p.act(ctx, doing, timeout, do)
+	change, err := p.act(ctx, doing, timeout, do)
+	if err == nil {
+		p.watchTasks(ctx)
+	}
+	return change, err
 }
 
 // act runs something that may change the page and answers with what changed. A
@@ -108,7 +116,7 @@ func midway(err error, done string, args ...any) error {
 }
 
 // oneTask is done when the page has been through its tasks once: in one of them it
-// notices that a promise was rejected and that nobody minds.
+// notices that a promise was rejected and that nobody minds. That may take a frame.
 const oneTask = `new Promise(done => {
 	const {port1, port2} = new MessageChannel()
 	port1.onmessage = () => { port1.close(); done() }
@@ -120,7 +128,7 @@ const oneTask = `new Promise(done => {
 // and the windows that it began.
 func (p *Page) settle(ctx context.Context, before mark) error {
 	err := p.unlessLeaving(ctx, func(ctx context.Context) error {
-		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": oneTask, "awaitPromise": true, "silent": true}, nil)
+		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
 	})
 	leaving := errors.Is(err, errLeaving)
 	if ctx.Err() != nil {
@@ -140,6 +148,45 @@ func (p *Page) settle(ctx context.Context, before mark) error {
 		}
 	}
 	return p.settleWindows(ctx, before)
+}
+
+// watchTasks notes when the page has been through its tasks after an act: what it
+// says until then is of that act, or of one before, also when the next has begun.
+func (p *Page) watchTasks(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tasksPatience)
+	tasks, err := p.session.Start(ctx, "Runtime.evaluate", map[string]any{"expression": oneTask, "awaitPromise": true, "silent": true})
+	if err != nil {
+		cancel()
+		return
+	}
+	over := make(chan struct{})
+	p.mu.Lock()
+	p.tasks = over
+	p.mu.Unlock()
+	go func() {
+		defer close(over)
+		defer cancel()
+		if tasks.Wait(ctx, nil) == nil {
+			p.browser.flush()
+			p.mu.Lock()
+			p.over = p.console.seq
+			p.mu.Unlock()
+		}
+	}()
+}
+
+// awaitTasks waits until the tasks of the act before are over.
+func (p *Page) awaitTasks(ctx context.Context) {
+	p.mu.Lock()
+	over := p.tasks
+	p.mu.Unlock()
+	if over == nil {
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
 }
 
 // settleDownload waits for the news that a navigation which has led nowhere was a
@@ -258,7 +305,7 @@ func (p *Page) since(before mark) Change {
 		Navigated: p.commits != before.commits || p.moves != before.moves && f.url != before.url,
 		Loading:   p.pending != "" || p.commits != before.commits && !p.loaded,
 		Dialog:    p.dialog,
-		Console:   p.console.after(before.console, "warning"),
+		Console:   p.console.after(max(before.console, p.over), "warning"),
 		Download:  p.download,
 	}
 	c.Refused = p.guard.refusal(before.refusals)
@@ -276,9 +323,14 @@ func (p *Page) since(before mark) Change {
 // answer is since, with the title of a new document.
 func (p *Page) answer(ctx context.Context, before mark) Change {
 	c := p.since(before)
-	if len(c.Console) > 0 && c.Dialog == nil {
+	if len(c.Console) > 0 && c.Dialog == nil { // whose are they?
+		p.awaitTasks(ctx)
+		c = p.since(before)
+	}
+	c.Earlier = p.uncaught(before)
+	if len(c.Console)+len(c.Earlier) > 0 && c.Dialog == nil {
 		ctx, cancel := context.WithTimeout(ctx, locatePatience)
-		c.Console = p.Locate(ctx, c.Console)
+		c.Console, c.Earlier = p.Locate(ctx, c.Console), p.Locate(ctx, c.Earlier)
 		cancel()
 	}
 	if !c.Navigated || c.Dialog != nil {
@@ -286,6 +338,24 @@ func (p *Page) answer(ctx context.Context, before mark) Change {
 	}
 	c.Title = p.titleNow(ctx, before)
 	return c
+}
+
+// maxEarlier is how many errors from before an act its answer has.
+const maxEarlier = 5
+
+// uncaught lists the last errors that no script has caught between an act and the
+// one before, if there was one. What has been told by now is not told again.
+func (p *Page) uncaught(before mark) []Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told = p.console.seq + 1
+	if before.told == 0 {
+		return nil
+	}
+	found := slices.DeleteFunc(p.console.after(before.told-1, "error"), func(m Message) bool {
+		return m.Seq > max(before.console, p.over) || m.Source != "exception"
+	})
+	return found[max(0, len(found)-maxEarlier):]
 }
 
 // titleNow is the title after a navigation; empty where it is not to be had,

@@ -40,14 +40,17 @@ type Page struct {
 	changed   chan struct{}                     // closed and replaced at each change, see notify
 	sessions  map[target.SessionID]*cdp.Session // those whose events are taken in
 	frames    map[protocol.FrameID]*frame
-	loaded    bool      // the main document's load event has fired
-	parsed    bool      // its DOMContentLoaded has
-	pending   string    // URL of a navigation of the main frame under way
-	left      time.Time // when it began
-	commits   int       // documents that the main frame has shown
-	moves     int       // URL changes within a document
-	windows   int       // windows that the page asked to open
-	download  string    // URL of the last download
+	loaded    bool          // the main document's load event has fired
+	parsed    bool          // its DOMContentLoaded has
+	pending   string        // URL of a navigation of the main frame under way
+	told      int64         // one more than the console's last message when an act was answered; 0: none was
+	over      int64         // the console message that was the last when the tasks of an act were over
+	tasks     chan struct{} // closed when they are; nil: there was none
+	left      time.Time     // when it began
+	commits   int           // documents that the main frame has shown
+	moves     int           // URL changes within a document
+	windows   int           // windows that the page asked to open
+	download  string        // URL of the last download
 	dialog    *Dialog
 	lost      bool         // its renderer has gone and no other has come
 	guard     *guard       // nil: every address is allowed; see guarding

@@ -41,6 +41,7 @@ type Change struct {
 	Paused    *Paused      // script stopped in a debugger; nothing that needs the page to run works
 	NewPages  []Info       // pages that this page opened
 	Console   []Message    // errors and warnings since the act began
+	Earlier   []Message    // the last errors that nothing caught between the act before and this one
 	Download  string       // URL of a download that the act began
 	Held      []Held       // fields that hold something else than was typed into them
 }

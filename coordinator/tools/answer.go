@@ -147,12 +147,20 @@ func (a *answer) changed(c page.Change) {
 	for _, h := range c.Held {
 		a.quotef("%s holds %q, not what was typed.", h.Target, h.Value)
 	}
-	for _, m := range c.Console[:min(len(c.Console), maxMessages)] {
-		m.Text = cutText(a.secrets.hide(m.Text), maxMessage)
-		a.quote(consoleLine(m))
-	}
+	a.messages(c.Console[:min(len(c.Console), maxMessages)])
 	if more := len(c.Console) - maxMessages; more > 0 {
 		a.addf("%d more: browser_console_messages.", more)
+	}
+	if len(c.Earlier) > 0 {
+		a.addf("Not caught since your last act:")
+		a.messages(c.Earlier)
+	}
+}
+
+func (a *answer) messages(all []page.Message) {
+	for _, m := range all {
+		m.Text = cutText(a.secrets.hide(m.Text), maxMessage)
+		a.quote(consoleLine(m))
 	}
 }
 
