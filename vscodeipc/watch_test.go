@@ -151,8 +151,10 @@ func TestRetry(t *testing.T) {
 		synctest.Wait()
 		p.set(true)
 		start := time.Now()
+		p.mu.Lock() // no attempt ends meanwhile
 		first, _ := w.Retry()
 		second, began := w.Retry()
+		p.mu.Unlock()
 		<-first
 		<-second
 		if !began.Equal(start) || !time.Now().Equal(start) || len(p.dialed()) != 1 {
