@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -121,17 +120,6 @@ func keepAsking(c *client, left chan<- error) {
 // joinPage is a client of the first page that takes little at once.
 func joinPage(t *testing.T, endpoint string) *client {
 	t.Helper()
-	res, err := http.Get(endpoint + "/json/list")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var pages []struct {
-		URL string `json:"webSocketDebuggerUrl"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&pages); err != nil || len(pages) == 0 {
-		t.Fatalf("%d pages: %v", len(pages), err)
-	}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err == nil {
@@ -139,7 +127,7 @@ func joinPage(t *testing.T, endpoint string) *client {
 		}
 		return conn, err
 	}
-	c, _, err := websocket.Dial(t.Context(), pages[0].URL, &websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: dial}}})
+	c, _, err := websocket.Dial(t.Context(), firstPage(t, endpoint), &websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: dial}}})
 	if err != nil {
 		t.Fatal(err)
 	}

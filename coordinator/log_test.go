@@ -297,18 +297,7 @@ func evaluateAs(t *testing.T, endpoint, agent, code string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	res, err := http.Get(endpoint + "/json/list")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var pages []struct {
-		URL string `json:"webSocketDebuggerUrl"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&pages); err != nil || len(pages) == 0 {
-		t.Fatalf("%d pages: %v", len(pages), err)
-	}
-	c, _, err := websocket.Dial(ctx, pages[0].URL, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
+	c, _, err := websocket.Dial(ctx, firstPage(t, endpoint), &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,4 +317,21 @@ func glob(t *testing.T, pattern string) string {
 		t.Fatalf("%s: %q, %v", pattern, found, err)
 	}
 	return found[0]
+}
+
+// firstPage is the address of the WebSocket of an endpoint's first page.
+func firstPage(t *testing.T, endpoint string) string {
+	t.Helper()
+	res, err := http.Get(endpoint + "/json/list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var pages []struct {
+		URL string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&pages); err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	return pages[0].URL
 }

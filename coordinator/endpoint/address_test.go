@@ -1,45 +1,195 @@
-package endpoint
+package endpoint_test
 
 import (
-	"math"
+	"bytes"
+	"fmt"
 	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/endpoint"
 )
 
-// TestPortsOfWindows: a window's ports follow from its hash by the rule of ADR 4,
-// so every version of the program chooses the same.
-func TestPortsOfWindows(t *testing.T) {
-	for _, window := range []struct {
-		id    uint64
-		ports [3]int
-	}{
-		{0x0000000000000000, [3]int{21000, 21001, 21002}},
-		{0x0123456789abcdef, [3]int{27895, 26638, 25381}},
-		{0x99aa06d3014798d8, [3]int{22240, 29157, 26074}},
-		{0xffffffffffffffff, [3]int{22615, 29912, 27209}},
-	} {
-		for n, want := range window.ports {
-			if got := candidate(window.id, n); got != want {
-				t.Errorf("%016x has port %d at place %d, want %d", window.id, got, n, want)
-			}
+func TestAddress(t *testing.T) {
+	dir := state(t)
+	addr, err := endpoint.Address(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if addr.Served {
+		t.Error("served, says Address, but nobody does")
+	}
+	if addr.Port < endpoint.FirstPort || addr.Port >= endpoint.FirstPort+endpoint.Ports || addr.URL != "http://127.0.0.1:"+strconv.Itoa(addr.Port) {
+		t.Errorf("address %+v", addr)
+	}
+	e := serve(t, hash, "A", newTurns())
+	if !e.Owner() || e.URL() != addr.URL {
+		t.Errorf("served at %s (owner %v), want %s", e.URL(), e.Owner(), addr.URL)
+	}
+	again, err := endpoint.Address(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !again.Served || again.TokenURL != addr.TokenURL || again.Port != addr.Port {
+		t.Errorf("while served: %+v, want as before: %+v", again, addr)
+	}
+	if got := who(t, addr.TokenURL); !strings.Contains(got, "this is A") {
+		t.Errorf("with token: %s", got)
+	}
+	for name, want := range map[string]os.FileMode{"": 0o700, "endpoint-" + hash + ".json": 0o600, "endpoint-" + hash + ".token": 0o600, "endpoint-" + hash + ".lock": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Error(err)
+		} else if got := info.Mode().Perm(); got != want && os.PathSeparator == '/' {
+			t.Errorf("%q has mode %o, want %o", name, got, want)
+		}
+	}
+	for _, bad := range []string{"", "123", "0123456789ABCDEF", "../../../../x", "0123456789abcdeg"} {
+		if _, err := endpoint.Address(bad); err == nil {
+			t.Errorf("hash %q accepted", bad)
 		}
 	}
 }
 
-// TestEveryPort: a window's sequence comes to every port of the range once.
-func TestEveryPort(t *testing.T) {
-	ids := []uint64{0, math.MaxUint64}
-	for step := range uint64(20) { // each way that a step may end
-		ids = append(ids, step<<32+rand.Uint64N(1<<32), (Ports-step)<<32)
+// TestTakenPort: a stranger listens on the window's port.
+func TestTakenPort(t *testing.T) {
+	state(t)
+	before, err := endpoint.Address(hash)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, id := range ids {
-		var seen [Ports]bool
-		for n := range Ports {
-			port := candidate(id, n)
-			if port < FirstPort || port >= FirstPort+Ports || seen[port-FirstPort] {
-				t.Fatalf("%016x has port %d at place %d: outside the range, or again", id, port, n)
-			}
-			seen[port-FirstPort] = true
+	stranger, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	e := serve(t, hash, "A", newTurns())
+	if e.URL() == before.URL || !e.Owner() {
+		t.Fatalf("serves %s, owner %v", e.URL(), e.Owner())
+	}
+	if got := who(t, e.URL()); !strings.Contains(got, "this is A") {
+		t.Errorf("on the new port: %s", got)
+	}
+	stranger.Close()
+	after, err := endpoint.Address(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.URL != e.URL() {
+		t.Errorf("remembered %s, want %s", after.URL, e.URL())
+	}
+}
+
+// TestCollision: two windows whose hashes give the same port.
+func TestCollision(t *testing.T) {
+	state(t)
+	// The same first port and the same step. Elsewhere each time: tests of another
+	// checkout may run.
+	const step = 1233
+	low := rand.Uint64N(1 << 31)
+	first := (step<<32 + low) % endpoint.Ports
+	one, two := fmt.Sprintf("%016x", step<<32+low), fmt.Sprintf("%016x", step<<32+low+endpoint.Ports)
+	a, err := endpoint.Address(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := endpoint.Address(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := endpoint.FirstPort + int(first); a.Port != want {
+		t.Errorf("one has port %d, want the first of its sequence, %d", a.Port, want)
+	}
+	if want := endpoint.FirstPort + int((first+step)%endpoint.Ports); b.Port != want {
+		t.Errorf("two has port %d, want the second of its sequence, %d", b.Port, want)
+	}
+	if a.TokenURL[strings.LastIndexByte(a.TokenURL, '/'):] == b.TokenURL[strings.LastIndexByte(b.TokenURL, '/'):] {
+		t.Error("both windows have the same token")
+	}
+	serve(t, one, "one", newTurns())
+	serve(t, two, "two", newTurns())
+	if got := who(t, a.URL); !strings.Contains(got, "this is one") {
+		t.Errorf("one: %s", got)
+	}
+	if got := who(t, b.URL); !strings.Contains(got, "this is two") {
+		t.Errorf("two: %s", got)
+	}
+}
+
+// TestTornFiles: whatever a disk leaves behind of what is remembered, the window
+// has its port again, and a token.
+func TestTornFiles(t *testing.T) {
+	dir := state(t)
+	hash := fmt.Sprintf("%016x", rand.Uint64())
+	before, err := endpoint.Address(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, token := filepath.Join(dir, "endpoint-"+hash+".json"), filepath.Join(dir, "endpoint-"+hash+".token")
+	whole, err := os.ReadFile(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, torn := range []string{"", "\n", "{", `{"port":`, "null", `{"port":80}`, `{"port":"21000"}`, "\x00\x00\x00\x00"} {
+		if err := os.WriteFile(port, []byte(torn), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		after, err := endpoint.Address(hash)
+		if err != nil || after.TokenURL != before.TokenURL {
+			t.Errorf("with %q for the port: %+v, %v; want as before: %+v", torn, after, err, before)
+		}
+		if b, err := os.ReadFile(port); err != nil || !bytes.Equal(b, whole) {
+			t.Errorf("%q became %q, %v; want %q", torn, b, err, whole)
+		}
+	}
+	if err := os.Remove(port); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := endpoint.Address(hash); err != nil || after.TokenURL != before.TokenURL {
+		t.Errorf("without the file: %+v, %v; want as before: %+v", after, err, before)
+	}
+
+	seen := map[string]bool{before.TokenURL: true}
+	for _, torn := range []string{"", "\n", before.TokenURL[len(before.TokenURL)-30:], strings.Repeat("x", 64), strings.Repeat("\x00", 65)} {
+		if err := os.WriteFile(token, []byte(torn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		// Several at once: they have the same new one.
+		type result struct {
+			addr endpoint.Addr
+			err  error
+		}
+		results := make(chan result)
+		for range 8 {
+			go func() {
+				addr, err := endpoint.Address(hash)
+				results <- result{addr, err}
+			}()
+		}
+		had := map[string]bool{}
+		for range 8 {
+			r := <-results
+			if r.err != nil || r.addr.Port != before.Port || len(r.addr.TokenURL) != len(before.TokenURL) || seen[r.addr.TokenURL] {
+				t.Errorf("with %q for a token: %+v, %v; want a new one", torn, r.addr, r.err)
+			}
+			had[r.addr.TokenURL] = true
+		}
+		if len(had) != 1 {
+			t.Errorf("with %q for a token, %d were made at once", torn, len(had))
+		}
+		for url := range had {
+			seen[url] = true
+		}
+	}
+	e := serve(t, hash, "A", newTurns())
+	if got := who(t, e.Address().TokenURL); !strings.Contains(got, "this is A") {
+		t.Errorf("with the last token: %s", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".endpoint-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

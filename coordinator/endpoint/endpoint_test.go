@@ -2,18 +2,15 @@ package endpoint_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -179,47 +176,6 @@ func who(t *testing.T, url string) string {
 	return string(body)
 }
 
-func TestAddress(t *testing.T) {
-	dir := state(t)
-	addr, err := endpoint.Address(hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if addr.Served {
-		t.Error("served, says Address, but nobody does")
-	}
-	if addr.Port < endpoint.FirstPort || addr.Port >= endpoint.FirstPort+endpoint.Ports || addr.URL != "http://127.0.0.1:"+strconv.Itoa(addr.Port) {
-		t.Errorf("address %+v", addr)
-	}
-	e := serve(t, hash, "A", newTurns())
-	if !e.Owner() || e.URL() != addr.URL {
-		t.Errorf("served at %s (owner %v), want %s", e.URL(), e.Owner(), addr.URL)
-	}
-	again, err := endpoint.Address(hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !again.Served || again.TokenURL != addr.TokenURL || again.Port != addr.Port {
-		t.Errorf("while served: %+v, want as before: %+v", again, addr)
-	}
-	if got := who(t, addr.TokenURL); !strings.Contains(got, "this is A") {
-		t.Errorf("with token: %s", got)
-	}
-	for name, want := range map[string]os.FileMode{"": 0o700, "endpoint-" + hash + ".json": 0o600, "endpoint-" + hash + ".token": 0o600, "endpoint-" + hash + ".lock": 0o600} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Error(err)
-		} else if got := info.Mode().Perm(); got != want && os.PathSeparator == '/' {
-			t.Errorf("%q has mode %o, want %o", name, got, want)
-		}
-	}
-	for _, bad := range []string{"", "123", "0123456789ABCDEF", "../../../../x", "0123456789abcdeg"} {
-		if _, err := endpoint.Address(bad); err == nil {
-			t.Errorf("hash %q accepted", bad)
-		}
-	}
-}
-
 // TestOwnerKilled: three coordinators; the owner dies without a word.
 func TestOwnerKilled(t *testing.T) {
 	state(t)
@@ -272,71 +228,6 @@ func TestHandOver(t *testing.T) {
 	}
 	if !b.Owner() {
 		t.Error("B answers, but does not say that it is the owner")
-	}
-}
-
-// TestTakenPort: a stranger listens on the window's port.
-func TestTakenPort(t *testing.T) {
-	state(t)
-	before, err := endpoint.Address(hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stranger, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stranger.Close()
-	e := serve(t, hash, "A", newTurns())
-	if e.URL() == before.URL || !e.Owner() {
-		t.Fatalf("serves %s, owner %v", e.URL(), e.Owner())
-	}
-	if got := who(t, e.URL()); !strings.Contains(got, "this is A") {
-		t.Errorf("on the new port: %s", got)
-	}
-	stranger.Close()
-	after, err := endpoint.Address(hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if after.URL != e.URL() {
-		t.Errorf("remembered %s, want %s", after.URL, e.URL())
-	}
-}
-
-// TestCollision: two windows whose hashes give the same port.
-func TestCollision(t *testing.T) {
-	state(t)
-	// The same first port and the same step. Elsewhere each time: tests of another
-	// checkout may run.
-	const step = 1233
-	low := rand.Uint64N(1 << 31)
-	first := (step<<32 + low) % endpoint.Ports
-	one, two := fmt.Sprintf("%016x", step<<32+low), fmt.Sprintf("%016x", step<<32+low+endpoint.Ports)
-	a, err := endpoint.Address(one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := endpoint.Address(two)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := endpoint.FirstPort + int(first); a.Port != want {
-		t.Errorf("one has port %d, want the first of its sequence, %d", a.Port, want)
-	}
-	if want := endpoint.FirstPort + int((first+step)%endpoint.Ports); b.Port != want {
-		t.Errorf("two has port %d, want the second of its sequence, %d", b.Port, want)
-	}
-	if a.TokenURL[strings.LastIndexByte(a.TokenURL, '/'):] == b.TokenURL[strings.LastIndexByte(b.TokenURL, '/'):] {
-		t.Error("both windows have the same token")
-	}
-	serve(t, one, "one", newTurns())
-	serve(t, two, "two", newTurns())
-	if got := who(t, a.URL); !strings.Contains(got, "this is one") {
-		t.Errorf("one: %s", got)
-	}
-	if got := who(t, b.URL); !strings.Contains(got, "this is two") {
-		t.Errorf("two: %s", got)
 	}
 }
 
@@ -397,80 +288,6 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	if addr, err := endpoint.Address(hash); err != nil || addr.Served {
 		t.Errorf("after all have left: %+v, %v", addr, err)
-	}
-}
-
-// TestTornFiles: whatever a disk leaves behind of what is remembered, the window
-// has its port again, and a token.
-func TestTornFiles(t *testing.T) {
-	dir := state(t)
-	hash := fmt.Sprintf("%016x", rand.Uint64())
-	before, err := endpoint.Address(hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, token := filepath.Join(dir, "endpoint-"+hash+".json"), filepath.Join(dir, "endpoint-"+hash+".token")
-	whole, err := os.ReadFile(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, torn := range []string{"", "\n", "{", `{"port":`, "null", `{"port":80}`, `{"port":"21000"}`, "\x00\x00\x00\x00"} {
-		if err := os.WriteFile(port, []byte(torn), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		after, err := endpoint.Address(hash)
-		if err != nil || after.TokenURL != before.TokenURL {
-			t.Errorf("with %q for the port: %+v, %v; want as before: %+v", torn, after, err, before)
-		}
-		if b, err := os.ReadFile(port); err != nil || !bytes.Equal(b, whole) {
-			t.Errorf("%q became %q, %v; want %q", torn, b, err, whole)
-		}
-	}
-	if err := os.Remove(port); err != nil {
-		t.Fatal(err)
-	}
-	if after, err := endpoint.Address(hash); err != nil || after.TokenURL != before.TokenURL {
-		t.Errorf("without the file: %+v, %v; want as before: %+v", after, err, before)
-	}
-
-	seen := map[string]bool{before.TokenURL: true}
-	for _, torn := range []string{"", "\n", before.TokenURL[len(before.TokenURL)-30:], strings.Repeat("x", 64), strings.Repeat("\x00", 65)} {
-		if err := os.WriteFile(token, []byte(torn), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		// Several at once: they have the same new one.
-		type result struct {
-			addr endpoint.Addr
-			err  error
-		}
-		results := make(chan result)
-		for range 8 {
-			go func() {
-				addr, err := endpoint.Address(hash)
-				results <- result{addr, err}
-			}()
-		}
-		had := map[string]bool{}
-		for range 8 {
-			r := <-results
-			if r.err != nil || r.addr.Port != before.Port || len(r.addr.TokenURL) != len(before.TokenURL) || seen[r.addr.TokenURL] {
-				t.Errorf("with %q for a token: %+v, %v; want a new one", torn, r.addr, r.err)
-			}
-			had[r.addr.TokenURL] = true
-		}
-		if len(had) != 1 {
-			t.Errorf("with %q for a token, %d were made at once", torn, len(had))
-		}
-		for url := range had {
-			seen[url] = true
-		}
-	}
-	e := serve(t, hash, "A", newTurns())
-	if got := who(t, e.Address().TokenURL); !strings.Contains(got, "this is A") {
-		t.Errorf("with the last token: %s", got)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, ".endpoint-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }
 

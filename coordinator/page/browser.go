@@ -42,6 +42,8 @@ type Browser struct {
 	sources *sources
 	// recording counts the goroutines of record; eventLoop starts them.
 	recording sync.WaitGroup
+	// watching counts the goroutines of watchTasks.
+	watching sync.WaitGroup
 
 	// mu guards the fields that follow. Lock order: Browser.mu, then Page.mu.
 	mu       sync.Mutex
@@ -129,6 +131,7 @@ func (b *Browser) Close() error {
 	b.guards.Wait()
 	b.router.running.Wait()
 	b.recording.Wait()
+	b.watching.Wait()
 	return err
 }
 

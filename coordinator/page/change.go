@@ -163,7 +163,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 	p.mu.Lock()
 	p.tasks = over
 	p.mu.Unlock()
-	go func() {
+	p.browser.watching.Go(func() {
 		defer close(over)
 		defer cancel()
 		if tasks.Wait(ctx, nil) == nil {
@@ -172,7 +172,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 			p.over = p.console.seq
 			p.mu.Unlock()
 		}
-	}()
+	})
 }
 
 // awaitTasks waits until the tasks of the act before are over.
