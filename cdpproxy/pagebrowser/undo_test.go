@@ -1,0 +1,204 @@
+package pagebrowser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/cdpproxy/pagebrowser"
+)
+
+// TestLeavingTakesBack: what a client has set up in the shared session goes with
+// it, unless another needs it still.
+func TestLeavingTakesBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	hits := make(chan string, 100)
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		hits <- r.URL.Path + " " + r.UserAgent()
+	}))
+	defer slow.Close()
+
+	stays := join(t, s.url)
+	held := stays.attach(s)
+	stays.visit(s, held, "/one")
+	stays.call(held, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
+
+	p := join(t, s.url)
+	session := p.attach(s)
+	p.call(session, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
+	p.call(session, "Emulation.setUserAgentOverride", `{"userAgent":"odd"}`, nil)
+	p.call(session, "Emulation.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, nil)
+	p.call(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.added = 1"}`, nil)
+	p.call(session, "Runtime.addBinding", `{"name":"told"}`, nil)
+	p.call(session, "Fetch.enable", `{"patterns":[{"urlPattern":"*/paused"}]}`, nil)
+	if got := p.evaluate(session, "innerWidth + ' ' + navigator.userAgent"); got != "321 odd" {
+		t.Error(got)
+	}
+	p.evaluate(session, fmt.Sprintf("void fetch(%q); void fetch(%q); 1", slow.URL+"/through", slow.URL+"/paused"))
+	p.event(session, "Fetch.requestPaused", "/paused")
+	if got := <-hits; got != "/through odd" {
+		t.Error(got)
+	}
+	p.leave() // without a word, as if killed
+
+	// The request goes on when nobody intercepts any more.
+	if got := <-hits; got != "/paused odd" {
+		t.Error(got)
+	}
+	lent := s.debug.only()
+	s.debug.await("the undoing", func() *lentPage {
+		if s.debug.heard["Runtime.removeBinding"] == 1 && s.debug.heard["Page.removeScriptToEvaluateOnNewDocument"] == 1 {
+			return lent
+		}
+		return nil
+	})
+	stays.visit(s, held, "/two")
+	if got := stays.evaluate(held, "window.added + ' ' + (innerWidth !== 321) + ' ' + (navigator.userAgent !== 'odd') + ' ' + Intl.DateTimeFormat().resolvedOptions().timeZone"); got != "undefined true true Asia/Tokyo" {
+		t.Error(got)
+	}
+	if got := s.debug.reached("Emulation.setTimezoneOverride"); got != 2 {
+		t.Errorf("the time zone was set %d times: another client has it still", got)
+	}
+	// The debugger hears the page as before.
+	if s.debug.reached("Runtime.disable")+s.debug.reached("Page.disable")+s.debug.reached("Network.disable") != 0 {
+		t.Error("a domain of the debugger's was turned off")
+	}
+}
+
+// TestEmulationEnds: what a page shows of a client's emulation is gone when the
+// client is.
+func TestEmulationEnds(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	stays := join(t, s.url)
+	held := stays.attach(s)
+	stays.visit(s, held, "/one")
+	stays.call(held, "Network.enable", "", nil)
+	// The height of an environment variable of CSS.
+	env := func(name string) string {
+		return `(() => { const d = document.createElement("div"); d.style.height = "env(` + name + `)"; document.body.append(d); const h = d.offsetHeight; d.remove(); return h })()`
+	}
+	// Some of it the page shows a moment after the command is answered.
+	comes := func(what, look, want string) {
+		t.Helper()
+		got := ""
+		for start := time.Now(); got != want; {
+			if got = stays.evaluate(held, look); got != want && time.Since(start) > 5*time.Second {
+				t.Errorf("%s: the page says %s, want %s", what, got, want)
+				return
+			}
+		}
+	}
+	for _, c := range []struct{ method, params, undo, look, during string }{
+		{"Network.emulateNetworkConditions", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`, "Network.emulateNetworkConditions", `fetch("/x").then(() => "online", () => "offline")`, "offline"},
+		{"Network.emulateNetworkConditionsByRule", `{"offline":true,"matchedNetworkConditions":[{"urlPattern":"","latency":0,"downloadThroughput":-1,"uploadThroughput":-1,"offline":true}]}`, "Network.emulateNetworkConditionsByRule", `fetch("/x").then(() => "online", () => "offline")`, "offline"},
+		{"Network.overrideNetworkState", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`, "Network.overrideNetworkState", "navigator.onLine", "false"},
+		{"Emulation.setCPUPerformanceOverride", `{"performanceTier":"high"}`, "Emulation.setCPUPerformanceOverride", "navigator.cpuPerformance", "3"},
+		{"Emulation.setDataSaverOverride", `{"dataSaverEnabled":true}`, "Emulation.setDataSaverOverride", "navigator.connection.saveData", "true"},
+		{"Emulation.setDevicePostureOverride", `{"posture":{"type":"folded"}}`, "Emulation.clearDevicePostureOverride", "navigator.devicePosture.type", "folded"},
+		{"Emulation.setDisabledImageTypes", `{"imageTypes":["webp"]}`, "Emulation.setDisabledImageTypes", `new Promise(r => { const i = new Image(); i.onload = () => r("shown"); i.onerror = () => r("not"); i.src = "data:image/webp;base64,UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==#" + Math.random() })`, "not"},
+		{"Emulation.setDisplayFeaturesOverride", `{"features":[{"orientation":"vertical","offset":100,"maskLength":20}]}`, "Emulation.clearDisplayFeaturesOverride", `matchMedia("(horizontal-viewport-segments: 2)").matches`, "true"},
+		{"Emulation.setNavigatorOverrides", `{"platform":"odd"}`, "Emulation.setNavigatorOverrides", "navigator.platform", "odd"},
+		{"Emulation.setSafeAreaInsetsOverride", `{"insets":{"top":33}}`, "Emulation.setSafeAreaInsetsOverride", env("safe-area-inset-top"), "33"},
+		{"Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"gyroscope"}`, "Emulation.setSensorOverrideEnabled", `new Promise(r => { const g = new Gyroscope(); g.onerror = e => r(e.error.name); g.onactivate = () => { g.stop(); r("active") }; g.start() })`, "active"},
+		{"Emulation.setVirtualKeyboardGeometryOverride", `{"keyboardRect":{"x":0,"y":400,"width":300,"height":200}}`, "Emulation.setVirtualKeyboardGeometryOverride", env("keyboard-inset-height"), "200"},
+		{"Page.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, "Emulation.clearDeviceMetricsOverride", "innerWidth", "321"},
+		{"Page.setDeviceOrientationOverride", `{"alpha":1,"beta":2,"gamma":3}`, "DeviceOrientation.clearDeviceOrientationOverride", `new Promise(r => addEventListener("deviceorientation", e => r(e.alpha), {once: true}))`, "1"},
+		{"Page.setTouchEmulationEnabled", `{"enabled":true}`, "Emulation.setTouchEmulationEnabled", "navigator.maxTouchPoints", "1"},
+	} {
+		before := stays.evaluate(held, c.look)
+		p := join(t, s.url)
+		session := p.attach(s)
+		p.call(session, c.method, c.params, nil)
+		if before == c.during {
+			t.Errorf("%s: the page says %s as it is", c.method, before)
+		}
+		comes(c.method, c.look, c.during)
+		undone := s.debug.reached(c.undo)
+		p.leave()
+		lent := s.debug.only()
+		s.debug.await(c.undo, func() *lentPage {
+			if s.debug.heard[c.undo] > undone {
+				return lent
+			}
+			return nil
+		})
+		comes(c.method+", whose client has left", c.look, before)
+	}
+	// A page that a client has frozen goes on.
+	p := join(t, s.url)
+	p.call(p.attach(s), "Page.setWebLifecycleState", `{"state":"frozen"}`, nil)
+	p.leave()
+	if got := stays.evaluate(held, `new Promise(r => setTimeout(() => r("goes on")))`); got != "goes on" {
+		t.Error(got)
+	}
+}
+
+// TestUndosAreUnderstood: Chromium knows every command that takes back another,
+// with its parameters.
+func TestUndosAreUnderstood(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	s.get("GET", "/json/list")
+	session := s.debug.only().session
+	for method, u := range pagebrowser.Undos() {
+		got := make(chan reply, 1)
+		s.debug.send(session, u[0], u[1], func(r reply) { got <- r })
+		var failure struct{ Code int }
+		if r := <-got; r.Error != nil && (json.Unmarshal(r.Error, &failure) != nil || failure.Code != -32000) {
+			t.Errorf("%s is taken back by %s %s: %s", method, u[0], u[1], r.Error)
+		} else if r.Error != nil {
+			t.Logf("%s is taken back by %s %s: %s", method, u[0], u[1], r.Error)
+		}
+	}
+}
+
+// TestCannotBeTakenBack: what lasts as long as the debugger's session is refused.
+func TestCannotBeTakenBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	p := join(t, s.url)
+	session := p.attach(s)
+	for method, params := range map[string]string{
+		"Emulation.setHardwareConcurrencyOverride": `{"hardwareConcurrency":3}`, "Emulation.setVirtualTimePolicy": `{"policy":"pause"}`,
+	} {
+		if m := p.try(session, method, params); m.Error == nil || !strings.Contains(m.Error.Message, method+": in the session that the debugger lends") {
+			t.Error(method, m.Error)
+		}
+	}
+}
+
+// TestUndoOfSeveral: each of several things is taken back by itself, and one
+// that another client has set up too, by an alias even, is not.
+func TestUndoOfSeveral(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	a, b := join(t, s.url), join(t, s.url)
+	sa, sb := a.attach(s), b.attach(s)
+	for _, kind := range []string{"gyroscope", "accelerometer"} {
+		a.call(sa, "Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"`+kind+`"}`, nil)
+	}
+	a.call(sa, "Page.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
+	b.call(sb, "Emulation.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
+	until := func(sensors, places int) {
+		t.Helper()
+		lent := s.debug.only()
+		s.debug.await("the undoing", func() *lentPage {
+			if s.debug.heard["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.heard["Emulation.clearGeolocationOverride"] == places {
+				return lent
+			}
+			return nil
+		})
+	}
+	until(2, 0)
+	a.leave()
+	until(4, 0)
+	b.leave()
+	until(4, 1)
+}
