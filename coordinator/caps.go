@@ -22,7 +22,7 @@ func capsFlag(cmd *cobra.Command, value *[]string) {
 	}
 	cmd.Flags().StringSliceVar(value, "caps", splitCaps(os.Getenv(envCaps)),
 		"more tools, `several` with commas or repeated: "+strings.Join(names, ", ")+" (default: $"+envCaps+")")
-	cmd.Flags().Lookup("caps").DefValue = "" // help is the same for everybody
+	cmd.Flags().Lookup("caps").DefValue = "[]" // help is the same for everybody
 	if err := cmd.RegisterFlagCompletionFunc("caps", completeCaps); err != nil {
 		panic(err) // only for a flag that is not there
 	}

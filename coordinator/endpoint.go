@@ -77,10 +77,7 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 		Example: `  chromium.connectOverCDP(process.env.CDP)   with   CDP=$(coordinator endpoint)`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			windows, err := p.openRegistry(cmd.Context(), false)
-			if err != nil {
-				return err
-			}
+			windows := p.openRegistry(cmd.Context(), false)
 			defer windows.Close()
 			meant, err := p.meantWorkspace(cmd.Context(), windows, workspace)
 			if err != nil {

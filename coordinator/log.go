@@ -62,10 +62,7 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 }
 
 func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err error) {
-	windows, err := p.openRegistry(ctx, false)
-	if err != nil {
-		return err
-	}
+	windows := p.openRegistry(ctx, false)
 	meant, err := p.meantWorkspace(ctx, windows, workspace)
 	windows.Close()
 	if err != nil {

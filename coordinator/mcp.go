@@ -113,10 +113,7 @@ func loadSecrets(file string) (*tools.Secrets, error) {
 }
 
 func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags, own *ownBrowser, added []string) error {
-	windows, err := p.openRegistry(ctx, true)
-	if err != nil {
-		return err
-	}
+	windows := p.openRegistry(ctx, true)
 	defer windows.Close()
 	endpoints := newEndpoints(p, windows, guard, own)
 	defer endpoints.close()

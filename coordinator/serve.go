@@ -61,10 +61,7 @@ func (p *program) serveMeant(ctx context.Context, given string, guard guardFlags
 	if err != nil {
 		return nil, err
 	}
-	windows, err := p.openRegistry(ctx, true)
-	if err != nil {
-		return nil, err
-	}
+	windows := p.openRegistry(ctx, true)
 	meant, err := p.meantWorkspace(ctx, windows, given)
 	if err != nil {
 		windows.Close()

@@ -101,10 +101,7 @@ func (p *program) runWindow(ctx context.Context, given string, find func() (chro
 		return err
 	}
 
-	windows, err := p.openRegistry(ctx, true)
-	if err != nil {
-		return err
-	}
+	windows := p.openRegistry(ctx, true)
 	defer windows.Close()
 	source := windows.Source(workspace)
 	if err := source.Wait(ctx); err != nil {

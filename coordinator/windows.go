@@ -46,10 +46,7 @@ A window is a VS Code window with the Browser Coordinator extension, or a
 terminal in which "coordinator window" runs.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			windows, err := p.openRegistry(cmd.Context(), false)
-			if err != nil {
-				return err
-			}
+			windows := p.openRegistry(cmd.Context(), false)
 			defer windows.Close()
 			listing, err := windows.List(cmd.Context())
 			if err != nil {

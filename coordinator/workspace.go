@@ -24,7 +24,7 @@ func workspaceFlag(cmd *cobra.Command, value *string) {
 
 // openRegistry starts to look for windows. Programs that run for long sweep the
 // dead ones first.
-func (p *program) openRegistry(ctx context.Context, sweep bool) (*registry.Registry, error) {
+func (p *program) openRegistry(ctx context.Context, sweep bool) *registry.Registry {
 	return registry.Open(ctx, registry.Options{
 		Client: peer(),
 		Sweep:  sweep,

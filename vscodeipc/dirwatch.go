@@ -3,6 +3,8 @@ package vscodeipc
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"time"
 )
 
 // DirWatcher tells when a window's address appears or goes, in any of the
@@ -15,21 +17,60 @@ type DirWatcher struct {
 	ended   chan struct{}
 }
 
-// WatchDirs begins to watch. The logger may be nil.
-func WatchDirs(log *slog.Logger) (*DirWatcher, error) {
+// WatchDirs begins to watch, and returns at once: to set a watch up takes
+// milliseconds in a large directory. The first token says that it stands. Where
+// the system has no watch to give, the directories are looked at once a second.
+// The logger may be nil.
+func WatchDirs(log *slog.Logger) *DirWatcher {
 	if log == nil {
 		log = discard
 	}
 	w := &DirWatcher{changes: make(chan struct{}, 1), log: log, ended: make(chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
-	if err := w.start(); err != nil {
-		w.cancel()
-		return nil, err
-	}
-	return w, nil
+	go w.run(SearchDirs())
+	return w
 }
 
-// Changes has one token for all changes since it was read last: read it, then
+// run is owned by the watcher and ends with its context.
+func (w *DirWatcher) run(dirs []string) {
+	defer close(w.ended)
+	if err := w.watch(dirs); err != nil {
+		w.log.Warn("the directories of window sockets are looked at once a second, since the system does not tell of changes", "error", err)
+		w.poll()
+	}
+}
+
+// pollEvery is how often the addresses are listed where nothing tells of them.
+const pollEvery = time.Second
+
+// poll tells of changes until the watcher ends.
+func (w *DirWatcher) poll() {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	before, _ := List() // the first tick tells of a fault
+	slices.Sort(before)
+	w.tell()
+	for {
+		select {
+		case <-ticker.C:
+		case <-w.ctx.Done():
+			return
+		}
+		now, err := List()
+		if err != nil {
+			w.log.Warn("the windows' addresses cannot be listed", "error", err)
+			continue
+		}
+		slices.Sort(now)
+		if !slices.Equal(before, now) {
+			w.tell()
+		}
+		before = now
+	}
+}
+
+// Changes has one token for all changes since it was read last, and one for all
+// that was before: read it, then
 // ask List or Find what there is.
 func (w *DirWatcher) Changes() <-chan struct{} { return w.changes }
 

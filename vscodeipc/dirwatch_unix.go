@@ -14,24 +14,21 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-func (w *DirWatcher) start() error {
-	notify, err := fsnotify.NewWatcher()
-	if err != nil {
-		return fmt.Errorf("watch the directories of window sockets: %w", err)
-	}
-	dirs := SearchDirs()
-	if err := arm(notify, dirs); err != nil {
-		notify.Close()
-		return fmt.Errorf("watch the directories of window sockets: %w", err)
-	}
-	go w.watch(notify, dirs)
-	return nil
-}
+// newNotify is replaced in a test.
+var newNotify = fsnotify.NewWatcher
 
-// watch is owned by the watcher and ends with its context.
-func (w *DirWatcher) watch(notify *fsnotify.Watcher, dirs []string) {
-	defer close(w.ended)
+// watch tells of changes until the watcher ends. The error is why it cannot: a
+// Linux user has 128 inotify instances, and editors take many.
+func (w *DirWatcher) watch(dirs []string) error {
+	notify, err := newNotify()
+	if err != nil {
+		return err
+	}
 	defer notify.Close()
+	if err := arm(notify, dirs); err != nil {
+		return err
+	}
+	w.tell()
 	for {
 		select {
 		case e := <-notify.Events:
@@ -47,7 +44,7 @@ func (w *DirWatcher) watch(notify *fsnotify.Watcher, dirs []string) {
 					notify.Remove(dir) // it may be gone already
 				}
 				if err := arm(notify, dirs); err != nil {
-					w.log.Warn("cannot watch the directories of window sockets", "error", err)
+					return err
 				}
 				w.tell()
 			}
@@ -55,7 +52,7 @@ func (w *DirWatcher) watch(notify *fsnotify.Watcher, dirs []string) {
 			w.log.Warn("events of the directories of window sockets are lost", "error", err)
 			w.tell()
 		case <-w.ctx.Done():
-			return
+			return nil
 		}
 	}
 }

@@ -4,11 +4,21 @@ package vscodeipc
 
 import (
 	"slices"
+	"syscall"
 	"testing"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // SetFallbackParent keeps the tests out of the user's own fallback directory.
 func SetFallbackParent(dir string) { fallbackParent = dir }
+
+// ExhaustNotify makes the system refuse watches until the test ends.
+func ExhaustNotify(t *testing.T) {
+	before := newNotify
+	newNotify = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+	t.Cleanup(func() { newNotify = before })
+}
 
 // Spell is step 2 of the canonical path.
 var Spell = spell

@@ -15,11 +15,9 @@ import (
 
 func watchDirs(t *testing.T) *vscodeipc.DirWatcher {
 	t.Helper()
-	w, err := vscodeipc.WatchDirs(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := vscodeipc.WatchDirs(nil)
 	t.Cleanup(func() { w.Close() })
+	<-w.Changes() // it watches
 	return w
 }
 
@@ -110,6 +108,24 @@ func TestWatchDirsThatComeAndGo(t *testing.T) {
 		<-dirs.Changes()
 	}
 	dial(t, one.Address())
+}
+
+// TestWatchDirsWithoutWatches: the system has none left to give, which is common
+// on Linux beside many editors. Windows are noticed all the same. It cannot be had
+// here without taking them from every program of the user: the error is made up.
+func TestWatchDirsWithoutWatches(t *testing.T) {
+	folder := home(t)
+	vscodeipc.ExhaustNotify(t)
+	dirs := watchDirs(t)
+	serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	select {
+	case <-dirs.Changes():
+	case <-time.After(10 * time.Second):
+		t.Fatal("nobody was told of the window")
+	}
+	if len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
+		t.Error("it is not found")
+	}
 }
 
 // TestWatchDirsMadeAgain: a directory is removed while a client is connected to a

@@ -34,8 +34,9 @@ type Registry struct {
 	sources map[string]*Source
 }
 
-// Open starts to look for windows. Close ends it; ctx only lends its values.
-func Open(ctx context.Context, o Options) (*Registry, error) {
+// Open starts to look for windows, and waits for none. Close ends it; ctx only
+// lends its values.
+func Open(ctx context.Context, o Options) *Registry {
 	r := &Registry{
 		options: o, log: o.Logger,
 		entries: map[vscodeipc.Address]*entry{}, changed: make(chan struct{}), sources: map[string]*Source{},
@@ -44,19 +45,13 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 		r.log = slog.New(slog.DiscardHandler)
 	}
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	dirs, err := vscodeipc.WatchDirs(r.log)
-	if err != nil {
-		r.cancel()
-		return nil, err
-	}
-	r.scan()
 	r.running.Add(1)
-	go r.watchDirs(dirs)
+	go r.watchDirs(vscodeipc.WatchDirs(r.log))
 	if o.Sweep {
 		r.running.Add(1)
 		go r.sweep()
 	}
-	return r, nil
+	return r
 }
 
 // Close ends every connection and waits for the registry's goroutines.
@@ -115,6 +110,7 @@ func (r *Registry) listing() Listing {
 func (r *Registry) watchDirs(dirs *vscodeipc.DirWatcher) {
 	defer r.running.Done()
 	defer dirs.Close()
+	r.scan()
 	for {
 		select {
 		case <-dirs.Changes():
