@@ -7,7 +7,7 @@ import (
 )
 
 func (p *program) browserCommand() *cobra.Command {
-	var quiet bool
+	var quiet, asJSON bool
 	var browser browserFlags
 	cmd := &cobra.Command{
 		Use:   "browser",
@@ -17,7 +17,7 @@ func (p *program) browserCommand() *cobra.Command {
 Chrome, Chromium, Edge and Brave are looked for in their usual places, after
 --browser, --executable and $BROWSER_COORDINATOR_BROWSER. Exit code 1 when there
 is none.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := browser.check(); err != nil {
 				return err
@@ -28,13 +28,24 @@ is none.`,
 				return &exitError{code: exitFailure}
 			case err != nil:
 				return err
-			case !quiet:
-				fmt.Fprintln(p.out, found.Path)
+			case quiet:
+				return nil
+			case asJSON:
+				return printJSON(p.out, foundJSON{found.Name, found.Path})
 			}
-			return nil
+			_, err = fmt.Fprintln(p.out, found.Path)
+			return err
 		},
 	}
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing, only set the exit code")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.MarkFlagsMutuallyExclusive("json", "quiet")
 	browser.whichBrowser(cmd)
 	return cmd
+}
+
+// foundJSON is the stable form for programs.
+type foundJSON struct {
+	Name string `json:"name"` // as --browser takes it; empty for an executable that was given
+	Path string `json:"path"`
 }

@@ -75,7 +75,7 @@ the address of the WebSocket.
 
 Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 		Example: `  chromium.connectOverCDP(process.env.CDP)   with   CDP=$(coordinator endpoint)`,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			windows := p.openRegistry(cmd.Context(), false)
 			defer windows.Close()

@@ -37,7 +37,7 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 		Example: `  coordinator log --follow --domain Page,Network
   coordinator log --method 'Runtime.*' --client Playwright
   coordinator log --record session.jsonl`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, pattern := range f.methods {
 				if _, err := path.Match(pattern, ""); err != nil {

@@ -50,6 +50,11 @@ CDP address stands in $` + envEndpoint + `, and in place of
 			if err := browser.check(); err != nil {
 				return err
 			}
+			if attach != "" {
+				if err := checkCDPURL("attach", attach); err != nil {
+					return err
+				}
+			}
 			origins, err := tools.ParseOrigins(allowed, blocked)
 			if err != nil {
 				return &exitError{exitUsage, err}

@@ -43,7 +43,7 @@ Each address is dialed and greeted under a deadline:
   foreign       it is not a socket of yours, and is left alone
 
 Exit code 0: all live, or cleaned up. 1: something needs attention.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// What could not be searched or deleted is told behind what was found.
 			verdicts, amiss := vscodeipc.Probe(cmd.Context(), &vscodeipc.ProbeOptions{

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -61,24 +60,20 @@ func execute(ctx context.Context, args []string, io stdio) int {
 		args = []string{"mcp"}
 	}
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
 	code := exitFailure
+	err = readable(err)
 	var exit *exitError
-	switch {
-	case errors.As(err, &exit):
-		code = exit.code
-		err = exit.cause
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "unknown flag"),
-		strings.HasPrefix(err.Error(), "unknown shorthand"), strings.HasPrefix(err.Error(), "if any flags in the group"):
-		code = exitUsage
+	if errors.As(err, &exit) {
+		code, err = exit.code, exit.cause
 	}
 	if err != nil {
 		fmt.Fprintf(io.err, "coordinator: %v\n", err)
 		if code == exitUsage {
-			fmt.Fprintln(io.err, "Run 'coordinator help' for what there is.")
+			fmt.Fprintln(io.err, hint(cmd))
 		}
 	}
 	return code
@@ -95,7 +90,14 @@ An MCP host launches "coordinator mcp" (also the default when standard input is
 not a terminal). The other commands are for people and scripts.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		// Letters that differ in a command that does not exist and one that is meant.
+		SuggestionsMinimumDistance: 2,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if tellVersion {
 				_, err := fmt.Fprintln(p.out, "coordinator", version())
@@ -114,6 +116,7 @@ not a terminal). The other commands are for people and scripts.`,
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
+	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
 	// Not cobra's own: a version template brings text/template, which calls methods
 	// by name, so that the linker could leave none out of the program.
@@ -131,5 +134,11 @@ not a terminal). The other commands are for people and scripts.`,
 		p.windowCommand(),
 		p.browserCommand(),
 	)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" { // which takes any word without this
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
 }

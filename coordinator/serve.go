@@ -24,7 +24,7 @@ func (p *program) serveCommand() *cobra.Command {
 		Long: `Serve a window's stable CDP address in the foreground, without MCP, until it is
 interrupted. The window may come and go meanwhile: clients that come while there
 is no browser wait for the next one, or, with --launch, have one started.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			e, err := p.serveMeant(ctx, workspace, guard, &launch)

@@ -31,7 +31,7 @@ by its folder; CDP clients use the address that is printed first.
 
 It runs until it is interrupted or its browser is closed, and ends the browser
 and removes its private profile then.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := browser.check(); err != nil {
 				return err

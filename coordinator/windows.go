@@ -44,7 +44,7 @@ func (p *program) windowsCommand() *cobra.Command {
 
 A window is a VS Code window with the Browser Coordinator extension, or a
 terminal in which "coordinator window" runs.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			windows := p.openRegistry(cmd.Context(), false)
 			defer windows.Close()
