@@ -42,7 +42,7 @@ type Browser struct {
 	sources *sources
 	// recording counts the goroutines of record; eventLoop starts them.
 	recording sync.WaitGroup
-	// watching counts the goroutines of watchTasks.
+	// watching counts the goroutines of watchTasks and abandonScript.
 	watching sync.WaitGroup
 
 	// mu guards the fields that follow. Lock order: Browser.mu, then Page.mu.

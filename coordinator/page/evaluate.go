@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -55,61 +54,42 @@ func (p *Page) settleScript(ctx context.Context, before mark) error {
 var errNoValue = errors.New("the script gave no value: its frame has gone, or its promise can never be kept")
 
 func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
-	script = strings.TrimRight(strings.TrimSpace(script), "; \n\t")
-	if script == "" {
+	// A semicolon ends what would stand in brackets; elsewhere it may mean something.
+	bare := strings.TrimRight(strings.TrimSpace(script), "; \n\t")
+	if bare == "" {
 		return nil, fmt.Errorf("the script is empty")
 	}
 	if target != "" {
-		return p.evaluateOn(ctx, script, target)
+		return p.evaluateOn(ctx, bare, target)
 	}
 	expression := script
-	if looksLikeFunction(script) {
-		expression = "(" + script + "\n)()"
+	if looksLikeFunction(bare) {
+		expression = "(" + bare + "\n)()"
 	}
 	p.inputs.Add(1)
-	began := time.Now()
-	r, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: expression, AwaitPromise: new(true),
-		UserGesture: new(true), Timeout: p.scriptTime(),
-		// For "await" outside of a function; promises that it yields are not awaited.
-		ReplMode: new(expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")),
+	var r runtime.EvaluateResult
+	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
+		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
+			Expression: expression, AwaitPromise: new(true),
+			UserGesture: new(true), Timeout: p.scriptTime(),
+			// For "await" outside of a function; promises that it yields are not awaited.
+			ReplMode: new(expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")),
+		})
+		return err
 	})
 	if err != nil {
-		return nil, p.stopped(err, time.Since(began))
+		return nil, err
 	}
 	return p.scriptResult(ctx, p.session, r.Result, r.ExceptionDetails)
 }
 
-// scriptTime is how long a script may compute, in the browser's milliseconds:
-// less than the call's time, so that an endless one is stopped and the page
-// lives on. Time that it waits for promises does not count.
-func (p *Page) scriptTime() runtime.TimeDelta {
-	return runtime.TimeDelta((p.browser.opts.CallTimeout * 4 / 5).Milliseconds())
-}
-
-// stopped recognises a script that was stopped, for which the browser has several
-// words.
-func (p *Page) stopped(err error, took time.Duration) error {
-	limit := time.Duration(p.scriptTime()) * time.Millisecond
-	if refused(err) && !leftDocument(err) && took >= limit {
-		return &TimeoutError{Doing: "running the script", After: humanDuration(limit), Hint: "it came to no end and was stopped; the page lives on", over: true}
-	}
-	return err
-}
-
-// busyPatience is how long a page may leave a trivial question unanswered before a
-// script that has had its time is stopped.
-const busyPatience = 300 * time.Millisecond
-
-// callScript calls a function of a page that has just answered, and stops it where
-// it computes for longer than it may: the browser has no such bound for it.
-func (p *Page) callScript(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (runtime.CallFunctionOnResult, error) {
-	began := time.Now()
-	limit := time.Duration(p.scriptTime()) * time.Millisecond
-	watch := time.AfterFunc(limit, func() { _ = stopBusy(ctx, session, busyPatience) })
-	defer watch.Stop()
-	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
-	return r, p.stopped(err, time.Since(began))
+// callScript calls a function that runs what the agent or the page has written.
+func (p *Page) callScript(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (r runtime.CallFunctionOnResult, err error) {
+	err = p.runScript(ctx, session, func(ctx context.Context) (err error) {
+		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+		return err
+	})
+	return r, err
 }
 
 // evaluateOn calls the script with the element in the page's own world.

@@ -1,12 +1,10 @@
 package page
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What a script returns is told as JSON, and in JavaScript's words where JSON has
@@ -81,29 +79,5 @@ func TestEvaluateChanges(t *testing.T) {
 	}
 	for _, info := range c.NewPages {
 		_ = p.browser.ClosePage(t.Context(), info.ID)
-	}
-}
-
-// An endless script is stopped wherever it runs, and the page lives on.
-func TestEndlessScripts(t *testing.T) {
-	p, _ := open(t, "<p id=p>p")
-	p.browser.opts.CallTimeout = 5 * time.Second
-	for _, test := range []struct{ script, target string }{
-		{"(e) => { for (;;); }", "#p"},
-		{"(e) => new Promise((r) => setTimeout(r)).then(() => { for (;;); })", "#p"},
-		{"({ get endless() { for (;;); } })", ""},
-	} {
-		var late *TimeoutError
-		_, _, err := p.Evaluate(t.Context(), test.script, test.target)
-		if !errors.As(err, &late) {
-			t.Errorf("%s: %v", test.script, err)
-		}
-		if got := eval(t, p, "2"); got != "2" {
-			t.Errorf("afterwards the page says %s", got)
-		}
-	}
-	// Waiting is no computing.
-	if got := eval(t, p, "new Promise((r) => setTimeout(r, 4500, 3))"); got != "3" {
-		t.Errorf("a patient script: %s", got)
 	}
 }

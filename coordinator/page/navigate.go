@@ -13,8 +13,6 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
-
-	"browser-coordinator/coordinator/cdp"
 )
 
 // Navigate opens a URL and waits for its load event. A scheme may be missing:
@@ -239,24 +237,11 @@ func (p *Page) free(ctx context.Context) error {
 	if crashed {
 		return nil // there is nobody to ask
 	}
-	return stopBusy(ctx, p.session, hangPatience)
-}
-
-// stopBusy stops the script of a process that does not answer in time.
-func stopBusy(ctx context.Context, session *cdp.Session, patience time.Duration) error {
-	question, err := session.Start(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true})
-	if err != nil {
-		return err
+	busy, err := isBusy(ctx, p.session, hangPatience)
+	if busy {
+		err = terminate(ctx, p.session)
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
-	defer cancel()
-	if err := question.Wait(bounded, nil); errors.Is(err, errPatience) {
-		_, err = session.Start(ctx, "Runtime.terminateExecution", nil)
-		return err
-	} else if !refused(err) {
-		return err
-	}
-	return nil
+	return err
 }
 
 // revive lets a navigation begin on a page that has crashed.
