@@ -243,7 +243,7 @@ func TestRefsOfParts(t *testing.T) {
 <details><summary>More</summary>hidden</details><script>done=[]; did = (s) => done.push(s)</script>`)
 	text := snapshot(t, p)
 	contains(t, text, `button "Zoom in" [ref=`, `link "Chart" [ref=`, `generic "June" [ref=`, `img "Just a picture"`, `link "Kitchen" [ref=`, `link "Hall" [ref=`,
-		"canvas [ref=", "generic [ref=", `link "a link" [ref=`, `button "Press" [ref=`, `summary "More" [collapsed] [ref=`)
+		"canvas [id=c] [ref=", "generic [ref=", `link "a link" [ref=`, `button "Press" [ref=`, `summary "More" [collapsed] [ref=`)
 	for _, absent := range []string{"a bar of", "hidden"} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%q is in:\n%s", absent, text)
@@ -261,4 +261,26 @@ func TestRefsOfParts(t *testing.T) {
 		t.Errorf("at %s", got)
 	}
 	t.Log(text)
+}
+
+// What has neither role nor name nor text can be acted on all the same, and what it
+// is stands beside it; what nobody can hit, as the ends of a focus trap, is left out.
+func TestNamelessElements(t *testing.T) {
+	p, _ := open(t, `<!doctype html><title>Icons</title><style>i, .box { display: inline-block; width: 16px; height: 16px } .hand { cursor: pointer }</style>
+<div class="box trash" onclick="document.title = 'deleted'"></div><i class="fa fa-pen hand"></i><span class=box tabindex=0 id=knob></span>
+<button class="btn btn-sm"><svg class="lucide lucide-x" width=10 height=10></svg></button><button><svg width=10 height=10><use href="#gear"/></svg></button>
+<input name=q><select name=size><option>S<option>M</select><div tabindex=0></div><span tabindex=0 style="opacity:0"></span><button class=named>Named</button>`)
+	text := snapshot(t, p)
+	contains(t, text,
+		`- generic [class=box trash] [ref=`, `- generic [class=fa fa-pen hand] [ref=`, `- generic [id=knob] [ref=`, `- button [class=lucide lucide-x] [ref=`,
+		`- button [icon=#gear] [ref=`, `- textbox [name=q] [ref=`, `- combobox [name=size] [ref=`, `- button "Named" [ref=`)
+	if n := strings.Count(text, "[ref="); n != 8 {
+		t.Errorf("%d refs:\n%s", n, text)
+	}
+	if _, err := p.Click(t.Context(), ref(t, text, "trash"), ClickOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := eval(t, p, "document.title"); got != `"deleted"` {
+		t.Errorf("the click on the icon: %s", got)
+	}
 }

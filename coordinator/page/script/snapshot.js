@@ -296,8 +296,20 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [] }, e, style)].flat();
     }
     const item = { role, name: limit(nameOf(e, role), MAX_NAME), attributes: attributesOf(e, role), kids: [] };
-    if (acts) item.ref = number(e, item);
-    return finish(item, e, style);
+    if (!acts) return finish(item, e, style);
+    item.ref = number(e, item);
+    const printed = finish(item, e, style);
+    if (!item.name && (controls.has(e.nodeName) || !item.text && !item.kids.length)) item.attributes.push(...hint(e));
+    return printed;
+  }
+
+  // hint is what tells one from another that has neither name nor text.
+  const controls = set("INPUT SELECT TEXTAREA");
+  function hint(e) {
+    const icon = e.querySelector("use")?.getAttribute("href");
+    const found = [["id", e.id], ["name", e.getAttribute("name")], ["testid", e.dataset?.testid], ["icon", icon],
+      ["class", e.firstElementChild?.getAttribute("class")], ["class", e.getAttribute("class")]].find(([, value]) => value && squash(value));
+    return found ? [found[0] + "=" + limit(squash(found[1]), 40)] : [];
   }
 
   // label: its text is the name of its control. Where the control itself is not
@@ -351,10 +363,13 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
         return [item];
       }
     }
-    if (item.ref && role === "generic" && !item.name && kids.length === 0 && !e.ownerSVGElement && !e.draggable) return [];
+    // What has no size is not to be acted on: the ends of a focus trap, for example.
+    if (item.ref && role === "generic" && !item.name && kids.length === 0 && !hasSize(e)) return [];
     begin(item, kids);
     return [item];
   }
+
+  const hasSize = (e) => { const r = e.getBoundingClientRect(); return r.width > 1 && r.height > 1; };
 
   // begin puts the text that an element begins with on the element's own line.
   function begin(item, kids) {
