@@ -79,8 +79,21 @@ func TestClipOutside(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the clip is outside of the viewport, which has 1000×") {
 		t.Errorf("%v", err)
 	}
-	if _, err = p.Screenshot(t.Context(), ScreenshotOptions{Clip: &Clip{X: 5, Y: 5, Width: 10, Height: 10}}); err != nil {
-		t.Error(err)
+	// What is partly outside is cropped, on whichever side.
+	for _, test := range []struct {
+		clip          Clip
+		full          bool
+		width, height int
+	}{
+		{Clip{X: 5, Y: 5, Width: 10, Height: 10}, false, 10, 10},
+		{Clip{X: 990, Y: 20, Width: 50, Height: 30}, false, 10, 30},
+		{Clip{X: -20, Y: -5, Width: 50, Height: 30}, false, 30, 25},
+		{Clip{X: -20, Y: 0, Width: 2000, Height: 30}, true, 1000, 30},
+	} {
+		img, err := p.Screenshot(t.Context(), ScreenshotOptions{Clip: &test.clip, FullPage: test.full})
+		if err != nil || img.Width != test.width || img.Height != test.height || img.Cropped != (test.clip.Width != float64(test.width)) {
+			t.Errorf("%+v: %d × %d, cropped %v, %v", test.clip, img.Width, img.Height, img.Cropped, err)
+		}
 	}
 }
 

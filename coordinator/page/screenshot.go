@@ -42,8 +42,8 @@ func (p *Page) Screenshot(ctx context.Context, opts ScreenshotOptions) (Image, e
 	if opts.Target != "" && (opts.FullPage || opts.Clip != nil) {
 		return Image{}, fmt.Errorf("%s: an element and another part of the page cannot both be asked for", doing)
 	}
-	if c := opts.Clip; c != nil && (c.Width <= 0 || c.Height <= 0 || c.X < 0 || c.Y < 0) {
-		return Image{}, fmt.Errorf("%s: the clip has no size or begins outside", doing)
+	if c := opts.Clip; c != nil && (c.Width <= 0 || c.Height <= 0) {
+		return Image{}, fmt.Errorf("%s: the clip has no size", doing)
 	}
 	if opts.Quality < 1 || opts.Quality > 100 {
 		return Image{}, fmt.Errorf("%s: quality %d: want 1 to 100", doing, opts.Quality)
@@ -90,14 +90,17 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 		clip.X, clip.Y, clip.Width, clip.Height = 0, 0, content.Width, content.Height
 		params.CaptureBeyondViewport = new(true)
 	}
-	if c := opts.Clip; c != nil {
-		if c.X >= clip.Width || c.Y >= clip.Height {
+	cropped := false
+	if opts.Clip != nil {
+		c := opts.Clip.within(clip.Width, clip.Height)
+		if c.Width <= 0 || c.Height <= 0 {
 			what := "viewport"
 			if opts.FullPage {
 				what = "page"
 			}
 			return Image{}, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS pixels", what, clip.Width, clip.Height)
 		}
+		cropped = c != *opts.Clip
 		clip.X, clip.Y, clip.Width, clip.Height = clip.X+c.X, clip.Y+c.Y, c.Width, c.Height
 		params.CaptureBeyondViewport = new(true)
 	}
@@ -111,8 +114,8 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 		clip.Scale = scale(clip.Width, clip.Height, opts.MaxWidth, opts.MaxHeight) / density
 	}
 	img := Image{
-		Format: opts.Format,
-		Width:  int(math.Round(clip.Width * clip.Scale * density)), Height: int(math.Round(clip.Height * clip.Scale * density)),
+		Format: opts.Format, Cropped: cropped,
+		Width: int(math.Round(clip.Width * clip.Scale * density)), Height: int(math.Round(clip.Height * clip.Scale * density)),
 	}
 	whole := isViewport(opts) && clip.Scale == 1 && density == 1 && view.Scale == 1
 	if early != nil {
@@ -141,6 +144,12 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 		img.Width, img.Height = width, height
 	}
 	return img, nil
+}
+
+// within is the part of a clip that is inside of something of that size.
+func (c Clip) within(width, height float64) Clip {
+	left, top := max(c.X, 0), max(c.Y, 0)
+	return Clip{X: left, Y: top, Width: min(c.X+c.Width, width) - left, Height: min(c.Y+c.Height, height) - top}
 }
 
 // isViewport says whether a picture is of all that the page shows now.

@@ -168,4 +168,6 @@ type Image struct {
 	Format string
 	Width  int // pixels of the image
 	Height int
+	// Cropped says that a part of the clip was outside, and is not in the image.
+	Cropped bool
 }
