@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -180,5 +182,35 @@ func TestEmptyResources(t *testing.T) {
 		if err != nil || len(got.Contents) != 1 || got.Contents[0].Text != want {
 			t.Errorf("%s: %+v %v", uri, got, err)
 		}
+	}
+}
+
+// A host attaches a resource as it is: it has no parts, so the newest is in it.
+func TestResourcesAreBounded(t *testing.T) {
+	url := talkative(t)
+	agent := host(t, t.TempDir(), folder(t, "shop"))
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": url})
+	mustTool(t, agent, "browser_evaluate", map[string]any{"function": `async () => {
+		for (let i = 0; i < 400; i++) { console.log("line " + i + " " + "ä".repeat(100)); await fetch("/item?" + "q".repeat(200) + i); }
+		document.body.style.height = "20000px";
+	}`})
+	mustTool(t, agent, "browser_take_screenshot", map[string]any{"fullPage": true, "filename": "long.png"})
+	for uri, last := range map[string]string{"browser://console": "line 399", "browser://network": "399 => 200"} {
+		got, err := agent.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := got.Contents[0].Text
+		if len(text) > 41_000 || !strings.HasPrefix(text, "… ") || !strings.Contains(text, last) || !strings.Contains(text, "has all.\n") {
+			t.Errorf("%s has %d characters: %.200s", uri, len(text), text)
+		}
+	}
+	got, err := agent.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "browser://screenshot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := png.DecodeConfig(bytes.NewReader(got.Contents[0].Blob))
+	if err != nil || max(config.Width, config.Height) > 1568 {
+		t.Errorf("the picture: %+v %v", config, err)
 	}
 }

@@ -300,6 +300,18 @@ func TestDebuggerTools(t *testing.T) {
 			}
 		}
 	}
+	for name, want := range map[string]string{
+		"debug_start":       `{"name":"Launch shop","session":"s1"}`,
+		"debug_state":       `"scopes":[{"name":"Local","variables":[{"name":"count","value":"3"}`,
+		"debug_breakpoints": `"condition":"count > 2"`,
+		"debug_step":        `"reason":"step","session":"s2","state":"paused","thread":0}`,
+		"debug_evaluate":    `{"result":"4","type":"number"}`,
+	} {
+		args := map[string]map[string]any{"debug_breakpoints": {"action": "list"}, "debug_step": {"action": "over"}, "debug_evaluate": {"expression": "1"}}
+		if got := structured(t, session, name, args[name]); !strings.Contains(got, want) || strings.Contains(got, "notes") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 	started := asked(e, vscodeipc.CommandDebugStart, anyArg[vscodeipc.DebugStartArg])
 	stopped := asked(e, vscodeipc.CommandDebugStop, anyArg[vscodeipc.DebugStopArg])
 	if started.Client == nil || stopped.Client == nil || started.Client.ID != stopped.Client.ID {

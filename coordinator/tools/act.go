@@ -68,7 +68,7 @@ func (s *Server) addActTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_evaluate",
 		Description: "Run JavaScript in the page and return its value as JSON",
-		Annotations: acts("Evaluate"),
+		Annotations: acts("Evaluate"), OutputSchema: objectOf("value"),
 	}, evaluate)
 }
 
@@ -163,7 +163,7 @@ func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
 	out := a.begin()
 	switch {
 	case value != nil:
-		err = a.part(ctx, out, in.partIn, what, string(value))
+		err = a.data(ctx, out, in.partIn, what, string(value), "value", value)
 	case change.Dialog != nil || change.Paused != nil:
 		out.addf("The script has not ended.")
 	default:

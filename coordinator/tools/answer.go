@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,8 +17,8 @@ type answer struct {
 	blocks []block
 	image  []byte
 	mime   string
-	// structured is what programs read instead of the text; its tool has a schema.
-	structured any
+	// structured is what programs read instead of the text, see structured.go.
+	structured map[string]any
 	// download is the address of one that the act has begun; empty: none.
 	download string
 	// secrets are hidden in a text before it is cut, perhaps in the middle of one.
@@ -28,6 +29,7 @@ type answer struct {
 type block struct {
 	text     string
 	fromPage bool
+	told     bool // the structured answer says it
 }
 
 // addf adds a line in our own words.
@@ -40,11 +42,15 @@ func (a *answer) quote(text string) { a.add(text, true) }
 func (a *answer) quotef(format string, args ...any) { a.quote(fmt.Sprintf(format, args...)) }
 
 func (a *answer) add(text string, fromPage bool) {
-	if last := len(a.blocks) - 1; last >= 0 && a.blocks[last].fromPage == fromPage {
-		a.blocks[last].text += "\n" + text
+	a.addBlock(block{text: text, fromPage: fromPage})
+}
+
+func (a *answer) addBlock(b block) {
+	if last := len(a.blocks) - 1; last >= 0 && a.blocks[last].fromPage == b.fromPage && a.blocks[last].told == b.told {
+		a.blocks[last].text += "\n" + b.text
 		return
 	}
-	a.blocks = append(a.blocks, block{text, fromPage})
+	a.blocks = append(a.blocks, b)
 }
 
 // fromPage is the mark of content that holds a page's text or picture, so that a
@@ -63,7 +69,7 @@ func (a *answer) result() *mcp.CallToolResult {
 	if a.image != nil {
 		content = append(content, &mcp.ImageContent{Data: a.image, MIMEType: a.mime, Meta: mcp.Meta{fromPage: true}})
 	}
-	return &mcp.CallToolResult{Content: content, StructuredContent: a.structured}
+	return &mcp.CallToolResult{Content: content}
 }
 
 // begin starts an answer, with the word that this is a browser of our own.
@@ -173,19 +179,21 @@ const (
 func consoleLine(m page.Message) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%s] %s", m.Level, m.Text)
-	switch {
-	case m.Place != "":
-		fmt.Fprintf(&b, " @ %s", m.Place)
-	case m.URL != "":
-		fmt.Fprintf(&b, " @ %s", m.URL)
-		if m.Line > 0 {
-			fmt.Fprintf(&b, ":%d", m.Line)
-		}
+	if place := messagePlace(m); place != "" {
+		fmt.Fprintf(&b, " @ %s", place)
 	}
 	if m.Count > 1 {
 		fmt.Fprintf(&b, " (×%d)", m.Count)
 	}
 	return b.String()
+}
+
+// messagePlace is where a message came from; empty where that is not known.
+func messagePlace(m page.Message) string {
+	if m.Place == "" && m.URL != "" && m.Line > 0 {
+		return fmt.Sprintf("%s:%d", m.URL, m.Line)
+	}
+	return cmp.Or(m.Place, m.URL)
 }
 
 // explain adds what an agent can do about an error that does not say so itself.

@@ -66,27 +66,27 @@ func (s *Server) addDebugTools() {
 	add(s, &mcp.Tool{
 		Name:        "debug_start",
 		Description: "Start debugging in the window, as F5 does",
-		Annotations: ours(acts("Start debugging")),
+		Annotations: ours(acts("Start debugging")), OutputSchema: objectOf("name", "session"),
 	}, debugStart)
 	add(s, &mcp.Tool{
 		Name:        "debug_state",
 		Description: "The window's debug sessions; of a paused one why, the stack and the variables",
-		Annotations: ours(reads("Debugger state")),
+		Annotations: ours(reads("Debugger state")), OutputSchema: listOf("sessions"),
 	}, debugState)
 	add(s, &mcp.Tool{
 		Name:        "debug_breakpoints",
 		Description: "The breakpoints that the human sees",
-		Annotations: ours(adjusts("Breakpoints")),
+		Annotations: ours(adjusts("Breakpoints")), OutputSchema: listOf("breakpoints"),
 	}, debugBreakpoints)
 	add(s, &mcp.Tool{
 		Name:        "debug_step",
 		Description: "Let a paused program go on, or pause it",
-		Annotations: ours(acts("Step")),
+		Annotations: ours(acts("Step")), OutputSchema: objectOf("session", "thread", "state", "reason", "frame"),
 	}, debugStep)
 	add(s, &mcp.Tool{
 		Name:        "debug_evaluate",
 		Description: "Evaluate an expression in a frame of the paused program",
-		Annotations: ours(acts("Evaluate in a frame")),
+		Annotations: ours(acts("Evaluate in a frame")), OutputSchema: objectOf("result", "type"),
 	}, debugEvaluate)
 	add(s, &mcp.Tool{
 		Name:        "debug_stop",
@@ -126,7 +126,9 @@ func debugStart(ctx context.Context, a *agent, in debugStartIn) (*answer, error)
 		return nil, err
 	}
 	out := &answer{}
-	out.addf("%s is being debugged (session %s).", r.Name, r.Session)
+	out.told(fmt.Sprintf("%s is being debugged (session %s).", r.Name, r.Session), false)
+	out.tell("name", r.Name)
+	out.tell("session", r.Session)
 	return out, nil
 }
 
@@ -143,6 +145,7 @@ func debugState(ctx context.Context, a *agent, in debugStateIn) (*answer, error)
 	for _, s := range r.Sessions {
 		out.session(window, s)
 	}
+	out.tell("sessions", orEmpty(r.Sessions))
 	return out, nil
 }
 
@@ -150,28 +153,31 @@ func debugState(ctx context.Context, a *agent, in debugStateIn) (*answer, error)
 // holds is quoted: a page may have put it there.
 func (a *answer) session(w registry.Window, s vscodeipc.DebugSessionState) {
 	if s.State != "paused" {
-		a.addf("- %s (session %s, %s): %s", s.Name, s.ID, s.Type, s.State)
+		a.told(fmt.Sprintf("- %s (session %s, %s): %s", s.Name, s.ID, s.Type, s.State), false)
 		return
 	}
 	why := s.Description
 	if why == "" {
 		why = s.Reason
 	}
-	a.addf("- %s (session %s, %s): paused%s", s.Name, s.ID, s.Type, thread(s.Thread))
+	a.told(fmt.Sprintf("- %s (session %s, %s): paused%s", s.Name, s.ID, s.Type, thread(s.Thread)), false)
 	if why != "" {
-		a.quotef("  %s", why)
+		a.told("  "+why, true)
 	}
 	for _, f := range s.Frames {
-		a.quotef("  at %s [frame=%d]", frameText(w, f), f.ID)
+		a.told(fmt.Sprintf("  at %s [frame=%d]", frameText(w, f), f.ID), true)
 	}
 	for _, scope := range s.Scopes {
 		parts := make([]string, len(scope.Variables))
 		for i, v := range scope.Variables {
 			parts[i] = v.Name + " = " + v.Value
 		}
-		a.quotef("  %s: %s", scope.Name, strings.Join(parts, ", "))
+		a.told(fmt.Sprintf("  %s: %s", scope.Name, strings.Join(parts, ", ")), true)
 	}
 }
+
+// orEmpty is a list that is [] in JSON where there is nothing in it.
+func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
 
 func thread(id *int) string {
 	if id == nil || *id == 0 {
@@ -221,8 +227,9 @@ func debugBreakpoints(ctx context.Context, a *agent, in breakpointsIn) (*answer,
 		if !b.Enabled {
 			line += " [disabled]"
 		}
-		out.addf("%s", line)
+		out.told(line, false)
 	}
+	out.tell("breakpoints", orEmpty(r.Breakpoints))
 	return out, nil
 }
 
@@ -235,13 +242,22 @@ func debugStep(ctx context.Context, a *agent, in debugStepIn) (*answer, error) {
 	out := &answer{}
 	switch {
 	case r.State == "paused" && r.Frame != nil:
-		out.quotef("Paused (%s) at %s [frame=%d]", r.Reason, frameText(window, *r.Frame), r.Frame.ID)
+		out.told(fmt.Sprintf("Paused (%s) at %s [frame=%d]", r.Reason, frameText(window, *r.Frame), r.Frame.ID), true)
+		out.tell("frame", r.Frame)
 	case r.State == "paused":
-		out.addf("Paused (%s).", r.Reason)
+		out.told(fmt.Sprintf("Paused (%s).", r.Reason), false)
 	case r.State == "ended":
-		out.addf("The debug session has ended.")
+		out.told("The debug session has ended.", false)
 	default:
-		out.addf("It runs.")
+		out.told("It runs.", false)
+	}
+	out.tell("session", r.Session)
+	out.tell("state", r.State)
+	if r.Reason != "" {
+		out.tell("reason", r.Reason)
+	}
+	if r.Thread != nil {
+		out.tell("thread", *r.Thread)
 	}
 	return out, nil
 }
@@ -255,7 +271,11 @@ func debugEvaluate(ctx context.Context, a *agent, in debugEvaluateIn) (*answer, 
 		return nil, err
 	}
 	out := &answer{}
-	out.quote(r.Result)
+	out.told(r.Result, true)
+	out.tell("result", r.Result)
+	if r.Type != "" {
+		out.tell("type", r.Type)
+	}
 	return out, nil
 }
 

@@ -2,6 +2,9 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,7 +22,7 @@ type fetchIn struct {
 }
 
 func (s *Server) addFetchTools() {
-	add(s, &mcp.Tool{Name: "browser_fetch", Description: "Make an HTTP request as the page, with its cookies", Annotations: acts("Fetch")}, fetch)
+	add(s, &mcp.Tool{Name: "browser_fetch", Description: "Make an HTTP request as the page, with its cookies", Annotations: acts("Fetch"), OutputSchema: objectOf("status", "type", "url", "body")}, fetch)
 }
 
 // maxBodyText bounds the body that an answer holds, in bytes.
@@ -42,7 +45,10 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 		return nil, err
 	}
 	out := a.begin()
-	out.quotef("%d %s (%s, %d B) %s", got.Status, got.Text, got.MIMEType, len(got.Body), got.URL)
+	out.told(fmt.Sprintf("%d %s (%s, %d B) %s", got.Status, got.Text, got.MIMEType, len(got.Body), got.URL), true)
+	out.tell("status", got.Status)
+	out.tell("type", got.MIMEType)
+	out.tell("url", got.URL)
 	if utf8.Valid(got.Body) { // before it is cut, perhaps in the middle of one
 		got.Body = []byte(a.server.options.Secrets.hide(string(got.Body)))
 	}
@@ -61,7 +67,16 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 		out.quote(string(got.Body[:maxBodyText]))
 		out.addf("… and %d B more: save it with filename.", len(got.Body)-maxBodyText)
 	case len(got.Body) > 0:
-		out.quote(string(got.Body))
+		out.told(string(got.Body), true)
+		out.tell("body", bodyValue(got.Body, got.MIMEType))
 	}
 	return out, nil
+}
+
+// bodyValue is what a body of JSON says, else its text.
+func bodyValue(body []byte, kind string) any {
+	if strings.Contains(kind, "json") && json.Valid(body) {
+		return json.RawMessage(body)
+	}
+	return string(body)
 }

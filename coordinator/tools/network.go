@@ -32,7 +32,7 @@ func (s *Server) addNetworkTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_network_requests",
 		Description: "The page's network requests, numbered",
-		Annotations: reads("Network requests"),
+		Annotations: reads("Network requests"), OutputSchema: listOf("requests"),
 	}, requests)
 	add(s, &mcp.Tool{
 		Name:        "browser_network_request",
@@ -54,19 +54,50 @@ func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
 		return nil, err
 	}
 	what := fmt.Sprintf("requests of %s %v %s", p.ID(), in.Static, in.Filter)
-	text, further := a.restOf(what, in.partIn)
-	if !further {
-		text = requestsText(p.Network(ctx), func(r page.Request) bool {
-			plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
-			return filter.MatchString(r.URL) && (in.Static || !plain)
-		})
-	}
 	out := a.begin()
-	if text == "" {
+	if rest, further := a.restOf(what, in.partIn); further {
+		return out, a.part(ctx, out, in.partIn, what, rest)
+	}
+	wanted := func(r page.Request) bool {
+		plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
+		return filter.MatchString(r.URL) && (in.Static || !plain)
+	}
+	all := p.Network(ctx)
+	list := requestsOut(all, wanted)
+	if len(list) == 0 {
 		out.addf("No request was made, or none that is asked for.")
+		out.tell("requests", list)
 		return out, nil
 	}
-	return out, a.part(ctx, out, in.partIn, what, text)
+	return out, a.data(ctx, out, in.partIn, what, requestsText(all, wanted), "requests", list)
+}
+
+// requestOut is one request in the structured answer of browser_network_requests.
+type requestOut struct {
+	Index      int64  `json:"index"`
+	Method     string `json:"method,omitempty"`
+	URL        string `json:"url"`
+	Status     int    `json:"status,omitempty"`
+	Failed     string `json:"failed,omitempty"`
+	Type       string `json:"type,omitempty"` // MIME
+	Size       int64  `json:"size,omitempty"` // bytes
+	Time       int64  `json:"time,omitempty"` // ms; none: not done
+	Navigation bool   `json:"navigation,omitempty"`
+}
+
+func requestsOut(requests []page.Request, wanted func(page.Request) bool) []requestOut {
+	list := []requestOut{}
+	for _, r := range requests {
+		if !wanted(r) {
+			continue
+		}
+		out := requestOut{Index: r.Seq, Method: r.Method, URL: r.URL, Status: r.Status, Failed: r.Failed, Type: r.MIMEType, Navigation: r.Navigation}
+		if r.Done && r.Failed == "" {
+			out.Size, out.Time = max(r.Size, 0), r.Duration.Milliseconds()
+		}
+		list = append(list, out)
+	}
+	return list
 }
 
 // requestsText is a line for each request that is wanted, and one before the first

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,10 +33,15 @@ func cutText(text string, most int) string {
 
 // bound cuts what a tool without parts has answered.
 func (s *Server) bound(out *answer) {
+	cut := false
 	for i, b := range out.blocks {
 		if len(b.text) > maxText {
 			out.blocks[i].text = cutText(s.options.Secrets.hide(b.text), maxText)
+			cut = true
 		}
+	}
+	if encoded, err := json.Marshal(out.structured); cut || err != nil || len(encoded) > maxText {
+		out.untell()
 	}
 }
 
@@ -80,6 +86,17 @@ func (a *agent) part(ctx context.Context, out *answer, in partIn, what, text str
 	} else {
 		out.addf("Part %d of %d, the last.", n, len(parts))
 	}
+	return nil
+}
+
+// data is part for a text that a member of the structured answer says too, where
+// one answer holds the whole.
+func (a *agent) data(ctx context.Context, out *answer, in partIn, what, text, name string, value any) error {
+	if in.Filename != "" || len(a.server.options.Secrets.hide(text)) > maxAnswer {
+		return a.part(ctx, out, in, what, text)
+	}
+	out.told(text, true)
+	out.tell(name, value)
 	return nil
 }
 

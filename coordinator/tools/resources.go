@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -46,10 +47,18 @@ func (a *agent) readResource(ctx context.Context, r resource) (*mcp.ReadResource
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
 }
 
+// maxShot is how many bytes a picture has at most that is kept as a resource.
+const maxShot = 4 << 20
+
+// keepShot keeps a picture that an answer could hold; a larger one went to a file,
+// and the resource then is of now.
 func (a *agent) keepShot(image page.Image) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.shot = &image
+	a.shot = nil
+	if max(image.Width, image.Height) <= maxImage && len(image.Data) <= maxShot {
+		a.shot = &image
+	}
 }
 
 func readShot(ctx context.Context, a *agent, content *mcp.ResourceContents) error {
@@ -76,7 +85,7 @@ func readConsole(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 	if err != nil {
 		return err
 	}
-	content.Text = cmp.Or(consoleText(ctx, p, "debug", true), "The console is empty.")
+	content.Text = a.latest(consoleText(consoleOf(ctx, p, "debug", true)), "The console is empty.", "browser_console_messages")
 	return nil
 }
 
@@ -86,8 +95,21 @@ func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 		return err
 	}
 	all := requestsText(p.Network(ctx), func(page.Request) bool { return true })
-	content.Text = cmp.Or(all, "No request was made.")
+	content.Text = a.latest(all, "No request was made.", "browser_network_requests")
 	return nil
+}
+
+// latest is the end of a text of lines, as much as one answer has of it.
+func (a *agent) latest(text, empty, tool string) string {
+	text = a.server.options.Secrets.hide(text) // before it is cut, perhaps in the middle of one
+	if len(text) <= maxAnswer {
+		return cmp.Or(text, empty)
+	}
+	end := text[len(text)-maxAnswer:]
+	if _, lines, several := strings.Cut(end, "\n"); several {
+		end = lines
+	}
+	return fmt.Sprintf("… %d characters before this: %s has all.\n%s", len(text)-len(end), tool, strings.ToValidUTF8(end, ""))
 }
 
 // The prompts are what a person would ask for, with the way to it.

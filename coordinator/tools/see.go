@@ -60,7 +60,7 @@ func (s *Server) addSeeTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_console_messages",
 		Description: "The page's console messages and uncaught errors",
-		Annotations: reads("Console messages"),
+		Annotations: reads("Console messages"), OutputSchema: listOf("messages"),
 	}, console)
 	add(s, &mcp.Tool{
 		Name:        "browser_take_screenshot",
@@ -111,26 +111,44 @@ func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 		return nil, err
 	}
 	what := fmt.Sprintf("console of %s %s %v", p.ID(), in.Level, in.All)
-	text, further := a.restOf(what, in.partIn)
-	if !further {
-		text = consoleText(ctx, p, in.Level, in.All)
-	}
 	out := a.begin()
-	if text == "" {
+	if rest, further := a.restOf(what, in.partIn); further {
+		return out, a.part(ctx, out, in.partIn, what, rest)
+	}
+	messages := consoleOf(ctx, p, in.Level, in.All)
+	list := make([]messageOut, len(messages))
+	for i, m := range messages {
+		list[i] = messageOut{m.Level, m.Text, messagePlace(m), m.Count}
+	}
+	if len(messages) == 0 {
 		out.addf("The console is empty at this level.")
+		out.tell("messages", list)
 		return out, nil
 	}
-	return out, a.part(ctx, out, in.partIn, what, text)
+	return out, a.data(ctx, out, in.partIn, what, consoleText(messages), "messages", list)
 }
 
-// consoleText is the console of a page, a line for each message; empty: none.
-func consoleText(ctx context.Context, p *page.Page, level string, all bool) string {
+// messageOut is one message in the structured answer of browser_console_messages.
+type messageOut struct {
+	Level string `json:"level"`
+	Text  string `json:"text"`
+	Place string `json:"place,omitempty"` // file:line:column, or the address of the script
+	Count int    `json:"count"`
+}
+
+// consoleOf is the console of a page, with its places.
+func consoleOf(ctx context.Context, p *page.Page, level string, all bool) []page.Message {
 	messages := p.Console(level)
 	if !all {
 		messages = slices.DeleteFunc(messages, func(m page.Message) bool { return !m.Current })
 	}
+	return p.Locate(ctx, messages)
+}
+
+// consoleText has a line for each message.
+func consoleText(messages []page.Message) string {
 	lines := make([]string, len(messages))
-	for i, m := range p.Locate(ctx, messages) {
+	for i, m := range messages {
 		lines[i] = consoleLine(m)
 	}
 	return strings.Join(lines, "\n")
@@ -178,6 +196,9 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	}
 	a.keepShot(image)
 	out := a.begin()
+	if image.Cropped {
+		out.addf("What of the clip is outside was left out.")
+	}
 	if file == "" {
 		out.image, out.mime = image.Data, "image/"+image.Format
 		return out, nil

@@ -179,7 +179,8 @@ func (s *Server) noteListed() mcp.Middleware {
 
 func (s *Server) wait(session *mcp.ServerSession, ended chan<- error) { ended <- session.Wait() }
 
-// add registers a tool whose answer is text (and an image, perhaps).
+// add registers a tool whose answer is text (and an image, perhaps), and structured
+// where it has a schema for that.
 func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In) (*answer, error)) {
 	s.names = append(s.names, tool.Name)
 	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
@@ -193,7 +194,12 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In)
 			return nil, nil, a.withWord(s.boundError(err))
 		}
 		s.bound(out)
-		return out.result(), nil, nil
+		if tool.OutputSchema == nil {
+			return out.result(), nil, nil
+		}
+		res := out.result()
+		res.Meta = out.marks()
+		return res, out.structure(), nil
 	})
 }
 

@@ -47,8 +47,8 @@ type cookieSetIn struct {
 }
 
 func (s *Server) addStorageTools() {
-	add(s, &mcp.Tool{Name: "browser_cookie_list", Description: "List the browser's cookies", Annotations: reads("List cookies")}, cookieList)
-	add(s, &mcp.Tool{Name: "browser_cookie_get", Description: "The cookies of a name in full", Annotations: reads("Get a cookie")}, cookieGet)
+	add(s, &mcp.Tool{Name: "browser_cookie_list", Description: "List the browser's cookies", Annotations: reads("List cookies"), OutputSchema: listOf("cookies")}, cookieList)
+	add(s, &mcp.Tool{Name: "browser_cookie_get", Description: "The cookies of a name in full", Annotations: reads("Get a cookie"), OutputSchema: listOf("cookies")}, cookieGet)
 	add(s, &mcp.Tool{Name: "browser_cookie_set", Description: "Set a cookie", Annotations: acts("Set a cookie")}, cookieSet)
 	add(s, &mcp.Tool{Name: "browser_cookie_delete", Description: "Delete the cookies of a name", Annotations: acts("Delete a cookie")}, cookieDelete)
 	add(s, &mcp.Tool{Name: "browser_cookie_clear", Description: "Delete all cookies, of every site", Annotations: acts("Clear cookies")}, cookieClear)
@@ -60,9 +60,9 @@ func (s *Server) addStorageTools() {
 // addAreaTools adds the same five tools for a storage area of the page.
 func (s *Server) addAreaTools(area page.StorageArea) {
 	name := "browser_" + strings.ToLower(string(area))
-	add(s, &mcp.Tool{Name: name + "_list", Description: fmt.Sprintf("List the page's %s", area), Annotations: reads("List " + string(area))},
+	add(s, &mcp.Tool{Name: name + "_list", Description: fmt.Sprintf("List the page's %s", area), Annotations: reads("List " + string(area)), OutputSchema: listOf("items")},
 		func(ctx context.Context, a *agent, in inWindow) (*answer, error) { return itemList(ctx, a, area, in) })
-	add(s, &mcp.Tool{Name: name + "_get", Description: fmt.Sprintf("One %s item in full", area), Annotations: reads("Get an item of " + string(area))},
+	add(s, &mcp.Tool{Name: name + "_get", Description: fmt.Sprintf("One %s item in full", area), Annotations: reads("Get an item of " + string(area)), OutputSchema: objectOf("key", "value")},
 		func(ctx context.Context, a *agent, in keyIn) (*answer, error) { return itemGet(ctx, a, area, in) })
 	add(s, &mcp.Tool{Name: name + "_set", Description: fmt.Sprintf("Set a %s item", area), Annotations: acts("Set an item of " + string(area))},
 		func(ctx context.Context, a *agent, in setItemIn) (*answer, error) { return itemSet(ctx, a, area, in) })
@@ -80,9 +80,12 @@ func cookieList(ctx context.Context, a *agent, in cookieListIn) (*answer, error)
 		return nil, err
 	}
 	out := a.begin()
-	for _, c := range cookies {
-		out.quotef("%s=%s (%s%s)", c.Name, brief(c.Value), c.Domain, c.Path)
+	for i := range cookies {
+		c := &cookies[i]
+		c.Value = brief(c.Value)
+		out.told(fmt.Sprintf("%s=%s (%s%s)", c.Name, c.Value, c.Domain, c.Path), true)
 	}
+	out.tell("cookies", orEmpty(cookies))
 	if len(cookies) == 0 {
 		out.addf("There are none.")
 	}
@@ -96,7 +99,7 @@ func cookieGet(ctx context.Context, a *agent, in cookieNameIn) (*answer, error) 
 	}
 	out := a.begin()
 	for _, c := range cookies {
-		out.quotef("%s=%s", c.Name, c.Value)
+		out.told(c.Name+"="+c.Value, true)
 		attributes := []string{"domain " + c.Domain, "path " + c.Path, "SameSite " + c.SameSite}
 		if c.HTTPOnly {
 			attributes = append(attributes, "HttpOnly")
@@ -110,12 +113,19 @@ func cookieGet(ctx context.Context, a *agent, in cookieNameIn) (*answer, error) 
 		if c.Expires >= 0 {
 			attributes = append(attributes, "until "+time.Unix(int64(c.Expires), 0).UTC().Format(time.RFC3339))
 		}
-		out.quotef("  %s", strings.Join(attributes, ", "))
+		out.told("  "+strings.Join(attributes, ", "), true)
 	}
+	out.tell("cookies", orEmpty(cookies))
 	if len(cookies) == 0 {
 		out.addf("There is no cookie %s.", in.Name)
 	}
 	return out, nil
+}
+
+// itemOut is one item of a storage area in a structured answer.
+type itemOut struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
 func (a *agent) cookies(ctx context.Context, window string, wanted func(page.Cookie) bool) ([]page.Cookie, error) {
@@ -198,9 +208,12 @@ func itemList(ctx context.Context, a *agent, area page.StorageArea, in inWindow)
 		return nil, err
 	}
 	out := a.begin()
+	list := []itemOut{}
 	for _, item := range items {
-		out.quotef("%s=%s", item.Name, brief(item.Value))
+		out.told(item.Name+"="+brief(item.Value), true)
+		list = append(list, itemOut{item.Name, brief(item.Value)})
 	}
+	out.tell("items", list)
 	if len(items) == 0 {
 		out.addf("The %s is empty.", area)
 	}
@@ -222,7 +235,9 @@ func itemGet(ctx context.Context, a *agent, area page.StorageArea, in keyIn) (*a
 		out.addf("There is no item %s.", in.Key)
 		return out, nil
 	}
-	out.quotef("%s=%s", in.Key, items[i].Value)
+	out.told(in.Key+"="+items[i].Value, true)
+	out.tell("key", in.Key)
+	out.tell("value", items[i].Value)
 	return out, nil
 }
 

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -23,7 +22,7 @@ func (s *Server) addTabTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_tabs",
 		Description: "List tabs, open one, close one that you opened, or select yours",
-		Annotations: acts("Tabs"), OutputSchema: tabsSchema,
+		Annotations: acts("Tabs"), OutputSchema: listOf("tabs"),
 	}, tabs)
 }
 
@@ -35,10 +34,6 @@ type tabOut struct {
 	Current bool   `json:"current"`
 	Yours   bool   `json:"yours"`
 }
-
-// tabsSchema says what the structured answer is; tabOut's members speak for
-// themselves.
-var tabsSchema = json.RawMessage(`{"type":"object","properties":{"tabs":{"type":"array","items":{"type":"object"}}}}`)
 
 // tabs does what is asked for, and answers with the tabs as they are then.
 func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
@@ -65,7 +60,7 @@ func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 		a.mu.Unlock()
 		list = append(list, tabOut{i, p.Title, p.URL, p.ID == current.ID(), yours})
 	}
-	out.structured = map[string]any{"tabs": list}
+	out.tell("tabs", list)
 	return out, nil
 }
 
@@ -126,7 +121,7 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 		if p.ID == current.ID() {
 			mark = " (current)"
 		}
-		out.quotef("%d: %s %s%s", i, p.Title, p.URL, mark)
+		out.told(fmt.Sprintf("%d: %s %s%s", i, p.Title, p.URL, mark), true)
 	}
 	return out, nil
 }

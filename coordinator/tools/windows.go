@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,13 +29,6 @@ type windowOut struct {
 	Why    string `json:"why"`
 }
 
-type listOut struct {
-	Windows []windowOut `json:"windows"`
-}
-
-// listSchema says what listOut is; its members speak for themselves.
-var listSchema = json.RawMessage(`{"type":"object","properties":{"windows":{"type":"array","items":{"type":"object"}}}}`)
-
 type selectWindowIn struct {
 	Window string `json:"window" jsonschema:"its folder, or an address from window_list; empty: yours"`
 }
@@ -46,13 +38,17 @@ func (s *Server) addWindowTools() {
 	mcp.AddTool(s.mcp, &mcp.Tool{
 		Name:        "window_list",
 		Description: "List the open windows, which one is yours, and why",
-		Annotations: ours(reads("List windows")), OutputSchema: listSchema,
-	}, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, listOut, error) {
+		Annotations: ours(reads("List windows")), OutputSchema: listOf("windows"),
+	}, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, any, error) {
 		a := s.agent(req.Session)
 		if question := a.askRoots(req); question != nil {
-			return question, listOut{}, nil
+			return question, nil, nil
 		}
-		return s.listWindows(ctx, a)
+		out, err := s.listWindows(ctx, a)
+		if err != nil {
+			return nil, nil, err
+		}
+		return out.result(), out.structure(), nil
 	})
 	add(s, &mcp.Tool{
 		Name:        "window_select",
@@ -93,14 +89,13 @@ func selectWindow(ctx context.Context, a *agent, in selectWindowIn) (*answer, er
 	return out, nil
 }
 
-func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult, listOut, error) {
+func (s *Server) listWindows(ctx context.Context, a *agent) (*answer, error) {
 	chosen, candidates, err := s.options.Windows.Resolve(ctx, a.want(ctx, ""))
 	var none *registry.SelectionError
 	if err != nil && !errors.As(err, &none) {
-		return nil, listOut{}, err
+		return nil, err
 	}
-	out := listOut{Windows: []windowOut{}}
-	text := &answer{}
+	windows, text := []windowOut{}, &answer{}
 	for _, c := range candidates {
 		w := windowOut{
 			Address: string(c.Window.Address), Workspace: c.Window.Workspace, Folders: c.Window.Folders, Kind: c.Window.Kind,
@@ -131,12 +126,13 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult
 		if c.Window.State.Access.Mode != vscodeipc.AccessFull {
 			line = append(line, "[access: "+w.Access+"]")
 		}
-		text.addf("%s; %s", strings.Join(line, " "), w.Why)
+		text.told(fmt.Sprintf("%s; %s", strings.Join(line, " "), w.Why), false)
 		if w.Editor != "" {
-			text.addf("  the human looks at %s", w.Editor)
+			text.told("  the human looks at "+w.Editor, false)
 		}
-		out.Windows = append(out.Windows, w)
+		windows = append(windows, w)
 	}
+	text.tell("windows", windows)
 	if url := s.options.Attach; url != "" {
 		text.addf("Calls without `window` go to the browser at %s.", url)
 	}
@@ -152,7 +148,7 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*mcp.CallToolResult
 			text.addf("Without one, the first call that needs a browser launches one of its own.")
 		}
 	}
-	return text.result(), out, nil
+	return text, nil
 }
 
 // editorPlace is what the human looks at, if the window tells that.
