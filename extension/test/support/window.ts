@@ -28,6 +28,10 @@ export const testCommands: ReadonlyMap<string, Command> = new Map([
   ["wait", { waitsForHuman: true, run: () => new Promise(() => {}) }],
 ]);
 
+/** What a window tells where nothing is debugged, and where one session of this name is. */
+export const content = { debugSessions: [], browser: null, pages: [] };
+export const session = (name: string) => ({ ...content, debugSessions: [{ id: name, name, type: "pwa-chrome" }] });
+
 export interface Served {
   server: WindowServer;
   store: Store;
