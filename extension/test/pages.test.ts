@@ -69,6 +69,40 @@ test("pages come, go elsewhere, and close, and only those that a person has open
   expect(pages.all).toEqual([]);
 });
 
+test("a title that a script sets is followed, however it does, and in the next document too", async () => {
+  const { child, url } = await browser();
+  const store = new Store();
+  const pages = watch(store);
+  store.set({ browser: { url, via: "injected" } });
+  pages.looking = true;
+  const cdp = await Cdp.connect(url);
+  onTestFinished(() => cdp.close());
+  const { targetId } = await cdp.call("Target.createTarget", { url: html("Loaded") });
+  const titled = (title: string) =>
+    until(pages, () => pages.all.some((page) => page.id === targetId && page.title === title));
+  await titled("Loaded");
+  const { sessionId } = await cdp.call("Target.attachToTarget", { targetId, flatten: true });
+  const run = (expression: string) => cdp.call("Runtime.evaluate", { expression }, String(sessionId));
+  for (const round of ["first", "second"]) {
+    await run('document.querySelector("title").remove()');
+    await titled(html("Loaded")); // there is none
+    await run(`document.title = "${round} made"`);
+    await titled(`${round} made`);
+    await run(`document.title = "${round} set"`);
+    await titled(`${round} set`);
+    await run(`document.querySelector("title").firstChild.data = "${round} changed"`);
+    await titled(`${round} changed`);
+    await run(`const title = document.createElement("title"); title.append("${round} replaced");
+      document.querySelector("title").replaceWith(title)`);
+    await titled(`${round} replaced`);
+    await run(`for (let i = 1; i <= 500; i++) document.title = "${round} " + i`);
+    await titled(`${round} 500`);
+    await cdp.call("Page.navigate", { url: html("Loaded") }, String(sessionId));
+    await titled("Loaded");
+  }
+  await endBrowser(child);
+});
+
 test("a browser that only the debugger reaches has the debugger's pages", () => {
   const store = new Store();
   const pages = watch(store);

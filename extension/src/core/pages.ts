@@ -4,6 +4,7 @@ import { Cdp, type Members } from "./cdp";
 import { type Log, reason } from "./log";
 import type { State } from "./protocol.generated";
 import type { Store } from "./store";
+import { Titles } from "./titles";
 
 /** A page: id is its CDP target where the browser told it, else its debug session. */
 export interface Page {
@@ -76,25 +77,14 @@ export class Pages {
     signal.addEventListener("abort", () => cdp.close());
     if (signal.aborted) return cdp.close();
     const seen = (told: Members) => !signal.aborted && this.#seen(told.targetInfo as Members);
+    const titles = new Titles(cdp, seen);
     cdp.on("Target.targetCreated", (told) => {
-      if (seen(told)) void followTitle(cdp, told.targetInfo as Members).then(seen, () => {}); // or it has gone
+      if (seen(told)) void titles.follow(String((told.targetInfo as Members).targetId));
     });
     cdp.on("Target.targetInfoChanged", seen);
     cdp.on("Target.targetDestroyed", ({ targetId }) => {
       if (!signal.aborted && this.#pages.delete(String(targetId))) this.#changed();
     });
-    // The browser tells of a page before it has read its title, and of the title not at all.
-    const sessions = new Map<string, string>();
-    cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo }) => {
-      sessions.set(String(sessionId), String((targetInfo as Members).targetId));
-    });
-    cdp.on("Target.detachedFromTarget", ({ sessionId }) => sessions.delete(String(sessionId)));
-    for (const event of ["Page.domContentEventFired", "Page.loadEventFired", "Page.navigatedWithinDocument"]) {
-      cdp.on(event, (_, session) => {
-        const targetId = sessions.get(session ?? "");
-        if (targetId) void cdp.call("Target.getTargetInfo", { targetId }).then(seen, () => {});
-      });
-    }
     // Those that are there already are told as if they had just been made.
     await cdp.call("Target.setDiscoverTargets", { discover: true }).catch((error: unknown) => {
       if (!signal.aborted) this.#log.warn(`the browser's pages cannot be listed: ${reason(error)}`);
@@ -132,13 +122,6 @@ function isPage({ type, url }: Members): boolean {
 
 function toPage({ targetId, title, url }: Members): Page {
   return { id: String(targetId), title: String(title), url: String(url) };
-}
-
-/** Has the page's events told from now on, and answers what it is now. */
-async function followTitle(cdp: Cdp, { targetId }: Members): Promise<Members> {
-  const { sessionId } = await cdp.call("Target.attachToTarget", { targetId, flatten: true });
-  await cdp.call("Page.enable", {}, String(sessionId));
-  return cdp.call("Target.getTargetInfo", { targetId });
 }
 
 /**
