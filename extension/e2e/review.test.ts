@@ -125,6 +125,15 @@ test("behind another tab it survives a reload too, and goes on in one tab", asyn
   await window.screenshot("review-behind");
 });
 
+test("the same agent, started anew, goes on in the panel of its former session", async () => {
+  const again = { ...client, id: "a2", version: "2" };
+  await listener.call("review.present", { client: again, title: "Cart", markdown: "Once more.", mode: "append" });
+  await panel().getByText("Once more.").waitFor();
+  await panel().getByText("Greener.").waitFor();
+  expect(await panel().locator("#author").textContent()).toBe("From E2E agent 2");
+  expect(await window.tab("Cart").count()).toBe(1);
+});
+
 test("another client's review of the same title is another tab, which says whose it is", async () => {
   const other = { id: "b2", name: "Other agent", version: "2" };
   await listener.call("review.present", { client: other, title: "Cart", markdown: "Mine.", mode: "replace" });

@@ -31,8 +31,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger(store);
-  const review = openReviews(context, log);
   const human = new Human(store);
+  const review = openReviews(context, (client) => human.isHere(client), log);
   const commands: ReadonlyMap<string, Command> = new Map([
     ...human.commands,
     ...debug.debugger.commands,

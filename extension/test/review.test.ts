@@ -6,13 +6,14 @@ import { expect, test } from "vitest";
 import type { Caller } from "../src/core/connection";
 import { KeptReviews } from "../src/core/keptreviews";
 import { silent } from "../src/core/log";
-import { keptReviews, type Review, Reviews, reviewLimit } from "../src/core/review";
+import { keptReviews, type Review, type ReviewPlace, Reviews, reviewLimit } from "../src/core/review";
 import { temporaryFolder } from "./support/window";
 
 const client = { id: "c", name: "Agent", version: "1" };
 
 /** The editor: tabs by their labels. `kept` and `tabs` are what a reload has left. */
 function play(kept: Review[] = [], tabs = new Set<string>()) {
+  const here = new Set<string>();
   const shown: Review[] = [];
   const opened: string[] = [];
   const closers: (() => void)[] = [];
@@ -30,7 +31,7 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
     };
   };
   const onDisk = new Map(kept.map((review) => [review.id, review]));
-  const reviews = new Reviews({
+  const place: ReviewPlace = {
     open(label) {
       opened.push(label);
       tabs.add(label);
@@ -40,12 +41,15 @@ function play(kept: Review[] = [], tabs = new Set<string>()) {
     kept: async () => [...onDisk.values()],
     keep: async (review) => void onDisk.set(review.id, review),
     forget: async ({ id }) => void onDisk.delete(id),
-  });
+  };
+  const reviews = new Reviews(place, (id) => here.has(id));
   const never = new AbortController().signal;
   const caller: Caller = { signal: never, connection: never, peer: undefined };
-  const present = (markdown: string, mode = "replace", section?: string, by = client, title = "Cart") =>
-    reviews.command.run({ client: by, title, markdown, mode, section }, caller);
-  return { reviews, tabs, opened, shown, closers, onDisk, newPanel, present, text: () => shown.at(-1)?.markdown };
+  const present = (markdown: string, mode = "replace", section?: string, by = client, title = "Cart") => {
+    here.add(by.id);
+    return reviews.command.run({ client: by, title, markdown, mode, section }, caller);
+  };
+  return { here, reviews, tabs, opened, shown, closers, onDisk, newPanel, present, text: () => shown.at(-1)?.markdown };
 }
 
 /** A window that was reloaded after a review was shown; its tab is there still. */
@@ -126,6 +130,26 @@ test("a client's review is its own, and the tab says whose it is where two have 
   expect(opened).toHaveLength(3);
 });
 
+test("an agent that was started anew goes on in its panel, which says its version now; while both are there, each has one", async () => {
+  const { present, shown, opened, here } = play();
+  const [again, third] = [
+    { ...client, id: "d", version: "2" },
+    { ...client, id: "e", version: "2" },
+  ];
+  await present("old");
+  here.delete(client.id);
+  await present("new", "append", undefined, again);
+  expect(opened).toEqual(["Cart"]);
+  expect(shown.at(-1)).toMatchObject({ label: "Cart", markdown: "old\n\nnew", client: again });
+  await present("other", "replace", undefined, third);
+  expect(opened).toEqual(["Cart", "Cart (Agent 2)"]);
+  here.delete(again.id);
+  await present("own", "replace", undefined, third);
+  expect(shown.at(-1)).toMatchObject({ label: "Cart (Agent 2)", markdown: "own" });
+  await present("not hers", "replace", undefined, { ...client, id: "f", name: "Other" });
+  expect(opened.at(-1)).toBe("Cart (Other 1)");
+});
+
 test("after a reload one goes on that the editor brings back", async () => {
   const { review, reviews, newPanel, present, text, opened } = await reloaded("kept");
   await reviews.adopt(review, newPanel(review.label));
@@ -165,7 +189,7 @@ test("so many are kept on disk, the newest, and what is no review is none", asyn
   const folder = join(await temporaryFolder(), "reviews");
   const kept = new KeptReviews(folder, silent);
   expect(await kept.all()).toEqual([]);
-  const review = { label: "Cart", title: "Cart", markdown: "text", client: "c", author: "Agent 1" };
+  const review = { label: "Cart", title: "Cart", markdown: "text", client };
   for (let id = 1; id <= keptReviews + 2; id += 1) await kept.keep({ ...review, id: `${id}` });
   expect(await readdir(folder)).toHaveLength(keptReviews);
   const all = await kept.all();

@@ -3,6 +3,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { code, type Log, reason } from "./log";
+import type { Client } from "./protocol.generated";
 import { keptReviews, type Review } from "./review";
 
 const ending = ".json";
@@ -57,7 +58,8 @@ export class KeptReviews {
 
 /** Whether it is what an editor or a file has kept of a review. */
 export function isReview(value: unknown): value is Review {
-  const { id, label, title, markdown, client, author } = (value ?? {}) as Partial<Record<keyof Review, unknown>>;
-  const texts = [label, title, markdown, client, author];
+  const { id, label, title, markdown, client } = (value ?? {}) as Partial<Record<keyof Review, unknown>>;
+  const by = (client ?? {}) as Partial<Record<keyof Client, unknown>>;
+  const texts = [label, title, markdown, by.id, by.name, by.version];
   return texts.every((text) => typeof text === "string") && typeof id === "string" && /^[\w-]+$/.test(id);
 }

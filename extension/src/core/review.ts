@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { Argument } from "./argument";
 import type { Command } from "./connection";
-import type { ReviewPresentResult } from "./protocol.generated";
+import type { Client, ReviewPresentResult } from "./protocol.generated";
 import { Refusal } from "./request";
 import { clientName, plain } from "./words";
 
@@ -23,10 +23,8 @@ export interface Review {
   label: string;
   title: string;
   markdown: string;
-  /** The id of the client that it belongs to. */
-  client: string;
-  /** The client, in words. */
-  author: string;
+  /** Whose it is. When that one has left, the next client of its name goes on with it. */
+  client: Client;
 }
 
 /** A panel of the editor. There is one for each client and title. */
@@ -63,7 +61,11 @@ export class Reviews {
   /** One change at a time: each begins with what the one before it has left. */
   #changes: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly place: ReviewPlace) {}
+  /** isHere says whether a client of this id is connected. */
+  constructor(
+    private readonly place: ReviewPlace,
+    private readonly isHere: (client: string) => boolean,
+  ) {}
 
   /** A panel that was there before the window was reloaded. It may have gone on in another one since. */
   adopt(review: Review, panel: ReviewPanel): Promise<void> {
@@ -87,13 +89,12 @@ export class Reviews {
     if (mode === "update-section" && section === undefined) throw arg.bad("section", "must say which section is meant");
     refuseLong(added);
     const { shown } = await this.#change(async () => {
-      const before = await this.#find(client.id, title);
+      const before = await this.#find(client, title);
       const markdown = await compose(before?.markdown ?? "", added, mode, section);
       refuseLong(markdown);
-      const author = clientName(client);
-      const { id, label } = before ?? { id: randomUUID(), label: this.#label(title, author) };
+      const { id, label } = before ?? { id: randomUUID(), label: this.#label(title, clientName(client)) };
       const panel = this.#open.get(id)?.panel ?? this.place.open(label);
-      const review = { id, label, title, markdown, client: client.id, author };
+      const review = { id, label, title, markdown, client };
       const put = await this.#put(review, panel);
       await this.place.keep(review);
       return put;
@@ -119,12 +120,17 @@ export class Reviews {
     return { shown };
   }
 
-  async #find(client: string, title: string): Promise<Review | undefined> {
+  /** The client's own review of this title, else that of one of its name that has left: the same agent, started anew. */
+  async #find(client: Client, title: string): Promise<Review | undefined> {
     const left = [...(await this.#left()).values()].filter(
       ({ label }) => !this.#inPanel(label) && this.place.has(label),
     );
     const all = [...[...this.#open.values()].map(({ review }) => review), ...left];
-    return all.find((review) => review.client === client && review.title === title);
+    const titled = all.filter((review) => review.title === title);
+    return (
+      titled.find((review) => review.client.id === client.id) ??
+      titled.find((review) => review.client.name === client.name && !this.isHere(review.client.id))
+    );
   }
 
   #left(): Promise<Map<string, Review>> {

@@ -29,6 +29,11 @@ export class Human {
     return [...clientCommands(this.#clients), ...permissionCommands(this.#permissions)];
   }
 
+  /** Whether a client of this id is connected. */
+  isHere(client: string): boolean {
+    return this.#clients.connected.some(({ id }) => id === client);
+  }
+
   /** Shows everything in a window. */
   show(context: vscode.ExtensionContext, window: Window, log: vscode.LogOutputChannel): vscode.Disposable {
     const store = this.#store;

@@ -6,19 +6,21 @@ import { isReview, KeptReviews } from "../core/keptreviews";
 import { type Log, reason } from "../core/log";
 import { below, editorPaths, toEditor } from "../core/places";
 import { Refusal } from "../core/request";
-import { type Review, type ReviewPanel, Reviews } from "../core/review";
+import { type Review, type ReviewPanel, type ReviewPlace, Reviews } from "../core/review";
+import { clientName } from "../core/words";
 import { ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.review";
 
 export function openReviews(
   context: vscode.ExtensionContext,
+  isHere: (client: string) => boolean,
   log: Log,
 ): { reviews: Reviews; disposable: vscode.Disposable } {
   const { extensionUri: extension, storageUri, globalStorageUri } = context;
   // A window without a folder has no storage of its own.
   const kept = new KeptReviews(join((storageUri ?? globalStorageUri).fsPath, "reviews"), log);
-  const reviews = new Reviews({
+  const place: ReviewPlace = {
     open(label) {
       const all = reviewTabs();
       const tab = all.find((each) => each.label === label);
@@ -32,7 +34,8 @@ export function openReviews(
     kept: () => kept.all(),
     keep: (review) => kept.keep(review),
     forget: (review) => kept.forget(review),
-  });
+  };
+  const reviews = new Reviews(place, isHere);
   const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
     async deserializeWebviewPanel(panel, state) {
       if (isReview(state)) await reviews.adopt(state, new Panel(panel, extension));
@@ -114,7 +117,12 @@ class Panel implements ReviewPanel {
     const review = this.#review;
     if (!review || this.#closed) return;
     const html = toHtml(review.markdown, (path) => this.#image(path, toPath));
-    await this.panel.webview.postMessage({ revision: this.#revision, html, author: review.author, keep: review });
+    await this.panel.webview.postMessage({
+      revision: this.#revision,
+      html,
+      author: clientName(review.client),
+      keep: review,
+    });
   }
 
   /** Only of the window's folders: nothing else can be loaded anyway. */

@@ -14,7 +14,7 @@ const author = part("author");
 
 addEventListener("message", ({ data }: MessageEvent<Show>) => {
   content.innerHTML = data.html; // made by core/markdown.ts; the page's policy runs no script of it
-  author.textContent = data.author === "" ? "" : `From ${data.author}`;
+  author.textContent = `From ${data.author}`;
   editor.setState(data.keep);
   // Not after a frame: a window that is minimised paints none.
   editor.postMessage({ type: "shown", revision: data.revision });
