@@ -1,7 +1,7 @@
 // The coordinator's program, for those who start it from here, and for those who enter it elsewhere.
-import { homedir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
+import { homeDirectory } from "../core/home";
 import { type Log, reason } from "../core/log";
 import { bundled, findProgram, lastingCommand, type Surroundings } from "../core/program";
 import { isProgram, keepCopy, renewCopy } from "../core/programcopy";
@@ -37,7 +37,7 @@ function copies(storage: vscode.Uri): string {
 function surroundings(extension: vscode.Uri): Surroundings {
   const setting = vscode.workspace.getConfiguration("browserCoordinator").get("coordinatorPath", "");
   const { platform, env } = process;
-  return { platform, setting, home: homedir, extension: extension.fsPath, path: env.PATH };
+  return { platform, setting, home: homeDirectory, extension: extension.fsPath, path: env.PATH };
 }
 
 /** Says what is wrong with the coordinator's program, and where to say where it is. */

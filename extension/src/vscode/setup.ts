@@ -1,9 +1,9 @@
 // Enters the coordinator into the configuration of a program that hosts agents, after showing what would be written.
-import { homedir } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 import { readText, writeText } from "../core/configfile";
 import type { Entry } from "../core/entry";
+import { homeDirectory } from "../core/home";
 import { type Host, hosts, toPaste, withEntry } from "../core/hosts";
 import { type Log, reason } from "../core/log";
 import { NoCoordinator } from "../core/program";
@@ -86,10 +86,10 @@ async function setUp(context: vscode.ExtensionContext, sides: Sides): Promise<vo
   }
 }
 
-/** A host's file, and what it is called before the human. */
+/** Whose file, of which folder if it is not the home directory's, and what it is called before the human. */
 interface Target {
   host: Host;
-  file: string;
+  folder?: string;
   shown: string;
 }
 
@@ -98,16 +98,17 @@ function shown({ place, file }: Host): string {
 }
 
 async function targetOf(host: Host, folders: vscode.WorkspaceFolder[]): Promise<Target | undefined> {
-  if (host.place === "home") return { host, file: join(homedir(), host.file), shown: shown(host) };
+  if (host.place === "home") return { host, shown: shown(host) };
   const items = folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder }));
   const title = `${host.label}: ${host.file} of which folder?`;
   const picked = items.length > 1 ? await vscode.window.showQuickPick(items, { title }) : items[0];
   if (!picked) return undefined;
   const { uri, name } = picked.folder;
-  return { host, file: join(uri.fsPath, host.file), shown: `${host.file} of the folder ${name}` };
+  return { host, folder: uri.fsPath, shown: `${host.file} of the folder ${name}` };
 }
 
-async function write({ host, file, shown }: Target, entry: Entry, sides: Sides): Promise<void> {
+async function write({ host, folder, shown }: Target, entry: Entry, sides: Sides): Promise<void> {
+  const file = join(folder ?? homeDirectory(), host.file);
   const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === "file" && uri.fsPath === file);
   if (open?.isDirty) throw new Error("it has changes that are not saved");
   const before = await readText(file);
