@@ -11,11 +11,11 @@ export const pipeFlag = "--remote-debugging-pipe";
 export const portFlag = "--remote-debugging-port=0";
 
 /** The debug types whose sessions have a browser. */
-const browserTypes = new Set(["chrome", "pwa-chrome", "msedge", "pwa-msedge", "editor-browser", "pwa-editor-browser"]);
+export const browserTypes = ["chrome", "pwa-chrome", "msedge", "pwa-msedge", "editor-browser", "pwa-editor-browser"];
 const launchedTypes = new Set(["chrome", "pwa-chrome", "msedge", "pwa-msedge"]);
 
 export function isBrowserType(type: string): boolean {
-  return browserTypes.has(type);
+  return browserTypes.includes(type);
 }
 
 /** Whether it is of a type whose browsers js-debug launches. */

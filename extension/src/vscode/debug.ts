@@ -1,7 +1,7 @@
 // The editor's debug sessions: adds the port before a launch, and tells the core what starts and ends.
 import * as vscode from "vscode";
 import { forget } from "../core/discovery";
-import { inject, isBrowserType } from "../core/injection";
+import { browserTypes, inject } from "../core/injection";
 import { type Log, reason } from "../core/log";
 import { profileOf, unlock } from "../core/profilelock";
 import type { SessionInfo, Sessions } from "../core/sessions";
@@ -19,11 +19,12 @@ export function watchDebugging(sessions: Sessions, storage: string | undefined, 
   // The editor cannot list its sessions: this is how one that began before us comes to light.
   const active = vscode.debug.onDidChangeActiveDebugSession((session) => session && sessions.started(info(session)));
   if (vscode.debug.activeDebugSession) sessions.started(info(vscode.debug.activeDebugSession));
-  const trackers = vscode.debug.registerDebugAdapterTrackerFactory("*", {
-    createDebugAdapterTracker: ({ id, type }) =>
-      isBrowserType(type) ? { onDidSendMessage: () => sessions.said(id) } : undefined,
-  });
-  return vscode.Disposable.from(provider, started, ended, active, trackers);
+  const trackers = browserTypes.map((type) =>
+    vscode.debug.registerDebugAdapterTrackerFactory(type, {
+      createDebugAdapterTracker: ({ id }) => ({ onDidSendMessage: () => sessions.said(id) }),
+    }),
+  );
+  return vscode.Disposable.from(provider, started, ended, active, ...trackers);
 }
 
 /** js-debug's shared CDP of a child session. */
