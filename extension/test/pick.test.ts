@@ -1,6 +1,6 @@
 // Asking the human to click an element. The editor's notification is played here; the real one is in
 // e2e/pick.test.ts.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Caller } from "../src/core/connection";
 import { type Notice, pickCommand } from "../src/core/pick";
 import { plain } from "../src/core/words";
@@ -30,11 +30,16 @@ test("when the time is up the notice goes", async () => {
   expect(shown[0]?.signal.aborted).toBe(true);
 });
 
-test("when the call is given up the notice goes", () => {
+test("when the call is given up the notice goes, and nothing waits for the time any more", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const { shown, run, abort } = play();
-  void run(arg);
-  abort.abort();
+  const outcome = run(arg);
+  expect(vi.getTimerCount()).toBe(1);
+  abort.abort(new Error("given up"));
+  await expect(outcome).rejects.toThrow("given up");
   expect(shown[0]?.signal.aborted).toBe(true);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a client's words make no link and no second line", () => {

@@ -28,9 +28,11 @@ export function pickCommand(notice: Notice): Command {
         timer = setTimeout(() => resolve({ outcome: "timeout" }), seconds * 1_000);
       });
       const cancelled = notice(text, gone).then((): PickStartResult => ({ outcome: "cancelled" }));
+      const givenUp = new Promise<never>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
       try {
-        // When the call is given up, its connection answers and the notice goes.
-        return await Promise.race([late, cancelled]);
+        return await Promise.race([late, cancelled, givenUp]);
       } finally {
         clearTimeout(timer);
         over.abort();

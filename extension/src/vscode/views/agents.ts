@@ -32,16 +32,20 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   const view = new RowView("browserCoordinator.agents", () => rows(parts, asked));
   const askOnce = async () => {
     const { serving } = window;
-    const workspace = serving.kind === "open" ? serving.workspace : null;
-    // Only when somebody looks, and once for each workspace if it is told: it takes a process.
+    // Only when somebody looks, and once for each workspace: it takes a process.
     if (!view.view.visible || serving.kind !== "open") return;
-    if (asked?.workspace === workspace && asked.problem === undefined) return;
+    const { workspace } = serving;
+    if (asked?.workspace === workspace) return;
     const mine: Asked = { workspace };
     asked = mine;
     const told = await ask(parts.extension, workspace);
     if (asked !== mine) return; // the window has moved meanwhile
     asked = told;
     view.update();
+  };
+  const askAgain = () => {
+    asked = undefined;
+    return askOnce();
   };
   const update = () => {
     const waiting = permissions.waiting;
@@ -53,13 +57,11 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   void askOnce();
   return vscode.Disposable.from(
     view,
-    view.view.onDidChangeVisibility(askOnce),
-    window.onDidChange(askOnce),
-    vscode.workspace.onDidChangeConfiguration((event) => {
-      if (!event.affectsConfiguration("browserCoordinator.coordinatorPath")) return;
-      asked = undefined;
-      void askOnce();
-    }),
+    view.view.onDidChangeVisibility(() => (asked?.problem === undefined ? askOnce() : askAgain())),
+    window.onDidChange(askOnce), // it tells of clients too
+    vscode.workspace.onDidChangeConfiguration(
+      (event) => event.affectsConfiguration("browserCoordinator.coordinatorPath") && askAgain(),
+    ),
     { dispose: () => stop.map((unsubscribe) => unsubscribe()) },
   );
 }

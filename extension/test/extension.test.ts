@@ -1,0 +1,168 @@
+// The whole extension from its activation to its end, in a played editor (support/editor.ts), with real
+// clients on its socket. How it does in a real editor is in e2e/life.test.ts.
+import { createHook } from "node:async_hooks";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { directory, identify, names, surroundings } from "../src/core/address";
+import { Clients } from "../src/core/clients";
+import { Permissions } from "../src/core/permission";
+import { Store } from "../src/core/store";
+import { Client } from "./support/client";
+import * as editor from "./support/editor";
+import { temporaryFolder } from "./support/window";
+
+const client = { id: "c", name: "Agent", version: "1" };
+const connected = { ...client, kind: "mcp", since: 1 };
+
+interface Running {
+  dial(): Promise<Client>;
+  /** Ends it as the editor does. */
+  end(): Promise<void>;
+}
+
+async function activated(): Promise<Running> {
+  const folder = await temporaryFolder();
+  vi.stubEnv("XDG_DATA_HOME", join(folder, "data"));
+  vi.stubGlobal("loading", process.cpuUsage()); // as the bundle has it
+  editor.workspace.workspaceFolders = [{ uri: editor.Uri.file(folder), name: "shop" }];
+  let tell = () => {};
+  const opened = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const context = {
+    subscriptions: [] as { dispose(): void }[],
+    extension: { packageJSON: { version: "1.2.3" } },
+    extensionUri: editor.Uri.file(join(folder, "extension")),
+    storageUri: editor.Uri.file(join(folder, "storage")),
+    globalStorageUri: editor.Uri.file(join(folder, "global")),
+    // Terminals are told of the window when it is open.
+    environmentVariableCollection: { replace: () => tell(), delete() {}, clear() {} },
+  };
+  const { activate, deactivate } = await import("../src/extension");
+  const clients: Client[] = [];
+  const end = async () => {
+    const closing = deactivate();
+    for (const each of context.subscriptions.splice(0)) each.dispose(); // the editor does not wait for it
+    await closing;
+  };
+  onTestFinished(async () => {
+    for (const each of clients) each.close();
+    await end();
+    vi.unstubAllEnvs();
+    vi.unstubAllGlobals();
+    editor.configured.clear();
+  });
+  activate(context as never);
+  await opened;
+  const around = surroundings();
+  const { key } = await identify(undefined, [folder], process.pid);
+  const [name = ""] = names(key, around.platform);
+  const address = join(directory(around), name);
+  const dial = async () => {
+    const each = await Client.dial(address);
+    clients.push(each);
+    return each;
+  };
+  return { dial, end };
+}
+
+/** How many listen to what is of these classes, from now on. */
+function listening(...sources: { prototype: { subscribe(listener: never): () => void } }[]): () => number {
+  let count = 0;
+  for (const { prototype } of sources) {
+    const { subscribe } = prototype;
+    const counted = function (this: object, listener: never) {
+      const stop = subscribe.call(this, listener);
+      count += 1;
+      return () => {
+        count -= 1;
+        stop();
+      };
+    };
+    const spy = vi.spyOn(prototype, "subscribe").mockImplementation(counted);
+    onTestFinished(() => spy.mockRestore());
+  }
+  return () => count;
+}
+
+/** The timers, watchers and servers of the extension that are there still, of those made from now on. */
+function watchResources(): () => string[] {
+  const there = new Map<number, string>();
+  const hook = createHook({
+    init(id, type) {
+      if (/^(Timeout|FSEVENTWRAP|PIPESERVERWRAP)$/.test(type) && isOurs()) there.set(id, type);
+    },
+    destroy: (id) => void there.delete(id),
+  });
+  hook.enable();
+  onTestFinished(() => void hook.disable());
+  return () => [...there.values()];
+}
+
+/** Whether the extension's own code is being run. */
+function isOurs(): boolean {
+  const { prepareStackTrace } = Error;
+  Error.prepareStackTrace = (_, sites) => sites; // the test runner's own makes more of them
+  const sites = new Error().stack as unknown as NodeJS.CallSite[];
+  Error.prepareStackTrace = prepareStackTrace;
+  return sites.some((site) => site.getFileName()?.includes("/extension/src/"));
+}
+
+test("all that it has opened is closed within five seconds, whoever is there and waits", async () => {
+  const resources = watchResources();
+  const listeners = listening(Store, Clients, Permissions);
+  editor.configured.set("browserCoordinator.access", "ask");
+  const { dial, end } = await activated();
+  expect(listeners()).toBeGreaterThan(10);
+  await editor.commands.executeCommand("browserCoordinator.openLiveView");
+
+  const [asking, deaf] = [await dial(), await dial()];
+  await asking.ask("call", { command: "client.announce", arg: { clients: [connected] } });
+  const act = { client: "c", time: 1, act: "click", target: "Buy", outcome: "done", ok: true };
+  await asking.ask("call", { command: "client.report", arg: { entries: [act] } }); // it is shown to be at work
+  const send = (command: string, arg: object) =>
+    asking.send({ id: command, type: "call", version: 2, payload: { command, arg } });
+  send("permission.ask", { client, act: "click", detail: "click Buy" });
+  send("pick.start", { client, message: "Which?", seconds: 3_600 });
+  await asking.ask("ping");
+  expect(editor.notices.size).toBe(2);
+  await deaf.ask("listen", { events: ["state"] });
+  deaf.socket.pause(); // it never leaves
+
+  expect(new Set(resources())).toEqual(new Set(["Timeout", "FSEVENTWRAP", "PIPESERVERWRAP"]));
+
+  const ending = performance.now();
+  await end();
+  expect(performance.now() - ending).toBeLessThan(4_000);
+  expect(editor.open()).toEqual([]);
+  expect(editor.notices.size).toBe(0);
+  expect(listeners()).toBe(0);
+  const gone = [asking, deaf].map(({ socket }) => once(socket, "close"));
+  for (const each of [asking, deaf]) each.close();
+  await Promise.all(gone);
+  await new Promise(setImmediate); // when the last of them are told
+  expect(resources()).toEqual([]);
+});
+
+test("a coordinator that does not tell the endpoint is asked once, and again when the view is seen again", async () => {
+  const program = join(await temporaryFolder(), "coordinator");
+  const times = async () => (await readFile(`${program}.log`, "utf8")).length;
+  await writeFile(program, '#!/bin/sh\nprintf x >> "$0.log"\nexit 1\n', { mode: 0o700 });
+  editor.configured.set("browserCoordinator.coordinatorPath", program);
+  const { dial } = await activated();
+  const view = editor.views.get("browserCoordinator.agents");
+  const endpoint = async () => (await view?.rows())?.find(({ item }) => item.label === "Endpoint")?.item.description;
+  await expect.poll(endpoint).toBe("the coordinator did not tell it");
+  for (const _ of [1, 2, 3]) {
+    const each = await dial();
+    await each.ask("call", { command: "client.announce", arg: { clients: [connected] } });
+    each.close();
+  }
+  await editor.commands.executeCommand("browserCoordinator.copyEndpoint"); // it asks too, after all that
+  expect(await times()).toBe(2);
+  view?.see(false);
+  view?.see(true);
+  await expect.poll(times).toBe(3);
+});

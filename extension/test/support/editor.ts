@@ -1,0 +1,193 @@
+// The editor's API, played for tests without an editor: it shows nothing, and counts what was made and is not
+// disposed of. It stands in for the module "vscode" (vitest.config.ts); the real one is in e2e.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+interface Disposes {
+  dispose(): void;
+}
+
+/** What was made and is not disposed of yet. */
+const held = new Set<{ what: string }>();
+
+/** What was made and is not disposed of yet, by the names of what made it. */
+export function open(): string[] {
+  return [...held].map(({ what }) => what).sort();
+}
+
+function made<T extends object>(what: string, members: T, ended = () => {}): T & Disposes {
+  const entry = { what };
+  held.add(entry);
+  const dispose = () => {
+    if (held.delete(entry)) ended();
+  };
+  return Object.assign(members, { dispose });
+}
+
+export class Disposable implements Disposes {
+  constructor(readonly dispose: () => void) {}
+
+  static from(...all: Disposes[]): Disposable {
+    return new Disposable(() => {
+      for (const each of all) each.dispose();
+    });
+  }
+}
+
+export class EventEmitter<T> implements Disposes {
+  readonly #listeners = new Map<(event: T) => unknown, Disposes>();
+  readonly dispose: () => void;
+
+  constructor() {
+    const end = () => {
+      for (const subscription of [...this.#listeners.values()]) subscription.dispose();
+    };
+    this.dispose = made("an event emitter", {}, end).dispose;
+  }
+
+  readonly event = (listener: (event: T) => unknown): Disposes => {
+    const subscription = made("a listener", {}, () => void this.#listeners.delete(listener));
+    this.#listeners.set(listener, subscription);
+    return subscription;
+  };
+
+  fire(event: T): void {
+    for (const listener of [...this.#listeners.keys()]) listener(event);
+  }
+}
+
+/** A part of the API: what is registered, made, listened to and said. The rest of it is given. */
+function part<T extends object>(name: string, members: T): T & Record<string, (...args: unknown[]) => unknown> {
+  return new Proxy(members, {
+    get(target, key) {
+      if (key in target) return Reflect.get(target, key);
+      const what = `${name}.${String(key)}`;
+      if (/^(onDid|register|create)/.test(String(key))) return () => made(what, {});
+      if (/^show.*Message$/.test(String(key))) return async () => undefined; // nobody clicks
+      throw new Error(`the played editor has no ${what}`);
+    },
+  }) as T & Record<string, (...args: unknown[]) => unknown>;
+}
+
+const registered = new Map<string, (...args: unknown[]) => unknown>();
+
+export const commands = part("commands", {
+  registerCommand: (id: string, run: (...args: unknown[]) => unknown) => {
+    registered.set(id, run);
+    return made(`the command ${id}`, {}, () => void registered.delete(id));
+  },
+  executeCommand: async (id: string, ...args: unknown[]) => registered.get(id)?.(...args),
+});
+
+interface Rows {
+  getChildren(): { item: TreeItem }[];
+}
+
+/** A view in the side bar, as the test has it seen. */
+export interface View {
+  see(visible: boolean): void;
+  /** What it shows. */
+  rows(): Promise<{ item: TreeItem }[]>;
+}
+export const views = new Map<string, View>();
+
+/** The notifications that are in sight. */
+export const notices = new Set<object>();
+
+const log = { debug() {}, info() {}, warn() {}, error() {}, show() {} };
+
+export const window = part("window", {
+  activeTextEditor: undefined,
+  tabGroups: { all: [], close: async () => true },
+  createOutputChannel: () => made("the log", { ...log }),
+  createStatusBarItem: () => made("the status bar item", { text: "", show() {} }),
+  createTreeView: (id: string, { treeDataProvider }: { treeDataProvider: Rows }) => {
+    const seen = new EventEmitter<{ visible: boolean }>();
+    const see = (visible: boolean) => {
+      view.visible = visible;
+      seen.fire({ visible });
+    };
+    const rows = async () => treeDataProvider.getChildren();
+    const view = { visible: true, badge: undefined, onDidChangeVisibility: seen.event, see, rows };
+    views.set(id, view);
+    return made(`the view ${id}`, view, () => seen.dispose());
+  },
+  createWebviewPanel: (type: string) => {
+    const [closed, changed, told] = [
+      new EventEmitter<void>(),
+      new EventEmitter<void>(),
+      new EventEmitter<{ type: string }>(),
+    ];
+    const webview = {
+      cspSource: "",
+      postMessage: async () => true,
+      asWebviewUri: String,
+      onDidReceiveMessage: told.event,
+    };
+    const events = { onDidDispose: closed.event, onDidChangeViewState: changed.event };
+    return made(`the panel ${type}`, { webview, visible: true, ...events }, () => {
+      closed.fire();
+      for (const each of [closed, changed, told]) each.dispose();
+    });
+  },
+  withProgress: async (_: unknown, work: (progress: object, token: object) => Promise<unknown>) => {
+    const notice = {};
+    notices.add(notice);
+    const cancelled = new EventEmitter<void>();
+    try {
+      return await work({ report() {} }, { onCancellationRequested: cancelled.event });
+    } finally {
+      cancelled.dispose();
+      notices.delete(notice);
+    }
+  },
+});
+
+const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
+const settings: Record<string, { default: unknown }> = manifest.contributes.configuration.properties;
+/** What the settings are, where they are not what the manifest says. */
+export const configured = new Map<string, unknown>();
+
+export const workspace = part("workspace", {
+  isTrusted: true,
+  workspaceFolders: undefined as { uri: Uri; name: string }[] | undefined,
+  workspaceFile: undefined,
+  textDocuments: [],
+  getConfiguration: (section?: string) => ({
+    get(key: string) {
+      const name = section === undefined ? key : `${section}.${key}`;
+      return configured.get(name) ?? settings[name]?.default;
+    },
+  }),
+});
+
+export const debug = part("debug", { activeDebugSession: undefined, breakpoints: [] });
+export const lm = part("lm", {});
+export const env = { remoteName: undefined };
+
+export class Uri {
+  private constructor(
+    readonly scheme: string,
+    readonly fsPath: string,
+  ) {}
+
+  static file(path: string): Uri {
+    return new Uri("file", path);
+  }
+
+  static joinPath({ fsPath }: Uri, ...parts: string[]): Uri {
+    return Uri.file(join(fsPath, ...parts));
+  }
+}
+
+export class ThemeIcon {}
+export class ThemeColor {}
+export class TreeItem {
+  description?: string;
+  constructor(readonly label: string) {}
+}
+export class TabInputWebview {}
+export const StatusBarAlignment = {};
+export const TreeItemCollapsibleState = {};
+export const ViewColumn = {};
+export const ProgressLocation = {};
