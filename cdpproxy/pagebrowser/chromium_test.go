@@ -335,8 +335,14 @@ func (p *peer) attachTo(target string) string {
 
 func (p *peer) evaluate(session, expression string) string {
 	p.t.Helper()
-	var r struct{ Result struct{ Value any } }
+	var r struct {
+		Result           struct{ Value any }
+		ExceptionDetails json.RawMessage
+	}
 	p.call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":%q,"returnByValue":true,"awaitPromise":true}`, expression), &r)
+	if r.ExceptionDetails != nil {
+		p.t.Fatalf("%s: %s", expression, r.ExceptionDetails)
+	}
 	return fmt.Sprint(r.Result.Value)
 }
 

@@ -16,7 +16,8 @@ import (
 
 type gathering struct {
 	events   []heldEvent
-	replayed int // how many of the events came before the answer
+	replayed int  // how many of the events came before the answer
+	loaded   bool // whether a worker has its script
 }
 
 type heldEvent struct {
@@ -134,16 +135,20 @@ func (l *link) enableRuntime(m command) {
 }
 
 // askContexts asks the page for its frames and for each context that was
-// replayed, without running any script, and calls then. It is called by the
+// replayed, without running any of its script, and calls then. It is called by the
 // connection's reader, and so is then.
 func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool)) {
 	l.mu.Lock()
 	l.gathering.replayed = len(l.gathering.events)
 	ids := l.gathering.ids()
+	unloaded := l.unloaded
 	l.mu.Unlock()
 	dead := map[int64]bool{}
 	var frames map[string]bool
 	waiting := len(ids) + 1
+	if unloaded {
+		waiting++
+	}
 	answered := func() {
 		if waiting--; waiting > 0 {
 			return
@@ -163,6 +168,20 @@ func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool
 		}{id})
 		l.conn.start("Runtime.globalLexicalScopeNames", params, func(_ json.Value, err error) {
 			dead[id] = err != nil && strings.Contains(err.Error(), "Cannot find context")
+			answered()
+		})
+	}
+	if unloaded {
+		// While a worker waits for the debugger, it does not have that yet.
+		l.conn.start("Runtime.evaluate", json.Value(`{"expression":"typeof setTimeout","throwOnSideEffect":true,"silent":true}`), func(result json.Value, err error) {
+			var r struct {
+				Result struct {
+					Value string `json:"value"`
+				} `json:"result"`
+			}
+			l.mu.Lock()
+			l.gathering.loaded = err == nil && json.Unmarshal(result, &r, lenient) == nil && r.Result.Value == "function"
+			l.mu.Unlock()
 			answered()
 		})
 	}
@@ -262,7 +281,7 @@ func (t frameTree) list(ids map[string]bool) {
 func (l *link) tellContexts(dead map[int64]bool, frames map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	told := l.gathering.sift(dead, frames)
+	told, loaded := l.gathering.sift(dead, frames), l.gathering.loaded
 	l.gathering = nil
 	if l.left || !l.enabled["Runtime"] {
 		return
@@ -272,7 +291,7 @@ func (l *link) tellContexts(dead map[int64]bool, frames map[string]bool) {
 	}
 	// A browser tells it to whoever comes late, the debugger does not replay it,
 	// and without it Playwright takes a worker for one that still starts.
-	if l.unloaded && len(told) > 0 {
+	if l.unloaded && loaded {
 		l.unloaded = false
 		l.session.client.event(l.session, scriptLoaded, nil)
 	}

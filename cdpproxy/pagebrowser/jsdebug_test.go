@@ -42,7 +42,9 @@ type jsDebug struct {
 	// session asks of targets: as the browser, and without news of them. That
 	// browser is Electron's, and cannot run here.
 	integrated bool
-	changed    chan struct{}
+	// holding has the debugger take its time before it lets a worker run.
+	holding bool
+	changed chan struct{}
 }
 
 type reply struct {
@@ -245,12 +247,20 @@ func (d *jsDebug) debug(session, target, parent string) {
 	p := &lentPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*lentClient]bool{}}
 	d.mu.Lock()
 	d.pages = append(d.pages, p)
+	holds := d.holding && parent != ""
 	d.mu.Unlock()
 	d.send(session, "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
-	for _, method := range []string{"Page.enable", "Debugger.enable", "Runtime.enable", "Runtime.runIfWaitingForDebugger"} {
+	for _, method := range []string{"Page.enable", "Debugger.enable", "Runtime.enable"} {
 		d.send(session, method, "{}", nil)
 	}
+	if !holds {
+		d.letRun(session)
+	}
 	d.tell()
+}
+
+func (d *jsDebug) letRun(session string) {
+	d.send(session, "Runtime.runIfWaitingForDebugger", "{}", nil)
 }
 
 func (d *jsDebug) forget(session string) {

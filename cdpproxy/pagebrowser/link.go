@@ -323,10 +323,11 @@ func (l *link) removeBinding(m command) {
 func (l *link) event(method string, params json.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	l.mu.Lock()
+	again := method == scriptLoaded && !l.unloaded
 	if method == scriptLoaded {
 		l.unloaded = false
 	}
-	wanted := !l.left && domain != "Target" && (l.enabled[domain] || unasked[domain])
+	wanted := !l.left && !again && domain != "Target" && (l.enabled[domain] || unasked[domain])
 	if method == "Runtime.bindingCalled" {
 		// Bindings of every client are called in this session.
 		var p binding

@@ -290,28 +290,86 @@ func TestInterceptionOfTwo(t *testing.T) {
 func TestParts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
-	p := join(t, s.url)
-	p.call("", "Target.setAutoAttach", `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true}`, nil)
-	var page struct{ SessionID string }
-	if err := json.Unmarshal(p.event("", "Target.attachedToTarget", "").Params, &page); err != nil {
-		t.Fatal(err)
-	}
-	p.visit(s, page.SessionID, "/host")
-	p.call(page.SessionID, "Target.setAutoAttach", `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true}`, nil)
-	p.evaluate(page.SessionID, "window.w = new Worker(URL.createObjectURL(new Blob(['self.n = 6 * 7'])), {name: 'sum'}); 1")
-	var worker struct{ SessionID string }
-	if err := json.Unmarshal(p.event(page.SessionID, "Target.attachedToTarget", `"type":"worker"`).Params, &worker); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.evaluate(worker.SessionID, "new Promise(done => { const look = () => self.n ? done(self.n) : setTimeout(look); look() })"); got != "42" {
+	p, page, worker := withWorker(t, s)
+	p.event(worker, "Inspector.workerScriptLoaded", "")
+	if got := p.evaluate(worker, "new Promise(done => { const look = () => self.n ? done(self.n) : setTimeout(look); look() })"); got != "42" {
 		t.Error(got)
 	}
-	p.call(worker.SessionID, "Runtime.enable", "", nil)
-	p.event(worker.SessionID, "Runtime.executionContextCreated", "")
-	p.event(worker.SessionID, "Inspector.workerScriptLoaded", "")
 	if p.count("", "Target.attachedToTarget", "") != 1 {
 		t.Error("a worker was attached to the browser's session")
 	}
-	p.evaluate(page.SessionID, "w.terminate(); 1")
-	p.event(page.SessionID, "Target.detachedFromTarget", worker.SessionID)
+	p.evaluate(page, "w.terminate(); 1")
+	p.event(page, "Target.detachedFromTarget", worker)
+}
+
+// TestWorkerThatWaits: a client that finds a worker before the debugger lets it run
+// is told when it has its script, and once; one that comes late, when it asks.
+func TestWorkerThatWaits(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	s.debug.mu.Lock()
+	s.debug.holding = true
+	s.debug.mu.Unlock()
+	p, page, worker := withWorker(t, s)
+	if got := p.evaluate(worker, "typeof setTimeout"); got != "undefined" {
+		t.Fatalf("a worker that waits has a %s", got)
+	}
+	if p.count(worker, "Inspector.workerScriptLoaded", "") != 0 {
+		t.Error("a worker's script is told to be loaded, and the worker has not begun")
+	}
+	s.debug.letRun(s.debug.await("the worker", func() *lentPage {
+		for _, lent := range s.debug.pages {
+			if lent.parent != "" {
+				return lent
+			}
+		}
+		return nil
+	}).session)
+	p.event(worker, "Inspector.workerScriptLoaded", "")
+	p.call(worker, "Runtime.enable", "", nil)
+
+	late := join(t, s.url)
+	var attached struct{ SessionID string }
+	late.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, workerTarget(t, p, page)), &attached)
+	late.call(attached.SessionID, "Runtime.enable", "", nil)
+	late.event(attached.SessionID, "Inspector.workerScriptLoaded", "")
+	for each, session := range map[*peer]string{p: worker, late: attached.SessionID} {
+		each.evaluate(session, "1")
+		if got := each.count(session, "Inspector.workerScriptLoaded", ""); got != 1 {
+			t.Errorf("told %d times", got)
+		}
+	}
+}
+
+// withWorker begins a worker in the page, and returns the client's sessions with
+// both.
+func withWorker(t *testing.T, s *scene) (p *peer, page, worker string) {
+	t.Helper()
+	p = join(t, s.url)
+	const auto = `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true}`
+	p.call("", "Target.setAutoAttach", auto, nil)
+	var e struct{ SessionID string }
+	if err := json.Unmarshal(p.event("", "Target.attachedToTarget", "").Params, &e); err != nil {
+		t.Fatal(err)
+	}
+	page = e.SessionID
+	p.visit(s, page, "/host")
+	p.call(page, "Target.setAutoAttach", auto, nil)
+	p.evaluate(page, "window.w = new Worker(URL.createObjectURL(new Blob(['self.n = 6 * 7'])), {name: 'sum'}); 1")
+	if err := json.Unmarshal(p.event(page, "Target.attachedToTarget", `"type":"worker"`).Params, &e); err != nil {
+		t.Fatal(err)
+	}
+	worker = e.SessionID
+	p.call(worker, "Runtime.enable", "", nil)
+	p.event(worker, "Runtime.executionContextCreated", "")
+	return p, page, worker
+}
+
+func workerTarget(t *testing.T, p *peer, page string) string {
+	t.Helper()
+	var e targetEvent
+	if err := json.Unmarshal(p.event(page, "Target.attachedToTarget", `"type":"worker"`).Params, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e.TargetInfo.TargetID
 }
