@@ -59,24 +59,18 @@ type Browser struct {
 	targets map[string]*target
 	order   []*target // those that have been offered, oldest first
 	clients map[*client]struct{}
-	holders map[hold]int
+	holders map[hold][]*holding // newest last
 	version *version
 	changed chan struct{} // closed and replaced when the targets change
 	server  *http.Server
 	address string
 }
 
-// hold is something that clients have set up in a page's session.
-type hold struct {
-	target *target
-	key    string
-}
-
 // New returns a browser without pages. Nothing runs before URL is called.
 func New(opts *Options) *Browser {
 	b := &Browser{
 		guid: randomID(), secret: randomID(),
-		targets: map[string]*target{}, clients: map[*client]struct{}{}, holders: map[hold]int{},
+		targets: map[string]*target{}, clients: map[*client]struct{}{}, holders: map[hold][]*holding{},
 		changed: make(chan struct{}),
 	}
 	if opts != nil {

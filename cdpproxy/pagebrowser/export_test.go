@@ -15,3 +15,12 @@ func Undos() map[string][2]string {
 	}
 	return all
 }
+
+// UndoOf is what takes back a command.
+func UndoOf(method, params string) (undoing, with string) {
+	u, _ := undoOf(command{Method: method, Params: []byte(params)})
+	if with = string(u.params); with == "" {
+		with = "{}"
+	}
+	return u.method, with
+}

@@ -2,6 +2,7 @@ package pagebrowser
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +25,7 @@ type link struct {
 	subscribed map[string]bool
 	enabled    map[string]bool
 	bindings   map[string]bool
-	undos      map[string]undo
+	held       []*holding      // what this session has set up, oldest first
 	awaited    []chan struct{} // commands whose undo comes with their answer
 	gathering  *gathering      // while Runtime.enable is being answered
 	unloaded   bool            // a worker whose script has not been told to be loaded
@@ -35,7 +36,7 @@ type link struct {
 func newLink(s *session, t *target) *link {
 	l := &link{
 		session: s, target: t,
-		subscribed: map[string]bool{}, enabled: map[string]bool{}, bindings: map[string]bool{}, undos: map[string]undo{},
+		subscribed: map[string]bool{}, enabled: map[string]bool{}, bindings: map[string]bool{},
 	}
 	l.unloaded = strings.HasSuffix(t.info.Type, "worker")
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -65,6 +66,11 @@ func (l *link) run() {
 	}
 	b.log.Debug("a session's connection ended", "page", l.target.page.Key, "error", err)
 	s.link = nil
+	for _, u := range l.letGo() {
+		if conn := l.target.conn; conn != nil { // the page goes on without this connection
+			conn.start(u.method, u.params, nil)
+		}
+	}
 	switch {
 	case s.kind == ofBrowser: // the next command finds another page
 	case s.id == "":
@@ -77,27 +83,39 @@ func (l *link) run() {
 // leave ends the link, which takes back what it has set up in a page that goes
 // on. Browser.mu is held; nothing is waited for.
 func (l *link) leave() {
-	l.mu.Lock()
-	l.left = true
-	undos, awaited := l.undos, l.awaited
-	l.undos = nil
-	l.mu.Unlock()
+	last := l.letGo()
 	if !l.target.offered {
 		l.cancel()
 		return
 	}
-	var last []undo
-	for key, u := range undos {
-		if l.release(key) {
-			last = append(last, u)
-		}
-	}
 	l.session.client.wg.Add(1)
-	go l.takeBack(last, awaited)
+	go l.takeBack(last)
 }
 
-func (l *link) takeBack(undos []undo, awaited []chan struct{}) {
+// letGo lets go of all that the link holds, and returns what is to be said in the
+// page's session then. Browser.mu is held.
+func (l *link) letGo() (last []undo) {
+	l.mu.Lock()
+	l.left = true
+	held := l.held
+	l.held = nil
+	l.mu.Unlock()
+	for _, h := range slices.Backward(held) {
+		switch newest, other := l.release(hold{l.target, h.key}, h); {
+		case other == nil:
+			last = append(last, h.undo)
+		case newest && !alike(h.command, other.command):
+			last = append(last, undo{other.command.Method, other.command.Params})
+		}
+	}
+	return last
+}
+
+func (l *link) takeBack(undos []undo) {
 	defer l.session.client.wg.Done()
+	l.mu.Lock()
+	awaited := l.awaited
+	l.mu.Unlock()
 	for _, u := range undos {
 		l.conn.start(u.method, u.params, nil)
 	}
@@ -140,9 +158,13 @@ func (l *link) command(m command) {
 		l.mark(m, func() {})
 		return
 	}
+	if u, ok := takesBack(m); ok {
+		l.end(m, u)
+		return
+	}
 	switch {
 	case name == "disable":
-		l.disable(m, domain)
+		l.mark(m, func() { l.off(domain) }) // the debugger's domain stays on
 	case m.Method == "Runtime.enable":
 		l.enableRuntime(m)
 	case name == "enable":
@@ -175,12 +197,16 @@ func (l *link) command(m command) {
 
 // forward sends a command as it is, and its answer back.
 func (l *link) forward(m command) {
+	failed := func() {}
 	if u, ok := undoOf(m); ok {
-		l.hold(u.key(), u)
+		failed = l.hold(u.key(), u, m)
 	}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if again := onceOnly[m.Method]; err != nil && again != "" && strings.Contains(err.Error(), again) {
 			result, err = empty, nil
+		}
+		if err != nil {
+			failed()
 		}
 		l.reply(m.ID, result, err)
 	})
@@ -204,66 +230,11 @@ func (l *link) mark(m command, apply func()) {
 	})
 }
 
-// disable ends a domain's events for this session. It reaches the page only if
-// the domain is nobody else's.
-func (l *link) disable(m command, domain string) {
-	off := func() {
-		l.mu.Lock()
-		delete(l.enabled, domain)
-		l.mu.Unlock()
-	}
-	if mayDisable(domain) && l.forget(undo{method: m.Method}.key()) {
-		l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
-			off()
-			l.reply(m.ID, result, err)
-		})
-		return
-	}
-	l.mark(m, off)
-}
-
-// hold remembers what undoes something that this session has set up.
-func (l *link) hold(key string, u undo) {
-	b := l.session.client.browser
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// off ends a domain's events for this session.
+func (l *link) off(domain string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.undos == nil {
-		l.conn.start(u.method, u.params, nil) // it has left meanwhile
-		return
-	}
-	if _, held := l.undos[key]; !held {
-		b.holders[hold{l.target, key}]++
-	}
-	l.undos[key] = u
-}
-
-// forget drops a hold, and reports whether nobody else has it.
-func (l *link) forget(key string) (last bool) {
-	b := l.session.client.browser
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	l.mu.Lock()
-	_, held := l.undos[key]
-	delete(l.undos, key)
-	l.mu.Unlock()
-	if !held {
-		return b.holders[hold{l.target, key}] == 0
-	}
-	return l.release(key)
-}
-
-// release reports whether this was the last hold. Browser.mu is held.
-func (l *link) release(key string) (last bool) {
-	holders := l.session.client.browser.holders
-	h := hold{l.target, key}
-	holders[h]--
-	if holders[h] > 0 {
-		return false
-	}
-	delete(holders, h)
-	return true
+	delete(l.enabled, domain)
 }
 
 func scriptKey(params json.Value) string {
@@ -283,7 +254,7 @@ func (l *link) addScript(m command) {
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		defer close(answered)
 		if err == nil {
-			l.hold(scriptKey(result), undo{strings.Replace(m.Method, ".add", ".remove", 1), result})
+			l.hold(scriptKey(result), undo{strings.Replace(m.Method, ".add", ".remove", 1), result}, m)
 		}
 		l.reply(m.ID, result, err)
 	})
@@ -300,14 +271,18 @@ func (l *link) addBinding(m command) {
 		l.bindings[p.Name] = true
 		l.subscribe("Runtime")
 		l.mu.Unlock()
-		l.hold("binding "+p.Name, undo{"Runtime.removeBinding", encode(p)})
+		l.hold("binding "+p.Name, undo{"Runtime.removeBinding", encode(p)}, m)
 	}
 	l.forward(m)
 }
 
 func (l *link) removeBinding(m command) {
 	var p binding
-	if decode(m.Params, &p) == nil && !l.forget("binding "+p.Name) {
+	if decode(m.Params, &p) != nil {
+		l.forward(m)
+		return
+	}
+	if _, _, other := l.forget("binding " + p.Name); other != nil {
 		l.mark(m, func() {
 			l.mu.Lock()
 			delete(l.bindings, p.Name)
@@ -328,6 +303,9 @@ func (l *link) event(method string, params json.Value) {
 		l.unloaded = false
 	}
 	wanted := !l.left && !again && domain != "Target" && (l.enabled[domain] || unasked[domain])
+	if asked, ok := forWhoAsked[method]; ok {
+		wanted = wanted && l.holds(undos[asked].key())
+	}
 	if method == "Runtime.bindingCalled" {
 		// Bindings of every client are called in this session.
 		var p binding

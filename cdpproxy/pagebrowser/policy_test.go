@@ -30,32 +30,92 @@ var leavesNothing = map[string]string{
 	"Page.setFontFamilies":                        "cannot be set again; it lasts in Chromium too",
 	"Page.setFontSizes":                           "it lasts in Chromium too",
 
-	"Emulation.setPressureStateOverride":  "goes with setPressureSourceOverrideEnabled",
-	"Emulation.setSensorOverrideReadings": "goes with setSensorOverrideEnabled",
-	"Input.emulateTouchFromMouseEvent":    "one event",
-	"Overlay.setShowHitTestBorders":       "has no effect any more",
-	"Overlay.setShowWebVitals":            "has no effect any more",
-	"Page.addCompilationCache":            "only spares time",
-	"Page.setLifecycleEventsEnabled":      "only tells events",
-
-	"Page.addScriptToEvaluateOnLoad":        "taken back by its identifier (addScript)",
-	"Page.addScriptToEvaluateOnNewDocument": "taken back by its identifier (addScript)",
-
-	"Debugger.disable":                  "does not reach the page (disable)",
-	"Debugger.disassembleWasmModule":    "reads",
-	"Debugger.enable":                   "is on already",
-	"Debugger.evaluateOnCallFrame":      "code is the page's",
-	"Debugger.getPossibleBreakpoints":   "reads",
-	"Debugger.getScriptSource":          "reads",
-	"Debugger.getStackTrace":            "reads",
-	"Debugger.getWasmBytecode":          "reads",
-	"Debugger.nextWasmDisassemblyChunk": "reads",
-	"Debugger.searchInContent":          "reads",
-	"DOMDebugger.getEventListeners":     "reads",
+	"Animation.setPaused":                          "an act on the page's animations",
+	"Animation.setTiming":                          "an act on an animation",
+	"Autofill.setAddresses":                        "only what DevTools offers to fill in",
+	"BluetoothEmulation.addCharacteristic":         "goes with BluetoothEmulation.disable",
+	"BluetoothEmulation.addDescriptor":             "goes with BluetoothEmulation.disable",
+	"BluetoothEmulation.addService":                "goes with BluetoothEmulation.disable",
+	"BluetoothEmulation.setSimulatedCentralState":  "goes with BluetoothEmulation.disable",
+	"CSS.addRule":                                  "an act on the page's styles",
+	"CSS.setContainerQueryConditionText":           "an act on the page's styles",
+	"CSS.setContainerQueryText":                    "an act on the page's styles",
+	"CSS.setEffectivePropertyValueForNode":         "an act on the page's styles",
+	"CSS.setKeyframeKey":                           "an act on the page's styles",
+	"CSS.setMediaText":                             "an act on the page's styles",
+	"CSS.setNavigationText":                        "an act on the page's styles",
+	"CSS.setPropertyRulePropertyName":              "an act on the page's styles",
+	"CSS.setRuleSelector":                          "an act on the page's styles",
+	"CSS.setScopeText":                             "an act on the page's styles",
+	"CSS.setStyleSheetText":                        "an act on the page's styles",
+	"CSS.setStyleTexts":                            "an act on the page's styles",
+	"CSS.setSupportsText":                          "an act on the page's styles",
+	"Cast.setSinkToUse":                            "a human's screen",
+	"Cast.startDesktopMirroring":                   "a human's screen, until Cast.stopCasting",
+	"Cast.startTabMirroring":                       "a human's screen, until Cast.stopCasting",
+	"DOM.setAttributeValue":                        "an act on the document",
+	"DOM.setAttributesAsText":                      "an act on the document",
+	"DOM.setFileInputFiles":                        "an act on the document",
+	"DOM.setInspectedNode":                         "only the console's $0",
+	"DOM.setNodeName":                              "an act on the document",
+	"DOM.setNodeValue":                             "an act on the document",
+	"DOM.setOuterHTML":                             "an act on the document",
+	"DOMDebugger.getEventListeners":                "reads",
+	"DOMStorage.setDOMStorageItem":                 "the site's data",
+	"Debugger.disable":                             "does not reach the page (disable)",
+	"Debugger.disassembleWasmModule":               "reads",
+	"Debugger.enable":                              "is on already",
+	"Debugger.evaluateOnCallFrame":                 "code is the page's",
+	"Debugger.getPossibleBreakpoints":              "reads",
+	"Debugger.getScriptSource":                     "reads",
+	"Debugger.getStackTrace":                       "reads",
+	"Debugger.getWasmBytecode":                     "reads",
+	"Debugger.nextWasmDisassemblyChunk":            "reads",
+	"Debugger.searchInContent":                     "reads",
+	"Emulation.setPressureStateOverride":           "goes with setPressureSourceOverrideEnabled",
+	"Emulation.setSensorOverrideReadings":          "goes with setSensorOverrideEnabled",
+	"Extensions.setStorageItems":                   "only a browser's session has it",
+	"FindInPage.findNext":                          "goes with findFirst",
+	"FindInPage.findPrev":                          "goes with findFirst",
+	"HeapProfiler.addInspectedHeapObject":          "only the console's $0",
+	"Input.emulateTouchFromMouseEvent":             "one event",
+	"Overlay.setShowHitTestBorders":                "has no effect any more",
+	"Overlay.setShowWebVitals":                     "has no effect any more",
+	"Page.addCompilationCache":                     "only spares time",
+	"Page.addScriptToEvaluateOnLoad":               "taken back by its identifier (addScript)",
+	"Page.addScriptToEvaluateOnNewDocument":        "taken back by its identifier (addScript)",
+	"Performance.setTimeDomain":                    "has no effect once metrics are collected",
+	"Runtime.addBinding":                           "taken back by its name (addBinding)",
+	"ServiceWorker.startWorker":                    "an act on the site",
+	"Storage.setCookies":                           "cookies",
+	"Storage.setPrivateVerificationTokensTracking": "only a browser's session has it",
+	"Target.setAutoAttach":                         "our own",
+	"Target.setDiscoverTargets":                    "our own",
+	"Target.setRemoteLocations":                    "our own",
+	"Tethering.bind":                               "only a browser's session has it",
+	"WebAuthn.addCredential":                       "goes with WebAuthn.disable",
+	"WebAuthn.addVirtualAuthenticator":             "goes with WebAuthn.disable",
+	"WebAuthn.setAutomaticPresenceSimulation":      "goes with WebAuthn.disable",
+	"WebAuthn.setCredentialProperties":             "goes with WebAuthn.disable",
+	"WebAuthn.setResponseOverrideBits":             "goes with WebAuthn.disable",
+	"WebAuthn.setUserVerified":                     "goes with WebAuthn.disable",
 }
 
 // setsUp are the commands that are looked at: those that may leave something.
-var setsUp = regexp.MustCompile(`^((Browser|Emulation|Input|Network|Overlay|Page|Security)\.(set|emulate|override|start|add|grant|configure|highlight|enable.)|(Debugger|DOMDebugger)\.)`)
+var setsUp = regexp.MustCompile(`^(\w+\.(set|emulate|override|start|add|grant|configure|highlight|enable.|force|track|find|bind)|(Debugger|DOMDebugger)\.)`)
+
+// endsSomething are the commands that may end what others have begun.
+var endsSomething = regexp.MustCompile(`^\w+\.(stop|untrack|hide|reset|end$|clear\w*(Override|Markers))`)
+
+// endsNothing are those that do not, each with the reason.
+var endsNothing = map[string]string{
+	"Cast.stopCasting":             "a human's screen",
+	"FedCm.resetCooldown":          "an act on the browser",
+	"Page.resetNavigationHistory":  "an act on the page",
+	"Page.stopLoading":             "an act on the page",
+	"ServiceWorker.stopAllWorkers": "an act on the site",
+	"ServiceWorker.stopWorker":     "an act on the site",
+}
 
 // TestUndos: of every command of the protocol that could leave something in the
 // debugger's session it is known what becomes of it, and every undo is a command
@@ -74,6 +134,7 @@ func TestUndos(t *testing.T) {
 					Name     string
 					Optional bool
 				}
+				Returns []struct{ Optional bool }
 			}
 		}
 	}
@@ -87,6 +148,14 @@ func TestUndos(t *testing.T) {
 			parameters[method] = map[string]bool{}
 			for _, p := range c.Parameters {
 				parameters[method][p.Name] = !p.Optional
+			}
+			_, ends := takesBack(command{Method: method})
+			if endsSomething.MatchString(method) && !ends && endsNothing[method] == "" {
+				t.Errorf("%s by one client ends for the others what they have begun", method)
+			}
+			brings := slices.ContainsFunc(c.Returns, func(r struct{ Optional bool }) bool { return !r.Optional })
+			if own, ok := undos[plain(method)]; (enders[method] || ok && own.method == method) && brings && !collecting[method] {
+				t.Errorf("%s would be answered without what it has to bring", method)
 			}
 			if !setsUp.MatchString(method) {
 				continue
@@ -106,6 +175,21 @@ func TestUndos(t *testing.T) {
 	for method := range leavesNothing {
 		if parameters[method] == nil {
 			t.Errorf("leavesNothing: the protocol has no %s", method)
+		}
+	}
+	for method := range endsNothing {
+		if parameters[method] == nil {
+			t.Errorf("endsNothing: the protocol has no %s", method)
+		}
+	}
+	for method, other := range aliases {
+		if parameters[method] == nil || parameters[other] == nil {
+			t.Errorf("aliases: the protocol has no %s or no %s", method, other)
+		}
+	}
+	for method := range collecting {
+		if _, ends := takesBack(command{Method: method}); !ends && undos[method].method != method {
+			t.Errorf("collecting: %s ends nothing", method)
 		}
 	}
 	for method := range policies {

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"browser-coordinator/cdpproxy/pagebrowser"
 )
@@ -68,75 +67,6 @@ func TestLeavingTakesBack(t *testing.T) {
 	// The debugger hears the page as before.
 	if s.debug.reached("Runtime.disable")+s.debug.reached("Page.disable")+s.debug.reached("Network.disable") != 0 {
 		t.Error("a domain of the debugger's was turned off")
-	}
-}
-
-// TestEmulationEnds: what a page shows of a client's emulation is gone when the
-// client is.
-func TestEmulationEnds(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, nil)
-	stays := join(t, s.url)
-	held := stays.attach(s)
-	stays.visit(s, held, "/one")
-	stays.call(held, "Network.enable", "", nil)
-	// The height of an environment variable of CSS.
-	env := func(name string) string {
-		return `(() => { const d = document.createElement("div"); d.style.height = "env(` + name + `)"; document.body.append(d); const h = d.offsetHeight; d.remove(); return h })()`
-	}
-	// Some of it the page shows a moment after the command is answered.
-	comes := func(what, look, want string) {
-		t.Helper()
-		got := ""
-		for start := time.Now(); got != want; {
-			if got = stays.evaluate(held, look); got != want && time.Since(start) > 5*time.Second {
-				t.Errorf("%s: the page says %s, want %s", what, got, want)
-				return
-			}
-		}
-	}
-	for _, c := range []struct{ method, params, undo, look, during string }{
-		{"Network.emulateNetworkConditions", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`, "Network.emulateNetworkConditions", `fetch("/x").then(() => "online", () => "offline")`, "offline"},
-		{"Network.emulateNetworkConditionsByRule", `{"offline":true,"matchedNetworkConditions":[{"urlPattern":"","latency":0,"downloadThroughput":-1,"uploadThroughput":-1,"offline":true}]}`, "Network.emulateNetworkConditionsByRule", `fetch("/x").then(() => "online", () => "offline")`, "offline"},
-		{"Network.overrideNetworkState", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`, "Network.overrideNetworkState", "navigator.onLine", "false"},
-		{"Emulation.setCPUPerformanceOverride", `{"performanceTier":"high"}`, "Emulation.setCPUPerformanceOverride", "navigator.cpuPerformance", "3"},
-		{"Emulation.setDataSaverOverride", `{"dataSaverEnabled":true}`, "Emulation.setDataSaverOverride", "navigator.connection.saveData", "true"},
-		{"Emulation.setDevicePostureOverride", `{"posture":{"type":"folded"}}`, "Emulation.clearDevicePostureOverride", "navigator.devicePosture.type", "folded"},
-		{"Emulation.setDisabledImageTypes", `{"imageTypes":["webp"]}`, "Emulation.setDisabledImageTypes", `new Promise(r => { const i = new Image(); i.onload = () => r("shown"); i.onerror = () => r("not"); i.src = "data:image/webp;base64,UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==#" + Math.random() })`, "not"},
-		{"Emulation.setDisplayFeaturesOverride", `{"features":[{"orientation":"vertical","offset":100,"maskLength":20}]}`, "Emulation.clearDisplayFeaturesOverride", `matchMedia("(horizontal-viewport-segments: 2)").matches`, "true"},
-		{"Emulation.setNavigatorOverrides", `{"platform":"odd"}`, "Emulation.setNavigatorOverrides", "navigator.platform", "odd"},
-		{"Emulation.setSafeAreaInsetsOverride", `{"insets":{"top":33}}`, "Emulation.setSafeAreaInsetsOverride", env("safe-area-inset-top"), "33"},
-		{"Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"gyroscope"}`, "Emulation.setSensorOverrideEnabled", `new Promise(r => { const g = new Gyroscope(); g.onerror = e => r(e.error.name); g.onactivate = () => { g.stop(); r("active") }; g.start() })`, "active"},
-		{"Emulation.setVirtualKeyboardGeometryOverride", `{"keyboardRect":{"x":0,"y":400,"width":300,"height":200}}`, "Emulation.setVirtualKeyboardGeometryOverride", env("keyboard-inset-height"), "200"},
-		{"Page.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, "Emulation.clearDeviceMetricsOverride", "innerWidth", "321"},
-		{"Page.setDeviceOrientationOverride", `{"alpha":1,"beta":2,"gamma":3}`, "DeviceOrientation.clearDeviceOrientationOverride", `new Promise(r => addEventListener("deviceorientation", e => r(e.alpha), {once: true}))`, "1"},
-		{"Page.setTouchEmulationEnabled", `{"enabled":true}`, "Emulation.setTouchEmulationEnabled", "navigator.maxTouchPoints", "1"},
-	} {
-		before := stays.evaluate(held, c.look)
-		p := join(t, s.url)
-		session := p.attach(s)
-		p.call(session, c.method, c.params, nil)
-		if before == c.during {
-			t.Errorf("%s: the page says %s as it is", c.method, before)
-		}
-		comes(c.method, c.look, c.during)
-		undone := s.debug.reached(c.undo)
-		p.leave()
-		lent := s.debug.only()
-		s.debug.await(c.undo, func() *lentPage {
-			if s.debug.heard[c.undo] > undone {
-				return lent
-			}
-			return nil
-		})
-		comes(c.method+", whose client has left", c.look, before)
-	}
-	// A page that a client has frozen goes on.
-	p := join(t, s.url)
-	p.call(p.attach(s), "Page.setWebLifecycleState", `{"state":"frozen"}`, nil)
-	p.leave()
-	if got := stays.evaluate(held, `new Promise(r => setTimeout(() => r("goes on")))`); got != "goes on" {
-		t.Error(got)
 	}
 }
 
