@@ -326,7 +326,12 @@ func (p *Page) dialogOpening(_ *cdp.Session, e *cdppage.EventJavascriptDialogOpe
 	p.interrupt(&DialogError{*p.dialog})
 }
 
-func (p *Page) dialogClosed(*cdp.Session, *cdppage.EventJavascriptDialogClosed) { p.dialog = nil }
+func (p *Page) dialogClosed(_ *cdp.Session, e *cdppage.EventJavascriptDialogClosed) {
+	if p.dialog != nil && p.dialog.Type == "beforeunload" && !e.Result {
+		p.pending = "" // it stays
+	}
+	p.dialog = nil
+}
 
 func (p *Page) windowOpened(*cdp.Session, *cdppage.EventWindowOpen) { p.windows++ }
 

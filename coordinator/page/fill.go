@@ -15,6 +15,7 @@ import (
 // by key behind what is there.
 func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) (Change, error) {
 	var held []Held
+	var unmet []string
 	change, err := p.actOn(ctx, "typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot) error {
 		err := p.fill(ctx, s, text, opts.Slowly)
 		if err == nil {
@@ -26,9 +27,14 @@ func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) 
 		if err != nil {
 			return midway(err, "the text is typed, and Enter was not pressed")
 		}
-		return p.press(ctx, "Enter")
+		if err := p.press(ctx, "Enter"); err != nil {
+			return err
+		}
+		// Where it has led to another document there is nobody to ask.
+		_ = p.unlessLeaving(ctx, func(ctx context.Context) error { return s.call(ctx, "unmet", nil, &unmet) })
+		return nil
 	})
-	change.Held = held
+	change.Held, change.Unmet = held, unmet
 	return change, err
 }
 

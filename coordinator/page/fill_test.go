@@ -48,7 +48,7 @@ func TestFormsThatFail(t *testing.T) {
 	// A date that is none leaves what was there.
 	var target *TargetError
 	_, err = p.Type(ctx, "#d", "31.12.2026", TypeOptions{})
-	if !errors.As(err, &target) || !strings.Contains(err.Error(), `holds "2026-01-02" as before`) {
+	if !errors.As(err, &target) || !strings.Contains(err.Error(), `holds "2026-01-02" as before: give YYYY-MM-DD`) {
 		t.Errorf("no date: %v", err)
 	}
 	if got := eval(t, p, "[d.value, changed].join()"); got != `"2026-01-02,false"` {
@@ -110,5 +110,67 @@ func TestProfileTwice(t *testing.T) {
 	}
 	if err := p.StartProfile(t.Context()); err != nil {
 		t.Errorf("again: %v", err)
+	}
+}
+
+// A form that the browser does not send says why, as the user is told.
+func TestFormThatIsNotSent(t *testing.T) {
+	p, url := open(t, `<!doctype html><form action=/sent><label>Name <input required id=n></label><input type=email name=mail id=m><button>Send</button><button type=button id=plain>Other</button></form>`)
+	c, err := p.Click(t.Context(), "button:not([type])", ClickOptions{})
+	if err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "Name: ") || len(c.Unmet[0]) < 12 {
+		t.Errorf("an empty field: %q %v", c.Unmet, err)
+	}
+	contains(t, snapshot(t, p), `textbox "Name" [required] [invalid] [active]`)
+	if c, err = p.Click(t.Context(), "#plain", ClickOptions{}); err != nil || len(c.Unmet) > 0 {
+		t.Errorf("a button that sends nothing: %q %v", c.Unmet, err)
+	}
+	if _, err = p.Type(t.Context(), "#n", "Ada", TypeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = p.Type(t.Context(), "#m", "nobody", TypeOptions{Submit: true}); err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "mail: ") {
+		t.Errorf("no address: %q %v", c.Unmet, err)
+	}
+	if c, err = p.Type(t.Context(), "#m", "a@b.c", TypeOptions{Submit: true}); err != nil || len(c.Unmet) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
+		t.Errorf("sent: %+v %v", c, err)
+	}
+}
+
+// Slowly types behind what is there, in whatever holds text; and the letter of a
+// shortcut is a key.
+func TestSlowlyAndShortcuts(t *testing.T) {
+	p, _ := open(t, `<!doctype html><input id=i value=one><textarea id=a>one</textarea><div id=e contenteditable>one</div><input id=n type=number value=1>`)
+	for target, want := range map[string]string{"#i": "one two", "#a": "one two", "#e": "one two", "#n": "12"} {
+		text := " two"
+		if target == "#n" {
+			text = "2"
+		}
+		if c, err := p.Type(t.Context(), target, text, TypeOptions{Slowly: true}); err != nil || c.Held != nil {
+			t.Errorf("%s: %+v %v", target, c, err)
+		}
+		if got := eval(t, p, "(e => (e.value ?? e.textContent).replace(/\\u00a0/g, ' '))(document.querySelector('"+target+"'))"); got != `"`+want+`"` {
+			t.Errorf("%s holds %s", target, got)
+		}
+	}
+	for _, keys := range []string{"Control+A", "Control+a"} {
+		if _, err := p.Type(t.Context(), "#i", "abc", TypeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"End", keys, "Delete"} {
+			if _, err := p.PressKey(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := eval(t, p, "i.value"); got != `""` {
+			t.Errorf("after %s and Delete: %s", keys, got)
+		}
+	}
+	eval(t, p, "onkeydown = e => { pressed = [e.key, e.code, e.ctrlKey, e.shiftKey].join() }")
+	for key, want := range map[string]string{"Control+K": "k,KeyK,true,false", "Control+Shift+k": "K,KeyK,true,true", "A": "A,KeyA,false,true", "Control++": "+,Equal,true,true"} {
+		if _, err := p.PressKey(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		if got := eval(t, p, "pressed"); got != `"`+want+`"` {
+			t.Errorf("%s: %s", key, got)
+		}
 	}
 }

@@ -23,6 +23,8 @@ type spot struct {
 	// takes until the next frame anyway, gives the time for that; see prove.
 	unproven bool
 	link     bool // a click on it follows a link
+	// unmet is why the form that a click on it sends was not sent.
+	unmet []string
 }
 
 // ready finds a target and waits until it can be acted on: attached, visible,
@@ -84,7 +86,7 @@ func (p *Page) readyElement(ctx context.Context, e *element, kind string, patien
 	case !r.OK:
 		return nil, &NotReadyError{Target: e.target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
 	}
-	return &spot{e, r.X, r.Y, r.Quick, r.Link}, nil
+	return &spot{element: e, x: r.X, y: r.Y, unproven: r.Quick, link: r.Link}, nil
 }
 
 // patience returns how long a target may take to become ready.
@@ -127,8 +129,10 @@ func (p *Page) Click(ctx context.Context, target string, opts ClickOptions) (Cha
 	if opts.Double {
 		count = 2
 	}
-	return p.actOn(ctx, "clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot) error {
+	var unmet []string
+	change, err := p.actOn(ctx, "clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot) error {
 		err := p.clickSpot(ctx, s, button, mask, count, modifiers, p.patience(opts.Timeout))
+		unmet = s.unmet
 		if err == nil && s.link && opensWindow(button, modifiers) {
 			// Of such a one the page hears nothing.
 			p.mu.Lock()
@@ -137,6 +141,8 @@ func (p *Page) Click(ctx context.Context, target string, opts ClickOptions) (Cha
 		}
 		return err
 	})
+	change.Unmet = unmet
+	return change, err
 }
 
 // opensWindow says whether a click on a link is the user's wish for another tab or
@@ -152,18 +158,22 @@ func (p *Page) clickSpot(ctx context.Context, s *spot, button input.MouseButton,
 		if err := p.mouse(ctx, s.x, s.y, modifiers, clicks(button, mask, count)); err != nil {
 			return err
 		}
-		var missed string
-		err := p.unlessLeaving(ctx, func(ctx context.Context) error { return s.call(ctx, "clicked", nil, &missed) })
+		var r struct {
+			Missed string
+			Unmet  []string
+		}
+		err := p.unlessLeaving(ctx, func(ctx context.Context) error { return s.call(ctx, "clicked", nil, &r) })
 		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			return nil // the click has led to another document
 		}
-		if missed == "" {
+		if r.Missed == "" {
+			s.unmet = r.Unmet
 			return nil
 		}
-		unready := &NotReadyError{Target: s.target, Was: s.label, Reason: "it is covered by " + missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
+		unready := &NotReadyError{Target: s.target, Was: s.label, Reason: "it is covered by " + r.Missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
 		left := time.Until(end)
 		if left <= 0 {
 			return unready

@@ -151,6 +151,12 @@ func parseKey(spec string) (key, int64, error) {
 	}
 	k, ok := named[rest]
 	if runes := []rune(rest); !ok && len(runes) == 1 {
+		// Control+A is the key of that letter: with Shift it would be another shortcut.
+		if modifiers&(altKey|controlKey|metaKey) != 0 && modifiers&shiftKey == 0 && runes[0] < unicode.MaxASCII {
+			runes[0] = unicode.ToLower(runes[0])
+		} else if modifiers&shiftKey != 0 {
+			runes[0] = unicode.ToUpper(runes[0])
+		}
 		if k, ok = runeKey(runes[0]); !ok {
 			k, ok = key{key: rest, text: rest}, true
 		}

@@ -99,7 +99,17 @@ func TestNavigateAtDialog(t *testing.T) {
 	if dialog := new(DialogError); !errors.As(err, &dialog) || !strings.Contains(err.Error(), "accept leaves it, dismiss stays") {
 		t.Errorf("an act: %v", err)
 	}
-	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
+	// Who stays is not on the way any more.
+	start := time.Now()
+	c, err = p.HandleDialog(t.Context(), false, "")
+	if err != nil || c.Loading || c.Navigated || time.Since(start) > time.Second {
+		t.Errorf("staying: %+v %v, after %v", c, err, time.Since(start))
+	}
+	eval(t, p, "void setTimeout(() => location.href = '/script', 1)")
+	if err := p.await(t.Context(), func() bool { return p.dialog != nil }); err != nil {
 		t.Fatal(err)
+	}
+	if c, err = p.HandleDialog(t.Context(), false, ""); err != nil || c.Loading {
+		t.Errorf("staying where a script wanted to leave: %+v %v", c, err)
 	}
 }

@@ -44,6 +44,7 @@ type Change struct {
 	Earlier   []Message    // the last errors that nothing caught between the act before and this one
 	Download  string       // URL of a download that the act began
 	Held      []Held       // fields that hold something else than was typed into them
+	Unmet     []string     // fields because of which a form was not sent, and what the user is told
 }
 
 // Held is what a field holds.

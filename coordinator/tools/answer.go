@@ -153,6 +153,9 @@ func (a *answer) changed(c page.Change) {
 	for _, h := range c.Held {
 		a.quotef("%s holds %q, not what was typed.", h.Target, h.Value)
 	}
+	if len(c.Unmet) > 0 {
+		a.quotef("The form was not sent. %s", strings.Join(c.Unmet, " "))
+	}
 	a.messages(c.Console[:min(len(c.Console), maxMessages)])
 	if more := len(c.Console) - maxMessages; more > 0 {
 		a.addf("%d more: browser_console_messages.", more)

@@ -1,7 +1,7 @@
 function () {
-  // What an input event hit in place of the element; empty: nothing else. See
-  // ready.js.
+  // What an input event hit in place of the element (empty: nothing else; see
+  // ready.js), and why a form was not sent.
   const missed = globalThis.watched?.() ?? "";
   globalThis.watched = undefined;
-  return missed;
+  return { missed, unmet: library.unmet.call(this) };
 }

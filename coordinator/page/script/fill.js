@@ -4,6 +4,7 @@ function ({ text, slowly }) {
   // choice sends.
   const field = this;
   const fire = (...names) => { for (const n of names) field.dispatchEvent(new Event(n, { bubbles: true, composed: true })); };
+  const forms = { color: "#rrggbb", date: "YYYY-MM-DD", time: "HH:MM", "datetime-local": "YYYY-MM-DDTHH:MM", month: "YYYY-MM", week: "YYYY-Www" };
   if (field.nodeName === "SELECT") return { error: "is a <select>: select an option instead" };
   if (field.nodeName === "INPUT") {
     const type = field.type;
@@ -19,15 +20,21 @@ function ({ text, slowly }) {
         const made = field.value;
         set.call(field, before);
         const why = made ? `would make ${JSON.stringify(made)} of it` : `holds ${JSON.stringify(before)} as before`;
-        return { error: `takes no ${JSON.stringify(text)}: it is an <input type="${type}"> and ${why}` };
+        const form = forms[type] ? `: give ${forms[type]}` : "";
+        return { error: `takes no ${JSON.stringify(text)}: it is an <input type="${type}"> and ${why}${form}` };
       }
       fire("input", "change");
       return { done: true };
     }
     if (type === "number" && text.trim() !== "" && isNaN(Number(text))) return { error: `takes numbers only, not ${JSON.stringify(text)}` };
   }
+  const active = field.getRootNode().activeElement === field;
   field.focus();
-  if (slowly) return {};
+  if (slowly) {
+    // Behind what is there, in whatever kind of field.
+    if (!active) field.ownerDocument.defaultView.getSelection().modify("move", "forward", "documentboundary");
+    return {};
+  }
   if (field.nodeName === "INPUT" || field.nodeName === "TEXTAREA") {
     if (text === "" && field.value === "") return { done: true };
     field.select();

@@ -170,7 +170,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
     if (e.required || aria(e, "required") === "true") a.push("required");
     if (e.readOnly && valued.has(role)) a.push("readonly");
-    if (aria(e, "invalid") && aria(e, "invalid") !== "false") a.push("invalid");
+    if (aria(e, "invalid") ? aria(e, "invalid") !== "false" : e.matches(":user-invalid")) a.push("invalid");
     if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
     if (role === "dialog" && (aria(e, "modal") === "true" || e.matches(":modal"))) a.push("modal");
     if (e !== document.body && e.getRootNode().activeElement === e && !e.shadowRoot) a.push("active");

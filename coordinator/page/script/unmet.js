@@ -1,0 +1,10 @@
+function () {
+  // Why the browser has not sent the form that this button or field sends: its
+  // fields that are not valid, with what the user is told. Empty: it has.
+  const sender = this.closest?.("button, input") ?? this;
+  const form = sender.form;
+  const sends = sender.nodeName === "BUTTON" ? sender.type === "submit" : !["button", "reset", "checkbox", "radio"].includes(sender.type);
+  if (!form || !sends || form.noValidate || sender.formNoValidate) return [];
+  const named = (e) => (e.labels?.[0]?.innerText ?? e.getAttribute("aria-label") ?? e.placeholder ?? "").trim().replace(/\s+/g, " ").slice(0, 60) || e.name || e.id || e.localName;
+  return [...form.elements].filter((e) => e.matches(":user-invalid")).slice(0, 5).map((e) => `${named(e)}: ${e.validationMessage}`);
+}
