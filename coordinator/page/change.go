@@ -203,6 +203,14 @@ func (p *Page) settleDownload(ctx context.Context, before mark) error {
 	return err
 }
 
+// awaitDownload waits for the news of a download that a link has begun, or of the
+// navigation that it is where the server does not want that.
+func (p *Page) awaitDownload(ctx context.Context) {
+	bounded, cancel := context.WithTimeoutCause(ctx, windowPatience, errPatience)
+	defer cancel()
+	_ = p.await(bounded, func() bool { return p.download != "" || p.pending != "" })
+}
+
 // errLeaving: the page is on its way to another document.
 var errLeaving = errors.New("the page is on its way to another document")
 
@@ -304,6 +312,7 @@ func (p *Page) since(before mark) Change {
 		URL:       f.url,
 		Navigated: p.commits != before.commits || p.moves != before.moves && f.url != before.url,
 		Loading:   p.pending != "" || p.commits != before.commits && !p.loaded,
+		Leaves:    p.pending,
 		Dialog:    p.dialog,
 		Console:   p.console.after(max(before.console, p.over), "warning"),
 		Download:  p.download,

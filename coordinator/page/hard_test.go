@@ -238,3 +238,23 @@ func TestContentEditable(t *testing.T) {
 		}
 	}
 }
+
+// A link that downloads leaves the page where it is, and the click says what it has
+// begun; what takes no mouse events says so.
+func TestLinksThatDownload(t *testing.T) {
+	p, url := open(t, `<!doctype html><title>Files</title><a id=a href=/file download>file</a><a id=b href=/file download onclick="event.preventDefault(); document.title = 'kept'">kept</a>
+<button id=n style="pointer-events:none">n</button>`)
+	for range 5 {
+		if c, err := p.Click(t.Context(), "#a", ClickOptions{}); err != nil || c.Download != url+"/file" || c.Navigated {
+			t.Errorf("%+v %v", c, err)
+		}
+	}
+	start := time.Now()
+	if c, err := p.Click(t.Context(), "#b", ClickOptions{}); err != nil || c.Download != "" || time.Since(start) > windowPatience {
+		t.Errorf("a link that is kept from it: %+v %v, after %v", c, err, time.Since(start))
+	}
+	var unready *NotReadyError
+	if _, err := p.Click(t.Context(), "#n", ClickOptions{Timeout: 200 * time.Millisecond}); !errors.As(err, &unready) || !strings.Contains(err.Error(), "pointer-events: none") {
+		t.Errorf("%v", err)
+	}
+}

@@ -23,8 +23,10 @@ type spot struct {
 	// takes until the next frame anyway, gives the time for that; see prove.
 	unproven bool
 	link     bool // a click on it follows a link
-	// unmet is why the form that a click on it sends was not sent.
-	unmet []string
+	// What a click on it has shown: why the form that it sends was not sent, and
+	// whether it begins a download.
+	unmet     []string
+	downloads bool
 }
 
 // ready finds a target and waits until it can be acted on: attached, visible,
@@ -133,6 +135,9 @@ func (p *Page) Click(ctx context.Context, target string, opts ClickOptions) (Cha
 	change, err := p.actOn(ctx, "clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot) error {
 		err := p.clickSpot(ctx, s, button, mask, count, modifiers, p.patience(opts.Timeout))
 		unmet = s.unmet
+		if err == nil && s.downloads {
+			p.awaitDownload(ctx)
+		}
 		if err == nil && s.link && opensWindow(button, modifiers) {
 			// Of such a one the page hears nothing.
 			p.mu.Lock()
@@ -159,8 +164,9 @@ func (p *Page) clickSpot(ctx context.Context, s *spot, button input.MouseButton,
 			return err
 		}
 		var r struct {
-			Missed string
-			Unmet  []string
+			Missed   string
+			Unmet    []string
+			Download bool
 		}
 		err := p.unlessLeaving(ctx, func(ctx context.Context) error { return s.call(ctx, "clicked", nil, &r) })
 		if err != nil {
@@ -170,7 +176,7 @@ func (p *Page) clickSpot(ctx context.Context, s *spot, button input.MouseButton,
 			return nil // the click has led to another document
 		}
 		if r.Missed == "" {
-			s.unmet = r.Unmet
+			s.unmet, s.downloads = r.Unmet, r.Download
 			return nil
 		}
 		unready := &NotReadyError{Target: s.target, Was: s.label, Reason: "it is covered by " + r.Missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}

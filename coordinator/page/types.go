@@ -35,6 +35,7 @@ type Change struct {
 	Title     string       // only after a navigation
 	Navigated bool         // the main frame shows another document or URL than before
 	Loading   bool         // a navigation is under way and had not ended in time
+	Leaves    string       // URL of that navigation; empty where the document is there
 	Dialog    *Dialog      // a dialog is open now; nothing else works until it is handled
 	Chooser   *FileChooser // the page asks for files now
 	Refused   error        // a navigation was, by the page's guard

@@ -120,7 +120,11 @@ func (a *answer) changed(c page.Change) {
 	if c.Navigated {
 		a.quotef("Page: %s\nURL: %s", c.Title, c.URL)
 	}
-	if c.Loading && c.Dialog == nil {
+	switch {
+	case !c.Loading || c.Dialog != nil:
+	case c.Leaves != "":
+		a.quotef("It is still loading %s", c.Leaves)
+	default:
 		a.addf("It is still loading.")
 	}
 	switch {
@@ -144,7 +148,11 @@ func (a *answer) changed(c page.Change) {
 		a.quotef("The page is paused in the debugger, in %s. Nothing that needs it to run works until it goes on.", c.Paused)
 	}
 	for _, p := range c.NewPages {
-		a.quotef("A new tab opened: %s %s", p.Title, p.URL)
+		title := p.Title + " "
+		if strings.HasSuffix(p.URL, p.Title) { // it has none yet
+			title = ""
+		}
+		a.quotef("A new tab opened: %s%s", title, p.URL)
 	}
 	if c.Download != "" {
 		a.quotef("A download began, and the tab stays where it is: %s", c.Download)

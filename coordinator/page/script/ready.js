@@ -132,6 +132,7 @@ async function ({ kind, budget, quick }) {
         p = point(now);
         obstacle = p && hit(p);
         if (!p || obstacle?.outside) why = "it is outside of what can be scrolled into view";
+        else if (obstacle && style.pointerEvents === "none") why = "it takes no mouse events (pointer-events: none)";
         else if (obstacle) why = "it is covered by " + describe(obstacle.by);
         else {
           const result = { ok: true, x: p.x, y: p.y, label: describe(element), link: !!element.closest("a[href], area[href]") };
@@ -166,9 +167,10 @@ async function ({ kind, budget, quick }) {
   function watch() {
     library.clicked.call(element);
     const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "dblclick", "auxclick", "contextmenu"];
-    let judged = false, missed = "";
+    let judged = false, missed = "", click = null;
     const judge = (e) => {
       if (!e.isTrusted) return;
+      if (e.type === "click") click = e;
       if (!judged && (e.type === "pointerdown" || e.type === "mousedown")) {
         judged = true;
         let by = e.composedPath()[0];
@@ -186,7 +188,7 @@ async function ({ kind, budget, quick }) {
     const end = () => {
       for (const k of kinds) removeEventListener(k, judge, { capture: true });
       clearTimeout(timer);
-      return missed;
+      return { missed, prevented: !!click?.defaultPrevented };
     };
     const timer = setTimeout(end, 2000);
     globalThis.watched = end;
