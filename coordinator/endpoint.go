@@ -1,14 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/vscodeipc"
 )
@@ -19,7 +20,12 @@ type endpointJSON struct {
 	URL       string `json:"url"`
 	TokenURL  string `json:"tokenUrl"`
 	Served    bool   `json:"served"`
+	// TokenRequired: the first address lets nobody in.
+	TokenRequired bool `json:"tokenRequired"`
 }
+
+// ownerPatience bounds how long the coordinator that serves an endpoint is asked.
+const ownerPatience = 2 * time.Second
 
 // clientLine is the line to paste into a client's code or configuration.
 type clientLine struct {
@@ -70,8 +76,9 @@ func (p *program) endpointCommand() *cobra.Command {
 any other CDP client. It stays the same when the browser, the window or the
 coordinator restarts, so it can stand in a workspace's configuration.
 
-With --token the line for a client that drops the path of an http address has
-the address of the WebSocket.
+Where who serves it lets nobody in without the secret token, the address has it.
+The line for a client that drops the path of an http address has the address of
+the WebSocket then.
 
 Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 		Example: `  chromium.connectOverCDP(process.env.CDP)   with   CDP=$(coordinator endpoint)`,
@@ -83,16 +90,21 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 			if err != nil {
 				return err
 			}
-			a, err := endpoint.Address(vscodeipc.Hash(meant))
+			asking, cancel := context.WithTimeout(cmd.Context(), ownerPatience)
+			defer cancel()
+			a, err := endpoint.Ask(asking, vscodeipc.Hash(meant))
 			if err != nil {
 				return err
+			}
+			if !cmd.Flags().Changed("token") {
+				withToken = a.RequiresToken
 			}
 			line, known := endpointLines[format]
 			switch {
 			case !known:
 				return &exitError{exitUsage, fmt.Errorf("--format %q: want one of %s", format, strings.Join(formats(), ", "))}
 			case asJSON:
-				return printJSON(p.out, endpointJSON{meant, a.URL, a.TokenURL, a.Served})
+				return printJSON(p.out, endpointJSON{meant, a.URL, a.TokenURL, a.Served, a.RequiresToken})
 			default:
 				fmt.Fprintln(p.out, line.at(a, withToken))
 			}
@@ -106,6 +118,6 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 	cmd.Flags().StringVar(&format, "format", "", "the line to paste, for `CLIENT`: "+strings.Join(formats(), ", "))
 	complete(cmd, "format", formats()...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	cmd.Flags().BoolVar(&withToken, "token", !cdpproxy.PeerProof, "the address has its secret token: always needed but on Linux, and there for clients of another user and with --require-token")
+	cmd.Flags().BoolVar(&withToken, "token", false, "the address has its secret token (default: where nobody gets in without it; clients of another user need it everywhere)")
 	return cmd
 }

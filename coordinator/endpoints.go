@@ -81,7 +81,7 @@ func (e *endpoints) serveWorkspace(workspace string) (string, error) {
 		}
 		e.served[workspace] = served
 	}
-	return e.guard.url(served.Address()), nil
+	return served.Address().ClientURL(), nil
 }
 
 // url is the stable address of a workspace.

@@ -29,14 +29,6 @@ func (f *guardFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.allowOrigins, "allow-origin", "let in what pages of this `origin` ask, for example https://tool.example (repeatable)")
 }
 
-// url is the address for clients, with the token where they need it.
-func (f *guardFlags) url(a endpoint.Addr) string {
-	if f.requireToken || !cdpproxy.PeerProof {
-		return a.TokenURL
-	}
-	return a.URL
-}
-
 // guardedEndpoint is a window's endpoint whose clients do what the window's human
 // allows, who is told of them.
 type guardedEndpoint struct {

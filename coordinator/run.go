@@ -57,7 +57,7 @@ func (p *program) runProgram(ctx context.Context, workspace string, guard guardF
 	}
 	defer e.close()
 
-	url := guard.url(e.Address())
+	url := e.Address().ClientURL()
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], endpointPlaceholder, url)
 	}

@@ -32,7 +32,7 @@ is no browser wait for the next one, or, with --launch, have one started.`,
 				return err
 			}
 			defer e.close()
-			fmt.Fprintln(p.out, guard.url(e.Address()))
+			fmt.Fprintln(p.out, e.Address().ClientURL())
 			if !e.Owner() {
 				fmt.Fprintln(p.err, "Another coordinator serves it now; this one takes over when that ends.")
 			}

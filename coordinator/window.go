@@ -113,7 +113,7 @@ func (p *program) runWindow(ctx context.Context, given string, find func() (chro
 	}
 	defer e.close()
 
-	fmt.Fprintln(p.out, guard.url(e.Address()))
+	fmt.Fprintln(p.out, e.Address().ClientURL())
 	fmt.Fprintf(p.err, "%s for %s is ready; end it with Ctrl+C.\n", product, workspace)
 	select {
 	case <-ctx.Done():

@@ -1,12 +1,15 @@
 package endpoint
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"browser-coordinator/cdpproxy"
 )
 
 // The range of ports lies outside the ones that systems hand out by themselves
@@ -27,6 +30,18 @@ type Addr struct {
 	TokenURL string
 	// Served tells whether a coordinator serves it at this moment.
 	Served bool
+	// RequiresToken tells that nobody gets in without the token: the system cannot
+	// prove who a client is, or who serves the endpoint wants it so. Whoever has not
+	// asked them (Ask, Serve) does not know of the latter.
+	RequiresToken bool
+}
+
+// ClientURL is the address that lets in a client of the same user.
+func (a Addr) ClientURL() string {
+	if a.RequiresToken {
+		return a.TokenURL
+	}
+	return a.URL
 }
 
 // WebSocketURL is the WebSocket of the window's browser, whichever it is, open
@@ -53,10 +68,34 @@ func Address(hash string) (Addr, error) {
 	return addr, nil
 }
 
+// Ask is Address, after who serves the endpoint was asked how. Of a coordinator
+// that does not answer within ctx it tells only that it is there.
+func Ask(ctx context.Context, hash string) (Addr, error) {
+	addr, err := Address(hash)
+	if err != nil {
+		return Addr{}, err
+	}
+	f, err := openFiles(hash)
+	if err != nil {
+		return Addr{}, fmt.Errorf("endpoint address: %w", err)
+	}
+	if o, err := f.owner(ctx, addr.Port, addr.token()); err == nil {
+		o.gone.Close()
+		addr.Served = true
+		addr.RequiresToken = addr.RequiresToken || o.requiresToken
+	}
+	return addr, nil
+}
+
 func (f *files) address() (Addr, error) {
 	token, err := f.token()
 	if err != nil {
 		return Addr{}, err
+	}
+	if readPort(f.path("json")) == 0 {
+		if err := f.remember(token); err != nil {
+			return Addr{}, err
+		}
 	}
 	port, err := f.port(0)
 	if err != nil {
@@ -67,8 +106,10 @@ func (f *files) address() (Addr, error) {
 
 func addrOf(port int, token string) Addr {
 	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	return Addr{Port: port, URL: url, TokenURL: url + "/" + token}
+	return Addr{Port: port, URL: url, TokenURL: url + "/" + token, RequiresToken: !cdpproxy.PeerProof}
 }
+
+func (a Addr) token() string { return strings.TrimPrefix(a.TokenURL, a.URL+"/") }
 
 // isServed asks the lock, which is the truth. The question takes it for a
 // moment, shared; a coordinator that tries to own it just then tries again.

@@ -107,6 +107,7 @@ func (e *Endpoint) Address() Addr {
 	defer e.mu.Unlock()
 	addr := e.addr
 	addr.Served = true
+	addr.RequiresToken = addr.RequiresToken || e.opts.Proxy.RequireToken
 	return addr
 }
 
@@ -141,12 +142,13 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 	var wait backoff
 	for ctx.Err() == nil {
 		owned, err := e.lock.TryLock()
-		switch {
-		case err != nil:
-			err = fmt.Errorf("lock %s: %w", e.lock.Path(), err)
-		case owned:
+		if owned {
 			err = e.own(ctx, ready)
-		default:
+		}
+		switch {
+		case err != nil && !owned:
+			err = fmt.Errorf("lock %s: %w", e.lock.Path(), err)
+		case !owned || errors.Is(err, errServed):
 			err = e.standBy(ctx, ready)
 			if err == nil {
 				wait = backoff{} // the owner has gone: try at once
@@ -193,7 +195,7 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	opts.Token = e.token
 	log := &logHandler{hash: e.files.hash, ended: released}
 	opts.Handlers = map[string]http.Handler{
-		standbyPath(e.token): &standbyHandler{hash: e.files.hash, released: released},
+		standbyPath(e.token): &standbyHandler{hash: e.files.hash, requiresToken: opts.RequireToken, released: released},
 		logPath(e.token):     log,
 	}
 	proxy := cdpproxy.New(e.source, &opts)
@@ -261,6 +263,12 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 		}
 		lns, err := listenSoon(ctx, port)
 		if errors.Is(err, errTaken) {
+			asking, cancel := context.WithTimeout(ctx, patience)
+			served := e.files.serves(asking, port, e.token)
+			cancel()
+			if served {
+				return nil, errServed
+			}
 			next, portErr := e.files.port(port)
 			if portErr != nil {
 				return nil, portErr
@@ -278,7 +286,12 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 	}
 }
 
-var errTaken = errors.New("the port is taken")
+var (
+	errTaken = errors.New("the port is taken")
+	// errServed: the lock is ours, since somebody has deleted its file under the
+	// owner.
+	errServed = errors.New("another coordinator serves this endpoint")
+)
 
 func listenSoon(ctx context.Context, port int) ([]net.Listener, error) {
 	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)

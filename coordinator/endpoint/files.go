@@ -175,16 +175,38 @@ func (f *files) port(taken int) (int, error) {
 		if port == taken || claimed[port] || !isFree(port) {
 			continue
 		}
-		b, err := json.Marshal(state{Port: port})
-		if err != nil {
-			return 0, err
-		}
-		if err := f.write("json", string(b)); err != nil {
-			return 0, err
-		}
-		return port, nil
+		return port, f.writePort(port)
 	}
 	return 0, fmt.Errorf("every port from %d to %d is taken", FirstPort, FirstPort+Ports-1)
+}
+
+// remember writes down the port again at which the endpoint is served, where that
+// has been forgotten: the owner may have one that the rule would not choose now.
+// The owner's lock may have been deleted too; the port is then looked for at the
+// first few of the window's sequence.
+func (f *files) remember(token string) error {
+	ports := 8
+	if served, err := f.isServed(); err != nil {
+		return err
+	} else if served {
+		ports = Ports
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for n := 0; n < ports && ctx.Err() == nil; n++ {
+		if port := candidate(f.id, n); f.serves(ctx, port, token) {
+			return f.writePort(port)
+		}
+	}
+	return nil
+}
+
+func (f *files) writePort(port int) error {
+	b, err := json.Marshal(state{Port: port})
+	if err != nil {
+		return err
+	}
+	return f.write("json", string(b))
 }
 
 // claimed holds the ports that other windows remember, served or not.

@@ -8,10 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"strconv"
-	"time"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/cdplog"
@@ -96,31 +93,12 @@ func Log(ctx context.Context, hash string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	if served, err := f.isServed(); err != nil || !served {
-		return nil, errors.Join(ErrNotServed, err)
+	res, err := f.ask(ctx, addr.Port, logPath(addr.token()))
+	if err == nil {
+		return res.Body, nil
 	}
-	token, err := f.token()
-	if err != nil {
-		return nil, fmt.Errorf("log: %w", err)
+	if served, lockErr := f.isServed(); lockErr != nil || !served {
+		return nil, errors.Join(ErrNotServed, lockErr)
 	}
-	transport := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
-		ResponseHeaderTimeout: 5 * time.Second,
-		DisableKeepAlives:     true,
-		DisableCompression:    true,
-	}
-	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(addr.Port)) + logPath(token)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	res, err := transport.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	if got := res.Header.Get(hashHeader); res.StatusCode != http.StatusOK || got != hash {
-		res.Body.Close()
-		return nil, fmt.Errorf("the coordinator that serves %s cannot log: it may be older than this one (HTTP %d)", addr.URL, res.StatusCode)
-	}
-	return res.Body, nil
+	return nil, fmt.Errorf("the coordinator that serves %s cannot log: it may be older than this one: %w", addr.URL, err)
 }

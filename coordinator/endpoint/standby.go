@@ -16,8 +16,13 @@ import (
 // the event that the owner has gone, however it went: the kernel closes a dead
 // process's connections.
 
-// hashHeader tells that the one who answers serves this window's endpoint.
-const hashHeader = "Browser-Coordinator-Window"
+const (
+	// hashHeader tells that the one who answers serves this window's endpoint.
+	hashHeader = "Browser-Coordinator-Window"
+	// tokenHeader tells that it lets nobody in without the token, by tokenRequired.
+	tokenHeader   = "Browser-Coordinator-Token"
+	tokenRequired = "required"
+)
 
 // standbyPath is known to whoever knows the token, but does not give the token
 // away: the port may be a stranger's at the moment when it is asked.
@@ -29,12 +34,16 @@ func standbyPath(token string) string {
 // standbyHandler answers at once and ends its answer when the owner has let go
 // of the lock.
 type standbyHandler struct {
-	hash     string
-	released <-chan struct{}
+	hash          string
+	requiresToken bool
+	released      <-chan struct{}
 }
 
 func (h *standbyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(hashHeader, h.hash)
+	if h.requiresToken {
+		w.Header().Set(tokenHeader, tokenRequired)
+	}
 	w.Header().Set("Connection", "close")
 	w.WriteHeader(http.StatusOK)
 	if http.NewResponseController(w).Flush() != nil {
@@ -46,6 +55,61 @@ func (h *standbyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// patience is how long somebody who listens on a port may take to say that it
+// serves a window.
+const patience = time.Second
+
+// owner is the coordinator that serves a window's endpoint, as it answers.
+type owner struct {
+	requiresToken bool
+	gone          io.ReadCloser // ends when it has gone
+}
+
+// ask asks who listens on a port whether it serves this window's endpoint, under
+// a path that follows from the token.
+func (f *files) ask(ctx context.Context, port int, path string) (*http.Response, error) {
+	transport := &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+		ResponseHeaderTimeout: 5 * time.Second,
+		DisableKeepAlives:     true,
+		DisableCompression:    true,
+	}
+	address := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if got := res.Header.Get(hashHeader); res.StatusCode != http.StatusOK || got != f.hash {
+		res.Body.Close()
+		return nil, fmt.Errorf("%s is not served by this window's coordinator (HTTP %d)", address, res.StatusCode)
+	}
+	return res, nil
+}
+
+// owner asks whether this window's owner listens on a port. The caller closes
+// what it returns.
+func (f *files) owner(ctx context.Context, port int, token string) (*owner, error) {
+	res, err := f.ask(ctx, port, standbyPath(token))
+	if err != nil {
+		return nil, err
+	}
+	return &owner{res.Header.Get(tokenHeader) == tokenRequired, res.Body}, nil
+}
+
+// serves is owner for who only wants to know.
+func (f *files) serves(ctx context.Context, port int, token string) bool {
+	o, err := f.owner(ctx, port, token)
+	if err != nil {
+		return false
+	}
+	o.gone.Close()
+	return true
+}
+
 // standBy returns nil when the owner has gone or ctx has ended; an error when
 // there was no owner to wait for.
 func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
@@ -53,30 +117,18 @@ func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
 	if err != nil {
 		return err
 	}
+	o, err := e.files.owner(ctx, addr.Port, e.token)
+	if err == nil {
+		addr.RequiresToken = addr.RequiresToken || o.requiresToken
+	}
 	e.mu.Lock()
 	e.addr = addr
 	e.mu.Unlock()
-
-	transport := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
-		ResponseHeaderTimeout: 5 * time.Second,
-		DisableKeepAlives:     true,
-		DisableCompression:    true,
-	}
-	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(addr.Port)) + standbyPath(e.token)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	res, err := transport.RoundTrip(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if got := res.Header.Get(hashHeader); res.StatusCode != http.StatusOK || got != e.files.hash {
-		return fmt.Errorf("%s is not served by this window's coordinator (HTTP %d)", addr.URL, res.StatusCode)
-	}
+	defer o.gone.Close()
 	tell(ready, nil)
-	io.Copy(io.Discard, res.Body)
+	io.Copy(io.Discard, o.gone)
 	return nil
 }

@@ -1,6 +1,8 @@
 // The commands that no view or menu has been clicked for elsewhere, from the palette. What is copied is read
 // as a person does: pasted into an empty editor.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { type BrowserContext, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -77,6 +79,21 @@ test("Copy CDP Endpoint copies an address, says that nobody serves it, and serve
   await window.command("Terminal: Kill the Active Terminal Instance");
   await terminal.waitFor({ state: "detached" });
   await window.stop();
+});
+
+test("Copy CDP Endpoint copies the address with its token where nobody gets in without", async () => {
+  const args = ["serve", "--workspace", shop.folder, "--require-token"];
+  const strict = spawn(run.coordinator, args, { env: run.env, stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    const [address] = await once(createInterface({ input: strict.stdout }), "line");
+    await window.command("Browser Coordinator: Copy CDP Endpoint");
+    const { origin } = new URL(address);
+    await window.toast(`Copied the CDP endpoint, ${origin}.`).waitFor(); // the token is nobody's to read there
+    expect(await window.pasted()).toBe(address);
+  } finally {
+    strict.kill("SIGINT");
+    await once(strict, "exit");
+  }
 });
 
 test("Copy Window Address copies the socket's", async () => {

@@ -1,5 +1,5 @@
-// The lines that `coordinator endpoint --token --format` prints, pasted: each by its client, into a window that
-// lets nobody in without the token.
+// The lines that `coordinator endpoint --format` prints, pasted: each by its client, of a window that lets
+// nobody in without the token.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
@@ -45,7 +45,8 @@ function browserOf(name, client, pasted) {
 }
 
 test("the plain address", async () => {
-  const address = await line("--token");
+  const address = await line();
+  assert.equal(await line("--token"), address);
   assert.equal((await fetch(`${address}/json/version`)).status, 200);
   const refused = await fetch(`${await line("--token=false")}/json/version`);
   assert.equal(refused.status, 403);
@@ -53,7 +54,7 @@ test("the plain address", async () => {
 });
 
 test("Playwright", { timeout: 30_000 }, async () => {
-  const browser = await browserOf("chromium", chromium, await line("--token", "--format", "playwright"));
+  const browser = await browserOf("chromium", chromium, await line("--format", "playwright"));
   try {
     const pages = browser.contexts().flatMap((context) => context.pages());
     assert.deepEqual(pages.map((each) => each.url()), [page]);
@@ -67,7 +68,7 @@ for (const [version, puppeteer] of [
   [25, puppeteer25],
 ]) {
   test(`Puppeteer ${version}`, { timeout: 30_000 }, async () => {
-    const browser = await browserOf("puppeteer", puppeteer, await line("--token", "--format", "puppeteer"));
+    const browser = await browserOf("puppeteer", puppeteer, await line("--format", "puppeteer"));
     try {
       assert.deepEqual((await browser.pages()).map((each) => each.url()), [page]);
     } finally {
@@ -92,7 +93,7 @@ import (
 )
 
 func main() {
-	${await line("--token", "--format", "chromedp")}
+	${await line("--format", "chromedp")}
 	defer cancel()
 	ctx, leave := chromedp.NewContext(ctx)
 	defer leave()
@@ -111,11 +112,11 @@ func main() {
 });
 
 test("an MCP host's configuration, Playwright MCP", { timeout: 60_000 }, async () => {
-  const { mcpServers } = JSON.parse(await line("--token", "--format", "mcp"));
+  const { mcpServers } = JSON.parse(await line("--format", "mcp"));
   const { command, args } = mcpServers.playwright;
   // npx takes the package that is installed for these tests, and asks no registry.
   symlinkSync(join(clients, "node_modules"), join(window.root, "node_modules"));
-  const env = { ...window.env, npm_config_offline: "true" };
+  const env = { ...window.env, npm_config_offline: "true", npm_config_update_notifier: "false" };
   const transport = new StdioClientTransport({ command, args, cwd: window.root, env, stderr: "inherit" });
   const host = new Client({ name: "host", version: "1" });
   await host.connect(transport);

@@ -9,12 +9,14 @@ const run = promisify(execFile);
 const runLimit = 5_000;
 
 export interface Endpoint {
-  /** For processes of the same user, on Linux. */
+  /** For processes of the same user. */
   url: string;
   /** For whoever knows it, everywhere. */
   tokenUrl: string;
   /** Whether a coordinator serves it now. */
   served: boolean;
+  /** Whether nobody gets in by `url`: elsewhere than on Linux, and where who serves it wants it so. */
+  tokenRequired: boolean;
 }
 
 export async function askEndpoint(extension: vscode.Uri, workspace: string): Promise<Endpoint> {
@@ -25,8 +27,8 @@ export async function askEndpoint(extension: vscode.Uri, workspace: string): Pro
 }
 
 /** What a client of this machine needs to know. */
-export function clientUrl({ url, tokenUrl }: Endpoint): string {
-  return process.platform === "linux" ? url : tokenUrl;
+export function clientUrl({ url, tokenUrl, tokenRequired }: Endpoint): string {
+  return tokenRequired ? tokenUrl : url;
 }
 
 /** Says what was copied; of an endpoint that nobody serves that too, with a way to serve it. */
