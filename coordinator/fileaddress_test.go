@@ -132,6 +132,39 @@ func TestFileFramesAfterOthers(t *testing.T) {
 	}
 }
 
+// A tab that a file's page opens by itself may have loaded a picture before anybody
+// can refuse it: then nothing of it is seen until it is loaded anew, without.
+func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	outside := filepath.Join(t.TempDir(), "outside.svg")
+	for file, text := range map[string]string{
+		outside:                           `<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"/>`,
+		filepath.Join(shop, "opens.html"): `<title>Opens</title><button onclick="window.open('shows.html')">open</button>`,
+		filepath.Join(shop, "shows.html"): `<title>Shows</title><p>shows<img id=i src="file://` + outside + `">`,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agent := host(t, dir, shop)
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": "file://" + shop + "/opens.html"})
+	mustTool(t, agent, "browser_click", map[string]any{"target": "button"})
+	for i, line := range strings.Split(mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}), "\n") {
+		if strings.Contains(line, "Shows") {
+			mustTool(t, agent, "browser_tabs", map[string]any{"action": "select", "index": i})
+		}
+	}
+	for _, name := range []string{"browser_snapshot", "browser_take_screenshot"} {
+		if text, err := tool(t, agent, name, nil); err == nil || !strings.Contains(err.Error(), outside+" is out of bounds") {
+			t.Errorf("%s of a tab with a picture outside: %s %v", name, text, err)
+		}
+	}
+	mustTool(t, agent, "browser_navigate", map[string]any{"action": "reload"})
+	if width := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title + i.naturalWidth"}); width != `"Shows0"` {
+		t.Errorf("loaded anew: %s", width)
+	}
+}
+
 // What a window's own folders hold is seen, whatever the working directory is.
 func TestFileOfWindow(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")

@@ -33,7 +33,8 @@ func FileAddress(address string) string {
 	}
 }
 
-// Addresses are those that the page's frames show, the main frame's first.
+// Addresses are those that the page's frames show, the main frame's first, and of
+// files that it had loaded before it was guarded.
 func (p *Page) Addresses() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +44,7 @@ func (p *Page) Addresses() []string {
 			addresses = append(addresses, f.url)
 		}
 	}
-	return addresses
+	return append(addresses, p.guard.holds(p.commits)...)
 }
 
 // Folders are those of the workspace that the connection was told of.

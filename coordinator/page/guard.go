@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"sync"
 
+	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
@@ -34,6 +36,10 @@ type guard struct {
 	fetching map[string]int             // what Fetch asks for now, by address
 	fetches  map[network.RequestID]bool // those requests, through their redirects
 	refused  []error                    // since the page was attached to
+	// early are the files beyond the bounds that the document of so many commits had
+	// asked for before the guard was there.
+	early    []string
+	document int
 }
 
 // Guard keeps the page to the bounds from now on and for as long as this
@@ -58,7 +64,11 @@ func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
 	paused := session.Listen(fetch.RequestPaused.Method)
 	p.browser.guards.Add(1)
 	go g.loop(paused)
-	if err := g.enable(ctx); err != nil {
+	err = g.enable(ctx)
+	if err == nil {
+		err = g.lookBack(ctx)
+	}
+	if err != nil {
 		paused.Close()
 		p.browser.detach(session)
 		return p.explain(err, "guarding the page")
@@ -67,6 +77,48 @@ func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
 	p.guard = g
 	p.mu.Unlock()
 	return nil
+}
+
+// lookBack notes which files the document has asked for before it was guarded, as one
+// that a page has opened by itself may have.
+func (g *guard) lookBack(ctx context.Context) error {
+	p := g.page
+	if g.bounds.File == nil || FileAddress(p.URL()) == "" {
+		return nil
+	}
+	p.mu.Lock()
+	document := p.commits
+	p.mu.Unlock()
+	tree, err := protocol.Call(ctx, p.session, cdppage.GetResourceTree, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	var early []string
+	for frames := []*cdppage.FrameResourceTree{tree.FrameTree}; len(frames) > 0; frames = frames[1:] {
+		frames = append(frames, frames[0].ChildFrames...)
+		for _, r := range frames[0].Resources {
+			if FileAddress(r.URL) != "" && !r.Failed && g.bounds.File(r.URL) != nil {
+				early = append(early, r.URL)
+			}
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.early, g.document = early, document
+	return nil
+}
+
+// holds are the files beyond the bounds that the document of so many commits holds.
+func (g *guard) holds(document int) []string {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.document != document {
+		return nil
+	}
+	return g.early
 }
 
 // widen sets what was not set before, and says whether there was any.

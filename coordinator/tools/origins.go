@@ -137,7 +137,7 @@ func (a *agent) mayLook(ctx context.Context, p *page.Page) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("this tab is out of bounds: %w. Navigate it, or choose another", err)
+		return fmt.Errorf("this tab is out of bounds: %w. Navigate or reload it, or choose another", err)
 	}
 	return nil
 }
