@@ -118,7 +118,7 @@ func largeMessages(t *testing.T, rule cdpproxy.Rule) {
 	// Chromium takes messages of just under 100 MiB.
 	const most = 99 << 20
 	conn, br, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(30 * time.Second))
+	conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	request := bytes.Repeat([]byte{' '}, 14+most)
 	copy(request, []byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	binary.BigEndian.PutUint64(request[2:], most)

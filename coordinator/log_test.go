@@ -69,7 +69,7 @@ func (s *shown) Write(b []byte) (int, error) {
 // await returns when all of this was shown.
 func (s *shown) await(t *testing.T, wanted ...string) {
 	t.Helper()
-	patience := time.After(20 * time.Second)
+	patience := time.After(time.Minute)
 	for {
 		s.mu.Lock()
 		text, more := s.text.String(), s.more
