@@ -54,7 +54,7 @@ func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
 		return nil
 	}
 	if g != nil {
-		return p.explain(g.enable(ctx), "guarding the page")
+		return p.explain(g.begin(ctx), "guarding the page")
 	}
 	session, err := p.browser.conn.Attach(ctx, target.ID(p.id))
 	if err != nil {
@@ -64,11 +64,7 @@ func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
 	paused := session.Listen(fetch.RequestPaused.Method)
 	p.browser.guards.Add(1)
 	go g.loop(paused)
-	err = g.enable(ctx)
-	if err == nil {
-		err = g.lookBack(ctx)
-	}
-	if err != nil {
+	if err := g.begin(ctx); err != nil {
 		paused.Close()
 		p.browser.detach(session)
 		return p.explain(err, "guarding the page")
@@ -77,6 +73,14 @@ func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
 	p.guard = g
 	p.mu.Unlock()
 	return nil
+}
+
+// begin has the requests from now on paused, and looks at those from before.
+func (g *guard) begin(ctx context.Context) error {
+	if err := g.enable(ctx); err != nil {
+		return err
+	}
+	return g.lookBack(ctx)
 }
 
 // lookBack notes which files the document has asked for before it was guarded, as one
