@@ -284,3 +284,22 @@ func TestNamelessElements(t *testing.T) {
 		t.Errorf("the click on the icon: %s", got)
 	}
 }
+
+// A row that can be clicked has a ref of its own, in front of those of its cells.
+func TestRowsThatCanBeClicked(t *testing.T) {
+	p, _ := open(t, `<!doctype html><title>Rows</title><table><tr onclick="document.title = this.rowIndex"><td>One<td><input type=checkbox aria-label=first></tr>
+<tr style="cursor:pointer" onclick="document.title = this.rowIndex"><td>Two<td>2</table>`)
+	text := snapshot(t, p)
+	contains(t, text, `- row [ref=`, `]: One | checkbox "first" [ref=`, `]: Two | 2`)
+	if _, err := p.Click(t.Context(), ref(t, text[strings.LastIndex(text, "row"):], "row"), ClickOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := eval(t, p, "document.title"); got != `"1"` {
+		t.Errorf("the row clicked: %s", got)
+	}
+	s, err := p.Snapshot(t.Context(), SnapshotOptions{Interactive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, s.Text, `]: Two | 2`)
+}

@@ -18,7 +18,12 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-const defaultQuality = 80
+const (
+	defaultQuality = 80
+	// maxSide is how many pixels a side of a picture has at most: Chromium draws no
+	// more at once, and repeats or leaves out what is behind.
+	maxSide = 16384
+)
 
 // Screenshot takes a picture of the viewport, the page or an element. A size
 // limit is met by the browser's own scaling.
@@ -113,8 +118,12 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	} else {
 		clip.Scale = scale(clip.Width, clip.Height, opts.MaxWidth, opts.MaxHeight) / density
 	}
+	asked := Clip{Width: clip.Width, Height: clip.Height}
+	longest := math.Floor(maxSide / clip.Scale / density)
+	clip.Width, clip.Height = min(clip.Width, longest), min(clip.Height, longest)
 	img := Image{
 		Format: opts.Format, Cropped: cropped,
+		Of: asked, Cut: clip.Width < asked.Width || clip.Height < asked.Height,
 		Width: int(math.Round(clip.Width * clip.Scale * density)), Height: int(math.Round(clip.Height * clip.Scale * density)),
 	}
 	whole := isViewport(opts) && clip.Scale == 1 && density == 1 && view.Scale == 1

@@ -170,6 +170,9 @@ type Image struct {
 	Format string
 	Width  int // pixels of the image
 	Height int
-	// Cropped says that a part of the clip was outside, and is not in the image.
-	Cropped bool
+	// Of is the size of what it shows, in CSS pixels.
+	Of Clip
+	// Cropped says that a part of the clip was outside, and is not in the image; Cut
+	// that what was asked for is longer than an image can be.
+	Cropped, Cut bool
 }

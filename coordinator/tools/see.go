@@ -98,6 +98,9 @@ func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 		return out, nil
 	case seen.Diff:
 		out.addf("Since the last snapshot:")
+	case seen.Text == "":
+		out.addf("It shows nothing now.")
+		return out, nil
 	}
 	return out, a.part(ctx, out, in.partIn, what, seen.Text)
 }
@@ -196,9 +199,7 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	}
 	a.keepShot(image)
 	out := a.begin()
-	if image.Cropped {
-		out.addf("What of the clip is outside was left out.")
-	}
+	out.shape(image)
 	if file == "" {
 		out.image, out.mime = image.Data, "image/"+image.Format
 		return out, nil
@@ -208,4 +209,18 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	}
 	out.addf("Saved %s (%d × %d).", file, image.Width, image.Height)
 	return out, nil
+}
+
+// shape says how a picture differs from what was asked for.
+func (a *answer) shape(image page.Image) {
+	if image.Cropped {
+		a.addf("What of the clip is outside was left out.")
+	}
+	smaller := image.Of.Width / float64(image.Width)
+	switch {
+	case image.Cut:
+		a.addf("It is %.0f × %.0f CSS pixels, more than a picture holds: the rest is cut off. Take it with fullPage and clip.", image.Of.Width, image.Of.Height)
+	case smaller > 2:
+		a.addf("It is %.0f × %.0f CSS pixels, here %.1f times smaller: a clip or a filename gives more detail.", image.Of.Width, image.Of.Height, smaller)
+	}
 }

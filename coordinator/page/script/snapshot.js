@@ -418,7 +418,9 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   let above = "";
   function printInline(it, level) {
     const roles = it.kids.map((k) => k.role).join(" "), ditto = !full && it.kids.length > 1 && roles === above;
-    lines.push("  ".repeat(level) + "- " + it.kids.map((k) => head(k, ditto)).join(" | "));
+    // One that can be acted on itself says so in front.
+    const own = it.ref ? head({ ...it, text: "" }) + ": " : "";
+    lines.push("  ".repeat(level) + "- " + own + it.kids.map((k) => head(k, ditto)).join(" | "));
     above = roles;
   }
   function print(it, level) {
@@ -442,7 +444,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   function list(items) {
     for (const it of items) {
       if (it.inline && !full) {
-        const kids = it.kids.filter((k) => k.ref);
+        const kids = it.ref ? it.kids : it.kids.filter((k) => k.ref);
         if (kids.length) printInline({ ...it, kids }, 0);
         continue;
       }
