@@ -159,7 +159,7 @@ func (p *Page) RequestDetails(ctx context.Context, seq int64) (RequestDetails, e
 		}
 		d.RequestBody = r.PostData
 	}
-	if !found.Done || found.Failed != "" {
+	if !found.Done || found.Failed != "" || found.Type == webSocketType {
 		return d, nil
 	}
 	if found.id != "" {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 )
 
 func TestNetwork(t *testing.T) {
@@ -55,6 +57,48 @@ func TestNetwork(t *testing.T) {
 	if _, err := p.RequestDetails(t.Context(), 9999); err == nil {
 		t.Error("an unknown request is no error")
 	}
+}
+
+// WebSockets are requests too, that are answered when they are open.
+func TestWebSockets(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/socket":
+			c, err := websocket.Accept(w, r, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.CloseNow()
+			_, _, _ = c.Read(r.Context())
+		case "/refused":
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><title>Sockets</title>`)
+		}
+	}))
+	listed := func(want string) {
+		t.Helper()
+		var all string
+		for _, r := range p.Network(t.Context()) {
+			all += fmt.Sprintf("%s %s %d %v %s\n", strings.TrimPrefix(r.URL, "ws"+strings.TrimPrefix(url, "http")), r.Type, r.Status, r.Done, r.Failed)
+		}
+		contains(t, all, want)
+	}
+	eval(t, p, "new Promise(done => { s = new WebSocket('/socket'); s.onopen = () => done(1) })")
+	listed("/socket websocket 101 false")
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Idle: true, Timeout: 5 * time.Second}); err != nil {
+		t.Errorf("a socket that is open keeps the network busy: %v", err)
+	}
+	d, err := p.RequestDetails(t.Context(), 2)
+	if err != nil || d.ResponseHeaders["Upgrade"] != "websocket" || d.RequestHeaders["Upgrade"] != "websocket" || d.BodyError != "" {
+		t.Errorf("%+v %v", d, err)
+	}
+	eval(t, p, "new Promise(done => { s.onclose = () => done(1); s.close() })")
+	listed("/socket websocket 101 true")
+	eval(t, p, "new Promise(done => { new WebSocket('/refused').onclose = () => done(1) })")
+	listed("/refused websocket 0 true Error during WebSocket handshake: Unexpected response code: 403")
 }
 
 func TestWaitUploadDrag(t *testing.T) {

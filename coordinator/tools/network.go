@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -128,6 +129,8 @@ func requestLine(r page.Request) string {
 		outcome += ", then " + r.Failed
 	case r.Failed != "":
 		outcome = r.Failed
+	case r.Status == http.StatusSwitchingProtocols && !r.Done:
+		outcome += " (open)"
 	case r.Status == 0 && r.Done:
 		outcome = "done"
 	case r.Status == 0:
