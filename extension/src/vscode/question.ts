@@ -83,7 +83,7 @@ class Dialog {
       this.#timer = setInterval(() => {
         const increment = left * Math.min(tick / Math.max(this.#question.until - performance.now(), tick), 1);
         left -= increment;
-        progress.report({ increment });
+        this.#report(increment);
       }, tick);
       return this.#ended.finally(() => clearInterval(this.#timer));
     });
@@ -91,10 +91,15 @@ class Dialog {
 
   show(question: Question): void {
     this.#question = question;
+    this.#report();
+  }
+
+  /** Always with the words: the editor joins reports that come close together, and keeps the words of the last one only. */
+  #report(increment?: number): void {
     const links = choices.flatMap(({ choice, label, title }) =>
-      title ? `[${label}](${link(question, choice)} "${title}")` : [],
+      title ? `[${label}](${link(this.#question, choice)} "${title}")` : [],
     );
-    this.#progress?.report({ message: `${questionText(question)} ${links.join(" or ")}` });
+    this.#progress?.report({ message: `${questionText(this.#question)} ${links.join(" or ")}`, increment });
   }
 
   close(): void {

@@ -91,8 +91,8 @@ export interface View {
 }
 export const views = new Map<string, View>();
 
-/** The notifications that are in sight. */
-export const notices = new Set<object>();
+/** The notifications that are in sight, with what was reported to them. */
+export const notices = new Set<{ reports: { message?: string; increment?: number }[] }>();
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, show() {} };
 
@@ -131,11 +131,11 @@ export const window = part("window", {
     });
   },
   withProgress: async (_: unknown, work: (progress: object, token: object) => Promise<unknown>) => {
-    const notice = {};
+    const notice = { reports: [] as { message?: string }[] };
     notices.add(notice);
     const cancelled = new EventEmitter<void>();
     try {
-      return await work({ report() {} }, { onCancellationRequested: cancelled.event });
+      return await work({ report: (step: object) => void notice.reports.push(step) }, { onCancellationRequested: cancelled.event });
     } finally {
       cancelled.dispose();
       notices.delete(notice);

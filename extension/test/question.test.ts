@@ -1,0 +1,31 @@
+// The notification by which an agent asks, in a played editor; the real one is in e2e/human.test.ts.
+import { expect, onTestFinished, test, vi } from "vitest";
+import { Clients } from "../src/core/clients";
+import { Permissions } from "../src/core/permission";
+import { Store } from "../src/core/store";
+import { showQuestions } from "../src/vscode/question";
+import * as editor from "./support/editor";
+
+test("whatever is reported says all that is asked: the editor keeps the last words of each moment, or none", async () => {
+  vi.useFakeTimers();
+  const store = new Store();
+  store.set({ access: { mode: "ask", stopped: [] } });
+  const permissions = new Permissions(store, new Clients(), () => 60_000);
+  const shown = showQuestions(permissions);
+  onTestFinished(() => {
+    permissions.close();
+    shown.dispose();
+    vi.useRealTimers();
+  });
+  const client = { id: "c", name: "Agent", version: "1" };
+  const never = new AbortController().signal;
+  const ask = (detail: string) => void permissions.ask({ client, act: "click", detail }, never);
+  ask("click A");
+  await vi.advanceTimersByTimeAsync(3_000);
+  ask("click B");
+  await vi.advanceTimersByTimeAsync(3_000);
+  const [notice] = editor.notices;
+  const words = notice?.reports.map(({ message }) => /wants to act: (.*)\. \[/.exec(message ?? "")?.[1]) ?? [];
+  expect([...new Set(words)]).toEqual(["click A", "click A; click B"]);
+  expect(words.length).toBeGreaterThan(6); // the bar fills
+});
