@@ -94,7 +94,7 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
   await bar.question.getByText("e2e-agent").waitFor();
   await bar.answer("Allow Once");
   await again;
-  await bar.row("Activity", /browser_type/).waitFor();
+  await bar.row("Activity", /[0-9] type/).waitFor();
   expect(await page.locator("#name").inputValue()).toBe("Hedy");
 });
 

@@ -104,9 +104,9 @@ test("Copy Window Address copies the socket's", async () => {
 
 test("Clear the Activity empties the list", async () => {
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked" });
-  await bar.row("Activity", "browser_click").waitFor();
+  await bar.row("Activity", 'click button "Buy"').waitFor();
   await window.command("Browser Coordinator: Clear the Activity");
-  await bar.row("Activity", "browser_click").waitFor({ state: "detached" });
+  await bar.row("Activity", 'click button "Buy"').waitFor({ state: "detached" });
   await bar.pane("Activity").getByText("What agents do").waitFor();
 });
 

@@ -80,13 +80,13 @@ test("who is connected, what they did, and that one is at work", async () => {
   await coordinator.report(playwright, "Page.navigate", { outcome: "refused: view", ok: false });
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked", url: shop.url });
   await window.status.getByText("Claude Code").waitFor();
-  await bar.row("Activity", /[0-9:]+ browser_click button "Buy"\s*clicked · Claude Code/).waitFor();
+  await bar.row("Activity", /[0-9:]+ click button "Buy"\s*clicked · Claude Code/).waitFor();
   await window.screenshot("view-at-work");
   await window.status.getByText("Browser", { exact: true }).waitFor();
   expect(await window.status.getAttribute("aria-label")).toMatch(
     /Connected: Claude Code 2\.1\.0, Playwright 2\.1\.0\./,
   );
-  await bar.row("Activity", "browser_click").click();
+  await bar.row("Activity", 'click button "Buy"').click();
   await bar.row("Activity", /Page\s*http:\/\/127/).waitFor();
   await window.screenshot("view-activity");
   await window.picture("view", bar.part);
@@ -99,7 +99,7 @@ test("what is copied and opened is what was told, not what is shown", async () =
   const url = "http://shop.test/?filter[name]=$(x)&a=b%20c";
   const target = `form[name="buy"] [type=submit]${"x".repeat(2_000)}`;
   await coordinator.report(claude, "browser_hover", { target, url });
-  await bar.row("Activity", "browser_hover").click();
+  await bar.row("Activity", "hover form").click();
   await bar.choose("Activity", /Target\s*form\(name=/, "Copy");
   await expect.poll(copied).toBe(target);
   await bar.choose("Activity", /Page\s*http/, "Copy");
@@ -109,8 +109,8 @@ test("what is copied and opened is what was told, not what is shown", async () =
   await dialog.getByText(url).waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await coordinator.report(claude, "browser_navigate", { url: "vscode://publisher.extension/act" });
-  await bar.row("Activity", "browser_hover").click(); // closed again
-  await bar.row("Activity", "browser_navigate").click();
+  await bar.row("Activity", "hover form").click(); // closed again
+  await bar.row("Activity", /[0-9] navigate/).click();
   expect(await bar.choices("Activity", /Page\s*vscode:/)).toEqual(["Copy"]);
   await debugging();
   const { origin, pathname } = new URL(shop.url);

@@ -47,7 +47,7 @@ test("images come from the window's folders or from the text itself, and from no
 
 test("what reviews are made of is there: tables, tasks, differences, headings to link to", () => {
   expect(html("| a |\n|---|\n| 1 |")).toContain("<table>");
-  expect(html("- [x] done\n- [ ] open")).toMatch(/☑ done.*☐ open/s);
+  expect(html("- [x] done\n- [ ] open")).toMatch(/<li class="task">☑ done.*<li class="task">☐ open/s);
   expect(html("```diff\n+a <b>\n-c\n d\n```")).toContain('<span class="added">+a &lt;b&gt;</span>');
   expect(html("## What *changed*, and why")).toContain('<h2 id="what-changed-and-why">');
 });

@@ -1,7 +1,7 @@
 // What the human reads, when those who have a say in it mean no good.
 import { expect, test } from "vitest";
 import type { PermissionAskArg } from "../src/core/protocol.generated";
-import { clientName, isWebUrl, pageName, plain, questionText, siteOf } from "../src/core/words";
+import { actName, clientName, isWebUrl, pageName, plain, questionText, siteOf } from "../src/core/words";
 
 const client = { id: "a", name: "Claude Code", version: "2.1.0" };
 const click: PermissionAskArg = {
@@ -69,6 +69,12 @@ test.each([
   ["javascript:alert(1)", false],
   ["no url", false],
 ])("%s is of the web: %s", (url, expected) => expect(isWebUrl(url)).toBe(expected));
+
+test.each([
+  ["browser_take_screenshot", "take screenshot"],
+  ["pick_element", "pick element"],
+  ["Page.navigate", "Page.navigate"],
+])("%s is called %s", (act, name) => expect(actName(act)).toBe(name));
 
 test("a page without a title is named by its site", () => {
   expect(pageName({ title: "Shop", url: "http://shop/" })).toBe("Shop");

@@ -116,8 +116,12 @@ function diff(text: string): string {
 function tickBoxes(tokens: Token[]): void {
   tokens.forEach((token, index) => {
     const [first] = token.children ?? [];
-    if (token.type !== "inline" || tokens[index - 2]?.type !== "list_item_open" || first?.type !== "text") return;
-    first.content = first.content.replace(/^\[([ xX])\](?= |$)/, (_, mark) => (mark === " " ? "☐" : "☑"));
+    const item = tokens[index - 2];
+    if (token.type !== "inline" || item?.type !== "list_item_open" || first?.type !== "text") return;
+    const box = /^\[([ xX])\](?= |$)/.exec(first.content);
+    if (!box) return;
+    first.content = (box[1] === " " ? "☐" : "☑") + first.content.slice(box[0].length);
+    item.attrSet("class", "task"); // it needs no other mark
   });
 }
 

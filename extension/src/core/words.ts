@@ -48,7 +48,12 @@ export function questionText({ client, acts }: { client: Client; acts: readonly 
 
 /** `click button "Buy"`, or the act's name where there is nothing better. */
 export function actText({ act, detail }: Pick<PermissionAskArg, "act" | "detail">, most = 160): string {
-  return plain(detail, most) || plain(act, most) || "something that it does not name";
+  return plain(detail, most) || plain(actName(act), most) || "something that it does not name";
+}
+
+/** What an agent's tool does, by its name: "take screenshot" for browser_take_screenshot. CDP's methods stay. */
+export function actName(act: string): string {
+  return act.replace(/^browser_/, "").replaceAll("_", " ");
 }
 
 /** ` on “Shop” (127.0.0.1:5173)`, or nothing. */

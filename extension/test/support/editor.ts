@@ -135,7 +135,10 @@ export const window = part("window", {
     notices.add(notice);
     const cancelled = new EventEmitter<void>();
     try {
-      return await work({ report: (step: object) => void notice.reports.push(step) }, { onCancellationRequested: cancelled.event });
+      return await work(
+        { report: (step: object) => void notice.reports.push(step) },
+        { onCancellationRequested: cancelled.event },
+      );
     } finally {
       cancelled.dispose();
       notices.delete(notice);
