@@ -103,7 +103,7 @@ test("a click of the agent is marked where it was", async () => {
     expect.closeTo(25, 0),
     expect.closeTo(50, 0),
   ]);
-  await window.screenshot("live-view-click");
+  await window.screenshot("live-view-click", "allow");
   await ring.waitFor({ state: "detached" });
 });
 

@@ -110,8 +110,9 @@ export class Workbench {
     return this.page.locator('.statusbar-item[id="browser-coordinator.browser-coordinator.browserCoordinator.status"]');
   }
 
-  async screenshot(name: string): Promise<void> {
-    await this.page.screenshot({ path: join(this.run.artifacts, `${name}.png`) });
+  /** Keeps a picture of the window, with what was about to appear; `animations` keeps what is about to go. */
+  async screenshot(name: string, animations: "allow" | "disabled" = "disabled"): Promise<void> {
+    await this.page.screenshot({ path: join(this.run.artifacts, `${name}.png`), animations });
   }
 
   /** An editor's tab, by its title. */

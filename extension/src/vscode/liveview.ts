@@ -11,7 +11,7 @@ const body = `<div id="bar" hidden>
       <button id="retry" type="button" hidden>Retry</button>
     </div>
     <div id="screen" hidden>
-      <div id="picture"><canvas id="canvas" width="0" height="0" aria-label="The page"></canvas><div id="marks"></div></div>
+      <div id="picture"><canvas id="canvas" width="0" height="0" role="img" aria-label="The page"></canvas><div id="marks"></div></div>
     </div>
     <div id="empty" hidden><p id="why"></p><button id="start" type="button" hidden>Start Debugging</button></div>`;
 

@@ -46,6 +46,7 @@ function list(all: Page[], current: string): void {
     option.value = id;
     option.textContent = title || url || "A page without a title";
     option.selected = id === current;
+    if (option.selected) canvas.ariaLabel = `The page ${option.textContent}`;
     return option;
   });
   if (pages.value !== current) canvas.width = 0; // until the page's first frame
