@@ -58,6 +58,8 @@ test("the browser and its pages are listed, and follow what happens in it", asyn
   const { browser } = await debugging();
   await bar.row("Browser", /Chrom(e|ium) [0-9]+\s*Shop/).waitFor();
   await bar.row("Browser", /Shop\s*http:\/\/127.*bakery/).waitFor();
+  await bar.pane("Browser").hover();
+  await bar.pane("Browser").getByRole("button", { name: "Open Live View" }).waitFor();
   const joined = await chromium.connectOverCDP(`http://${new URL(browser?.url ?? "").host}`);
   try {
     const page = joined.contexts()[0]?.pages()[0];
@@ -119,7 +121,13 @@ test("what is copied and opened is what was told, not what is shown", async () =
 });
 
 test("the mode is changed in the status bar's menu, at once", async () => {
-  await bar.menu("Agents may do everything", "Agents have to ask");
+  await bar.menu();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Log" }).waitFor();
+  await window.screenshot("menu");
+  await bar.pick("Agents may do everything");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only look" }).waitFor();
+  await window.screenshot("menu-modes");
+  await bar.pick("Agents have to ask");
   await coordinator.until((state) => state.access.mode === "ask");
   await bar.row("Agents", "Agents have to ask").waitFor();
 });

@@ -166,3 +166,17 @@ test("a coordinator that does not tell the endpoint is asked once, and again whe
   view?.see(true);
   await expect.poll(times).toBe(3);
 });
+
+test("what menus, welcomes and the walkthrough go by is told", async () => {
+  await activated();
+  const { commands, menus, viewsWelcome, walkthroughs } = editor.manifest.contributes;
+  const text = JSON.stringify({
+    menus,
+    viewsWelcome,
+    walkthroughs,
+    on: commands.map((each: { enablement?: string }) => each.enablement),
+  });
+  const named = text.match(/browserCoordinator\.(has\w+|asking)\b/g) ?? [];
+  expect(named.length).toBeGreaterThan(5);
+  expect([...editor.contexts.keys()].sort()).toEqual([...new Set(named)].sort());
+});

@@ -67,7 +67,7 @@ const cases: [string, Facts, string, string, RegExp][] = [
     },
     "waiting",
     "$(bell-dot) Agent asks",
-    /wants to act: click Buy\. Click to allow or refuse it/,
+    /^Claude Code 2\.1\.0 waits for your answer\. Click to allow or refuse it/,
   ],
   [
     "a problem, before all",
@@ -101,6 +101,8 @@ const cases: [string, Facts, string, string, RegExp][] = [
 
 group("the status bar", () => {
   test.each(cases)("%s", (_, facts, kind, text, tooltip) => {
-    expect(describe(facts)).toMatchObject({ kind, text, tooltip: expect.stringMatching(tooltip) });
+    const shown = describe(facts);
+    expect(shown).toMatchObject({ kind, text, tooltip: expect.stringMatching(tooltip) });
+    expect(shown.tooltip.startsWith(`${shown.summary} `)).toBe(true);
   });
 });

@@ -73,7 +73,9 @@ export class SideBar {
   /** Clicks one of its answers, and waits until it has gone. */
   async answer(label: "Allow Once" | "Allow for This Session" | "Refuse"): Promise<void> {
     const question = await this.question.elementHandle();
-    await this.question.locator("a", { hasText: label }).click(); // buttons are links too
+    const answer = this.question.locator("a", { hasText: label }); // buttons are links too
+    await this.page.mouse.move(640, 400); // away from the status bar, whose tooltip may lie above it
+    await answer.click();
     await question?.waitForElementState("hidden");
   }
 

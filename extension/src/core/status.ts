@@ -2,7 +2,7 @@
 
 import type { Question } from "./permission";
 import type { ConnectedClient, State } from "./protocol.generated";
-import { browserName, clientName, nameOf, questionText } from "./words";
+import { browserName, clientName, nameOf } from "./words";
 
 export interface Facts {
   state: State;
@@ -17,6 +17,9 @@ export interface Facts {
 export interface Shown {
   kind: "none" | "ready" | "work" | "waiting" | "problem";
   text: string;
+  /** How things are, in a line. */
+  summary: string;
+  /** That, who is there, and what to do. */
   tooltip: string;
 }
 
@@ -30,12 +33,14 @@ const marks = { full: "", ask: " $(shield)", view: " $(eye)" };
 export function describe({ state, problem, clients, atWork, question }: Facts): Shown {
   const { mode, stopped } = state.access;
   if (problem !== undefined) {
-    const tooltip = `Agents cannot find this window: ${problem}. Click to see the log and what else there is.`;
-    return { kind: "problem", text: "$(warning) Browser", tooltip };
+    const summary = `Agents cannot find this window: ${problem}.`;
+    const tooltip = `${summary} Click to see the log and what else there is.`;
+    return { kind: "problem", text: "$(warning) Browser", summary, tooltip };
   }
   if (question) {
-    const text = "$(bell-dot) Agent asks";
-    return { kind: "waiting", text, tooltip: `${questionText(question)} Click to allow or refuse it.` };
+    const summary = `${clientName(question.client)} waits for your answer.`; // short: it lies above the question
+    const tooltip = `${summary} Click to allow or refuse it.`;
+    return { kind: "waiting", text: "$(bell-dot) Agent asks", summary, tooltip };
   }
   const going = clients.filter(({ id }) => !stopped.includes(id));
   const names = [...new Set(going.map(clientName))].join(", ");
@@ -44,18 +49,21 @@ export function describe({ state, problem, clients, atWork, question }: Facts): 
   const who = `${connected}${held} ${allows[mode]}`;
   const browser = browserName(state);
   if (!browser) {
-    const help =
+    const summary =
       state.debugSessions.length > 0
         ? "The debug browser of this window offers no endpoint; the log says why."
         : "No browser to share: start a browser debug session (F5).";
-    return { kind: "none", text: `$(circle-slash) Browser${marks[mode]}`, tooltip: `${help} ${who} Click for more.` };
+    const text = `$(circle-slash) Browser${marks[mode]}`;
+    return { kind: "none", text, summary, tooltip: `${summary} ${who} Click for more.` };
   }
   if (atWork !== undefined) {
     const name = nameOf(atWork, 30);
-    const tooltip = `${name} is at work in ${browser}. ${who} Click to stop it or to change what agents may do.`;
-    return { kind: "work", text: `$(sync~spin) ${name}${marks[mode]}`, tooltip };
+    const summary = `${name} is at work in ${browser}.`;
+    const tooltip = `${summary} ${who} Click to stop it or to change what agents may do.`;
+    return { kind: "work", text: `$(sync~spin) ${name}${marks[mode]}`, summary, tooltip };
   }
   const icon = going.length > 0 ? "$(plug)" : "$(browser)";
-  const tooltip = `${browser} can be joined by agents and CDP tools. ${who} Click for more.`;
-  return { kind: "ready", text: `${icon} Browser${marks[mode]}`, tooltip };
+  const summary = `${browser} can be joined by agents and CDP tools.`;
+  const text = `${icon} Browser${marks[mode]}`;
+  return { kind: "ready", text, summary, tooltip: `${summary} ${who} Click for more.` };
 }

@@ -42,6 +42,7 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
       command: "browserCoordinator.changeAccess",
     },
     { label: "$(list-tree) Show Browser, Agents and Activity", command: "browserCoordinator.agents.focus" },
+    { label: "$(open-preview) Open Live View", command: "browserCoordinator.openLiveView" },
     ...ruled(store, clients).map(toggle),
     {
       label: "$(copy) Copy CDP Endpoint",
@@ -62,7 +63,7 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
     { label: "$(output) Show Log", command: "browserCoordinator.showLog" },
   ];
   const problem = serving.kind === "failed" ? serving.problem : undefined;
-  const placeHolder = describe({ state: store.state, clients: clients.connected, problem }).tooltip;
+  const placeHolder = describe({ state: store.state, clients: clients.connected, problem }).summary;
   const choice = await vscode.window.showQuickPick(choices, { title: "Browser Coordinator", placeHolder });
   if (choice?.command) await vscode.commands.executeCommand(choice.command, ...(choice.args ?? []));
 }

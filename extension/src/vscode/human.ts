@@ -67,8 +67,9 @@ function timeLimit(): number {
 function keepContexts(store: Store, clients: Clients): vscode.Disposable {
   const told = new Map<string, unknown>();
   const update = () => {
-    const { browser, pages } = store.state;
+    const { browser, pages, debugSessions } = store.state;
     for (const [key, value] of [
+      ["browserCoordinator.hasSession", debugSessions.length > 0],
       ["browserCoordinator.hasBrowser", browser !== null || pages.length > 0],
       ["browserCoordinator.hasPort", browser !== null],
       ["browserCoordinator.hasAgent", clients.connected.length > 0],

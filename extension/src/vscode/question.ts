@@ -29,6 +29,7 @@ export function showQuestions(permissions: Permissions): vscode.Disposable {
     } else if (question) dialog?.show(question);
     void vscode.commands.executeCommand("setContext", "browserCoordinator.asking", question !== undefined);
   };
+  update();
   const unsubscribe = permissions.subscribe(update);
   const answer = vscode.commands.registerCommand(answerCommand, (id: string, choice: Choice, seen: number) => {
     if (choices.some((each) => each.choice === choice)) permissions.answer(id, choice, seen);

@@ -69,6 +69,9 @@ function part<T extends object>(name: string, members: T): T & Record<string, (.
   }) as T & Record<string, (...args: unknown[]) => unknown>;
 }
 
+/** What menus and welcomes go by. */
+export const contexts = new Map<string, unknown>();
+
 const registered = new Map<string, (...args: unknown[]) => unknown>();
 
 export const commands = part("commands", {
@@ -76,7 +79,10 @@ export const commands = part("commands", {
     registered.set(id, run);
     return made(`the command ${id}`, {}, () => void registered.delete(id));
   },
-  executeCommand: async (id: string, ...args: unknown[]) => registered.get(id)?.(...args),
+  executeCommand: async (id: string, ...args: unknown[]) => {
+    if (id === "setContext") contexts.set(String(args[0]), args[1]);
+    return registered.get(id)?.(...args);
+  },
 });
 
 interface Rows {
@@ -146,7 +152,7 @@ export const window = part("window", {
   },
 });
 
-const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
+export const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
 const settings: Record<string, { default: unknown }> = manifest.contributes.configuration.properties;
 /** What the settings are, where they are not what the manifest says. */
 export const configured = new Map<string, unknown>();
