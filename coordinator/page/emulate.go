@@ -119,6 +119,10 @@ func (p *Page) Resize(ctx context.Context, width, height int) (Change, error) {
 	return p.Emulate(ctx, Emulation{Viewport: &Viewport{Width: width, Height: height}})
 }
 
+// maxViewport is the longest side of a viewport, in CSS pixels: the browser takes
+// larger ones, and draws them no more.
+const maxViewport = 10_000
+
 // overrides are the commands for what is asked for. Media and its features are
 // one command, so those that are on already are repeated.
 func (e *Emulation) overrides(p *Page) ([]override, error) {
@@ -169,8 +173,8 @@ func (e *Emulation) overrides(p *Page) ([]override, error) {
 		}})
 	}
 	if v := e.Viewport; v != nil {
-		if v.Width < 1 || v.Height < 1 {
-			return nil, fmt.Errorf("a viewport of %d by %d is not possible", v.Width, v.Height)
+		if min(v.Width, v.Height) < 1 || max(v.Width, v.Height) > maxViewport {
+			return nil, fmt.Errorf("a viewport of %d by %d is not possible: want 1 to %d pixels a side", v.Width, v.Height, maxViewport)
 		}
 		set = append(set, v.overrides()...)
 	}

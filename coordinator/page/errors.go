@@ -133,6 +133,7 @@ var navigationHints = map[string]string{
 	"net::ERR_UNSAFE_PORT":              "the browser refuses that port",
 	"net::ERR_ABORTED":                  "the navigation was aborted; another one, a download or an answer without content took its place",
 	"net::ERR_BLOCKED_BY_CLIENT":        "an extension or rule of the browser blocked it",
+	"net::ERR_INVALID_AUTH_CREDENTIALS": "the server wants a user and a password: give them in the address, http://user:password@host/",
 	"net::ERR_CERT_AUTHORITY_INVALID":   "its certificate is not trusted",
 	"net::ERR_CERT_COMMON_NAME_INVALID": "its certificate is for another name",
 	"net::ERR_CERT_DATE_INVALID":        "its certificate has expired or is not valid yet",

@@ -66,14 +66,22 @@ func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMes
 	if looksLikeFunction(bare) {
 		expression = "(" + bare + "\n)()"
 	}
+	// For "await" outside of a function; promises that it yields are not awaited.
+	repl := expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")
+	value, err := p.evaluateExpression(ctx, expression, repl)
+	if isBody(err) && expression == script && strings.Contains(script, "return") {
+		value, err = p.evaluateExpression(ctx, "(async () => {\n"+script+"\n})()", false)
+	}
+	return value, err
+}
+
+func (p *Page) evaluateExpression(ctx context.Context, expression string, repl bool) (json.RawMessage, error) {
 	p.inputs.Add(1)
 	var r runtime.EvaluateResult
 	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: expression, AwaitPromise: new(true),
-			UserGesture: new(true), Timeout: p.scriptTime(),
-			// For "await" outside of a function; promises that it yields are not awaited.
-			ReplMode: new(expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")),
+			UserGesture: new(true), Timeout: p.scriptTime(), ReplMode: new(repl),
 		})
 		return err
 	})
@@ -81,6 +89,14 @@ func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMes
 		return nil, err
 	}
 	return p.scriptResult(ctx, p.session, r.Result, r.ExceptionDetails)
+}
+
+// isBody says whether a script has not been run since it is the body of a function:
+// its return stands in none.
+func isBody(err error) bool {
+	var thrown *ScriptError
+	return errors.As(err, &thrown) && thrown.Stack == "" &&
+		(thrown.Text == "SyntaxError: Illegal return statement" || strings.HasPrefix(thrown.Text, "SyntaxError: Unexpected token"))
 }
 
 // callScript calls a function that runs what the agent or the page has written.
@@ -94,8 +110,9 @@ func (p *Page) callScript(ctx context.Context, session *cdp.Session, params runt
 
 // evaluateOn calls the script with the element in the page's own world.
 func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
+	function := script
 	if !looksLikeFunction(script) {
-		script = "(element) => (" + script + "\n)"
+		function = "(element) => (" + script + "\n)"
 	}
 	e, err := p.find(ctx, target)
 	if err != nil {
@@ -112,17 +129,26 @@ func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawM
 	if err != nil {
 		return nil, e.gone(err)
 	}
+	value, err := p.callOn(ctx, e.session, own.Object.ObjectID, function)
+	if isBody(err) && function != script && strings.Contains(script, "return") {
+		value, err = p.callOn(ctx, e.session, own.Object.ObjectID, "async (element) => {\n"+script+"\n}")
+	}
+	return value, err
+}
+
+// callOn calls a function with an object.
+func (p *Page) callOn(ctx context.Context, session *cdp.Session, object runtime.RemoteObjectID, function string) (json.RawMessage, error) {
 	p.inputs.Add(1)
-	r, err := p.callScript(ctx, e.session, runtime.CallFunctionOnParams{
-		FunctionDeclaration: "function(element) { return (" + script + "\n)(element) }",
-		ObjectID:            own.Object.ObjectID,
-		Arguments:           []*runtime.CallArgument{{ObjectID: own.Object.ObjectID}},
+	r, err := p.callScript(ctx, session, runtime.CallFunctionOnParams{
+		FunctionDeclaration: "function(element) { return (" + function + "\n)(element) }",
+		ObjectID:            object,
+		Arguments:           []*runtime.CallArgument{{ObjectID: object}},
 		AwaitPromise:        new(true), UserGesture: new(true),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.scriptResult(ctx, e.session, r.Result, r.ExceptionDetails)
+	return p.scriptResult(ctx, session, r.Result, r.ExceptionDetails)
 }
 
 // looksLikeFunction tells a function to be called from an expression.

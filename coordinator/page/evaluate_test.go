@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -79,5 +80,32 @@ func TestEvaluateChanges(t *testing.T) {
 	}
 	for _, info := range c.NewPages {
 		_ = p.browser.ClosePage(t.Context(), info.ID)
+	}
+}
+
+// The body of a function is a script too.
+func TestEvaluateBody(t *testing.T) {
+	p, _ := open(t, `<p id=p class=c>p<button>b</button><script>runs = 0</script>`)
+	for _, test := range []struct{ script, target, want string }{
+		{"return 5", "", "5"},
+		{"const n = await Promise.resolve(2); runs++; return [n, runs]", "", "[2,1]"},
+		{"if (runs) return element.className; return 0", "#p", `"c"`},
+		{"[1].map(function (n) { return n })", "", "[1]"},
+		{"element.className.replace(/c/, function () { return 'd' })", "#p", `"d"`},
+	} {
+		if got, _, err := p.Evaluate(t.Context(), test.script, test.target); err != nil || string(got) != test.want {
+			t.Errorf("%s: %s %v", test.script, got, err)
+		}
+	}
+	// What has run is not run again.
+	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", ""); err == nil || eval(t, p, "runs") != "11" {
+		t.Errorf("%v, %s runs", err, eval(t, p, "runs"))
+	}
+	var target *TargetError
+	if _, err := p.Type(t.Context(), "button", "x", TypeOptions{}); !errors.As(err, &target) || !strings.Contains(err.Error(), "is a <button>, which takes no text") {
+		t.Errorf("typing into a button: %v", err)
+	}
+	if _, err := p.Resize(t.Context(), 99999, 10); err == nil || !strings.Contains(err.Error(), "10000") {
+		t.Errorf("%v", err)
 	}
 }

@@ -111,6 +111,9 @@ func selectOption(ctx context.Context, a *agent, in selectIn) (*answer, error) {
 }
 
 func fillForm(ctx context.Context, a *agent, in fillFormIn) (*answer, error) {
+	if len(in.Fields) == 0 {
+		return nil, errors.New("fields: give at least one")
+	}
 	fields := make([]page.Field, len(in.Fields))
 	for i, f := range in.Fields {
 		if err := oneOf("type", f.Type, "textbox", "checkbox", "radio", "combobox", "slider"); err != nil {

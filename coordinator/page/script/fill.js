@@ -28,6 +28,9 @@ function ({ text, slowly }) {
     }
     if (type === "number" && text.trim() !== "" && isNaN(Number(text))) return { error: `takes numbers only, not ${JSON.stringify(text)}` };
   }
+  if (field.nodeName !== "INPUT" && field.nodeName !== "TEXTAREA" && !field.isContentEditable) {
+    return { error: `is a <${field.localName}>, which takes no text: give the field itself` };
+  }
   const active = field.getRootNode().activeElement === field;
   field.focus();
   if (slowly) {

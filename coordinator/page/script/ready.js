@@ -42,10 +42,9 @@ async function ({ kind, budget, quick }) {
     }
     return false;
   };
-  const editable = () => {
-    if (element.isContentEditable) return true;
-    return ["INPUT", "TEXTAREA", "SELECT"].includes(element.nodeName) && !element.readOnly;
-  };
+  // What is no field never becomes one: fill.js says so.
+  const field = ["INPUT", "TEXTAREA", "SELECT"].includes(element.nodeName);
+  const editable = () => element.isContentEditable || !element.readOnly;
   // An area is displayed nowhere itself: its image is, in whose pixels it is given.
   const image = element.nodeName === "AREA" ? document.querySelector(`img[usemap="#${CSS.escape(element.closest("map")?.name ?? "")}"]`) : null;
   const scroller = image ?? element;
@@ -105,7 +104,7 @@ async function ({ kind, budget, quick }) {
     const before = box();
     if (!before || style.visibility !== "visible") why = hidden();
     else if (disabled()) why = "it is disabled";
-    else if (kind === "type" && !editable()) why = "it is not editable";
+    else if (kind === "type" && field && !editable()) why = "it is not editable";
     else if (kind !== "click" && kind !== "hover") {
       // What is not done with the pointer needs no point.
       scroller.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
