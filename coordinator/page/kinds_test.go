@@ -303,3 +303,23 @@ func TestRowsThatCanBeClicked(t *testing.T) {
 	}
 	contains(t, s.Text, `]: Two | 2`)
 }
+
+// A label stands for a control that is not to be seen itself, once, and what can be
+// followed in it is there.
+func TestLabelsOfUnseenControls(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>.off{position:absolute;opacity:0}.gone{display:none}.tiny{position:absolute;width:1px;height:1px}</style>
+<label for=a>I accept the <a href="#terms">terms</a></label><input id=a type=checkbox class=off><label><input type=radio name=r class=gone>Red</label><label><input type=radio name=r class=tiny>Blue</label>
+<label>Plain <input type=checkbox></label><input type=checkbox class=off aria-label=Alone>`)
+	text := snapshot(t, p)
+	for _, name := range []string{`checkbox "I accept the terms"`, `link "terms"`, `radio "Red"`, `radio "Blue"`, `checkbox "Plain"`, `checkbox "Alone"`} {
+		if strings.Count(text, name+" [ref=") != 1 {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+	for _, name := range []string{`"I accept`, `"Blue"`} {
+		if _, err := p.FillForm(t.Context(), []Field{{Target: ref(t, text, name), Type: "checkbox", Value: "true"}}); err != nil {
+			t.Error(err)
+		}
+	}
+	contains(t, snapshot(t, p), `"I accept the terms" [checked]`, `"Blue" [checked]`)
+}

@@ -1,3 +1,5 @@
 function () {
-  return this.checked ?? this.getAttribute("aria-checked") === "true";
+  // A label is as the control that it stands for.
+  const control = this.nodeName === "LABEL" ? this.control ?? this : this;
+  return control.checked ?? control.getAttribute("aria-checked") === "true";
 }

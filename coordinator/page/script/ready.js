@@ -75,7 +75,15 @@ async function ({ kind, budget, quick }) {
   const point = (r) => {
     const left = Math.max(r.left, 0), right = Math.min(r.right, innerWidth);
     const top = Math.max(r.top, 0), bottom = Math.min(r.bottom, innerHeight);
-    return right - left < 1 || bottom - top < 1 ? null : { x: (left + right) / 2, y: (top + bottom) / 2 };
+    if (right - left < 1 || bottom - top < 1) return null;
+    const at = (share) => ({ x: left + (right - left) * share, y: (top + bottom) / 2 });
+    // A link in a label would be followed.
+    const shares = element.nodeName === "LABEL" ? [0.5, 0.05, 0.95, 0.25, 0.75].filter((share) => !inLabel(at(share))) : [];
+    return at(shares[0] ?? 0.5);
+  };
+  const inLabel = ({ x, y }) => {
+    const acts = deepest(element.getRootNode(), x, y)?.closest?.("a[href], button, input, select, textarea");
+    return acts && acts !== element.control && contains(element, acts);
   };
   // hit tells what else is at the point; null when it is the element.
   const hit = ({ x, y }) => {

@@ -286,6 +286,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     const pointer = style.cursor === "pointer" && cursor !== "pointer";
     if (!shown) return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
     if (e.nodeName === "LABEL" && e.control) return label(e, style);
+    if (e.nodeName === "INPUT" && labelsOf(e).some((l) => l.checkVisibility()) && !seen(e)) return []; // see label
     const role = roleOf(e);
     if (look) sight(e, role, e);
     const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
@@ -315,16 +316,16 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   // label: its text is the name of its control. Where the control itself is not
   // to be seen (a styled checkbox), the label stands for it.
   function label(e, style) {
-    const control = e.control, r = control.getBoundingClientRect();
-    if (control.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && r.width > 1 && r.height > 1) {
-      return childrenOf(e, style.cursor).filter((it) => it.role !== "text");
-    }
+    const control = e.control;
+    const others = childrenOf(e, style.cursor).filter((it) => it.role !== "text"); // links to what is agreed to, for example
+    if (seen(control)) return others;
     const role = roleOf(control);
     if (look) sight(control, role, e);
     const item = { role, name: limit(nameOf(control, role), MAX_NAME), attributes: attributesOf(control, role), kids: [] };
     item.ref = number(e, item);
-    return [item];
+    return [item, ...others.filter(numbered)];
   }
+  const seen = (e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && hasSize(e);
 
   function finish(item, e, style) {
     const { role } = item;
