@@ -43,15 +43,17 @@ type Watcher struct {
 	snapshot Snapshot
 	changed  chan struct{} // closed at the next change
 	attempt  *attempt      // that is under way or about to be; nil while connected, and in a pause
+	again    *attempt      // that was wanted while the other was under way, and follows it if that fails
 }
 
 // attempt is one dial, from the moment when it is wanted.
 type attempt struct {
-	began time.Time
-	ended chan struct{}
+	began   time.Time
+	dialing bool
+	ended   chan struct{}
 }
 
-func newAttempt() *attempt { return &attempt{time.Now(), make(chan struct{})} }
+func newAttempt() *attempt { return &attempt{began: time.Now(), ended: make(chan struct{})} }
 
 type reply struct {
 	client *Client
@@ -108,43 +110,65 @@ func (w *Watcher) Client(ctx context.Context) (*Client, error) {
 
 // Retry has a window that is not connected dialed now, whatever pause is on, and
 // does not wait for it. The channel is closed when that attempt has ended, and the
-// snapshot tells what came of it; it may be one that began before. Of a window that
-// is connected there is none to wait for: the channel is closed.
+// snapshot tells what came of it. Where one is under way, which may have found what
+// is no longer there, another follows if it fails; began is when the first of them
+// did. Of a window that is connected there is none to wait for: the channel is closed.
 func (w *Watcher) Retry() (ended <-chan struct{}, began time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	a := w.attempt
-	if a == nil {
-		a = newAttempt()
+	if w.attempt == nil {
+		a := newAttempt()
 		if w.snapshot.Connected || w.ctx.Err() != nil {
 			close(a.ended)
 			return a.ended, a.began
 		}
-		w.attempt = a
-		select {
-		case w.wake <- struct{}{}:
-		default: // it has a token from before
-		}
+		w.want(a)
 	}
-	return a.ended, a.began
+	a := w.attempt
+	if a.dialing {
+		if w.again == nil {
+			w.again = newAttempt()
+		}
+		a = w.again
+	}
+	return a.ended, w.attempt.began
 }
 
-// begin makes sure that there is an attempt.
+// want makes an attempt the next, without a pause. w.mu is held.
+func (w *Watcher) want(a *attempt) {
+	w.attempt = a
+	select {
+	case w.wake <- struct{}{}:
+	default: // it has a token from before
+	}
+}
+
+// begin begins the attempt that is wanted, or one that nobody waits for.
 func (w *Watcher) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.attempt == nil {
 		w.attempt = newAttempt()
 	}
+	w.attempt.dialing = true
 }
 
-// end ends the attempt, if there is one.
+// end ends the attempt, if there is one, with what the snapshot tells.
 func (w *Watcher) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.attempt != nil {
-		close(w.attempt.ended)
-		w.attempt = nil
+	if w.attempt == nil {
+		return
+	}
+	close(w.attempt.ended)
+	next := w.again
+	w.attempt, w.again = nil, nil
+	switch {
+	case next == nil:
+	case w.snapshot.Connected, w.ctx.Err() != nil:
+		close(next.ended)
+	default:
+		w.want(next)
 	}
 }
 

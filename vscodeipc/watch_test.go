@@ -20,6 +20,7 @@ type pipeWindow struct {
 	// mu guards what follows.
 	mu       sync.Mutex
 	down     bool
+	gate     chan struct{} // holds dials up when they have found what there is; nil: none is
 	attempts []time.Time
 	sent     bytes.Buffer // what clients sent
 	conns    []net.Conn
@@ -36,11 +37,17 @@ func newPipeWindow(t *testing.T) *pipeWindow {
 
 func (p *pipeWindow) connect(context.Context, Address) (net.Conn, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.attempts = append(p.attempts, time.Now())
-	if p.down {
+	down, gate := p.down, p.gate
+	p.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
+	if down {
 		return nil, errors.New("nobody there")
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	mine, its := net.Pipe()
 	p.conns = append(p.conns, mine)
 	p.server.admit(its)
@@ -151,12 +158,8 @@ func TestRetry(t *testing.T) {
 		synctest.Wait()
 		p.set(true)
 		start := time.Now()
-		p.mu.Lock() // no attempt ends meanwhile
-		first, _ := w.Retry()
-		second, began := w.Retry()
-		p.mu.Unlock()
-		<-first
-		<-second
+		ended, began := w.Retry()
+		<-ended
 		if !began.Equal(start) || !time.Now().Equal(start) || len(p.dialed()) != 1 {
 			t.Errorf("the attempt began at %v of %v: %v", began, start, p.dialed())
 		}
@@ -164,7 +167,7 @@ func TestRetry(t *testing.T) {
 			t.Errorf("the snapshot is %+v", s)
 		}
 		p.set(false)
-		ended, _ := w.Retry()
+		ended, _ = w.Retry()
 		<-ended
 		if s, _ := w.Snapshot(); !s.Connected || !time.Now().Equal(start) {
 			t.Errorf("after %v: %+v", time.Since(start), s)
@@ -178,6 +181,42 @@ func TestRetry(t *testing.T) {
 		w.Close()
 		p.server.owned.Wait()
 	})
+}
+
+// TestRetryDuringAnAttempt: the attempt found nobody, and a window has come since.
+// Who asked then gets the window, without a pause; one more attempt is enough for
+// all who ask, and one that succeeds is the last.
+func TestRetryDuringAnAttempt(t *testing.T) {
+	for _, late := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPipeWindow(t)
+			p.set(late)
+			p.gate = make(chan struct{})
+			w := watchPipe(p)
+			defer w.Close()
+			synctest.Wait() // it has looked
+			start := time.Now()
+			p.mu.Lock()
+			p.down = false
+			p.mu.Unlock()
+			first, began := w.Retry()
+			second, _ := w.Retry()
+			if first != second || !began.Equal(start) {
+				t.Errorf("each has an attempt of its own, or it began at %v", began)
+			}
+			close(p.gate)
+			<-first
+			if s, _ := w.Snapshot(); !s.Connected || !time.Now().Equal(start) {
+				t.Errorf("after %v: %+v", time.Since(start), s)
+			}
+			time.Sleep(time.Hour)
+			if n, want := len(p.dialed()), map[bool]int{true: 2, false: 1}[late]; n != want {
+				t.Errorf("it was dialed %d times, want %d", n, want)
+			}
+			w.Close()
+			p.server.owned.Wait()
+		})
+	}
 }
 
 // TestClosedWatcherDialsNobody: what nobody needs is not dialed.
