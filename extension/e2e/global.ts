@@ -37,6 +37,7 @@ const settings = {
   "workbench.startupEditor": "none",
   "workbench.enableExperiments": false,
   "workbench.tips.enabled": false,
+  "workbench.reduceMotion": "on", // what moves is clicked elsewhere, and photographed half
   "extensions.ignoreRecommendations": true,
   "extensions.autoCheckUpdates": false,
   "telemetry.telemetryLevel": "off",

@@ -40,6 +40,11 @@ None yet.
 - [ ] prices
 `;
 
+/** The window of a page, as far as it matters here. */
+interface Styled {
+  getComputedStyle(element: unknown): { backgroundColor: string };
+}
+
 function panel(): FrameLocator {
   return window.webview("Cart");
 }
@@ -57,6 +62,43 @@ afterAll(async () => {
   listener?.close();
 });
 
+test("what a review is made of is shown as such", async () => {
+  const markdown = `# The name is text now
+
+The greeting in [app.js](app.js#L5) put the name into the page as HTML.
+
+\`\`\`diff
+-  answer.innerHTML = thanks;
++  answer.textContent = thanks;
+\`\`\`
+
+| Name | before | now |
+| --- | --- | --- |
+| Ada | Thank you, Ada | Thank you, Ada |
+| \`<b>\` | Thank you, | Thank you, \`<b>\` |
+
+## Before you merge
+
+- [x] tried in the browser that you debug
+- [ ] the basket greets in the same way
+`;
+  const claude = { id: "c3", name: "Claude Code", version: "2.1.0" };
+  await window.openFile("app.js");
+  await listener.call("review.present", { client: claude, title: "Greeting", markdown, mode: "replace" });
+  const review = window.webview("Greeting");
+  await review.getByRole("table").waitFor();
+  const colour = (kind: string) =>
+    review
+      .locator(`.${kind}`)
+      .evaluate((line) => (globalThis as unknown as Styled).getComputedStyle(line).backgroundColor);
+  const [added, removed] = [await colour("added"), await colour("removed")];
+  expect(added).toMatch(/^rgba?\((?!0, 0, 0, 0\))/);
+  expect(removed).not.toBe(added);
+  await window.picture("review", window.page.locator(".part.editor"));
+  await window.tab("Greeting").click({ button: "middle" }); // closes it
+  await window.tab("Greeting").waitFor({ state: "detached" });
+});
+
 test("it is shown beside the code, with its pictures and without what is not allowed", async () => {
   await window.openFile("app.js");
   expect(await listener.call("review.present", { client, title: "Cart", markdown: text, mode: "replace" })).toEqual({
@@ -70,7 +112,6 @@ test("it is shown beside the code, with its pictures and without what is not all
     .toBe(90);
   expect(await panel().locator("img").count()).toBe(1);
   expect(await panel().locator("b").count()).toBe(0);
-  await window.picture("review", window.page.locator(".part.editor"));
 });
 
 test("a link opens the file at its line", async () => {

@@ -3,10 +3,11 @@
 //
 //     node scripts/package.mjs [linux-x64 …| all]
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withoutPictures } from "./readme.mjs";
 import { checkVsix } from "./vsix.mjs";
 
 const extension = fileURLToPath(new URL("..", import.meta.url));
@@ -26,8 +27,17 @@ const vsce = createRequire(import.meta.url).resolve("@vscode/vsce/vsce");
 
 function pack(name, args = []) {
   const out = join("dist", name);
+  const readme = join("dist", "README.md");
+  writeFileSync(join(extension, readme), withoutPictures(readFileSync(join(extension, "README.md"), "utf8")));
   // Nothing here may ask a question: there may be nobody to answer.
-  const fixed = ["--no-dependencies", "--allow-missing-repository", "--skip-license", "--no-rewrite-relative-links"];
+  const fixed = [
+    "--no-dependencies",
+    "--allow-missing-repository",
+    "--skip-license",
+    "--no-rewrite-relative-links",
+    "--readme-path",
+    readme,
+  ];
   execFileSync(process.execPath, [vsce, "package", ...args, ...fixed, "--out", out], {
     cwd: extension,
     stdio: ["ignore", "ignore", "inherit"],

@@ -1,7 +1,10 @@
 // What the manifest promises, and what it must never ask for.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+// @ts-expect-error a script of the build, without types
+import { withoutPictures } from "../scripts/readme.mjs";
 import { modes, modeWords } from "../src/core/access";
 import { isBrowserType } from "../src/core/injection";
 
@@ -96,9 +99,21 @@ describe("what is contributed", () => {
     }
   });
 
-  test("the README has no picture that an extension's page would not show", () => {
-    const text = readFileSync(fileURLToPath(new URL("../README.md", import.meta.url)), "utf8");
-    for (const [, source] of text.matchAll(/!\[[^\]]*\]\(([^)]*)\)|<img/g)) expect(source).toMatch(/^https:/);
+  test("the README's pictures are there, and none that an extension's page would not show is packed", () => {
+    const path = fileURLToPath(new URL("../README.md", import.meta.url));
+    const text = readFileSync(path, "utf8");
+    const pictures = [...text.matchAll(/!\[[^\]]+\]\(([^)]*)\)/g)].map(([, source = ""]) => source);
+    expect(pictures.length).toBeGreaterThan(2);
+    for (const each of pictures) expect(existsSync(join(dirname(path), each))).toBe(true);
+    const packed = withoutPictures(text);
+    expect(packed).not.toMatch(/!\[|<img/);
+    expect(packed.replaceAll("\n", "")).toBe(text.replaceAll(/!\[.*?\]\(.*?\)/g, "").replaceAll("\n", ""));
+  });
+
+  test("what the walkthrough's steps say has no marks that the editor would show as they are", () => {
+    for (const { steps } of walkthroughs as { steps: { description: string }[] }[]) {
+      for (const { description } of steps) expect(description.replaceAll(/\*\*[^*]+\*\*/g, "")).not.toMatch(/[*`#]/);
+    }
   });
 
   test("a choice says what each of its values does", () => {

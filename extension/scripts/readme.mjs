@@ -1,0 +1,6 @@
+// The README for an extension's page in the editor, which shows neither relative nor `data:` images: without them.
+
+/** Pictures stand on lines of their own. */
+export function withoutPictures(readme) {
+  return readme.replace(/^!\[[^\]]*\]\([^)]*\)\n\n/gm, "");
+}
