@@ -54,6 +54,12 @@ func (p *Page) locator(ctx context.Context, e *element) (string, error) {
 	return "locator(" + quoted(l.CSS) + ")", nil
 }
 
+// ours are the roles of snapshots that are none of ARIA's: getByRole finds nothing by
+// them.
+var ours = map[string]bool{
+	"generic": true, "none": true, "date": true, "color": true, "summary": true, "canvas": true, "video": true, "audio": true, "iframe": true,
+}
+
 // roleLocator is empty where role and name are not the element's alone.
 func (p *Page) roleLocator(ctx context.Context, e *element) (string, error) {
 	own, err := p.outlineDocument(ctx, e.frame, e, SnapshotOptions{look: &look{}, Depth: 1})
@@ -61,7 +67,7 @@ func (p *Page) roleLocator(ctx context.Context, e *element) (string, error) {
 		return "", err
 	}
 	role := own.Self
-	if role == "" || role == "generic" || role == "none" {
+	if role == "" || ours[role] {
 		return "", nil
 	}
 	own, err = p.outlineDocument(ctx, e.frame, e, SnapshotOptions{look: &look{Role: role}, Depth: 1})

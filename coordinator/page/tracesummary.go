@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -379,7 +380,7 @@ func (r *traceReader) working(s *TraceSummary, born int64, since func(int64) tim
 
 func (r *traceReader) fetching(s *TraceSummary, start traceMoment, since func(int64) time.Duration) {
 	for _, q := range r.requests {
-		if q.url == "" || q.end == 0 || q.end < start.ts {
+		if q.url == "" || q.end == 0 || q.end < start.ts || strings.HasPrefix(q.url, "data:") { // which is none
 			continue
 		}
 		s.Requests++

@@ -111,3 +111,18 @@ func TestLocator(t *testing.T) {
 		}
 	}
 }
+
+// Roles that only our snapshots have are none that Playwright finds by.
+func TestLocatorOfOwnRoles(t *testing.T) {
+	p, _ := open(t, `<!doctype html><label>Day <input type=date></label><input type=color id=c title=Colour><details><summary>More</summary></details><canvas></canvas>`)
+	for target, want := range map[string]string{
+		"[type=date]": `getByLabel('Day', { exact: true })`,
+		"#c":          `getByTitle('Colour', { exact: true })`,
+		"summary":     `locator('body > details > summary')`,
+		"canvas":      `locator('body > canvas')`,
+	} {
+		if got, err := p.Locator(t.Context(), target); err != nil || got != want {
+			t.Errorf("%s: %s %v; want %s", target, got, err, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -135,7 +136,7 @@ func (a *answer) vitals(s page.TraceSummary) {
 		a.addf("No navigation in it, so no LCP; times are since its start.")
 	} else {
 		a.quotef("%s; times are since its navigation.", s.URL)
-		a.quotef("LCP %s %s; FCP %s; load %s", paint(s.LCP, 2500*time.Millisecond, 4*time.Second), s.LCPWhat, paint(s.FCP, 1800*time.Millisecond, 3*time.Second), atLeast(s.Load))
+		a.quotef("LCP %s; FCP %s; load %s", strings.TrimSpace(paint(s.LCP, 2500*time.Millisecond, 4*time.Second)+" "+s.LCPWhat), paint(s.FCP, 1800*time.Millisecond, 3*time.Second), atLeast(s.Load))
 	}
 	a.addf("CLS %.3f (%s), %d shifts", s.CLS, rating(s.CLS, 0.1, 0.25), s.Shifts)
 	if s.INP > 0 {
