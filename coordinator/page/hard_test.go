@@ -258,3 +258,24 @@ func TestLinksThatDownload(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A selector goes through shadow roots, as Playwright's do.
+func TestSelectorsThroughShadowRoots(t *testing.T) {
+	p, _ := open(t, `<!doctype html><my-app id=one></my-app><my-app id=two></my-app><p title="a, b"><b>light</b></p><script>customElements.define('my-app', class extends HTMLElement {
+constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<div class=bar><my-button></my-button></div>' } });
+customElements.define('my-button', class extends HTMLElement { constructor() { super(); const r = this.attachShadow({mode: 'open'}); r.innerHTML = '<span><button>Go</button></span>';
+r.querySelector('button').onclick = () => document.title = 'went ' + this.getRootNode().host.id } })</script>`)
+	for selector, want := range map[string]string{"#one button": "went one", "my-app#two .bar my-button > button": "", "#two .bar span > button": "went two", "my-app:nth-of-type(1) button": "went one"} {
+		eval(t, p, "document.title = ''")
+		_, err := p.Click(t.Context(), selector, ClickOptions{Timeout: 300 * time.Millisecond})
+		if got := eval(t, p, "document.title"); got != `"`+want+`"` || (err == nil) != (want != "") {
+			t.Errorf("%s: %s %v", selector, got, err)
+		}
+	}
+	if _, err := p.Click(t.Context(), `p[title="a, b"] b`, ClickOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Click(t.Context(), "my-app button", ClickOptions{}); err == nil || !strings.Contains(err.Error(), "matches 2 elements") {
+		t.Errorf("two of them: %v", err)
+	}
+}
