@@ -2,12 +2,14 @@ package page
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image/png"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A page that React draws, bundled and minified: it keeps its own picture of the
@@ -322,4 +324,19 @@ func TestLabelsOfUnseenControls(t *testing.T) {
 		}
 	}
 	contains(t, snapshot(t, p), `"I accept the terms" [checked]`, `"Blue" [checked]`)
+}
+
+// What is inert says so, and a card that is clicked says in a list what stands on it.
+func TestInertAndCards(t *testing.T) {
+	p, _ := open(t, `<!doctype html><div inert><button id=i>Inert</button></div><div style="cursor:pointer"><span>Card</span><div>$5</div><button>Buy</button></div>`)
+	contains(t, snapshot(t, p), `button "Inert" [inert] [ref=`)
+	s, err := p.Snapshot(t.Context(), SnapshotOptions{Interactive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, s.Text, "]: Card $5\n")
+	var unready *NotReadyError
+	if _, err := p.Click(t.Context(), "#i", ClickOptions{Timeout: 200 * time.Millisecond}); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is inert") {
+		t.Errorf("%v", err)
+	}
 }

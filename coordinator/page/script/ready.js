@@ -42,6 +42,10 @@ async function ({ kind, budget, quick }) {
     }
     return false;
   };
+  const inert = () => {
+    for (let n = element; n; n = parentOf(n)) if (n.inert) return true;
+    return false;
+  };
   // What is no field never becomes one: fill.js says so.
   const field = ["INPUT", "TEXTAREA", "SELECT"].includes(element.nodeName);
   const editable = () => element.isContentEditable || !element.readOnly;
@@ -112,6 +116,7 @@ async function ({ kind, budget, quick }) {
     const before = box();
     if (!before || style.visibility !== "visible") why = hidden();
     else if (disabled()) why = "it is disabled";
+    else if (inert()) why = "it is inert: an element around it has that attribute";
     else if (kind === "type" && field && !editable()) why = "it is not editable";
     else if (kind !== "click" && kind !== "hover") {
       // What is not done with the pointer needs no point.

@@ -167,6 +167,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     if (expanded === "true") a.push("expanded");
     else if (expanded === "false") a.push("collapsed");
     if (e.matches(":disabled") || aria(e, "disabled") === "true") a.push("disabled");
+    if (e.closest("[inert]")) a.push("inert");
     if (role === "heading") a.push("level=" + (aria(e, "level") ?? (/^H[1-6]$/.test(e.nodeName) ? e.nodeName[1] : "2")));
     if (e.required || aria(e, "required") === "true") a.push("required");
     if (e.readOnly && valued.has(role)) a.push("readonly");
@@ -442,6 +443,8 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       else tree(it.kids, level + 1);
     }
   }
+  // said is what an element without a name says that cannot be acted on itself.
+  const said = (it) => limit(it.kids.filter((k) => !k.ref).map((k) => k.text ?? k.name ?? "").filter(Boolean).join(" "), 80);
   function list(items) {
     for (const it of items) {
       if (it.inline && !full) {
@@ -449,7 +452,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
         if (kids.length) printInline({ ...it, kids }, 0);
         continue;
       }
-      if (it.ref) print({ ...it, kids: it.role === "combobox" ? it.kids : [] }, 0);
+      if (it.ref) print({ ...it, text: it.text || it.name ? it.text : said(it), kids: it.role === "combobox" ? it.kids : [] }, 0);
       else if (it.frame) lines.push("\u0001" + it.frame);
       list(it.kids);
     }
