@@ -67,6 +67,8 @@ test("the browser and its pages are listed, and follow what happens in it", asyn
     await bar.row("Browser", "?second").waitFor();
     await page?.goto("data:text/html,<title>Somewhere else</title>");
     await bar.row("Browser", "Somewhere else").waitFor();
+    await page?.evaluate("document.title = 'Named by a script'");
+    await bar.row("Browser", "Named by a script").waitFor();
     await page?.goto(`${shop.url}?bakery`);
     await bar.row("Browser", /Shop\s*http/).waitFor();
   } finally {
