@@ -4,8 +4,8 @@
 // change while it is shown, and it goes when the question does. It has one button, so that refuses;
 // the other answers are links (adr/0021-how-the-human-is-asked.md).
 import * as vscode from "vscode";
+import { askedText, named, placeOf, questionText } from "../core/acts";
 import type { AskedAct, Choice, Permissions, Question } from "../core/permission";
-import { actText, named, placeOf, questionText } from "../core/words";
 
 const answerCommand = "browserCoordinator.answer";
 const tick = 1_000;
@@ -42,7 +42,7 @@ export function showQuestions(permissions: Permissions): vscode.Disposable {
 async function pickAnswer(permissions: Permissions): Promise<void> {
   const { question } = permissions;
   if (!question) return;
-  const acts = question.acts.map((act) => ({ label: actText(act), description: placeOf(act).trim() }));
+  const acts = question.acts.map((act) => ({ label: askedText(act), description: placeOf(act).trim() }));
   const items: (vscode.QuickPickItem & { choice?: Choice })[] = [
     ...choices.map(({ choice, label, icon }) => ({ choice, label: `$(${icon}) ${label}` })),
     {

@@ -1,7 +1,8 @@
 // The view "Activity": what agents did lately, the newest first. Opened, an act shows its details.
 import * as vscode from "vscode";
+import { doneText } from "../../core/acts";
 import type { Act, Clients } from "../../core/clients";
-import { actName, isWebUrl, nameOf, plain } from "../../core/words";
+import { isWebUrl, nameOf, plain } from "../../core/words";
 import { type Row, RowView, row } from "./tree";
 
 /** A row of an act, or of one of its details, as its commands get it. */
@@ -41,7 +42,7 @@ function actRow(act: Act): Row {
     tooltip: details.map(({ item }) => `${item.label}: ${item.description}`).join("\n"),
     context: "activity",
   };
-  return row(`${time} ${plain(`${actName(act.act)} ${act.target}`, 120)}`, look, details);
+  return row(`${time} ${plain(doneText(act), 120)}`, look, details);
 }
 
 function detail(act: string, label: string, value: string, context = "activity.detail"): DetailRow {
