@@ -69,7 +69,7 @@ func TestStructuredAnswers(t *testing.T) {
 		{"browser_evaluate", map[string]any{"function": "() => 5", "filename": "five.json"}, []string{`{"notes":"Saved the result to `}},
 		{"browser_fetch", map[string]any{"url": "/api"}, []string{`"status":200`, `"type":"application/json"`, `"url":"` + url + `/api"`, `"body":{"items":[1,"<secret>PASSWORD</secret>"]}`}},
 		{"browser_fetch", map[string]any{"url": "/text"}, []string{`"body":"plain <secret>PASSWORD</secret>"`}},
-		{"browser_console_messages", nil, []string{`{"messages":[{"count":1,"level":"warning","place":"` + url + `/:1`, `"text":"take care"`}},
+		{"browser_console_messages", nil, []string{`{"messages":[{"level":"warning","place":"` + url + `/:1`, `"text":"take care"`}},
 		{"browser_console_messages", map[string]any{"level": "error", "filename": "console.txt"}, []string{`"notes":"Saved the console`}},
 		{"browser_network_requests", nil, []string{`"method":"GET"`, `"navigation":true`, `"url":"` + url + `/api"`, `"type":"application/json"`}},
 		{"browser_network_requests", map[string]any{"filter": "nothing"}, []string{`"requests":[]`, `"notes":"No request`}},

@@ -121,7 +121,10 @@ func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 	messages := consoleOf(ctx, p, in.Level, in.All)
 	list := make([]messageOut, len(messages))
 	for i, m := range messages {
-		list[i] = messageOut{m.Level, m.Text, messagePlace(m), m.Count}
+		list[i] = messageOut{Level: m.Level, Text: m.Text, Place: messagePlace(m)}
+		if m.Count > 1 {
+			list[i].Count = m.Count
+		}
 	}
 	if len(messages) == 0 {
 		out.addf("The console is empty at this level.")
@@ -136,7 +139,7 @@ type messageOut struct {
 	Level string `json:"level"`
 	Text  string `json:"text"`
 	Place string `json:"place,omitempty"` // file:line:column, or the address of the script
-	Count int    `json:"count"`
+	Count int    `json:"count,omitempty"` // how often it came in a row, if more than once
 }
 
 // consoleOf is the console of a page, with its places.
