@@ -52,6 +52,7 @@ type Browser struct {
 	openedAt map[target.ID]int64
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]*Page // of pages and of their frames in other processes
+	scripts  map[*ownScript]bool
 	recordings
 	downloads
 }
@@ -94,6 +95,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		openedAt:  map[target.ID]int64{},
 		pages:     map[target.ID]*attachment{},
 		sessions:  map[target.SessionID]*Page{},
+		scripts:   map[*ownScript]bool{},
 		downloads: downloads{coming: map[string]*browser.EventDownloadWillBegin{}, news: make(chan struct{})},
 	}
 	b.router = newRouter(b)
@@ -126,6 +128,7 @@ func (b *Browser) Done() <-chan struct{} { return b.done }
 
 // Close leaves the browser; it and its pages stay.
 func (b *Browser) Close() error {
+	b.endScripts()
 	err := b.conn.Close()
 	<-b.done
 	b.guards.Wait()

@@ -104,3 +104,52 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 		t.Errorf("behind the pause: %s", got)
 	}
 }
+
+// Who leaves leaves no script behind that keeps the page busy.
+func TestEndlessScriptOfWhoLeaves(t *testing.T) {
+	p, _ := open(t, "<p id=p>p")
+	b := connect(t)
+	q, err := b.Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := q.Evaluate(ctx, "async () => { looping = true; await new Promise((r) => setTimeout(r)); for (;;); }", "")
+		ended <- err
+	}()
+	for eval(t, p, "globalThis.looping") != "true" {
+	}
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("a call that was cancelled has ended well")
+	}
+	start := time.Now()
+	b.Close()
+	if got := eval(t, p, "2"); got != "2" || time.Since(start) > time.Second {
+		t.Errorf("the page says %s, after %v", got, time.Since(start))
+	}
+
+	// Nor does it wait for a page that others keep busy.
+	b = connect(t)
+	if q, err = b.Page(t.Context(), p.ID()); err != nil {
+		t.Fatal(err)
+	}
+	eval(t, p, "void setTimeout(() => { const end = Date.now() + 2500; while (Date.now() < end); ended = true })")
+	ctx, cancel = context.WithCancel(t.Context())
+	go func() {
+		_, _, err := q.Evaluate(ctx, "() => 1", "")
+		ended <- err
+	}()
+	time.AfterFunc(100*time.Millisecond, cancel)
+	<-ended
+	start = time.Now()
+	b.Close()
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("leaving took %v", took)
+	}
+	if got := eval(t, p, "ended"); got != "true" {
+		t.Errorf("the page's own script has ended: %s", got)
+	}
+}
