@@ -119,5 +119,7 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 	complete(cmd, "format", formats()...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	cmd.Flags().BoolVar(&withToken, "token", false, "the address has its secret token (default: where nobody gets in without it; clients of another user need it everywhere)")
+	cmd.MarkFlagsMutuallyExclusive("json", "format")
+	cmd.MarkFlagsMutuallyExclusive("json", "token")
 	return cmd
 }

@@ -263,6 +263,11 @@ func TestLogViews(t *testing.T) {
 	if strings.Count(full, long) != 2 || strings.Contains(full, "… (") || strings.Contains(full, "Page.navigate") {
 		t.Errorf("a long message is not shown in full, command and answer:\n%s", full)
 	}
+	// A client is named before its first line.
+	var joined struct{ Joined struct{ Name string } }
+	if first, _, _ := strings.Cut(lines, "\n"); json.Unmarshal([]byte(first), &joined) != nil || joined.Joined.Name == "" {
+		t.Errorf("not told who speaks: %s", first)
+	}
 	seen := 0
 	for line := range strings.Lines(lines) {
 		var l struct {

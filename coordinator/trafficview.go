@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -18,8 +19,9 @@ import (
 type trafficView struct {
 	out     io.Writer
 	flags   logFlags
-	clients map[string]string   // id to name and a short number
-	asked   map[string]question // by client and id of the message
+	clients map[string]string      // id to name and a short number
+	joined  map[string]cdplog.Line // of clients that JSON lines have not shown yet
+	asked   map[string]question    // by client and id of the message
 }
 
 type question struct {
@@ -28,12 +30,16 @@ type question struct {
 }
 
 func newTrafficView(out io.Writer, f logFlags) *trafficView {
-	return &trafficView{out: out, flags: f, clients: map[string]string{}, asked: map[string]question{}}
+	return &trafficView{out: out, flags: f, clients: map[string]string{}, joined: map[string]cdplog.Line{}, asked: map[string]question{}}
 }
 
 func (v *trafficView) show(l cdplog.Line) error {
 	if l.Joined != nil {
 		v.clients[l.Client] = fmt.Sprintf("%s#%d", l.Joined.Name, len(v.clients)+1)
+		v.joined[l.Client] = l
+	}
+	if l.Lost > 0 && v.flags.json {
+		return v.encode(l)
 	}
 	if l.Lost > 0 {
 		_, err := fmt.Fprintf(v.out, "… %d messages are missing here: they came too fast\n", l.Lost)
@@ -63,12 +69,20 @@ func (v *trafficView) show(l cdplog.Line) error {
 		return nil
 	}
 	if v.flags.json {
-		lines := json.NewEncoder(v.out)
-		lines.SetEscapeHTML(false)
-		return lines.Encode(l)
+		if joined, ok := v.joined[l.Client]; ok {
+			delete(v.joined, l.Client)
+			return errors.Join(v.encode(joined), v.encode(l))
+		}
+		return v.encode(l)
 	}
 	_, err := fmt.Fprintln(v.out, v.line(l, m.Method, answered, m.Params, m.Result, m.Error))
 	return err
+}
+
+func (v *trafficView) encode(l cdplog.Line) error {
+	lines := json.NewEncoder(v.out)
+	lines.SetEscapeHTML(false)
+	return lines.Encode(l)
 }
 
 // cdpClient is cdpproxy's word for a message of the client.
