@@ -64,19 +64,17 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 // resume goes on with conn, which the loop had; d.mu is held.
 func (d *downstream) resume(conn *net.TCPConn) error {
 	err := d.out.use(conn)
-	d.failed = d.failed || err != nil
+	d.failed = err != nil
 	return err
 }
 
-// catchUp sends what the loop left, for which the client may be waited for.
+// catchUp sends what the loop left, for which the client may be waited for, and
+// begins to count anew how easy that is.
 func (d *downstream) catchUp() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.failed {
-		return errEnded
-	}
-	err := d.out.catchUp()
-	d.failed = err != nil
+	err := d.send(nil)
+	d.out.easy = 0
 	return err
 }
 
@@ -88,10 +86,7 @@ func (d *downstream) easy() int {
 }
 
 func (d *downstream) send(data []byte) error {
-	switch {
-	case len(data) == 0:
-		return nil
-	case d.failed:
+	if d.failed {
 		return errEnded
 	}
 	err := d.out.send(data)

@@ -30,7 +30,7 @@ func (p *Proxy) checkPage(r *http.Request) *refusal {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
 		if origin != DevToolsOrigin && !slices.Contains(p.opts.AllowOrigins, origin) {
-			return forbidden("Origin %q refused: web pages may not drive this browser. If this page is meant to, allow its origin by name in the coordinator's settings.", origin)
+			return forbidden("Origin %q refused: web pages may not drive this browser. If this page is meant to, start the coordinator with `--allow-origin %s`.", origin, origin)
 		}
 	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {

@@ -143,7 +143,7 @@ func (e *eased) move(fd int) {
 	case err != nil:
 		e.relay.end(e.relay.lost())
 	default:
-		e.relay.told(data, n < len(e.loop.buffer), false)
+		e.relay.told(data, true, false)
 	}
 }
 
@@ -206,12 +206,16 @@ func (l *loop) ease(r *relay) bool {
 		unix.Close(e.client)
 		return false
 	}
+	n, err := e.write(r.unsent)
+	if r.unsent = r.unsent[n:]; err != nil || len(r.unsent) > 0 {
+		unix.Close(e.client)
+		unix.Close(e.upstream)
+		return false
+	}
 	r.client.Close()
 	r.upstream.Close()
 	r.client, r.upstream, r.eased = nil, nil, e
 	r.down.out.direct(e)
-	e.mu.Lock() // the loop waits until all is set
-	defer e.mu.Unlock()
 	l.set(e.client, e)
 	l.set(e.upstream, e)
 	if l.watch(e.client) != nil || l.watch(e.upstream) != nil {
@@ -251,9 +255,8 @@ func (l *loop) release() {
 		}
 		l.leaving = nil
 		l.mu.Unlock()
-		for i, e := range batch {
+		for _, e := range batch {
 			e.leave()
-			batch[i] = nil // what has ended needs no memory
 		}
 	}
 }

@@ -1,7 +1,11 @@
 package cdpproxy_test
 
 import (
+	"bufio"
+	"encoding/binary"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -82,6 +86,7 @@ func TestLeftDescriptors(t *testing.T) {
 		call(t, c, getVersion)
 		clients = append(clients, c)
 	}
+	late := p.Late()
 	for _, c := range clients {
 		c.CloseNow()
 		<-watcher.left
@@ -113,6 +118,9 @@ func TestLeftDescriptors(t *testing.T) {
 			t.Fatalf("%s", got)
 		}
 	}
+	for _, look := range late {
+		look()
+	}
 	b := make([]byte, 100)
 	for _, pair := range ours {
 		for _, fd := range pair {
@@ -121,4 +129,75 @@ func TestLeftDescriptors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTail: what a side has not taken when its relay leaves the loop reaches it,
+// also when nothing comes behind.
+func TestTail(t *testing.T) { eachWay(t, tail) }
+
+func tail(t *testing.T, rule cdpproxy.Rule) {
+	const size = 60_000
+	pieces, listen := make(chan int), make(chan struct{})
+	fake := startFake(t, "127.0.0.1:0", "deaf", func(conn net.Conn) {
+		conn.(*net.TCPConn).SetReadBuffer(smallWindow)
+		for size := range pieces {
+			conn.Write(frame(size, 'e'))
+		}
+		<-listen
+		echo(conn)
+	})
+	p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+	conn, br := smallUpgrade(t, addr)
+	// until says more, piece by piece, until the relay has left the loop, and how
+	// often.
+	until := func(say func(n int), took func() uint64) (n int) {
+		before := took()
+		for eased := true; eased; n++ {
+			say(n)
+			for eased && took()-before < uint64((n+1)*size) {
+				_, _, eased = p.Only()
+			}
+		}
+		return n
+	}
+	up := func() uint64 { up, _, _ := p.Only(); return up }
+	down := func() uint64 { _, down, _ := p.Only(); return down }
+
+	said := until(func(int) { pieces <- size }, down)
+	for n := range said {
+		if got := readLarge(t, br); got != strings.Repeat("e", size) {
+			t.Fatalf("piece %d of %d from the browser: %.60s", n, said, got)
+		}
+	}
+	// Back to the loop.
+	for _, _, eased := p.Only(); !eased; _, _, eased = p.Only() {
+		pieces <- 10
+		readLarge(t, br)
+	}
+	said = until(func(n int) { conn.Write(command(n, size)) }, up)
+	for range 40 { // it would go back to the loop, and must not yet
+		pieces <- 10
+		readLarge(t, br)
+	}
+	close(pieces)
+	close(listen)
+	for n := range said {
+		if got := readFrame(t, br); !strings.HasPrefix(got, fmt.Sprintf(`{"id":%d,`, n)) {
+			t.Fatalf("piece %d of %d from the client: %.60s", n, said, got)
+		}
+	}
+}
+
+// readLarge reads a frame of frame.
+func readLarge(t *testing.T, br *bufio.Reader) string {
+	t.Helper()
+	var h [10]byte
+	if _, err := io.ReadFull(br, h[:]); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, binary.BigEndian.Uint64(h[2:]))
+	if _, err := io.ReadFull(br, b); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

@@ -1,6 +1,7 @@
 package cdpproxy
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"os"
@@ -50,7 +51,6 @@ type relay struct {
 
 	over   chan struct{} // closed with the first reason to end
 	upDone chan struct{} // closed when pumpUp has returned
-	calm   atomic.Bool   // pumpUp is to return, for the loop
 
 	upMu   sync.Mutex // serialises writes to upstream where there is a rule
 	unsent []byte     // guarded by upMu: what the browser did not take at once
@@ -170,13 +170,8 @@ func (r *relay) resume(e *eased) bool {
 	r.mu.Unlock()
 	if err != nil {
 		r.proxy.log.Error("a connection is lost", "client", r.who.Number, "error", err)
-		r.end(ending{})
 	}
-	if gone {
-		r.down.failed = true // the loop's descriptor may be another's by now
-	} else {
-		r.sent(r.down.resume(client))
-	}
+	r.sent(r.down.resume(client)) // a closed one fails
 	return !gone
 }
 
@@ -209,17 +204,17 @@ func (r *relay) finish() {
 // pump relays with goroutines, and reports whether that has become so easy that
 // the loop could do it. Otherwise the relay has ended.
 func (r *relay) pump() (easy bool) {
-	r.calm.Store(false)
 	r.upDone = make(chan struct{})
 	go r.pumpUp()
 	easy = r.pumpDown()
 	if easy {
-		r.calm.Store(true)
 		r.client.SetReadDeadline(time.Unix(1, 0))
+		r.upstream.SetWriteDeadline(time.Unix(1, 0))
 	}
 	<-r.upDone
 	if easy {
 		r.client.SetReadDeadline(time.Time{})
+		r.upstream.SetWriteDeadline(time.Time{})
 	}
 	return easy
 }
@@ -265,12 +260,13 @@ func (r *relay) write(b []byte) error {
 		return r.writeEased(b)
 	}
 	if len(r.unsent) > 0 {
-		if _, err := r.upstream.Write(r.unsent); err != nil {
-			return err
-		}
-		r.unsent = nil
+		b, r.unsent = append(r.unsent, b...), nil
 	}
-	_, err := r.upstream.Write(b)
+	n, err := r.upstream.Write(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) { // pump has to go on
+		r.unsent = bytes.Clone(b[n:])
+		return nil
+	}
 	return err
 }
 
@@ -311,7 +307,7 @@ func (r *relay) pumpUp() {
 	for {
 		buf, data, err := in.read()
 		if err != nil {
-			if !r.calm.Load() || !errors.Is(err, os.ErrDeadlineExceeded) {
+			if !errors.Is(err, os.ErrDeadlineExceeded) { // by pump, or at the end
 				r.end(ending{})
 			}
 			return
@@ -358,7 +354,7 @@ func (r *relay) pumpDown() (easy bool) {
 		if !goesOn {
 			break
 		}
-		if r.proxy.loop != nil && !leaving && r.down.easy() >= easyReads && !r.ended() {
+		if r.proxy.loop != nil && r.down.easy() >= easyReads && !r.ended() {
 			return true
 		}
 	}

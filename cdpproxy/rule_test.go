@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -299,5 +301,36 @@ func TestTooManyWait(t *testing.T) {
 				t.Errorf("with room again: %.300v", reply)
 			}
 		})
+	}
+}
+
+// TestNothingBehindTheEnd: what a client says after what has ended its connection,
+// together with that or later, no browser hears and no rule judges.
+func TestNothingBehindTheEnd(t *testing.T) {
+	heard := make(chan string, 1)
+	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {
+		all, _ := io.ReadAll(conn)
+		heard <- string(all)
+	})
+	rule, watcher := newRule(), newJoined()
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule, Watcher: watcher})
+	conn, br, _ := rawUpgrade(t, addr, "", "")
+	io.WriteString(conn, masked(`{"id":1,"method":"Browser.close"}`)+masked(`{"id":2,"method":"A.behind"}`))
+	if got := readFrame(t, br); got != `{"id":1,"result":{}}` {
+		t.Error(got)
+	}
+	if got := readFrame(t, br); !strings.Contains(got, "the browser stays") {
+		t.Error(got)
+	}
+	io.WriteString(conn, masked(`{"id":3,"method":"A.later"}`))
+	conn.Close()
+	<-watcher.left
+	if got := <-heard; got != "" {
+		t.Errorf("the browser heard %q", got)
+	}
+	rule.mu.Lock()
+	defer rule.mu.Unlock()
+	if slices.Contains(rule.seen, "A.later") {
+		t.Errorf("judged: %q", rule.seen)
 	}
 }

@@ -47,7 +47,7 @@ func (s *sender) send(b []byte) error {
 	if s.eased != nil {
 		return s.sendEased(b)
 	}
-	if err := s.catchUp(); err != nil {
+	if err := s.catchUp(); err != nil || len(b) == 0 {
 		return err
 	}
 	if queued, err := s.enqueue(b, false, s.limit); queued || err != nil {
@@ -113,7 +113,7 @@ func (s *sender) sendEased(b []byte) error {
 // use has conn written to, which belongs to the relay.
 func (s *sender) use(conn *net.TCPConn) error {
 	try, err := newTryWriter(conn)
-	s.conn, s.try, s.eased, s.easy = conn, try, nil, 0
+	s.conn, s.try, s.eased = conn, try, nil
 	return err
 }
 

@@ -2,6 +2,7 @@ package cdpproxy_test
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -79,25 +80,43 @@ func TestDescriptors(t *testing.T) {
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
 		t.Run(name, func(t *testing.T) {
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)
-			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+			p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
 			before := pipes(t)
 			var conns []*websocket.Conn
 			for range connections {
-				conns = append(conns, dial(t, addr, "/devtools/browser/x"))
+				c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPClient: &http.Client{
+					Transport: &http.Transport{DialContext: dialSmall},
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.CloseNow()
+				c.SetReadLimit(-1)
+				conns = append(conns, c)
 			}
 			keptAlive(t, addr, fake.addr, connections)
-			large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 2_000_000) + `"}`
+			large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 10_000_000) + `"}`
 			for _, c := range conns {
-				for range 3 {
-					if got := call(t, c, large); got != large {
-						t.Fatalf("%d bytes came back", len(got))
-					}
+				if got := call(t, c, large); got != large {
+					t.Fatalf("%d bytes came back", len(got))
 				}
+			}
+			// Large messages make them leave the loop, which hears of no other then.
+			keptAlive(t, addr, fake.addr, connections)
+			for _, c := range conns {
 				for range 40 { // back to the loop
 					call(t, c, getVersion)
 				}
 			}
 			keptAlive(t, addr, fake.addr, connections)
+			heard, known, err := p.Watched()
+			for deadline := time.Now().Add(10 * time.Second); (heard != 2*connections || known != 2*connections) && time.Now().Before(deadline); {
+				time.Sleep(5 * time.Millisecond) // the last are on their way
+				heard, known, err = p.Watched()
+			}
+			if err != nil || heard != 2*connections || known != 2*connections {
+				t.Errorf("the loop hears of %d descriptors and knows the relays of %d, %v; want %d", heard, known, err, 2*connections)
+			}
 			if now := pipes(t); now > before {
 				t.Errorf("%d pipes more than before", now-before)
 			}

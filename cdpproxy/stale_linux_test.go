@@ -1,6 +1,10 @@
 package cdpproxy
 
 import (
+	"fmt"
+	"os"
+	"strings"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -34,4 +38,46 @@ func (p *Proxy) Stale(n int) (stop func(), err error) {
 		}
 	}
 	return stop, nil
+}
+
+// Only tells of the only relay how many bytes it has taken from its client and
+// from its browser, and whether the loop has it.
+func (p *Proxy) Only() (up, down uint64, eased bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for r := range p.relays {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		up, down, eased = r.bytesUp.Load(), r.bytesDown.Load(), r.eased != nil
+	}
+	return up, down, eased
+}
+
+// Watched is how many descriptors the loop hears of, and of how many it knows the
+// relay.
+func (p *Proxy) Watched() (heard, known int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", p.loop.epoll))
+	p.loop.mu.Lock()
+	defer p.loop.mu.Unlock()
+	for _, e := range p.loop.eased {
+		if e != nil {
+			known++
+		}
+	}
+	return strings.Count(string(info), "tfd:") - 1, known, err // but for the one that wakes it
+}
+
+// Late is what the loop does when it has found a descriptor's relay and comes to
+// it only now, for each that it knows.
+func (p *Proxy) Late() (looks []func()) {
+	p.loop.mu.Lock()
+	defer p.loop.mu.Unlock()
+	for fd, e := range p.loop.eased {
+		if e != nil {
+			looks = append(looks, func() { e.move(fd) })
+		}
+	}
+	return looks
 }

@@ -1,0 +1,108 @@
+package cdpproxy_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// command is a client's frame of that size, with a mask of zeros.
+func command(id, size int) []byte {
+	text := fmt.Appendf(nil, `{"id":%d,"method":"A.b","x":"`, id)
+	text = append(append(text, bytes.Repeat([]byte{'x'}, size-len(text)-2)...), `"}`...)
+	frame := binary.BigEndian.AppendUint16([]byte{0x81, 0x80 | 126}, uint16(size))
+	return append(append(frame, 0, 0, 0, 0), text...)
+}
+
+// smallUpgrade is a client that takes little at once.
+func smallUpgrade(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := dialSmall(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(30 * time.Second))
+	br, _ := upgradeOn(t, conn, addr, "/devtools/browser/x", "", "")
+	return conn, br
+}
+
+// TestPile: many messages in one piece, to a browser, or from a rule that refuses
+// them all, that is taken slowly: each comes once and whole, in its place.
+func TestPile(t *testing.T) {
+	const messages = 12_000
+	for name, c := range map[string]struct {
+		rule cdpproxy.Rule
+		size int
+	}{
+		"passed": {passAll{}, 1000}, "refused": {refuseAll{strings.Repeat("no ", 300)}, 60},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := startFake(t, "127.0.0.1:0", "echo", echo)
+			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: c.rule})
+			conn, br := smallUpgrade(t, addr)
+			var pile []byte
+			for id := range messages {
+				pile = append(pile, command(id, max(c.size, 200))...)
+			}
+			go conn.Write(pile) // ends with the connection
+			for id := range messages {
+				if got := readFrame(t, br); !strings.HasPrefix(got, fmt.Sprintf(`{"id":%d,`, id)) || !strings.HasSuffix(got, "}") {
+					t.Fatalf("message %d: %.60s", id, got)
+				}
+			}
+		})
+	}
+}
+
+type refuseAll struct{ why string }
+
+func (r refuseAll) Judge(*cdpproxy.Message) cdpproxy.Verdict {
+	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: r.why}
+}
+
+// TestDeafBrowser: a browser that takes no more of what a client says is drained
+// all the same; when it takes more, it gets all.
+func TestDeafBrowser(t *testing.T) { eachWay(t, deafBrowser) }
+
+func deafBrowser(t *testing.T, rule cdpproxy.Rule) {
+	const events, messages = 100, 400
+	said := strings.Repeat("e", 100)
+	more, listen := make(chan struct{}), make(chan struct{})
+	fake := startFake(t, "127.0.0.1:0", "deaf", func(conn net.Conn) {
+		conn.(*net.TCPConn).SetReadBuffer(smallWindow)
+		for range more {
+			io.WriteString(conn, "\x81\x64"+said)
+		}
+		<-listen
+		echo(conn)
+	})
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+	conn, br := smallUpgrade(t, addr)
+	var pile []byte
+	for id := range messages {
+		pile = append(pile, command(id, 60_000)...)
+	}
+	go conn.Write(pile) // ends with the connection
+	for event := range events {
+		more <- struct{}{}
+		if got := readFrame(t, br); got != said {
+			t.Fatalf("event %d: %.60s", event, got)
+		}
+	}
+	close(more)
+	close(listen)
+	for id := range messages {
+		if got := readFrame(t, br); !strings.HasPrefix(got, fmt.Sprintf(`{"id":%d,`, id)) {
+			t.Fatalf("message %d: %.60s", id, got)
+		}
+	}
+}
