@@ -52,7 +52,7 @@ type Browser struct {
 	openedAt map[target.ID]int64
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]*Page // of pages and of their frames in other processes
-	scripts  map[*ownScript]bool
+	scripts  map[*ownScript]bool        // that run, or that nobody waits for any more
 	recordings
 	downloads
 }

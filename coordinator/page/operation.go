@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"browser-coordinator/coordinator/cdp"
@@ -12,6 +13,8 @@ import (
 // operation is a call under way; news that make waiting pointless cancel it.
 type operation struct {
 	cancel    context.CancelCauseFunc
+	doing     string
+	began     time.Time
 	anyDialog bool // goes on while a dialog is open
 	patient   bool // nobody asks why it is slow
 }
@@ -36,11 +39,11 @@ func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Du
 	}
 	bounded, cancelTimer := context.WithTimeoutCause(ctx, timeout, &TimeoutError{Doing: doing, After: humanDuration(timeout)})
 	opCtx, cancel := context.WithCancelCause(bounded)
-	op.cancel = cancel
+	op.cancel, op.doing, op.began = cancel, doing, time.Now()
 	p.ops[op] = struct{}{}
 	var probe *time.Timer
 	if !op.patient {
-		probe = time.AfterFunc(slowCall, func() { p.slow(opCtx) })
+		probe = time.AfterFunc(slowCall, func() { p.slow(opCtx, op) })
 	}
 	return opCtx, func() {
 		if probe != nil {
@@ -69,7 +72,7 @@ const slowCall = 500 * time.Millisecond
 
 // slow looks for what may hold up a call: a debugger, a tab in the background
 // that is not drawn, or a script that does not come to an end.
-func (p *Page) slow(ctx context.Context) {
+func (p *Page) slow(ctx context.Context, op *operation) {
 	p.askPaused(ctx)
 	p.mu.Lock()
 	acted := p.focused
@@ -82,10 +85,29 @@ func (p *Page) slow(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	// A refusal is an answer too.
-	if err := question.Wait(ctx, nil); err == nil || refused(err) {
-		p.hung.Store(false)
+	waiting := ctx
+	if p.heldUp() {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeoutCause(ctx, heldUpPatience, errPatience)
+		defer cancel()
 	}
+	switch err := question.Wait(waiting, nil); {
+	case err == nil, refused(err): // which is an answer too
+		p.hung.Store(false)
+	case errors.Is(err, errPatience):
+		op.cancel(&TimeoutError{Doing: op.doing, After: humanDuration(time.Since(op.began).Round(time.Second))})
+	}
+}
+
+// heldUpPatience is how long a page gets to answer beside a dialog of another tab of
+// its host, which holds it up if it is of the same process.
+const heldUpPatience = 1500 * time.Millisecond
+
+// heldUp says whether a dialog is open in another tab of the page's host.
+func (p *Page) heldUp() bool {
+	where, dialog := p.browser.dialogElsewhere(p)
+	u, err := url.Parse(where)
+	return dialog != nil && err == nil && u.Hostname() == p.Host()
 }
 
 // explain turns an error of a call into what its user can act on.
