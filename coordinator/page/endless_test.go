@@ -29,6 +29,13 @@ func TestEndlessScripts(t *testing.T) {
 			t.Errorf("after %s the page says %s", test.script, got)
 		}
 	}
+	var late *TimeoutError
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Expression: "async () => { await new Promise((r) => setTimeout(r)); for (;;); }"}); !errors.As(err, &late) || !strings.Contains(err.Error(), "was stopped") {
+		t.Errorf("an expression to wait for: %v", err)
+	}
+	if got := eval(t, p, "2"); got != "2" {
+		t.Errorf("after it the page says %s", got)
+	}
 	// Waiting is no computing.
 	if got := eval(t, p, "new Promise((r) => setTimeout(r, 2700, 3))"); got != "3" {
 		t.Errorf("a patient script: %s", got)

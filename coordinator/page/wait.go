@@ -126,9 +126,13 @@ func (p *Page) waitForExpression(ctx context.Context, expression string, left ti
 	}
 	// The script gives up first, so that it can say what the expression threw.
 	budget := max(left-left/5, left-time.Second).Milliseconds()
-	r, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: fmt.Sprintf(untilTrue, expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
-		Timeout: p.scriptTime(),
+	var r runtime.EvaluateResult
+	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
+		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
+			Expression: fmt.Sprintf(untilTrue, expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
+			Timeout: p.scriptTime(),
+		})
+		return err
 	})
 	if err != nil {
 		return false, err
