@@ -225,6 +225,7 @@ describe("in the mode ask", () => {
       clicked = true;
       await acting;
     }
+    await bar.row("Activity", /[0-9]+× use the mouse/).waitFor();
     await bar.menu("Agents have to ask", "Agents may do everything");
     await bar.act("Agents", "Claude Code", "Stop an Agent"); // at once
     await coordinator.until(({ access }) => access.stopped.length === 1);

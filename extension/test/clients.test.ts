@@ -107,12 +107,27 @@ describe("report", () => {
       [2, "a client that has left"],
       [3, "Agent a"],
     ]);
-    await one.ask(...call("client.report", { entries: Array.from({ length: 900 }, (_, n) => act("a", n)) }));
+    const many = Array.from({ length: 900 }, (_, n) => ({ ...act("a", n), target: `button ${n}` }));
+    await one.ask(...call("client.report", { entries: many }));
     expect(clients.acts).toHaveLength(actsLimit);
     expect(clients.acts.at(-1)).toMatchObject({ number: 903, time: 899 });
     clients.clear();
     expect(clients.acts).toEqual([]);
   });
+});
+
+test("what one client does again and again is one act, until something else is done", () => {
+  const clients = new Clients();
+  clients.report([act("a", 1), act("a", 2)]);
+  const [first] = clients.acts;
+  clients.report([act("a", 3), act("b", 4), act("a", 5), { ...act("a", 6), ok: false }]);
+  expect(clients.acts.map(({ number, client, time, times }) => [number, client, time, times])).toEqual([
+    [1, "a", 3, 3],
+    [2, "b", 4, 1],
+    [3, "a", 5, 1],
+    [4, "a", 6, 1],
+  ]);
+  expect(first).toMatchObject({ time: 2, times: 2 }); // what a row holds does not change under it
 });
 
 test("the specification's examples are understood", async () => {

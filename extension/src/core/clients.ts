@@ -1,5 +1,6 @@
 // Who uses this window's browser, and what they did lately: what coordinators have told.
 // Obeys specs/window-protocol/commands.md, client.announce and client.report.
+import { isDeepStrictEqual } from "node:util";
 import { Argument } from "./argument";
 import type { Command } from "./connection";
 import type { Activity, ConnectedClient } from "./protocol.generated";
@@ -10,10 +11,11 @@ const knownLimit = 200;
 const announceLimit = 256;
 const reportLimit = 1_000;
 
-/** An act, with its client's name: the client may be gone. */
+/** An act, with its client's name: the client may be gone. Done again and again it is one, with the last one's time. */
 export interface Act extends Activity {
   /** Counts from 1 within this window session. */
   readonly number: number;
+  readonly times: number;
   readonly name: string;
 }
 
@@ -67,12 +69,19 @@ export class Clients {
 
   report(entries: Activity[]): void {
     if (entries.length === 0) return;
-    const acts = entries.map((entry) => {
-      this.#counted += 1;
-      return { ...entry, number: this.#counted, name: this.#name(entry.client) };
-    });
-    this.#acts = [...this.#acts, ...acts].slice(-actsLimit);
+    const acts = [...this.#acts];
+    for (const entry of entries) {
+      const last = acts.at(-1);
+      if (last && isSame(last, entry)) acts.splice(-1, 1, { ...last, time: entry.time, times: last.times + 1 });
+      else acts.push(this.#act(entry));
+    }
+    this.#acts = acts.slice(-actsLimit);
     this.#tell();
+  }
+
+  #act(entry: Activity): Act {
+    this.#counted += 1;
+    return { ...entry, number: this.#counted, times: 1, name: this.#name(entry.client) };
   }
 
   /** Forgets what was done. */
@@ -94,6 +103,12 @@ export class Clients {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Whether one was done again. A client that asks the page something every moment would fill the list. */
+function isSame(one: Activity, other: Activity): boolean {
+  const told = ({ client, act, target, outcome, ok, url }: Activity) => [client, act, target, outcome, ok, url];
+  return isDeepStrictEqual(told(one), told(other));
 }
 
 /** The commands by which coordinators tell. */

@@ -1,7 +1,7 @@
 // The status bar item: what this window offers and who is there, in one glance.
 import * as vscode from "vscode";
 import { isStopped } from "../core/access";
-import type { Clients } from "../core/clients";
+import type { Act, Clients } from "../core/clients";
 import type { Permissions } from "../core/permission";
 import { describe } from "../core/status";
 import type { Store } from "../core/store";
@@ -19,7 +19,7 @@ export function showStatus(
   const item = vscode.window.createStatusBarItem("browserCoordinator.status", vscode.StatusBarAlignment.Right, 50);
   item.name = "Browser Coordinator";
   let working: { name: string; timer: NodeJS.Timeout } | undefined;
-  let seen = 0;
+  let seen: Act | undefined;
 
   const show = () => {
     const { serving } = window;
@@ -46,8 +46,8 @@ export function showStatus(
 
   const clientsChanged = () => {
     const last = clients.acts.at(-1);
-    if (last && last.number > seen) {
-      seen = last.number;
+    if (last && last !== seen) {
+      seen = last;
       clearTimeout(working?.timer);
       working = isStopped(store, last.client) ? undefined : { name: last.name, timer: setTimeout(rest, workShown) };
     }

@@ -24,7 +24,8 @@ export function openActivityView(clients: Clients): vscode.Disposable {
 
 function actRow(act: Act): Row {
   const id = `act ${act.number}`;
-  const { url = "" } = act;
+  const { url = "", times } = act;
+  const often = times > 1 ? `${times}× ` : "";
   const time = new Date(act.time).toLocaleTimeString(undefined, { hourCycle: "h23" }); // the shorter one
   const details = [
     detail(id, "Client", act.name),
@@ -32,7 +33,7 @@ function actRow(act: Act): Row {
     detail(id, "Target", act.target),
     detail(id, "Outcome", act.outcome),
     detail(id, "Page", url, isWebUrl(url) ? "activity.url" : "activity.detail"),
-    detail(id, "Time", new Date(act.time).toLocaleString()),
+    detail(id, times > 1 ? `Last of ${times}` : "Time", new Date(act.time).toLocaleString()),
   ].filter(({ value }) => value !== "");
   const look = {
     id,
@@ -42,7 +43,7 @@ function actRow(act: Act): Row {
     tooltip: details.map(({ item }) => `${item.label}: ${item.description}`).join("\n"),
     context: "activity",
   };
-  return row(`${time} ${plain(doneText(act), 120)}`, look, details);
+  return row(`${time} ${often}${plain(doneText(act), 120)}`, look, details);
 }
 
 function detail(act: string, label: string, value: string, context = "activity.detail"): DetailRow {
