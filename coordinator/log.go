@@ -81,11 +81,11 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	var sinks []func(cdplog.Line) error
 	if f.record != "" {
 		var recording *recording
-		if recording, err = p.record(ctx, hash, f.record); err != nil {
+		if recording, err = p.record(hash, f.record); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, recording.end()) }()
-		sinks = append(sinks, recording.add)
+		sinks = append(sinks, func(l cdplog.Line) error { return recording.add(ctx, l) })
 	}
 	if f.record == "" || f.follow {
 		sinks = append(sinks, newTrafficView(p.out, f).show)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -176,6 +178,27 @@ func TestLogAndReplay(t *testing.T) {
 	defer res.Body.Close()
 	if body, _ := io.ReadAll(res.Body); !strings.Contains(string(body), strings.TrimPrefix(replay.first, "http://")) {
 		t.Errorf("the replay's version leads elsewhere: %s", body)
+	}
+}
+
+// TestRecordBeforeTheBrowser: a recording can begin before there is a browser, and
+// is whole. Of nothing there is none.
+func TestRecordBeforeTheBrowser(t *testing.T) {
+	dir, workspace, url := t.TempDir(), t.TempDir(), servePage(t)
+	served := start(t, dir, "serve", "--workspace", workspace)
+	empty, file := filepath.Join(dir, "empty.jsonl"), filepath.Join(dir, "session.jsonl")
+	listening(t, dir, "--workspace", workspace, "--record", empty)()
+	if _, err := os.Stat(empty); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a recording of nothing: %v", err)
+	}
+	end := listening(t, dir, "--workspace", workspace, "--record", file, "--follow")
+	window := start(t, dir, "window", "--headless", "--workspace", workspace)
+	title, text := greet(t, served.first, url)
+	end("← Page.loadEventFired")
+	window.stop(t)
+	replay := start(t, dir, "replay", file)
+	if again, said := greet(t, replay.first, url); again != title || said != text {
+		t.Errorf("the replay gives %q, %q; the browser gave %q, %q", again, said, title, text)
 	}
 }
 

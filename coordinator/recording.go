@@ -18,25 +18,15 @@ import (
 // recording is a file that is being written.
 type recording struct {
 	program  *program
+	hash     string
 	file     *os.File
 	lines    *json.Encoder
+	begun    bool // what describes the browser is written
 	messages int
 }
 
-// record begins a file with what describes the browser.
-func (p *program) record(ctx context.Context, hash, name string) (*recording, error) {
-	addr, err := endpoint.Address(hash)
-	if err != nil {
-		return nil, err
-	}
-	version, err := ask(ctx, addr.TokenURL+"/json/version")
-	if err != nil {
-		return nil, fmt.Errorf("record: ask the browser who it is: %w", err)
-	}
-	targets, err := ask(ctx, addr.TokenURL+"/json/list")
-	if err != nil {
-		return nil, fmt.Errorf("record: ask the browser for its targets: %w", err)
-	}
+// record begins a file.
+func (p *program) record(hash, name string) (*recording, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return nil, fmt.Errorf("record: %s is there already: name a file that is not", name)
@@ -44,12 +34,27 @@ func (p *program) record(ctx context.Context, hash, name string) (*recording, er
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	r := &recording{program: p, file: file, lines: json.NewEncoder(file)}
+	r := &recording{program: p, hash: hash, file: file, lines: json.NewEncoder(file)}
 	r.lines.SetEscapeHTML(false)
-	if err := r.lines.Encode(cdplog.Head(withoutToken(version, addr), withoutToken(targets, addr))); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
 	return r, nil
+}
+
+// begin writes what describes the browser, which is there when a client speaks.
+func (r *recording) begin(ctx context.Context) error {
+	addr, err := endpoint.Address(r.hash)
+	if err != nil {
+		return err
+	}
+	version, err := ask(ctx, addr.TokenURL+"/json/version")
+	if err != nil {
+		return fmt.Errorf("record: ask the browser who it is: %w", err)
+	}
+	targets, err := ask(ctx, addr.TokenURL+"/json/list")
+	if err != nil {
+		return fmt.Errorf("record: ask the browser for its targets: %w", err)
+	}
+	r.begun = true
+	return r.lines.Encode(cdplog.Head(withoutToken(version, addr), withoutToken(targets, addr)))
 }
 
 // withoutToken takes the secret out of what is kept.
@@ -66,7 +71,7 @@ func ask(ctx context.Context, url string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := http.DefaultTransport.RoundTrip(req) // whose errors do not have the address, and so not the token
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +83,12 @@ func ask(ctx context.Context, url string) (json.RawMessage, error) {
 	return text, err
 }
 
-func (r *recording) add(l cdplog.Line) error {
+func (r *recording) add(ctx context.Context, l cdplog.Line) error {
+	if !r.begun {
+		if err := r.begin(ctx); err != nil {
+			return err
+		}
+	}
 	if l.From != "" {
 		r.messages++
 	}
@@ -87,6 +97,10 @@ func (r *recording) add(l cdplog.Line) error {
 
 func (r *recording) end() error {
 	err := r.file.Close()
+	if !r.begun {
+		fmt.Fprintf(r.program.err, "No client has said anything: %s is not kept.\n", r.file.Name())
+		return errors.Join(err, os.Remove(r.file.Name()))
+	}
 	fmt.Fprintf(r.program.err, "%d messages are in %s; `coordinator replay %[2]s` serves them.\n", r.messages, r.file.Name())
 	return err
 }
