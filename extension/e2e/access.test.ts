@@ -120,4 +120,6 @@ test("a client that the human stops is cut off; the browser stays", async () => 
   await bar.act("Agents", "Playwright", "Resume a Stopped Agent");
   await listener.until((state) => state.access.stopped.length === 0);
   joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
+  // This editor is a remote one, and tells of each port that it forwards.
+  expect(await window.page.getByText(`port ${new URL(stable).port} is available`).count()).toBe(0);
 });

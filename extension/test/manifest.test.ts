@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 // @ts-expect-error a script of the build, without types
 import { withoutPictures } from "../scripts/readme.mjs";
 import { modes, modeWords } from "../src/core/access";
-import { isBrowserType } from "../src/core/injection";
+import { inject, isBrowserType } from "../src/core/injection";
 
 const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../package.json", import.meta.url)), "utf8"));
 
@@ -97,6 +97,24 @@ describe("what is contributed", () => {
       const text = readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
       for (const mode of modes) expect(text).toMatch(new RegExp(`${modeWords[mode].label}\\W+\`${mode}\``));
     }
+  });
+
+  test("a remote window forwards no port of ours, and tells of none", () => {
+    const attributes: Record<string, { onAutoForward: string }> =
+      manifest.contributes.configurationDefaults["remote.portsAttributes"];
+    expect(Object.values(attributes).map(({ onAutoForward }) => onAutoForward)).toEqual(["ignore", "ignore"]);
+    const isOurs = (line: string) => Object.keys(attributes).some((key) => new RegExp(key).test(line));
+    const launched = inject(
+      { type: "pwa-chrome", request: "launch", userDataDir: "/profile" },
+      { enabled: true, trusted: true },
+    );
+    const args = "configuration" in launched ? (launched.configuration.runtimeArgs as string[]) : [];
+    const lines = ["/usr/bin/chromium", ...args, "about:blank"];
+    // As the system tells them: with NUL between, or with blanks.
+    expect(
+      ["/bin/coordinator\0mcp\0", "coordinator.exe serve --workspace x", lines.join("\0"), lines.join(" ")].map(isOurs),
+    ).toEqual([true, true, true, true]);
+    expect(["node server.js", "chromium --remote-debugging-port=9222"].map(isOurs)).toEqual([false, false]);
   });
 
   test("the README's pictures are there, and none that an extension's page would not show is packed", () => {
