@@ -93,7 +93,7 @@ func (s *status) html() string {
 	if s.Browser == "" {
 		write("<p><b>The window has no browser now.</b> Clients that come are held for the next one. %v</p>\n", s.Help)
 	} else {
-		write("<p>The window's browser is <b>%v</b>.</p>\n", s.Browser)
+		write("<p>Behind it is the window's <b>%v</b>.</p>\n", s.Browser)
 	}
 	if s.Protected {
 		write("<p>What clients may do is decided by the window's settings.</p>\n")
