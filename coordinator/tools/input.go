@@ -160,7 +160,14 @@ func waitFor(ctx context.Context, a *agent, in waitIn) (*answer, error) {
 		return nil, err
 	}
 	wait.Timeout = limit
-	return a.did("It is there.")(p.WaitFor(ctx, wait))
+	met := "It is so now."
+	switch {
+	case in.Text != "" && in.TextGone == "":
+		met = "It is there."
+	case in.TextGone != "" && in.Text == "":
+		met = "It is gone."
+	}
+	return a.did(met)(p.WaitFor(ctx, wait))
 }
 
 // justWait is what the agent asked for, so here a time is no stopgap.

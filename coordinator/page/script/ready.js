@@ -117,7 +117,7 @@ async function ({ kind, budget, quick }) {
     if (!before || style.visibility !== "visible") why = hidden();
     else if (disabled()) why = "it is disabled";
     else if (inert()) why = "it is inert: an element around it has that attribute";
-    else if (kind === "type" && field && !editable()) why = "it is not editable";
+    else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
     else if (kind !== "click" && kind !== "hover") {
       // What is not done with the pointer needs no point.
       scroller.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
