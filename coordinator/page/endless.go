@@ -126,7 +126,7 @@ const leavePatience = 200 * time.Millisecond
 
 // endScripts stops the scripts that keep pages busy.
 func (b *Browser) endScripts() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*leavePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*leavePatience)
 	defer cancel()
 	var stopping sync.WaitGroup
 	b.mu.Lock()
@@ -166,10 +166,17 @@ func isBusy(ctx context.Context, session *cdp.Session, patience time.Duration) (
 	return false, err
 }
 
-// terminate stops the script that a process runs; a busy one, too, hears of it.
+// terminate stops the script that a process runs; a busy one, too, hears of it. It
+// waits a little for the answer: a connection that ends takes along what was not sent.
 func terminate(ctx context.Context, session *cdp.Session) error {
-	_, err := session.Start(ctx, runtime.CommandTerminateExecution, nil)
-	return err
+	stopping, err := session.Start(ctx, runtime.CommandTerminateExecution, nil)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, leavePatience)
+	defer cancel()
+	_ = stopping.Wait(bounded, nil)
+	return nil
 }
 
 // askBusy puts a question that a page which runs no script answers at once.

@@ -123,10 +123,11 @@ func TestEndlessScriptOfWhoLeaves(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, _, err := q.Evaluate(ctx, "async () => { looping = true; await new Promise((r) => setTimeout(r)); for (;;); }", "")
+		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); console.log('it loops'); for (;;); }", "")
 		ended <- err
 	}()
-	for eval(t, p, "globalThis.looping") != "true" {
+	if err := p.await(t.Context(), func() bool { return len(p.console.after(-1, "debug")) > 0 }); err != nil {
+		t.Fatal(err)
 	}
 	cancel()
 	if err := <-ended; err == nil {

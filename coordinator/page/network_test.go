@@ -78,10 +78,14 @@ func TestWebSockets(t *testing.T) {
 			fmt.Fprint(w, `<!doctype html><title>Sockets</title>`)
 		}
 	}))
+	var socket int64
 	listed := func(want string) {
 		t.Helper()
 		var all string
 		for _, r := range p.Network(t.Context()) {
+			if strings.HasSuffix(r.URL, "/socket") {
+				socket = r.Seq
+			}
 			all += fmt.Sprintf("%s %s %d %v %s\n", strings.TrimPrefix(r.URL, "ws"+strings.TrimPrefix(url, "http")), r.Type, r.Status, r.Done, r.Failed)
 		}
 		contains(t, all, want)
@@ -91,7 +95,7 @@ func TestWebSockets(t *testing.T) {
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Idle: true, Timeout: 5 * time.Second}); err != nil {
 		t.Errorf("a socket that is open keeps the network busy: %v", err)
 	}
-	d, err := p.RequestDetails(t.Context(), 2)
+	d, err := p.RequestDetails(t.Context(), socket)
 	if err != nil || d.ResponseHeaders["Upgrade"] != "websocket" || d.RequestHeaders["Upgrade"] != "websocket" || d.BodyError != "" {
 		t.Errorf("%+v %v", d, err)
 	}
