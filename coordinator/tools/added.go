@@ -91,7 +91,7 @@ func (a *addedServer) list(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}
 		result, err := next(ctx, method, req)
-		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && err != nil && !slices.Contains(a.server.names, call.Name) {
+		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && err != nil && a.server.tools[call.Name] == nil {
 			err = a.missing(err)
 		}
 		return result, err
@@ -250,7 +250,7 @@ func (a *addedServer) offer(list []*mcp.Tool) {
 	a.offered, a.listed = nil, true
 	var taken []string
 	for _, tool := range list {
-		if slices.Contains(a.server.names, tool.Name) {
+		if a.server.tools[tool.Name] != nil {
 			taken = append(taken, tool.Name)
 			continue
 		}

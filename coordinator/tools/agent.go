@@ -21,7 +21,7 @@ import (
 type Server struct {
 	options Options
 	mcp     *mcp.Server
-	names   []string      // of our tools
+	tools   toolSet       // of this program
 	added   *addedServer  // nil: none
 	listed  chan struct{} // closed when the tools were listed for the first time
 

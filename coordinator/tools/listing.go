@@ -3,8 +3,10 @@ package tools
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -16,23 +18,39 @@ type listing struct {
 	Tools []json.RawMessage `json:"tools"`
 }
 
-// shorten is the middleware that answers tools/list with a listing.
-func shorten(next mcp.MethodHandler) mcp.MethodHandler {
+// texts are the tools of this program as they are listed, a line each: the name,
+// a blank, and what shortTool makes of it. TestListing writes them.
+//
+//go:embed listing.txt
+var texts string
+
+// list is the middleware that answers tools/list with a listing.
+func (t toolSet) list(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
-		list, ok := result.(*mcp.ListToolsResult)
+		registered, ok := result.(*mcp.ListToolsResult)
 		if err != nil || !ok {
 			return result, err
 		}
-		short := &listing{ListToolsResult: list}
-		for _, tool := range list.Tools {
-			text, err := shortTool(tool)
+		list := &listing{ListToolsResult: registered}
+		if params, ok := req.GetParams().(*mcp.ListToolsParams); !ok || params == nil || params.Cursor == "" {
+			for line := range strings.Lines(texts) {
+				if name, text, _ := strings.Cut(line, " "); t[name] != nil {
+					list.Tools = append(list.Tools, json.RawMessage(text))
+				}
+			}
+		}
+		for _, tool := range registered.Tools {
+			if t[tool.Name] != nil {
+				continue
+			}
+			text, err := shortTool(tool) // another server's
 			if err != nil {
 				return nil, fmt.Errorf("list the tool %s: %w", tool.Name, err)
 			}
-			short.Tools = append(short.Tools, text)
+			list.Tools = append(list.Tools, text)
 		}
-		return short, nil
+		return list, nil
 	}
 }
 

@@ -89,7 +89,7 @@ func NewServer(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{options: o, listed: make(chan struct{}), agents: map[*mcp.ServerSession]*agent{}, guards: map[*registry.Source]*access.Guard{}}
+	s := &Server{options: o, listed: make(chan struct{}), tools: toolSet{}, agents: map[*mcp.ServerSession]*agent{}, guards: map[*registry.Source]*access.Guard{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{
 		Name: "browser-coordinator", Title: "Browser Coordinator", Version: o.Version,
 	}, &mcp.ServerOptions{
@@ -97,14 +97,17 @@ func NewServer(o Options) *Server {
 		Logger:       o.Logger,
 		//lint:ignore SA1019 hosts that announce their folders by roots will do so for years
 		RootsListChangedHandler: s.rootsChanged,
-		//lint:ignore SA1019 hosts that show a server's log will do so for years
-		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}},
+		Capabilities: &mcp.ServerCapabilities{
+			//lint:ignore SA1019 hosts that show a server's log will do so for years
+			Logging: &mcp.LoggingCapabilities{},
+			Tools:   &mcp.ToolCapabilities{ListChanged: o.Added != nil},
+		},
 	})
 	if o.Secrets != nil {
 		s.mcp.AddReceivingMiddleware(o.Secrets.hideIn)
 		s.mcp.AddSendingMiddleware(o.Secrets.hideIn)
 	}
-	s.mcp.AddReceivingMiddleware(s.listen, s.noteListed(), shorten)
+	s.mcp.AddReceivingMiddleware(s.listen, s.noteListed(), s.tools.list, s.tools.prepare(s.mcp))
 	s.addWindowTools()
 	s.addSeeTools()
 	s.addReadTools()
@@ -121,6 +124,7 @@ func NewServer(o Options) *Server {
 	s.addResources()
 	s.addPrompts()
 	if o.Added != nil {
+		s.tools.registerAll(s.mcp) // each later would be told as a change of the list
 		s.added = newAddedServer(s, *o.Added)
 		s.mcp.AddReceivingMiddleware(s.added.list)
 	}
@@ -182,8 +186,7 @@ func (s *Server) wait(session *mcp.ServerSession, ended chan<- error) { ended <-
 // add registers a tool whose answer is text (and an image, perhaps), and structured
 // where it has a schema for that.
 func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In) (*answer, error)) {
-	s.names = append(s.names, tool.Name)
-	mcp.AddTool(s.mcp, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+	offer(s, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		a := s.agent(req.Session)
 		if question := a.askRoots(req); question != nil {
 			return question, nil, nil

@@ -34,8 +34,7 @@ type selectWindowIn struct {
 }
 
 func (s *Server) addWindowTools() {
-	s.names = append(s.names, "window_list")
-	mcp.AddTool(s.mcp, &mcp.Tool{
+	offer(s, &mcp.Tool{
 		Name:        "window_list",
 		Description: "List the open windows, which one is yours, and why",
 		Annotations: ours(reads("List windows")), OutputSchema: listOf("windows"),
