@@ -135,10 +135,13 @@ func (l *link) end(m command, u undo) {
 	default:
 		l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 			over()
-			l.reply(m.ID, result, err)
+			if other == nil {
+				l.reply(m.ID, result, err)
+				return
+			}
+			// The others have a connection each: whoever hears that this is over may
+			// end what has not begun anew.
+			l.conn.start(other.command.Method, other.command.Params, func(json.Value, error) { l.reply(m.ID, result, err) })
 		})
-		if other != nil {
-			l.again(other)
-		}
 	}
 }
