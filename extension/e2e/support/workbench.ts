@@ -164,11 +164,19 @@ export class Workbench {
     return this.page.locator(".notification-toast", { hasText: text }).first();
   }
 
-  /** Starts a launch configuration by its name. */
+  /** Starts a launch configuration by its name. One that was just written may not be in the list when that opens. */
   async debug(name: string): Promise<void> {
-    await this.command("Debug: Select and Start Debugging");
     const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first();
-    await row.waitFor();
+    for (let tries = 1; ; tries++) {
+      await this.command("Debug: Select and Start Debugging");
+      try {
+        await row.waitFor({ timeout: 5_000 });
+        break;
+      } catch (error) {
+        if (tries === 4) throw error;
+        await this.page.keyboard.press("Escape");
+      }
+    }
     await row.click();
   }
 
