@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -89,10 +88,7 @@ func helpCommand() *cobra.Command {
 // checkCDPURL refuses what is no address of a browser, before it is dialed.
 func checkCDPURL(flag, given string) error {
 	u, err := url.Parse(given)
-	if err == nil && (u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme)) {
-		err = errors.New("it is no http or ws URL")
-	}
-	if err != nil {
+	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) {
 		return wrongUse("--%s %q: want a browser's CDP URL, for example http://127.0.0.1:9222 or ws://127.0.0.1:9222/devtools/browser/…", flag, given)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 // the server is made.
 //
 // A start only lists them. The schema that a tool's arguments are checked with is
-// prepared when the tool is called first: that of all was half of a start, and an
+// prepared when the tool is called first: to prepare all is much of a start, and an
 // agent uses a few.
 type toolSet map[string]*ownTool
 
