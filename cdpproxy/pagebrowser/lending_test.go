@@ -1,0 +1,152 @@
+package pagebrowser_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/coder/websocket"
+)
+
+// lentClient is a client of a page's shared CDP, as jsDebug serves it.
+type lentClient struct {
+	page *lentPage
+	ws   *websocket.Conn
+	// mu keeps the order of what is sent.
+	mu       sync.Mutex
+	prefixes []string // guarded by jsDebug.mu
+}
+
+// lend serves a page's shared CDP.
+func (d *jsDebug) lend(w http.ResponseWriter, r *http.Request) {
+	p := d.page(strings.TrimPrefix(r.URL.Path, "/"))
+	if p == nil {
+		http.Error(w, "no such path", http.StatusBadRequest)
+		return
+	}
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionContextTakeover})
+	if err != nil {
+		return
+	}
+	ws.SetReadLimit(-1)
+	c := &lentClient{page: p, ws: ws}
+	d.mu.Lock()
+	p.clients[c] = true
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		delete(p.clients, c)
+		d.mu.Unlock()
+		ws.CloseNow()
+	}()
+	for {
+		_, data, err := ws.Read(r.Context())
+		if err != nil {
+			return
+		}
+		c.hear(data)
+	}
+}
+
+func (c *lentClient) send(message any) {
+	text, err := json.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.ws.Write(context.Background(), websocket.MessageText, text)
+}
+
+func (c *lentClient) hear(data []byte) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+		Params json.RawMessage
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		c.send(map[string]any{"id": 0, "error": map[string]any{"code": -32700, "message": err.Error()}})
+		return
+	}
+	d, p := c.page.debug, c.page
+	domain, name, _ := strings.Cut(m.Method, ".")
+	if domain == "JsDebug" {
+		var s struct{ Events []string }
+		if name != "subscribe" || json.Unmarshal(m.Params, &s) != nil {
+			c.send(map[string]any{"id": m.ID, "error": map[string]any{"code": -32601, "message": m.Method + " not found"}})
+			return
+		}
+		d.mu.Lock()
+		for _, e := range s.Events {
+			c.prefixes = append(c.prefixes, strings.TrimSuffix(e, "*"))
+		}
+		d.mu.Unlock()
+		c.send(map[string]any{"id": m.ID, "result": struct{}{}})
+		return
+	}
+	if len(m.Params) == 0 {
+		m.Params = json.RawMessage("{}")
+	}
+	if d.answersIntegrated(m.Method, m.Params) {
+		result := map[string]any{}
+		if m.Method == "Target.getTargetInfo" {
+			result["targetInfo"] = map[string]any{"targetId": "integrated", "type": "browser", "title": "VS Code", "url": "", "attached": true, "canAccessOpener": false}
+		}
+		c.send(map[string]any{"id": m.ID, "result": result})
+		return
+	}
+	// What is replayed comes before the answer.
+	switch name {
+	case "enable":
+		d.mu.Lock()
+		var again []replay
+		for _, r := range p.replays {
+			if strings.HasPrefix(r.method, domain+".") {
+				again = append(again, r)
+			}
+		}
+		if domain == "Debugger" && p.paused != nil {
+			again = append(again, *p.paused)
+		}
+		d.mu.Unlock()
+		for _, r := range again {
+			c.send(map[string]any{"method": r.method, "params": r.params})
+		}
+	case "disable":
+		d.mu.Lock()
+		kept := p.replays[:0:0]
+		for _, r := range p.replays {
+			if !strings.HasPrefix(r.method, domain+".") {
+				kept = append(kept, r)
+			}
+		}
+		p.replays = kept
+		d.mu.Unlock()
+	}
+	d.send(p.session, m.Method, string(m.Params), func(r reply) {
+		if r.Error != nil {
+			c.send(map[string]any{"id": m.ID, "error": r.Error})
+			return
+		}
+		c.send(map[string]any{"id": m.ID, "result": r.Result})
+	})
+}
+
+func (d *jsDebug) answersIntegrated(method string, params json.RawMessage) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var p struct{ TargetID string }
+	_ = json.Unmarshal(params, &p)
+	return d.integrated && (method == "Target.setDiscoverTargets" || method == "Target.getTargetInfo" && p.TargetID == "")
+}
+
+// breakOff ends every connection to a page's shared CDP.
+func (d *jsDebug) breakOff(p *lentPage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c := range p.clients {
+		go c.ws.CloseNow()
+	}
+}
