@@ -159,7 +159,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 		cancel()
 		return
 	}
-	over := make(chan struct{})
+	over, inputs := make(chan struct{}), p.inputs.Load()
 	p.mu.Lock()
 	p.tasks = over
 	p.mu.Unlock()
@@ -169,7 +169,9 @@ func (p *Page) watchTasks(ctx context.Context) {
 		if tasks.Wait(ctx, nil) == nil {
 			p.browser.flush()
 			p.mu.Lock()
-			p.over = p.console.seq
+			if p.inputs.Load() == inputs { // else it may be what the next act has done
+				p.over = p.console.seq
+			}
 			p.mu.Unlock()
 		}
 	})
