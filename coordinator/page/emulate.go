@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func (p *Page) Emulate(ctx context.Context, e Emulation) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	if len(set) == 0 && e.Location == nil && !e.Reset {
+	if len(set) == 0 && e.Viewport == nil && e.Location == nil && !e.Reset {
 		return Change{}, errors.New("nothing to emulate was given")
 	}
 	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, func(ctx context.Context) error {
@@ -86,6 +87,13 @@ func (p *Page) Emulate(ctx context.Context, e Emulation) (Change, error) {
 			if err := p.allowLocation(ctx); err != nil {
 				return err
 			}
+		}
+		if e.Viewport != nil {
+			l, err := p.layout(ctx)
+			if err != nil {
+				return err
+			}
+			set = append(set, e.Viewport.overrides(l.zoom)...)
 		}
 		for _, o := range set {
 			if err := p.apply(ctx, o); err != nil {
@@ -176,15 +184,17 @@ func (e *Emulation) overrides(p *Page) ([]override, error) {
 		if min(v.Width, v.Height) < 1 || max(v.Width, v.Height) > maxViewport {
 			return nil, fmt.Errorf("a viewport of %d by %d is not possible: want 1 to %d pixels a side", v.Width, v.Height, maxViewport)
 		}
-		set = append(set, v.overrides()...)
 	}
 	return set, nil
 }
 
-func (v *Viewport) overrides() []override {
+// overrides are the commands for it, for a site of that zoom: what they are given
+// is made larger by it.
+func (v *Viewport) overrides(zoom float64) []override {
 	return []override{
 		{emulation.CommandSetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-			Width: int64(v.Width), Height: int64(v.Height), DeviceScaleFactor: v.Scale, Mobile: v.Mobile,
+			Width: int64(math.Round(float64(v.Width) * zoom)), Height: int64(math.Round(float64(v.Height) * zoom)),
+			DeviceScaleFactor: v.Scale / zoom, Mobile: v.Mobile,
 		}, true},
 		{emulation.CommandSetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: v.Mobile}, true},
 	}
@@ -193,7 +203,7 @@ func (v *Viewport) overrides() []override {
 // presize gives a page that is attached to the size of Options.Viewport, without
 // waiting for the reply.
 func (p *Page) presize(ctx context.Context, v *Viewport) error {
-	for _, o := range v.overrides() {
+	for _, o := range v.overrides(1) {
 		if _, err := p.session.Start(ctx, o.method, o.params); err != nil {
 			return err
 		}
@@ -298,7 +308,11 @@ func (p *Page) endEmulation(ctx context.Context) error {
 	p.located = nil
 	p.mu.Unlock()
 	if v := p.browser.opts.Viewport; v != nil { // the size that its pages begin with
-		for _, o := range v.overrides() {
+		l, err := p.layout(ctx)
+		if err != nil {
+			return err
+		}
+		for _, o := range v.overrides(l.zoom) {
 			undo[o.method] = o
 		}
 	}

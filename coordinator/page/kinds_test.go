@@ -193,41 +193,6 @@ const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 2
 	}
 }
 
-// Frames that are scaled, turned and scrolled, of the same and of another site: the
-// picture of an element is of where it is.
-func TestPicturesInTransformedFrames(t *testing.T) {
-	for _, transform := range []string{"scale(0.5)", "scale(1.5, 0.75) translate(20px, 10px)", "rotate(30deg)", "rotate(180deg)"} {
-		t.Run(transform, func(t *testing.T) {
-			p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "text/html")
-				_, port, _ := strings.Cut(r.Host, ":")
-				if r.URL.Path == "/" {
-					fmt.Fprintf(w, `<!doctype html><style>iframe{width:300px;height:200px;border:9px solid;padding:7px;margin:60px;transform:%s}</style>
-<div style="height:300px"></div><iframe src=/same title=same></iframe><iframe src="http://localhost:%s/other" title=other></iframe><div style="height:900px"></div>`, transform, port)
-					return
-				}
-				fmt.Fprintf(w, `<!doctype html><div style="height:500px"></div><button style="margin-left:150px;width:60px;height:20px;background:red;color:red;border:0">In %[1]s</button><div style="height:100px"></div>`, strings.TrimPrefix(r.URL.Path, "/"))
-			}))
-			text := snapshot(t, p)
-			for _, name := range []string{"same", "other"} {
-				target := ref(t, text, "In "+name)
-				img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: target})
-				if err != nil {
-					t.Errorf("screenshot: %v", err)
-					continue
-				}
-				decoded, err := png.Decode(bytes.NewReader(img.Data))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if r, g, b, _ := decoded.At(img.Width/2, img.Height/2).RGBA(); r>>8 != 255 || g != 0 || b != 0 {
-					t.Errorf("the middle of its picture (%d × %d) is %d,%d,%d", img.Width, img.Height, r>>8, g>>8, b>>8)
-				}
-			}
-		})
-	}
-}
-
 // What can be acted on has a ref, also where it is part of a drawing, an image or
 // an editor, and is acted on where it is.
 func TestRefsOfParts(t *testing.T) {

@@ -112,10 +112,15 @@ func (p *Page) mouseButtonEvent(ctx context.Context, doing, button string, kind 
 func (p *Page) MouseWheel(ctx context.Context, dx, dy float64) (Change, error) {
 	at := p.pointerNow()
 	return p.atPoint(ctx, "turning the mouse wheel", at.x, at.y, func(ctx context.Context) error {
+		// Unlike the point, the way is not in CSS pixels where the site is zoomed.
+		l, err := p.layout(ctx)
+		if err != nil {
+			return err
+		}
 		p.inputs.Add(1)
 		// cdproto's parameters leave out a 0, which the browser demands here.
 		return p.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
-			"type": input.DispatchMouseEventTypeMouseWheel, "x": at.x, "y": at.y, "deltaX": dx, "deltaY": dy,
+			"type": input.DispatchMouseEventTypeMouseWheel, "x": at.x, "y": at.y, "deltaX": dx * l.zoom, "deltaY": dy * l.zoom,
 		}, nil)
 	})
 }

@@ -268,9 +268,10 @@ func (p *Page) emulateFocus(ctx context.Context) error {
 	p.mu.Lock()
 	p.behind = true
 	p.mu.Unlock()
-	// The world that is there already has the other name.
-	_, err = p.session.Start(ctx, cdppage.CommandCreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{FrameID: p.mainID(), WorldName: behindName})
-	return err
+	// The world that is there already has the other name. The answer is waited for:
+	// a tab that was never shown takes the zoom of its site only now, and a mouse
+	// event that came first would land elsewhere.
+	return p.session.Call(ctx, cdppage.CommandCreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{FrameID: p.mainID(), WorldName: behindName}, nil)
 }
 
 // draw makes the browser draw a page in the background, once and for as long as

@@ -20,21 +20,40 @@ var shared *chrome.Browser
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	found, err := chrome.Find(chrome.FindOptions{})
+	browser, err := launch(chrome.Options{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "these tests need a browser:", err)
 		return 1
 	}
-	shared, err = chrome.Launch(context.Background(), chrome.Options{
-		Executable: found.Path, Headless: true, Viewport: "1000x800",
-		Args: []string{"--disable-gpu", "--site-per-process"},
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+	shared = browser
 	defer shared.Close(context.Background())
 	return m.Run()
+}
+
+// launch starts a browser as these tests need it, with what else the options say.
+func launch(opts chrome.Options) (*chrome.Browser, error) {
+	found, err := chrome.Find(chrome.FindOptions{})
+	if err != nil {
+		return nil, err
+	}
+	opts.Executable, opts.Headless, opts.Viewport = found.Path, true, "1000x800"
+	opts.Args = append(opts.Args, "--disable-gpu", "--site-per-process")
+	return chrome.Launch(context.Background(), opts)
+}
+
+// useBrowser gives a test another browser in place of the shared one.
+func useBrowser(t *testing.T, opts chrome.Options) {
+	t.Helper()
+	browser, err := launch(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := shared
+	shared = browser
+	t.Cleanup(func() {
+		shared = before
+		browser.Close(context.Background())
+	})
 }
 
 // connect joins the shared browser.

@@ -188,7 +188,7 @@ func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
 	if err != nil {
 		return Picked{}, err
 	}
-	picked.X, picked.Y, picked.Width, picked.Height = box.X, box.Y, box.Width, box.Height
+	picked.X, picked.Y, picked.Width, picked.Height = hundredths(box.X), hundredths(box.Y), hundredths(box.Width), hundredths(box.Height)
 	if s, err := p.outline(ctx, e.frame, e, SnapshotOptions{Depth: 1}); err == nil {
 		line, _, _ := strings.Cut(s.Text, "\n")
 		picked.Line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":")
@@ -274,19 +274,21 @@ func (p *Page) locateComponent(ctx context.Context, c *Component) {
 	}
 }
 
+// hundredths rounds: on a dense screen a layout is off by less.
+func hundredths(n float64) float64 { return math.Round(n*100) / 100 }
+
 // pictureOf shows a place of the viewport, with a little around it.
 func (p *Page) pictureOf(ctx context.Context, box rect) (Image, error) {
-	metrics, err := protocol.Call(ctx, p.session, cdppage.GetLayoutMetrics, protocol.Empty{})
+	l, err := p.layout(ctx)
 	if err != nil {
 		return Image{}, err
 	}
-	view := metrics.CSSVisualViewport
 	left, top := math.Max(0, box.X-pickMargin), math.Max(0, box.Y-pickMargin)
-	right, bottom := math.Min(view.ClientWidth, box.X+box.Width+pickMargin), math.Min(view.ClientHeight, box.Y+box.Height+pickMargin)
-	clip := &cdppage.Viewport{X: view.PageX + left, Y: view.PageY + top, Width: math.Max(1, right-left), Height: math.Max(1, bottom-top), Scale: 1}
-	r, err := p.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: clip, OptimizeForSpeed: new(true)})
+	right, bottom := math.Min(l.view.ClientWidth, box.X+box.Width+pickMargin), math.Min(l.view.ClientHeight, box.Y+box.Height+pickMargin)
+	part := rect{l.view.PageX + left, l.view.PageY + top, math.Max(1, right-left), math.Max(1, bottom-top)}
+	r, err := p.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: l.clip(part, 1/l.density), OptimizeForSpeed: new(true)})
 	if err != nil {
 		return Image{}, err
 	}
-	return Image{Data: r.Data, Format: "png", Width: int(math.Round(clip.Width)), Height: int(math.Round(clip.Height))}, nil
+	return Image{Data: r.Data, Format: "png", Width: int(math.Round(part.Width)), Height: int(math.Round(part.Height))}, nil
 }

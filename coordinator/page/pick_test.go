@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
+	cdppage "github.com/chromedp/cdproto/page"
 )
 
 const pickHTML = `<!doctype html><title>Pick</title>
@@ -26,10 +27,12 @@ const pickHTML = `<!doctype html><title>Pick</title>
 <script>host.attachShadow({mode:"open"}).innerHTML = "<p>in the shadow</p>"</script>`
 
 // pointAt is the human: real input events, from another connection. A human sees
-// the page, so that it is drawn.
+// the page.
 func pointAt(t *testing.T, human *Page, x, y float64) {
 	t.Helper()
-	human.draw(t.Context())
+	if err := human.session.Call(t.Context(), cdppage.CommandBringToFront, nil, nil); err != nil {
+		t.Fatal(err)
+	}
 	for _, e := range []input.DispatchMouseEventParams{
 		{Type: input.DispatchMouseEventTypeMouseMoved},
 		{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, ClickCount: 1},

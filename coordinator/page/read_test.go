@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"image/png"
 	"strings"
 	"testing"
 )
@@ -124,47 +123,5 @@ func TestPDF(t *testing.T) {
 	p, _ := open(t, "<!doctype html><p>paper")
 	if data, err := p.PDF(t.Context()); err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) {
 		t.Errorf("%.20q %v", data, err)
-	}
-}
-
-// Of a screen with two pixels for each CSS pixel, parts of the page, and colours
-// where they belong.
-func TestScreenshotParts(t *testing.T) {
-	p, _ := open(t, `<!doctype html><style>body{margin:0}div{width:50px;height:50px}</style><div style="background:red"></div><div style="background:lime"></div><div style="height:3000px"></div><div style="background:blue"></div>`)
-	if err := p.session.Call(t.Context(), "Emulation.setDeviceMetricsOverride", map[string]any{"width": 400, "height": 300, "deviceScaleFactor": 2, "mobile": false}, nil); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		name          string
-		opts          ScreenshotOptions
-		width, height int
-		r, g, b       uint32 // of the middle
-	}{
-		{"css pixels", ScreenshotOptions{Clip: &Clip{0, 0, 50, 50}}, 50, 50, 255, 0, 0},
-		{"device pixels", ScreenshotOptions{Clip: &Clip{0, 50, 50, 50}, Device: true}, 100, 100, 0, 255, 0},
-		{"device pixels, limited", ScreenshotOptions{Clip: &Clip{0, 50, 50, 50}, Device: true, MaxWidth: 80}, 80, 80, 0, 255, 0},
-		{"of the whole page", ScreenshotOptions{FullPage: true, Clip: &Clip{0, 3100, 40, 20}}, 40, 20, 0, 0, 255},
-		{"viewport", ScreenshotOptions{}, 400, 300, 255, 255, 255},
-		{"an element", ScreenshotOptions{Target: "div:nth-of-type(2)"}, 50, 50, 0, 255, 0},
-	} {
-		img, err := p.Screenshot(t.Context(), test.opts)
-		if err != nil {
-			t.Errorf("%s: %v", test.name, err)
-			continue
-		}
-		decoded, err := png.Decode(bytes.NewReader(img.Data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		size := decoded.Bounds()
-		r, g, b, _ := decoded.At(size.Dx()/2, size.Dy()/2).RGBA()
-		if size.Dx() != test.width || size.Dy() != test.height || r>>8 != test.r || g>>8 != test.g || b>>8 != test.b {
-			t.Errorf("%s: %d × %d, middle %d,%d,%d", test.name, size.Dx(), size.Dy(), r>>8, g>>8, b>>8)
-		}
-	}
-	for _, bad := range []ScreenshotOptions{{Clip: &Clip{0, 0, 0, 5}}, {Target: "div", Clip: &Clip{0, 0, 5, 5}}, {Format: "jpeg", Quality: 101}} {
-		if _, err := p.Screenshot(t.Context(), bad); err == nil {
-			t.Errorf("%+v is no error", bad)
-		}
 	}
 }

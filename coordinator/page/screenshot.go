@@ -8,12 +8,10 @@ import (
 	_ "image/jpeg" // DecodeConfig reads the size of what the browser made
 	_ "image/png"
 	"math"
-	"strconv"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
 )
@@ -69,67 +67,59 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	if err := p.emulateFocus(ctx); err != nil {
 		return Image{}, err
 	}
+	var target rect
+	if opts.Target != "" { // before anything is measured, since it scrolls
+		var err error
+		if target, err = p.place(ctx, opts.Target); err != nil {
+			return Image{}, err
+		}
+	}
 	early, err := p.captureEarly(ctx, opts, params)
 	if err != nil {
 		return Image{}, err
 	}
-	ratio, err := p.session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "devicePixelRatio", Silent: new(true)})
+	l, err := p.layout(ctx)
 	if err != nil {
 		return Image{}, err
 	}
-	metrics, err := protocol.Call(ctx, p.session, cdppage.GetLayoutMetrics, protocol.Empty{})
-	if err != nil {
-		return Image{}, err
-	}
-	view, content := metrics.CSSVisualViewport, metrics.CSSContentSize
-	clip := &cdppage.Viewport{X: view.PageX, Y: view.PageY, Width: view.ClientWidth, Height: view.ClientHeight, Scale: 1}
+	part := rect{l.view.PageX, l.view.PageY, l.view.ClientWidth, l.view.ClientHeight}
 	switch {
 	case opts.Target != "":
-		r, err := p.place(ctx, opts.Target)
-		if err != nil {
-			return Image{}, err
-		}
-		clip.X, clip.Y, clip.Width, clip.Height = r.X+view.PageX, r.Y+view.PageY, r.Width, r.Height
+		part = rect{target.X + l.view.PageX, target.Y + l.view.PageY, target.Width, target.Height}
 		params.CaptureBeyondViewport = new(true)
 	case opts.FullPage:
-		clip.X, clip.Y, clip.Width, clip.Height = 0, 0, content.Width, content.Height
+		part = rect{0, 0, l.content.Width, l.content.Height}
 		params.CaptureBeyondViewport = new(true)
 	}
 	cropped := false
 	if opts.Clip != nil {
-		c := opts.Clip.within(clip.Width, clip.Height)
+		c := opts.Clip.within(part.Width, part.Height)
 		if c.Width <= 0 || c.Height <= 0 {
 			what := "viewport"
 			if opts.FullPage {
 				what = "page"
 			}
-			return Image{}, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS pixels", what, clip.Width, clip.Height)
+			return Image{}, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS pixels", what, part.Width, part.Height)
 		}
 		cropped = c != *opts.Clip
-		clip.X, clip.Y, clip.Width, clip.Height = clip.X+c.X, clip.Y+c.Y, c.Width, c.Height
+		part = rect{part.X + c.X, part.Y + c.Y, c.Width, c.Height}
 		params.CaptureBeyondViewport = new(true)
 	}
-	density, err := deviceDensity(ctx, ratio)
-	if err != nil {
-		return Image{}, err
-	}
+	scaling := scale(part.Width, part.Height, opts.MaxWidth, opts.MaxHeight) / l.density
 	if opts.Device {
-		clip.Scale = scale(clip.Width*density, clip.Height*density, opts.MaxWidth, opts.MaxHeight)
-	} else {
-		clip.Scale = scale(clip.Width, clip.Height, opts.MaxWidth, opts.MaxHeight) / density
+		scaling = scale(part.Width*l.density, part.Height*l.density, opts.MaxWidth, opts.MaxHeight)
 	}
-	asked := Clip{Width: clip.Width, Height: clip.Height}
-	longest := math.Floor(maxSide / clip.Scale / density)
-	clip.Width, clip.Height = min(clip.Width, longest), min(clip.Height, longest)
+	asked := Clip{Width: part.Width, Height: part.Height}
+	longest := math.Floor(maxSide / scaling / l.density)
+	part.Width, part.Height = min(part.Width, longest), min(part.Height, longest)
 	img := Image{
 		Format: opts.Format, Cropped: cropped,
-		Of: asked, Cut: clip.Width < asked.Width || clip.Height < asked.Height,
-		Width: int(math.Round(clip.Width * clip.Scale * density)), Height: int(math.Round(clip.Height * clip.Scale * density)),
+		Of: asked, Cut: part.Width < asked.Width || part.Height < asked.Height,
+		Width: int(math.Round(part.Width * scaling * l.density)), Height: int(math.Round(part.Height * scaling * l.density)),
 	}
-	whole := isViewport(opts) && clip.Scale == 1 && density == 1 && view.Scale == 1
+	whole := isViewport(opts) && scaling == 1 && l.density == 1 && l.view.Scale == 1
 	if early != nil {
-		kick := time.AfterFunc(frameKick, func() { p.draw(ctx) })
-		defer kick.Stop()
+		defer p.kick(ctx)()
 		var r cdppage.CaptureScreenshotResult
 		if err := early.Wait(ctx, &r); err != nil {
 			return Image{}, err
@@ -143,7 +133,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	} else if whole {
 		p.shots.CompareAndSwap(unknown, entire)
 	}
-	params.Clip = clip
+	params.Clip = l.clip(part, scaling)
 	r, err := p.captureFrame(ctx, params)
 	if err != nil {
 		return Image{}, err
@@ -194,31 +184,32 @@ func sizeOf(data []byte) (width, height int) {
 	return config.Width, config.Height
 }
 
-// frameKick is how long a capture may wait for the browser to draw.
+// frameKick is how long a capture may wait for the browser to draw before it is
+// told to; each further time may take twice as long.
 const frameKick = 150 * time.Millisecond
 
-// captureFrame captures what the page draws. A tab that went to the background
-// since it was last acted on may draw nothing until it is told to.
+// captureFrame captures what the page draws.
 func (p *Page) captureFrame(ctx context.Context, params cdppage.CaptureScreenshotParams) (cdppage.CaptureScreenshotResult, error) {
-	kick := time.AfterFunc(frameKick, func() { p.draw(ctx) })
-	defer kick.Stop()
+	defer p.kick(ctx)()
 	return protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, params)
 }
 
-// deviceDensity is how many pixels of the screen a CSS pixel has. The page tells
-// it, so that what cannot be is not believed.
-func deviceDensity(ctx context.Context, ratio *cdp.Pending) (float64, error) {
-	var r runtime.EvaluateResult
-	if err := ratio.Wait(ctx, &r); err != nil {
-		return 0, err
-	}
-	density := 1.0
-	if r.Result != nil {
-		if n, err := strconv.ParseFloat(string(r.Result.Value), 64); err == nil && n >= 0.1 && n <= 10 {
-			density = n
+// kick sees to it that a capture gets its frame, until the function that it
+// returns is called. A tab that went to the background since it was last acted on
+// may draw nothing until it is told to. And what a tab in the background has
+// drawn is copied when the window is drawn, which nothing may cause while the tab
+// in front is at rest: a capture of the window, not of the page's surface, does.
+// Its own picture is of no use and not waited for.
+func (p *Page) kick(ctx context.Context) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	go func() {
+		for wait := frameKick; rest(ctx, wait) == nil; wait *= 2 {
+			p.draw(ctx)
+			window := cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), FromSurface: new(false)}
+			_, _ = p.session.Start(ctx, cdppage.CommandCaptureScreenshot, window)
 		}
-	}
-	return density, nil
+	}()
+	return stop
 }
 
 func scale(width, height float64, maxWidth, maxHeight int) float64 {

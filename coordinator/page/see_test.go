@@ -179,45 +179,6 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-func TestScreenshots(t *testing.T) {
-	p, _ := open(t, `<!doctype html><style>body{margin:0}</style><div id=d style="margin:50px;width:200px;height:100px;background:red"></div><div style="height:4000px"></div><div id=low style="width:300px;height:40px">low</div>`)
-	for _, test := range []struct {
-		name          string
-		opts          ScreenshotOptions
-		width, height int
-		magic         string
-	}{
-		{"element", ScreenshotOptions{Target: "#d"}, 200, 100, "\x89PNG"},
-		{"far element", ScreenshotOptions{Target: "#low", Format: "jpeg", Quality: 50}, 300, 40, "\xff\xd8"},
-		{"scaled", ScreenshotOptions{Target: "#d", MaxWidth: 100, MaxHeight: 40}, 80, 40, "\x89PNG"},
-		{"webp", ScreenshotOptions{Target: "#d", Format: "webp"}, 200, 100, "RIFF"},
-		{"full page", ScreenshotOptions{FullPage: true, MaxHeight: 400}, 0, 400, "\x89PNG"},
-	} {
-		img, err := p.Screenshot(t.Context(), test.opts)
-		if err != nil {
-			t.Errorf("%s: %v", test.name, err)
-			continue
-		}
-		if test.width != 0 && img.Width != test.width || img.Height != test.height || !strings.HasPrefix(string(img.Data), test.magic) {
-			t.Errorf("%s: %dx%d %q", test.name, img.Width, img.Height, img.Data[:4])
-		}
-	}
-	if _, err := p.Resize(t.Context(), 640, 480); err != nil {
-		t.Error(err)
-	}
-	if img, err := p.Screenshot(t.Context(), ScreenshotOptions{}); err != nil || img.Width != 640 || img.Height != 480 {
-		t.Errorf("after resizing: %dx%d %v", img.Width, img.Height, err)
-	}
-	if _, err := p.Resize(t.Context(), 0, 480); err == nil {
-		t.Error("a viewport without width is no error")
-	}
-	for _, bad := range []ScreenshotOptions{{Format: "gif"}, {Target: "#d", FullPage: true}, {Target: "#none"}} {
-		if _, err := p.Screenshot(t.Context(), bad); err == nil {
-			t.Errorf("%+v is no error", bad)
-		}
-	}
-}
-
 func TestTwoTabs(t *testing.T) {
 	b := connect(t)
 	one, two := newPage(t, b), newPage(t, b)

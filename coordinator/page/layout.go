@@ -1,0 +1,52 @@
+package page
+
+import (
+	"context"
+	"strconv"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// layout is how a page is laid out now. Its lengths are in CSS pixels.
+type layout struct {
+	view    *cdppage.VisualViewport
+	content *dom.Rect // the whole page
+	// zoom is the user's own for the site: 1.25 where the browser's menu says 125 %.
+	// Sizes of windows and clips are given without it, in device-independent pixels.
+	zoom    float64
+	density float64 // pixels of the screen per CSS pixel; the zoom is in it
+}
+
+func (p *Page) layout(ctx context.Context) (layout, error) {
+	ratio, err := p.session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "devicePixelRatio", Silent: new(true)})
+	if err != nil {
+		return layout{}, err
+	}
+	metrics, err := protocol.Call(ctx, p.session, cdppage.GetLayoutMetrics, protocol.Empty{})
+	if err != nil {
+		return layout{}, err
+	}
+	var r runtime.EvaluateResult
+	if err := ratio.Wait(ctx, &r); err != nil {
+		return layout{}, err
+	}
+	l := layout{view: metrics.CSSVisualViewport, content: metrics.CSSContentSize, zoom: metrics.CSSVisualViewport.Zoom, density: 1}
+	if l.zoom <= 0 { // an old browser does not tell it
+		l.zoom = 1
+	}
+	// The page tells its density, so that what cannot be is not believed.
+	if r.Result != nil {
+		if n, err := strconv.ParseFloat(string(r.Result.Value), 64); err == nil && n >= 0.1 && n <= 10 {
+			l.density = n
+		}
+	}
+	return l, nil
+}
+
+// clip is a place of the page as the browser captures it.
+func (l layout) clip(place rect, scale float64) *cdppage.Viewport {
+	return &cdppage.Viewport{X: place.X * l.zoom, Y: place.Y * l.zoom, Width: place.Width * l.zoom, Height: place.Height * l.zoom, Scale: scale}
+}

@@ -1,0 +1,211 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestScreenshots(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0}</style><div id=d style="margin:50px;width:200px;height:100px;background:red"></div><div style="height:4000px"></div><div id=low style="width:300px;height:40px">low</div>`)
+	for _, test := range []struct {
+		name          string
+		opts          ScreenshotOptions
+		width, height int
+		magic         string
+	}{
+		{"element", ScreenshotOptions{Target: "#d"}, 200, 100, "\x89PNG"},
+		{"far element", ScreenshotOptions{Target: "#low", Format: "jpeg", Quality: 50}, 300, 40, "\xff\xd8"},
+		{"scaled", ScreenshotOptions{Target: "#d", MaxWidth: 100, MaxHeight: 40}, 80, 40, "\x89PNG"},
+		{"webp", ScreenshotOptions{Target: "#d", Format: "webp"}, 200, 100, "RIFF"},
+		{"full page", ScreenshotOptions{FullPage: true, MaxHeight: 400}, 0, 400, "\x89PNG"},
+	} {
+		img, err := p.Screenshot(t.Context(), test.opts)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if test.width != 0 && img.Width != test.width || img.Height != test.height || !strings.HasPrefix(string(img.Data), test.magic) {
+			t.Errorf("%s: %dx%d %q", test.name, img.Width, img.Height, img.Data[:4])
+		}
+	}
+	if _, err := p.Resize(t.Context(), 640, 480); err != nil {
+		t.Error(err)
+	}
+	if img, err := p.Screenshot(t.Context(), ScreenshotOptions{}); err != nil || img.Width != 640 || img.Height != 480 {
+		t.Errorf("after resizing: %dx%d %v", img.Width, img.Height, err)
+	}
+	if _, err := p.Resize(t.Context(), 0, 480); err == nil {
+		t.Error("a viewport without width is no error")
+	}
+	for _, bad := range []ScreenshotOptions{{Format: "gif"}, {Target: "#d", FullPage: true}, {Target: "#none"}} {
+		if _, err := p.Screenshot(t.Context(), bad); err == nil {
+			t.Errorf("%+v is no error", bad)
+		}
+	}
+}
+
+// Of a screen with two pixels for each CSS pixel, parts of the page, and colours
+// where they belong.
+func TestScreenshotParts(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0}div{width:50px;height:50px}</style><div style="background:red"></div><div style="background:lime"></div><div style="height:3000px"></div><div style="background:blue"></div>`)
+	if _, err := p.Emulate(t.Context(), Emulation{Viewport: &Viewport{Width: 400, Height: 300, Scale: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name          string
+		opts          ScreenshotOptions
+		width, height int
+		r, g, b       uint32 // of the middle
+	}{
+		{"css pixels", ScreenshotOptions{Clip: &Clip{0, 0, 50, 50}}, 50, 50, 255, 0, 0},
+		{"device pixels", ScreenshotOptions{Clip: &Clip{0, 50, 50, 50}, Device: true}, 100, 100, 0, 255, 0},
+		{"device pixels, limited", ScreenshotOptions{Clip: &Clip{0, 50, 50, 50}, Device: true, MaxWidth: 80}, 80, 80, 0, 255, 0},
+		{"of the whole page", ScreenshotOptions{FullPage: true, Clip: &Clip{0, 3100, 40, 20}}, 40, 20, 0, 0, 255},
+		{"viewport", ScreenshotOptions{}, 400, 300, 255, 255, 255},
+		{"an element", ScreenshotOptions{Target: "div:nth-of-type(2)"}, 50, 50, 0, 255, 0},
+	} {
+		img, err := p.Screenshot(t.Context(), test.opts)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		size := decode(t, img).Bounds()
+		if got := middle(t, img); size.Dx() != test.width || size.Dy() != test.height || got != [3]uint32{test.r, test.g, test.b} {
+			t.Errorf("%s: %d × %d, middle %v", test.name, size.Dx(), size.Dy(), got)
+		}
+	}
+	for _, bad := range []ScreenshotOptions{{Clip: &Clip{0, 0, 0, 5}}, {Target: "div", Clip: &Clip{0, 0, 5, 5}}, {Format: "jpeg", Quality: 101}} {
+		if _, err := p.Screenshot(t.Context(), bad); err == nil {
+			t.Errorf("%+v is no error", bad)
+		}
+	}
+}
+
+func TestClipOutside(t *testing.T) {
+	p, _ := open(t, "<p>p")
+	if _, err := p.Resize(t.Context(), 1000, 600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.Screenshot(t.Context(), ScreenshotOptions{Clip: &Clip{X: 5000, Y: 5000, Width: 10, Height: 10}})
+	if err == nil || !strings.Contains(err.Error(), "the clip is outside of the viewport, which has 1000×600 CSS") {
+		t.Errorf("%v", err)
+	}
+	// What is partly outside is cropped, on whichever side.
+	for _, test := range []struct {
+		clip          Clip
+		full          bool
+		width, height int
+	}{
+		{Clip{X: 5, Y: 5, Width: 10, Height: 10}, false, 10, 10},
+		{Clip{X: 990, Y: 20, Width: 50, Height: 30}, false, 10, 30},
+		{Clip{X: -20, Y: -5, Width: 50, Height: 30}, false, 30, 25},
+		{Clip{X: -20, Y: 0, Width: 2000, Height: 30}, true, 1000, 30},
+	} {
+		img, err := p.Screenshot(t.Context(), ScreenshotOptions{Clip: &test.clip, FullPage: test.full})
+		if err != nil || img.Width != test.width || img.Height != test.height || img.Cropped != (test.clip.Width != float64(test.width)) {
+			t.Errorf("%+v: %d × %d, cropped %v, %v", test.clip, img.Width, img.Height, img.Cropped, err)
+		}
+	}
+}
+
+// A page that is longer than a picture can be is cut, and says so. One after the
+// other, as each changes the size that the page is drawn in.
+func TestPictureOfALongPage(t *testing.T) {
+	p, _ := open(t, `<!doctype html><body style="margin:0"><div style="height:20000px;width:200px;background:linear-gradient(red,blue)">`)
+	for range 2 {
+		for _, test := range []struct {
+			opts   ScreenshotOptions
+			height int
+			cut    bool
+		}{
+			{ScreenshotOptions{FullPage: true}, maxSide, true},
+			{ScreenshotOptions{FullPage: true, MaxHeight: 1000}, 1000, false},
+			{ScreenshotOptions{FullPage: true, Clip: &Clip{Y: 19_000, Width: 200, Height: 1000}}, 1000, false},
+		} {
+			img, err := p.Screenshot(t.Context(), test.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if img.Cut != test.cut || img.Height != test.height {
+				t.Errorf("%+v: %d × %d of %+v, cut %v", test.opts, img.Width, img.Height, img.Of, img.Cut)
+			}
+			// From red at the page's top to blue at its end.
+			pixels := decode(t, img)
+			bottom := pixels.Bounds().Max.Y - 5
+			red, _, _, _ := pixels.At(20, 5).RGBA()
+			_, _, blue, _ := pixels.At(20*img.Width/1000, bottom).RGBA()
+			if top := test.opts.Clip == nil; top && red>>8 < 240 || !test.cut && blue>>8 < 240 {
+				t.Errorf("%+v: red %d at the top, blue %d at the bottom", test.opts, red>>8, blue>>8)
+			}
+		}
+	}
+}
+
+// Frames that are scaled, turned and scrolled, of the same and of another site: the
+// picture of an element is of where it is.
+func TestPicturesInTransformedFrames(t *testing.T) {
+	for _, transform := range []string{"scale(0.5)", "scale(1.5, 0.75) translate(20px, 10px)", "rotate(30deg)", "rotate(180deg)"} {
+		t.Run(transform, func(t *testing.T) {
+			p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				_, port, _ := strings.Cut(r.Host, ":")
+				if r.URL.Path == "/" {
+					fmt.Fprintf(w, `<!doctype html><style>iframe{width:300px;height:200px;border:9px solid;padding:7px;margin:60px;transform:%s}</style>
+<div style="height:300px"></div><iframe src=/same title=same></iframe><iframe src="http://localhost:%s/other" title=other></iframe><div style="height:900px"></div>`, transform, port)
+					return
+				}
+				fmt.Fprintf(w, `<!doctype html><div style="height:500px"></div><button style="margin-left:150px;width:60px;height:20px;background:red;color:red;border:0">In %[1]s</button><div style="height:100px"></div>`, strings.TrimPrefix(r.URL.Path, "/"))
+			}))
+			text := snapshot(t, p)
+			for _, name := range []string{"same", "other"} {
+				target := ref(t, text, "In "+name)
+				img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: target})
+				if err != nil {
+					t.Errorf("screenshot: %v", err)
+					continue
+				}
+				if got := middle(t, img); got != [3]uint32{255, 0, 0} {
+					t.Errorf("the middle of its picture (%d × %d) is %v", img.Width, img.Height, got)
+				}
+			}
+		})
+	}
+}
+
+// What is scrolled to for its picture is what the picture shows.
+func TestPictureBelowTheFold(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0}button{margin-left:150px;width:60px;height:20px;background:red;color:red;border:0}div{height:1900px}</style>
+<div></div><button>page</button><iframe srcdoc="<!doctype html><style>button{background:red;color:red;border:0}</style><div style='height:500px'></div><button>frame</button>"></iframe><div></div>`)
+	text := snapshot(t, p)
+	for _, name := range []string{"page", "frame"} {
+		eval(t, p, "scrollTo(0, 0)")
+		img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: ref(t, text, name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := middle(t, img); got != [3]uint32{255, 0, 0} {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func decode(t *testing.T, img Image) image.Image {
+	t.Helper()
+	pixels, _, err := image.Decode(bytes.NewReader(img.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pixels
+}
+
+// middle is the colour in a picture's middle: red, green and blue, up to 255.
+func middle(t *testing.T, img Image) [3]uint32 {
+	t.Helper()
+	pixels := decode(t, img)
+	r, g, b, _ := pixels.At(pixels.Bounds().Dx()/2, pixels.Bounds().Dy()/2).RGBA()
+	return [3]uint32{r >> 8, g >> 8, b >> 8}
+}
