@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/chromedp/cdproto/input"
@@ -15,95 +16,127 @@ import (
 func (p *Page) Drag(ctx context.Context, from, to string) (Change, error) {
 	patience := p.patience(0)
 	return p.operate(ctx, "dragging "+from+" to "+to, 2*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		start, x, y, err := p.dragSpots(ctx, from, to, patience)
+		start, end, err := p.dragSpots(ctx, from, to, patience)
 		if err != nil {
 			return err
 		}
-		defer start.release(ctx)
-		return p.dragTo(ctx, start, x, y)
+		defer func() { start.release(ctx) }()
+		defer end.release(ctx)
+		drag := func() (missed string, err error) {
+			x, y := end.x, end.y
+			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled one to where the other was
+				x, y = start.x, start.y+dragAtLeast
+			}
+			return p.dragTo(ctx, start, x, y, func() (float64, float64, error) {
+				at, err := p.placeOf(ctx, end.element)
+				return at.X + at.Width/2, at.Y + at.Height/2, err
+			})
+		}
+		missed, err := drag()
+		if err == nil && missed != "" {
+			// It moves, or something came over it when the mouse did. The page has heard
+			// nothing of that yet.
+			var again *spot
+			if again, err = p.ready(ctx, from, "click", patience); err != nil {
+				return err
+			}
+			start.become(ctx, again)
+			missed, err = drag()
+		}
+		if err == nil && missed != "" {
+			err = &NotReadyError{Target: from, Was: start.label, Reason: "it is covered by " + missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
+		}
+		return err
 	})
 }
 
-// dragSpots waits until both targets are ready, and gives where the drag begins,
-// to be released, and the middle of where it ends.
-func (p *Page) dragSpots(ctx context.Context, from, to string, patience time.Duration) (start *spot, x, y float64, err error) {
-	// Whether the second moves is seen while the first is watched, which takes a
-	// frame.
-	end, err := p.readyFor(ctx, to, "hover", patience, true)
+// dragSpots finds both targets of a drag, in view if they can be at once. Whether
+// the first moves shows when the button is pressed, and where the second is when
+// it is let go: no frame is waited for.
+func (p *Page) dragSpots(ctx context.Context, from, to string, patience time.Duration) (start, end *spot, err error) {
+	end, err = p.readyFor(ctx, to, "hover", patience, true)
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, nil, err
 	}
-	defer func() { end.release(ctx) }()
-	before, err := p.placeOf(ctx, end.element)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	start, err = p.ready(ctx, from, "click", patience)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	after, err := p.placeOf(ctx, end.element)
-	if err == nil && end.unproven && after != before {
-		// It moves, or the first has made the page scroll: that would take it from
-		// where it was found.
+	start, err = p.readyFor(ctx, from, "click", patience, true)
+	if err == nil && !start.unproven { // it may have scrolled, and the second away
 		var again *spot
-		if again, err = p.ready(ctx, to, "hover", patience); err == nil {
+		if again, err = p.readyFor(ctx, to, "hover", patience, true); err == nil {
 			end.become(ctx, again)
-			start.release(ctx)
-			start, err = p.ready(ctx, from, "click", patience)
-		}
-		if err == nil {
-			after, err = p.placeOf(ctx, end.element)
+			if !end.unproven { // and this one the first
+				start.release(ctx)
+				start, err = p.ready(ctx, from, "click", patience)
+			}
 		}
 	}
 	if err != nil {
 		if start != nil {
 			start.release(ctx)
 		}
-		return nil, 0, 0, err
+		end.release(ctx)
+		return nil, nil, err
 	}
-	return start, after.X + after.Width/2, after.Y + after.Height/2, nil
+	return start, end, nil
 }
 
 // dragPatience bounds the wait for the browser's word of a drag that the page
 // has begun.
 const dragPatience = time.Second
 
-func (p *Page) dragTo(ctx context.Context, start *spot, x, y float64) error {
+// dragAtLeast is how far away the end of a drag is taken to be at least while it
+// begins, in CSS pixels: libraries want the mouse to go 10 before it does.
+const dragAtLeast = 30
+
+// dragTo drags towards a point and lets go at the one that the target turns out to
+// be at then. missed is what the button was pressed on instead of the start, which
+// has heard nothing then.
+func (p *Page) dragTo(ctx context.Context, start *spot, x, y float64, target func() (x, y float64, err error)) (missed string, err error) {
+	const left = input.MouseButtonLeft
+	held := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: left, Buttons: 1}
+	release := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: left, ClickCount: 1}
 	intercepted := p.session.Listen(input.DragIntercepted.Method)
 	defer intercepted.Close()
-	if err := start.call(ctx, "watchDrag", nil, nil); err != nil {
-		return err
-	}
-	if err := p.session.Call(ctx, input.CommandSetInterceptDrags, input.SetInterceptDragsParams{Enabled: true}, nil); err != nil {
-		return err
-	}
 	defer func() {
 		_, _ = p.session.Start(context.WithoutCancel(ctx), input.CommandSetInterceptDrags, input.SetInterceptDragsParams{})
 	}()
-	const left = input.MouseButtonLeft
-	held := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: left, Buttons: 1}
-	data, err := p.dragHalfway(ctx, start, x, y, held, intercepted)
-	switch {
-	case err != nil:
-		return midway(err, "the drag has begun, and nothing was dropped")
-	case data != nil:
-		return p.drop(ctx, data, x, y)
+	var data *input.DragData
+	began, err := p.dragHalfway(ctx, start, x, y, held)
+	if err == nil {
+		x, y, err = target() // meanwhile
+		if missed, data, err = p.dragBegan(ctx, start, began, intercepted, err); missed != "" {
+			return missed, p.mouse(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{release})
+		}
 	}
-	return p.mouse(ctx, x, y, 0, []input.DispatchMouseEventParams{
-		held,
-		{Type: input.DispatchMouseEventTypeMouseReleased, Button: left, ClickCount: 1},
-	})
+	if err != nil {
+		if p.pointerNow().buttons != 0 { // as a human would give it up: back to where it was
+			cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Millisecond)
+			defer cancel()
+			_ = p.mouse(cleanup, start.x, start.y, 0, []input.DispatchMouseEventParams{held, release})
+		}
+		return "", midway(err, "the drag has begun, and nothing was dropped")
+	}
+	if data != nil {
+		return "", p.drop(ctx, data, x, y)
+	}
+	return "", p.mouse(ctx, x, y, 0, []input.DispatchMouseEventParams{held, release})
 }
 
-// dragHalfway presses the button and begins to move. It returns the data of a drag
-// of HTML's, if that has begun.
-func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams, intercepted *cdp.Subscription) (*input.DragData, error) {
-	const left = input.MouseButtonLeft
-	if err := p.mouse(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{
-		{Type: input.DispatchMouseEventTypeMouseMoved},
-		{Type: input.DispatchMouseEventTypeMousePressed, Button: left, Buttons: 1, ClickCount: 1},
-	}); err != nil {
+// dragHalfway presses the button and begins to move. What it returns is the page's
+// answer to whether that has begun a drag.
+func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams) (began *cdp.Pending, err error) {
+	// Nothing of this is waited for before the button is pressed: a drag begins with
+	// the movements that follow.
+	watching, err := start.start(ctx, "watchDrag", nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.session.Start(ctx, input.CommandSetInterceptDrags, input.SetInterceptDragsParams{Enabled: true}); err != nil {
+		return nil, err
+	}
+	if err := p.mouse(ctx, start.x, start.y, 0, clicks(held.Button, held.Buttons, 1)[:2]); err != nil {
+		return nil, err
+	}
+	if err := start.outcome(ctx, watching, nil); err != nil {
 		return nil, err
 	}
 	// A drag begins only after the first few pixels.
@@ -112,21 +145,34 @@ func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held 
 			return nil, err
 		}
 	}
-	var began bool
-	if err := start.call(ctx, "dragBegan", nil, &began); err != nil || !began {
-		return nil, err
+	return start.start(ctx, "dragBegan", nil)
+}
+
+// dragBegan tells what the button was pressed on if that was not the start, and
+// else the data of a drag of HTML's, if that has begun. failed is what has failed
+// in between, which counts only where the start was hit.
+func (p *Page) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, intercepted *cdp.Subscription, failed error) (missed string, data *input.DragData, err error) {
+	var r struct {
+		Began  bool
+		Missed string
+	}
+	if err := start.outcome(ctx, began, &r); err != nil {
+		return "", nil, err
+	}
+	if r.Missed != "" || failed != nil || !r.Began {
+		return r.Missed, nil, failed
 	}
 	select {
 	case e, ok := <-intercepted.C():
 		var drag input.EventDragIntercepted
 		if !ok || e.Decode(&drag) != nil {
-			return nil, nil
+			return "", nil, nil
 		}
-		return drag.Data, nil
+		return "", drag.Data, nil
 	case <-time.After(dragPatience):
-		return nil, nil
+		return "", nil, nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return "", nil, context.Cause(ctx)
 	}
 }
 

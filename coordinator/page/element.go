@@ -346,19 +346,17 @@ func (p *Page) query(ctx context.Context, id protocol.FrameID, selector string) 
 // call runs a function of the library on the element and decodes what it
 // returns.
 func (e *element) call(ctx context.Context, function string, args, result any) error {
-	var arguments []*runtime.CallArgument
-	if args != nil {
-		encoded, err := json.Marshal(args)
-		if err != nil {
-			return err
-		}
-		arguments = []*runtime.CallArgument{{Value: encoded}}
-	}
-	r, err := protocol.Call(ctx, e.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: libraryCall(function), ObjectID: e.handle, Arguments: arguments,
-		AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(true),
-	})
+	pending, err := e.start(ctx, function, args)
 	if err != nil {
+		return err
+	}
+	return e.outcome(ctx, pending, result)
+}
+
+// outcome waits for what comes of a start.
+func (e *element) outcome(ctx context.Context, pending *cdp.Pending, result any) error {
+	var r runtime.CallFunctionOnResult
+	if err := pending.Wait(ctx, &r); err != nil {
 		return e.gone(err)
 	}
 	if r.ExceptionDetails != nil {
@@ -368,6 +366,22 @@ func (e *element) call(ctx context.Context, function string, args, result any) e
 		return nil
 	}
 	return json.Unmarshal(r.Result.Value, result)
+}
+
+// start is call without waiting for what comes of it.
+func (e *element) start(ctx context.Context, function string, args any) (*cdp.Pending, error) {
+	var arguments []*runtime.CallArgument
+	if args != nil {
+		encoded, err := json.Marshal(args)
+		if err != nil {
+			return nil, err
+		}
+		arguments = []*runtime.CallArgument{{Value: encoded}}
+	}
+	return e.session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: libraryCall(function), ObjectID: e.handle, Arguments: arguments,
+		AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(true),
+	})
 }
 
 // gone tells an element whose document was replaced while a script ran in it.

@@ -136,7 +136,8 @@ func (p *Page) MouseDrag(ctx context.Context, fromX, fromY, toX, toY float64) (C
 			return err
 		}
 		defer start.release(ctx)
-		return p.dragTo(ctx, start, toX, toY)
+		_, err = p.dragTo(ctx, start, toX, toY, func() (float64, float64, error) { return toX, toY, nil })
+		return err
 	})
 }
 

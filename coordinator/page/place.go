@@ -2,11 +2,9 @@ package page
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
@@ -169,10 +167,7 @@ func (p *Page) reach(ctx context.Context, e *element, innerX, innerY float64, pa
 const arrivalBudget = 100 * time.Millisecond
 
 func (p *Page) arrives(ctx context.Context, e *element, x, y float64, budget time.Duration) (bool, error) {
-	listening, err := e.session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: libraryCall("arrival"), ObjectID: e.handle, AwaitPromise: new(true), ReturnByValue: new(true),
-		Arguments: []*runtime.CallArgument{{Value: jsonv2.Value(strconv.FormatInt(budget.Milliseconds(), 10))}},
-	})
+	listening, err := e.start(ctx, "arrival", budget.Milliseconds())
 	if err != nil {
 		return false, err
 	}

@@ -204,6 +204,7 @@ async function ({ kind, budget, quick }) {
     };
     const timer = setTimeout(end, 2000);
     globalThis.watched = end;
+    globalThis.missed = Object.assign(() => missed, { of: element });
   }
 
   // toTop moves the point through the frames of this process; it returns what
