@@ -1,4 +1,6 @@
 // The live view of a real Chromium. The panel is played here; the real one is in e2e/liveview.test.ts.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Cdp } from "../src/core/cdp";
 import { follow } from "../src/core/discovery";
@@ -52,8 +54,12 @@ async function relayed(store: Store): Promise<Relay> {
   return relay;
 }
 
-async function debugged(store: Store) {
+async function debugged(store: Store, preferences?: object) {
   const userDataDir = await temporaryFolder();
+  if (preferences) {
+    await mkdir(join(userDataDir, "Default"));
+    await writeFile(join(userDataDir, "Default", "Preferences"), JSON.stringify(preferences));
+  }
   const child = launchBrowser(userDataDir);
   const { url } = await follow({ via: "injected", userDataDir }, AbortSignal.timeout(15_000));
   store.set({ browser: { url, via: "injected" } });
@@ -83,6 +89,18 @@ test("without a browser it says what to do, with one it shows the page", async (
   await until("empty", ({ start }) => start, before);
 });
 
+/** Until it paints, the browser drops what is clicked. */
+async function painted(cdp: Cdp, session: string): Promise<void> {
+  const expression = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))";
+  await cdp.call("Runtime.evaluate", { expression, awaitPromise: true }, session);
+}
+
+async function clickAt(cdp: Cdp, session: string, x: number, y: number): Promise<void> {
+  for (const type of ["mousePressed", "mouseReleased"]) {
+    await cdp.call("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 }, session);
+  }
+}
+
 test("a click is told with its place, also in a frame and after a navigation", async () => {
   const { store, live, show, until, all } = play();
   const { cdp, open } = await debugged(store);
@@ -98,17 +116,10 @@ test("a click is told with its place, also in a frame and after a navigation", a
     session,
   )) as { result: { value: [number, number] } };
   const [width, height] = result.value;
-  // Until it paints, the browser drops what is clicked.
-  const painted = () => {
-    const expression = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))";
-    return cdp.call("Runtime.evaluate", { expression, awaitPromise: true }, session);
-  };
-  await painted();
+  await painted(cdp, session);
   const click = async (x: number, y: number) => {
     const since = all.length;
-    for (const type of ["mousePressed", "mouseReleased"]) {
-      await cdp.call("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 }, session);
-    }
+    await clickAt(cdp, session, x, y);
     return until("click", () => true, since);
   };
   expect(await click(width / 2, height / 4)).toMatchObject({ x: 0.5, y: expect.closeTo(0.25, 2) });
@@ -117,7 +128,7 @@ test("a click is told with its place, also in a frame and after a navigation", a
   expect(inFrame.y * height).toBeCloseTo(150, 0);
   await cdp.call("Page.navigate", { url: "data:text/html,<title>Other</title>" }, session);
   await until("pages", ({ pages }) => pages.some(({ title }) => title === "Other"));
-  await painted();
+  await painted(cdp, session);
   expect(await click(width / 4, height / 2)).toMatchObject({ x: 0.25 });
   // The page cannot see who watches.
   const { result: seen } = (await cdp.call(
@@ -126,6 +137,36 @@ test("a click is told with its place, also in a frame and after a navigation", a
     session,
   )) as { result: { value: number } };
   expect(seen.value).toBe(0);
+});
+
+const phone = { width: 390, height: 800, deviceScaleFactor: 3, mobile: true };
+const scaled = "border:5px solid; padding:10px 30px; transform:scale(0.5); transform-origin:0 0";
+
+// Where the picture has what was clicked at the page's 100, 80.
+test.each([
+  ["zoomed by its user", { partition: { default_zoom_level: { x: Math.log(1.5) / Math.log(1.2) } } }, {}, 1, "", 1.5],
+  ["pinched", undefined, { ...phone, mobile: false }, 2, "", 2],
+  ["wider than its phone", undefined, phone, 1, "<p style='width:700px'>wide</p>", 1],
+  ["in a frame that is scaled and padded", undefined, phone, 1, `<iframe srcdoc='a' style='${scaled}'></iframe>`, 1],
+])("a click is marked where it was in a page that is %s", async (_, preferences, screen, pinch, body, shown) => {
+  const { store, live, show, until } = play();
+  const { cdp, open } = await debugged(store, preferences);
+  const head =
+    "<!doctype html><meta name=viewport content='width=device-width,initial-scale=1'><style>*{margin:0}</style>";
+  const { id, session } = await open(`${head}${body}<p style='height:3000px'>`);
+  const emulate = { width: 600, height: 500, deviceScaleFactor: 1, mobile: false, ...screen };
+  await cdp.call("Emulation.setDeviceMetricsOverride", emulate, session);
+  await cdp.call("Emulation.setPageScaleFactor", { pageScaleFactor: pinch }, session);
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("frame");
+  await painted(cdp, session);
+  await clickAt(cdp, session, 100, 80);
+  const { x, y } = await until("click");
+  expect([x * emulate.width, y * emulate.height]).toEqual([
+    expect.closeTo(100 * shown, -0.5),
+    expect.closeTo(80 * shown, -0.5),
+  ]);
 });
 
 test("the human chooses the page, and nothing is asked while nobody looks", async () => {

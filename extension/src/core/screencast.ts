@@ -26,6 +26,12 @@ const world = "browserCoordinatorLiveView";
 const quality = 70;
 const off = { enabled: false };
 
+/** Of a frame: what it shows, in pixels that do not depend on the screen. */
+interface FrameMetadata {
+  deviceWidth: number;
+  deviceHeight: number;
+}
+
 /** Runs in an isolated world of each frame, where the page cannot see it. It draws nothing. */
 function watchClicks(name: string): void {
   const window = globalThis as unknown as ClickWindow;
@@ -42,12 +48,20 @@ function watchClicks(name: string): void {
       while (frame !== frame.parent) {
         const element = frame.frameElement;
         if (!element) return;
+        // It may be transformed, zoomed and padded.
         const box = element.getBoundingClientRect();
-        x += box.x + element.clientLeft;
-        y += box.y + element.clientTop;
+        const style = window.getComputedStyle(element);
+        const [left, top] = [Number.parseFloat(style.paddingLeft), Number.parseFloat(style.paddingTop)];
+        const width = element.clientWidth - left - Number.parseFloat(style.paddingRight);
+        const height = element.clientHeight - top - Number.parseFloat(style.paddingBottom);
+        const [inX, inY] = [(x * width) / frame.innerWidth, (y * height) / frame.innerHeight];
+        x = box.x + (element.clientLeft + left + inX) * (box.width / element.offsetWidth);
+        y = box.y + (element.clientTop + top + inY) * (box.height / element.offsetHeight);
         frame = frame.parent;
       }
-      tell(JSON.stringify([x / frame.innerWidth, y / frame.innerHeight]));
+      // Of the page's layout only a part may be in sight: pinched, or wider than its phone.
+      const { offsetLeft, offsetTop, scale } = frame.visualViewport;
+      tell(JSON.stringify([(x - offsetLeft) * scale, (y - offsetTop) * scale]));
     },
     { capture: true, passive: true },
   );
@@ -56,14 +70,26 @@ function watchClicks(name: string): void {
 interface ClickWindow {
   [name: string]: unknown;
   parent: ClickWindow;
-  frameElement: { clientLeft: number; clientTop: number; getBoundingClientRect(): { x: number; y: number } } | null;
+  frameElement: FrameElement | null;
   innerWidth: number;
   innerHeight: number;
+  visualViewport: { offsetLeft: number; offsetTop: number; scale: number };
+  getComputedStyle(element: FrameElement): Record<`padding${"Left" | "Top" | "Right" | "Bottom"}`, string>;
   addEventListener(
     type: string,
     listener: (event: { isTrusted: boolean; clientX: number; clientY: number }) => void,
     options: object,
   ): void;
+}
+
+interface FrameElement {
+  clientLeft: number;
+  clientTop: number;
+  clientWidth: number;
+  clientHeight: number;
+  offsetWidth: number;
+  offsetHeight: number;
+  getBoundingClientRect(): { x: number; y: number; width: number; height: number };
 }
 
 const events = ["Page.screencastFrame", "Page.screencastVisibilityChanged", "Runtime.bindingCalled"];
@@ -76,6 +102,8 @@ export class Screencast {
 
   /** That watches for clicks in documents to come. */
   #script: unknown;
+  /** What the last frame shows, in the page's own pixels before any pinch. */
+  #seen: Size | undefined;
 
   /** `page` is a target of the browser, or a debug session where there is only its endpoint. */
   static async start(
@@ -153,10 +181,13 @@ export class Screencast {
   }
 
   #listen(watcher: Watcher): void {
-    this.cdp.on("Page.screencastFrame", ({ data, sessionId }) => void this.#frame(watcher, String(data), sessionId));
+    this.cdp.on("Page.screencastFrame", ({ data, sessionId, metadata }) => {
+      void this.#measure(metadata as FrameMetadata);
+      void this.#frame(watcher, String(data), sessionId);
+    });
     this.cdp.on("Page.screencastVisibilityChanged", ({ visible }) => void (visible === false && this.#unhide()));
     this.cdp.on("Runtime.bindingCalled", ({ name, payload }) => {
-      const at = name === world ? place(payload) : undefined;
+      const at = name === world && this.#seen ? place(payload, this.#seen) : undefined;
       if (at) watcher.click(...at);
     });
   }
@@ -165,6 +196,15 @@ export class Screencast {
     await watcher.frame(new Uint8Array(Buffer.from(data, "base64"))); // a Buffer is no message for a panel
     // Without an answer the browser sends no more than two; it may be gone by now.
     await this.cdp.call("Page.screencastFrameAck", { sessionId: number }, this.session).catch(() => {});
+  }
+
+  /** With each frame, as nothing tells of the user's zoom, and a page that shows a dialog answers nothing. */
+  async #measure({ deviceWidth, deviceHeight }: FrameMetadata): Promise<void> {
+    try {
+      const { cssVisualViewport } = await this.cdp.call("Page.getLayoutMetrics", {}, this.session);
+      const { zoom = 1 } = cssVisualViewport as { zoom?: number };
+      this.#seen = { width: deviceWidth / zoom, height: deviceHeight / zoom };
+    } catch {} // it has gone
   }
 
   async #watchClicks(): Promise<void> {
@@ -179,10 +219,11 @@ export class Screencast {
 }
 
 /** The page is not trusted: what is no place in the picture is no click. */
-function place(payload: unknown): [number, number] | undefined {
+function place(payload: unknown, { width, height }: Size): [number, number] | undefined {
   try {
-    const [x, y] = JSON.parse(String(payload)) as [unknown, unknown];
-    const inside = (part: unknown): part is number => typeof part === "number" && part >= 0 && part <= 1;
+    const [left, top] = JSON.parse(String(payload)) as [unknown, unknown];
+    const [x, y] = [Number(left) / width, Number(top) / height];
+    const inside = (part: number) => part >= 0 && part <= 1;
     return inside(x) && inside(y) ? [x, y] : undefined;
   } catch {
     return undefined;
