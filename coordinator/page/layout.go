@@ -12,8 +12,8 @@ import (
 
 // layout is how a page is laid out now. Its lengths are in CSS pixels.
 type layout struct {
-	view    *cdppage.VisualViewport
-	content *dom.Rect // the whole page
+	view    *cdppage.VisualViewport // its place in the page is from the left and top edge
+	content *dom.Rect               // the whole page
 	// zoom is the user's own for the site: 1.25 where the browser's menu says 125 %.
 	// Sizes of windows and clips are given without it, in device-independent pixels.
 	zoom    float64
@@ -34,6 +34,16 @@ func (p *Page) layout(ctx context.Context) (layout, error) {
 		return layout{}, err
 	}
 	l := layout{view: metrics.CSSVisualViewport, content: metrics.CSSContentSize, zoom: metrics.CSSVisualViewport.Zoom, density: 1}
+	// Scripts, and the browser here, count from where scrolling begins: on the right in
+	// a page that is written from right to left.
+	if fixed := metrics.CSSLayoutViewport; fixed != nil {
+		if float64(fixed.PageX) > l.view.PageX-l.view.OffsetX+1 {
+			l.view.PageX += l.content.Width - float64(fixed.ClientWidth)
+		}
+		if float64(fixed.PageY) > l.view.PageY-l.view.OffsetY+1 {
+			l.view.PageY += l.content.Height - float64(fixed.ClientHeight)
+		}
+	}
 	if l.zoom <= 0 { // an old browser does not tell it
 		l.zoom = 1
 	}

@@ -18,22 +18,32 @@ type rect struct {
 	Height float64 `json:"height"`
 }
 
-// place scrolls an element into view and tells where it is.
-func (p *Page) place(ctx context.Context, target string) (rect, error) {
+// showPlace scrolls an element into view and tells where it is. Where it was not
+// wholly in view, it comes to the middle: what sticks to an edge of the window
+// covers it there.
+func (p *Page) showPlace(ctx context.Context, target string) (rect, error) {
 	e, err := p.find(ctx, target)
 	if err != nil {
 		return rect{}, err
 	}
 	defer e.release(ctx)
-	return p.placeOf(ctx, e)
+	return p.scrollTo(ctx, e, "center")
 }
 
+// placeOf scrolls an element into view, not further than it must, and tells where
+// it is.
 func (p *Page) placeOf(ctx context.Context, e *element) (rect, error) {
+	return p.scrollTo(ctx, e, "nearest")
+}
+
+// scrollTo scrolls an element that is not wholly in view to such a part of it, as
+// Element.scrollIntoView names it, and tells where it is.
+func (p *Page) scrollTo(ctx context.Context, e *element, where string) (rect, error) {
 	var r struct {
 		rect
 		Gone, Top bool
 	}
-	if err := e.call(ctx, "place", nil, &r); err != nil {
+	if err := e.call(ctx, "place", where, &r); err != nil {
 		return rect{}, err
 	}
 	if r.Gone {

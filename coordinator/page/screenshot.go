@@ -70,7 +70,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	var target rect
 	if opts.Target != "" { // before anything is measured, since it scrolls
 		var err error
-		if target, err = p.place(ctx, opts.Target); err != nil {
+		if target, err = p.showPlace(ctx, opts.Target); err != nil {
 			return Image{}, err
 		}
 	}
@@ -85,7 +85,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	part := rect{l.view.PageX, l.view.PageY, l.view.ClientWidth, l.view.ClientHeight}
 	switch {
 	case opts.Target != "":
-		part = rect{target.X + l.view.PageX, target.Y + l.view.PageY, target.Width, target.Height}
+		part = rect{target.X + l.view.PageX - l.view.OffsetX, target.Y + l.view.PageY - l.view.OffsetY, target.Width, target.Height}
 		params.CaptureBeyondViewport = new(true)
 	case opts.FullPage:
 		part = rect{0, 0, l.content.Width, l.content.Height}

@@ -193,6 +193,49 @@ func TestPictureBelowTheFold(t *testing.T) {
 	}
 }
 
+// What sticks to the window's edges is not in the way of what was scrolled to.
+func TestPictureBesideStickyParts(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>body{margin:0}header,footer{position:fixed;left:0;right:0;height:100px;background:blue}footer{bottom:0}button{display:block;margin:1500px 0;width:200px;height:60px;background:red;color:red;border:0}</style>
+<header></header><button>one</button><button>two</button><footer></footer>`)
+	text := snapshot(t, p)
+	for _, name := range []string{"two", "one", "two"} {
+		img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: ref(t, text, name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := middle(t, img); got != [3]uint32{255, 0, 0} {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A page that is wider than the window and begins on the right: pictures are of
+// what is at their place there, too.
+func TestPicturesFromRightToLeft(t *testing.T) {
+	for _, style := range []string{"direction:rtl", "writing-mode:vertical-rl", "direction:rtl;writing-mode:sideways-lr"} {
+		p, _ := open(t, `<!doctype html><html style="`+style+`;background:lime"><style>div,i{position:absolute;inset-inline-start:2000px;inset-block-start:1500px;width:60px;height:40px;background:red}i{margin:2000px}p{position:fixed;left:100px;top:100px;width:60px;height:40px;margin:0;background:blue}</style><div></div><i></i><p></p>`)
+		for range 2 { // the first one scrolls
+			for _, test := range []struct {
+				opts ScreenshotOptions
+				want [3]uint32
+			}{
+				{ScreenshotOptions{Clip: &Clip{100, 100, 60, 40}}, [3]uint32{0, 0, 255}},
+				{ScreenshotOptions{Target: "p"}, [3]uint32{0, 0, 255}},
+				{ScreenshotOptions{Target: "div"}, [3]uint32{255, 0, 0}},
+				{ScreenshotOptions{}, [3]uint32{255, 0, 0}}, // which is in its middle now
+			} {
+				img, err := p.Screenshot(t.Context(), test.opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := middle(t, img); got != test.want {
+					t.Errorf("%s: %+v: %v", style, test.opts, got)
+				}
+			}
+		}
+	}
+}
+
 func decode(t *testing.T, img Image) image.Image {
 	t.Helper()
 	pixels, _, err := image.Decode(bytes.NewReader(img.Data))
