@@ -152,3 +152,45 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 		}
 	}
 }
+
+// A page hears of keys as from a keyboard: modifiers are keys too, and a code names
+// the key that has it.
+func TestKeysOfAKeyboard(t *testing.T) {
+	p, _ := open(t, `<!doctype html><input id=i><script>
+log = []; for (const kind of ["keydown", "keyup", "click"]) addEventListener(kind, e => { if (e.ctrlKey || e.altKey) e.preventDefault(); log.push([kind, e.code, e.key, e.location, e.ctrlKey && "C", e.shiftKey && "S"].filter(Boolean).join(" ")) })</script>`)
+	click := func(modifiers ...string) error {
+		_, err := p.Click(t.Context(), "#i", ClickOptions{Modifiers: modifiers})
+		return err
+	}
+	if err := click(); err != nil {
+		t.Fatal(err)
+	}
+	eval(t, p, "log.length = 0")
+	for spec, want := range map[string]string{
+		"Control+Shift+k": "keydown ControlLeft Control 1 C,keydown ShiftLeft Shift 1 C S,keydown KeyK K C S,keyup KeyK K C S,keyup ShiftLeft Shift 1 C,keyup ControlLeft Control 1",
+		"Shift":           "keydown ShiftLeft Shift 1 S,keyup ShiftLeft Shift 1",
+		"ControlRight":    "keydown ControlRight Control 2 C,keyup ControlRight Control 2",
+		"KeyA":            "keydown KeyA a,keyup KeyA a",
+		"Minus":           "keydown Minus -,keyup Minus -",
+		"Numpad7":         "keydown Numpad7 7 3,keyup Numpad7 7 3",
+		"NumpadAdd":       "keydown NumpadAdd + 3,keyup NumpadAdd + 3",
+		"Shift+Digit1":    "keydown ShiftLeft Shift 1 S,keydown Digit1 ! S,keyup Digit1 ! S,keyup ShiftLeft Shift 1",
+		"ContextMenu":     "keydown ContextMenu ContextMenu,keyup ContextMenu ContextMenu",
+	} {
+		if _, err := p.PressKey(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+		if got := eval(t, p, "log.splice(0).join()"); got != `"`+want+`"` {
+			t.Errorf("%s: %s", spec, got)
+		}
+	}
+	if err := click("Shift"); err != nil {
+		t.Fatal(err)
+	}
+	if got := eval(t, p, "log.splice(0).join()"); got != `"keydown ShiftLeft Shift 1 S,click S,keyup ShiftLeft Shift 1"` {
+		t.Errorf("a click: %s", got)
+	}
+	if got := eval(t, p, "i.value"); !strings.Contains(got, "7") || !strings.Contains(got, "!") {
+		t.Errorf("typed %s", got)
+	}
+}

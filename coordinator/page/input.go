@@ -133,7 +133,9 @@ func (p *Page) Click(ctx context.Context, target string, opts ClickOptions) (Cha
 	}
 	var unmet []string
 	change, err := p.actOn(ctx, "clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot) error {
-		err := p.clickSpot(ctx, s, button, mask, count, modifiers, p.patience(opts.Timeout))
+		err := p.holding(ctx, modifiers, func() error {
+			return p.clickSpot(ctx, s, button, mask, count, modifiers, p.patience(opts.Timeout))
+		})
 		unmet = s.unmet
 		if err == nil && s.downloads {
 			p.awaitDownload(ctx)

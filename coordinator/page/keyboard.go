@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -54,6 +55,17 @@ var named = map[string]key{
 	"F10":        {"F10", "F10", 121, "", false},
 	"F11":        {"F11", "F11", 122, "", false},
 	"F12":        {"F12", "F12", 123, "", false},
+
+	"CapsLock":       {"CapsLock", "CapsLock", 20, "", false},
+	"Pause":          {"Pause", "Pause", 19, "", false},
+	"ContextMenu":    {"ContextMenu", "ContextMenu", 93, "", false},
+	"PrintScreen":    {"PrintScreen", "PrintScreen", 44, "", false},
+	"NumpadEnter":    {"Enter", "NumpadEnter", 13, "\r", false},
+	"NumpadAdd":      {"+", "NumpadAdd", 107, "+", false},
+	"NumpadSubtract": {"-", "NumpadSubtract", 109, "-", false},
+	"NumpadMultiply": {"*", "NumpadMultiply", 106, "*", false},
+	"NumpadDivide":   {"/", "NumpadDivide", 111, "/", false},
+	"NumpadDecimal":  {".", "NumpadDecimal", 110, ".", false},
 }
 
 // punctuation lists the other keys: code, virtual key code, character without
@@ -100,6 +112,46 @@ func runeKey(c rune) (key, bool) {
 	return key{}, false
 }
 
+// codeKey returns the key that has this code in UI Events: KeyA, Minus, Numpad1,
+// ControlRight.
+func codeKey(code string, shift bool) (key, bool) {
+	for c := ' '; c < unicode.MaxASCII; c++ {
+		if k, ok := runeKey(c); ok && k.code == code && k.shift == shift {
+			return k, true
+		}
+	}
+	if digit, ok := strings.CutPrefix(code, "Numpad"); ok && len(digit) == 1 && digit >= "0" && digit <= "9" {
+		return key{digit, code, int64(digit[0]-'0') + 96, digit, false}, true
+	}
+	for _, side := range []string{"Left", "Right"} {
+		if name, ok := strings.CutSuffix(code, side); ok && modifierBits[name] != 0 {
+			k := named[name]
+			k.code = code
+			return k, true
+		}
+	}
+	return key{}, false
+}
+
+// CDP's places of keys that a keyboard has twice.
+const (
+	leftSide  = 1
+	rightSide = 2
+	numpad    = 3
+)
+
+func (k key) location() int64 {
+	switch {
+	case strings.HasPrefix(k.code, "Numpad"):
+		return numpad
+	case modifierBits[k.key] == 0:
+		return 0
+	case strings.HasSuffix(k.code, "Right"):
+		return rightSide
+	}
+	return leftSide
+}
+
 // CDP's modifier bits (Input.dispatchKeyEvent).
 const (
 	altKey     = 1
@@ -133,7 +185,8 @@ func modifierBit(name string) (int64, bool) {
 	return bit, ok
 }
 
-// parseKey reads "Control+Shift+A", "Enter", "+" or "ß".
+// parseKey reads "Control+Shift+A", "Enter", "KeyA", "+" or "ß". The modifiers are
+// those that it names.
 func parseKey(spec string) (key, int64, error) {
 	var modifiers int64
 	rest := spec
@@ -162,10 +215,10 @@ func parseKey(spec string) (key, int64, error) {
 		}
 	}
 	if !ok {
-		return key{}, 0, fmt.Errorf("unknown key %q: give a character or a name such as Enter, Escape, ArrowDown, F5, with Control+, Shift+, Alt+ or Meta+ in front", spec)
+		k, ok = codeKey(rest, modifiers&shiftKey != 0)
 	}
-	if k.shift {
-		modifiers |= shiftKey
+	if !ok {
+		return key{}, 0, fmt.Errorf("unknown key %q: give a character or a name such as Enter, Escape, ArrowDown, F5, with Control+, Shift+, Alt+ or Meta+ in front", spec)
 	}
 	return k, modifiers, nil
 }
@@ -204,7 +257,45 @@ func (p *Page) press(ctx context.Context, spec string) error {
 	if err != nil {
 		return err
 	}
-	return p.stroke(ctx, k, modifiers)
+	return p.holding(ctx, modifiers, func() error { return p.stroke(ctx, k, modifiers) })
+}
+
+// holding does something while modifiers are held, as keys that the page hears of.
+func (p *Page) holding(ctx context.Context, modifiers int64, do func() error) error {
+	var held []key
+	var mask int64
+	for _, name := range []string{"Control", "Alt", "Meta", "Shift"} {
+		bit := modifierBits[name]
+		if modifiers&bit == 0 {
+			continue
+		}
+		mask |= bit
+		held = append(held, named[name])
+		down, err := p.keyEvent(ctx, input.DispatchKeyEventTypeRawKeyDown, named[name], mask)
+		if err == nil {
+			err = down.Wait(ctx, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := do()
+	for _, k := range slices.Backward(held) { // whatever has become of it, and nobody waits
+		mask &^= modifierBits[k.key]
+		_, _ = p.keyEvent(context.WithoutCancel(ctx), input.DispatchKeyEventTypeKeyUp, k, mask)
+	}
+	return err
+}
+
+func (p *Page) keyEvent(ctx context.Context, kind input.DispatchKeyEventType, k key, modifiers int64) (*cdp.Pending, error) {
+	return p.session.Start(ctx, input.CommandDispatchKeyEvent, k.event(kind, modifiers))
+}
+
+func (k key) event(kind input.DispatchKeyEventType, modifiers int64) input.DispatchKeyEventParams {
+	return input.DispatchKeyEventParams{
+		Type: kind, Modifiers: modifiers, Location: k.location(), IsKeypad: new(k.location() == numpad),
+		Key: k.key, Code: k.code, WindowsVirtualKeyCode: k.vk, NativeVirtualKeyCode: k.vk,
+	}
 }
 
 // typeRune types one character with its key, or inserts it when no key has it.
@@ -213,34 +304,28 @@ func (p *Page) typeRune(ctx context.Context, c rune) error {
 	if !ok {
 		return p.insert(ctx, string(c))
 	}
-	modifiers := int64(0)
-	if k.shift {
-		modifiers = shiftKey
-	}
-	return p.stroke(ctx, k, modifiers)
+	return p.stroke(ctx, k, 0)
 }
 
 // editing are the editor commands that a browser on a Mac expects with the key;
 // elsewhere the key alone does it.
 var editing = map[string]string{"a": "selectAll", "c": "copy", "x": "cut", "v": "paste", "z": "undo"}
 
-// stroke sends a key with its modifiers held.
+// stroke presses a key, with the modifiers that are held and Shift where the key
+// needs it.
 func (p *Page) stroke(ctx context.Context, k key, modifiers int64) error {
 	p.inputs.Add(1)
-	down := input.DispatchKeyEventParams{
-		Type: input.DispatchKeyEventTypeRawKeyDown, Modifiers: modifiers,
-		Key: k.key, Code: k.code, WindowsVirtualKeyCode: k.vk, NativeVirtualKeyCode: k.vk,
+	if k.shift {
+		modifiers |= shiftKey
 	}
+	down := k.event(input.DispatchKeyEventTypeRawKeyDown, modifiers|modifierBits[k.key])
 	if modifiers&(altKey|controlKey|metaKey) == 0 && k.text != "" {
 		down.Type, down.Text, down.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.text, k.text
 	}
 	if command := editing[strings.ToLower(k.key)]; modifiers == metaKey && command != "" {
 		down.Commands = []string{command}
 	}
-	up := input.DispatchKeyEventParams{
-		Type: input.DispatchKeyEventTypeKeyUp, Modifiers: modifiers,
-		Key: k.key, Code: k.code, WindowsVirtualKeyCode: k.vk, NativeVirtualKeyCode: k.vk,
-	}
+	up := k.event(input.DispatchKeyEventTypeKeyUp, modifiers)
 	var sent []*cdp.Pending
 	for _, e := range []input.DispatchKeyEventParams{down, up} {
 		pending, err := p.session.Start(ctx, input.CommandDispatchKeyEvent, e)
