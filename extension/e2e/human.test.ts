@@ -90,6 +90,23 @@ test("who is connected, what they did, and that one is at work", async () => {
   expect(await window.status.getAttribute("aria-label")).toMatch(
     /Connected: Claude Code 2\.1\.0, Playwright 2\.1\.0\./,
   );
+  // What a screen reader says is what stands there, with what the icon shows.
+  for (const [pane, text, label] of [
+    ["Browser", /Shop\s*http/, /^Shop, http:\/\/127/],
+    ["Agents", "Agents may do everything", /^Agents may do everything, They look and act without asking\./],
+    ["Agents", "Endpoint", /^Endpoint, http:\/\/127/],
+    ["Agents", "Claude Code", /^Claude Code, an MCP client, 2\.1\.0/],
+    ["Activity", "open a page", /^[0-9:]+ open a page, failed, refused: view · Playwright/],
+    ["Activity", "click button", /^[0-9:]+ click button "Buy", clicked · Claude Code/],
+  ] as const) {
+    expect(await bar.row(pane, text).getAttribute("aria-label")).toMatch(label);
+  }
+  await bar.row("Agents", "Claude Code").hover();
+  const since = /Connected since \d+\/\d+\/\d{4}, \d/; // it may have been days ago
+  await window.page.locator(".monaco-hover", { hasText: since }).waitFor();
+  await bar.row("Agents", "Endpoint").hover();
+  const whole = /^http:\/\/127\.0\.0\.1:\d+\s+The stable address/; // the row may be cut
+  await window.page.locator(".monaco-hover .hover-contents", { hasText: whole }).waitFor();
   await bar.row("Activity", 'click button "Buy"').click();
   await bar.row("Activity", /Page\s*http:\/\/127/).waitFor();
   await window.screenshot("view-activity");

@@ -33,7 +33,8 @@ test("a question names three acts, with their pages where they are elsewhere, an
 test.each([
   ["a link that allows", "[Refuse](command:browserCoordinator.answer)", "(Refuse)(command:browserCoordinator.answer)"],
   ["a new line", "Shop\r\n\u2028Allowed", "Shop Allowed"],
-  ["a change of direction", "Shop\u202egnp.exe", "Shop gnp.exe"],
+  ["a change of direction", "Shop\u202egnp.exe", "Shopgnp.exe"],
+  ["a word that may be parted", "Waren\u00adkorb \u200fשלום\u200f!", "Warenkorb שלום!"],
   ["an icon", "$(bell-dot) Agent asks $[sync~spin]", "$ (bell-dot) Agent asks $ (sync~spin)"],
   ["an icon in pieces", "$\u200b(bell-dot) $$(bell)", "$ (bell-dot) $$ (bell)"],
   ["nothing to see", "\u200b\u0000", ""],

@@ -8,7 +8,8 @@ import type { Client, State } from "./protocol.generated";
 export function plain(text: string, most: number): string {
   const line = text
     .replace(/[[\]]/g, (bracket) => (bracket === "[" ? "(" : ")"))
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .replace(/\p{Cf}/gu, "") // soft hyphens, joiners and marks of direction are no blanks
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
     .replace(/\$\(/g, "$ (")
     .trim();
   const signs = [...line];
@@ -26,8 +27,8 @@ export function nameOf(name: string, most = 60): string {
 }
 
 /** A page by its title, or by its site. */
-export function pageName({ title, url }: { title: string; url: string }): string {
-  return plain(title, 100) || siteOf(url);
+export function pageName({ title, url }: { title: string; url: string }, most = 100): string {
+  return plain(title, most) || siteOf(url);
 }
 
 /** Whether it is an address of the web. */

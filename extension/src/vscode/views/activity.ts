@@ -41,6 +41,7 @@ function actRow(act: Act): Row {
     color: act.ok ? "testing.iconPassed" : "testing.iconFailed",
     description: [plain(act.outcome, 80), nameOf(act.name, 40)].filter((part) => part !== "").join(" · "),
     tooltip: details.map(({ item }) => `${item.label}: ${item.description}`).join("\n"),
+    says: act.ok ? "" : "failed",
     context: "activity",
   };
   return row(`${time} ${often}${plain(doneText(act), 120)}`, look, details);

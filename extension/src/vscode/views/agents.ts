@@ -7,7 +7,7 @@ import type { Permissions } from "../../core/permission";
 import { NoCoordinator } from "../../core/program";
 import type { ConnectedClient } from "../../core/protocol.generated";
 import type { Store } from "../../core/store";
-import { clientName, nameOf, plain } from "../../core/words";
+import { nameOf, plain } from "../../core/words";
 import { askEndpoint, type Endpoint } from "../endpoint";
 import type { Window } from "../window";
 import { type Row, RowView, row } from "./tree";
@@ -84,7 +84,8 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
   const access = row(words.label, {
     id: "access",
     icon: words.icon,
-    tooltip: `${words.detail} Click to change it.`,
+    tooltip: `${words.label}\n${words.detail} Click to change it.`,
+    says: words.detail,
     context: "access",
     command: { command: "browserCoordinator.changeAccess", title: "Change What Agents May Do" },
   });
@@ -92,7 +93,7 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
   const nobody = row("No agent is connected", {
     id: "nobody",
     icon: "info",
-    tooltip: "Click to see how one gets here.",
+    tooltip: "No agent is connected. Click to see how one gets here.",
     command: { command: "browserCoordinator.getStarted", title: "Get Started" },
   });
   return [access, endpointRow(asked), ...(all.length > 0 ? all : [nobody])];
@@ -100,17 +101,19 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
 
 function endpointRow(asked: Asked | undefined): Row {
   const copy = { command: "browserCoordinator.copyEndpoint", title: "Copy CDP Endpoint" };
-  const tooltip = asked?.endpoint
+  const about = asked?.endpoint
     ? "The stable address of this window's browser, for Playwright, Puppeteer and other CDP tools. Click to copy it."
     : "Click to see what is missing.";
   const description = asked?.endpoint?.url ?? asked?.problem ?? "…";
-  return row("Endpoint", { id: "endpoint", icon: "plug", description, tooltip, context: "endpoint", command: copy });
+  const look = { id: "endpoint", icon: "plug", description, tooltip: `${description}\n${about}`, context: "endpoint" };
+  return row("Endpoint", { ...look, command: copy });
 }
 
 function clientRow({ client, stopped, connected }: Ruled, { permissions }: AgentsParts): ClientRow {
   const { id, name, version, kind, since } = client;
   const { question } = permissions;
   const asks = question?.client.id === id;
+  const what = kind === "mcp" ? "an MCP client" : "a CDP client";
   const now = stopped ? "stopped by you" : asks ? "asks you" : permissions.isGranted(id) ? "may act" : "";
   const look = {
     id: `client ${id}`,
@@ -118,10 +121,13 @@ function clientRow({ client, stopped, connected }: Ruled, { permissions }: Agent
     ...(stopped && { color: "list.warningForeground" }),
     description: [plain(version, 40), now].filter((part) => part !== "").join(" · "),
     tooltip: [
-      `${clientName(client)}, ${kind === "mcp" ? "an MCP client" : "a CDP client"}`,
-      connected ? `Connected since ${new Date(since).toLocaleTimeString()}` : "Not connected",
-      ...(asks && question ? [questionText(question)] : []),
-    ].join("\n"),
+      `${plain(`${nameOf(name, 2_000)} ${version}`, 2_100)}, ${what}`,
+      connected ? `Connected since ${new Date(since).toLocaleString()}` : "Not connected",
+      asks && question ? questionText(question) : now,
+    ]
+      .filter((line) => line !== "")
+      .join("\n"),
+    says: what,
     context: stopped ? "client.stopped" : "client.going",
     ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: "Answer" } }),
   };

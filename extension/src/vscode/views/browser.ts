@@ -39,14 +39,12 @@ function rows(store: Store, pages: Pages): Row[] {
 }
 
 function pageRow(page: Page, reachable: boolean): PageRow {
-  const title = pageName(page);
-  const url = plain(page.url, 200);
   const look = {
     id: page.id,
     icon: "file",
-    description: url,
-    tooltip: `${title}\n${url}`,
+    description: plain(page.url, 200),
+    tooltip: `${pageName(page, 2_000)}\n${plain(page.url, 2_000)}`,
     context: reachable ? "page" : "debuggerPage",
   };
-  return { ...row(title, look), page };
+  return { ...row(pageName(page), look), page };
 }

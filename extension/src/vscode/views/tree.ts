@@ -68,6 +68,8 @@ export interface Look {
   /** A colour of the theme, for the icon. */
   color?: string;
   tooltip?: string;
+  /** What its icon shows, for a screen reader. */
+  says?: string;
   /** What menus go by. */
   context?: string;
   command?: { command: string; title: string; arguments?: unknown[] };
@@ -78,11 +80,14 @@ export interface Look {
 export function row(label: string, look: Look, rows?: Row[]): Row {
   const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label, rows ? (look.open ? Expanded : Collapsed) : None);
-  const { id, description, icon, color, tooltip, context, command } = look;
+  const { id, description, icon, color, tooltip, says, context, command } = look;
   item.id = id;
   if (description !== undefined) item.description = description;
   if (icon !== undefined) item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
   if (tooltip !== undefined) item.tooltip = tooltip;
+  // Else a screen reader would read the tooltip, in place of what stands here.
+  const spoken = [label, says, description].filter((part) => part !== undefined && part !== "");
+  item.accessibilityInformation = { label: spoken.join(", ") };
   if (context !== undefined) item.contextValue = context;
   if (command) item.command = command;
   const drawn = JSON.stringify([label, look, rows !== undefined]);
