@@ -52,6 +52,8 @@ function list(all: Page[], current: string): void {
   if (pages.value !== current) canvas.width = 0; // until the page's first frame
   pages.replaceChildren(...options);
   address.textContent = all.find(({ id }) => id === current)?.url ?? "";
+  address.title = address.textContent;
+  pages.title = pages.selectedOptions[0]?.text ?? "";
   see(true);
 }
 
