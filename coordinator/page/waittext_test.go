@@ -71,3 +71,16 @@ func TestWaitForTextInFrames(t *testing.T) {
 		t.Errorf("%d watches are left: %v", left.Result.Value, err)
 	}
 }
+
+// A text is waited for as a snapshot tells it.
+func TestWaitForTextAsItReads(t *testing.T) {
+	p, _ := open(t, `<!doctype html><p>Total: 5&nbsp;€</p><p>Daten&shy;schutz</p><button style="text-transform:uppercase">Buy now</button><p>two<br>lines</p>`)
+	for _, text := range []string{"Total: 5 €", "Datenschutz", "Buy now", "BUY NOW", "two lines"} {
+		if _, err := p.WaitFor(t.Context(), WaitOptions{Text: text, Timeout: 2 * time.Second}); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err := p.WaitFor(t.Context(), WaitOptions{Gone: text, Timeout: 200 * time.Millisecond}); err == nil {
+			t.Errorf("%q is gone", text)
+		}
+	}
+}

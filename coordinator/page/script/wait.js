@@ -27,8 +27,13 @@ function ({ id, text, gone, known, budget }) {
     for (let w = window; w.frameElement; w = w.parent) if (!w.frameElement.checkVisibility()) return true;
     return !!document.documentElement && !document.documentElement.checkVisibility();
   };
+  // As it reads: styles change a text's case and white space, and a snapshot tells it
+  // without them.
+  const plain = (s) => s.replace(/[\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim().toLowerCase();
+  text = plain(text ?? "");
+  gone = plain(gone ?? "");
   const shows = () => {
-    const all = said(document);
+    const all = plain(said(document));
     if (hidden()) return 0;
     return (text && all.includes(text) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
   };
