@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,23 @@ text</textarea>
 		s, err := p.Snapshot(t.Context(), test.opts)
 		if err != nil || !strings.Contains(s.Text, test.has) || strings.Contains(s.Text, test.not) {
 			t.Errorf("%s: wants %q and not %q: %v\n%s", test.name, test.has, test.not, err, s.Text)
+		}
+	}
+}
+
+// What Playwright and the browser's own tree agree about.
+func TestSnapshotOfOddParts(t *testing.T) {
+	p, _ := open(t, `<!doctype html><div id=host></div><script>host.attachShadow({mode:"open"}).innerHTML="<summary>lone</summary>"</script>
+<input list=l value=Tea aria-label=Drink><datalist id=l><option>Tea</datalist><input role=combobox aria-label=City value=Oslo><textarea role=combobox aria-label=Search>cats</textarea><input type=text role=spinbutton aria-label=Seats value=4>
+<div role=text><a href=#>Terms</a></div><span role=text>costs 3</span><div role="card button">Fallback</div><nav role=custom><a href=#>Home</a></nav>
+<section aria-label="Seats 12">1</section><form><input name=placeholder aria-label=field></form><p>Daten&shy;schutz</p>`)
+	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(snapshot(t, p), "")
+	for _, want := range []string{
+		`combobox "Drink": Tea`, `combobox "City": Oslo`, `combobox "Search": cats`, `spinbutton "Seats": 4`,
+		`link "Terms"`, "- costs 3\n", `button "Fallback"`, "- navigation:\n", `region "Seats 12": 1`, `textbox "field"`, "Datenschutz",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
 }

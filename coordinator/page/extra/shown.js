@@ -2,7 +2,7 @@ function ({ texts }) {
   // Which of the texts are not shown below this element (or in the document):
   // compared without regard to case and white space, in the smallest element
   // that holds them, open shadow roots included.
-  const squash = (s) => s.replace(/\s+/g, " ").trim().toLowerCase();
+  const squash = (s) => s.replace(/[\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim().toLowerCase();
   const top = this instanceof Element ? this : document.documentElement;
   const skipped = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "HEAD", "TEMPLATE"]);
   const visible = (e) => e.checkVisibility({ visibilityProperty: true }) && [...e.getClientRects()].some((r) => r.width > 0 && r.height > 0);

@@ -23,7 +23,8 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   const MAX_NAME = 200, MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300;
   const fresh = [];
 
-  const squash = (s) => s.replace(/\s+/g, " ").trim();
+  // Marks of where a word may be broken are no part of it.
+  const squash = (s) => s.replace(/[\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim();
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
   const set = (s) => new Set(s.split(" "));
   const skipped = set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP");
@@ -45,12 +46,15 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     date: "date", time: "date", "datetime-local": "date", month: "date", week: "date",
   };
 
+  // The roles of WAI-ARIA; a page may make up others, before one of these or alone.
+  const roles = set("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip tree treegrid treeitem");
+
   const aria = (e, name) => e.getAttribute("aria-" + name);
   const sections = "article,aside,main,nav,section";
   function roleOf(e) {
     const given = e.getAttribute("role");
     if (given) {
-      const role = given.trim().split(/\s+/)[0].toLowerCase();
+      const role = given.toLowerCase().split(/\s+/).find((r) => roles.has(r) || /^(doc|graphics)-/.test(r));
       if (role && !(role === "none" || role === "presentation") ) return role === "image" ? "img" : role === "gridcell" ? "cell" : role;
       if (role && e.tabIndex < 0) return "generic";
     }
@@ -122,7 +126,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     if (!s) s = labelsOf(e).map((l) => textOf(l, e)).join(" ");
     if (!s && namedByContent.has(role)) s = textOf(e);
     s = squash(s ?? "");
-    return s || squash(e.getAttribute("title") ?? "") || squash(e.placeholder ?? "");
+    return s || squash(e.getAttribute("title") ?? "") || squash(e.getAttribute("placeholder") ?? "");
   }
   // labelsOf is e.labels, which searches the whole tree for each control.
   const labelled = new Map(), none = [];
@@ -163,7 +167,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     }
     tri("pressed", aria(e, "pressed"));
     if (aria(e, "selected") === "true") a.push("selected");
-    const expanded = e.nodeName === "SUMMARY" ? String(e.parentElement.open === true) : aria(e, "expanded");
+    const expanded = e.nodeName === "SUMMARY" ? String(e.parentElement?.open === true) : aria(e, "expanded");
     if (expanded === "true") a.push("expanded");
     else if (expanded === "false") a.push("collapsed");
     if (e.matches(":disabled") || aria(e, "disabled") === "true") a.push("disabled");
@@ -334,7 +338,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       item.frame = number(e, item);
       return [item];
     }
-    if (valued.has(role)) {
+    if (valued.has(role) || e.nodeName === "INPUT" || e.nodeName === "TEXTAREA") {
       item.text = limit(squash(valueOf(e, role)), MAX_TEXT);
       if (e.isContentEditable) item.kids = acting(e, "pointer");
       return [item];
@@ -352,7 +356,9 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     let kids = tidy(childrenOf(e, item.ref ? "pointer" : style.cursor));
     if (role === "row") return row(item, kids);
     if (item.name) {
-      kids = kids.filter((k) => !(k.role === "text" && item.name.includes(k.text.replace(/…$/, ""))) && !(k.role === "img" && !k.ref && item.name.includes(k.name)));
+      // A name that is not of the content may hold a part of it by chance.
+      const words = namedByContent.has(role) ? (s) => s : (s) => ` ${s} `;
+      kids = kids.filter((k) => !(k.role === "text" && words(item.name).includes(words(k.text.replace(/…$/, "")))) && !(k.role === "img" && !k.ref && item.name.includes(k.name)));
       if (kids.length === 1 && !item.ref && kids[0].name === item.name) item.name = "";
       if (kids.length === 1 && item.ref && !kids[0].ref && kids[0].name === item.name && !kids[0].kids.length) kids = [];
     }
