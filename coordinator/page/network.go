@@ -63,7 +63,14 @@ type entry struct {
 	requestHeaders  network.Headers
 	responseHeaders network.Headers
 	hasBody         bool
+	// What the id of one that was redirected finds is of where it went on to. Its own
+	// body is kept here, until it is known that it is not.
+	redirected bool
+	posted     []*network.PostDataEntry
 }
+
+// maxPosted is how large a body of a redirected request is that is kept.
+const maxPosted = 64 << 10
 
 // requestLog keeps the last requests; Page.mu guards it.
 type requestLog struct {
@@ -152,6 +159,12 @@ func (p *Page) RequestDetails(ctx context.Context, seq int64) (RequestDetails, e
 		return RequestDetails{}, fmt.Errorf("there is no request %d: list them again, old ones are forgotten", seq)
 	}
 	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(found.requestHeaders), ResponseHeaders: headerText(found.responseHeaders)}
+	if found.redirected {
+		for _, part := range found.posted {
+			d.RequestBody = append(d.RequestBody, part.Bytes...)
+		}
+		return d, nil
+	}
 	if found.hasBody {
 		r, err := protocol.Call(ctx, found.session, network.GetRequestPostData, network.GetRequestPostDataParams{RequestID: found.id})
 		if err != nil && !refused(err) {
@@ -212,6 +225,7 @@ func (p *Page) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent) {
 		}
 		if before != nil {
 			before.answer(e.RedirectResponse)
+			before.redirected = true
 			before.finish(e.Timestamp)
 		}
 	}
@@ -221,6 +235,13 @@ func (p *Page) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent) {
 			Started: time.UnixMicro(int64(e.WallTime.Float64() * 1e6)),
 		},
 		id: e.RequestID, session: s, began: e.Timestamp, requestHeaders: e.Request.Headers, hasBody: e.Request.HasPostData,
+	}
+	size := 0
+	for _, part := range e.Request.PostDataEntries {
+		size += len(part.Bytes)
+	}
+	if size <= maxPosted {
+		sent.posted = e.Request.PostDataEntries
 	}
 	sent.Navigation = e.Type == network.ResourceTypeDocument && e.FrameID == p.mainID() && e.RedirectResponse == nil
 	p.requests.add(sent)
@@ -235,6 +256,9 @@ func (e *entry) answer(r *network.Response) {
 
 func (e *entry) finish(at protocol.MonotonicTime) {
 	e.Done = true
+	if !e.redirected {
+		e.posted = nil
+	}
 	e.Duration = time.Duration((at.Float64() - e.began.Float64()) * float64(time.Second))
 }
 

@@ -24,6 +24,8 @@ func TestNetwork(t *testing.T) {
 			w.Header().Set("X-Answer", "yes")
 			w.WriteHeader(http.StatusTeapot)
 			fmt.Fprintf(w, "got %s", body)
+		case "/order":
+			http.Redirect(w, r, "/api", http.StatusSeeOther)
 		case "/cut":
 			panic(http.ErrAbortHandler)
 		default:
@@ -53,6 +55,17 @@ func TestNetwork(t *testing.T) {
 	d, err := p.RequestDetails(t.Context(), post)
 	if err != nil || string(d.RequestBody) != "secret thing" || string(d.ResponseBody) != "got secret thing" || d.ResponseHeaders["X-Answer"] != "yes" {
 		t.Errorf("details: %+v %v", d, err)
+	}
+	// A redirect is not what it leads to.
+	eval(t, p, `fetch('/order', {method: 'POST', body: 'two cups'}).then(r => r.text())`)
+	for _, r := range p.Network(t.Context()) {
+		if r.Status < 300 || r.Status > 399 {
+			continue
+		}
+		d, err := p.RequestDetails(t.Context(), r.Seq)
+		if body := string(d.RequestBody); err != nil || len(d.ResponseBody) > 0 || d.BodyError != "" || r.Method == "POST" && body != "two cups" || r.Method == "GET" && body != "" {
+			t.Errorf("%s %s: %q, %q %s %v", r.Method, r.URL, body, d.ResponseBody, d.BodyError, err)
+		}
 	}
 	if _, err := p.RequestDetails(t.Context(), 9999); err == nil {
 		t.Error("an unknown request is no error")
