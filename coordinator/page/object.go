@@ -88,12 +88,32 @@ func previewText(p *runtime.ObjectPreview) string {
 		open = p.Description + " {"
 	}
 	b.WriteString(open)
-	for i, property := range p.Properties {
-		if i > 0 {
+	first := true
+	next := func() (more bool) {
+		if !first {
 			b.WriteString(", ")
 		}
+		first = false
 		if b.Len() > maxPreview {
 			b.WriteString("…")
+			return false
+		}
+		return true
+	}
+	for _, entry := range p.Entries { // of a map or a set, in place of its size, which stands in front
+		if !next() {
+			break
+		}
+		if entry.Key != nil {
+			b.WriteString(entryText(entry.Key) + " => ")
+		}
+		b.WriteString(entryText(entry.Value))
+	}
+	for _, property := range p.Properties {
+		if len(p.Entries) > 0 && property.Name == "size" {
+			continue
+		}
+		if !next() {
 			break
 		}
 		if !array {
@@ -107,4 +127,11 @@ func previewText(p *runtime.ObjectPreview) string {
 	}
 	b.WriteString(shut)
 	return b.String()
+}
+
+func entryText(p *runtime.ObjectPreview) string {
+	if p.Type == runtime.ObjectPreviewTypeObject {
+		return previewText(p)
+	}
+	return p.Description
 }

@@ -113,6 +113,7 @@ func TestConsole(t *testing.T) {
 console.log('hello %s, %d', 'Bob', 7, {a:1,b:[2]}); console.warn('careful'); console.debug('fine');
 for (let i=0;i<3;i++) console.error('again');
 console.info('styled %cred', 'color:red');
+console.log(new Map([['tea', 3], ['milk', {fat: 2}]]), new Set(['a']), new Map());
 setTimeout(() => { throw new TypeError('later') });
 Promise.reject(new Error('refused'));
 </script><img src="/missing.png">`)
@@ -123,6 +124,7 @@ Promise.reject(new Error('refused'));
 	}
 	joined := strings.Join(all, "\n")
 	contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1", "error again x3 /:3", "info styled red x1",
+		"info Map(2) {tea => 3, milk => {fat: 2}} Set(1) {a} Map(0) {size: 0} x1",
 		"error TypeError: later", "error Error: refused")
 	for _, m := range p.Console("error") {
 		if m.Level != "error" {
