@@ -130,6 +130,11 @@ test("a click is told with its place, also in a frame and after a navigation", a
   await until("pages", ({ pages }) => pages.some(({ title }) => title === "Other"));
   await painted(cdp, session);
   expect(await click(width / 4, height / 2)).toMatchObject({ x: 0.25 });
+  const expression = "document.open(); document.write('<title>Written</title>'); document.close()";
+  await cdp.call("Runtime.evaluate", { expression }, session); // which takes the listeners away
+  await until("pages", ({ pages }) => pages.some(({ title }) => title === "Written"));
+  await painted(cdp, session);
+  expect(await click(width / 2, height / 2)).toMatchObject({ x: 0.5 });
   // The page cannot see who watches.
   const { result: seen } = (await cdp.call(
     "Runtime.evaluate",

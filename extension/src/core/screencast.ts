@@ -35,36 +35,35 @@ interface FrameMetadata {
 /** Runs in an isolated world of each frame, where the page cannot see it. It draws nothing. */
 function watchClicks(name: string): void {
   const window = globalThis as unknown as ClickWindow;
-  const watched = `${name} watches`;
-  if (window[watched]) return; // since this page was looked at before
-  window[watched] = true;
-  window.addEventListener(
-    "pointerdown",
-    ({ isTrusted, clientX, clientY }) => {
-      const tell = window[name];
-      if (!isTrusted || typeof tell !== "function") return;
-      let [x, y, frame] = [clientX, clientY, window];
-      // A frame's position is known while it is of the same origin as the one around it.
-      while (frame !== frame.parent) {
-        const element = frame.frameElement;
-        if (!element) return;
-        // It may be transformed, zoomed and padded.
-        const box = element.getBoundingClientRect();
-        const style = window.getComputedStyle(element);
-        const [left, top] = [Number.parseFloat(style.paddingLeft), Number.parseFloat(style.paddingTop)];
-        const width = element.clientWidth - left - Number.parseFloat(style.paddingRight);
-        const height = element.clientHeight - top - Number.parseFloat(style.paddingBottom);
-        const [inX, inY] = [(x * width) / frame.innerWidth, (y * height) / frame.innerHeight];
-        x = box.x + (element.clientLeft + left + inX) * (box.width / element.offsetWidth);
-        y = box.y + (element.clientTop + top + inY) * (box.height / element.offsetHeight);
-        frame = frame.parent;
-      }
-      // Of the page's layout only a part may be in sight: pinched, or wider than its phone.
-      const { offsetLeft, offsetTop, scale } = frame.visualViewport;
-      tell(JSON.stringify([(x - offsetLeft) * scale, (y - offsetTop) * scale]));
-    },
-    { capture: true, passive: true },
-  );
+  const watcher = `${name} watches`;
+  window[watcher] ??= ({ isTrusted, clientX, clientY }: PointerDown) => {
+    const tell = window[name];
+    if (!isTrusted || typeof tell !== "function") return;
+    let [x, y, frame] = [clientX, clientY, window];
+    // A frame's position is known while it is of the same origin as the one around it.
+    while (frame !== frame.parent) {
+      const element = frame.frameElement;
+      if (!element) return;
+      // It may be transformed, zoomed and padded.
+      const box = element.getBoundingClientRect();
+      const style = window.getComputedStyle(element);
+      const [left, top] = [Number.parseFloat(style.paddingLeft), Number.parseFloat(style.paddingTop)];
+      const width = element.clientWidth - left - Number.parseFloat(style.paddingRight);
+      const height = element.clientHeight - top - Number.parseFloat(style.paddingBottom);
+      const [inX, inY] = [(x * width) / frame.innerWidth, (y * height) / frame.innerHeight];
+      x = box.x + (element.clientLeft + left + inX) * (box.width / element.offsetWidth);
+      y = box.y + (element.clientTop + top + inY) * (box.height / element.offsetHeight);
+      frame = frame.parent;
+    }
+    // Of the page's layout only a part may be in sight: pinched, or wider than its phone.
+    const { offsetLeft, offsetTop, scale } = frame.visualViewport;
+    tell(JSON.stringify([(x - offsetLeft) * scale, (y - offsetTop) * scale]));
+  };
+  // The same one again is no second one.
+  window.addEventListener("pointerdown", window[watcher] as (event: PointerDown) => void, {
+    capture: true,
+    passive: true,
+  });
 }
 
 interface ClickWindow {
@@ -75,11 +74,13 @@ interface ClickWindow {
   innerHeight: number;
   visualViewport: { offsetLeft: number; offsetTop: number; scale: number };
   getComputedStyle(element: FrameElement): Record<`padding${"Left" | "Top" | "Right" | "Bottom"}`, string>;
-  addEventListener(
-    type: string,
-    listener: (event: { isTrusted: boolean; clientX: number; clientY: number }) => void,
-    options: object,
-  ): void;
+  addEventListener(type: string, listener: (event: PointerDown) => void, options: object): void;
+}
+
+interface PointerDown {
+  isTrusted: boolean;
+  clientX: number;
+  clientY: number;
 }
 
 interface FrameElement {
@@ -92,7 +93,12 @@ interface FrameElement {
   getBoundingClientRect(): { x: number; y: number; width: number; height: number };
 }
 
-const events = ["Page.screencastFrame", "Page.screencastVisibilityChanged", "Runtime.bindingCalled"];
+const events = [
+  "Page.screencastFrame",
+  "Page.screencastVisibilityChanged",
+  "Page.documentOpened",
+  "Runtime.bindingCalled",
+];
 
 export class Screencast {
   private constructor(
@@ -102,6 +108,8 @@ export class Screencast {
 
   /** That watches for clicks in documents to come. */
   #script: unknown;
+  /** One step at a time, so that no script is left behind. */
+  #watching = Promise.resolve();
   /** What the last frame shows, in the page's own pixels before any pinch. */
   #seen: Size | undefined;
 
@@ -165,6 +173,7 @@ export class Screencast {
   async close(): Promise<void> {
     // js-debug's session stays when we leave; our own ends, and what it turned on with it.
     if (this.session === undefined) {
+      await this.#watching;
       await Promise.allSettled([
         this.cdp.call("Page.stopScreencast"),
         this.cdp.call("Emulation.setFocusEmulationEnabled", off),
@@ -186,6 +195,10 @@ export class Screencast {
       void this.#frame(watcher, String(data), sessionId);
     });
     this.cdp.on("Page.screencastVisibilityChanged", ({ visible }) => void (visible === false && this.#unhide()));
+    // A document that is written anew has lost its listeners.
+    this.cdp.on("Page.documentOpened", () => {
+      this.#watching = this.#watching.then(() => this.#watchDocuments()).catch(() => {});
+    });
     this.cdp.on("Runtime.bindingCalled", ({ name, payload }) => {
       const at = name === world && this.#seen ? place(payload, this.#seen) : undefined;
       if (at) watcher.click(...at);
@@ -211,10 +224,18 @@ export class Screencast {
     // Bindings are told of only where this is on, and the runtime tells us its console too.
     await this.cdp.call("Runtime.enable", {}, this.session);
     await this.cdp.call("Runtime.addBinding", { name: world, executionContextName: world }, this.session);
+    await this.#watchDocuments();
+  }
+
+  /** Those that are there, and those to come. */
+  async #watchDocuments(): Promise<void> {
+    const before = this.#script;
     const source = `(${watchClicks})(${JSON.stringify(world)})`;
     const script = { source, worldName: world, runImmediately: true };
     const { identifier } = await this.cdp.call("Page.addScriptToEvaluateOnNewDocument", script, this.session);
     this.#script = identifier;
+    if (before === undefined) return;
+    await this.cdp.call("Page.removeScriptToEvaluateOnNewDocument", { identifier: before }, this.session);
   }
 }
 
