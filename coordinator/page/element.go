@@ -265,7 +265,7 @@ func (p *Page) findSelector(ctx context.Context, selector string) (*element, err
 	p.mu.Unlock()
 	for i, id := range order {
 		e, err := p.query(ctx, id, selector)
-		if i > 0 && errors.Is(err, errFrameGone) {
+		if i > 0 && (errors.Is(err, errFrameGone) || errors.Is(err, cdp.ErrSessionGone)) {
 			continue
 		}
 		if e != nil || err != nil {

@@ -106,3 +106,28 @@ func TestStaleRefs(t *testing.T) {
 		t.Errorf("a ref that was never given out: %v", err)
 	}
 }
+
+// What is looked for in frames is not told as a closed page where a frame of the
+// document before, of another site, has ended.
+func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, port, _ := strings.Cut(r.Host, ":")
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/page"):
+			fmt.Fprintf(w, `<p>page<iframe src="http://localhost:%s/outer"></iframe>`, port)
+		case r.URL.Path == "/outer":
+			fmt.Fprintf(w, `<p>outer<iframe src="http://127.0.0.1:%s/inner"></iframe>`, port)
+		default:
+			fmt.Fprint(w, `<button>inner</button>`)
+		}
+	}))
+	for i := range 6 {
+		if _, err := p.Navigate(t.Context(), fmt.Sprintf("%s/page%d", url, i)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Click(t.Context(), "button", ClickOptions{}); err != nil {
+			t.Errorf("page %d: %v", i, err)
+		}
+	}
+}
