@@ -124,9 +124,17 @@ func TestEmulateTheRest(t *testing.T) {
 		}
 		return ms
 	}
-	before := measure()
-	emulate(map[string]any{"cpu": 10})
-	if slow := measure(); slow < 2*before {
+	// On a busy machine the first may be slow too.
+	var before, slow float64
+	for range 5 {
+		emulate(map[string]any{"cpu": 1})
+		before = measure()
+		emulate(map[string]any{"cpu": 10})
+		if slow = measure(); slow >= 2*before {
+			break
+		}
+	}
+	if slow < 2*before {
 		t.Errorf("ten times slower, the work takes %v ms instead of %v ms", slow, before)
 	}
 	emulate(map[string]any{"cpu": 1})

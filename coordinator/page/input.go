@@ -69,11 +69,14 @@ func (p *Page) readyElement(ctx context.Context, e *element, kind string, patien
 		Why, Label           string
 	}
 	err := e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
-	if err == nil && r.OK && !r.Top && r.Quick { // the way there takes longer than a frame
+	// Where another process draws a part of the page, the browser may send there what
+	// is meant for this one.
+	apart := !r.Top || (kind == "click" || kind == "hover") && len(p.frameSessions()) > 0
+	if err == nil && r.OK && apart && r.Quick { // the way there takes longer than a frame
 		r.Quick = false
 		err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
 	}
-	if err == nil && r.OK && !r.Top {
+	if err == nil && r.OK && apart {
 		r.X, r.Y, r.Why, err = p.reach(ctx, e, r.X, r.Y, patience)
 		r.OK = r.Why == ""
 	}
