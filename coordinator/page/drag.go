@@ -176,10 +176,12 @@ func (p *Page) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, i
 	}
 }
 
-// drop replays a drag over the target and lets go.
+// drop replays a drag over the target and lets go. The page hears of no button: a
+// drag has taken the mouse from it.
 func (p *Page) drop(ctx context.Context, data *input.DragData, x, y float64) error {
-	if err := p.dragEvents(ctx, data, x, y); err != nil {
-		return err
-	}
-	return p.mouse(ctx, x, y, 0, []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1}})
+	err := p.dragEvents(ctx, data, x, y)
+	p.mu.Lock()
+	p.pointer = pointer{x: x, y: y}
+	p.mu.Unlock()
+	return err
 }

@@ -72,3 +72,27 @@ slot.ondrop = () => log.push("dropped")</script>`)
 		}
 	}
 }
+
+// The page hears what it does of a user's drag and drop: the mouse is the drag's
+// until it ends, and the page's again after it.
+func TestEventsOfADragAndDrop(t *testing.T) {
+	p, _ := open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style><div id=card draggable=true>card</div><div style="height:40px"></div><div id=slot>slot</div>
+<script>log = []
+for (const kind of ["mousedown", "dragstart", "drop", "dragend", "mouseup", "pointerup", "click"]) addEventListener(kind, e => log.push(kind + " " + e.target.id))
+slot.ondragover = e => e.preventDefault()</script>`)
+	for range 2 {
+		if _, err := p.Drag(t.Context(), "#card", "#slot"); err != nil {
+			t.Fatal(err)
+		}
+		ended := "new Promise(r => { const look = () => log.includes('dragend card') ? setTimeout(() => r(log.splice(0).join()), 50) : setTimeout(look); look() })"
+		if got, want := eval(t, p, ended), `"mousedown card,dragstart card,drop slot,dragend card"`; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if _, err := p.Click(t.Context(), "#slot", ClickOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := eval(t, p, "log.splice(0).join()"), `"mousedown slot,pointerup slot,mouseup slot,click slot"`; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

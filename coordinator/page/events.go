@@ -166,7 +166,8 @@ func (b *Browser) detached(_ target.SessionID, e *target.EventDetachedFromTarget
 	p.end(ErrPageClosed)
 }
 
-// leave forgets what was known of a session that has ended.
+// leave forgets what was known of a session that has ended, and the frames in it:
+// one that goes on in another process is told of again.
 func (p *Page) leave(id target.SessionID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,6 +175,11 @@ func (p *Page) leave(id target.SessionID) {
 	delete(p.sessions, id)
 	delete(p.worked, s)
 	p.requests.leave(s)
+	for id, f := range p.frames {
+		if f.session == s && id != p.mainID() {
+			p.removeFrame(id)
+		}
+	}
 }
 
 // forget drops a page that could not be attached to.

@@ -129,5 +129,11 @@ func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
 		if _, err := p.Click(t.Context(), "button", ClickOptions{}); err != nil {
 			t.Errorf("page %d: %v", i, err)
 		}
+		p.mu.Lock()
+		frames := len(p.frames)
+		p.mu.Unlock()
+		if frames != 3 {
+			t.Errorf("page %d: of its 3 frames %d are known", i, frames)
+		}
 	}
 }
