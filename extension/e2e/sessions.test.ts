@@ -152,8 +152,9 @@ test("a navigation of the page and the end of its browser are told", async () =>
 });
 
 test("after a crash the next launch is as any other, without a question about the profile", async () => {
-  const lock = readdirSync(join(run.root, "user", "User", "workspaceStorage"), { recursive: true, encoding: "utf8" });
-  expect(lock.filter((name) => name.endsWith("ms-vscode.js-debug/.profile/SingletonLock"))).toHaveLength(1);
+  // What the crash has left; the browser of another file's window may be on its way out as well.
+  const left = readdirSync(join(run.root, "user", "User", "workspaceStorage"), { recursive: true, encoding: "utf8" });
+  expect(left.filter((name) => name.endsWith("ms-vscode.js-debug/.profile/SingletonLock"))).not.toEqual([]);
   await window.debug("Shop");
   await listener.debugging((state) => state.browser !== null);
   await window.stop();
