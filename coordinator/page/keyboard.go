@@ -264,27 +264,31 @@ func (p *Page) press(ctx context.Context, spec string) error {
 func (p *Page) holding(ctx context.Context, modifiers int64, do func() error) error {
 	var held []key
 	var mask int64
+	var err error
 	for _, name := range []string{"Control", "Alt", "Meta", "Shift"} {
-		bit := modifierBits[name]
-		if modifiers&bit == 0 {
-			continue
-		}
-		mask |= bit
-		held = append(held, named[name])
-		down, err := p.keyEvent(ctx, input.DispatchKeyEventTypeRawKeyDown, named[name], mask)
-		if err == nil {
-			err = down.Wait(ctx, nil)
-		}
-		if err != nil {
-			return err
+		if bit := modifierBits[name]; err == nil && modifiers&bit != 0 {
+			mask |= bit
+			held = append(held, named[name])
+			err = p.keyDown(ctx, named[name], mask)
 		}
 	}
-	err := do()
+	if err == nil {
+		err = do()
+	}
 	for _, k := range slices.Backward(held) { // whatever has become of it, and nobody waits
 		mask &^= modifierBits[k.key]
 		_, _ = p.keyEvent(context.WithoutCancel(ctx), input.DispatchKeyEventTypeKeyUp, k, mask)
 	}
 	return err
+}
+
+// keyDown presses a key and waits until the page has heard of it.
+func (p *Page) keyDown(ctx context.Context, k key, modifiers int64) error {
+	down, err := p.keyEvent(ctx, input.DispatchKeyEventTypeRawKeyDown, k, modifiers)
+	if err != nil {
+		return err
+	}
+	return down.Wait(ctx, nil)
 }
 
 func (p *Page) keyEvent(ctx context.Context, kind input.DispatchKeyEventType, k key, modifiers int64) (*cdp.Pending, error) {

@@ -56,6 +56,13 @@ func (p *Page) layout(ctx context.Context) (layout, error) {
 	return l, nil
 }
 
+// inPage is a place of the window as one of the page.
+func (l layout) inPage(place rect) rect {
+	place.X += l.view.PageX - l.view.OffsetX
+	place.Y += l.view.PageY - l.view.OffsetY
+	return place
+}
+
 // clip is a place of the page as the browser captures it.
 func (l layout) clip(place rect, scale float64) *cdppage.Viewport {
 	return &cdppage.Viewport{X: place.X * l.zoom, Y: place.Y * l.zoom, Width: place.Width * l.zoom, Height: place.Height * l.zoom, Scale: scale}

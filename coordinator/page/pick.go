@@ -285,7 +285,7 @@ func (p *Page) pictureOf(ctx context.Context, box rect) (Image, error) {
 	}
 	left, top := math.Max(0, box.X-pickMargin), math.Max(0, box.Y-pickMargin)
 	right, bottom := math.Min(l.view.ClientWidth, box.X+box.Width+pickMargin), math.Min(l.view.ClientHeight, box.Y+box.Height+pickMargin)
-	part := rect{l.view.PageX + left, l.view.PageY + top, math.Max(1, right-left), math.Max(1, bottom-top)}
+	part := l.inPage(rect{left, top, math.Max(1, right-left), math.Max(1, bottom-top)})
 	r, err := p.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: l.clip(part, 1/l.density), OptimizeForSpeed: new(true)})
 	if err != nil {
 		return Image{}, err

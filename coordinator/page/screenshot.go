@@ -85,7 +85,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	part := rect{l.view.PageX, l.view.PageY, l.view.ClientWidth, l.view.ClientHeight}
 	switch {
 	case opts.Target != "":
-		part = rect{target.X + l.view.PageX - l.view.OffsetX, target.Y + l.view.PageY - l.view.OffsetY, target.Width, target.Height}
+		part = l.inPage(target)
 		params.CaptureBeyondViewport = new(true)
 	case opts.FullPage:
 		part = rect{0, 0, l.content.Width, l.content.Height}
