@@ -1,12 +1,10 @@
 package cdpproxy
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -14,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loop relays for all connections that are at ease: one thread that waits for
+// loop relays for all connections that are at ease: one goroutine that waits for
 // any of them, reads what there is and writes it. That halves what a message
 // costs with two goroutines and Go's own poller, and an idle connection holds
 // nothing but its two descriptors (specs/benchmarks.md).
@@ -23,9 +21,9 @@ import (
 // says. When one does not, and at the end, the relay leaves the loop and goes on
 // with its own goroutines, which can wait; it may come back.
 type loop struct {
-	epoll, wake int
-	running     sync.WaitGroup // run, and release while it has something to do
-	buffer      []byte         // run's
+	poller  *poller
+	running sync.WaitGroup // run, and release while it has something to do
+	buffer  []byte         // run's
 
 	mu        sync.Mutex // guards the fields that follow
 	eased     []*eased   // by descriptor
@@ -45,58 +43,35 @@ type eased struct {
 }
 
 func startLoop() (*loop, error) {
-	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	poller, err := openPoller()
 	if err != nil {
-		return nil, os.NewSyscallError("epoll_create1", err)
-	}
-	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
-		unix.Close(epoll)
-		return nil, os.NewSyscallError("eventfd", err)
-	}
-	l := &loop{epoll: epoll, wake: wake, buffer: make([]byte, largeBuffer)}
-	if err := l.watch(wake); err != nil {
-		unix.Close(wake)
-		unix.Close(epoll)
 		return nil, err
 	}
+	l := &loop{poller: poller, buffer: make([]byte, largeBuffer)}
 	l.running.Add(1)
 	go l.run()
 	return l, nil
 }
 
-func (l *loop) watch(fd int) error {
-	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &event))
-}
-
-func (l *loop) forget(fd int) {
-	unix.EpollCtl(l.epoll, unix.EPOLL_CTL_DEL, fd, nil)
-}
-
 // close ends the loop, which no relay may be in any more, and waits for it.
 func (l *loop) close() {
-	var one [8]byte
-	binary.NativeEndian.PutUint64(one[:], 1)
-	unix.Write(l.wake, one[:])
+	l.poller.interrupt()
 	l.running.Wait()
-	unix.Close(l.wake)
-	unix.Close(l.epoll)
+	l.poller.close()
 }
 
 func (l *loop) run() {
 	defer l.running.Done()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	var events [64]unix.EpollEvent
 	for {
-		n, err := unix.EpollWait(l.epoll, events[:], -1)
-		if err != nil && err != unix.EINTR {
+		n, err := l.poller.wait(events[:])
+		if err != nil {
 			panic(err) // the loop's own descriptors are wrong
 		}
-		for _, event := range events[:max(n, 0)] {
+		for _, event := range events[:n] {
 			fd := int(event.Fd)
-			if fd == l.wake {
+			if fd == l.poller.wake {
+				l.poller.release()
 				return
 			}
 			// A descriptor may be another relay's since the event came: then
@@ -150,7 +125,7 @@ func (e *eased) move(fd int) {
 // readDescriptor returns io.EOF where read(2) returns nothing.
 func readDescriptor(fd int, b []byte) (int, error) {
 	for {
-		n, err := syscall.Read(fd, b)
+		n, err := read(fd, b)
 		switch {
 		case err == syscall.EINTR:
 			continue
@@ -167,7 +142,7 @@ func readDescriptor(fd int, b []byte) (int, error) {
 func writeDescriptor(fd int, b []byte) (int, error) {
 	n := 0
 	for n < len(b) {
-		m, err := syscall.Write(fd, b[n:])
+		m, err := write(fd, b[n:])
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
@@ -218,7 +193,7 @@ func (l *loop) ease(r *relay) bool {
 	r.down.out.direct(e)
 	l.set(e.client, e)
 	l.set(e.upstream, e)
-	if l.watch(e.client) != nil || l.watch(e.upstream) != nil {
+	if l.poller.add(e.client) != nil || l.poller.add(e.upstream) != nil {
 		e.leaveSoon()
 	}
 	return true
@@ -264,8 +239,8 @@ func (l *loop) release() {
 // leave lets go of the relay, for which the proxy waits until it has ended.
 func (e *eased) leave() {
 	r := e.relay
-	e.loop.forget(e.client)
-	e.loop.forget(e.upstream)
+	e.loop.poller.remove(e.client)
+	e.loop.poller.remove(e.upstream)
 	e.mu.Lock() // run is done with it
 	e.loop.set(e.client, nil)
 	e.loop.set(e.upstream, nil)

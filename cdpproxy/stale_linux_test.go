@@ -22,7 +22,7 @@ func (p *Proxy) Stale(n int) (stop func(), err error) {
 		}
 	}
 	for fd := range n {
-		if fd == l.wake {
+		if fd == l.poller.wake {
 			continue // no relay ever has it
 		}
 		always, err := unix.Eventfd(1, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
@@ -32,7 +32,7 @@ func (p *Proxy) Stale(n int) (stop func(), err error) {
 		}
 		ready = append(ready, always)
 		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
-		if err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, always, &event); err != nil {
+		if err := unix.EpollCtl(l.poller.set, unix.EPOLL_CTL_ADD, always, &event); err != nil {
 			stop()
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (p *Proxy) Only() (up, down uint64, eased bool) {
 func (p *Proxy) Watched() (heard, known int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", p.loop.epoll))
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", p.loop.poller.set))
 	p.loop.mu.Lock()
 	defer p.loop.mu.Unlock()
 	for _, e := range p.loop.eased {
@@ -81,3 +81,14 @@ func (p *Proxy) Late() (looks []func()) {
 	}
 	return looks
 }
+
+// Linger has the loops of proxies that begin to serve from now on wait so many
+// milliseconds for more before they wait as other goroutines do, and returns what
+// that was before.
+func Linger(milliseconds int) (before int) {
+	before, lingering = lingering, milliseconds
+	return before
+}
+
+// Lingering is how many loops do that now.
+func Lingering() int { return int(holders.Load()) }

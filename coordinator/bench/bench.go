@@ -31,7 +31,7 @@ type bench struct {
 	toBrowser map[string]*way
 	toPeer    map[string]*way
 
-	pages map[string]*client // a tab for each way, and a connection to it
+	pages map[string]*client // a connection to the tab, for each way
 	peers map[string]*client
 
 	shooter    *exec.Cmd // takes Playwright's screenshots
@@ -89,8 +89,12 @@ func open(ctx context.Context) (b *bench, err error) {
 	if b.toPeer, err = b.waysTo(ctx, "ws://"+b.peer.addr+peerPath); err != nil {
 		return b, err
 	}
+	page, err := b.openPage()
+	if err != nil {
+		return b, err
+	}
 	for _, name := range order {
-		if b.pages[name], err = b.openPage(name); err != nil {
+		if b.pages[name], err = connect(b.toBrowser[name].addr, page); err != nil {
 			return b, fmt.Errorf("%s: %w", name, err)
 		}
 		if b.peers[name], err = connect(b.toPeer[name].addr, peerPath); err != nil {
@@ -100,21 +104,21 @@ func open(ctx context.Context) (b *bench, err error) {
 	return b, b.openShooter(ctx)
 }
 
-func (b *bench) openPage(name string) (*client, error) {
+// openPage opens the one tab that every way leads to: what differs between two
+// tabs, such as which is in front, would be taken for the ways' differences.
+func (b *bench) openPage() (path string, err error) {
 	request, err := http.NewRequest(http.MethodPut, "http://"+b.toBrowser["direct"].addr+"/json/new?about:blank", nil)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	res, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer res.Body.Close()
 	var tab struct{ ID string }
-	if err := json.NewDecoder(res.Body).Decode(&tab); err != nil {
-		return nil, err
-	}
-	return connect(b.toBrowser[name].addr, "/devtools/page/"+tab.ID)
+	err = json.NewDecoder(res.Body).Decode(&tab)
+	return "/devtools/page/" + tab.ID, err
 }
 
 func (b *bench) openShooter(ctx context.Context) error {
