@@ -1,6 +1,7 @@
 // The editor's debug sessions: adds the port before a launch, and tells the core what starts and ends.
 import * as vscode from "vscode";
 import { forget } from "../core/discovery";
+import { Ended } from "../core/ended";
 import { browserTypes, inject } from "../core/injection";
 import { type Log, reason } from "../core/log";
 import { profileOf, unlock } from "../core/profilelock";
@@ -14,17 +15,38 @@ export function watchDebugging(sessions: Sessions, storage: string | undefined, 
     resolveDebugConfiguration: (folder, configuration) => prepare(folder, configuration, storage, log),
     resolveDebugConfigurationWithSubstitutedVariables: (folder, configuration) => resolve(folder, configuration, log),
   });
-  const started = vscode.debug.onDidStartDebugSession((session) => sessions.started(info(session)));
-  const ended = vscode.debug.onDidTerminateDebugSession((session) => sessions.ended(session.id));
-  // The editor cannot list its sessions: this is how one that began before us comes to light.
-  const active = vscode.debug.onDidChangeActiveDebugSession((session) => session && sessions.started(info(session)));
-  if (vscode.debug.activeDebugSession) sessions.started(info(vscode.debug.activeDebugSession));
+  const followed = followSessions({
+    started: (session) => sessions.started(info(session)),
+    ended: ({ id }) => sessions.ended(id),
+  });
   const trackers = browserTypes.map((type) =>
     vscode.debug.registerDebugAdapterTrackerFactory(type, {
       createDebugAdapterTracker: ({ id }) => ({ onDidSendMessage: () => sessions.said(id) }),
     }),
   );
-  return vscode.Disposable.from(provider, started, ended, active, ...trackers);
+  return vscode.Disposable.from(provider, followed, ...trackers);
+}
+
+/** Tells of the sessions that start and end, and of those that began before; of one that runs perhaps more than once. */
+export function followSessions(listener: {
+  started(session: vscode.DebugSession): void;
+  ended(session: vscode.DebugSession): void;
+}): vscode.Disposable {
+  const over = new Ended();
+  const seen = (session: vscode.DebugSession | undefined) => {
+    if (session && !over.has(info(session))) listener.started(session);
+  };
+  const started = vscode.debug.onDidStartDebugSession((session) => {
+    over.started(session.id);
+    seen(session);
+  });
+  const ended = vscode.debug.onDidTerminateDebugSession((session) => {
+    over.ended(session.id);
+    listener.ended(session);
+  });
+  const active = vscode.debug.onDidChangeActiveDebugSession(seen);
+  seen(vscode.debug.activeDebugSession);
+  return vscode.Disposable.from(started, ended, active);
 }
 
 /** js-debug's shared CDP of a child session. */

@@ -7,7 +7,7 @@ import type { Launch } from "../core/launches";
 import { toEditor } from "../core/places";
 import type { Store } from "../core/store";
 import { type DapMessage, Threads } from "../core/threads";
-import { info } from "./debug";
+import { followSessions, info } from "./debug";
 
 export function openDebugger(store: Store): { debugger: Debugger; disposable: vscode.Disposable } {
   const threads = new Threads();
@@ -26,17 +26,16 @@ export function openDebugger(store: Store): { debugger: Debugger; disposable: vs
     threads.started(info(session));
     if (session.parentSession && !sessions.has(session.parentSession.id)) seen(session.parentSession);
   };
-  const started = vscode.debug.onDidStartDebugSession(seen);
-  const ended = vscode.debug.onDidTerminateDebugSession((session) => {
-    sessions.delete(session.id);
-    threads.ended(session.id);
+  const followed = followSessions({
+    started: seen,
+    ended({ id }) {
+      sessions.delete(id);
+      threads.ended(id);
+    },
   });
-  // The editor cannot list its sessions: this is how one that began before us comes to light.
-  const active = vscode.debug.onDidChangeActiveDebugSession((session) => session && seen(session));
-  if (vscode.debug.activeDebugSession) seen(vscode.debug.activeDebugSession);
   return {
     debugger: new Debugger(threads, editor(sessions, store)),
-    disposable: vscode.Disposable.from(trackers, started, ended, active),
+    disposable: vscode.Disposable.from(trackers, followed),
   };
 }
 

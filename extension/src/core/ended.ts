@@ -1,0 +1,28 @@
+// Which debug sessions are over.
+//
+// The editor cannot list its sessions; those that began before us come to light when one is made active. But
+// it may make one active that it has ended, most likely of two that run together, and js-debug may start a page
+// of a session that was stopped meanwhile. Nothing more is told of these: they would never end.
+
+export interface Session {
+  id: string;
+  parent?: Session | undefined;
+}
+
+export class Ended {
+  readonly #ids = new Set<string>();
+
+  /** A restart begins a session anew that has ended. */
+  started(id: string): void {
+    this.#ids.delete(id);
+  }
+
+  ended(id: string): void {
+    this.#ids.add(id);
+  }
+
+  /** Whether the session is over, or one that it is part of. */
+  has(session: Session | undefined): boolean {
+    return session !== undefined && (this.#ids.has(session.id) || this.has(session.parent));
+  }
+}
