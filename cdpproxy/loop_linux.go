@@ -199,12 +199,17 @@ func (l *loop) ease(r *relay) bool {
 	return true
 }
 
-// leaveSoon has the relay go on with its own goroutines, or end.
+// leaveSoon has the relay go on with its own goroutines, or end. One of upMu,
+// down's lock and the relay's is held, so the descriptors are still its own.
 func (e *eased) leaveSoon() {
 	if !e.leaving.CompareAndSwap(false, true) {
 		return
 	}
 	l := e.loop
+	// Now, and not only in leave: what is ready stays ready, and run would turn
+	// round and round until leave comes, on the processor that leave may need.
+	l.poller.remove(e.client)
+	l.poller.remove(e.upstream)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.leaving = append(l.leaving, e)
@@ -239,8 +244,6 @@ func (l *loop) release() {
 // leave lets go of the relay, for which the proxy waits until it has ended.
 func (e *eased) leave() {
 	r := e.relay
-	e.loop.poller.remove(e.client)
-	e.loop.poller.remove(e.upstream)
 	e.mu.Lock() // run is done with it
 	e.loop.set(e.client, nil)
 	e.loop.set(e.upstream, nil)

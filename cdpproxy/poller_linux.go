@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +16,11 @@ import (
 // lingering is how long a poller that has just had something to read waits in the
 // kernel for more, in milliseconds. Tests change it.
 var lingering = 10
+
+// untold is for how long a conversation may go on before the scheduler hears of it.
+// Its own thread may be asleep, which a system call that it is told of ends; from
+// then on it takes the processor away from time to time, should others need it.
+const untold = 100 * time.Millisecond
 
 // poller is an epoll set for one goroutine, in which a conversation costs what it
 // costs in C: one system call to wait, and no other thread wakes.
@@ -36,6 +42,8 @@ type poller struct {
 
 	resumed bool // there was something to read just now, after a time without
 	holds   bool // a processor, while it lingers
+
+	since time.Time // it holds one, or the scheduler was told
 }
 
 // holders is how many pollers linger; one processor is always left to all others.
@@ -63,6 +71,9 @@ func openPoller() (p *poller, err error) {
 	}
 	unix.SetNonblock(outer, true) // else os would not have Go's poller watch it
 	p.outer = os.NewFile(uintptr(outer), "epoll")
+	if err = p.outer.SetReadDeadline(time.Time{}); err != nil {
+		return p, err // Go's poller does not watch it
+	}
 	if err = unix.EpollCtl(outer, unix.EPOLL_CTL_ADD, p.set, new(unix.EpollEvent)); err != nil {
 		return p, os.NewSyscallError("epoll_ctl", err)
 	}
@@ -106,14 +117,12 @@ func (p *poller) wait(events []unix.EpollEvent) (int, error) {
 		p.hold()
 	}
 	if p.holds {
+		p.tell()
 		n, err := epollWait(p.set, events, p.linger)
-		if err == unix.EINTR {
-			return 0, nil // the collector stops the goroutine on its way back
-		}
-		if n > 0 || err != nil {
+		if n > 0 || err != nil && err != unix.EINTR {
 			return n, err
 		}
-		p.release()
+		p.release() // nothing came, or somebody wants the processor
 	}
 	return p.park(events)
 }
@@ -124,10 +133,19 @@ func (p *poller) hold() {
 		holders.Add(-1)
 		return
 	}
-	p.holds = true
+	p.holds, p.since = true, time.Now()
 	// It may have been this thread that waited for all of the program's
-	// connections. That is another's from here on.
+	// connections. That is another's from here on: the scheduler's own looks for
+	// them every 10 ms only.
 	runtime.Gosched()
+}
+
+// tell has the scheduler know, now and then, that the goroutine runs.
+func (p *poller) tell() {
+	if now := time.Now(); now.Sub(p.since) > untold {
+		p.since = now
+		unix.EpollWait(p.set, make([]unix.EpollEvent, 1), 0)
+	}
 }
 
 // release ends that; the goroutine's last call too.
@@ -160,8 +178,8 @@ func (p *poller) heed(outer uintptr, which uint32) error {
 // The scheduler is not told of the system calls that follow: they take no longer
 // than it takes to copy the bytes, or than a poller lingers.
 
-// epollWait is epoll_wait(2). A signal, by which the collector stops a thread, ends
-// it early.
+// epollWait is epoll_wait(2). A signal, by which the scheduler and the collector
+// stop a thread, ends it early.
 func epollWait(set int, events []unix.EpollEvent, milliseconds int) (int, error) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(set), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(milliseconds), 0, 0)
 	if errno != 0 {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,20 +38,21 @@ func TestLoopLeavesRoom(t *testing.T) {
 		}
 	}
 	first := dial(t, addr, "/devtools/browser/x")
-	talk(first, "one")
-	talk(first, "two")
-	if n := cdpproxy.Lingering(); n != 1 {
-		t.Fatalf("%d loops linger", n)
-	}
+	eventually(t, func() bool { // a signal may end it
+		talk(first, "one")
+		return cdpproxy.Lingering() == 1
+	})
 
 	get(t, addr, "/json/version", nil)
 	another := dial(t, addr, "/devtools/browser/x")
 	talk(another, "another client")
 	other := dial(t, beside, "/devtools/browser/x")
-	talk(other, "another loop")
-	talk(other, "again")
-	if n := cdpproxy.Lingering(); n != 1 {
-		t.Errorf("%d loops linger, which leaves none of two processors", n)
+	for range 10 {
+		talk(other, "another loop")
+		talk(first, "two")
+		if n := cdpproxy.Lingering(); n > 1 {
+			t.Fatalf("%d loops linger, which leaves none of two processors", n)
+		}
 	}
 	for range 3 {
 		runtime.GC()
@@ -71,7 +73,17 @@ func TestLoopLeavesRoom(t *testing.T) {
 	}
 }
 
-// alone is set in the process of TestLoopAlone that only serves.
+// eventually looks until it fits: nothing tells what a loop does.
+func eventually(t *testing.T, fits func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not in 10 s")
+		}
+	}
+}
+
+// alone is set in a process that only serves.
 const alone = "CDPPROXY_TEST_ALONE"
 
 func init() {
@@ -91,24 +103,41 @@ func serveAlone(url string) error {
 	if err != nil {
 		return err
 	}
-	p := cdpproxy.New(newSource(url), nil)
+	p := cdpproxy.New(newSource(url), &cdpproxy.Options{Rule: new(worker)})
 	go p.Serve(ln)
 	fmt.Println(ln.Addr())
 	io.Copy(io.Discard, os.Stdin)
 	return p.Close()
 }
 
-// TestLoopAlone: in a process that does nothing else, whose only thread that
-// waits for connections may be the loop's, a conversation that does not stop keeps
-// nobody else from being heard.
-func TestLoopAlone(t *testing.T) {
-	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+// worker passes everything. From A.work to A.rest a goroutine keeps a processor
+// busy, without a system call.
+type worker struct{ works atomic.Bool }
+
+func (w *worker) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
+	switch m.Method {
+	case "A.work":
+		w.works.Store(true)
+		go func() {
+			for w.works.Load() {
+			}
+		}()
+	case "A.rest":
+		w.works.Store(false)
+	}
+	return cdpproxy.Verdict{}
+}
+
+// startAlone serves the browser at url by a process that does nothing else, with
+// two processors, and has let it fall asleep. If it is not asleep yet, what follows
+// is easier.
+func startAlone(t *testing.T, url string) (addr string) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), alone+"="+fake.url(), "GOMAXPROCS=2")
+	cmd.Env = append(os.Environ(), alone+"="+url, "GOMAXPROCS=2")
 	cmd.Stderr = os.Stderr
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()
@@ -118,50 +147,104 @@ func TestLoopAlone(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
-	}()
-	addr, err := bufio.NewReader(out).ReadString('\n')
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr = strings.TrimSpace(addr)
+	return strings.TrimSpace(line)
+}
 
+const asleep = 700 * time.Millisecond
+
+// converse talks by c, and never stops, until the function that it returns is
+// called.
+func converse(t *testing.T, c *websocket.Conn) (stop func()) {
 	ctx := testContext(t)
-	c := dial(t, addr, "/devtools/browser/x")
-	// The loop parks and the process falls asleep. If it is not asleep yet, what
-	// follows is easier.
-	time.Sleep(700 * time.Millisecond)
-	over := make(chan struct{})
-	talked := make(chan error, 1)
+	over, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for {
 			select {
 			case <-over:
-				talked <- nil
+				ended <- nil
 				return
 			default:
 			}
-			if err := c.Write(ctx, websocket.MessageText, []byte("on and on")); err != nil {
-				talked <- err
-				return
+			err := c.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"A.b"}`))
+			if err == nil {
+				_, _, err = c.Read(ctx)
 			}
-			if _, _, err := c.Read(ctx); err != nil {
-				talked <- err
+			if err != nil {
+				ended <- err
 				return
 			}
 		}
 	}()
+	return func() {
+		close(over)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLoopAlone: a conversation that does not stop keeps nobody else from being
+// heard, in a process whose only thread that waits for connections may be the
+// loop's.
+func TestLoopAlone(t *testing.T) {
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	addr := startAlone(t, fake.url())
+	c := dial(t, addr, "/devtools/browser/x")
+	time.Sleep(asleep)
+	stop := converse(t, c)
+	defer stop()
 	for range 20 {
 		if _, _, err := tryGet(addr, "/json/version", nil); err != nil {
 			t.Error(err)
 		}
 	}
-	close(over)
-	if err := <-talked; err != nil {
-		t.Error(err)
+}
+
+// TestLoopBesideWork: while somebody converses, and a goroutine has the other
+// processor for itself, what the loop begins has its turn: here another client's
+// end, of which the browser hears.
+func TestLoopBesideWork(t *testing.T) {
+	gone := make(chan struct{}, 2)
+	fake := startFake(t, "127.0.0.1:0", "echo", func(conn net.Conn) {
+		echo(conn)
+		gone <- struct{}{}
+	})
+	addr := startAlone(t, fake.url())
+	leaves, c := dial(t, addr, "/devtools/browser/x"), dial(t, addr, "/devtools/browser/x")
+	for _, client := range []*websocket.Conn{leaves, c} {
+		call(t, client, `{"id":1,"method":"A.b"}`)
 	}
+	time.Sleep(asleep)
+	call(t, c, `{"id":1,"method":"A.work"}`)
+	stop := converse(t, c)
+	leaves.CloseNow()
+	select {
+	case <-gone:
+	case <-time.After(3 * time.Second):
+		t.Error("the browser does not hear that a client has left, as long as another one talks")
+	}
+	stop()
+	call(t, c, `{"id":1,"method":"A.rest"}`)
+}
+
+// TestLoopParks: when nothing comes any more the loop gives its processor back.
+func TestLoopParks(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	_, addr := serve(t, newSource(fake.url()), nil)
+	c := dial(t, addr, "/devtools/browser/x")
+	for range 3 {
+		call(t, c, `{"id":1,"method":"A.b"}`)
+	}
+	eventually(t, func() bool { return cdpproxy.Lingering() == 0 })
 }
