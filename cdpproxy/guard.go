@@ -83,7 +83,7 @@ func (p *Proxy) admit(r *http.Request) (mount, path string, no *refusal) {
 			return "", path, nil
 		}
 	}
-	if p.opts.RequireToken || !PeerProof {
+	if p.RequiresToken() || !PeerProof {
 		return "", "", forbidden("token missing or wrong: this endpoint is open only to http://%s/TOKEN/ or with the header \"Authorization: Bearer TOKEN\". `coordinator endpoint --token`, run by the user who runs the coordinator, prints the address with its token.", ownHost(r))
 	}
 	if err := samePeer(r); err != nil {

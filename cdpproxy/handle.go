@@ -173,10 +173,18 @@ func (p *Proxy) nobody(b *Browser, err error) *refusal {
 		text = fmt.Sprintf("%s of this window does not answer: %v%s.", b.label(), err, waited)
 		status = http.StatusBadGateway
 	}
-	if p.opts.NoBrowserHelp != "" {
-		text += " " + p.opts.NoBrowserHelp
+	if help := p.noBrowserHelp(); help != "" {
+		text += " " + help
 	}
 	return &refusal{status, text}
+}
+
+func (p *Proxy) noBrowserHelp() string {
+	var why string
+	if p.opts.NoBrowserWhy != nil {
+		why = p.opts.NoBrowserWhy()
+	}
+	return strings.TrimSpace(why + " " + p.opts.NoBrowserHelp)
 }
 
 // stillCurrent reports whether the source names b now.

@@ -39,6 +39,9 @@ type Options struct {
 	// NoBrowserHelp is added to the answer when there is no browser: what a
 	// person should start.
 	NoBrowserHelp string
+	// NoBrowserWhy is asked then: what came of it when one was started. It must
+	// not block. Nil or empty: there is nothing to say.
+	NoBrowserWhy func() string
 	// MaxBuffered bounds the bytes kept for one client that reads more slowly
 	// than its browser writes. Zero: DefaultMaxBuffered.
 	MaxBuffered int

@@ -23,6 +23,8 @@ type Proxy struct {
 	server *http.Server
 	done   chan struct{} // closed when Shutdown or Close begins
 	count  atomic.Uint64 // of clients, for their numbers
+	served atomic.Uint64 // clients that were connected to a browser
+	strict atomic.Int32  // calls of Stricten that are not undone
 
 	changes, refusals atomic.Uint64 // for the status page
 	taps              taps
@@ -117,6 +119,17 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	}
 	return fmt.Errorf("cdpproxy: serve %v: %w", ln.Addr(), err)
 }
+
+// Stricten requires the token of everybody who comes from now on, as
+// Options.RequireToken does, until each call is undone.
+func (p *Proxy) Stricten() (undo func()) {
+	p.strict.Add(1)
+	return sync.OnceFunc(func() { p.strict.Add(-1) })
+}
+
+// RequiresToken reports whether the token is required though the system might prove
+// who a client belongs to.
+func (p *Proxy) RequiresToken() bool { return p.opts.RequireToken || p.strict.Load() > 0 }
 
 // Shutdown stops listening, tells every client goodbye (1001) and waits until
 // all is closed. When ctx ends first, the rest is cut and ctx's error returned.
@@ -228,6 +241,7 @@ func (p *Proxy) add(r *relay) bool {
 		p.remove(r)
 		return false
 	}
+	p.served.Add(1)
 	return true
 }
 

@@ -36,17 +36,19 @@ type status struct {
 	Browsers  uint64 // how often another browser came so far
 	Refusals  uint64
 	Protected bool
+	Held      bool // those who find no browser
 }
 
 // serveStatus shows a person what the endpoint does, without JavaScript.
 func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string) {
 	s := status{
 		URL:       "http://" + ownHost(r) + mount,
-		Help:      p.opts.NoBrowserHelp,
-		Served:    p.count.Load(),
+		Help:      p.noBrowserHelp(),
+		Served:    p.served.Load(),
 		Browsers:  p.changes.Load(),
 		Refusals:  p.refusals.Load(),
 		Protected: p.opts.Rule != nil,
+		Held:      p.opts.HoldTimeout > 0,
 	}
 	if b, _ := p.source.Browser(); b != nil {
 		s.Browser = b.label()
@@ -91,12 +93,16 @@ func (s *status) html() string {
 	write("<h1>CDP endpoint of this window</h1>\n")
 	write("<p>Give CDP clients this address: <code>%v</code>. It stays the same when the browser restarts.</p>\n", s.URL)
 	if s.Browser == "" {
-		write("<p><b>The window has no browser now.</b> Clients that come are held for the next one. %v</p>\n", s.Help)
+		held := ""
+		if s.Held {
+			held = " Clients that come are held for the next one."
+		}
+		write("<p><b>The window has no browser now.</b>%v %v</p>\n", held, s.Help)
 	} else {
-		write("<p>Behind it is the window's <b>%v</b>.</p>\n", s.Browser)
+		write("<p>Behind it is <b>%v</b>.</p>\n", s.Browser)
 	}
 	if s.Protected {
-		write("<p>What clients may do is decided by the window's settings.</p>\n")
+		write("<p>What clients may do in the window's browser is decided by its settings.</p>\n")
 	}
 	write("<h2>Connected now: %v</h2>\n", len(s.Clients))
 	if len(s.Clients) > 0 {

@@ -47,15 +47,17 @@ func (p *program) serveEndpoint(ctx context.Context, workspace string, source *r
 	var human access.Human = source
 	var browsers cdpproxy.Source = source
 	var wanted func()
+	var why func() string
 	if own != nil {
 		g.launcher = newLauncher(source, own, p.logger)
-		human, browsers, wanted = g.launcher, g.launcher, g.launcher.wanted
+		human, browsers, wanted, why = g.launcher, g.launcher, g.launcher.wanted, g.launcher.why
 	}
 	g.rule = access.NewRule(human, &access.RuleOptions{AllowClose: guard.allowClose, Activity: g.report})
 	var err error
 	g.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, &endpoint.Options{
 		Proxy: cdpproxy.Options{
 			NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %[1]s`.", workspace),
+			NoBrowserWhy:  why,
 			RequireToken:  guard.requireToken,
 			AllowOrigins:  guard.allowOrigins,
 			HoldTimeout:   guard.hold.timeout(),

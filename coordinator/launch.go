@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -12,8 +13,13 @@ import (
 	"browser-coordinator/coordinator/registry"
 )
 
-// launchPatience is how long a browser that was launched may take to be there.
+// launchPatience is how long a browser of our own may take to be there.
 const launchPatience = 30 * time.Second
+
+// windowPatience is how long the window may take to start its own: short enough
+// that who waits for a browser, for 30 s by default, is given one of ours after
+// that. Tests change it.
+var windowPatience = 20 * time.Second
 
 // ownGeneration tells the generations of our own browsers from the window's.
 const ownGeneration = 1 << 63
@@ -34,6 +40,7 @@ type launcher struct {
 	launching  bool
 	browser    *cdpproxy.Browser // of our own; nil if there is none
 	generation uint64
+	failure    error // of the last launch; nil once there is a browser
 	answer     *cdpproxy.Browser
 	changed    chan struct{} // closed and replaced when answer changes
 }
@@ -87,7 +94,7 @@ func (l *launcher) follow() {
 			now = l.browser
 		}
 		if now != l.answer {
-			l.answer = now
+			l.answer, l.failure = now, nil
 			close(l.changed)
 			l.changed = make(chan struct{})
 		}
@@ -113,6 +120,16 @@ func (l *launcher) wanted() {
 	go l.launch()
 }
 
+// why says what became of the last launch, if no browser came of it.
+func (l *launcher) why() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failure == nil {
+		return ""
+	}
+	return fmt.Sprintf("None could be launched: %v.", l.failure)
+}
+
 // launch starts a browser, once for all who want one until it is there.
 func (l *launcher) launch() {
 	defer l.ended.Done()
@@ -121,19 +138,29 @@ func (l *launcher) launch() {
 		l.launching = false
 		l.mu.Unlock()
 	}()
-	ctx, cancel := context.WithTimeout(l.ctx, launchPatience)
-	defer cancel()
-	err := l.source.StartDebugging(ctx)
-	if err == nil {
-		err = l.await(ctx)
-	}
-	if err == nil || ctx.Err() != nil {
+	err := l.launchWindows()
+	if err == nil || l.ctx.Err() != nil {
 		return
 	}
 	l.log.Warn("the window started no browser, so one of our own is launched", "why", err)
+	ctx, cancel := context.WithTimeout(l.ctx, launchPatience)
+	defer cancel()
 	if err := l.launchOwn(ctx); err != nil {
 		l.log.Error("no browser could be launched", "error", err)
+		l.mu.Lock()
+		l.failure = err
+		l.mu.Unlock()
 	}
+}
+
+// launchWindows has the window start its browser.
+func (l *launcher) launchWindows() error {
+	ctx, cancel := context.WithTimeout(l.ctx, windowPatience)
+	defer cancel()
+	if err := l.source.StartDebugging(ctx); err != nil {
+		return err
+	}
+	return l.await(ctx)
 }
 
 // await returns when there is a browser.

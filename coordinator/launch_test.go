@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -93,6 +95,41 @@ func TestLaunchWhereTheWindowCannot(t *testing.T) {
 		t.Errorf("the window was asked %d times", n)
 	}
 	serving.stop(t)
+}
+
+// TestLaunchFails: who waited for a browser in vain is told what became of it.
+func TestLaunchFails(t *testing.T) {
+	serving := start(t, t.TempDir(), "serve", "--launch", "--hold", "3s", "--executable", "/bin/false", "--workspace", t.TempDir())
+	res, err := http.Get(serving.first + "/json/version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, _ := io.ReadAll(res.Body)
+	if res.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "None could be launched: ") || !strings.Contains(string(body), "/bin/false") {
+		t.Errorf("HTTP %d: %s", res.StatusCode, body)
+	}
+}
+
+// TestLaunchWhereNothingComes: the window says that it debugs, but has no browser.
+func TestLaunchWhereNothingComes(t *testing.T) {
+	t.Setenv("TEST_WINDOW_PATIENCE", "1s")
+	dir := t.TempDir()
+	e := openEditor(t, dir)
+	if err := e.server.SetState(vscodeipc.State{}); err != nil {
+		t.Fatal(err)
+	}
+	e.on(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.DebugStartResult{Session: "s", Name: "Launch"}, nil
+	})
+	serving := start(t, dir, "serve", "--launch", "--workspace", e.folder)
+	if seen := browsersOf(t, serving.first, 5); len(seen) != 1 || seen[0] == "" {
+		t.Fatalf("5 clients at once had the browsers %q", seen)
+	}
+	serving.stop(t)
+	if !strings.Contains(serving.stderr.String(), "its debug session has no browser") {
+		t.Errorf("nothing says why: %s", serving.stderr)
+	}
 }
 
 // debuggingStarted is how often the window was asked to start debugging.

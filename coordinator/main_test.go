@@ -15,7 +15,15 @@ import (
 
 // The test binary is the coordinator too, when it is called by that name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"coordinator": main, "added": addedMain, "helper": helperMain, "cdpprogram": cdpMain})
+	testscript.Main(m, map[string]func(){"coordinator": testedMain, "added": addedMain, "helper": helperMain, "cdpprogram": cdpMain})
+}
+
+// testedMain is main, less patient where a test says so.
+func testedMain() {
+	if patience, err := time.ParseDuration(os.Getenv("TEST_WINDOW_PATIENCE")); err == nil {
+		windowPatience = patience
+	}
+	main()
 }
 
 // command is the coordinator with its files in dir alone.

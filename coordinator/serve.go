@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ is no browser wait for the next one, or, with --launch, have one started.`,
 			defer e.close()
 			fmt.Fprintln(p.out, e.Address().ClientURL())
 			if !e.Owner() {
-				fmt.Fprintln(p.err, "Another coordinator serves it now; this one takes over when that ends.")
+				fmt.Fprintln(p.err, "Another coordinator serves it now; this one takes over when that ends."+useless(cmd))
 			}
 			<-ctx.Done()
 			return nil
@@ -44,6 +45,21 @@ is no browser wait for the next one, or, with --launch, have one started.`,
 	guard.add(cmd)
 	launch.add(cmd)
 	return cmd
+}
+
+// useless says which options of a command that stands by do nothing yet. A token
+// that one wants all want.
+func useless(cmd *cobra.Command) string {
+	var given []string
+	for _, name := range []string{"launch", "hold", "allow-origin", "allow-close"} {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if given == nil {
+		return ""
+	}
+	return " Until then what that one was told holds, and not this one's " + strings.Join(given, ", ") + "."
 }
 
 // servedEndpoint is a window's endpoint in a command's foreground.

@@ -79,7 +79,7 @@ func Ask(ctx context.Context, hash string) (Addr, error) {
 	if err != nil {
 		return Addr{}, fmt.Errorf("endpoint address: %w", err)
 	}
-	if o, err := f.owner(ctx, addr.Port, addr.token()); err == nil {
+	if o, err := f.owner(ctx, addr.Port, addr.token(), false); err == nil {
 		o.gone.Close()
 		addr.Served = true
 		addr.RequiresToken = addr.RequiresToken || o.requiresToken

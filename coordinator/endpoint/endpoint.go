@@ -194,12 +194,13 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	opts := e.opts.Proxy
 	opts.Token = e.token
 	log := &logHandler{hash: e.files.hash, ended: released}
+	standby := &standbyHandler{hash: e.files.hash, released: released}
 	opts.Handlers = map[string]http.Handler{
-		standbyPath(e.token): &standbyHandler{hash: e.files.hash, requiresToken: opts.RequireToken, released: released},
+		standbyPath(e.token): standby,
 		logPath(e.token):     log,
 	}
 	proxy := cdpproxy.New(e.source, &opts)
-	log.proxy = proxy
+	log.proxy, standby.proxy = proxy, proxy
 	served := make(chan error, len(lns))
 	e.setOwner(true)
 	for _, ln := range lns {

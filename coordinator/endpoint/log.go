@@ -93,7 +93,7 @@ func Log(ctx context.Context, hash string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	res, err := f.ask(ctx, addr.Port, logPath(addr.token()))
+	res, err := f.ask(ctx, addr.Port, logPath(addr.token()), nil)
 	if err == nil {
 		return res.Body, nil
 	}

@@ -6,10 +6,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
 	"time"
+
+	"browser-coordinator/cdpproxy"
 )
 
 // A coordinator that stands by keeps one request open at the owner. Its end is
@@ -20,6 +23,7 @@ const (
 	// hashHeader tells that the one who answers serves this window's endpoint.
 	hashHeader = "Browser-Coordinator-Window"
 	// tokenHeader tells that it lets nobody in without the token, by tokenRequired.
+	// In a request it has it be so for as long as the answer lasts.
 	tokenHeader   = "Browser-Coordinator-Token"
 	tokenRequired = "required"
 )
@@ -34,14 +38,17 @@ func standbyPath(token string) string {
 // standbyHandler answers at once and ends its answer when the owner has let go
 // of the lock.
 type standbyHandler struct {
-	hash          string
-	requiresToken bool
-	released      <-chan struct{}
+	hash     string
+	proxy    *cdpproxy.Proxy
+	released <-chan struct{}
 }
 
 func (h *standbyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(hashHeader, h.hash)
-	if h.requiresToken {
+	if r.Header.Get(tokenHeader) == tokenRequired {
+		defer h.proxy.Stricten()()
+	}
+	if h.proxy.RequiresToken() {
 		w.Header().Set(tokenHeader, tokenRequired)
 	}
 	w.Header().Set("Connection", "close")
@@ -67,7 +74,7 @@ type owner struct {
 
 // ask asks who listens on a port whether it serves this window's endpoint, under
 // a path that follows from the token.
-func (f *files) ask(ctx context.Context, port int, path string) (*http.Response, error) {
+func (f *files) ask(ctx context.Context, port int, path string, header http.Header) (*http.Response, error) {
 	transport := &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 		ResponseHeaderTimeout: 5 * time.Second,
@@ -79,6 +86,7 @@ func (f *files) ask(ctx context.Context, port int, path string) (*http.Response,
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(req.Header, header)
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -90,10 +98,14 @@ func (f *files) ask(ctx context.Context, port int, path string) (*http.Response,
 	return res, nil
 }
 
-// owner asks whether this window's owner listens on a port. The caller closes
-// what it returns.
-func (f *files) owner(ctx context.Context, port int, token string) (*owner, error) {
-	res, err := f.ask(ctx, port, standbyPath(token))
+// owner asks whether this window's owner listens on a port; with strict it has it
+// require the token until the caller closes what owner returns.
+func (f *files) owner(ctx context.Context, port int, token string, strict bool) (*owner, error) {
+	header := http.Header{}
+	if strict {
+		header.Set(tokenHeader, tokenRequired)
+	}
+	res, err := f.ask(ctx, port, standbyPath(token), header)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +114,7 @@ func (f *files) owner(ctx context.Context, port int, token string) (*owner, erro
 
 // serves is owner for who only wants to know.
 func (f *files) serves(ctx context.Context, port int, token string) bool {
-	o, err := f.owner(ctx, port, token)
+	o, err := f.owner(ctx, port, token, false)
 	if err != nil {
 		return false
 	}
@@ -117,7 +129,7 @@ func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
 	if err != nil {
 		return err
 	}
-	o, err := e.files.owner(ctx, addr.Port, e.token)
+	o, err := e.files.owner(ctx, addr.Port, e.token, e.opts.Proxy.RequireToken)
 	if err == nil {
 		addr.RequiresToken = addr.RequiresToken || o.requiresToken
 	}

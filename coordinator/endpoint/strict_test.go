@@ -1,7 +1,9 @@
 package endpoint_test
 
 import (
+	"net/http"
 	"testing"
+	"time"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/endpoint"
@@ -39,6 +41,56 @@ func TestStrictOwner(t *testing.T) {
 	for name, addr := range map[string]endpoint.Addr{"the next owner": other.Address(), "who asks then": asked()} {
 		if addr.RequiresToken == cdpproxy.PeerProof {
 			t.Errorf("%s: %+v", name, addr)
+		}
+	}
+}
+
+// TestStrictStandsBy: one that stands by and wants the token has the owner want it,
+// for as long as it is there.
+func TestStrictStandsBy(t *testing.T) {
+	if !cdpproxy.PeerProof {
+		t.Skip("the token is always required here")
+	}
+	state(t)
+	serving := newTurns()
+	plain := serve(t, hash, "plain", serving)
+	serving.await(t)
+	status := func() int {
+		t.Helper()
+		res, err := http.Get(plain.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.StatusCode
+	}
+	if got := status(); got != http.StatusOK {
+		t.Fatalf("before: HTTP %d", got)
+	}
+	opts := options("strict", serving.begin)
+	opts.Proxy.RequireToken = true
+	strict, err := endpoint.Serve(t.Context(), hash, none{}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeEndpoint(t, strict) })
+	if got := status(); got != http.StatusForbidden || strict.Owner() {
+		t.Errorf("without the token: HTTP %d", got)
+	}
+	if addr, err := endpoint.Ask(t.Context(), hash); err != nil || !addr.RequiresToken {
+		t.Errorf("who asks: %+v, %v", addr, err)
+	}
+	closeEndpoint(t, strict)
+	eventually(t, func() bool { return status() == http.StatusOK })
+}
+
+// eventually looks until it fits: that a connection has ended is told to its other
+// side only.
+func eventually(t *testing.T, fits func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not in 10 s")
 		}
 	}
 }
