@@ -23,6 +23,8 @@ var bans = []struct{ from, to, reason string }{
 	{"cdpproxy", "coordinator", "the proxy is a library under the coordinator"},
 	{"cdpproxy", "cdpproxy/pagebrowser", "the proxy has a browser's URL and need not know who answers there"},
 	{"cdpproxy", "github.com/modelcontextprotocol", "the endpoint serves CDP clients, not MCP hosts"},
+	{"cdpproxy/discovery", "github.com/coder/websocket", "what is answered over HTTP is of use where nobody speaks CDP"},
+	{"coordinator/cdplog", "cdpproxy/pagebrowser", "a recording is played without a page"},
 	{"coordinator/registry", "coordinator/tools", "windows exist without agents"},
 	{"coordinator/registry", "coordinator/page", "which window is meant is decided before anything is done in it"},
 	{"coordinator/registry", "github.com/modelcontextprotocol", "the registry serves the commands as well as the tools"},

@@ -2,13 +2,14 @@ package pagebrowser
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"browser-coordinator/cdpproxy/discovery"
 )
 
 // leavesNothing are the commands that could leave something in a session of the
@@ -121,8 +122,8 @@ var endsNothing = map[string]string{
 // debugger's session it is known what becomes of it, and every undo is a command
 // with parameters that there are.
 func TestUndos(t *testing.T) {
-	r, err := gzip.NewReader(bytes.NewReader(protocol))
-	if err != nil {
+	var protocol bytes.Buffer
+	if err := discovery.WriteProtocol(&protocol); err != nil {
 		t.Fatal(err)
 	}
 	var all struct {
@@ -138,7 +139,7 @@ func TestUndos(t *testing.T) {
 			}
 		}
 	}
-	if err := json.NewDecoder(r).Decode(&all); err != nil {
+	if err := json.Unmarshal(protocol.Bytes(), &all); err != nil {
 		t.Fatal(err)
 	}
 	parameters := map[string]map[string]bool{} // of each method, whether it has to be given

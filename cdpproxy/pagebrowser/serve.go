@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"browser-coordinator/cdpproxy/discovery"
 )
 
 // pagePatience bounds how long a request waits for the first page.
@@ -62,7 +64,8 @@ func (b *Browser) serveJSON(w http.ResponseWriter, r *http.Request, path string)
 	case "version":
 		answerJSON(w, b.about())
 	case "protocol":
-		serveProtocol(w)
+		w.Header().Set("Content-Type", jsonType)
+		discovery.WriteProtocol(w) // fails where the client has gone
 	case "new":
 		b.serveNew(w, r)
 	case "activate", "close":
@@ -171,8 +174,8 @@ func (b *Browser) about() browserAbout {
 
 // Chromium's, whatever the answer is.
 const (
-	jsonType = "application/json; charset=UTF-8" // of /json/*
-	htmlType = "text/html"                       // of what is no WebSocket
+	jsonType = discovery.ContentType // of /json/*
+	htmlType = "text/html"           // of what is no WebSocket
 )
 
 func answerText(w http.ResponseWriter, status int, text string) { answer(w, status, jsonType, text) }

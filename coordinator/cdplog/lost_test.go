@@ -2,7 +2,6 @@ package cdplog_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -13,25 +12,8 @@ import (
 // TestGap: a recording tells where messages are missing, and is read but not
 // replayed then.
 func TestGap(t *testing.T) {
-	said := func(id string) cdplog.Line {
-		l := cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "client"}
-		l.SetMessage([]byte(`{"id":` + id + `,"method":"Page.enable"}`))
-		return l
-	}
-	record := func(lines ...cdplog.Line) *bytes.Reader {
-		t.Helper()
-		var out bytes.Buffer
-		to := json.NewEncoder(&out)
-		for _, l := range append([]cdplog.Line{
-			cdplog.Head(json.RawMessage(`{}`), json.RawMessage(`[]`)),
-			{Time: time.Unix(1, 0).UTC(), Client: "c1", Joined: &cdplog.Client{Name: "Test", Path: "/devtools/browser/x"}},
-		}, lines...) {
-			if err := to.Encode(l); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return bytes.NewReader(out.Bytes())
-	}
+	said := func(id string) cdplog.Line { return said(`{"id":` + id + `,"method":"Page.enable"}`) }
+	record := func(lines ...cdplog.Line) *bytes.Reader { return record(t, `{}`, `[]`, lines...) }
 	gap := cdplog.Line{Time: time.Unix(1, 0).UTC(), Lost: 2000}
 	var read []int
 	if err := cdplog.Read(record(said("1"), gap, said("2")), func(l cdplog.Line) error {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/discovery"
 )
 
 // Player is a browser made of a recording. Each client that connects plays the
@@ -101,10 +103,13 @@ func (p *Player) handle(w http.ResponseWriter, r *http.Request) {
 		p.document(w, r, p.head.Browser)
 	case path == "/json", path == "/json/list":
 		p.document(w, r, p.head.Targets)
+	case path == "/json/protocol":
+		w.Header().Set("Content-Type", discovery.ContentType)
+		discovery.WriteProtocol(w) // fails where the client has gone
 	case strings.HasPrefix(path, "/devtools/"):
 		p.join(w, r, path)
 	default:
-		http.Error(w, "a replayed browser has /json/version, /json/list and its WebSockets", http.StatusNotFound)
+		http.Error(w, "a replayed browser has /json/version, /json/list, /json/protocol and its WebSockets", http.StatusNotFound)
 	}
 }
 
@@ -114,7 +119,7 @@ func (p *Player) document(w http.ResponseWriter, r *http.Request, text json.RawM
 		http.Error(w, "not in the recording", http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.Header().Set("Content-Type", discovery.ContentType)
 	io.WriteString(w, ownAddress(string(text), r.Host))
 }
 

@@ -6,14 +6,32 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
+import CDP from "chrome-remote-interface";
 import { playwright } from "../clients/playwright.mjs";
 import { puppeteer24At, puppeteer25At } from "../clients/puppeteer.mjs";
 import { openSite } from "./support/site.mjs";
 import { openWindow } from "./support/window.mjs";
 
 let window;
-const clients = { Playwright: playwright, "Puppeteer 24": puppeteer24At, "Puppeteer 25": puppeteer25At };
+const clients = {
+  Playwright: playwright,
+  "Puppeteer 24": puppeteer24At,
+  "Puppeteer 25": puppeteer25At,
+  "chrome-remote-interface": remoteInterfaceAt,
+};
 const runs = {};
+
+/** What chrome-remote-interface, which asks for the protocol first, sees of the page that is there. */
+async function remoteInterfaceAt({ address }) {
+  const { hostname: host, port } = new URL(address);
+  const client = await CDP({ host, port });
+  try {
+    const { result } = await client.Runtime.evaluate({ expression: "document.title" });
+    return { title: result.value };
+  } finally {
+    await client.close();
+  }
+}
 
 /** A coordinator command in the background; its first line on the named stream says that it is ready. */
 async function background(stream, ...args) {

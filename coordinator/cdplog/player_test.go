@@ -1,0 +1,88 @@
+package cdplog_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/cdplog"
+)
+
+// said is a line of the client c1.
+func said(message string) cdplog.Line {
+	l := cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "client"}
+	l.SetMessage([]byte(message))
+	return l
+}
+
+// record is a recording of the client c1.
+func record(t *testing.T, version, targets string, lines ...cdplog.Line) *bytes.Reader {
+	t.Helper()
+	var out bytes.Buffer
+	to := json.NewEncoder(&out)
+	for _, l := range append([]cdplog.Line{
+		cdplog.Head(json.RawMessage(version), json.RawMessage(targets)),
+		{Time: time.Unix(1, 0).UTC(), Client: "c1", Joined: &cdplog.Client{Name: "Test", Path: "/devtools/browser/x"}},
+	}, lines...) {
+		if err := to.Encode(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bytes.NewReader(out.Bytes())
+}
+
+// served plays a recording until the test ends, at the HOST:PORT that it returns.
+func served(t *testing.T, p *cdplog.Player) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- p.Serve(ln) }()
+	t.Cleanup(func() {
+		p.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return ln.Addr().String()
+}
+
+// document is what is answered to a path, as JSON.
+func document(t *testing.T, url string, into any) {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/json; charset=UTF-8" {
+		t.Fatalf("%s: %s, %v, %v", url, res.Status, res.Header, err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s: %v: %.200s", url, err, text)
+	}
+}
+
+// TestProtocol: clients that ask for the protocol before they connect are told it.
+func TestProtocol(t *testing.T) {
+	p, err := cdplog.Open(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var protocol struct{ Domains []struct{ Domain string } }
+	document(t, "http://"+served(t, p)+"/json/protocol", &protocol)
+	names := map[string]bool{}
+	for _, d := range protocol.Domains {
+		names[d.Domain] = true
+	}
+	if !names["Page"] || !names["Runtime"] || !names["Target"] {
+		t.Errorf("the domains are %v", names)
+	}
+}
