@@ -1,7 +1,6 @@
 package cdpproxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"browser-coordinator/cdpproxy/discovery"
 )
 
 // serveJSON passes a discovery request to the browser, as Chromium defines it
@@ -64,7 +65,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	}
 	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // HEAD has none
 		var err error
-		if body, err = rewriteTargets(body, base, ownHost(r)+mount); err != nil {
+		if body, err = discovery.Rewrite(body, base, ownHost(r)+mount); err != nil {
 			p.refuse(w, r, &refusal{http.StatusBadGateway, fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)})
 			return
 		}
@@ -154,64 +155,4 @@ func namesTargets(path string) bool {
 		return true
 	}
 	return false
-}
-
-// rewriteTargets replaces the browser's address and base by own, HOST:PORT with the
-// mount, in the URLs for clients; and only there, since titles and URLs of
-// pages are anybody's text.
-func rewriteTargets(body []byte, base, own string) ([]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var answer any
-	if err := decoder.Decode(&answer); err != nil {
-		return nil, err
-	}
-	switch answer := answer.(type) {
-	case map[string]any:
-		rewriteTarget(answer, base, own)
-	case []any:
-		for _, target := range answer {
-			if target, ok := target.(map[string]any); ok {
-				rewriteTarget(target, base, own)
-			}
-		}
-	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "   ")
-	if err := encoder.Encode(answer); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-func rewriteTarget(target map[string]any, base, own string) {
-	if ws, ok := target["webSocketDebuggerUrl"].(string); ok {
-		if u, err := url.Parse(ws); err == nil {
-			target["webSocketDebuggerUrl"] = "ws://" + own + strings.TrimPrefix(u.EscapedPath(), base)
-		} else {
-			delete(target, "webSocketDebuggerUrl")
-		}
-	}
-	if front, ok := target["devtoolsFrontendUrl"].(string); ok {
-		target["devtoolsFrontendUrl"] = rewriteFrontend(front, base, own)
-	}
-}
-
-// rewriteFrontend replaces the address in the parameter ws=HOST:PORT/PATH.
-func rewriteFrontend(front, base, own string) string {
-	address, query, _ := strings.Cut(front, "?")
-	params := strings.Split(query, "&")
-	for i, param := range params {
-		if value, ok := strings.CutPrefix(param, "ws="); ok {
-			if _, path, ok := strings.Cut(value, "/"); ok {
-				params[i] = "ws=" + own + strings.TrimPrefix("/"+path, base)
-			}
-		}
-	}
-	if query == "" {
-		return front
-	}
-	return address + "?" + strings.Join(params, "&")
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"browser-coordinator/cdpproxy/discovery"
 )
 
 // serverFrame is a frame as a browser sends it.
@@ -103,7 +105,7 @@ func FuzzRewrite(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		out, err := rewriteTargets(in, base, own)
+		out, err := discovery.Rewrite(in, base, own)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +174,7 @@ func FuzzRewriteNoise(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, base string) {
 		const own = "127.0.0.1:21000"
-		out, err := rewriteTargets(body, base, own)
+		out, err := discovery.Rewrite(body, base, own)
 		decode := func(b []byte) (v any, err error) {
 			decoder := json.NewDecoder(bytes.NewReader(b))
 			decoder.UseNumber()

@@ -119,23 +119,13 @@ func (p *Player) document(w http.ResponseWriter, r *http.Request, text json.RawM
 		http.Error(w, "not in the recording", http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", discovery.ContentType)
-	io.WriteString(w, ownAddress(string(text), r.Host))
-}
-
-// ownAddress replaces the host of every WebSocket address of a CDP endpoint.
-func ownAddress(text, host string) string {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "ws://")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		_, rest, _ := strings.Cut(after, "/")
-		b.WriteString("ws://" + host + "/")
-		text = rest
+	text, err := discovery.Rewrite(text, "", r.Host)
+	if err != nil {
+		http.Error(w, "the recording is not readable here: "+err.Error(), http.StatusInternalServerError)
+		return
 	}
+	w.Header().Set("Content-Type", discovery.ContentType)
+	w.Write(text)
 }
 
 // kind is what a path leads to: the browser, or one page.

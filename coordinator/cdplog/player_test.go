@@ -86,3 +86,37 @@ func TestProtocol(t *testing.T) {
 		t.Errorf("the domains are %v", names)
 	}
 }
+
+// TestOwnAddress: a replay leads to itself alone, also in the links to the DevTools
+// front end, and leaves anybody's text as it is.
+func TestOwnAddress(t *testing.T) {
+	const (
+		there = "127.0.0.1:20999"
+		title = "ws://127.0.0.1:1/ and ws://" + there + "/devtools/page/A"
+	)
+	type target struct {
+		Title, URL, WebSocketDebuggerURL, DevtoolsFrontendURL string
+	}
+	p, err := cdplog.Open(record(t,
+		`{"Browser":"`+title+`","webSocketDebuggerUrl":"ws://`+there+`/devtools/browser/x"}`,
+		`[{"title":"`+title+`","url":"data:,`+title+`","webSocketDebuggerUrl":"ws://`+there+`/devtools/page/A",
+		   "devtoolsFrontendUrl":"https://front.example/inspector.html?ws=`+there+`/devtools/page/A"}]`,
+		said(`{"id":1,"method":"Page.enable"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := served(t, p)
+	var version struct{ Browser, WebSocketDebuggerURL string }
+	document(t, "http://"+here+"/json/version", &version)
+	if version.Browser != title || version.WebSocketDebuggerURL != "ws://"+here+"/devtools/browser/x" {
+		t.Errorf("the version is %q", version)
+	}
+	want := target{title, "data:," + title, "ws://" + here + "/devtools/page/A", "https://front.example/inspector.html?ws=" + here + "/devtools/page/A"}
+	for _, path := range []string{"/json", "/json/list", "/json/list/"} {
+		var targets []target
+		document(t, "http://"+here+path, &targets)
+		if len(targets) != 1 || targets[0] != want {
+			t.Errorf("%s is %q, want %q", path, targets, want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package discovery
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"strings"
+)
+
+// Rewrite replaces the browser's address and base by own, HOST:PORT with the
+// mount, in the URLs for clients; and only there, since titles and URLs of
+// pages are anybody's text.
+func Rewrite(body []byte, base, own string) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var answer any
+	if err := decoder.Decode(&answer); err != nil {
+		return nil, err
+	}
+	switch answer := answer.(type) {
+	case map[string]any:
+		rewriteTarget(answer, base, own)
+	case []any:
+		for _, target := range answer {
+			if target, ok := target.(map[string]any); ok {
+				rewriteTarget(target, base, own)
+			}
+		}
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "   ")
+	if err := encoder.Encode(answer); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func rewriteTarget(target map[string]any, base, own string) {
+	if ws, ok := target["webSocketDebuggerUrl"].(string); ok {
+		if u, err := url.Parse(ws); err == nil {
+			target["webSocketDebuggerUrl"] = "ws://" + own + strings.TrimPrefix(u.EscapedPath(), base)
+		} else {
+			delete(target, "webSocketDebuggerUrl")
+		}
+	}
+	if front, ok := target["devtoolsFrontendUrl"].(string); ok {
+		target["devtoolsFrontendUrl"] = rewriteFrontend(front, base, own)
+	}
+}
+
+// rewriteFrontend replaces the address in the parameter ws=HOST:PORT/PATH.
+func rewriteFrontend(front, base, own string) string {
+	address, query, _ := strings.Cut(front, "?")
+	params := strings.Split(query, "&")
+	for i, param := range params {
+		if value, ok := strings.CutPrefix(param, "ws="); ok {
+			if _, path, ok := strings.Cut(value, "/"); ok {
+				params[i] = "ws=" + own + strings.TrimPrefix("/"+path, base)
+			}
+		}
+	}
+	if query == "" {
+		return front
+	}
+	return address + "?" + strings.Join(params, "&")
+}
