@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -26,6 +27,9 @@ never recorded is answered with an error that says so.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return &exitError{exitUsage, fmt.Errorf("replay: one recording is served at a time, %d were given", len(args))}
+			}
+			if port < 0 || port > math.MaxUint16 {
+				return wrongUse("replay: --port %d: want one from 1 to %d, or 0 for a free one", port, math.MaxUint16)
 			}
 			return nil
 		},
