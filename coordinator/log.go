@@ -30,8 +30,9 @@ func (p *program) logCommand() *cobra.Command {
 		Use:   "log",
 		Short: "Show the CDP traffic of a window as it passes, or record it",
 		Long: `Show the CDP traffic that passes a window's endpoint from now on, until it is
-interrupted. With --record it goes to a file as JSON lines, which
-"coordinator replay" serves as a browser; add --follow to see it as well.
+interrupted, also when another coordinator takes over the endpoint. With
+--record it goes to a file as JSON lines, which "coordinator replay" serves as a
+browser, and ends with that coordinator; add --follow to see it as well.
 
 The traffic holds what the pages hold: treat a recording as you would the pages.`,
 		Example: `  coordinator log --follow --domain Page,Network
@@ -76,7 +77,7 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	if err != nil {
 		return err
 	}
-	defer stream.Close()
+	defer func() { stream.Close() }() // the last one
 
 	var sinks []func(cdplog.Line) error
 	if f.record != "" {
@@ -87,19 +88,44 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 		defer func() { err = errors.Join(err, recording.end()) }()
 		sinks = append(sinks, func(l cdplog.Line) error { return recording.add(ctx, l) })
 	}
+	view := newTrafficView(p.out, f)
 	if f.record == "" || f.follow {
-		sinks = append(sinks, newTrafficView(p.out, f).show)
+		sinks = append(sinks, view.show)
 	}
 	fmt.Fprintf(p.err, "Listening to the clients of %s; end it with Ctrl+C.\n", meant)
-	err = eachLine(stream, sinks)
-	if ctx.Err() != nil {
-		return nil // interrupted, which is how it ends
+	for {
+		err = eachLine(stream, sinks)
+		if ctx.Err() != nil {
+			return nil // interrupted, which is how it ends
+		}
+		if err != nil {
+			return err
+		}
+		if f.record != "" {
+			// A recording would have a gap, and another coordinator's clients.
+			return errServerEnded
+		}
+		next, err := endpoint.NextLog(ctx, hash)
+		if ctx.Err() != nil {
+			if err == nil {
+				next.Close()
+			}
+			return nil
+		}
+		if errors.Is(err, endpoint.ErrNotServed) {
+			return errServerEnded
+		}
+		if err != nil {
+			return err
+		}
+		stream.Close()
+		stream = next
+		view.begin()
+		fmt.Fprintln(p.err, "The coordinator that served the endpoint has ended; another one serves it now.")
 	}
-	if err == nil {
-		err = errors.New("the coordinator that served the endpoint has ended")
-	}
-	return err
 }
+
+var errServerEnded = errors.New("the coordinator that served the endpoint has ended")
 
 // eachLine hands the lines of a stream to all sinks.
 func eachLine(stream io.Reader, sinks []func(cdplog.Line) error) error {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -247,6 +248,81 @@ func TestLogTellsWhoAnswered(t *testing.T) {
 	if strings.Count(lines, `"from":"endpoint"`) != 1 {
 		t.Errorf("the endpoint's refusal is not one of the lines:\n%s", lines)
 	}
+}
+
+// TestLogGoesOn: the coordinator that serves the endpoint is killed, and the next
+// one's traffic is shown; a recording ends. Where there is no other, both do.
+func TestLogGoesOn(t *testing.T) {
+	dir, workspace := t.TempDir(), t.TempDir()
+	owner := start(t, dir, "serve", "--workspace", workspace)
+	window := start(t, dir, "window", "--headless", "--workspace", workspace)
+	if owner.first != window.first {
+		t.Fatalf("two addresses: %s, %s", owner.first, window.first)
+	}
+	type logging struct {
+		*exec.Cmd
+		out, err *shown
+	}
+	begin := func(args ...string) logging {
+		t.Helper()
+		l := logging{command(context.Background(), t, dir, append([]string{"log", "--workspace", workspace}, args...)...), newShown(), newShown()}
+		l.Stdout, l.Stderr = l.out, l.err
+		if err := l.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if l.ProcessState == nil {
+				l.Process.Kill()
+				l.Wait()
+			}
+		})
+		l.err.await(t, "Listening")
+		return l
+	}
+	kill := func(r *running) {
+		t.Helper()
+		if err := r.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		r.cmd.Wait()
+	}
+	ended := func(l logging) {
+		t.Helper()
+		if l.Wait(); l.ProcessState.ExitCode() != exitFailure || !strings.Contains(l.err.String(), "the coordinator that served the endpoint has ended") {
+			t.Errorf("%v: exit code %d: %s", l.Args[1:], l.ProcessState.ExitCode(), l.err)
+		}
+	}
+	look := func(agent string) {
+		t.Helper()
+		c := join(t, window.first, agent)
+		if _, err := c.call("Browser.getVersion", `{}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	view, follow, recording := begin(), begin("--follow"), begin("--follow", "--record", filepath.Join(dir, "session.jsonl"))
+	look("early/1.0")
+	view.out.await(t, "early#1", "⇐ Browser.getVersion")
+	follow.out.await(t, "early#1", "⇐ Browser.getVersion")
+	recording.out.await(t, "⇐ Browser.getVersion") // shown once it is written
+	kill(owner)
+	const another = "another one serves it now"
+	view.err.await(t, another)
+	follow.err.await(t, another)
+	look("late/1.0")
+	view.out.await(t, "late#2")
+	follow.out.await(t, "late#2")
+	ended(recording)
+	if strings.Count(view.err.String(), another) != 1 {
+		t.Errorf("not told once:\n%s", view.err)
+	}
+
+	follow.Process.Signal(os.Interrupt)
+	if err := follow.Wait(); err != nil {
+		t.Errorf("log ended with %v: %s", err, follow.err)
+	}
+	window.stop(t)
+	ended(view)
 }
 
 // TestLogViews: what is recorded is shown as well where that is asked for, of one

@@ -19,6 +19,7 @@ import (
 type trafficView struct {
 	out     io.Writer
 	flags   logFlags
+	seen    int                    // how many clients
 	clients map[string]string      // id to name and a short number
 	joined  map[string]cdplog.Line // of clients that JSON lines have not shown yet
 	asked   map[string]question    // by client and id of the message
@@ -30,12 +31,21 @@ type question struct {
 }
 
 func newTrafficView(out io.Writer, f logFlags) *trafficView {
-	return &trafficView{out: out, flags: f, clients: map[string]string{}, joined: map[string]cdplog.Line{}, asked: map[string]question{}}
+	v := &trafficView{out: out, flags: f}
+	v.begin()
+	return v
+}
+
+// begin is called before the lines of another coordinator: the clients of the last
+// one say no more.
+func (v *trafficView) begin() {
+	v.clients, v.joined, v.asked = map[string]string{}, map[string]cdplog.Line{}, map[string]question{}
 }
 
 func (v *trafficView) show(l cdplog.Line) error {
 	if l.Joined != nil {
-		v.clients[l.Client] = fmt.Sprintf("%s#%d", l.Joined.Name, len(v.clients)+1)
+		v.seen++
+		v.clients[l.Client] = fmt.Sprintf("%s#%d", l.Joined.Name, v.seen)
 		v.joined[l.Client] = l
 	}
 	if l.Lost > 0 && v.flags.json {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/cdplog"
@@ -89,16 +90,80 @@ func Log(ctx context.Context, hash string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	addr, err := f.address()
+	stream, addr, err := f.log(ctx)
+	if err != nil {
+		return nil, f.notLogged(addr, err)
+	}
+	return stream, nil
+}
+
+// takeOver is how long the next coordinator may take to serve an endpoint whose
+// owner has ended; it is one of those that stand by, which take milliseconds.
+const takeOver = 2 * time.Second
+
+// NextLog is Log once a stream has ended with its coordinator: another one may be
+// about to take over.
+func NextLog(ctx context.Context, hash string) (io.ReadCloser, error) {
+	f, err := openFiles(hash)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
+	asking, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(takeOver, cancel)
+	var wait backoff
+	var why error // not what comes of giving up
+	for {
+		// The address may be another one: a stranger may have taken the port.
+		stream, addr, err := f.log(asking)
+		if err == nil && timer.Stop() {
+			return &nextStream{stream, cancel}, nil
+		}
+		if err == nil {
+			stream.Close()
+			err = context.DeadlineExceeded
+		}
+		if why == nil || asking.Err() == nil {
+			why = err
+		}
+		if !wait.sleep(asking) {
+			timer.Stop()
+			cancel()
+			return nil, f.notLogged(addr, why)
+		}
+	}
+}
+
+// nextStream lets go of its context when it is closed.
+type nextStream struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (s *nextStream) Close() error {
+	defer s.cancel()
+	return s.ReadCloser.Close()
+}
+
+// log asks the owner for its stream once.
+func (f *files) log(ctx context.Context) (io.ReadCloser, Addr, error) {
+	addr, err := f.address()
+	if err != nil {
+		return nil, Addr{}, err
+	}
 	res, err := f.ask(ctx, addr.Port, logPath(addr.token()), nil)
-	if err == nil {
-		return res.Body, nil
+	if err != nil {
+		return nil, addr, err
+	}
+	return res.Body, addr, nil
+}
+
+// notLogged is why there is no stream.
+func (f *files) notLogged(addr Addr, err error) error {
+	if addr.URL == "" {
+		return fmt.Errorf("log: %w", err)
 	}
 	if served, lockErr := f.isServed(); lockErr != nil || !served {
-		return nil, errors.Join(ErrNotServed, lockErr)
+		return errors.Join(ErrNotServed, lockErr)
 	}
-	return nil, fmt.Errorf("the coordinator that serves %s cannot log: it may be older than this one: %w", addr.URL, err)
+	return fmt.Errorf("the coordinator that serves %s cannot log: it may be older than this one: %w", addr.URL, err)
 }
