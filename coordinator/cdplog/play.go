@@ -20,9 +20,11 @@ import (
 // not every run of a program says the same. An answer never comes before its
 // command.
 type play struct {
-	log   *slog.Logger
-	steps []step
-	next  int // the first step that has not been taken
+	log *slog.Logger
+	// strange is told of a method that was not recorded, or not as often.
+	strange func(method string)
+	steps   []step
+	next    int // the first step that has not been taken
 	// ids are the client's ids for the recorded ones, and words what the client
 	// says in place of a recorded word: names that are made anew at each run.
 	ids   map[string]json.RawMessage
@@ -44,8 +46,8 @@ type command struct {
 	Params  any             `json:"params"`
 }
 
-func newPlay(lines []Line, log *slog.Logger) *play {
-	p := &play{log: log, ids: map[string]json.RawMessage{}, words: map[string]string{}}
+func newPlay(lines []Line, log *slog.Logger, strange func(method string)) *play {
+	p := &play{log: log, strange: strange, ids: map[string]json.RawMessage{}, words: map[string]string{}}
 	for _, l := range lines {
 		s := step{said: l.From == "client", message: l.Message}
 		if json.Unmarshal(l.Message, &s.command) == nil {
@@ -167,6 +169,7 @@ func (p *play) hear(text []byte) []json.RawMessage {
 	}
 	if at < 0 {
 		p.log.Debug("a client says what was not recorded", "method", c.Method, "session", c.Session)
+		p.strange(c.Method)
 		return []json.RawMessage{refusal(c, "not in the recording: "+c.Method)}
 	}
 	s := &p.steps[at]

@@ -29,8 +29,9 @@ type Player struct {
 	playing sync.WaitGroup
 	done    chan struct{}
 
-	mu     sync.Mutex // guards played
+	mu     sync.Mutex // guards the fields that follow
 	played map[*part]int
+	warned map[string]bool // of these methods
 }
 
 // part is what one client said and heard.
@@ -41,7 +42,7 @@ type part struct {
 
 // Open reads a recording.
 func Open(r io.Reader) (*Player, error) {
-	p := &Player{Log: slog.New(slog.DiscardHandler), done: make(chan struct{}), played: map[*part]int{}}
+	p := &Player{Log: slog.New(slog.DiscardHandler), done: make(chan struct{}), played: map[*part]int{}, warned: map[string]bool{}}
 	parts := map[string]*part{}
 	err := Read(r, func(l Line) error {
 		switch {
@@ -176,8 +177,20 @@ func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(-1)
-	play := newPlay(chosen.lines, p.Log)
+	play := newPlay(chosen.lines, p.Log, p.warn)
 	if err := play.run(r.Context(), conn, p.done); err != nil {
 		p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
+	}
+}
+
+// warn tells once of each method that was not recorded: what a client makes of the
+// error that it is answered with may say something else.
+func (p *Player) warn(method string) {
+	p.mu.Lock()
+	known := p.warned[method]
+	p.warned[method] = true
+	p.mu.Unlock()
+	if !known {
+		p.Log.Warn("a client says what is not in the recording, or says it once more: it is answered with an error, and may fail for reasons that it makes of that", "method", method)
 	}
 }

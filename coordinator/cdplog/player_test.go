@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"browser-coordinator/coordinator/cdplog"
 )
@@ -117,6 +121,39 @@ func TestOwnAddress(t *testing.T) {
 		document(t, "http://"+here+path, &targets)
 		if len(targets) != 1 || targets[0] != want {
 			t.Errorf("%s is %q, want %q", path, targets, want)
+		}
+	}
+}
+
+// TestStrangeCommand: who serves a recording is warned of what is not in it, once
+// for each method: clients may tell something else of it.
+func TestStrangeCommand(t *testing.T) {
+	p, err := cdplog.Open(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	p.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	here := served(t, p)
+	for range 2 { // of each client's part
+		c, _, err := websocket.Dial(t.Context(), "ws://"+here+"/devtools/browser/x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.CloseNow()
+		for _, method := range []string{"DOM.enable", "CSS.enable", "DOM.enable"} {
+			if err := c.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"`+method+`"}`)); err != nil {
+				t.Fatal(err)
+			}
+			if _, answer, err := c.Read(t.Context()); err != nil || !strings.Contains(string(answer), "not in the recording: "+method) {
+				t.Fatalf("%s, %v", answer, err)
+			}
+		}
+	}
+	p.Close()
+	for _, method := range []string{"DOM.enable", "CSS.enable"} {
+		if n := strings.Count(logged.String(), "level=WARN"); n != 2 || strings.Count(logged.String(), "method="+method) != 1 {
+			t.Errorf("not warned once of %s:\n%s", method, &logged)
 		}
 	}
 }
