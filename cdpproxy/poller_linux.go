@@ -116,8 +116,8 @@ func (p *poller) wait(events []unix.EpollEvent) (int, error) {
 		p.resumed = false
 		p.hold()
 	}
+	p.tell()
 	if p.holds {
-		p.tell()
 		n, err := epollWait(p.set, events, p.linger)
 		if n > 0 || err != nil && err != unix.EINTR {
 			return n, err
@@ -140,7 +140,8 @@ func (p *poller) hold() {
 	runtime.Gosched()
 }
 
-// tell has the scheduler know, now and then, that the goroutine runs.
+// tell has the scheduler know, now and then, that the goroutine runs. It may run for
+// long without a processor of its own too: where there is always something to read.
 func (p *poller) tell() {
 	if now := time.Now(); now.Sub(p.since) > untold {
 		p.since = now

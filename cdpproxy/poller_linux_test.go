@@ -128,16 +128,16 @@ func (w *worker) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 	return cdpproxy.Verdict{}
 }
 
-// startAlone serves the browser at url by a process that does nothing else, with
-// two processors, and has let it fall asleep. If it is not asleep yet, what follows
-// is easier.
-func startAlone(t *testing.T, url string) (addr string) {
+// startAlone serves the browser at url by a process that does nothing else, with so
+// many processors.
+func startAlone(t *testing.T, url string, processors int) (addr string) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), alone+"="+url, "GOMAXPROCS=2")
+	cmd.Env = append(os.Environ(), alone+"="+url, fmt.Sprint("GOMAXPROCS=", processors))
 	cmd.Stderr = os.Stderr
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()
@@ -160,6 +160,8 @@ func startAlone(t *testing.T, url string) (addr string) {
 	return strings.TrimSpace(line)
 }
 
+// asleep is how long such a process is left alone, after which Go's scheduler
+// sleeps in it. If it does not yet, what follows is easier.
 const asleep = 700 * time.Millisecond
 
 // converse talks by c, and never stops, until the function that it returns is
@@ -193,20 +195,28 @@ func converse(t *testing.T, c *websocket.Conn) (stop func()) {
 	}
 }
 
-// TestLoopAlone: a conversation that does not stop keeps nobody else from being
-// heard, in a process whose only thread that waits for connections may be the
-// loop's.
+// TestLoopAlone: conversations that do not stop keep nobody else from being heard,
+// in a process whose only thread that waits for connections may be the loop's, also
+// where there is one processor and always something to read.
 func TestLoopAlone(t *testing.T) {
-	fake := startFake(t, "127.0.0.1:0", "echo", echo)
-	addr := startAlone(t, fake.url())
-	c := dial(t, addr, "/devtools/browser/x")
-	time.Sleep(asleep)
-	stop := converse(t, c)
-	defer stop()
-	for range 20 {
-		if _, _, err := tryGet(addr, "/json/version", nil); err != nil {
-			t.Error(err)
-		}
+	for _, processors := range []int{1, 2} {
+		t.Run(fmt.Sprint(processors), func(t *testing.T) {
+			fake := startFake(t, "127.0.0.1:0", "echo", echo)
+			addr := startAlone(t, fake.url(), processors)
+			var clients []*websocket.Conn
+			for range 4 {
+				clients = append(clients, dial(t, addr, "/devtools/browser/x"))
+			}
+			time.Sleep(asleep)
+			for _, c := range clients {
+				defer converse(t, c)()
+			}
+			for range 20 {
+				if _, _, err := tryGet(addr, "/json/version", nil); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 
@@ -219,7 +229,7 @@ func TestLoopBesideWork(t *testing.T) {
 		echo(conn)
 		gone <- struct{}{}
 	})
-	addr := startAlone(t, fake.url())
+	addr := startAlone(t, fake.url(), 2)
 	leaves, c := dial(t, addr, "/devtools/browser/x"), dial(t, addr, "/devtools/browser/x")
 	for _, client := range []*websocket.Conn{leaves, c} {
 		call(t, client, `{"id":1,"method":"A.b"}`)

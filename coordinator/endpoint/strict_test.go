@@ -9,11 +9,8 @@ import (
 	"browser-coordinator/coordinator/endpoint"
 )
 
-// TestStrictOwner: whether clients need the token is for the one who serves the
-// endpoint to say, whoever asks, and no longer when it has gone.
-func TestStrictOwner(t *testing.T) {
-	state(t)
-	serving := newTurns()
+func serveStrict(t *testing.T, serving turns) *endpoint.Endpoint {
+	t.Helper()
 	opts := options("strict", serving.begin)
 	opts.Proxy.RequireToken = true
 	strict, err := endpoint.Serve(t.Context(), hash, none{}, opts)
@@ -21,6 +18,15 @@ func TestStrictOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closeEndpoint(t, strict) })
+	return strict
+}
+
+// TestStrictOwner: whether clients need the token is for the one who serves the
+// endpoint to say, whoever asks, and no longer when it has gone.
+func TestStrictOwner(t *testing.T) {
+	state(t)
+	serving := newTurns()
+	strict := serveStrict(t, serving)
 	serving.await(t)
 	asked := func() endpoint.Addr {
 		t.Helper()
@@ -67,13 +73,7 @@ func TestStrictStandsBy(t *testing.T) {
 	if got := status(); got != http.StatusOK {
 		t.Fatalf("before: HTTP %d", got)
 	}
-	opts := options("strict", serving.begin)
-	opts.Proxy.RequireToken = true
-	strict, err := endpoint.Serve(t.Context(), hash, none{}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { closeEndpoint(t, strict) })
+	strict := serveStrict(t, serving)
 	if got := status(); got != http.StatusForbidden || strict.Owner() {
 		t.Errorf("without the token: HTTP %d", got)
 	}
