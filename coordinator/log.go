@@ -86,7 +86,9 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 			return err
 		}
 		defer func() { err = errors.Join(err, recording.end()) }()
-		sinks = append(sinks, func(l cdplog.Line) error { return recording.add(ctx, l) })
+		// What was said before the interruption is kept.
+		adding := context.WithoutCancel(ctx)
+		sinks = append(sinks, func(l cdplog.Line) error { return recording.add(adding, l) })
 	}
 	view := newTrafficView(p.out, f)
 	if f.record == "" || f.follow {
@@ -95,7 +97,7 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	fmt.Fprintf(p.err, "Listening to the clients of %s; end it with Ctrl+C.\n", meant)
 	for {
 		err = eachLine(stream, sinks)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && (err == nil || f.record == "") {
 			return nil // interrupted, which is how it ends
 		}
 		if err != nil {

@@ -203,6 +203,23 @@ func TestRecordBeforeTheBrowser(t *testing.T) {
 	}
 }
 
+// TestRecordingIsWhole: what a client has been answered is in the recording, also
+// when that is interrupted in the same moment.
+func TestRecordingIsWhole(t *testing.T) {
+	dir, workspace := t.TempDir(), t.TempDir()
+	window := start(t, dir, "window", "--headless", "--workspace", workspace)
+	for round := range 20 {
+		file := filepath.Join(dir, fmt.Sprintf("session-%d.jsonl", round))
+		end := listening(t, dir, "--workspace", workspace, "--record", file)
+		evaluateAs(t, window.first, "quick/1.0", fmt.Sprintf("'round %d'", round))
+		end()
+		recorded, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(recorded), fmt.Sprintf(`"value":"round %d"`, round)) {
+			t.Fatalf("round %d: %v, the recording ends with %s", round, err, recorded[max(0, len(recorded)-300):])
+		}
+	}
+}
+
 // TestRecordingStays: a file that is there is not recorded over.
 func TestRecordingStays(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()

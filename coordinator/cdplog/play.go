@@ -21,14 +21,17 @@ import (
 // command.
 type play struct {
 	log *slog.Logger
-	// strange is told of a method that was not recorded, or not as often.
-	strange func(method string)
-	steps   []step
-	next    int // the first step that has not been taken
+	// strange is told of a method that was not recorded, or not as often, and cut of
+	// one whose answer was not.
+	strange, cut func(method string)
+	steps        []step
+	next         int // the first step that has not been taken
 	// ids are the client's ids for the recorded ones, and words what the client
 	// says in place of a recorded word: names that are made anew at each run.
 	ids   map[string]json.RawMessage
 	words map[string]string
+	// owed are what was said, of which the recording has no answer.
+	owed []command
 }
 
 type step struct {
@@ -46,8 +49,8 @@ type command struct {
 	Params  any             `json:"params"`
 }
 
-func newPlay(lines []Line, log *slog.Logger, strange func(method string)) *play {
-	p := &play{log: log, strange: strange, ids: map[string]json.RawMessage{}, words: map[string]string{}}
+func newPlay(lines []Line, log *slog.Logger, strange, cut func(method string)) *play {
+	p := &play{log: log, strange: strange, cut: cut, ids: map[string]json.RawMessage{}, words: map[string]string{}}
 	for _, l := range lines {
 		s := step{said: l.From == "client", message: l.Message}
 		if json.Unmarshal(l.Message, &s.command) == nil {
@@ -74,25 +77,40 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct
 				return err
 			}
 		}
-		quiet.Reset(silence)
+		if p.next < len(p.steps) {
+			quiet.Reset(silence)
+		} else {
+			quiet.Reset(despair)
+		}
+		var answers []json.RawMessage
 		select {
 		case text := <-heard:
-			for _, answer := range p.hear(text) {
-				if err := conn.Write(ctx, websocket.MessageText, answer); err != nil {
-					return err
-				}
-			}
+			answers = p.hear(text)
 		case <-quiet.C:
-			p.pass()
+			if p.next < len(p.steps) {
+				p.pass()
+			} else {
+				answers = p.giveUp()
+			}
 		case err := <-failed:
 			return err
+		}
+		for _, answer := range answers {
+			if err := conn.Write(ctx, websocket.MessageText, answer); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// silence is after how long a client is taken to have nothing more to say before
-// it hears something.
-const silence = 250 * time.Millisecond
+const (
+	// silence is after how long a client is taken to have nothing more to say
+	// before it hears something.
+	silence = 250 * time.Millisecond
+	// despair is after how long a client that is silent at the end of its part is
+	// taken to wait for what the recording does not have.
+	despair = 2 * time.Second
+)
 
 // listen is owned by run, and ends with its context or the connection.
 func listen(ctx context.Context, conn *websocket.Conn, heard chan<- []byte, failed chan<- error) {
@@ -176,13 +194,29 @@ func (p *play) hear(text []byte) []json.RawMessage {
 	s.taken = true
 	p.learn(s.command.Params, c.Params)
 	p.ids[string(s.command.ID)] = c.ID
-	for i := at; i < p.next; i++ {
+	for i := at; i < len(p.steps); i++ {
 		if answer := &p.steps[i]; !answer.taken && answer.answers() && string(answer.command.ID) == string(s.command.ID) {
+			if i >= p.next {
+				return nil // in its turn
+			}
 			answer.taken = true
 			return []json.RawMessage{p.translate(*answer)}
 		}
 	}
+	p.owed = append(p.owed, c)
 	return nil
+}
+
+// giveUp answers what was never answered: the recording was cut off, or the one who
+// was recorded did not wait, as this one does.
+func (p *play) giveUp() []json.RawMessage {
+	var all []json.RawMessage
+	for _, c := range p.owed {
+		p.cut(c.Method)
+		all = append(all, refusal(c, "the recording has no answer to this: "+c.Method))
+	}
+	p.owed = nil
+	return all
 }
 
 func (p *play) find(c command, fits func(step) bool) int {

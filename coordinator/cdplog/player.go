@@ -31,7 +31,7 @@ type Player struct {
 
 	mu     sync.Mutex // guards the fields that follow
 	played map[*part]int
-	warned map[string]bool // of these methods
+	warned map[string]bool // of these
 }
 
 // part is what one client said and heard.
@@ -177,20 +177,31 @@ func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(-1)
-	play := newPlay(chosen.lines, p.Log, p.warn)
+	play := newPlay(chosen.lines, p.Log, p.warnStrange, p.warnCut)
 	if err := play.run(r.Context(), conn, p.done); err != nil {
 		p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
 	}
 }
 
-// warn tells once of each method that was not recorded: what a client makes of the
+// warnStrange tells of a method that was not recorded: what a client makes of the
 // error that it is answered with may say something else.
-func (p *Player) warn(method string) {
+func (p *Player) warnStrange(method string) {
+	p.warn("a client says what is not in the recording, or says it once more: it is answered with an error, and may fail for reasons that it makes of that", method)
+}
+
+// warnCut tells of a method without its answer.
+func (p *Player) warnCut(method string) {
+	p.warn("a client waits for an answer that is not in the recording, which may have been cut off: it is answered with an error", method)
+}
+
+// warn tells each text once for a method.
+func (p *Player) warn(text, method string) {
+	about := text + " " + method
 	p.mu.Lock()
-	known := p.warned[method]
-	p.warned[method] = true
+	known := p.warned[about]
+	p.warned[about] = true
 	p.mu.Unlock()
 	if !known {
-		p.Log.Warn("a client says what is not in the recording, or says it once more: it is answered with an error, and may fail for reasons that it makes of that", "method", method)
+		p.Log.Warn(text, "method", method)
 	}
 }

@@ -157,3 +157,36 @@ func TestStrangeCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestCutRecording: a client that waits for what the recording does not have is told
+// so, when nothing else is to come.
+func TestCutRecording(t *testing.T) {
+	p, err := cdplog.Open(record(t, `{}`, `[]`,
+		said(`{"id":1,"method":"Runtime.evaluate"}`),
+		said(`{"id":2,"method":"Page.enable"}`),
+		cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "browser", Message: json.RawMessage(`{"id":2,"result":{}}`)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	p.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	c, _, err := websocket.Dial(t.Context(), "ws://"+served(t, p)+"/devtools/browser/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseNow()
+	for _, text := range []string{`{"id":7,"method":"Runtime.evaluate"}`, `{"id":8,"method":"Page.enable"}`} {
+		if err := c.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{`{"id":8,"result":{}}`, `{"id":7,"error":{"code":-32000,"message":"the recording has no answer to this: Runtime.evaluate"}}`} {
+		if _, text, err := c.Read(t.Context()); err != nil || string(text) != want {
+			t.Fatalf("heard %s, %v, want %s", text, err, want)
+		}
+	}
+	p.Close()
+	if strings.Count(logged.String(), "level=WARN") != 1 || !strings.Contains(logged.String(), "method=Runtime.evaluate") {
+		t.Errorf("not warned once:\n%s", &logged)
+	}
+}

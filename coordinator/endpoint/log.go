@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"time"
 
 	"browser-coordinator/cdpproxy"
@@ -21,7 +23,8 @@ func logPath(token string) string {
 	return "/log/" + hex.EncodeToString(sum[:])
 }
 
-// logHandler streams what passes, a cdplog.Line each, until its reader goes.
+// logHandler streams what passes, a cdplog.Line each, until its reader closes its
+// direction of the connection: what had passed by then is still said.
 type logHandler struct {
 	hash  string
 	proxy *cdpproxy.Proxy
@@ -50,9 +53,22 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if len(tap.C()) == 0 && stream.Flush() != nil {
 				return
 			}
-		case <-r.Context().Done():
+		case <-r.Context().Done(): // its reader wants no more, or has gone
+			finish(lines, tap, known)
 			return
 		case <-h.ended:
+			finish(lines, tap, known)
+			return
+		}
+	}
+}
+
+// finish says what has been heard until now.
+func finish(lines *json.Encoder, tap *cdpproxy.Tap, known map[string]bool) {
+	tap.Close()
+	for len(tap.C()) > 0 {
+		m := <-tap.C()
+		if !write(lines, m, tap.Took(m), known) {
 			return
 		}
 	}
@@ -83,8 +99,8 @@ func write(lines *json.Encoder, m cdpproxy.Traffic, lost int, known map[string]b
 var ErrNotServed = errors.New("nobody serves this window's endpoint now")
 
 // Log opens the stream of what passes a window's endpoint from now on, as
-// cdplog.Lines. It ends with ctx, with the coordinator that serves the endpoint,
-// and when its caller closes it.
+// cdplog.Lines. It ends with the coordinator that serves the endpoint, when its
+// caller closes it, and with ctx: what has passed by then still comes, before EOF.
 func Log(ctx context.Context, hash string) (io.ReadCloser, error) {
 	f, err := openFiles(hash)
 	if err != nil {
@@ -94,6 +110,7 @@ func Log(ctx context.Context, hash string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, f.notLogged(addr, err)
 	}
+	stream.endWith(ctx)
 	return stream, nil
 }
 
@@ -108,53 +125,83 @@ func NextLog(ctx context.Context, hash string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	asking, cancel := context.WithCancel(ctx)
-	timer := time.AfterFunc(takeOver, cancel)
+	asking, cancel := context.WithTimeout(ctx, takeOver)
+	defer cancel()
 	var wait backoff
 	var why error // not what comes of giving up
 	for {
 		// The address may be another one: a stranger may have taken the port.
 		stream, addr, err := f.log(asking)
-		if err == nil && timer.Stop() {
-			return &nextStream{stream, cancel}, nil
-		}
 		if err == nil {
-			stream.Close()
-			err = context.DeadlineExceeded
+			stream.endWith(ctx)
+			return stream, nil
 		}
 		if why == nil || asking.Err() == nil {
 			why = err
 		}
 		if !wait.sleep(asking) {
-			timer.Stop()
-			cancel()
 			return nil, f.notLogged(addr, why)
 		}
 	}
 }
 
-// nextStream lets go of its context when it is closed.
-type nextStream struct {
-	io.ReadCloser
-	cancel context.CancelFunc
-}
-
-func (s *nextStream) Close() error {
-	defer s.cancel()
-	return s.ReadCloser.Close()
-}
-
-// log asks the owner for its stream once.
-func (f *files) log(ctx context.Context) (io.ReadCloser, Addr, error) {
+// log asks the owner for its stream once. ctx is for asking alone.
+func (f *files) log(ctx context.Context) (*logStream, Addr, error) {
 	addr, err := f.address()
 	if err != nil {
 		return nil, Addr{}, err
 	}
-	res, err := f.ask(ctx, addr.Port, logPath(addr.token()), nil)
+	reading, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	asked := context.AfterFunc(ctx, cancel)
+	s := &logStream{cancel: cancel}
+	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { s.conn = got.Conn }}
+	res, err := f.ask(httptrace.WithClientTrace(reading, trace), addr.Port, logPath(addr.token()), nil)
+	if err == nil && !asked() {
+		res.Body.Close()
+		err = ctx.Err()
+	}
 	if err != nil {
+		asked()
+		cancel()
 		return nil, addr, err
 	}
-	return res.Body, addr, nil
+	s.ReadCloser = res.Body
+	return s, addr, nil
+}
+
+// logStream is read from conn, which its HTTP transport owns.
+type logStream struct {
+	io.ReadCloser
+	conn   net.Conn
+	cancel context.CancelFunc
+	unbind func() bool // from the context that ends it
+}
+
+// lastWords is how long the rest may take that an ended stream still brings.
+const lastWords = 5 * time.Second
+
+// endWith lets the owner know when ctx ends that no more is wanted.
+func (s *logStream) endWith(ctx context.Context) {
+	s.unbind = context.AfterFunc(ctx, func() {
+		time.AfterFunc(lastWords, s.cancel)
+		if half, ok := s.conn.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
+			s.cancel()
+		}
+	})
+}
+
+func (s *logStream) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("log: the last of the traffic was not told within %v", lastWords)
+	}
+	return n, err
+}
+
+func (s *logStream) Close() error {
+	s.unbind()
+	s.cancel()
+	return s.ReadCloser.Close()
 }
 
 // notLogged is why there is no stream.

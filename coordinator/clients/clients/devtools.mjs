@@ -39,7 +39,8 @@ export async function devTools({ address, site, name, window }) {
     await prompt.click();
     await prompt.pressSequentially("document.title + 6 * 7");
     await front.keyboard.press("Enter");
-    await front.getByText(`'Shop ${name}42'`).waitFor();
+    // Not the preview, which the prompt shows before and may show for a moment longer.
+    await front.locator(".console-user-command-result").getByText(`'Shop ${name}42'`).waitFor();
     seen.console = true;
     await front.close();
     await fetch(`${address}/json/close/${id}`);

@@ -33,12 +33,19 @@ async function remoteInterfaceAt({ address }) {
   }
 }
 
+const running = new Set();
+
 /** A coordinator command in the background; its first line on the named stream says that it is ready. */
 async function background(stream, ...args) {
   const child = spawn(join(window.bin, "coordinator"), args, { env: window.env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = once(child, "exit");
   const lines = createInterface({ input: child[stream] });
-  const [first] = await once(lines, "line");
+  running.add(child);
+  ended.then(() => running.delete(child));
+  const [first] = await Promise.race([
+    once(lines, "line"),
+    ended.then(([code]) => Promise.reject(new Error(`coordinator ${args[0]} ended with ${code}`))),
+  ]);
   return {
     first,
     async stop() {
@@ -62,7 +69,10 @@ before(async () => {
   await site.close();
 });
 
-after(() => window?.close());
+after(() => {
+  for (const child of running) child.kill(); // of tests that did not come to their end
+  return window?.close();
+});
 
 for (const [name, client] of Object.entries(clients)) {
   test(`${name}, replayed`, { timeout: 60_000 }, async () => {
