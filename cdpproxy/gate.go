@@ -127,6 +127,10 @@ func (g *gate) release() {
 func (g *gate) apply(m *Message, raw []byte, v Verdict) error {
 	switch v.Action {
 	case Pass:
+		// The verdict may be on what is allowed in the next browser already.
+		if !g.relay.proxy.stillCurrent(g.relay.browser) {
+			return nil // the client is told of the end right now
+		}
 		return g.relay.write(raw)
 	case Ignore:
 		return g.relay.down.say(doneReply(m, v.Result))

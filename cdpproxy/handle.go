@@ -74,18 +74,19 @@ var errChanged = errors.New("the browser was replaced meanwhile")
 
 // withBrowser calls try with the current browser. When there is none, or try
 // fails, it waits for the source to change its answer and tries again, until
-// the hold is over. A failed try means a browser that is dead already, or that
+// the hold is over, or it is clear that none comes. A failed try means a browser that is dead already, or that
 // is not the one that was named; the source will say so soon.
 func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Browser) error) *refusal {
 	hold, cancel := context.WithTimeout(ctx, max(p.opts.HoldTimeout, 0))
 	defer cancel()
 	told := p.opts.Wanted == nil
+	var failed <-chan struct{}
 	for {
 		b, changed := p.source.Browser()
 		var err error
 		if b == nil && !told {
 			told = true
-			p.opts.Wanted()
+			failed = p.opts.Wanted()
 		}
 		if b != nil {
 			if err = p.tryBrowser(ctx, b, try); err == nil {
@@ -100,8 +101,10 @@ func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Brow
 		}
 		select {
 		case <-changed:
+		case <-failed:
+			return p.nobody(b, err, 0)
 		case <-hold.Done():
-			return p.nobody(b, err)
+			return p.nobody(b, err, p.opts.HoldTimeout)
 		case <-p.done:
 			return &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting down; connect again"}
 		}
@@ -161,11 +164,11 @@ func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, b *Browser
 	}
 }
 
-// nobody is the answer when the hold is over.
-func (p *Proxy) nobody(b *Browser, err error) *refusal {
+// nobody is the answer when there is nothing to wait for any more.
+func (p *Proxy) nobody(b *Browser, err error, hold time.Duration) *refusal {
 	waited := ""
-	if p.opts.HoldTimeout > 0 {
-		waited = fmt.Sprintf(" (waited %v for one)", p.opts.HoldTimeout)
+	if hold > 0 {
+		waited = fmt.Sprintf(" (waited %v for one)", hold)
 	}
 	text := "this window has no browser that can be driven" + waited + "."
 	status := http.StatusServiceUnavailable

@@ -34,8 +34,9 @@ type Options struct {
 	// Zero: DefaultHold. NoHold: not at all.
 	HoldTimeout time.Duration
 	// Wanted is called for each client that finds no browser, also where it is
-	// not held. It must not block. Nil: nobody is told.
-	Wanted func()
+	// not held, and returns a channel that is closed when none will come of it:
+	// then the client is answered at once. It must not block. Nil: nobody is told.
+	Wanted func() (failed <-chan struct{})
 	// NoBrowserHelp is added to the answer when there is no browser: what a
 	// person should start.
 	NoBrowserHelp string

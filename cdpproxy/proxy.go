@@ -237,7 +237,7 @@ func (p *Proxy) add(r *relay) bool {
 	p.wg.Add(1)
 	p.mu.Unlock()
 
-	if b, _ := p.source.Browser(); b == nil || b.Generation != r.browser.Generation {
+	if !p.stillCurrent(r.browser) {
 		p.remove(r)
 		return false
 	}

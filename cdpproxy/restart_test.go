@@ -324,11 +324,32 @@ func TestBrowserDies(t *testing.T) {
 	}
 }
 
+// TestWantedInVain: who is held is answered at once when no browser will come.
+func TestWantedInVain(t *testing.T) {
+	failed := make(chan struct{})
+	opts := &cdpproxy.Options{HoldTimeout: time.Hour, Wanted: func() <-chan struct{} { return failed }}
+	src := newSource("")
+	_, addr := serve(t, src, opts)
+	answered := make(chan string)
+	go func() {
+		_, body := get(t, addr, "/json/version", nil)
+		answered <- body
+	}()
+	src.asked.until(t, 2) // the proxy itself, and for the client
+	close(failed)
+	if body := <-answered; !strings.Contains(body, "no browser") || strings.Contains(body, "waited") {
+		t.Errorf("answered %q", body)
+	}
+}
+
 // TestWantedWithoutHold: that a client wants a browser is told also where it is
 // not held, and before it is answered.
 func TestWantedWithoutHold(t *testing.T) {
 	wanted := make(chan struct{}, 1)
-	_, addr := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() { wanted <- struct{}{} }})
+	_, addr := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() <-chan struct{} {
+		wanted <- struct{}{}
+		return nil
+	}})
 	status, body := get(t, addr, "/json/version", nil)
 	if status != 503 || len(wanted) != 1 {
 		t.Errorf("HTTP %d %s, told %d times", status, body, len(wanted))

@@ -79,6 +79,46 @@ func nextReply(t testing.TB, c *websocket.Conn) map[string]any {
 	}
 }
 
+// ruleFunc judges by a function.
+type ruleFunc func(*cdpproxy.Message) cdpproxy.Verdict
+
+func (f ruleFunc) Judge(m *cdpproxy.Message) cdpproxy.Verdict { return f(m) }
+
+// TestVerdictOnTheNext: what is allowed may change with the browser. When a client's
+// command is judged in the moment in which another browser comes, the old one does
+// not hear it: the verdict may be on the new one.
+func TestVerdictOnTheNext(t *testing.T) {
+	heard := make(chan []byte, 1)
+	old := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
+		text, _ := io.ReadAll(conn)
+		heard <- text
+	})
+	next := startFake(t, "127.0.0.1:0", "next", nil)
+	for _, late := range []bool{false, true} {
+		src := newSource(old.url())
+		rule := ruleFunc(func(*cdpproxy.Message) cdpproxy.Verdict {
+			src.set("next", next.url())
+			if !late {
+				return cdpproxy.Verdict{}
+			}
+			later := make(chan cdpproxy.Verdict, 1)
+			later <- cdpproxy.Verdict{}
+			return cdpproxy.Verdict{Action: cdpproxy.Wait, Later: later}
+		})
+		_, addr := serve(t, src, &cdpproxy.Options{Rule: rule})
+		c := dial(t, addr, "/devtools/page/1")
+		if err := c.Write(testContext(t), websocket.MessageText, []byte(`{"id":1,"method":"Page.enable"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
+			t.Errorf("the client heard %v", err)
+		}
+		if text := <-heard; strings.Contains(string(text), "enable") || len(text) > 20 {
+			t.Errorf("late %v: the old browser heard %q", late, text)
+		}
+	}
+}
+
 // TestEvasion says Runtime.evaluate in every way that reaches Chromium as
 // valid, or might; the rule must see each, and the page must feel none.
 func TestEvasion(t *testing.T) {

@@ -47,6 +47,8 @@ var endpointLines = map[string]clientLine{
 		ws:   `ctx, cancel := remote.NewAllocator(context.Background(), "%s")`,
 	},
 	"mcp": {line: `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`},
+	// VS Code's mcp.json has another name for them.
+	"vscode": {line: `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`},
 }
 
 func (l clientLine) at(a endpoint.Addr, withToken bool) string {

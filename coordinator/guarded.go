@@ -46,7 +46,7 @@ func (p *program) serveEndpoint(ctx context.Context, workspace string, source *r
 	g := &guardedEndpoint{source: source, told: make(chan struct{})}
 	var human access.Human = source
 	var browsers cdpproxy.Source = source
-	var wanted func()
+	var wanted func() <-chan struct{}
 	var why func() string
 	if own != nil {
 		g.launcher = newLauncher(source, own, p.logger)

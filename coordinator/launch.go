@@ -36,8 +36,8 @@ type launcher struct {
 	ended  sync.WaitGroup // follow and launch
 	news   chan struct{}  // holds a value when our own browser came or went
 
-	mu         sync.Mutex // guards the fields that follow
-	launching  bool
+	mu         sync.Mutex        // guards the fields that follow
+	launching  chan struct{}     // closed when it has failed; nil: nothing is launched
 	browser    *cdpproxy.Browser // of our own; nil if there is none
 	generation uint64
 	failure    error // of the last launch; nil once there is a browser
@@ -108,16 +108,17 @@ func (l *launcher) follow() {
 	}
 }
 
-// wanted is called for each client that has to wait for a browser.
-func (l *launcher) wanted() {
+// wanted is called for each client that has to wait for a browser. What it returns
+// is closed when no browser could be launched.
+func (l *launcher) wanted() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.launching || l.ctx.Err() != nil {
-		return
+	if l.launching == nil && l.ctx.Err() == nil {
+		l.launching = make(chan struct{})
+		l.ended.Add(1)
+		go l.launch(l.launching)
 	}
-	l.launching = true
-	l.ended.Add(1)
-	go l.launch()
+	return l.launching
 }
 
 // why says what became of the last launch, if no browser came of it.
@@ -131,11 +132,11 @@ func (l *launcher) why() string {
 }
 
 // launch starts a browser, once for all who want one until it is there.
-func (l *launcher) launch() {
+func (l *launcher) launch(failed chan<- struct{}) {
 	defer l.ended.Done()
 	defer func() {
 		l.mu.Lock()
-		l.launching = false
+		l.launching = nil
 		l.mu.Unlock()
 	}()
 	err := l.launchWindows()
@@ -150,6 +151,7 @@ func (l *launcher) launch() {
 		l.mu.Lock()
 		l.failure = err
 		l.mu.Unlock()
+		close(failed)
 	}
 }
 

@@ -97,9 +97,10 @@ func TestLaunchWhereTheWindowCannot(t *testing.T) {
 	serving.stop(t)
 }
 
-// TestLaunchFails: who waited for a browser in vain is told what became of it.
+// TestLaunchFails: who waits for a browser in vain is told what became of it, and
+// does not wait any longer.
 func TestLaunchFails(t *testing.T) {
-	serving := start(t, t.TempDir(), "serve", "--launch", "--hold", "3s", "--executable", "/bin/false", "--workspace", t.TempDir())
+	serving := start(t, t.TempDir(), "serve", "--launch", "--hold", "1h", "--executable", "/bin/false", "--workspace", t.TempDir())
 	res, err := http.Get(serving.first + "/json/version")
 	if err != nil {
 		t.Fatal(err)

@@ -113,6 +113,8 @@ func main() {
 
 test("an MCP host's configuration, Playwright MCP", { timeout: 60_000 }, async () => {
   const { mcpServers } = JSON.parse(await line("--format", "mcp"));
+  const { servers } = JSON.parse(await line("--format", "vscode"));
+  assert.deepEqual(servers, mcpServers);
   const { command, args } = mcpServers.playwright;
   // npx takes the package that is installed for these tests, and asks no registry.
   symlinkSync(join(clients, "node_modules"), join(window.root, "node_modules"));
