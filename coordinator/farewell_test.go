@@ -27,7 +27,7 @@ func TestFarewell(t *testing.T) {
 }
 
 func farewell(t *testing.T, signal os.Signal) {
-	const each = 5 // clients of each kind
+	const each, slow = 5, 2 // clients of each kind, and of those that are behind
 	dir, shop := t.TempDir(), folder(t, "shop")
 	w := startAskedWindow(t, dir, shop)
 	w.choose(t, vscodeipc.AccessAsk)
@@ -37,28 +37,30 @@ func farewell(t *testing.T, signal os.Signal) {
 		t.Fatalf("one serves %s, the next %s", serves.first, next.first)
 	}
 
-	left := make(chan error, 4*each) // why each was left, with what it was doing
-	goes := make(chan struct{})      // closed when the coordinator is about to go
+	left := make(chan error, 3*each+slow) // why each was left, with what it was doing
+	goes := make(chan struct{})           // closed when the coordinator is about to go
+	reading, giveUp := context.WithCancel(context.Background())
+	defer giveUp()
 	for range each {
 		idle := join(t, serves.first, "idle")
 		if _, err := idle.call("Browser.getVersion", `{}`); err != nil {
 			t.Fatal(err)
 		}
-		go readOn(idle, nil, "idle", left)
+		go readOn(reading, idle, nil, "idle", left)
 
 		waits := join(t, serves.first, "waits")
 		waits.say("Target.createTarget", openTab)
-		go readOn(waits, nil, "waits for the human", left)
+		go readOn(reading, waits, nil, "waits for the human", left)
 	}
 	// What they do not read is more than their connections hold: the coordinator
 	// keeps it for them. That it has it all is told by its log.
 	endLog := listening(t, dir, "--workspace", shop, "--method", "Runtime.evaluate")
 	var answers []string
-	for i := range each {
+	for i := range slow {
 		behind := joinPage(t, serves.first)
 		answers = append(answers, fmt.Sprintf(`"value":"behind%d`, i))
 		behind.say("Runtime.evaluate", fmt.Sprintf(`{"expression":"'behind%d' + 'x'.repeat(5e6)","throwOnSideEffect":true}`, i))
-		go readOn(behind, goes, "behind", left)
+		go readOn(reading, behind, goes, "behind", left)
 	}
 	endLog(answers...)
 	for range each {
@@ -66,14 +68,15 @@ func farewell(t *testing.T, signal os.Signal) {
 		if _, err := busy.call("Browser.getVersion", `{}`); err != nil {
 			t.Fatal(err)
 		}
-		go keepAsking(busy, left)
+		go keepAsking(reading, busy, left)
 	}
 
 	close(goes)
+	defer time.AfterFunc(time.Minute, giveUp).Stop()
 	if err := serves.cmd.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
-	for range 4 * each {
+	for range 3*each + slow {
 		err := <-left
 		var closed websocket.CloseError
 		if !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway || !strings.Contains(closed.Reason, "shutting down") {
@@ -90,9 +93,7 @@ func farewell(t *testing.T, signal os.Signal) {
 }
 
 // readOn reads until the client is left. It begins when start is closed, nil: now.
-func readOn(c *client, start <-chan struct{}, doing string, left chan<- error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+func readOn(ctx context.Context, c *client, start <-chan struct{}, doing string, left chan<- error) {
 	if start != nil {
 		<-start
 	}
@@ -105,9 +106,7 @@ func readOn(c *client, start <-chan struct{}, doing string, left chan<- error) {
 }
 
 // keepAsking asks and is answered until the client is left.
-func keepAsking(c *client, left chan<- error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+func keepAsking(ctx context.Context, c *client, left chan<- error) {
 	for {
 		c.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"Target.getTargets"}`)) // the reader is told why not
 		if _, _, err := c.Read(ctx); err != nil {
