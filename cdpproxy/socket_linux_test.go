@@ -76,7 +76,7 @@ func pipes(t *testing.T) (n int) {
 // TestDescriptors: connections that have carried data, little and much, have two
 // descriptors each and no pipe, and TCP keep-alive is on on both.
 func TestDescriptors(t *testing.T) {
-	const connections = 10
+	const connections = 4
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
 		t.Run(name, func(t *testing.T) {
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)
