@@ -128,8 +128,8 @@ func (g *gate) apply(m *Message, raw []byte, v Verdict) error {
 	switch v.Action {
 	case Pass:
 		// The verdict may be on what is allowed in the next browser already.
-		if !g.relay.proxy.stillCurrent(g.relay.browser) {
-			return nil // the client is told of the end right now
+		if now, _ := g.relay.proxy.source.Browser(); g.relay.outlives(now) {
+			return errEnded
 		}
 		return g.relay.write(raw)
 	case Ignore:

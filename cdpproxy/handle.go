@@ -74,8 +74,9 @@ var errChanged = errors.New("the browser was replaced meanwhile")
 
 // withBrowser calls try with the current browser. When there is none, or try
 // fails, it waits for the source to change its answer and tries again, until
-// the hold is over, or it is clear that none comes. A failed try means a browser that is dead already, or that
-// is not the one that was named; the source will say so soon.
+// the hold is over, or it is clear that none comes. A failed try means a browser
+// that is dead already, or that is not the one that was named; the source will
+// say so soon.
 func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Browser) error) *refusal {
 	hold, cancel := context.WithTimeout(ctx, max(p.opts.HoldTimeout, 0))
 	defer cancel()
@@ -99,10 +100,16 @@ func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Brow
 			continue
 		default:
 		}
+		inVain := failed
+		if b != nil {
+			inVain = nil // another than was launched, about to answer
+		}
 		select {
 		case <-changed:
-		case <-failed:
-			return p.nobody(b, err, 0)
+		case <-inVain:
+			if now, _ := p.source.Browser(); now == nil {
+				return p.nobody(nil, nil, 0)
+			}
 		case <-hold.Done():
 			return p.nobody(b, err, p.opts.HoldTimeout)
 		case <-p.done:

@@ -275,12 +275,7 @@ func (p *Proxy) endOthers(b *Browser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for r := range p.relays {
-		switch {
-		case b == nil:
-			r.end(ending{code: closeGoingAway, reason: r.browser.label() + " has ended; connect again to be given the next one"})
-		case b.Generation != r.browser.Generation:
-			r.end(ending{code: closeServiceRestart, reason: r.browser.label() + " was replaced by " + b.label() + "; connect again"})
-		}
+		r.outlives(b)
 	}
 }
 

@@ -78,6 +78,20 @@ func (r *relay) end(e ending) {
 	r.upstream.SetDeadline(time.Unix(1, 0))
 }
 
+// outlives ends a relay whose browser is not now, the source's (nil: it has none),
+// and reports whether that is so.
+func (r *relay) outlives(now *Browser) bool {
+	switch {
+	case now == nil:
+		r.end(ending{code: closeGoingAway, reason: r.browser.label() + " has ended; connect again to be given the next one"})
+	case now.Generation != r.browser.Generation:
+		r.end(ending{code: closeServiceRestart, reason: r.browser.label() + " was replaced by " + now.label() + "; connect again"})
+	default:
+		return false
+	}
+	return true
+}
+
 // sendAway ends the relay on the embedding program's behalf.
 func (r *relay) sendAway(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
 

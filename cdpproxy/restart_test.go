@@ -3,6 +3,7 @@ package cdpproxy_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -330,14 +331,19 @@ func TestWantedInVain(t *testing.T) {
 	opts := &cdpproxy.Options{HoldTimeout: time.Hour, Wanted: func() <-chan struct{} { return failed }}
 	src := newSource("")
 	_, addr := serve(t, src, opts)
-	answered := make(chan string)
+	answered := make(chan string, 1)
 	go func() {
-		_, body := get(t, addr, "/json/version", nil)
-		answered <- body
+		_, body, err := tryGet(addr, "/json/version", nil)
+		answered <- fmt.Sprint(body, err)
 	}()
 	src.asked.until(t, 2) // the proxy itself, and for the client
 	close(failed)
-	if body := <-answered; !strings.Contains(body, "no browser") || strings.Contains(body, "waited") {
+	var body string
+	select {
+	case body = <-answered:
+	case <-time.After(30 * time.Second):
+	}
+	if !strings.Contains(body, "no browser") || strings.Contains(body, "waited") {
 		t.Errorf("answered %q", body)
 	}
 }

@@ -119,8 +119,9 @@ func (t *Tap) put(m Traffic) {
 	}
 }
 
-// Close ends the tap.
-func (t *Tap) Close() {
+// Close ends the tap; what waits in C is still there. It returns how many messages
+// were lost after those, at the first call.
+func (t *Tap) Close() (lost int) {
 	t.proxy.taps.change(func(now []*Tap) []*Tap {
 		var rest []*Tap
 		for _, other := range now {
@@ -133,6 +134,8 @@ func (t *Tap) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
+	lost, t.lost = t.lost, 0
+	return lost
 }
 
 // listener puts the browser's frames together for the taps, from the first frame

@@ -87,6 +87,8 @@ func TestTapNotRead(t *testing.T) {
 		t.Errorf("then came %v, with %v missing before", texts, lost)
 	}
 
+	cutOff := p.Tap()
+	defer cutOff.Close()
 	for range 5 { // 150 MiB
 		if got := call(t, c, `{"id":0,"method":"A.large"}`); len(got) != 30<<20 {
 			t.Fatalf("%d bytes", len(got))
@@ -95,6 +97,9 @@ func TestTapNotRead(t *testing.T) {
 	// Small ones have room still.
 	if texts, lost := heard(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 30<<20 || texts[8] != `client {"id":0,"method":"A.large"}` {
 		t.Errorf("%d messages were kept, with %v missing", len(texts), lost)
+	}
+	if lost := cutOff.Close(); lost != 1 || len(cutOff.C()) != 9 {
+		t.Errorf("of a tap that is closed then %d messages wait and %d are said to be missing behind them", len(cutOff.C()), lost)
 	}
 	exchange()
 	if texts, lost := heard(tap); len(texts) != 2 || lost[0] != 1 {

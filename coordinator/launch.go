@@ -40,7 +40,9 @@ type launcher struct {
 	launching  chan struct{}     // closed when it has failed; nil: nothing is launched
 	browser    *cdpproxy.Browser // of our own; nil if there is none
 	generation uint64
-	failure    error // of the last launch; nil once there is a browser
+	failure    error           // of the last launch; nil once there is a browser
+	failed     <-chan struct{} // closed with failure
+	failedAt   time.Time
 	answer     *cdpproxy.Browser
 	changed    chan struct{} // closed and replaced when answer changes
 }
@@ -63,6 +65,7 @@ func (l *launcher) close() {
 func (l *launcher) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.refresh()
 	return l.answer, l.changed
 }
 
@@ -70,6 +73,7 @@ func (l *launcher) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 // ask.
 func (l *launcher) Access() (access.State, <-chan struct{}) {
 	l.mu.Lock()
+	l.refresh()
 	own, changed := l.answer != nil && l.answer == l.browser, l.changed
 	l.mu.Unlock()
 	if own {
@@ -83,21 +87,13 @@ func (l *launcher) Ask(ctx context.Context, q access.Question) (access.Answer, e
 	return l.source.Ask(ctx, q)
 }
 
-// follow keeps the answer: the window's browser, else our own.
+// follow tells who waits for another answer.
 func (l *launcher) follow() {
 	defer l.ended.Done()
 	for {
-		window, changed := l.source.Browser()
+		_, changed := l.source.Browser()
 		l.mu.Lock()
-		now := window
-		if now == nil {
-			now = l.browser
-		}
-		if now != l.answer {
-			l.answer, l.failure = now, nil
-			close(l.changed)
-			l.changed = make(chan struct{})
-		}
+		l.refresh()
 		l.mu.Unlock()
 		select {
 		case <-changed:
@@ -108,11 +104,33 @@ func (l *launcher) follow() {
 	}
 }
 
+// refresh brings the answer up to date: the window's browser, else our own. Whoever
+// looks does that, so that nobody sees a former browser with what is allowed in the
+// next. l.mu is held.
+func (l *launcher) refresh() {
+	now, _ := l.source.Browser()
+	if now == nil {
+		now = l.browser
+	}
+	if now != l.answer {
+		l.answer, l.failure = now, nil
+		close(l.changed)
+		l.changed = make(chan struct{})
+	}
+}
+
+// launchPause is how long a launch that failed stands for all: who is refused often
+// asks again at once.
+const launchPause = 5 * time.Second
+
 // wanted is called for each client that has to wait for a browser. What it returns
 // is closed when no browser could be launched.
 func (l *launcher) wanted() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.launching == nil && l.failure != nil && time.Since(l.failedAt) < launchPause {
+		return l.failed
+	}
 	if l.launching == nil && l.ctx.Err() == nil {
 		l.launching = make(chan struct{})
 		l.ended.Add(1)
@@ -132,7 +150,7 @@ func (l *launcher) why() string {
 }
 
 // launch starts a browser, once for all who want one until it is there.
-func (l *launcher) launch(failed chan<- struct{}) {
+func (l *launcher) launch(failed chan struct{}) {
 	defer l.ended.Done()
 	defer func() {
 		l.mu.Lock()
@@ -149,7 +167,7 @@ func (l *launcher) launch(failed chan<- struct{}) {
 	if err := l.launchOwn(ctx); err != nil {
 		l.log.Error("no browser could be launched", "error", err)
 		l.mu.Lock()
-		l.failure = err
+		l.failure, l.failed, l.failedAt = err, failed, time.Now()
 		l.mu.Unlock()
 		close(failed)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +71,11 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 		return err
 	}
 	hash := vscodeipc.Hash(meant)
-	stream, err := endpoint.Log(ctx, hash)
+	var patience time.Duration // for what passed before the interruption
+	if f.record != "" {
+		patience = lastWords
+	}
+	stream, err := endpoint.Log(ctx, hash, patience)
 	if errors.Is(err, endpoint.ErrNotServed) {
 		return fmt.Errorf("nobody serves the endpoint of %s now: start an agent there, or `coordinator serve`", meant)
 	}
@@ -100,14 +105,14 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 		if ctx.Err() != nil && (err == nil || f.record == "") {
 			return nil // interrupted, which is how it ends
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errServerEnded) {
 			return err
 		}
 		if f.record != "" {
 			// A recording would have a gap, and another coordinator's clients.
 			return errServerEnded
 		}
-		next, err := endpoint.NextLog(ctx, hash)
+		next, err := endpoint.NextLog(ctx, hash, patience)
 		if ctx.Err() != nil {
 			if err == nil {
 				next.Close()
@@ -127,18 +132,26 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	}
 }
 
+// lastWords is how long a coordinator may be silent that is to tell what passed
+// before a recording was interrupted.
+const lastWords = 5 * time.Second
+
 var errServerEnded = errors.New("the coordinator that served the endpoint has ended")
 
-// eachLine hands the lines of a stream to all sinks.
+// eachLine hands the lines of a stream to all sinks. errServerEnded: it was cut off.
 func eachLine(stream io.Reader, sinks []func(cdplog.Line) error) error {
 	lines := json.NewDecoder(stream)
 	for {
 		var l cdplog.Line
 		if err := lines.Decode(&l); err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			switch {
+			case errors.Is(err, io.EOF):
 				return nil
+			case errors.Is(err, io.ErrUnexpectedEOF):
+				return errServerEnded
+			default:
+				return err
 			}
-			return err
 		}
 		for _, sink := range sinks {
 			if err := sink(l); err != nil {

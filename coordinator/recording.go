@@ -45,6 +45,8 @@ func (r *recording) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
 	version, err := ask(ctx, addr.TokenURL+"/json/version")
 	if err != nil {
 		return fmt.Errorf("record: ask the browser who it is: %w", err)
@@ -65,8 +67,6 @@ func withoutToken(text json.RawMessage, addr endpoint.Addr) json.RawMessage {
 
 // ask gets a discovery document.
 func ask(ctx context.Context, url string) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func (p *program) replayCommand() *cobra.Command {
 		Long: `Serve a recording of "coordinator log --record" as a browser on a loopback port,
 until it is interrupted. The address is printed first. A client that says what
 the recorded one said hears what that one heard, in the same order; what was
-never recorded is answered with an error that says so.`,
+never recorded, or has no answer there, is answered with an error that says so.`,
 		Example: `  coordinator replay session.jsonl
   coordinator replay --port 9222 session.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -69,8 +69,10 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct
 	go cancelWhen(done, stop, cancel)
 	heard, failed := make(chan []byte), make(chan error, 1)
 	go listen(ctx, conn, heard, failed)
-	quiet := time.NewTimer(silence)
+	quiet, lapse := time.NewTimer(silence), time.NewTimer(despair)
 	defer quiet.Stop()
+	defer lapse.Stop()
+	waits := false // for lapse
 	for {
 		for _, text := range p.due() {
 			if err := conn.Write(ctx, websocket.MessageText, text); err != nil {
@@ -80,17 +82,21 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct
 		if p.next < len(p.steps) {
 			quiet.Reset(silence)
 		} else {
-			quiet.Reset(despair)
+			quiet.Stop()
+		}
+		if stuck := p.next == len(p.steps) && len(p.owed) > 0; stuck && !waits {
+			lapse.Reset(despair)
+			waits = true
 		}
 		var answers []json.RawMessage
 		select {
 		case text := <-heard:
 			answers = p.hear(text)
 		case <-quiet.C:
-			if p.next < len(p.steps) {
-				p.pass()
-			} else {
-				answers = p.giveUp()
+			p.pass()
+		case <-lapse.C:
+			if waits {
+				answers, waits = p.giveUp(), false
 			}
 		case err := <-failed:
 			return err
@@ -107,8 +113,8 @@ const (
 	// silence is after how long a client is taken to have nothing more to say
 	// before it hears something.
 	silence = 250 * time.Millisecond
-	// despair is after how long a client that is silent at the end of its part is
-	// taken to wait for what the recording does not have.
+	// despair is how long a client at the end of its part may wait for what the
+	// recording does not have.
 	despair = 2 * time.Second
 )
 

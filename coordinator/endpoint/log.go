@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"browser-coordinator/cdpproxy"
@@ -65,12 +66,15 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // finish says what has been heard until now.
 func finish(lines *json.Encoder, tap *cdpproxy.Tap, known map[string]bool) {
-	tap.Close()
+	lost := tap.Close()
 	for len(tap.C()) > 0 {
 		m := <-tap.C()
 		if !write(lines, m, tap.Took(m), known) {
 			return
 		}
+	}
+	if lost > 0 {
+		lines.Encode(cdplog.Line{Time: time.Now(), Lost: lost}) // fails where the reader has gone
 	}
 }
 
@@ -100,8 +104,9 @@ var ErrNotServed = errors.New("nobody serves this window's endpoint now")
 
 // Log opens the stream of what passes a window's endpoint from now on, as
 // cdplog.Lines. It ends with the coordinator that serves the endpoint, when its
-// caller closes it, and with ctx: what has passed by then still comes, before EOF.
-func Log(ctx context.Context, hash string) (io.ReadCloser, error) {
+// caller closes it, and with ctx: what has passed by then still comes before EOF,
+// unless the coordinator is silent for longer than lastWords; 0: nothing does.
+func Log(ctx context.Context, hash string, lastWords time.Duration) (io.ReadCloser, error) {
 	f, err := openFiles(hash)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
@@ -110,7 +115,7 @@ func Log(ctx context.Context, hash string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, f.notLogged(addr, err)
 	}
-	stream.endWith(ctx)
+	stream.endWith(ctx, lastWords)
 	return stream, nil
 }
 
@@ -120,7 +125,7 @@ const takeOver = 2 * time.Second
 
 // NextLog is Log once a stream has ended with its coordinator: another one may be
 // about to take over.
-func NextLog(ctx context.Context, hash string) (io.ReadCloser, error) {
+func NextLog(ctx context.Context, hash string, lastWords time.Duration) (io.ReadCloser, error) {
 	f, err := openFiles(hash)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
@@ -133,7 +138,7 @@ func NextLog(ctx context.Context, hash string) (io.ReadCloser, error) {
 		// The address may be another one: a stranger may have taken the port.
 		stream, addr, err := f.log(asking)
 		if err == nil {
-			stream.endWith(ctx)
+			stream.endWith(ctx, lastWords)
 			return stream, nil
 		}
 		if why == nil || asking.Err() == nil {
@@ -174,26 +179,34 @@ type logStream struct {
 	io.ReadCloser
 	conn   net.Conn
 	cancel context.CancelFunc
-	unbind func() bool // from the context that ends it
+
+	lastWords time.Duration
+	unbind    func() bool // from the context that ends it
+	ending    atomic.Bool // the context has ended
+	silence   *time.Timer // cancels; runs while ending
 }
 
-// lastWords is how long the rest may take that an ended stream still brings.
-const lastWords = 5 * time.Second
-
 // endWith lets the owner know when ctx ends that no more is wanted.
-func (s *logStream) endWith(ctx context.Context) {
+func (s *logStream) endWith(ctx context.Context, lastWords time.Duration) {
+	s.lastWords = lastWords
+	s.silence = time.AfterFunc(time.Hour, s.cancel)
+	s.silence.Stop()
 	s.unbind = context.AfterFunc(ctx, func() {
-		time.AfterFunc(lastWords, s.cancel)
-		if half, ok := s.conn.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
-			s.cancel()
+		s.ending.Store(true)
+		s.silence.Reset(lastWords)
+		if half, ok := s.conn.(interface{ CloseWrite() error }); ok {
+			half.CloseWrite() // fails where there is nobody to tell
 		}
 	})
 }
 
 func (s *logStream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
+	if n > 0 && s.ending.Load() && s.lastWords > 0 {
+		s.silence.Reset(s.lastWords)
+	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("log: the last of the traffic was not told within %v", lastWords)
+		err = errors.New("log: the coordinator does not tell the last of the traffic")
 	}
 	return n, err
 }
@@ -201,6 +214,7 @@ func (s *logStream) Read(p []byte) (int, error) {
 func (s *logStream) Close() error {
 	s.unbind()
 	s.cancel()
+	s.silence.Stop()
 	return s.ReadCloser.Close()
 }
 

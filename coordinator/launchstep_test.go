@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/vscodeipc"
+)
+
+// TestLaunchedInStep: where browsers may be launched, too, nobody who asks what is
+// allowed and then for the browser sees what is allowed in the next one, and the
+// former one. So a rule's verdict never counts for another browser.
+func TestLaunchedInStep(t *testing.T) {
+	const changes = 300
+	for _, v := range privateDirs(t.TempDir()) {
+		name, value, _ := strings.Cut(v, "=")
+		t.Setenv(name, value)
+	}
+	folder, err := vscodeipc.Canonical(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer window.Close(context.Background())
+	windows := registry.Open(t.Context(), registry.Options{})
+	defer windows.Close()
+	source := windows.Source(folder)
+	l := newLauncher(source, &ownBrowser{}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	defer l.close()
+
+	done, looked := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-done:
+				looked <- nil
+				return
+			default:
+			}
+			allowed, _ := l.Access()
+			b, _ := l.Browser()
+			if len(allowed.Stopped) == 0 || b == nil {
+				continue
+			}
+			mode, _ := strconv.Atoi(allowed.Stopped[0])
+			if browser, _ := strconv.Atoi(b.URL[strings.LastIndex(b.URL, "/")+1:]); mode > browser {
+				looked <- fmt.Errorf("what is allowed in browser %d was seen, and then browser %d", mode, browser)
+				return
+			}
+		}
+	}()
+	for i := range changes {
+		_, changed := source.Browser()
+		if err := window.SetState(vscodeipc.State{
+			Browser: &vscodeipc.Browser{URL: fmt.Sprintf("ws://127.0.0.1:9/devtools/browser/%d", i), Via: "injected"},
+			Access:  vscodeipc.Access{Mode: vscodeipc.AccessFull, Stopped: []string{strconv.Itoa(i)}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		<-changed
+	}
+	close(done)
+	if err := <-looked; err != nil {
+		t.Error(err)
+	}
+}
