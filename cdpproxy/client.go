@@ -86,7 +86,7 @@ func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan str
 		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(), Done: done,
 		proxy: p, browser: b,
 	}
-	c.Name, c.Version = guessName(c.UserAgent, r.Header.Get("Origin"))
+	c.Name, c.Version = GuessName(c.UserAgent, r.Header.Get("Origin"))
 	kin := sha256.Sum256([]byte(c.Name + "\n" + c.UserAgent))
 	c.ID = hex.EncodeToString(kin[:8]) + "-" + hex.EncodeToString(random[:])
 	return c
@@ -112,8 +112,9 @@ var programs = map[string]string{
 // nameLimit bounds what is shown of a name that anybody may choose.
 const nameLimit = 40
 
-// guessName reads "Playwright/1.65.1 (x64; …)" and "Puppeteer 24.43.1".
-func guessName(agent, origin string) (name, version string) {
+// GuessName is what the headers of a client let guess, for [Client]'s Name and
+// Version: it reads "Playwright/1.65.1 (x64; …)" and "Puppeteer 24.43.1".
+func GuessName(agent, origin string) (name, version string) {
 	if origin == DevToolsOrigin {
 		return "DevTools", ""
 	}

@@ -107,8 +107,9 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 				return &exitError{exitUsage, fmt.Errorf("--format %q: want one of %s", format, strings.Join(formats(), ", "))}
 			case asJSON:
 				return printJSON(p.out, endpointJSON{meant, a.URL, a.TokenURL, a.Served, a.RequiresToken})
-			default:
-				fmt.Fprintln(p.out, line.at(a, withToken))
+			}
+			if _, err := fmt.Fprintln(p.out, line.at(a, withToken)); err != nil {
+				return err
 			}
 			if !a.Served {
 				fmt.Fprintf(p.err, "Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", meant)

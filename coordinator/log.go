@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,15 @@ type logFlags struct {
 	record             string
 	domains, methods   []string
 	client             string
+}
+
+// tidy takes away what a list has besides its names.
+func (f *logFlags) tidy() {
+	for _, list := range [][]string{f.domains, f.methods} {
+		for i := range list {
+			list[i] = strings.TrimSpace(list[i])
+		}
+	}
 }
 
 func (p *program) logCommand() *cobra.Command {
@@ -41,6 +51,13 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
   coordinator log --record session.jsonl`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.tidy()
+			if f.record == "" && cmd.Flags().Changed("record") {
+				return wrongUse("log: --record wants the name of a file")
+			}
+			if f.record != "" && !f.follow && (len(f.domains) > 0 || len(f.methods) > 0 || f.client != "" || f.full || f.json) {
+				return wrongUse("log: --record writes everything; what to show is chosen with --follow only")
+			}
 			for _, pattern := range f.methods {
 				if _, err := path.Match(pattern, ""); err != nil {
 					return &exitError{exitUsage, fmt.Errorf("log: --method %q: not a pattern", pattern)}
@@ -53,8 +70,8 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "show it (without --record it is shown anyway)")
 	cmd.Flags().StringVar(&f.record, "record", "", "write everything to this `file`, which must not exist")
 	cmd.Flags().StringSliceVar(&f.domains, "domain", nil, "show only these `domains`, for example Page,Network")
-	cmd.Flags().StringSliceVar(&f.methods, "method", nil, "show only these `methods`; * stands for any letters")
-	cmd.Flags().StringVar(&f.client, "client", "", "show only clients of this `name`")
+	cmd.Flags().StringSliceVar(&f.methods, "method", nil, "show only these `methods`, or also these where there is --domain; * stands for any letters")
+	cmd.Flags().StringVar(&f.client, "client", "", "show only clients of this `name`, or the one of a name and number, as in Playwright#2")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show messages in full, however long")
 	cmd.Flags().BoolVar(&f.json, "json", false, "show JSON lines, as they are recorded")
 	complete(cmd, "domain", "Accessibility", "Browser", "CSS", "DOM", "Debugger", "Emulation", "Fetch", "Input", "Network", "Page", "Runtime", "Target")

@@ -23,6 +23,8 @@ type recording struct {
 	lines    *json.Encoder
 	begun    bool // what describes the browser is written
 	messages int
+	lost     int
+	failed   bool // to write
 }
 
 // record begins a file.
@@ -56,7 +58,7 @@ func (r *recording) begin(ctx context.Context) error {
 		return fmt.Errorf("record: ask the browser for its targets: %w", err)
 	}
 	r.begun = true
-	return r.lines.Encode(cdplog.Head(withoutToken(version, addr), withoutToken(targets, addr)))
+	return r.write(cdplog.Head(withoutToken(version, addr), withoutToken(targets, addr)))
 }
 
 // withoutToken takes the secret out of what is kept.
@@ -89,18 +91,35 @@ func (r *recording) add(ctx context.Context, l cdplog.Line) error {
 			return err
 		}
 	}
-	if l.From != "" {
+	err := r.write(l)
+	if err == nil && l.From != "" {
 		r.messages++
 	}
-	return r.lines.Encode(l)
+	r.lost += l.Lost
+	return err
+}
+
+func (r *recording) write(l cdplog.Line) error {
+	err := r.lines.Encode(l)
+	if err != nil {
+		r.failed = true
+	}
+	return err
 }
 
 func (r *recording) end() error {
 	err := r.file.Close()
-	if !r.begun {
-		fmt.Fprintf(r.program.err, "No client has said anything: %s is not kept.\n", r.file.Name())
+	if !r.begun || r.failed && r.messages == 0 {
+		fmt.Fprintf(r.program.err, "Nothing that a client said was recorded: %s is not kept.\n", r.file.Name())
 		return errors.Join(err, os.Remove(r.file.Name()))
 	}
-	fmt.Fprintf(r.program.err, "%d messages are in %s; `coordinator replay %[2]s` serves them.\n", r.messages, r.file.Name())
+	switch {
+	case r.lost > 0:
+		fmt.Fprintf(r.program.err, "%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.\n", r.messages, r.file.Name(), r.lost)
+	case r.failed:
+		fmt.Fprintf(r.program.err, "%d messages are in %s, which is cut off.\n", r.messages, r.file.Name())
+	default:
+		fmt.Fprintf(r.program.err, "%d messages are in %s; `coordinator replay %[2]s` serves them.\n", r.messages, r.file.Name())
+	}
 	return err
 }

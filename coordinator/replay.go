@@ -26,7 +26,7 @@ never recorded, or has no answer there, is answered with an error that says so.`
   coordinator replay --port 9222 session.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &exitError{exitUsage, fmt.Errorf("replay: one recording is served at a time, %d were given", len(args))}
+				return &exitError{exitUsage, fmt.Errorf("replay: name one recording, as in `coordinator replay session.jsonl`; %d were given", len(args))}
 			}
 			if port < 0 || port > math.MaxUint16 {
 				return wrongUse("replay: --port %d: want one from 1 to %d, or 0 for a free one", port, math.MaxUint16)
@@ -56,6 +56,9 @@ func (p *program) runReplay(ctx context.Context, name string, port int) error {
 	}
 	stop := context.AfterFunc(ctx, func() { player.Close() })
 	defer stop()
-	fmt.Fprintf(p.out, "http://%s\n", ln.Addr())
+	if _, err := fmt.Fprintf(p.out, "http://%s\n", ln.Addr()); err != nil {
+		ln.Close()
+		return err // nobody would know where it is
+	}
 	return player.Serve(ln)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"browser-coordinator/coordinator/cdplog"
@@ -99,8 +100,9 @@ func (v *trafficView) encode(l cdplog.Line) error {
 const cdpClient = "client"
 
 func (v *trafficView) wanted(l cdplog.Line, method string) bool {
-	name, _, _ := strings.Cut(v.clients[l.Client], "#")
-	if v.flags.client != "" && !strings.EqualFold(name, v.flags.client) {
+	called := v.clients[l.Client]
+	name, _, _ := strings.Cut(called, "#")
+	if v.flags.client != "" && !strings.EqualFold(name, v.flags.client) && !strings.EqualFold(called, v.flags.client) {
 		return false
 	}
 	if len(v.flags.domains) == 0 && len(v.flags.methods) == 0 {
@@ -113,7 +115,7 @@ func (v *trafficView) wanted(l cdplog.Line, method string) bool {
 		}
 	}
 	for _, pattern := range v.flags.methods {
-		if ok, _ := path.Match(pattern, method); ok {
+		if ok, _ := path.Match(strings.ToLower(pattern), strings.ToLower(method)); ok {
 			return true
 		}
 	}
@@ -143,13 +145,24 @@ func (v *trafficView) line(l cdplog.Line, method string, answered question, para
 	if l.From == "endpoint" {
 		b.WriteString(" (endpoint)")
 	}
-	if l.Text != "" {
+	switch {
+	case l.Text != "":
 		body = json.RawMessage(l.Text)
+	case method == "" && answered.method == "":
+		body = l.Message // neither a command nor the answer to one
 	}
 	if len(body) > 0 && string(body) != "{}" {
 		b.WriteString(" " + v.cut(string(body)))
 	}
-	return b.String()
+	return strings.Map(visible, b.String())
+}
+
+// visible takes away what a terminal obeys: anybody may say anything.
+func visible(c rune) rune {
+	if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
+		return '\ufffd'
+	}
+	return c
 }
 
 // shownBytes is what is shown of a message without --full.

@@ -17,3 +17,45 @@ func TestGapInJSONLines(t *testing.T) {
 		t.Errorf("%s, %v", out.String(), err)
 	}
 }
+
+// TestWhatIsShown: filters are read generously, and nothing that a client says reaches
+// the terminal as a command for it.
+func TestWhatIsShown(t *testing.T) {
+	lines := []cdplog.Line{
+		{Client: "a", Joined: &cdplog.Client{Name: "CDP client"}},
+		{Client: "b", Joined: &cdplog.Client{Name: "CDP client"}},
+		{Client: "a", From: "client", Message: []byte(`{"id":1,"method":"Page.enable"}`)},
+		{Client: "b", From: "client", Message: []byte(`{"id":1,"method":"Runtime.enable"}`)},
+		{Client: "b", From: "client", Message: []byte(`{"id":2,"method":"DOM.enable\u001b[31m"}`)},
+		{Client: "b", From: "client", Text: "not JSON \x1b[31m"},
+		{Client: "b", From: "client", Message: []byte(`[1,2]`)},
+	}
+	for _, each := range []struct {
+		flags logFlags
+		want  []string
+	}{
+		{logFlags{}, []string{"→ Page.enable", "→ Runtime.enable", "→ DOM.enable\ufffd[31m", "not JSON \ufffd[31m", "[1,2]"}},
+		{logFlags{domains: []string{"Page", " runtime"}}, []string{"Page.enable", "Runtime.enable"}},
+		{logFlags{methods: []string{"page.*", " RUNTIME.Enable "}}, []string{"Page.enable", "Runtime.enable"}},
+		{logFlags{client: "cdp client#1"}, []string{"Page.enable"}},
+	} {
+		var out strings.Builder
+		each.flags.tidy()
+		v := newTrafficView(&out, each.flags)
+		for _, l := range lines {
+			if err := v.show(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(got) != len(each.want) || strings.Contains(out.String(), "\x1b") {
+			t.Errorf("%+v shows %q", each.flags, got)
+			continue
+		}
+		for i, want := range each.want {
+			if !strings.Contains(got[i], want) {
+				t.Errorf("%+v shows %q, want %q", each.flags, got[i], want)
+			}
+		}
+	}
+}

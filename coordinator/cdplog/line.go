@@ -57,25 +57,41 @@ func (l *Line) SetMessage(text []byte) {
 // longestLine is more than the largest message (100 MiB) takes.
 const longestLine = 512 << 20
 
+var (
+	// ErrTorn reports a recording that ends in the middle of a line, as where the
+	// disk was full. What stands before is good.
+	ErrTorn = errors.New("its last line is not whole")
+
+	errForeign = errors.New("this is no recording of `coordinator log --record`, or one of a newer version")
+)
+
 // Read reads the lines of a recording and calls each with them; the first has to
 // be a recording's.
 func Read(r io.Reader, each func(Line) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), longestLine)
+	begun := false
 	for n := 1; lines.Scan(); n++ {
 		if len(lines.Bytes()) == 0 {
 			continue
 		}
 		var l Line
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+		err := json.Unmarshal(lines.Bytes(), &l)
+		switch {
+		case !begun && (err != nil || l.Format != Format || l.Version != Version):
+			return errForeign
+		case err != nil && !lines.Scan():
+			return fmt.Errorf("line %d: %w (%w)", n, ErrTorn, err)
+		case err != nil:
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		if n == 1 && (l.Format != Format || l.Version != Version) {
-			return errors.New("this is no recording of `coordinator log --record`, or one of a newer version")
-		}
+		begun = true
 		if err := each(l); err != nil {
 			return err
 		}
+	}
+	if lines.Err() == nil && !begun {
+		return errForeign
 	}
 	return lines.Err()
 }

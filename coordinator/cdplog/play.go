@@ -16,28 +16,32 @@ import (
 
 // play is one client's way through its part. What the client says is looked up
 // among what is still to be said; what it hears comes in the recorded order, as
-// soon as all that was said before it has been said again, or the client is silent:
-// not every run of a program says the same. An answer never comes before its
-// command.
+// soon as all that was said before it has been said again, or the client is silent
+// for much longer than it was: not every run of a program says the same. An answer
+// never comes before its command.
 type play struct {
 	log *slog.Logger
-	// strange is told of a method that was not recorded, or not as often, and cut of
-	// one whose answer was not.
-	strange, cut func(method string)
-	steps        []step
-	next         int // the first step that has not been taken
+	// strange is told of a method that was not recorded so, or not as often, cut of one
+	// whose answer was not, and skipped of one that the client does not say again.
+	strange, cut, skipped func(method string)
+	steps                 []step
+	next                  int // the first step that has not been taken
 	// ids are the client's ids for the recorded ones, and words what the client
 	// says in place of a recorded word: names that are made anew at each run.
 	ids   map[string]json.RawMessage
 	words map[string]string
 	// owed are what was said, of which the recording has no answer.
 	owed []command
+	// answerable counts what was said and is yet to be answered: the client may be
+	// waiting for that.
+	answerable int
 }
 
 type step struct {
 	said    bool // by the client
 	command command
 	message json.RawMessage
+	after   time.Duration // of the step before, when it was recorded
 	taken   bool
 	passed  bool // the client did not say it in time
 }
@@ -49,10 +53,13 @@ type command struct {
 	Params  any             `json:"params"`
 }
 
-func newPlay(lines []Line, log *slog.Logger, strange, cut func(method string)) *play {
-	p := &play{log: log, strange: strange, cut: cut, ids: map[string]json.RawMessage{}, words: map[string]string{}}
-	for _, l := range lines {
+func newPlay(lines []Line, log *slog.Logger, strange, cut, skipped func(method string)) *play {
+	p := &play{log: log, strange: strange, cut: cut, skipped: skipped, ids: map[string]json.RawMessage{}, words: map[string]string{}}
+	for i, l := range lines {
 		s := step{said: l.From == "client", message: l.Message}
+		if i > 0 {
+			s.after = l.Time.Sub(lines[i-1].Time)
+		}
 		if json.Unmarshal(l.Message, &s.command) == nil {
 			p.steps = append(p.steps, s)
 		}
@@ -80,7 +87,7 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct
 			}
 		}
 		if p.next < len(p.steps) {
-			quiet.Reset(silence)
+			quiet.Reset(p.patience())
 		} else {
 			quiet.Stop()
 		}
@@ -110,13 +117,25 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct
 }
 
 const (
-	// silence is after how long a client is taken to have nothing more to say
-	// before it hears something.
-	silence = 250 * time.Millisecond
+	// silence is how much longer than in the recording a client that waits for an
+	// answer may be silent, until it is taken to have nothing more to say before it
+	// hears something; reflection, one that waits for none: it sleeps, thinks or is
+	// held up, as a rule, and what it has not said yet would be heard too late.
+	silence    = time.Second
+	reflection = 10 * time.Second
 	// despair is how long a client at the end of its part may wait for what the
 	// recording does not have.
 	despair = 2 * time.Second
 )
+
+// patience is how long the client's next step is waited for.
+func (p *play) patience() time.Duration {
+	recorded := max(0, p.steps[p.next].after)
+	if p.answerable > 0 {
+		return recorded + silence
+	}
+	return recorded + reflection
+}
 
 // listen is owned by run, and ends with its context or the connection.
 func listen(ctx context.Context, conn *websocket.Conn, heard chan<- []byte, failed chan<- error) {
@@ -157,6 +176,9 @@ func (p *play) due() []json.RawMessage {
 			break
 		}
 		s.taken = true
+		if s.answers() {
+			p.answerable--
+		}
 		all = append(all, p.translate(*s))
 	}
 	return all
@@ -166,6 +188,7 @@ func (p *play) due() []json.RawMessage {
 func (p *play) pass() {
 	if p.next < len(p.steps) {
 		p.steps[p.next].passed = true
+		p.skipped(p.steps[p.next].command.Method)
 	}
 }
 
@@ -189,12 +212,13 @@ func (p *play) hear(text []byte) []json.RawMessage {
 		at = p.find(c, func(s step) bool { return p.alike(s.command.Params, c.Params) })
 	}
 	if at < 0 {
-		at = p.find(c, func(step) bool { return true })
-	}
-	if at < 0 {
 		p.log.Debug("a client says what was not recorded", "method", c.Method, "session", c.Session)
 		p.strange(c.Method)
-		return []json.RawMessage{refusal(c, "not in the recording: "+c.Method)}
+		reason := "not in the recording: "
+		if p.find(c, func(step) bool { return true }) >= 0 {
+			reason = "not in the recording with these parameters: "
+		}
+		return []json.RawMessage{refusal(c, reason+c.Method)}
 	}
 	s := &p.steps[at]
 	s.taken = true
@@ -203,6 +227,7 @@ func (p *play) hear(text []byte) []json.RawMessage {
 	for i := at; i < len(p.steps); i++ {
 		if answer := &p.steps[i]; !answer.taken && answer.answers() && string(answer.command.ID) == string(s.command.ID) {
 			if i >= p.next {
+				p.answerable++
 				return nil // in its turn
 			}
 			answer.taken = true
@@ -254,11 +279,23 @@ var made = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{32}`)
 })
 
-// alike says whether two values differ in nothing but made words.
+// temporary are absolute paths, in JSON, with the six letters that make the name of
+// a temporary folder, as Playwright's of downloads.
+var temporary = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"((?:/|[A-Za-z]:\\\\)[^"]*-)[0-9A-Za-z]{6}((?:[/\\][^"]*)?)"`)
+})
+
+// alike says whether two values differ in nothing but made words and the names of
+// temporary folders.
 func (p *play) alike(recorded, live any) bool {
 	a, errA := json.Marshal(recorded)
 	b, errB := json.Marshal(live)
-	return errA == nil && errB == nil && made().ReplaceAllString(string(a), "#") == made().ReplaceAllString(string(b), "#")
+	return errA == nil && errB == nil && lasting(a) == lasting(b)
+}
+
+// lasting is what does not differ from run to run.
+func lasting(text []byte) string {
+	return temporary().ReplaceAllString(made().ReplaceAllString(string(text), "#"), `"$1#$2"`)
 }
 
 // learn notes which of the client's made words stand for which recorded ones.

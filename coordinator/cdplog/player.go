@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/discovery"
 )
 
@@ -25,6 +27,7 @@ type Player struct {
 
 	head    Line
 	parts   []*part // in the order in which they joined
+	torn    error   // of the recording's last line; nil: it is whole
 	server  *http.Server
 	playing sync.WaitGroup
 	done    chan struct{}
@@ -58,6 +61,9 @@ func Open(r io.Reader) (*Player, error) {
 		}
 		return nil
 	})
+	if errors.Is(err, ErrTorn) {
+		p.torn, err = err, nil
+	}
 	if err == nil && len(p.parts) == 0 {
 		err = errors.New("no client said anything while this was recorded")
 	}
@@ -70,6 +76,9 @@ func Open(r io.Reader) (*Player, error) {
 
 // Serve plays until Close, and returns nil then.
 func (p *Player) Serve(ln net.Listener) error {
+	if p.torn != nil {
+		p.Log.Warn("this recording is cut off: what is whole of it is served", "why", p.torn)
+	}
 	err := p.server.Serve(ln)
 	p.playing.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
@@ -138,25 +147,38 @@ func kind(path string) string {
 	return path
 }
 
-// choose gives the next part with that path.
-func (p *Player) choose(path string) *part {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var best *part
+// parted are the parts with that path.
+func (p *Player) parted(path string) []*part {
+	var all []*part
 	for _, c := range p.parts {
-		if kind(c.client.Path) == kind(path) && (best == nil || p.played[c] < p.played[best]) {
-			best = c
+		if kind(c.client.Path) == kind(path) {
+			all = append(all, c)
 		}
 	}
-	if best != nil {
-		p.played[best]++
+	return all
+}
+
+// choose gives the next one to a client of that name: of those that a client of the
+// same name has played if there are any, the one that was played least.
+func (p *Player) choose(parts []*part, name, version string) *part {
+	same := func(c *part) bool { return c.client.Name == name }
+	if slices.ContainsFunc(parts, same) {
+		parts = slices.DeleteFunc(slices.Clone(parts), func(c *part) bool { return !same(c) })
+	}
+	p.mu.Lock()
+	best := slices.MinFunc(parts, func(a, b *part) int { return p.played[a] - p.played[b] })
+	p.played[best]++
+	p.mu.Unlock()
+	if was := best.client; was.Name != name || was.Version != version {
+		p.Log.Warn("a client plays the part of another one: it may not say the same", "client", strings.TrimSpace(name+" "+version), "recorded", strings.TrimSpace(was.Name+" "+was.Version))
 	}
 	return best
 }
 
 func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
-	chosen := p.choose(path)
-	if chosen == nil {
+	parts := p.parted(path)
+	if len(parts) == 0 {
+		p.Log.Warn("a client wants to connect where nobody did while this was recorded", "path", path)
 		http.Error(w, "nobody connected to "+path+" while this was recorded", http.StatusNotFound)
 		return
 	}
@@ -171,13 +193,15 @@ func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
 	p.playing.Add(1)
 	p.mu.Unlock()
 	defer p.playing.Done()
+	name, version := cdpproxy.GuessName(r.UserAgent(), r.Header.Get("Origin"))
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(-1)
-	play := newPlay(chosen.lines, p.Log, p.warnStrange, p.warnCut)
+	chosen := p.choose(parts, name, version)
+	play := newPlay(chosen.lines, p.Log, p.warnStrange, p.warnCut, p.warnSkipped)
 	if err := play.run(r.Context(), conn, p.done); err != nil {
 		p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
 	}
@@ -192,6 +216,11 @@ func (p *Player) warnStrange(method string) {
 // warnCut tells of a method without its answer.
 func (p *Player) warnCut(method string) {
 	p.warn("a client waits for an answer that is not in the recording, which may have been cut off: it is answered with an error", method)
+}
+
+// warnSkipped tells of a method that a client does not say again.
+func (p *Player) warnSkipped(method string) {
+	p.warn("a client is silent where it said this when it was recorded: what came after it is told now", method)
 }
 
 // warn tells each text once for a method.

@@ -3,6 +3,7 @@ package cdplog_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -30,7 +31,7 @@ func record(t *testing.T, version, targets string, lines ...cdplog.Line) *bytes.
 	to := json.NewEncoder(&out)
 	for _, l := range append([]cdplog.Line{
 		cdplog.Head(json.RawMessage(version), json.RawMessage(targets)),
-		{Time: time.Unix(1, 0).UTC(), Client: "c1", Joined: &cdplog.Client{Name: "Test", Path: "/devtools/browser/x"}},
+		{Time: time.Unix(1, 0).UTC(), Client: "c1", Joined: &cdplog.Client{Name: "Go program", Path: "/devtools/browser/x"}},
 	}, lines...) {
 		if err := to.Encode(l); err != nil {
 			t.Fatal(err)
@@ -188,5 +189,151 @@ func TestCutRecording(t *testing.T) {
 	p.Close()
 	if strings.Count(logged.String(), "level=WARN") != 1 || !strings.Contains(logged.String(), "method=Runtime.evaluate") {
 		t.Errorf("not warned once:\n%s", &logged)
+	}
+}
+
+// heardBy is a line of what the client c1 heard.
+func heardBy(message string) cdplog.Line {
+	return cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "browser", Message: json.RawMessage(message)}
+}
+
+// TestPauses: a client may take longer than when it was recorded, where nothing that
+// it waits for is missing. What its command causes does not come before the command.
+func TestPauses(t *testing.T) {
+	p, err := cdplog.Open(record(t, `{}`, `[]`,
+		said(`{"id":1,"method":"Page.enable"}`), heardBy(`{"id":1,"result":{}}`),
+		said(`{"id":2,"method":"Page.reload"}`), heardBy(`{"method":"Page.loadEventFired"}`), heardBy(`{"id":2,"result":{}}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := websocket.Dial(t.Context(), "ws://"+served(t, p)+"/devtools/browser/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseNow()
+	var got []string
+	done := make(chan error, 1)
+	said := make(chan struct{}, 2)
+	go func() {
+		for range 3 {
+			_, text, err := c.Read(t.Context())
+			if err != nil {
+				done <- err
+				return
+			}
+			select {
+			case <-said:
+			default:
+				if len(got) > 0 {
+					t.Errorf("%s came before the command that causes it", text)
+				}
+			}
+			got = append(got, string(text))
+		}
+		done <- nil
+	}()
+	if err := c.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.enable"}`)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(700 * time.Millisecond) // it thinks
+	said <- struct{}{}
+	said <- struct{}{}
+	if err := c.Write(t.Context(), websocket.MessageText, []byte(`{"id":2,"method":"Page.reload"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil || len(got) != 3 || !strings.Contains(got[1], "loadEventFired") {
+		t.Errorf("heard %q, %v", got, err)
+	}
+}
+
+// TestOtherParameters: nobody is given the answer to another question; names that a
+// program makes anew at each run make none another.
+func TestOtherParameters(t *testing.T) {
+	p, err := cdplog.Open(record(t, `{}`, `[]`,
+		said(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`), heardBy(`{"id":1,"result":{"result":{"value":2}}}`),
+		said(`{"id":2,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-a1B2c3"}}`), heardBy(`{"id":2,"result":{}}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := websocket.Dial(t.Context(), "ws://"+served(t, p)+"/devtools/browser/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseNow()
+	for _, step := range [][2]string{
+		{`{"id":1,"method":"Runtime.evaluate","params":{"expression":"3+4"}}`, "not in the recording with these parameters: Runtime.evaluate"},
+		{`{"id":2,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`, `"value":2`},
+		{`{"id":3,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-Z9y8X7"}}`, `"result":{}`},
+	} {
+		if err := c.Write(t.Context(), websocket.MessageText, []byte(step[0])); err != nil {
+			t.Fatal(err)
+		}
+		if _, text, err := c.Read(t.Context()); err != nil || !strings.Contains(string(text), step[1]) {
+			t.Errorf("%s is answered with %s, %v", step[0], text, err)
+		}
+	}
+}
+
+// TestPartsByName: whoever comes first, each plays what a client of its name did, and
+// who does not get as far as a WebSocket takes nobody's part.
+func TestPartsByName(t *testing.T) {
+	joined := func(id, name string) cdplog.Line {
+		return cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: id, Joined: &cdplog.Client{Name: name, Version: "1", Path: "/devtools/page/A"}}
+	}
+	says := func(id string) cdplog.Line {
+		l := said(`{"id":1,"method":"Page.enable"}`)
+		l.Client = id
+		return l
+	}
+	hears := func(id string) cdplog.Line {
+		l := heardBy(`{"id":1,"result":{"for":"` + id + `"}}`)
+		l.Client = id
+		return l
+	}
+	p, err := cdplog.Open(record(t, `{}`, `[]`,
+		joined("p", "Playwright"), joined("q", "Puppeteer"), says("p"), hears("p"), says("q"), hears("q")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := served(t, p)
+	if res, err := http.Get("http://" + here + "/devtools/page/A"); err != nil || res.StatusCode < 400 {
+		t.Errorf("what is no WebSocket: %v, %v", res, err)
+	}
+	for _, client := range [][2]string{{"Puppeteer/1", "q"}, {"Playwright/1", "p"}, {"Puppeteer/1", "q"}} {
+		c, _, err := websocket.Dial(t.Context(), "ws://"+here+"/devtools/page/A", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {client[0]}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.CloseNow()
+		if err := c.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.enable"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, text, err := c.Read(t.Context()); err != nil || !strings.Contains(string(text), `"for":"`+client[1]+`"`) {
+			t.Errorf("%s hears %s, %v", client[0], text, err)
+		}
+	}
+}
+
+// TestTorn: a recording that ends in the middle of a line is served to there; what is
+// no recording is told as such.
+func TestTorn(t *testing.T) {
+	whole, err := io.ReadAll(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`), said(`{"id":2,"method":"DOM.enable"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cdplog.Open(bytes.NewReader(whole[:len(whole)-20])); err != nil {
+		t.Errorf("torn: %v", err)
+	}
+	if err := cdplog.Read(bytes.NewReader(whole[:len(whole)-20]), func(cdplog.Line) error { return nil }); !errors.Is(err, cdplog.ErrTorn) {
+		t.Errorf("torn, read: %v", err)
+	}
+	middle := bytes.Replace(whole, []byte(`"id":1`), []byte(`"id":`), 1)
+	if _, err := cdplog.Open(bytes.NewReader(middle)); err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("broken in the middle: %v", err)
+	}
+	for _, text := range []string{"", "\n", "hello", "{}", "\n{}\n", "\n{\"format\":\"cdp-log\",\"version\":2}\n"} {
+		if _, err := cdplog.Open(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "this is no recording") {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

@@ -6,7 +6,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import CDP from "chrome-remote-interface";
+import { chromium } from "playwright-core";
+import puppeteer25 from "puppeteer-25";
 import { playwright } from "../clients/playwright.mjs";
 import { puppeteer24At, puppeteer25At } from "../clients/puppeteer.mjs";
 import { openSite } from "./support/site.mjs";
@@ -18,6 +21,8 @@ const clients = {
   "Puppeteer 24": puppeteer24At,
   "Puppeteer 25": puppeteer25At,
   "chrome-remote-interface": remoteInterfaceAt,
+  "Playwright with pauses": playwrightThinks,
+  "Puppeteer 25 with pauses": puppeteerThinks,
 };
 const runs = {};
 
@@ -34,6 +39,36 @@ async function remoteInterfaceAt({ address }) {
 }
 
 const running = new Set();
+
+/** What a script sees that takes its time, as one that somebody debugs. */
+async function think(page) {
+  const titles = [];
+  for (const title of ["one", "two", "three"]) {
+    await setTimeout(700);
+    await page.goto(`data:text/html,<title>${title}</title>`);
+    titles.push(await page.title());
+  }
+  await page.close();
+  return titles;
+}
+
+async function playwrightThinks({ address }) {
+  const browser = await chromium.connectOverCDP(address);
+  try {
+    return await think(await browser.contexts()[0].newPage());
+  } finally {
+    await browser.close();
+  }
+}
+
+async function puppeteerThinks({ address }) {
+  const browser = await puppeteer25.connect({ browserURL: address, defaultViewport: null });
+  try {
+    return await think(await browser.newPage());
+  } finally {
+    await browser.disconnect();
+  }
+}
 
 /** A coordinator command in the background; its first line on the named stream says that it is ready. */
 async function background(stream, ...args) {
