@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"path"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,6 +103,9 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 		return err
 	}
 	defer func() { stream.Close() }() // the last one
+	// What is shown may wait for its reader, or what is recorded for the last words:
+	// a second Ctrl+C does not.
+	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
 	var sinks []func(cdplog.Line) error
 	if f.record != "" {

@@ -220,6 +220,44 @@ func TestRecordingIsWhole(t *testing.T) {
 	}
 }
 
+// TestLogIsEndedWhereNobodyReads: the second interruption ends a log also where what it
+// shows is not read.
+func TestLogIsEndedWhereNobodyReads(t *testing.T) {
+	dir, workspace := t.TempDir(), t.TempDir()
+	window := start(t, dir, "window", "--headless", "--workspace", workspace)
+	cmd := command(context.Background(), t, dir, "log", "--workspace", workspace, "--full")
+	said := newShown()
+	cmd.Stderr = said
+	unread, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said.await(t, "Listening")
+	for range 3 { // more than a pipe holds
+		evaluateAs(t, window.first, "long/1.0", "'"+strings.Repeat("x", 30_000)+"'")
+	}
+	if _, err := io.ReadFull(unread, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	patience := time.After(30 * time.Second)
+	for {
+		cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-ended:
+			return
+		case <-time.After(50 * time.Millisecond): // nothing tells when the first has come
+		case <-patience:
+			cmd.Process.Kill()
+			t.Fatal("it goes on")
+		}
+	}
+}
+
 // TestRecordingStays: a file that is there is not recorded over.
 func TestRecordingStays(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,10 +70,19 @@ func (p *program) runProgram(ctx context.Context, workspace string, guard guardF
 	err = child.Run()
 	var exited *exec.ExitError
 	if errors.As(err, &exited) {
-		return &exitError{code: max(exited.ExitCode(), exitFailure)}
+		return &exitError{code: codeOf(exited)}
 	}
 	if err != nil {
 		return fmt.Errorf("run %s: %w", args[0], err)
 	}
 	return nil
+}
+
+// codeOf is what a shell would make of a program's end: 128 and the signal's number
+// where a signal ended it.
+func codeOf(exited *exec.ExitError) int {
+	if status, ok := exited.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return max(exited.ExitCode(), exitFailure)
 }

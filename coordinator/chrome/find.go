@@ -35,12 +35,17 @@ type NotFoundError struct {
 	Wanted string   // what was asked for; empty: any browser
 	Looked []string // names on PATH and files that were tried
 	Advice string   // what to install, for this system
+	// Unusable: what was asked for is there, but is no program.
+	Unusable bool
 }
 
 func (e *NotFoundError) Error() string {
 	wanted := e.Wanted
 	if wanted == "" {
 		wanted = "Chrome, Chromium, Edge or Brave"
+	}
+	if e.Unusable {
+		return fmt.Sprintf("no browser found: %s is there, but is no program that can be started; name the browser's executable", wanted)
 	}
 	return fmt.Sprintf("no browser found: %s is not there (looked for %s); %s, or set %s to its executable",
 		wanted, strings.Join(e.Looked, ", "), e.Advice, EnvBrowser)
@@ -65,7 +70,8 @@ func Find(opts FindOptions) (Installation, error) {
 	if given != "" {
 		path, err := lookUp(given)
 		if err != nil {
-			return Installation{}, &NotFoundError{Wanted: given, Looked: []string{given}, Advice: advice()}
+			_, statErr := os.Stat(given)
+			return Installation{}, &NotFoundError{Wanted: given, Looked: []string{given}, Advice: advice(), Unusable: statErr == nil}
 		}
 		return Installation{Path: path}, nil
 	}
