@@ -48,13 +48,7 @@ func canonicalWorkspace(given string) (string, error) {
 		}
 		return "", fmt.Errorf("there is no folder %s: --workspace takes one that exists", abs)
 	}
-	if err != nil {
-		return "", err
-	}
-	if info, err := os.Stat(canonical); err == nil && !info.IsDir() && filepath.Ext(canonical) != ".code-workspace" {
-		return "", fmt.Errorf("%s is a file: --workspace takes a folder, or a .code-workspace file", canonical)
-	}
-	return canonical, nil
+	return canonical, err
 }
 
 // meantWorkspace is the workspace of the window that given means, or given

@@ -323,7 +323,8 @@ func (p *Page) query(ctx context.Context, id protocol.FrameID, selector string) 
 	}
 	params := runtime.EvaluateParams{Expression: "library.query(" + string(literal) + ")", ContextID: world}
 	r, err := protocol.Call(ctx, session, runtime.Evaluate, params)
-	if noContext(err) {
+	// A page that moves may be on its way still when it is asked again.
+	for tries := 0; tries < 3 && (noContext(err) || leftDocument(err)); tries++ {
 		if session, params.ContextID, err = p.newWorld(ctx, id); err == nil {
 			r, err = protocol.Call(ctx, session, runtime.Evaluate, params)
 		}
