@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // outsidePages lays out a workspace whose pages lead to files outside of it, of
@@ -149,7 +150,11 @@ func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
 	agent := host(t, dir, shop)
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": "file://" + shop + "/opens.html"})
 	mustTool(t, agent, "browser_click", map[string]any{"target": "button"})
-	for i, line := range strings.Split(mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}), "\n") {
+	tabs := ""
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(tabs, "Shows") && time.Now().Before(deadline); {
+		tabs = mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}) // nothing tells when it has its title
+	}
+	for i, line := range strings.Split(tabs, "\n") {
 		if strings.Contains(line, "Shows") {
 			mustTool(t, agent, "browser_tabs", map[string]any{"action": "select", "index": i})
 		}
