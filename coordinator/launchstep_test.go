@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/vscodeipc"
@@ -37,14 +38,14 @@ func TestLaunchedInStep(t *testing.T) {
 	l := newLauncher(source, &ownBrowser{}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	defer l.close()
 
-	done, looked := make(chan struct{}), make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	looked := make(chan error, 1)
 	go func() {
 		for {
-			select {
-			case <-done:
+			if ctx.Err() != nil {
 				looked <- nil
 				return
-			default:
 			}
 			allowed, _ := l.Access()
 			b, _ := l.Browser()
@@ -64,11 +65,16 @@ func TestLaunchedInStep(t *testing.T) {
 			Browser: &vscodeipc.Browser{URL: fmt.Sprintf("ws://127.0.0.1:9/devtools/browser/%d", i), Via: "injected"},
 			Access:  vscodeipc.Access{Mode: vscodeipc.AccessFull, Stopped: []string{strconv.Itoa(i)}},
 		}); err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			break
 		}
-		<-changed
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Fatalf("the window's change %d is not seen", i)
+		}
 	}
-	close(done)
+	cancel()
 	if err := <-looked; err != nil {
 		t.Error(err)
 	}

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -182,44 +180,6 @@ func TestLogAndReplay(t *testing.T) {
 	}
 }
 
-// TestRecordBeforeTheBrowser: a recording can begin before there is a browser, and
-// is whole. Of nothing there is none.
-func TestRecordBeforeTheBrowser(t *testing.T) {
-	dir, workspace, url := t.TempDir(), t.TempDir(), servePage(t)
-	served := start(t, dir, "serve", "--workspace", workspace)
-	empty, file := filepath.Join(dir, "empty.jsonl"), filepath.Join(dir, "session.jsonl")
-	listening(t, dir, "--workspace", workspace, "--record", empty)()
-	if _, err := os.Stat(empty); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a recording of nothing: %v", err)
-	}
-	end := listening(t, dir, "--workspace", workspace, "--record", file, "--follow")
-	window := start(t, dir, "window", "--headless", "--workspace", workspace)
-	title, text := greet(t, served.first, url)
-	end("← Page.loadEventFired")
-	window.stop(t)
-	replay := start(t, dir, "replay", file)
-	if again, said := greet(t, replay.first, url); again != title || said != text {
-		t.Errorf("the replay gives %q, %q; the browser gave %q, %q", again, said, title, text)
-	}
-}
-
-// TestRecordingIsWhole: what a client has been answered is in the recording, also
-// when that is interrupted in the same moment.
-func TestRecordingIsWhole(t *testing.T) {
-	dir, workspace := t.TempDir(), t.TempDir()
-	window := start(t, dir, "window", "--headless", "--workspace", workspace)
-	for round := range 20 {
-		file := filepath.Join(dir, fmt.Sprintf("session-%d.jsonl", round))
-		end := listening(t, dir, "--workspace", workspace, "--record", file)
-		evaluateAs(t, window.first, "quick/1.0", fmt.Sprintf("'round %d'", round))
-		end()
-		recorded, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(recorded), fmt.Sprintf(`"value":"round %d"`, round)) {
-			t.Fatalf("round %d: %v, the recording ends with %s", round, err, recorded[max(0, len(recorded)-300):])
-		}
-	}
-}
-
 // TestLogIsEndedWhereNobodyReads: the second interruption ends a log also where what it
 // shows is not read.
 func TestLogIsEndedWhereNobodyReads(t *testing.T) {
@@ -255,23 +215,6 @@ func TestLogIsEndedWhereNobodyReads(t *testing.T) {
 			cmd.Process.Kill()
 			t.Fatal("it goes on")
 		}
-	}
-}
-
-// TestRecordingStays: a file that is there is not recorded over.
-func TestRecordingStays(t *testing.T) {
-	dir, workspace := t.TempDir(), t.TempDir()
-	start(t, dir, "window", "--headless", "--workspace", workspace)
-	file := filepath.Join(dir, "session.jsonl")
-	if err := os.WriteFile(file, []byte("precious"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := command(t.Context(), t, dir, "log", "--workspace", workspace, "--record", file).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), file+" is there already") {
-		t.Errorf("log --record of a file that is there: %v, %s", err, out)
-	}
-	if kept, err := os.ReadFile(file); err != nil || string(kept) != "precious" {
-		t.Errorf("the file holds %q, %v", kept, err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 const (
 	peerPath  = "/devtools/browser/peer"
 	frameSize = 1 << 20
-	frames    = 128 // that "down" sends for one request
+	frames    = 1024 // that "down" sends for one request
 )
 
 // servePeer stands for a browser where Chromium itself would be the limit: it

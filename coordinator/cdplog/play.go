@@ -20,12 +20,10 @@ import (
 // for much longer than it was: not every run of a program says the same. An answer
 // never comes before its command.
 type play struct {
-	log *slog.Logger
-	// strange is told of a method that was not recorded so, or not as often, cut of one
-	// whose answer was not, and skipped of one that the client does not say again.
-	strange, cut, skipped func(method string)
-	steps                 []step
-	next                  int // the first step that has not been taken
+	log   *slog.Logger
+	warn  func(text, method string)
+	steps []step
+	next  int // the first step that has not been taken
 	// ids are the client's ids for the recorded ones, and words what the client
 	// says in place of a recorded word: names that are made anew at each run.
 	ids   map[string]json.RawMessage
@@ -53,8 +51,8 @@ type command struct {
 	Params  any             `json:"params"`
 }
 
-func newPlay(lines []Line, log *slog.Logger, strange, cut, skipped func(method string)) *play {
-	p := &play{log: log, strange: strange, cut: cut, skipped: skipped, ids: map[string]json.RawMessage{}, words: map[string]string{}}
+func newPlay(lines []Line, log *slog.Logger, warn func(text, method string)) *play {
+	p := &play{log: log, warn: warn, ids: map[string]json.RawMessage{}, words: map[string]string{}}
 	for i, l := range lines {
 		s := step{said: l.From == "client", message: l.Message}
 		if i > 0 {
@@ -76,10 +74,9 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct
 	go cancelWhen(done, stop, cancel)
 	heard, failed := make(chan []byte), make(chan error, 1)
 	go listen(ctx, conn, heard, failed)
-	quiet, lapse := time.NewTimer(silence), time.NewTimer(despair)
+	quiet := time.NewTimer(silence)
 	defer quiet.Stop()
-	defer lapse.Stop()
-	waits := false // for lapse
+	var lapse <-chan time.Time // nil: nothing is owed, or something is still to come
 	for {
 		for _, text := range p.due() {
 			if err := conn.Write(ctx, websocket.MessageText, text); err != nil {
@@ -91,9 +88,8 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct
 		} else {
 			quiet.Stop()
 		}
-		if stuck := p.next == len(p.steps) && len(p.owed) > 0; stuck && !waits {
-			lapse.Reset(despair)
-			waits = true
+		if p.next == len(p.steps) && len(p.owed) > 0 && lapse == nil {
+			lapse = time.After(despair)
 		}
 		var answers []json.RawMessage
 		select {
@@ -101,10 +97,8 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct
 			answers = p.hear(text)
 		case <-quiet.C:
 			p.pass()
-		case <-lapse.C:
-			if waits {
-				answers, waits = p.giveUp(), false
-			}
+		case <-lapse:
+			answers, lapse = p.giveUp(), nil
 		case err := <-failed:
 			return err
 		}
@@ -188,7 +182,7 @@ func (p *play) due() []json.RawMessage {
 func (p *play) pass() {
 	if p.next < len(p.steps) {
 		p.steps[p.next].passed = true
-		p.skipped(p.steps[p.next].command.Method)
+		p.warn("a client is silent where it said this when it was recorded: what came after it is told now", p.steps[p.next].command.Method)
 	}
 }
 
@@ -213,7 +207,8 @@ func (p *play) hear(text []byte) []json.RawMessage {
 	}
 	if at < 0 {
 		p.log.Debug("a client says what was not recorded", "method", c.Method, "session", c.Session)
-		p.strange(c.Method)
+		// What a client makes of the error may say something else.
+		p.warn("a client says what is not in the recording, or says it once more: it is answered with an error, and may fail for reasons that it makes of that", c.Method)
 		reason := "not in the recording: "
 		if p.find(c, func(step) bool { return true }) >= 0 {
 			reason = "not in the recording with these parameters: "
@@ -243,7 +238,7 @@ func (p *play) hear(text []byte) []json.RawMessage {
 func (p *play) giveUp() []json.RawMessage {
 	var all []json.RawMessage
 	for _, c := range p.owed {
-		p.cut(c.Method)
+		p.warn("a client waits for an answer that is not in the recording, which may have been cut off: it is answered with an error", c.Method)
 		all = append(all, refusal(c, "the recording has no answer to this: "+c.Method))
 	}
 	p.owed = nil

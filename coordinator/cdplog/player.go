@@ -201,26 +201,10 @@ func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
 	defer conn.CloseNow()
 	conn.SetReadLimit(-1)
 	chosen := p.choose(parts, name, version)
-	play := newPlay(chosen.lines, p.Log, p.warnStrange, p.warnCut, p.warnSkipped)
+	play := newPlay(chosen.lines, p.Log, p.warn)
 	if err := play.run(r.Context(), conn, p.done); err != nil {
 		p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
 	}
-}
-
-// warnStrange tells of a method that was not recorded: what a client makes of the
-// error that it is answered with may say something else.
-func (p *Player) warnStrange(method string) {
-	p.warn("a client says what is not in the recording, or says it once more: it is answered with an error, and may fail for reasons that it makes of that", method)
-}
-
-// warnCut tells of a method without its answer.
-func (p *Player) warnCut(method string) {
-	p.warn("a client waits for an answer that is not in the recording, which may have been cut off: it is answered with an error", method)
-}
-
-// warnSkipped tells of a method that a client does not say again.
-func (p *Player) warnSkipped(method string) {
-	p.warn("a client is silent where it said this when it was recorded: what came after it is told now", method)
 }
 
 // warn tells each text once for a method.

@@ -181,19 +181,15 @@ type logStream struct {
 	cancel context.CancelFunc
 
 	lastWords time.Duration
-	unbind    func() bool // from the context that ends it
-	ending    atomic.Bool // the context has ended
-	silence   *time.Timer // cancels; runs while ending
+	unbind    func() bool                // from the context that ends it
+	silence   atomic.Pointer[time.Timer] // cancels; nil until the context has ended
 }
 
 // endWith lets the owner know when ctx ends that no more is wanted.
 func (s *logStream) endWith(ctx context.Context, lastWords time.Duration) {
 	s.lastWords = lastWords
-	s.silence = time.AfterFunc(time.Hour, s.cancel)
-	s.silence.Stop()
 	s.unbind = context.AfterFunc(ctx, func() {
-		s.ending.Store(true)
-		s.silence.Reset(lastWords)
+		s.silence.Store(time.AfterFunc(lastWords, s.cancel))
 		if half, ok := s.conn.(interface{ CloseWrite() error }); ok {
 			half.CloseWrite() // fails where there is nobody to tell
 		}
@@ -202,8 +198,8 @@ func (s *logStream) endWith(ctx context.Context, lastWords time.Duration) {
 
 func (s *logStream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
-	if n > 0 && s.ending.Load() && s.lastWords > 0 {
-		s.silence.Reset(s.lastWords)
+	if silence := s.silence.Load(); n > 0 && silence != nil && s.lastWords > 0 {
+		silence.Reset(s.lastWords)
 	}
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("log: the coordinator does not tell the last of the traffic")
@@ -214,7 +210,6 @@ func (s *logStream) Read(p []byte) (int, error) {
 func (s *logStream) Close() error {
 	s.unbind()
 	s.cancel()
-	s.silence.Stop()
 	return s.ReadCloser.Close()
 }
 

@@ -11,19 +11,9 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
-)
-
-// worldName is what debuggers show for our isolated world. In a tab that was in
-// the background when it was first acted on, it says so: such a tab believes that
-// it is visible, and other connections, which see the names of worlds, must not
-// take it for the one that the human sees.
-const (
-	worldName  = "browser-coordinator"
-	behindName = worldName + " in the background"
 )
 
 // element is a target that was found, with a handle in our isolated world.
@@ -34,72 +24,6 @@ type element struct {
 	session *cdp.Session
 	handle  runtime.RemoteObjectID
 }
-
-// world returns the id of our isolated world in a frame's document. Scripts run
-// there so that neither the page's patched prototypes nor its content security
-// policy get in the way, and the page does not see them.
-func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, runtime.ExecutionContextID, error) {
-	p.mu.Lock()
-	f := p.frames[id]
-	if f == nil {
-		p.mu.Unlock()
-		return nil, 0, errFrameGone
-	}
-	session, world, generation := f.session, f.world, f.generation
-	name := worldName
-	if p.behind {
-		name = behindName
-	}
-	p.mu.Unlock()
-	if world != 0 {
-		return session, world, nil
-	}
-	// Universal access lets it see through frames of the same process to reckon
-	// where an element is in the window.
-	r, err := protocol.Call(ctx, session, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
-		FrameID: id, WorldName: name, GrantUniveralAccess: new(true),
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	// Not waited for: what is run in the world comes behind it.
-	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: library(), ContextID: r.ExecutionContextID, Silent: new(true)})
-	if err != nil {
-		return nil, 0, err
-	}
-	p.browser.flush()
-	p.mu.Lock()
-	f = p.frames[id]
-	switch {
-	case f == nil || f.session != session:
-		p.mu.Unlock()
-		return nil, 0, errFrameGone
-	case f.generation != generation: // it may be the world of the document before
-		p.mu.Unlock()
-		return p.world(ctx, id)
-	}
-	f.world = r.ExecutionContextID
-	p.mu.Unlock()
-	return session, r.ExecutionContextID, nil
-}
-
-// newWorld replaces a world that the browser does not know any more.
-func (p *Page) newWorld(ctx context.Context, id protocol.FrameID) (*cdp.Session, runtime.ExecutionContextID, error) {
-	p.mu.Lock()
-	if f := p.frames[id]; f != nil {
-		f.world = 0
-	}
-	p.mu.Unlock()
-	return p.world(ctx, id)
-}
-
-// noContext recognises the browser's words for a context that has gone.
-func noContext(err error) bool {
-	var refusal *cdp.Error
-	return errors.As(err, &refusal) && (strings.Contains(refusal.Message, "context with") || strings.Contains(refusal.Message, "Cannot find context"))
-}
-
-var errFrameGone = errors.New("the frame has gone")
 
 // flush waits until the events that have come so far are handled. The event
 // loop never blocks, so neither does this.
@@ -313,22 +237,19 @@ func (p *Page) awaitMatch(ctx context.Context, selector string, patience time.Du
 
 // query returns nil when the frame has no match.
 func (p *Page) query(ctx context.Context, id protocol.FrameID, selector string) (*element, error) {
-	session, world, err := p.world(ctx, id)
-	if err != nil {
-		return nil, err
-	}
 	literal, err := json.Marshal(selector)
 	if err != nil {
 		return nil, err
 	}
-	params := runtime.EvaluateParams{Expression: "library.query(" + string(literal) + ")", ContextID: world}
-	r, err := protocol.Call(ctx, session, runtime.Evaluate, params)
-	// A page that moves may be on its way still when it is asked again.
-	for tries := 0; tries < 3 && (noContext(err) || leftDocument(err)); tries++ {
-		if session, params.ContextID, err = p.newWorld(ctx, id); err == nil {
-			r, err = protocol.Call(ctx, session, runtime.Evaluate, params)
-		}
-	}
+	var (
+		in *cdp.Session
+		r  runtime.EvaluateResult
+	)
+	err = p.inWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		in = session
+		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library.query(" + string(literal) + ")", ContextID: world})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +262,7 @@ func (p *Page) query(ctx context.Context, id protocol.FrameID, selector string) 
 	case r.Result.ObjectID == "":
 		return nil, nil
 	}
-	return &element{target: selector, frame: id, session: session, handle: r.Result.ObjectID}, nil
+	return &element{target: selector, frame: id, session: in, handle: r.Result.ObjectID}, nil
 }
 
 // call runs a function of the library on the element and decodes what it

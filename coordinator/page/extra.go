@@ -11,6 +11,8 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
 )
 
 //go:embed extra
@@ -29,24 +31,18 @@ func extra(name string) string {
 // callExtra runs one of the extra functions in our world of a frame's document,
 // with one argument, and decodes the JSON text that it returns.
 func (p *Page) callExtra(ctx context.Context, frame protocol.FrameID, name string, argument, result any) error {
-	session, world, err := p.world(ctx, frame)
-	if err != nil {
-		return err
-	}
 	encoded, err := json.Marshal(argument)
 	if err != nil {
 		return err
 	}
-	params := runtime.CallFunctionOnParams{
-		FunctionDeclaration: extra(name), ExecutionContextID: world,
-		Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
-	}
-	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
-	if noContext(err) {
-		if session, params.ExecutionContextID, err = p.newWorld(ctx, frame); err == nil {
-			r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
-		}
-	}
+	var r runtime.CallFunctionOnResult
+	err = p.inWorld(ctx, frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+			FunctionDeclaration: extra(name), ExecutionContextID: world,
+			Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
+		})
+		return err
+	})
 	if err != nil {
 		return err
 	}

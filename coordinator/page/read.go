@@ -13,6 +13,8 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
 )
 
 // Markdown returns the readable part of the page, or of a target, as Markdown:
@@ -54,17 +56,11 @@ func (p *Page) read(ctx context.Context, doing, function, target string, result 
 }
 
 func (p *Page) readDocument(ctx context.Context, function string, result any) error {
-	session, world, err := p.world(ctx, p.mainID())
-	if err != nil {
+	var r runtime.EvaluateResult
+	err := p.inWorld(ctx, p.mainID(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library." + function + ".call(null)", ContextID: world, ReturnByValue: new(true)})
 		return err
-	}
-	params := runtime.EvaluateParams{Expression: "library." + function + ".call(null)", ContextID: world, ReturnByValue: new(true)}
-	r, err := protocol.Call(ctx, session, runtime.Evaluate, params)
-	if noContext(err) {
-		if session, params.ContextID, err = p.newWorld(ctx, p.mainID()); err == nil {
-			r, err = protocol.Call(ctx, session, runtime.Evaluate, params)
-		}
-	}
+	})
 	if err != nil {
 		return err
 	}

@@ -194,26 +194,19 @@ func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallF
 
 func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *element, opts SnapshotOptions) (outlineResult, error) {
 	var r outlineResult
-	session, world, err := p.world(ctx, id)
-	if err != nil {
-		return r, err
-	}
 	// One snapshot at a time: each continues the numbers of the one before.
 	p.numbering.Lock()
 	defer p.numbering.Unlock()
-	p.mu.Lock()
-	last, generation := int(p.browser.opts.Refs.last.Load()), 0
-	if f := p.frames[id]; f != nil {
-		generation = f.generation
-	}
-	p.mu.Unlock()
-	params := runtime.CallFunctionOnParams{
-		FunctionDeclaration: libraryCall("snapshot"), ReturnByValue: new(true), ExecutionContextID: world,
-	}
-	if root != nil {
-		params.ObjectID, params.ExecutionContextID = root.handle, 0
-	}
+	last := int(p.browser.opts.Refs.last.Load())
+	params := runtime.CallFunctionOnParams{FunctionDeclaration: libraryCall("snapshot"), ReturnByValue: new(true)}
+	var session *cdp.Session
 	look := func() error {
+		generation := 0
+		p.mu.Lock()
+		if f := p.frames[id]; f != nil {
+			generation = f.generation
+		}
+		p.mu.Unlock()
 		args, err := json.Marshal(map[string]any{
 			"last": last, "generation": generation, "depth": opts.Depth,
 			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "full": opts.full,
@@ -228,11 +221,15 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 		last = max(last, r.Last)
 		return err
 	}
-	err = look()
-	if noContext(err) && root == nil {
-		if session, params.ExecutionContextID, err = p.newWorld(ctx, id); err == nil {
-			err = look()
-		}
+	var err error
+	if root != nil {
+		session, params.ObjectID = root.session, root.handle
+		err = look()
+	} else {
+		err = p.inWorld(ctx, id, func(in *cdp.Session, world runtime.ExecutionContextID) error {
+			session, params.ExecutionContextID = in, world
+			return look()
+		})
 	}
 	// A closed root may hold further ones, which the next look finds.
 	for depth := 0; err == nil && r.Suspects > 0 && depth < maxClosedDepth; depth++ {

@@ -124,28 +124,22 @@ func (p *Page) watchTexts(ctx context.Context, d document, w textWait, news chan
 }
 
 func (p *Page) lookForTexts(ctx context.Context, d document, w textWait) (texts, error) {
-	session, world, err := p.world(ctx, d.frame)
-	if err != nil {
-		return 0, err
-	}
 	args, err := json.Marshal(w)
 	if err != nil {
 		return 0, err
 	}
-	params := runtime.CallFunctionOnParams{
-		FunctionDeclaration: libraryCall("wait"), ExecutionContextID: world,
-		Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
-	}
-	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
-	if noContext(err) {
-		if session, params.ExecutionContextID, err = p.newWorld(ctx, d.frame); err == nil {
-			r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	var r runtime.CallFunctionOnResult
+	err = p.inWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+			FunctionDeclaration: libraryCall("wait"), ExecutionContextID: world,
+			Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
+		})
+		if ctx.Err() != nil {
+			end := fmt.Sprintf("globalThis.waits?.get(%q)?.()", w.ID)
+			_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: end, ContextID: world, Silent: new(true)})
 		}
-	}
-	if ctx.Err() != nil {
-		end := fmt.Sprintf("globalThis.waits?.get(%q)?.()", w.ID)
-		_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: end, ContextID: params.ExecutionContextID, Silent: new(true)})
-	}
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,168 @@
+package cdplog_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/coordinator/cdplog"
+)
+
+// replay plays a recording of the client c1, and returns where, and what who serves
+// it is warned of: to be read when p is closed.
+func replay(t *testing.T, lines ...cdplog.Line) (p *cdplog.Player, addr string, warned *bytes.Buffer) {
+	t.Helper()
+	p, err := cdplog.Open(record(t, `{}`, `[]`, lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned = new(bytes.Buffer)
+	p.Log = slog.New(slog.NewTextHandler(warned, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return p, served(t, p), warned
+}
+
+// client is connected to a replay.
+type client struct {
+	t    *testing.T
+	conn *websocket.Conn
+}
+
+// join connects a client of that name, until the test ends.
+func join(t *testing.T, addr, path, name string) client {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), "ws://"+addr+path, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.CloseNow() })
+	return client{t, conn}
+}
+
+func (c client) say(command string) {
+	c.t.Helper()
+	if err := c.conn.Write(c.t.Context(), websocket.MessageText, []byte(command)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// hear expects words in what the client hears next.
+func (c client) hear(words string) {
+	c.t.Helper()
+	if _, text, err := c.conn.Read(c.t.Context()); err != nil || !strings.Contains(string(text), words) {
+		c.t.Fatalf("heard %s, %v, want %s", text, err, words)
+	}
+}
+
+const browser = "/devtools/browser/x"
+
+// TestStrangeCommand: who serves a recording is warned of what is not in it, once
+// for each method: clients may tell something else of it.
+func TestStrangeCommand(t *testing.T) {
+	p, addr, warned := replay(t, said(`{"id":1,"method":"Page.enable"}`))
+	for range 2 { // of each client's part
+		c := join(t, addr, browser, "Go-http-client/1.1")
+		for _, method := range []string{"DOM.enable", "CSS.enable", "DOM.enable"} {
+			c.say(`{"id":1,"method":"` + method + `"}`)
+			c.hear("not in the recording: " + method)
+		}
+	}
+	p.Close()
+	for _, method := range []string{"DOM.enable", "CSS.enable"} {
+		if strings.Count(warned.String(), "level=WARN") != 2 || strings.Count(warned.String(), "method="+method) != 1 {
+			t.Errorf("not warned once of %s:\n%s", method, warned)
+		}
+	}
+}
+
+// TestCutRecording: a client that waits for what the recording does not have is told
+// so, when nothing else is to come.
+func TestCutRecording(t *testing.T) {
+	p, addr, warned := replay(t, said(`{"id":1,"method":"Runtime.evaluate"}`), said(`{"id":2,"method":"Page.enable"}`), heard(`{"id":2,"result":{}}`))
+	c := join(t, addr, browser, "Go-http-client/1.1")
+	c.say(`{"id":7,"method":"Runtime.evaluate"}`)
+	c.say(`{"id":8,"method":"Page.enable"}`)
+	c.hear(`{"id":8,"result":{}}`)
+	c.hear(`{"id":7,"error":{"code":-32000,"message":"the recording has no answer to this: Runtime.evaluate"}}`)
+	p.Close()
+	if strings.Count(warned.String(), "level=WARN") != 1 || !strings.Contains(warned.String(), "method=Runtime.evaluate") {
+		t.Errorf("not warned once:\n%s", warned)
+	}
+}
+
+// TestPauses: a client may take longer than when it was recorded, where nothing that
+// it waits for is missing. What its command causes does not come before the command.
+func TestPauses(t *testing.T) {
+	_, addr, _ := replay(t,
+		said(`{"id":1,"method":"Page.enable"}`), heard(`{"id":1,"result":{}}`),
+		said(`{"id":2,"method":"Page.reload"}`), heard(`{"method":"Page.loadEventFired"}`), heard(`{"id":2,"result":{}}`))
+	c := join(t, addr, browser, "Go-http-client/1.1")
+	c.say(`{"id":1,"method":"Page.enable"}`)
+	c.hear(`"id":1`)
+	early := make(chan []byte, 2)
+	go func() {
+		defer close(early)
+		for range 2 {
+			_, text, err := c.conn.Read(t.Context())
+			if err != nil {
+				return
+			}
+			early <- text
+		}
+	}()
+	select {
+	case text := <-early:
+		t.Fatalf("%s came before the command that causes it", text)
+	case <-time.After(1500 * time.Millisecond): // it thinks, for longer than silence
+	}
+	c.say(`{"id":2,"method":"Page.reload"}`)
+	for _, words := range []string{"Page.loadEventFired", `"id":2`} {
+		if text := <-early; !strings.Contains(string(text), words) {
+			t.Errorf("heard %s, want %s", text, words)
+		}
+	}
+}
+
+// TestOtherParameters: nobody is given the answer to another question; names that a
+// program makes anew at each run make none another.
+func TestOtherParameters(t *testing.T) {
+	_, addr, _ := replay(t,
+		said(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`), heard(`{"id":1,"result":{"result":{"value":2}}}`),
+		said(`{"id":2,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-a1B2c3"}}`), heard(`{"id":2,"result":{}}`))
+	c := join(t, addr, browser, "Go-http-client/1.1")
+	c.say(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"3+4"}}`)
+	c.hear("not in the recording with these parameters: Runtime.evaluate")
+	c.say(`{"id":2,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`)
+	c.hear(`"value":2`)
+	c.say(`{"id":3,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-Z9y8X7"}}`)
+	c.hear(`"result":{}`)
+}
+
+// TestPartsByName: whoever comes first, each plays what a client of its name did, and
+// who does not get as far as a WebSocket takes nobody's part.
+func TestPartsByName(t *testing.T) {
+	const page = "/devtools/page/A"
+	joined := func(id, name string) cdplog.Line {
+		return cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: id, Joined: &cdplog.Client{Name: name, Version: "1", Path: page}}
+	}
+	of := func(id string, l cdplog.Line) cdplog.Line {
+		l.Client = id
+		return l
+	}
+	const enable = `{"id":1,"method":"Page.enable"}`
+	_, addr, _ := replay(t, joined("p", "Playwright"), joined("q", "Puppeteer"),
+		of("p", said(enable)), of("p", heard(`{"id":1,"result":{"for":"p"}}`)),
+		of("q", said(enable)), of("q", heard(`{"id":1,"result":{"for":"q"}}`)))
+	if res, err := http.Get("http://" + addr + page); err != nil || res.StatusCode < 400 {
+		t.Errorf("what is no WebSocket: %v, %v", res, err)
+	}
+	for _, played := range [][2]string{{"Puppeteer/1", "q"}, {"Playwright/1", "p"}, {"Puppeteer/1", "q"}} {
+		c := join(t, addr, page, played[0])
+		c.say(enable)
+		c.hear(`"for":"` + played[1] + `"`)
+	}
+}
