@@ -190,11 +190,14 @@ func (p *Proxy) nobody(b *Browser, err error, hold time.Duration) *refusal {
 }
 
 func (p *Proxy) noBrowserHelp() string {
-	var why string
-	if p.opts.NoBrowserWhy != nil {
-		why = p.opts.NoBrowserWhy()
+	return strings.TrimSpace(p.noBrowserWhy() + " " + p.opts.NoBrowserHelp)
+}
+
+func (p *Proxy) noBrowserWhy() string {
+	if p.opts.NoBrowserWhy == nil {
+		return ""
 	}
-	return strings.TrimSpace(why + " " + p.opts.NoBrowserHelp)
+	return p.opts.NoBrowserWhy()
 }
 
 // stillCurrent reports whether the source names b now.

@@ -2,6 +2,7 @@ package cdpproxy
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"strings"
 
@@ -87,6 +88,13 @@ func (p *Proxy) Late() (looks []func()) {
 // that was before.
 func Linger(milliseconds int) (before int) {
 	before, lingering = lingering, milliseconds
+	return before
+}
+
+// KeepAlive changes how connections from now on are looked after, and returns how
+// they were before.
+func KeepAlive(now net.KeepAliveConfig) (before net.KeepAliveConfig) {
+	before, keepAlive = keepAlive, now
 	return before
 }
 

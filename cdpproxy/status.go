@@ -48,7 +48,7 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 		Browsers:  p.changes.Load(),
 		Refusals:  p.refusals.Load(),
 		Protected: p.opts.Rule != nil,
-		Held:      p.opts.HoldTimeout > 0,
+		Held:      p.opts.HoldTimeout > 0 && p.noBrowserWhy() == "",
 	}
 	if b, _ := p.source.Browser(); b != nil {
 		s.Browser = b.label()

@@ -112,7 +112,7 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 				return err
 			}
 			if !a.Served {
-				fmt.Fprintf(p.err, "Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", meant)
+				fmt.Fprintf(p.err, "Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", shellWord(meant))
 			}
 			return nil
 		},

@@ -56,7 +56,7 @@ func (p *program) serveEndpoint(ctx context.Context, workspace string, source *r
 	var err error
 	g.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, &endpoint.Options{
 		Proxy: cdpproxy.Options{
-			NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %[1]s`.", workspace),
+			NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %s`.", workspace, shellWord(workspace)),
 			NoBrowserWhy:  why,
 			RequireToken:  guard.requireToken,
 			AllowOrigins:  guard.allowOrigins,

@@ -18,8 +18,14 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 
 // own is the browser that would be launched; nil without --launch.
 func (f *launchFlags) own(p *program) (*ownBrowser, error) {
-	if err := f.browser.check(); err != nil || !f.launch {
+	if err := f.browser.check(); err != nil {
 		return nil, err
+	}
+	if !f.launch {
+		if f.headed || f.browser != (browserFlags{}) {
+			return nil, wrongUse("what browser is launched, and how, is for --launch alone: add it, or leave the other options away")
+		}
+		return nil, nil
 	}
 	return &ownBrowser{find: f.browser.find, options: f.browser.options(!f.headed, p.logger)}, nil
 }

@@ -74,7 +74,7 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 	cmd.Flags().StringVar(&f.record, "record", "", "write everything to this `file`, which must not exist")
 	cmd.Flags().StringSliceVar(&f.domains, "domain", nil, "show only these `domains`, for example Page,Network")
 	cmd.Flags().StringSliceVar(&f.methods, "method", nil, "show only these `methods`, or also these where there is --domain; * stands for any letters")
-	cmd.Flags().StringVar(&f.client, "client", "", "show only clients of this `name`, or the one of a name and number, as in Playwright#2")
+	cmd.Flags().StringVar(&f.client, "client", "", "show only clients of this `name`, or one of them, as in Playwright#2, or one of its sessions, as in Playwright#2.1")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show messages in full, however long")
 	cmd.Flags().BoolVar(&f.json, "json", false, "show JSON lines, as they are recorded")
 	complete(cmd, "domain", "Accessibility", "Browser", "CSS", "DOM", "Debugger", "Emulation", "Fetch", "Input", "Network", "Page", "Runtime", "Target")
@@ -91,6 +91,11 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 		return err
 	}
 	hash := vscodeipc.Hash(meant)
+	for _, name := range f.unknown() {
+		fmt.Fprintf(p.err, "Chromium has no %s: it may be that nothing is shown of it.\n", name)
+	}
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
 	var patience time.Duration // for what passed before the interruption
 	if f.record != "" {
 		patience = lastWords
@@ -107,20 +112,26 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	// a second Ctrl+C does not.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
+	view := newTrafficView(p.out, f)
+	show := view.show
+	if f.record != "" && f.follow {
+		beside := showBeside(view, enough)
+		defer beside.close() // when the recording has ended
+		show = beside.show
+	}
 	var sinks []func(cdplog.Line) error
 	if f.record != "" {
 		var recording *recording
 		if recording, err = p.record(hash, f.record); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, recording.end()) }()
+		defer func() { err = errors.Join(err, recording.end(err)) }()
 		// What was said before the interruption is kept.
 		adding := context.WithoutCancel(ctx)
 		sinks = append(sinks, func(l cdplog.Line) error { return recording.add(adding, l) })
 	}
-	view := newTrafficView(p.out, f)
 	if f.record == "" || f.follow {
-		sinks = append(sinks, view.show)
+		sinks = append(sinks, show)
 	}
 	fmt.Fprintf(p.err, "Listening to the clients of %s; end it with Ctrl+C.\n", meant)
 	for {

@@ -107,7 +107,12 @@ func (r *recording) write(l cdplog.Line) error {
 	return err
 }
 
-func (r *recording) end() error {
+// end closes the file, and says in it and to the person why it ends too early, if it
+// does: nil is an orderly end.
+func (r *recording) end(why error) error {
+	if why != nil && r.begun && !r.failed {
+		r.write(cdplog.Line{Time: time.Now(), Cut: why.Error()})
+	}
 	err := r.file.Close()
 	if !r.begun || r.failed && r.messages == 0 {
 		fmt.Fprintf(r.program.err, "Nothing that a client said was recorded: %s is not kept.\n", r.file.Name())
@@ -116,10 +121,10 @@ func (r *recording) end() error {
 	switch {
 	case r.lost > 0:
 		fmt.Fprintf(r.program.err, "%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.\n", r.messages, r.file.Name(), r.lost)
-	case r.failed:
-		fmt.Fprintf(r.program.err, "%d messages are in %s, which is cut off.\n", r.messages, r.file.Name())
+	case r.failed || why != nil:
+		fmt.Fprintf(r.program.err, "%d messages are in %s, which is cut off; `coordinator replay %s` serves what there is.\n", r.messages, r.file.Name(), shellWord(r.file.Name()))
 	default:
-		fmt.Fprintf(r.program.err, "%d messages are in %s; `coordinator replay %[2]s` serves them.\n", r.messages, r.file.Name())
+		fmt.Fprintf(r.program.err, "%d messages are in %s; `coordinator replay %s` serves them.\n", r.messages, r.file.Name(), shellWord(r.file.Name()))
 	}
 	return err
 }

@@ -1,13 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/coder/websocket"
 
 	"browser-coordinator/coordinator/cdplog"
 )
@@ -77,7 +83,7 @@ func TestRecordingsLastWords(t *testing.T) {
 	}{
 		{"whole", "1 messages are in FILE; `coordinator replay FILE` serves them.", func(*recording) {}, true},
 		{"with a gap", "1 messages are in FILE, and 7 are missing, since they came too fast: it cannot be replayed.", func(r *recording) { r.add(t.Context(), cdplog.Line{Lost: 7}) }, true},
-		{"cut off", "1 messages are in FILE, which is cut off.", func(r *recording) { r.file.Close(); r.add(t.Context(), message) }, true},
+		{"cut off", "1 messages are in FILE, which is cut off; `coordinator replay FILE` serves what there is.", func(r *recording) { r.file.Close(); r.add(t.Context(), message) }, true},
 		{"empty", "Nothing that a client said was recorded: FILE is not kept.", func(r *recording) { r.begun = false }, false},
 	} {
 		t.Run(end.name, func(t *testing.T) {
@@ -92,7 +98,7 @@ func TestRecordingsLastWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			end.spoil(r)
-			r.end()
+			r.end(nil)
 			if want := strings.ReplaceAll(end.words, "FILE", file) + "\n"; said.String() != want {
 				t.Errorf("said %q, want %q", said, want)
 			}
@@ -100,5 +106,57 @@ func TestRecordingsLastWords(t *testing.T) {
 				t.Errorf("the file: %v", err)
 			}
 		})
+	}
+}
+
+// TestRecordingDoesNotWait: what is shown beside a recording may stand still, and the
+// recording is whole; when nobody reads it any more, the recording ends, and says so.
+func TestRecordingDoesNotWait(t *testing.T) {
+	const events = 15_000 // more than wait for a listener that does not keep up
+	dir, workspace := t.TempDir(), t.TempDir()
+	window := start(t, dir, "window", "--headless", "--workspace", workspace)
+	file := filepath.Join(dir, "session.jsonl")
+	cmd := command(context.Background(), t, dir, "log", "--workspace", workspace, "--record", file, "--follow")
+	said := newShown()
+	cmd.Stderr = said
+	unread, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said.await(t, "Listening")
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c, _, err := websocket.Dial(ctx, firstPage(t, window.first), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.CloseNow()
+	for _, command := range []string{
+		`{"id":1,"method":"Runtime.enable"}`,
+		fmt.Sprintf(`{"id":2,"method":"Runtime.evaluate","params":{"expression":"for (let i = 1; i <= %d; i++) console.log('event ' + i)"}}`, events),
+	} {
+		if err := c.Write(ctx, websocket.MessageText, []byte(command)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := fmt.Appendf(nil, `"event %d"`, events)
+	for seen := []byte(nil); !bytes.Contains(seen, last); {
+		if _, seen, err = c.Read(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := io.ReadFull(unread, make([]byte, 1)); err != nil { // it has been shown something
+		t.Fatal(err)
+	}
+	unread.Close()
+	if err := cmd.Wait(); err != nil || !strings.Contains(said.String(), "serves them") {
+		t.Errorf("log ended with %v: %s", err, said)
+	}
+	if recorded, err := os.ReadFile(file); err != nil || !bytes.Contains(recorded, last) || bytes.Contains(recorded, []byte(`"lost":`)) {
+		t.Errorf("the recording is not whole: %v, %d bytes, ends with %s", err, len(recorded), recorded[max(0, len(recorded)-300):])
 	}
 }

@@ -31,11 +31,17 @@ func TestRecordingIsNotWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer window.cmd.Process.Signal(syscall.SIGCONT)
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(window.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("the window did not stop: %v, %v", status, err)
+	}
 	cmd.Process.Signal(os.Interrupt)
 	if cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailure || !strings.Contains(said.String(), "does not tell the last of the traffic") {
 		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), said)
 	}
 	if recorded, err := os.ReadFile(file); err != nil || !strings.Contains(string(recorded), `"value":"hello"`) {
 		t.Errorf("what was recorded is gone: %v, %s", err, recorded)
+	} else if !strings.Contains(string(recorded), `"cut":"log: the coordinator does not tell`) {
+		t.Errorf("the recording does not say that it is cut off: %s", recorded)
 	}
 }

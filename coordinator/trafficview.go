@@ -23,7 +23,9 @@ type trafficView struct {
 	seen    int                    // how many clients
 	clients map[string]string      // id to name and a short number
 	joined  map[string]cdplog.Line // of clients that JSON lines have not shown yet
-	asked   map[string]question    // by client and id of the message
+	asked   map[string]question    // by client, session and id of the message
+	numbers map[[2]string]int      // of sessions, by client and id: in the order of their coming
+	count   map[string]int         // of a client's sessions
 }
 
 type question struct {
@@ -41,6 +43,7 @@ func newTrafficView(out io.Writer, f logFlags) *trafficView {
 // one say no more.
 func (v *trafficView) begin() {
 	v.clients, v.joined, v.asked = map[string]string{}, map[string]cdplog.Line{}, map[string]question{}
+	v.numbers, v.count = map[[2]string]int{}, map[string]int{}
 }
 
 func (v *trafficView) show(l cdplog.Line) error {
@@ -59,15 +62,9 @@ func (v *trafficView) show(l cdplog.Line) error {
 	if l.From == "" {
 		return nil
 	}
-	var m struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params"`
-		Result json.RawMessage `json:"result"`
-		Error  json.RawMessage `json:"error"`
-	}
+	var m message
 	_ = json.Unmarshal(l.Message, &m) // what is no command or answer is shown as it is
-	key := l.Client + " " + string(m.ID)
+	key := l.Client + " " + m.Session + " " + string(m.ID)
 	answered := question{method: m.Method}
 	switch {
 	case l.From == cdpClient && len(m.ID) > 0:
@@ -76,7 +73,10 @@ func (v *trafficView) show(l cdplog.Line) error {
 		answered = v.asked[key]
 		delete(v.asked, key)
 	}
-	if !v.wanted(l, answered.method) {
+	v.meet(l.Client, m.Session)
+	v.meet(l.Client, m.attached())
+	speaker := v.called(l.Client, m.Session)
+	if !v.wanted(v.clients[l.Client], speaker, answered.method) {
 		return nil
 	}
 	if v.flags.json {
@@ -86,8 +86,46 @@ func (v *trafficView) show(l cdplog.Line) error {
 		}
 		return v.encode(l)
 	}
-	_, err := fmt.Fprintln(v.out, v.line(l, m.Method, answered, m.Params, m.Result, m.Error))
+	_, err := fmt.Fprintln(v.out, v.line(l, m, speaker, answered))
 	return err
+}
+
+// message is what is read of one.
+type message struct {
+	ID      json.RawMessage `json:"id"`
+	Session string          `json:"sessionId"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	Result  json.RawMessage `json:"result"`
+	Error   json.RawMessage `json:"error"`
+}
+
+// attached is the session that a message tells a client of; empty: none.
+func (m *message) attached() string {
+	var params struct {
+		Session string `json:"sessionId"`
+	}
+	if m.Method == "Target.attachedToTarget" {
+		_ = json.Unmarshal(m.Params, &params)
+	}
+	return params.Session
+}
+
+// meet numbers a client's session, where it has not been met.
+func (v *trafficView) meet(client, session string) {
+	if key := [2]string{client, session}; session != "" && v.numbers[key] == 0 {
+		v.count[client]++
+		v.numbers[key] = v.count[client]
+	}
+}
+
+// called is what people read for a client, Playwright#1, or one of its sessions,
+// Playwright#1.2.
+func (v *trafficView) called(client, session string) string {
+	if session == "" {
+		return v.clients[client]
+	}
+	return fmt.Sprintf("%s.%d", v.clients[client], v.numbers[[2]string{client, session}])
 }
 
 func (v *trafficView) encode(l cdplog.Line) error {
@@ -99,10 +137,11 @@ func (v *trafficView) encode(l cdplog.Line) error {
 // cdpClient is cdpproxy's word for a message of the client.
 const cdpClient = "client"
 
-func (v *trafficView) wanted(l cdplog.Line, method string) bool {
-	called := v.clients[l.Client]
-	name, _, _ := strings.Cut(called, "#")
-	if v.flags.client != "" && !strings.EqualFold(name, v.flags.client) && !strings.EqualFold(called, v.flags.client) {
+// wanted says whether a message is shown. Playwright is every client of that name,
+// Playwright#1 one with its sessions, and Playwright#1.2 one session.
+func (v *trafficView) wanted(client, speaker, method string) bool {
+	name := client[:max(0, strings.LastIndexByte(client, '#'))]
+	if who := v.flags.client; who != "" && !strings.EqualFold(who, name) && !strings.EqualFold(who, client) && !strings.EqualFold(who, speaker) {
 		return false
 	}
 	if len(v.flags.domains) == 0 && len(v.flags.methods) == 0 {
@@ -122,33 +161,36 @@ func (v *trafficView) wanted(l cdplog.Line, method string) bool {
 	return false
 }
 
-func (v *trafficView) line(l cdplog.Line, method string, answered question, params, result, failed json.RawMessage) string {
+func (v *trafficView) line(l cdplog.Line, m message, speaker string, answered question) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %-14s ", l.Time.Local().Format("15:04:05.000"), v.clients[l.Client])
-	body := params
+	fmt.Fprintf(&b, "%s %-16s ", l.Time.Local().Format("15:04:05.000"), speaker)
+	body := m.Params
 	switch {
 	case l.From == cdpClient:
-		b.WriteString("→ " + method)
-	case method != "":
-		b.WriteString("← " + method)
+		b.WriteString("→ " + m.Method)
+	case m.Method != "":
+		b.WriteString("← " + m.Method)
 	default:
 		b.WriteString("⇐ " + answered.method)
 		if !answered.at.IsZero() {
 			b.WriteString(" " + strconv.FormatFloat(float64(l.Time.Sub(answered.at).Microseconds())/1000, 'f', 1, 64) + " ms")
 		}
-		body = result
-		if failed != nil {
+		body = m.Result
+		if m.Error != nil {
 			b.WriteString(" failed")
-			body = failed
+			body = m.Error
 		}
 	}
 	if l.From == "endpoint" {
 		b.WriteString(" (endpoint)")
 	}
+	if session := m.attached(); session != "" {
+		b.WriteString(" (" + v.called(l.Client, session) + ")")
+	}
 	switch {
 	case l.Text != "":
 		body = json.RawMessage(l.Text)
-	case method == "" && answered.method == "":
+	case m.Method == "" && answered.method == "":
 		body = l.Message // neither a command nor the answer to one
 	}
 	if len(body) > 0 && string(body) != "{}" {

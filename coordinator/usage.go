@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -48,6 +50,21 @@ func readable(err error) error {
 		return wrongUse("%w", err)
 	}
 	return err
+}
+
+// shellWord is s as one word of a command line that a person may paste.
+func shellWord(s string) string {
+	special := func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./:@%+=,-", c) && !(c == '\\' && runtime.GOOS == "windows")
+	}
+	switch {
+	case s != "" && strings.IndexFunc(s, special) < 0:
+		return s
+	case runtime.GOOS == "windows":
+		return `"` + s + `"` // no file's name has one
+	default:
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
 }
 
 // hint is where to read how a command is used.

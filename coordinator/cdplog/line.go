@@ -30,6 +30,7 @@ type Line struct {
 	Message json.RawMessage `json:"message,omitempty"`
 	Text    string          `json:"text,omitempty"` // in place of a Message that is not JSON
 	Lost    int             `json:"lost,omitempty"` // messages that are missing here
+	Cut     string          `json:"cut,omitempty"`  // why it ends too early, at its end
 }
 
 // Client describes a client; Path is the WebSocket's, which says whether it speaks

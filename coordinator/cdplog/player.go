@@ -27,7 +27,7 @@ type Player struct {
 
 	head    Line
 	parts   []*part // in the order in which they joined
-	torn    error   // of the recording's last line; nil: it is whole
+	cut     string  // why the recording ends too early; empty: it does not
 	server  *http.Server
 	playing sync.WaitGroup
 	done    chan struct{}
@@ -51,6 +51,8 @@ func Open(r io.Reader) (*Player, error) {
 		switch {
 		case l.Format != "":
 			p.head = l
+		case l.Cut != "":
+			p.cut = l.Cut
 		case l.Lost > 0:
 			return errors.New("messages are missing in this recording, since they came too fast: it cannot be replayed")
 		case l.Joined != nil:
@@ -62,7 +64,7 @@ func Open(r io.Reader) (*Player, error) {
 		return nil
 	})
 	if errors.Is(err, ErrTorn) {
-		p.torn, err = err, nil
+		p.cut, err = err.Error(), nil
 	}
 	if err == nil && len(p.parts) == 0 {
 		err = errors.New("no client said anything while this was recorded")
@@ -76,8 +78,8 @@ func Open(r io.Reader) (*Player, error) {
 
 // Serve plays until Close, and returns nil then.
 func (p *Player) Serve(ln net.Listener) error {
-	if p.torn != nil {
-		p.Log.Warn("this recording is cut off: what is whole of it is served", "why", p.torn)
+	if p.cut != "" {
+		p.Log.Warn("this recording is cut off: what there is of it is served", "why", p.cut)
 	}
 	err := p.server.Serve(ln)
 	p.playing.Wait()

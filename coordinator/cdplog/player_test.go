@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -128,18 +129,35 @@ func TestOwnAddress(t *testing.T) {
 	}
 }
 
-// TestTorn: a recording that ends in the middle of a line is served to there; what is
+// TestTorn: a recording that ends too early is served to there, which is told; what is
 // no recording is told as such.
 func TestTorn(t *testing.T) {
 	whole, err := io.ReadAll(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`), said(`{"id":2,"method":"DOM.enable"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cdplog.Open(bytes.NewReader(whole[:len(whole)-20])); err != nil {
-		t.Errorf("torn: %v", err)
-	}
 	if err := cdplog.Read(bytes.NewReader(whole[:len(whole)-20]), func(cdplog.Line) error { return nil }); !errors.Is(err, cdplog.ErrTorn) {
 		t.Errorf("torn, read: %v", err)
+	}
+	early, err := io.ReadAll(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`), cdplog.Line{Time: time.Unix(1, 0), Cut: "the power went"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"its last line is not whole": whole[:len(whole)-20], "the power went": early} {
+		var warned bytes.Buffer
+		p, err := cdplog.Open(bytes.NewReader(text))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		p.Log = slog.New(slog.NewTextHandler(&warned, nil))
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+		if err := p.Serve(ln); err != nil || !strings.Contains(warned.String(), name) {
+			t.Errorf("%s: %v, warned of %s", name, err, &warned)
+		}
 	}
 	middle := bytes.Replace(whole, []byte(`"id":1`), []byte(`"id":`), 1)
 	if _, err := cdplog.Open(bytes.NewReader(middle)); err == nil || !strings.Contains(err.Error(), "line 3") {

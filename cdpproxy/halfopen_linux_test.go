@@ -1,0 +1,83 @@
+package cdpproxy_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/sys/unix"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// vanish ends a connection as a power cut does: its peer hears nothing of it.
+// The test is skipped, and says so, where the system lets nobody do that.
+func vanish(t *testing.T, conn net.Conn) {
+	t.Helper()
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) {
+		refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_REPAIR, 1)
+	})
+	if errors.Is(refused, unix.EPERM) {
+		t.Skip("to vanish without a word takes CAP_NET_ADMIN")
+	}
+	if err := errors.Join(err, refused); err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+}
+
+// soonAlive has connections looked after every second until the test ends.
+func soonAlive(t *testing.T) {
+	before := cdpproxy.KeepAlive(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3})
+	t.Cleanup(func() { cdpproxy.KeepAlive(before) })
+}
+
+// TestClientVanishes: a browser is not left with a connection whose client has gone
+// without a word.
+func TestClientVanishes(t *testing.T) {
+	soonAlive(t)
+	ended := make(chan error, 1)
+	fake := startFake(t, "127.0.0.1:0", "patient", func(conn net.Conn) {
+		_, err := io.Copy(io.Discard, conn)
+		ended <- err
+	})
+	_, addr := serve(t, newSource(fake.url()), nil)
+	conn, _, res := rawUpgrade(t, addr, "", "")
+	if res.StatusCode != 101 {
+		t.Fatalf("HTTP %d", res.StatusCode)
+	}
+	vanish(t, conn)
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the browser still has its connection")
+	}
+}
+
+// TestBrowserVanishes: a client is told of a browser that has gone without a word.
+func TestBrowserVanishes(t *testing.T) {
+	soonAlive(t)
+	upgraded := make(chan net.Conn, 1)
+	closing := make(chan struct{})
+	fake := startFake(t, "127.0.0.1:0", "patient", func(conn net.Conn) {
+		upgraded <- conn
+		<-closing
+	})
+	defer close(closing)
+	_, addr := serve(t, newSource(fake.url()), nil)
+	c := dial(t, addr, "/devtools/browser/x")
+	vanish(t, <-upgraded)
+	_, _, err := c.Read(testContext(t))
+	if websocket.CloseStatus(err) != websocket.StatusGoingAway || !strings.Contains(err.Error(), "closed this connection") {
+		t.Errorf("the client hears %v", err)
+	}
+}
