@@ -113,6 +113,7 @@ func (b *bench) rows() []row {
 	rows := []row{
 		b.row("evaluate in Chromium, p50", "µs", "evaluate", "direct", 0.5),
 		b.row("evaluate in Chromium, p99", "µs", "evaluate", "direct", 0.99),
+		b.row("evaluate after a rest, p50", "µs", "first evaluate", "direct", 0.5),
 		b.row("echo of 100 bytes, p50", "µs", "echo", "floor", 0.5),
 		b.row("processor for an echo", "µs", "echo cpu", "floor", 0.5),
 		b.row("reply of 50 MB from Chromium", "ms", "reply", "direct", 0.5),
