@@ -194,7 +194,8 @@ func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallF
 
 func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *element, opts SnapshotOptions) (outlineResult, error) {
 	var r outlineResult
-	// One snapshot at a time: each continues the numbers of the one before.
+	// One snapshot at a time, also where it waits for a world: each continues the
+	// numbers of the one before.
 	p.numbering.Lock()
 	defer p.numbering.Unlock()
 	last := int(p.browser.opts.Refs.last.Load())

@@ -148,6 +148,7 @@ func (p *Page) inOrigins(ctx context.Context, in protocol.BrowserContextID, orig
 	var hidden *hiddenPage
 	for _, origin := range origins {
 		call := func(argument map[string]any, result any) error {
+			argument["origin"] = origin
 			return p.callExtra(ctx, p.mainID(), "storage", argument, result)
 		}
 		if origin != here {
@@ -162,6 +163,7 @@ func (p *Page) inOrigins(ctx context.Context, in protocol.BrowserContextID, orig
 				return fmt.Errorf("visit %s: %w", origin, err)
 			}
 			call = func(argument map[string]any, result any) error {
+				argument["origin"] = origin
 				return hidden.callExtra(ctx, "storage", argument, result)
 			}
 		}

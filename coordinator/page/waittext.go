@@ -123,6 +123,14 @@ func (p *Page) watchTexts(ctx context.Context, d document, w textWait, news chan
 	}
 }
 
+// shows reports whether a document is there still.
+func (p *Page) shows(d document) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.frames[d.frame]
+	return f != nil && d == document{f.id, f.session, f.generation}
+}
+
 func (p *Page) lookForTexts(ctx context.Context, d document, w textWait) (texts, error) {
 	args, err := json.Marshal(w)
 	if err != nil {
@@ -130,6 +138,9 @@ func (p *Page) lookForTexts(ctx context.Context, d document, w textWait) (texts,
 	}
 	var r runtime.CallFunctionOnResult
 	err = p.inWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		if !p.shows(d) {
+			return errFrameGone // the next document is watched by another, whose wait has the same ID
+		}
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
 			FunctionDeclaration: libraryCall("wait"), ExecutionContextID: world,
 			Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),

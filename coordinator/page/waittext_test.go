@@ -84,3 +84,25 @@ func TestWaitForTextAsItReads(t *testing.T) {
 		}
 	}
 }
+
+// A text that the next document shows, of another site and so another process, is seen
+// also when the wait began in the one before.
+func TestWaitForTextBehindANavigation(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "here")
+		if r.URL.Path == "/next" {
+			fmt.Fprint(w, "<script>setTimeout(() => document.body.append(' arrived'), 100)</script>")
+		}
+	}))
+	next := strings.Replace(url, "127.0.0.1", "localhost", 1) + "/next"
+	for round := range 30 {
+		if _, err := p.Navigate(t.Context(), url); err != nil {
+			t.Fatal(err)
+		}
+		eval(t, p, fmt.Sprintf("setTimeout(() => location.href = %q, 50), 1", next))
+		if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "arrived", Timeout: 10 * time.Second}); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (p *Page) ClearItems(ctx context.Context, area StorageArea) error {
 }
 
 func (p *Page) inStorage(ctx context.Context, area StorageArea, argument map[string]any, result any) error {
-	argument["area"] = area
+	argument["area"], argument["origin"] = area, originOf(p.URL())
 	return p.during(ctx, "using the "+string(area), p.browser.opts.CallTimeout, func(ctx context.Context) error {
 		err := p.callExtra(ctx, p.mainID(), "storage", argument, result)
 		if err != nil && strings.HasPrefix(err.Error(), "SecurityError") {

@@ -70,34 +70,33 @@ func (p *Page) world(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 }
 
 // inWorld asks something of our world in a frame's document, and of a new one where
-// the browser does not know that any more. What is asked changes nothing, or nothing
-// further when it is asked again.
+// the browser does not know that any more: what is asked may meet the next document,
+// and has to be right there too, also when it has begun in the one before.
 func (p *Page) inWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.Session, runtime.ExecutionContextID) error) error {
-	session, world, err := p.world(ctx, id)
-	if err != nil {
-		return err
-	}
-	err = ask(session, world)
-	// A page that moves may be on its way still when it is asked again.
-	for again := 0; again < 3 && noContext(err); again++ {
-		p.forgetWorld(id)
-		if session, world, err = p.world(ctx, id); err == nil {
+	for tries := 1; ; tries++ {
+		session, world, err := p.world(ctx, id)
+		if err == nil {
 			err = ask(session, world)
 		}
+		// A page that moves may be on its way still when it is asked again.
+		if !noContext(err) || tries == 4 {
+			return err
+		}
+		p.forgetWorld(id, world)
 	}
-	return err
 }
 
-func (p *Page) forgetWorld(id protocol.FrameID) {
+// forgetWorld has a frame's world be made anew, unless that has been done.
+func (p *Page) forgetWorld(id protocol.FrameID, world runtime.ExecutionContextID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if f := p.frames[id]; f != nil {
+	if f := p.frames[id]; f != nil && f.world == world {
 		f.world = 0
 	}
 }
 
-// noContext recognises the browser's words for a context that has gone before it was
-// asked: a script that had begun has ended with others (leftDocument).
+// noContext recognises the browser's words for a context that has gone, and for a
+// document that went to another process while it was asked.
 func noContext(err error) bool {
 	var refusal *cdp.Error
 	return errors.As(err, &refusal) && (strings.Contains(refusal.Message, "context with") ||

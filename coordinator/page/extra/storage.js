@@ -1,6 +1,7 @@
-function ({ area, action, name, value, items }) {
+function ({ origin, area, action, name, value, items }) {
   // Lists, sets, removes, clears or replaces the items of localStorage or
-  // sessionStorage.
+  // sessionStorage. The page may have gone to another origin since it was meant.
+  if (origin && location.origin !== origin) throw new Error(`the page has gone from ${origin} to ${location.origin}`);
   const stored = window[area];
   switch (action) {
     case "set": stored.setItem(name, value); break;

@@ -1,0 +1,47 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// What is meant for the storage of one site is never done in that of another to which
+// the page is on its way.
+func TestStorageOfAPageThatMoves(t *testing.T) {
+	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "here")
+	}))
+	next := strings.Replace(url, "127.0.0.1", "localhost", 1)
+	navigate := func(to string) {
+		t.Helper()
+		if _, err := p.Navigate(t.Context(), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	navigate(next)
+	if err := p.SetItem(t.Context(), LocalStorage, "kept", "of the next site"); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		for name, act := range map[string]func() error{
+			"set":   func() error { return p.SetItem(t.Context(), LocalStorage, "token", "of the first site") },
+			"clear": func() error { return p.ClearItems(t.Context(), LocalStorage) },
+		} {
+			navigate(url)
+			// It goes when the script ends, before the act that is queued behind it.
+			leave := fmt.Sprintf("location.href = %q; for (const end = Date.now() + 200; Date.now() < end;);", next)
+			if _, err := p.session.Start(t.Context(), "Runtime.evaluate", map[string]any{"expression": leave}); err != nil {
+				t.Fatal(err)
+			}
+			err := act() // in time, or refused
+			navigate(next)
+			items, listErr := p.Items(t.Context(), LocalStorage)
+			if listErr != nil || len(items) != 1 || items[0].Name != "kept" {
+				t.Fatalf("%s, which returned %v: the next site's storage holds %v, %v", name, err, items, listErr)
+			}
+		}
+	}
+}
