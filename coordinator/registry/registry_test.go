@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -210,6 +211,57 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 	if err := source.Wait(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// Of two windows on one folder the endpoint has the browser of the one that was there
+// first, as long as that is there: clients are not sent from one to the other.
+func TestSourceStaysWithItsWindow(t *testing.T) {
+	private(t)
+	shop := filepath.Join(tree(t, "shop"), "shop")
+	r := open(t)
+	source := r.Source(shop)
+	open := func(name string) *vscodeipc.Server {
+		t.Helper()
+		s := serve(t, shop)
+		if err := s.SetState(browserState("ws://127.0.0.1:1/devtools/browser/"+name, "s")); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, r, name+" is there", func(l Listing) bool {
+			return slices.ContainsFunc(l.Windows, func(w Window) bool {
+				return w.Address == s.Address() && w.State.Browser != nil
+			})
+		})
+		return s
+	}
+	leads := func(when, name string) {
+		t.Helper()
+		if b, _ := source.Browser(); b == nil || b.URL != "ws://127.0.0.1:1/devtools/browser/"+name {
+			t.Errorf("%s: the endpoint leads to %+v, want %s", when, b, name)
+		}
+	}
+	first := open("a")
+	second := open("b")
+	leads("a second window", "a")
+	later := Open(t.Context(), Options{Client: vscodeipc.Peer{Name: "another"}})
+	defer later.Close()
+	eventually(t, later, "both are there", func(l Listing) bool {
+		return len(l.Windows) == 2 && l.Windows[0].State.Browser != nil && l.Windows[1].State.Browser != nil
+	})
+	source = later.Source(shop)
+	leads("another coordinator, later", "a")
+	source = r.Source(shop)
+	if err := first.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, r, "the first is gone", func(l Listing) bool { return len(l.Windows) == 1 })
+	leads("the first has gone", "b")
+	open("c") // with the address that is free now
+	leads("a third window", "b")
+	if err := second.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, r, "the second is gone", func(l Listing) bool { return len(l.Windows) == 1 })
+	leads("the second has gone", "c")
 }
 
 // A window of another workspace never feeds this one's endpoint.

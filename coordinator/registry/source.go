@@ -33,8 +33,8 @@ type Source struct {
 }
 
 // Source returns the one source of a workspace, by its canonical path. Where two
-// windows share the workspace it follows the one with the lower address, as
-// long as that lives.
+// windows share the workspace it follows the one that it has found first, as long as
+// that lives.
 func (r *Registry) Source(workspace string) *Source {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,12 +82,7 @@ func (s *Source) Wait(ctx context.Context) error {
 
 // update takes what is true now. The registry's mutex is held.
 func (s *Source) update(entries map[vscodeipc.Address]*entry) {
-	var window *Window
-	for a, e := range entries {
-		if e.window != nil && e.window.Workspace == s.workspace && (window == nil || a < window.Address) {
-			window = e.window
-		}
-	}
+	window := s.follow(entries)
 	var session string
 	var browser *vscodeipc.Browser
 	if window != nil {
@@ -116,6 +111,35 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 	}
 	close(s.changed)
 	s.changed = make(chan struct{})
+}
+
+// follow chooses the window. Nobody else writes s.window meanwhile: the registry's
+// mutex is held.
+func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
+	s.mu.Lock()
+	last := s.window
+	s.mu.Unlock()
+	var first *Window
+	for _, e := range entries {
+		w := e.window
+		switch {
+		case w == nil || w.Workspace != s.workspace:
+		case last != nil && w.Address == last.Address:
+			return w // clients of its browser are not sent to another window's
+		case first == nil || earlier(w.Address, first.Address):
+			first = w
+		}
+	}
+	return first
+}
+
+// earlier tells which of two windows on a workspace came first, as far as their
+// addresses say: only those that found another have a suffix.
+func earlier(a, b vscodeipc.Address) bool {
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return a < b
 }
 
 // nameOf is what people read for a browser.
