@@ -54,8 +54,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 
 func (p *Proxy) handler(path string) http.Handler {
 	for prefix, h := range p.opts.Handlers {
-		// A handler's path may be a secret (endpoint, standbyPath).
-		if sameSecret(path, prefix) || strings.HasSuffix(prefix, "/") && strings.HasPrefix(path, prefix) {
+		if path == prefix || strings.HasSuffix(prefix, "/") && strings.HasPrefix(path, prefix) {
 			return h
 		}
 	}

@@ -193,12 +193,10 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	}
 	opts := e.opts.Proxy
 	opts.Token = e.token
-	log := &logHandler{hash: e.files.hash, ended: released}
-	standby := &standbyHandler{hash: e.files.hash, released: released}
-	opts.Handlers = map[string]http.Handler{
-		standbyPath(e.token): standby,
-		logPath(e.token):     log,
-	}
+	prover := newProver(e.files.hash, e.token)
+	log := &logHandler{prover: prover, ended: released}
+	standby := &standbyHandler{prover: prover, released: released}
+	opts.Handlers = map[string]http.Handler{provePath: prover, standbyPath: standby, logPath: log}
 	proxy := cdpproxy.New(e.source, &opts)
 	log.proxy, standby.proxy = proxy, proxy
 	served := make(chan error, len(lns))

@@ -2,8 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,24 +16,20 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 )
 
-// logPath is known to whoever knows the token (see standbyPath).
-func logPath(token string) string {
-	sum := sha256.Sum256([]byte("log " + token))
-	return "/log/" + hex.EncodeToString(sum[:])
-}
-
 // logHandler streams what passes, a cdplog.Line each, until its reader closes its
 // direction of the connection: what had passed by then is still said.
 type logHandler struct {
-	hash  string
-	proxy *cdpproxy.Proxy
-	ended <-chan struct{} // closed when the endpoint ends
+	prover *prover
+	proxy  *cdpproxy.Proxy
+	ended  <-chan struct{} // closed when the endpoint ends
 }
 
 func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, ok := h.prover.asks(w, r, logPath); !ok {
+		return
+	}
 	tap := h.proxy.Tap()
 	defer tap.Close()
-	w.Header().Set(hashHeader, h.hash)
 	w.Header().Set("Content-Type", "application/jsonl")
 	w.WriteHeader(http.StatusOK)
 	stream := http.NewResponseController(w)
@@ -160,7 +154,7 @@ func (f *files) log(ctx context.Context) (*logStream, Addr, error) {
 	asked := context.AfterFunc(ctx, cancel)
 	s := &logStream{cancel: cancel}
 	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { s.conn = got.Conn }}
-	res, err := f.ask(httptrace.WithClientTrace(reading, trace), addr.Port, logPath(addr.token()), nil)
+	res, _, err := f.ask(httptrace.WithClientTrace(reading, trace), addr.Port, addr.token(), logPath, nil)
 	if err == nil && !asked() {
 		res.Body.Close()
 		err = ctx.Err()

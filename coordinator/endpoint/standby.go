@@ -2,8 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
@@ -20,37 +18,34 @@ import (
 // process's connections.
 
 const (
-	// hashHeader tells that the one who answers serves this window's endpoint.
-	hashHeader = "Browser-Coordinator-Window"
 	// tokenHeader tells that it lets nobody in without the token, by tokenRequired.
 	// In a request it has it be so for as long as the answer lasts.
 	tokenHeader   = "Browser-Coordinator-Token"
 	tokenRequired = "required"
 )
 
-// standbyPath is known to whoever knows the token, but does not give the token
-// away: the port may be a stranger's at the moment when it is asked.
-func standbyPath(token string) string {
-	sum := sha256.Sum256([]byte("standby " + token))
-	return "/standby/" + hex.EncodeToString(sum[:])
-}
-
 // standbyHandler answers at once and ends its answer when the owner has let go
 // of the lock.
 type standbyHandler struct {
-	hash     string
+	prover   *prover
 	proxy    *cdpproxy.Proxy
 	released <-chan struct{}
 }
 
 func (h *standbyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set(hashHeader, h.hash)
+	nonce, ok := h.prover.asks(w, r, standbyPath)
+	if !ok {
+		return
+	}
 	if r.Header.Get(tokenHeader) == tokenRequired {
 		defer h.proxy.Stricten()()
 	}
+	var required string
 	if h.proxy.RequiresToken() {
-		w.Header().Set(tokenHeader, tokenRequired)
+		required = tokenRequired
+		w.Header().Set(tokenHeader, required)
 	}
+	w.Header().Set(proofHeader, proof(h.prover.token, "standby", nonce, required))
 	w.Header().Set("Connection", "close")
 	w.WriteHeader(http.StatusOK)
 	if http.NewResponseController(w).Flush() != nil {
@@ -72,30 +67,51 @@ type owner struct {
 	gone          io.ReadCloser // ends when it has gone
 }
 
-// ask asks who listens on a port whether it serves this window's endpoint, under
-// a path that follows from the token.
-func (f *files) ask(ctx context.Context, port int, path string, header http.Header) (*http.Response, error) {
+// get asks who listens on a port.
+func get(ctx context.Context, port int, path string, header http.Header) (*http.Response, error) {
 	transport := &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 		ResponseHeaderTimeout: 5 * time.Second,
 		DisableKeepAlives:     true,
 		DisableCompression:    true,
 	}
-	address := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort("127.0.0.1", strconv.Itoa(port))+path, nil)
 	if err != nil {
 		return nil, err
 	}
 	maps.Copy(req.Header, header)
-	res, err := transport.RoundTrip(req)
+	return transport.RoundTrip(req)
+}
+
+// find asks who listens on a port to prove that it serves this window's endpoint, and
+// returns the owner's nonce.
+func (f *files) find(ctx context.Context, port int, token string) (nonce string, err error) {
+	ours := newNonce()
+	res, err := get(ctx, port, provePath+ours, nil)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if got := res.Header.Get(hashHeader); res.StatusCode != http.StatusOK || got != f.hash {
+	defer res.Body.Close()
+	return f.checkOwner(res, port, token, ours)
+}
+
+// ask asks the owner, when it has proved to be that, for what is at path, and returns
+// the nonce that the answer may be proved with. The header is for that request.
+func (f *files) ask(ctx context.Context, port int, token, path string, header http.Header) (res *http.Response, nonce string, err error) {
+	owners, err := f.find(ctx, port, token)
+	if err != nil {
+		return nil, "", err
+	}
+	nonce = newNonce()
+	res, err = get(ctx, port, path+nonce+"/"+proof(token, path, f.hash, strconv.Itoa(port), owners, nonce), header)
+	if err != nil {
+		return nil, "", err
+	}
+	if res.StatusCode != http.StatusOK || res.Header.Get(hashHeader) != f.hash {
 		res.Body.Close()
-		return nil, fmt.Errorf("%s is not served by this window's coordinator (HTTP %d)", address, res.StatusCode)
+		return nil, "", fmt.Errorf("port %d is served by this window's coordinator no more (HTTP %d)", port, res.StatusCode)
 	}
-	return res, nil
+	return res, nonce, nil
 }
 
 // owner asks whether this window's owner listens on a port; with strict it has it
@@ -105,21 +121,22 @@ func (f *files) owner(ctx context.Context, port int, token string, strict bool) 
 	if strict {
 		header.Set(tokenHeader, tokenRequired)
 	}
-	res, err := f.ask(ctx, port, standbyPath(token), header)
+	res, nonce, err := f.ask(ctx, port, token, standbyPath, header)
 	if err != nil {
 		return nil, err
 	}
-	return &owner{res.Header.Get(tokenHeader) == tokenRequired, res.Body}, nil
+	required := res.Header.Get(tokenHeader)
+	if !proven(res.Header.Get(proofHeader), token, "standby", nonce, required) {
+		res.Body.Close()
+		return nil, fmt.Errorf("port %d is a stranger's", port)
+	}
+	return &owner{required == tokenRequired, res.Body}, nil
 }
 
-// serves is owner for who only wants to know.
+// serves is owner for who only wants to know that it is there.
 func (f *files) serves(ctx context.Context, port int, token string) bool {
-	o, err := f.owner(ctx, port, token, false)
-	if err != nil {
-		return false
-	}
-	o.gone.Close()
-	return true
+	_, err := f.find(ctx, port, token)
+	return err == nil
 }
 
 // standBy returns nil when the owner has gone or ctx has ended; an error when

@@ -1,0 +1,108 @@
+package endpoint
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// A window's port follows from its folder and is free while nobody serves it: any
+// user of the machine may listen on it, answer as an owner would, and repeat later
+// what it has heard. So coordinators prove to each other that they know the token,
+// and never say it: the one that asks is given the owner's proof first, made with a
+// nonce of its own, and asks then with one made with a nonce that the owner has for
+// as long as it serves. Neither is of use to anybody, at another port or later.
+
+const (
+	// hashHeader tells that the one who answers serves this window's endpoint.
+	hashHeader = "Browser-Coordinator-Window"
+	// nonceHeader is the owner's nonce, proofHeader its proof of an answer.
+	nonceHeader = "Browser-Coordinator-Nonce"
+	proofHeader = "Browser-Coordinator-Proof"
+)
+
+// Paths, each with what has to follow.
+const (
+	provePath   = "/prove/"   // the asker's nonce
+	standbyPath = "/standby/" // the asker's nonce and proof
+	logPath     = "/log/"     // the same
+)
+
+// proof is what only who knows the token can say of parts, each without a line end.
+func proof(token string, parts ...string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte(strings.Join(parts, "\n")))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+func proven(got, token string, parts ...string) bool {
+	return hmac.Equal([]byte(got), []byte(proof(token, parts...)))
+}
+
+const nonceBytes = 16
+
+func newNonce() string {
+	var nonce [nonceBytes]byte
+	rand.Read(nonce[:])
+	return hex.EncodeToString(nonce[:])
+}
+
+// prover is an owner, to those who know the token.
+type prover struct {
+	hash, token string
+	nonce       string // lives as long as the owner
+}
+
+func newProver(hash, token string) *prover { return &prover{hash, token, newNonce()} }
+
+// ServeHTTP is for provePath.
+func (p *prover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	asked := strings.TrimPrefix(r.URL.Path, provePath)
+	if raw, err := hex.DecodeString(asked); err != nil || len(raw) != nonceBytes {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set(hashHeader, p.hash)
+	w.Header().Set(nonceHeader, p.nonce)
+	w.Header().Set(proofHeader, proof(p.token, "owner", p.hash, localPort(r), asked, p.nonce))
+	w.Header().Set("Connection", "close")
+	w.WriteHeader(http.StatusOK)
+}
+
+// asks reports whether a request to path, which proves that its sender knows the
+// token, does so, and its nonce. Any other has been answered.
+func (p *prover) asks(w http.ResponseWriter, r *http.Request, path string) (nonce string, ok bool) {
+	nonce, shown, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, path), "/")
+	if !proven(shown, p.token, path, p.hash, localPort(r), p.nonce, nonce) {
+		http.Error(w, "this is for coordinators of the same user", http.StatusForbidden)
+		return "", false
+	}
+	w.Header().Set(hashHeader, p.hash)
+	return nonce, true
+}
+
+// localPort is the port that the request came to: a proof for another one is of no
+// use to a stranger in between.
+func localPort(r *http.Request) string {
+	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if tcp, ok := addr.(*net.TCPAddr); ok {
+		return strconv.Itoa(tcp.Port)
+	}
+	return ""
+}
+
+// checkOwner checks an answer to provePath and returns the owner's nonce.
+func (f *files) checkOwner(res *http.Response, port int, token, nonce string) (string, error) {
+	owners := res.Header.Get(nonceHeader)
+	if res.StatusCode != http.StatusOK || res.Header.Get(hashHeader) != f.hash ||
+		!proven(res.Header.Get(proofHeader), token, "owner", f.hash, strconv.Itoa(port), nonce, owners) {
+		return "", fmt.Errorf("port %d is not served by this window's coordinator (HTTP %d)", port, res.StatusCode)
+	}
+	return owners, nil
+}

@@ -1,0 +1,184 @@
+package endpoint_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"browser-coordinator/cdpproxy"
+	"browser-coordinator/coordinator/endpoint"
+)
+
+// stranger is another user's program that listens on the window's port, knows what
+// everybody can know, and remembers what it is asked for.
+type stranger struct {
+	port int
+	ask  func(path string) (*http.Response, error) // who may know better; nil: nobody
+
+	mu    sync.Mutex // guards heard
+	heard []string
+}
+
+func listenAs(t *testing.T, s *stranger) {
+	t.Helper()
+	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.port = ln.Addr().(*net.TCPAddr).Port
+	server := &http.Server{Handler: s}
+	go server.Serve(ln)
+	t.Cleanup(func() { server.Close() })
+}
+
+func (s *stranger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.heard = append(s.heard, r.URL.Path)
+	s.mu.Unlock()
+	w.Header().Set("Browser-Coordinator-Window", hash)
+	w.Header().Set("Browser-Coordinator-Token", "required")
+	w.Header().Set("Browser-Coordinator-Nonce", strings.Repeat("0", 32))
+	w.Header().Set("Browser-Coordinator-Proof", strings.Repeat("0", 64))
+	if s.ask != nil {
+		res, err := s.ask(r.URL.Path)
+		if err == nil {
+			res.Body.Close()
+			for _, name := range []string{"Browser-Coordinator-Nonce", "Browser-Coordinator-Proof"} {
+				w.Header().Set(name, res.Header.Get(name))
+			}
+		}
+	}
+	w.WriteHeader(http.StatusOK)
+	http.NewResponseController(w).Flush()
+	<-r.Context().Done() // as an owner would
+}
+
+// secrets are the paths that only an owner should be asked for.
+func (s *stranger) secrets() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.heard), func(path string) bool { return strings.HasPrefix(path, "/prove/") })
+}
+
+// TestStrangerAsOwner: who listens on the window's port while nobody serves it, and
+// answers as an owner would, is believed nothing and told nothing.
+func TestStrangerAsOwner(t *testing.T) {
+	state(t)
+	before, err := endpoint.Address(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stranger{port: before.Port}
+	listenAs(t, s)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	asked, err := endpoint.Ask(ctx, hash)
+	if err != nil || asked.Served || asked.RequiresToken != !cdpproxy.PeerProof {
+		t.Errorf("who asks is told %+v, %v", asked, err)
+	}
+	if stream, err := endpoint.Log(ctx, hash, 0); err == nil {
+		stream.Close()
+		t.Error("the stranger's log is taken for the window's")
+	}
+	serving := newTurns()
+	e := serve(t, hash, "owner", serving)
+	serving.await(t)
+	if !e.Owner() || e.Address().Port == before.Port {
+		t.Errorf("beside the stranger the endpoint is at %+v", e.Address())
+	}
+	if told := s.secrets(); len(told) > 0 {
+		t.Errorf("the stranger was asked for %q", told)
+	}
+}
+
+// TestStrangerInBetween: a stranger that passes on what the real owner proves, at
+// another port, is not taken for the owner.
+func TestStrangerInBetween(t *testing.T) {
+	dir := state(t)
+	serving := newTurns()
+	e := serve(t, hash, "owner", serving)
+	serving.await(t)
+	s := &stranger{ask: func(path string) (*http.Response, error) { return http.Get(e.URL() + path) }}
+	for _, port := range []int{27001, 27002, 27003} { // a free one of the range
+		if port != e.Address().Port {
+			s.port = port
+			break
+		}
+	}
+	listenAs(t, s)
+	if err := os.WriteFile(filepath.Join(dir, "endpoint-"+hash+".json"), fmt.Appendf(nil, `{"port":%d}`, s.port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if stream, err := endpoint.Log(ctx, hash, 0); err == nil {
+		stream.Close()
+		t.Error("the stranger's log is taken for the window's")
+	}
+	if asked, err := endpoint.Ask(ctx, hash); err != nil || asked.RequiresToken != !cdpproxy.PeerProof {
+		t.Errorf("who asks is told %+v, %v", asked, err)
+	}
+	s.mu.Lock()
+	heard := len(s.heard)
+	s.mu.Unlock()
+	if told := s.secrets(); len(told) > 0 || heard == 0 {
+		t.Errorf("the stranger was asked for %q, %d times in all", told, heard)
+	}
+}
+
+// TestOldProof: what one owner was asked with is of no use at the next, at the same
+// port, and nothing else is of any.
+func TestOldProof(t *testing.T) {
+	state(t)
+	serving := newTurns()
+	first := serve(t, hash, "first", serving)
+	serving.await(t)
+	status := func(url string) int {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel() // a log has no end
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		return res.StatusCode
+	}
+	log, err := endpoint.LogURL(t.Context(), hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := status(log); got != http.StatusOK {
+		t.Fatalf("the log of the first owner: HTTP %d", got)
+	}
+	address := first.URL()
+	closeEndpoint(t, first)
+	second := serve(t, hash, "second", serving)
+	serving.await(t)
+	if second.URL() != address {
+		t.Fatalf("the second owner is at %s, not %s", second.URL(), address)
+	}
+	zeros := strings.Repeat("0", 64)
+	for _, url := range []string{
+		log, strings.Replace(log, "/log/", "/standby/", 1), address + "/log/", address + "/standby/",
+		address + "/log/" + zeros[:32] + "/" + zeros, address + "/standby/" + zeros[:32] + "/", address + "/prove/", address + "/prove/" + zeros[:31],
+	} {
+		if got := status(url); got != http.StatusForbidden && got != http.StatusNotFound {
+			t.Errorf("%s: HTTP %d", url, got)
+		}
+	}
+}
