@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +30,12 @@ func (p *program) runCommand() *cobra.Command {
 
 The window's stable CDP address is served while the program runs. It stands in
 $` + envEndpoint + `, and in place of ` + endpointPlaceholder + ` in every
-argument. The exit code is the program's.`,
+argument. The exit code is the program's.
+
+Where another coordinator serves the address, the program uses the browser of
+that one, whatever this one was told. So several "run --launch" in one folder
+share the browser of the first, which ends it when its program has ended: start
+"coordinator serve --launch" before them for a browser that outlives each.`,
 		Example: `  coordinator run -- npx @playwright/mcp --cdp-endpoint {cdp_endpoint}
   coordinator run -- node scrape.js`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -41,7 +45,7 @@ argument. The exit code is the program's.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.runProgram(cmd.Context(), workspace, guard, &launch, args)
+			return p.runProgram(cmd, workspace, guard, &launch, args)
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
@@ -51,13 +55,17 @@ argument. The exit code is the program's.`,
 	return cmd
 }
 
-func (p *program) runProgram(ctx context.Context, workspace string, guard guardFlags, launch *launchFlags, args []string) error {
+func (p *program) runProgram(cmd *cobra.Command, workspace string, guard guardFlags, launch *launchFlags, args []string) error {
+	ctx := cmd.Context()
 	e, err := p.serveMeant(ctx, workspace, guard, launch)
 	if err != nil {
 		return err
 	}
 	defer e.close()
 
+	if !e.Owner() {
+		p.tell(standsByFor(cmd, launch.launch))
+	}
 	url := e.Address().ClientURL()
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], endpointPlaceholder, url)

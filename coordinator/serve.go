@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,9 +32,16 @@ is no browser wait for the next one, or, with --launch, have one started.`,
 				return err
 			}
 			defer e.close()
-			fmt.Fprintln(p.out, e.Address().ClientURL())
+			if _, err := fmt.Fprintln(p.out, e.Address().ClientURL()); err != nil {
+				return err // nobody would know where it is
+			}
 			if !e.Owner() {
-				fmt.Fprintln(p.err, "Another coordinator serves it now; this one takes over when that ends."+useless(cmd))
+				fmt.Fprintln(p.err, standsBy+useless(cmd))
+				select {
+				case <-e.Owned():
+					fmt.Fprintln(p.err, "That has ended: this one serves it now, at "+e.Address().ClientURL()+".")
+				case <-ctx.Done():
+				}
 			}
 			<-ctx.Done()
 			return nil
@@ -45,21 +51,6 @@ is no browser wait for the next one, or, with --launch, have one started.`,
 	guard.add(cmd)
 	launch.add(cmd)
 	return cmd
-}
-
-// useless says which options of a command that stands by do nothing yet. A token
-// that one wants all want.
-func useless(cmd *cobra.Command) string {
-	var given []string
-	for _, name := range []string{"launch", "hold", "allow-origin", "allow-close"} {
-		if cmd.Flags().Changed(name) {
-			given = append(given, "--"+name)
-		}
-	}
-	if given == nil {
-		return ""
-	}
-	return " Until then what that one was told holds, and not this one's " + strings.Join(given, ", ") + "."
 }
 
 // servedEndpoint is a window's endpoint in a command's foreground.

@@ -41,7 +41,7 @@ and removes its private profile then.`,
 			}
 			options := browser.options(headless, p.logger)
 			options.URL = startURL
-			return p.runWindow(cmd.Context(), workspace, browser.find, options, vscodeipc.AccessMode(mode), guard)
+			return p.runWindow(cmd, workspace, browser.find, options, vscodeipc.AccessMode(mode), guard)
 		},
 	}
 	workspaceFlag(cmd, &workspace)
@@ -54,7 +54,8 @@ and removes its private profile then.`,
 	return cmd
 }
 
-func (p *program) runWindow(ctx context.Context, given string, find func() (chrome.Installation, error), options chrome.Options, mode vscodeipc.AccessMode, guard guardFlags) (err error) {
+func (p *program) runWindow(cmd *cobra.Command, given string, find func() (chrome.Installation, error), options chrome.Options, mode vscodeipc.AccessMode, guard guardFlags) (err error) {
+	ctx := cmd.Context()
 	workspace, err := canonicalWorkspace(given)
 	if err != nil {
 		return err
@@ -113,7 +114,12 @@ func (p *program) runWindow(ctx context.Context, given string, find func() (chro
 	}
 	defer e.close()
 
-	fmt.Fprintln(p.out, e.Address().ClientURL())
+	if _, err := fmt.Fprintln(p.out, e.Address().ClientURL()); err != nil {
+		return err // nobody would know where it is
+	}
+	if !e.Owner() {
+		p.tell(standsByFor(cmd, false))
+	}
 	fmt.Fprintf(p.err, "%s for %s is ready; end it with Ctrl+C.\n", product, workspace)
 	select {
 	case <-ctx.Done():

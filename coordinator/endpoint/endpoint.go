@@ -38,6 +38,7 @@ type Endpoint struct {
 	mu       sync.Mutex // guards the fields that follow
 	addr     Addr
 	owner    bool
+	owned    ownedEvent
 	farewell context.Context // bounds the end; set by Close
 }
 
@@ -239,6 +240,7 @@ func (e *Endpoint) setOwner(owner bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.owner = owner
+	e.owned.tell(owner)
 }
 
 // goodbye bounds the farewell to clients.

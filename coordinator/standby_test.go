@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// runBeside runs a program while another coordinator serves, and gives what it
+// said on standard error.
+func runBeside(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := command(t.Context(), t, dir, append([]string{"run"}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("run %q: %v\n%s", args, err, &stderr)
+	}
+	return stderr.String()
+}
+
+// Who stands by says which of its options do not count yet, and says so when it
+// does serve.
+func TestStandsBy(t *testing.T) {
+	dir, workspace := t.TempDir(), t.TempDir()
+	first := start(t, dir, "serve", "--workspace", workspace)
+	second := start(t, dir, "serve", "--workspace", workspace, "--hold", "1s")
+	if second.first != first.first {
+		t.Errorf("the addresses are %s and %s", first.first, second.first)
+	}
+	second.stderr.await(t, "Another coordinator serves it now; this one takes over when that ends. Until then what that one was told holds, and not this one's --hold.\n")
+
+	window := start(t, dir, "window", "--headless", "--workspace", workspace, "--allow-close")
+	window.stderr.await(t, "Another coordinator serves the window's address now", "not this one's --allow-close.\n", "is ready")
+	window.stop(t)
+
+	if said := runBeside(t, dir, "--workspace", workspace, "--launch", "--hold", "1s", "--", "true"); !strings.Contains(said, "this one uses that one's browser, which may end with it. Until then what that one was told holds, and not this one's --launch, --hold.\n") {
+		t.Errorf("run --launch --hold says %q", said)
+	}
+	if said := runBeside(t, dir, "--workspace", workspace, "--allow-close", "--", "true"); !strings.Contains(said, "not this one's --allow-close.\n") {
+		t.Errorf("run --allow-close says %q", said)
+	}
+	// Beside an open window to stand by is what run is for.
+	if said := runBeside(t, dir, "--workspace", workspace, "--", "true"); said != "" {
+		t.Errorf("run says %q", said)
+	}
+
+	first.stop(t)
+	second.stderr.await(t, "That has ended: this one serves it now, at "+second.first+".\n")
+}
