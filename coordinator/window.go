@@ -60,6 +60,9 @@ func (p *program) runWindow(cmd *cobra.Command, given string, find func() (chrom
 	if err != nil {
 		return err
 	}
+	if err := checkWorkspace(workspace); err != nil {
+		return err
+	}
 	installed, err := find()
 	if err != nil {
 		return err

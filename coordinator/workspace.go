@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,9 +52,26 @@ func canonicalWorkspace(given string) (string, error) {
 	return canonical, err
 }
 
+// checkWorkspace refuses a file that no window can have as its workspace, by its
+// canonical path.
+func checkWorkspace(canonical string) error {
+	info, err := os.Stat(canonical)
+	if err != nil || info.IsDir() {
+		return nil
+	}
+	// VS Code knows a workspace by its ending, but keeps one that has not been saved
+	// yet as a workspace.json of its own.
+	base := filepath.Base(canonical)
+	if info.Mode().IsRegular() && (strings.EqualFold(filepath.Ext(base), ".code-workspace") || base == "workspace.json") {
+		return nil
+	}
+	return wrongUse("--workspace %s: that is a file; want a folder, or a .code-workspace file", canonical)
+}
+
 // meantWorkspace is the workspace of the window that given means, or given
 // itself where no window is open: an endpoint's address is known before its
-// window comes.
+// window comes. A file may be any in an open window's folders, and any that an open
+// window has as its workspace.
 func (p *program) meantWorkspace(ctx context.Context, windows *registry.Registry, given string) (string, error) {
 	canonical, err := canonicalWorkspace(given)
 	if err != nil {
@@ -65,7 +83,7 @@ func (p *program) meantWorkspace(ctx context.Context, windows *registry.Registry
 	case err == nil && w.Workspace != "":
 		return w.Workspace, nil
 	case err == nil, errors.As(err, &none) && !none.Ambiguous:
-		return canonical, nil
+		return canonical, checkWorkspace(canonical)
 	case errors.As(err, &none) && sameWorkspace(none, canonical):
 		return canonical, nil
 	default:
