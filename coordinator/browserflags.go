@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,14 @@ func (f *browserFlags) check() error {
 	if f.viewport != "" {
 		if _, _, err := chrome.ParseSize(f.viewport); err != nil {
 			return &exitError{exitUsage, err}
+		}
+	}
+	if f.isolated && f.profile == "" {
+		return wrongUse("--isolated is a private copy of --profile: name that, or leave --isolated away, since a browser without --profile has a private one anyway")
+	}
+	if f.profile != "" {
+		if info, err := os.Stat(f.profile); err == nil && !info.IsDir() {
+			return wrongUse("--profile %s: that is a file; want a folder", f.profile)
 		}
 	}
 	return nil

@@ -27,5 +27,12 @@ func (f *launchFlags) own(p *program) (*ownBrowser, error) {
 		}
 		return nil, nil
 	}
+	if _, err := f.browser.find(); err != nil {
+		if f.browser.browser != "" || f.browser.executable != "" {
+			return nil, err
+		}
+		// The window's launch configuration may bring its own.
+		p.logger.Warn("only a window's launch configuration can start a browser", "why", err)
+	}
 	return &ownBrowser{find: f.browser.find, options: f.browser.options(!f.headed, p.logger)}, nil
 }
