@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -82,4 +84,14 @@ func (f *browserFlags) options(headless bool, log *slog.Logger) chrome.Options {
 		o.Viewport = headlessSize
 	}
 	return o
+}
+
+// launchError says what to do where a browser was to be seen that cannot be: the
+// chrome package knows no command line.
+func launchError(err error, advice string) error {
+	var unseen *chrome.NoDisplayError
+	if errors.As(err, &unseen) {
+		return fmt.Errorf("%w: %s", err, advice)
+	}
+	return err
 }

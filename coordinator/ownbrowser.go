@@ -38,7 +38,7 @@ func (o *ownBrowser) Browser(ctx context.Context) (string, error) {
 	options.Executable = installed.Path
 	browser, err := chrome.Launch(ctx, options)
 	if err != nil {
-		return "", err
+		return "", launchError(err, "leave --headed away")
 	}
 	o.browser = browser
 	return browser.URL(), nil

@@ -70,7 +70,7 @@ func (p *program) runWindow(cmd *cobra.Command, given string, find func() (chrom
 	options.Executable = installed.Path
 	browser, err := chrome.Launch(ctx, options)
 	if err != nil {
-		return err
+		return launchError(err, "add --headless")
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownPatience)

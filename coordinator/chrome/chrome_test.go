@@ -214,6 +214,8 @@ func TestLaunchFailures(t *testing.T) {
 	}{
 		{"not there", "no such file", Options{Executable: filepath.Join(dir, "none")}},
 		{"ends at once", "it said: no display here", Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
+		{"says much", "it said: No usable sandbox!", Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
+		{"no display", "no display to show its window on (Missing X server or $DISPLAY)", Options{Executable: script("unseen", "echo '[7:7:1122/115645.015447:ERROR:ui/ozone.cc:257] Missing X server or $DISPLAY' >&2; for i in 1 2 3 4 5 6 7 8 9; do echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; done; exit 1\n")}},
 		{"says nothing", "no DevTools endpoint within 300ms", Options{Executable: script("silent", "exec cat /dev/zero >/dev/null\n"), StartTimeout: 300 * time.Millisecond}},
 		{"viewport", "want WIDTHxHEIGHT", Options{Executable: script("any", "exit 0\n"), Viewport: "wide"}},
 	} {
@@ -225,6 +227,9 @@ func TestLaunchFailures(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %q does not say %q", err, test.want)
+			}
+			if strings.Contains(err.Error(), "bus") || strings.Contains(err.Error(), "first") {
+				t.Errorf("error %q says more than the last that counts", err)
 			}
 		})
 	}

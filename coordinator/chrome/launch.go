@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -95,6 +96,9 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		return b, nil
 	case <-b.exited:
 		<-b.done
+		if err := noDisplay(b.tail); err != nil && !opts.Headless {
+			return nil, fmt.Errorf("launch %s: %w", opts.Executable, err)
+		}
 		return nil, fmt.Errorf("launch %s: it ended before it was ready (%w)%s", opts.Executable, exitError(b.err), b.said())
 	case <-ctx.Done():
 		err := context.Cause(ctx)
@@ -234,6 +238,9 @@ func (b *Browser) heard(line string) {
 		close(b.started)
 		return
 	}
+	if line = meaning(line); line == "" {
+		return
+	}
 	b.tail = append(b.tail, line)
 	if len(b.tail) > tailLines {
 		b.tail = b.tail[1:]
@@ -276,12 +283,49 @@ func (b *Browser) leaveProfile() {
 	}
 }
 
-// said is what the browser wrote before it failed to start; call it after done.
+// said is the last that the browser wrote before it failed to start; call it after
+// done. The logger has all of it.
 func (b *Browser) said() string {
 	if len(b.tail) == 0 {
 		return ""
 	}
-	return "; it said: " + strings.Join(b.tail, " | ")
+	return "; it said: " + b.tail[len(b.tail)-1]
+}
+
+// logPrefix is what Chromium writes before each line of its log: processes, time,
+// severity and the place in its sources.
+var logPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[0-9:/.]+:[A-Z]+:([^\]]+)\] *`) })
+
+// meaning is a line without what only its developers need; empty where nothing is
+// left. Without a desktop every Chromium complains about its message bus, and goes on.
+func meaning(line string) string {
+	prefix := logPrefix().FindStringSubmatch(line)
+	switch {
+	case prefix == nil:
+		return line
+	case strings.HasPrefix(prefix[1], "dbus/"):
+		return ""
+	}
+	return line[len(prefix[0]):]
+}
+
+// NoDisplayError reports that a browser was to show itself where no display is.
+type NoDisplayError struct{ Said string } // by the browser
+
+func (e *NoDisplayError) Error() string {
+	return fmt.Sprintf("the browser has no display to show its window on (%s)", e.Said)
+}
+
+// noDisplay finds the line by which a Chromium on Linux says so; nil: there is none.
+func noDisplay(lines []string) error {
+	for _, line := range lines {
+		for _, why := range []string{"Missing X server", "cannot open display", "Failed to connect to Wayland display"} {
+			if strings.Contains(line, why) {
+				return &NoDisplayError{line}
+			}
+		}
+	}
+	return nil
 }
 
 func exitError(err error) error {
