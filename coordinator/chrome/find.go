@@ -35,8 +35,14 @@ type NotFoundError struct {
 	Wanted string   // what was asked for; empty: any browser
 	Looked []string // names on PATH and files that were tried
 	Advice string   // what to install, for this system
-	// Unusable: what was asked for is there, but is no program.
+	// Installed are the known browsers that are there, where another was asked for.
+	Installed []string
+	// File: an executable was asked for, and no browser by its name.
+	File bool
+	// Unusable: that is there, but is no program.
 	Unusable bool
+	// Variable: EnvBrowser asked for it.
+	Variable bool
 }
 
 func (e *NotFoundError) Error() string {
@@ -44,11 +50,20 @@ func (e *NotFoundError) Error() string {
 	if wanted == "" {
 		wanted = "Chrome, Chromium, Edge or Brave"
 	}
-	if e.Unusable {
+	if e.Variable {
+		wanted += ", which $" + EnvBrowser + " names,"
+	}
+	looked := strings.Join(e.Looked, ", ")
+	switch {
+	case e.Unusable:
 		return fmt.Sprintf("no browser found: %s is there, but is no program that can be started; name the browser's executable", wanted)
+	case e.File:
+		return fmt.Sprintf("no browser found: %s is not there", wanted)
+	case len(e.Installed) > 0:
+		return fmt.Sprintf("no browser found: %s is not there (looked for %s); installed are: %s", wanted, looked, strings.Join(e.Installed, ", "))
 	}
 	return fmt.Sprintf("no browser found: %s is not there (looked for %s); %s, or set %s to its executable",
-		wanted, strings.Join(e.Looked, ", "), e.Advice, EnvBrowser)
+		wanted, looked, e.Advice, EnvBrowser)
 }
 
 // candidate is one place where a browser may be: a name on PATH, or a file.
@@ -60,9 +75,10 @@ func Find(opts FindOptions) (Installation, error) {
 	if opts.Getenv == nil {
 		opts.Getenv = os.Getenv
 	}
-	given := opts.Executable
+	given, variable := opts.Executable, false
 	if given == "" && opts.Browser == "" {
 		given = opts.Getenv(EnvBrowser)
+		variable = given != ""
 	}
 	if slices.Contains(Names, given) {
 		opts.Browser, given = given, ""
@@ -71,29 +87,44 @@ func Find(opts FindOptions) (Installation, error) {
 		path, err := lookUp(given)
 		if err != nil {
 			_, statErr := os.Stat(given)
-			return Installation{}, &NotFoundError{Wanted: given, Looked: []string{given}, Advice: advice(), Unusable: statErr == nil}
+			return Installation{}, &NotFoundError{Wanted: given, Looked: []string{given}, File: true, Unusable: statErr == nil, Variable: variable}
 		}
 		return Installation{Path: path}, nil
 	}
 	if opts.Browser != "" && !slices.Contains(Names, opts.Browser) {
 		return Installation{}, fmt.Errorf("unknown browser %q: known are %s", opts.Browser, strings.Join(Names, ", "))
 	}
-	missing := &NotFoundError{Wanted: opts.Browser, Advice: advice()}
+	missing := &NotFoundError{Wanted: opts.Browser, Advice: advice(), Variable: variable}
+	places := candidates(opts.Getenv)
 	for _, name := range Names {
-		if opts.Browser != "" && opts.Browser != name {
-			continue
-		}
-		for _, c := range candidates(opts.Getenv) {
-			if c.browser != name {
-				continue
+		path, looked := installed(places, name)
+		switch {
+		case opts.Browser != "" && opts.Browser != name:
+			if path != "" {
+				missing.Installed = append(missing.Installed, name)
 			}
-			if path, err := lookUp(c.place); err == nil {
-				return Installation{Name: name, Path: path}, nil
-			}
-			missing.Looked = append(missing.Looked, c.place)
+		case path != "":
+			return Installation{Name: name, Path: path}, nil
+		default:
+			missing.Looked = append(missing.Looked, looked...)
 		}
 	}
 	return Installation{}, missing
+}
+
+// installed is where the browser of that name is; else empty, with where it was
+// looked for.
+func installed(places []candidate, name string) (path string, looked []string) {
+	for _, c := range places {
+		if c.browser != name {
+			continue
+		}
+		if path, err := lookUp(c.place); err == nil {
+			return path, nil
+		}
+		looked = append(looked, c.place)
+	}
+	return "", looked
 }
 
 // lookUp resolves a name on PATH or checks a file.

@@ -55,26 +55,57 @@ func TestFind(t *testing.T) {
 
 func TestFindNothing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	for _, opts := range []FindOptions{
-		{Executable: "/nowhere/chrome"},
-		{Getenv: func(string) string { return "/nowhere/chrome" }},
-		{Browser: "brave", Getenv: func(string) string { return "" }},
+	names := func(value string) func(string) string { return func(string) string { return value } }
+	for _, test := range []struct {
+		name       string
+		opts       FindOptions
+		want, none []string // in what it says
+	}{
+		{"a file", FindOptions{Executable: "/nowhere/chrome"}, []string{"/nowhere/chrome is not there"}, []string{"install", EnvBrowser}},
+		{"a file of the environment", FindOptions{Getenv: names("/nowhere/chrome")}, []string{"/nowhere/chrome, which $" + EnvBrowser + " names, is not there"}, []string{"install"}},
+		{"a browser of the environment", FindOptions{Getenv: names("brave")}, []string{"brave, which $" + EnvBrowser + " names, is not there"}, nil},
+		{"a browser", FindOptions{Browser: "brave", Getenv: names("")}, []string{"brave is not there (looked for brave-browser-stable, "}, nil},
 	} {
-		found, err := Find(opts)
-		if err == nil {
-			t.Errorf("%+v: found %+v", opts, found)
-			continue
-		}
-		var missing *NotFoundError
-		if !errors.As(err, &missing) || len(missing.Looked) == 0 {
-			t.Errorf("%+v: %v does not say where it looked", opts, err)
-		}
-		if !strings.Contains(err.Error(), "install") || !strings.Contains(err.Error(), EnvBrowser) {
-			t.Errorf("%q does not say what to do", err)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			found, err := Find(test.opts)
+			if err == nil {
+				t.Fatalf("found %+v", found)
+			}
+			var missing *NotFoundError
+			if !errors.As(err, &missing) || len(missing.Looked) == 0 {
+				t.Errorf("%v does not say where it looked", err)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+			for _, none := range test.none {
+				if strings.Contains(err.Error(), none) {
+					t.Errorf("%q says %q, which does not help", err, none)
+				}
+			}
+		})
 	}
 	if _, err := Find(FindOptions{Browser: "netscape"}); err == nil || !strings.Contains(err.Error(), "chromium") {
 		t.Errorf("unknown browser: %v", err)
+	}
+}
+
+// Where another one was asked for, those that are there are named, and nothing to
+// install; where none is, that is.
+func TestFindAnother(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	executable(t, dir, "google-chrome")
+	executable(t, dir, "chromium")
+	_, err := Find(FindOptions{Browser: "brave", Getenv: func(string) string { return "" }})
+	if err == nil || !strings.Contains(err.Error(), "/snap/bin/brave); installed are: chrome, chromium") || strings.Contains(err.Error(), "apt-get") || strings.Contains(err.Error(), EnvBrowser) {
+		t.Errorf("without Brave: %v", err)
+	}
+	none := &NotFoundError{Wanted: "brave", Looked: []string{"brave"}, Advice: "install one with: apt-get install chromium"}
+	if want := "brave is not there (looked for brave); install one with: apt-get install chromium, or set " + EnvBrowser; !strings.Contains(none.Error(), want) {
+		t.Errorf("without any: %v", none)
 	}
 }
 
