@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,7 +113,11 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 			if _, err := fmt.Fprintln(p.out, line.at(a, withToken)); err != nil {
 				return err
 			}
-			if !a.Served {
+			switch {
+			case a.Served:
+			case strangerListens(cmd.Context(), meant, a.Port):
+				fmt.Fprintf(p.err, "Another program listens on port %d, and nothing serves it: once `coordinator serve --workspace %s` or an MCP host does, the address is another. Ask for it again then.\n", a.Port, shellWord(meant))
+			default:
 				fmt.Fprintf(p.err, "Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", shellWord(meant))
 			}
 			return nil
@@ -125,4 +131,21 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	cmd.MarkFlagsMutuallyExclusive("json", "token")
 	return cmd
+}
+
+// strangerListens says whether another program listens on one of the loopback
+// addresses of a workspace's port: an endpoint needs both.
+func strangerListens(ctx context.Context, workspace string, port int) bool {
+	dialer := net.Dialer{Timeout: ownerPatience}
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		conn.Close()
+		// It may be a coordinator that has come since it was asked for.
+		a, err := endpoint.Address(vscodeipc.Hash(workspace))
+		return err == nil && !a.Served
+	}
+	return false
 }
