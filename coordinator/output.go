@@ -18,6 +18,20 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// heededWriter keeps the first error of what is written by cobra, which heeds none.
+type heededWriter struct {
+	to     io.Writer
+	failed error
+}
+
+func (w *heededWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	if w.failed == nil {
+		w.failed = err
+	}
+	return n, err
+}
+
 // table writes rows for people; the first is the header.
 func table(w io.Writer, rows [][]string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -72,8 +72,8 @@ Exit code 0: all live, or cleaned up. 1: something needs attention.`,
 
 func (p *program) printVerdicts(verdicts []vscodeipc.Verdict) error {
 	if len(verdicts) == 0 {
-		fmt.Fprintln(p.out, "No window's socket is there.")
-		return nil
+		_, err := fmt.Fprintln(p.out, "No window's socket is there.")
+		return err
 	}
 	rows, colours := [][]string{{"VERDICT", "WORKSPACE", "BROWSER", "ADDRESS", "REASON"}}, []string{""}
 	for _, v := range verdicts {

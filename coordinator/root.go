@@ -60,7 +60,12 @@ func execute(ctx context.Context, args []string, io stdio) int {
 		args = []string{"mcp"}
 	}
 	root.SetArgs(args)
+	help := &heededWriter{to: io.out}
+	root.SetOut(help)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = help.failed
+	}
 	if err == nil {
 		return 0
 	}

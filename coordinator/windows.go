@@ -67,7 +67,9 @@ func (p *program) printWindows(listing registry.Listing) error {
 		fmt.Fprintf(p.err, "%s: %s\n", u.Address, u.Reason)
 	}
 	if len(listing.Windows) == 0 {
-		fmt.Fprintln(p.out, "No window is open.")
+		if _, err := fmt.Fprintln(p.out, "No window is open."); err != nil {
+			return err
+		}
 		fmt.Fprintln(p.err, "Open a folder in VS Code with the Browser Coordinator extension, or run `coordinator window`.")
 		return nil
 	}
