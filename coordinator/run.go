@@ -81,9 +81,26 @@ func (p *program) runProgram(cmd *cobra.Command, workspace string, guard guardFl
 		return &exitError{code: codeOf(exited)}
 	}
 	if err != nil {
-		return fmt.Errorf("run %s: %w", args[0], err)
+		err = fmt.Errorf("run %s: %w", args[0], err)
+		if child.Process == nil && ctx.Err() == nil {
+			return &exitError{codeOfNone(err), err}
+		}
+		return err
 	}
 	return nil
+}
+
+// Exit codes of a program that could not be started, as shells and env have them.
+const (
+	exitNoProgram = 126 // it is there, but cannot be run
+	exitNotFound  = 127
+)
+
+func codeOfNone(err error) int {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		return exitNotFound
+	}
+	return exitNoProgram
 }
 
 // codeOf is what a shell would make of a program's end: 128 and the signal's number
