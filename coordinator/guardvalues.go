@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,11 +19,17 @@ func (h *hold) Type() string   { return "duration" }
 
 func (h *hold) Set(text string) error {
 	d, err := time.ParseDuration(text)
-	if err == nil && d < 0 {
-		err = errors.New("want a duration of 0 or more")
+	_, notNumber := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil && notNumber == nil:
+		return fmt.Errorf("want a duration with its unit, for example %ss", strings.TrimLeft(text, "+-"))
+	case err != nil:
+		return errors.New("want a duration, for example 5s or 2m")
+	case d < 0:
+		return errors.New("want a duration of 0 or more")
 	}
 	*h = hold(d)
-	return err
+	return nil
 }
 
 // timeout is what cdpproxy calls it.

@@ -75,6 +75,7 @@ func execute(ctx context.Context, args []string, io stdio) int {
 	if errors.As(err, &exit) {
 		code, err = exit.code, exit.cause
 	}
+	err = placed(err)
 	if err != nil {
 		fmt.Fprintf(io.err, "coordinator: %v\n", err)
 		if code == exitUsage {
@@ -122,7 +123,7 @@ not a terminal). The other commands are for people and scripts.`,
 	root.SetOut(p.out)
 	root.SetErr(p.err)
 	root.SetHelpCommand(helpCommand())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	root.SetFlagErrorFunc(unknownFlag)
 	// Not cobra's own: a version template brings text/template, which calls methods
 	// by name, so that the linker could leave none out of the program.
 	root.Flags().BoolVar(&tellVersion, "version", false, "version for coordinator")

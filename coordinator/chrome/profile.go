@@ -40,9 +40,9 @@ type profile struct {
 // private copy of it.
 func openProfile(ctx context.Context, given string, isolated bool) (*profile, error) {
 	if given == "" {
-		dir, err := os.MkdirTemp("", profilePrefix)
+		dir, err := temporary()
 		if err != nil {
-			return nil, fmt.Errorf("make a private profile: %w", err)
+			return nil, err
 		}
 		return &profile{dir: dir, private: true}, nil
 	}
@@ -72,6 +72,20 @@ func openProfile(ctx context.Context, given string, isolated bool) (*profile, er
 		return nil, &ProfileInUseError{dir, by}
 	}
 	return p, nil
+}
+
+// temporary makes the folder of a private profile.
+func temporary() (string, error) {
+	dir, err := os.MkdirTemp("", profilePrefix)
+	if err == nil {
+		return dir, nil
+	}
+	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} { // the latter on Windows
+		if os.Getenv(variable) == os.TempDir() {
+			return "", fmt.Errorf("make a private profile in the folder that $%s names: %w; set it to one that is there, or unset it", variable, err)
+		}
+	}
+	return "", fmt.Errorf("make a private profile: %w", err)
 }
 
 // keepDownloads has a fresh profile's browser save into a folder of its own what no
@@ -133,9 +147,9 @@ func (p *profile) release() {
 // copyProfile makes a private profile that begins as the given one, which may be
 // in use.
 func copyProfile(from string) (*profile, error) {
-	to, err := os.MkdirTemp("", profilePrefix)
+	to, err := temporary()
 	if err != nil {
-		return nil, fmt.Errorf("make a private profile: %w", err)
+		return nil, err
 	}
 	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
