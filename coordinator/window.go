@@ -10,6 +10,7 @@ import (
 
 	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -82,6 +83,10 @@ func (p *program) runWindow(cmd *cobra.Command, given string, find func() (chrom
 		return err
 	}
 
+	other, err := p.windowOn(ctx, workspace)
+	if err != nil {
+		return err
+	}
 	server, err := vscodeipc.Serve(ctx, vscodeipc.ServerOptions{
 		Workspace: workspace,
 		Folders:   []string{workspace},
@@ -123,6 +128,9 @@ func (p *program) runWindow(cmd *cobra.Command, given string, find func() (chrom
 	if !e.Owner() {
 		p.tell(standsByFor(cmd, false))
 	}
+	if other != nil {
+		fmt.Fprintf(p.err, "Another window has this folder already (%s, process %d): while both are open the address leads to the browser of the one that was there first, not to this one's.\n", other.Kind, other.PID)
+	}
 	fmt.Fprintf(p.err, "%s for %s is ready; end it with Ctrl+C.\n", product, workspace)
 	select {
 	case <-ctx.Done():
@@ -134,4 +142,20 @@ func (p *program) runWindow(cmd *cobra.Command, given string, find func() (chrom
 		fmt.Fprintln(p.err, "The browser was closed, so the window ends.")
 		return nil
 	}
+}
+
+// windowOn is a window that is open on the workspace now; nil: there is none.
+func (p *program) windowOn(ctx context.Context, workspace string) (*registry.Window, error) {
+	windows := p.openRegistry(ctx, false)
+	defer windows.Close()
+	listing, err := windows.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range listing.Windows {
+		if w.Workspace == workspace {
+			return &w, nil
+		}
+	}
+	return nil, nil
 }

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A window on a folder that has one says so: the address is not its browser's.
+func TestSecondWindowOnAFolder(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	first := start(t, dir, "window", "--headless", "--workspace", shop)
+	elsewhere := start(t, dir, "window", "--headless", "--workspace", folder(t, "other"))
+	second := start(t, dir, "window", "--headless", "--workspace", shop)
+	second.stderr.await(t, fmt.Sprintf("Another window has this folder already (terminal, process %d)", first.cmd.Process.Pid), "not to this one's.\n", "is ready")
+	for _, alone := range []*running{first, elsewhere} {
+		alone.stderr.await(t, "is ready")
+		if strings.Contains(alone.stderr.String(), "Another window") {
+			t.Errorf("a window that is alone says %q", alone.stderr)
+		}
+	}
+}
