@@ -31,7 +31,7 @@ func TestNoDisplay(t *testing.T) {
 		return string(out)
 	}
 	said := window()
-	told := said[strings.Index(said, "coordinator: "):]
+	_, told, _ := strings.Cut(said, "coordinator: ")
 	if !strings.Contains(told, "has no display to show its window on (") || !strings.HasSuffix(told, "): add --headless\n") || strings.Count(told, "\n") != 1 {
 		t.Errorf("the window says %q", said)
 	}
