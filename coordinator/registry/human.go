@@ -79,5 +79,5 @@ func howToChange(window *Window) string {
 	if window.Kind == "vscode" {
 		return "The human can change that in VS Code: the menu of Browser Coordinator in the status bar, or the setting browserCoordinator.access."
 	}
-	return "Whoever runs the window can change that: coordinator window --access full."
+	return "Whoever runs the window can change that: end it, and start it again with --access full (coordinator window --access full)."
 }
