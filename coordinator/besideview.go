@@ -1,10 +1,13 @@
 package main
 
 import (
-	"os"
+	"errors"
+	"io"
 	"os/signal"
+	"runtime"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"browser-coordinator/coordinator/cdplog"
 )
@@ -16,55 +19,85 @@ const (
 )
 
 // besideView shows what is being recorded, and never makes the recording wait: its
-// reader may be a terminal that is paused.
+// reader may be a terminal that is paused. The view reads every line, so that it knows
+// who is who also behind a gap; what it shows of them waits, or is missing.
 type besideView struct {
 	view   *trafficView
-	lines  chan cdplog.Line
-	bytes  atomic.Int64  // of lines
-	missed int           // not shown since the last one that was
+	texts  chan string   // with a place more than show takes
+	bytes  atomic.Int64  // of texts
+	missed int           // messages that were not shown since the last one that was
+	last   time.Time     // when the last of these passed
 	ended  chan struct{} // closed when run has returned
+	failed error         // to show: to be read then
 }
 
-// showBeside begins to show. unread is called when nobody reads any more.
-func showBeside(view *trafficView, unread func()) *besideView {
+// showBeside begins to show. failed is called once, where that fails.
+func showBeside(view *trafficView, failed func(error)) *besideView {
 	// A pipe whose reader has gone would end the program, before the recording is.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	b := &besideView{view: view, lines: make(chan cdplog.Line, besideLines), ended: make(chan struct{})}
-	go b.run(unread)
+	signal.Ignore(syscall.SIGPIPE)
+	b := &besideView{view: view, texts: make(chan string, besideLines+1), ended: make(chan struct{})}
+	go b.run(failed)
 	return b
 }
 
-func (b *besideView) run(unread func()) {
+func (b *besideView) run(failed func(error)) {
 	defer close(b.ended)
-	var err error
-	for l := range b.lines {
-		b.bytes.Add(-int64(len(l.Message) + len(l.Text)))
-		if err == nil {
-			if err = b.view.show(l); err != nil {
-				unread()
-			}
+	for text := range b.texts {
+		b.bytes.Add(-int64(len(text)))
+		if b.failed != nil {
+			continue
+		}
+		if _, b.failed = io.WriteString(b.view.out, text); b.failed != nil {
+			failed(b.failed)
 		}
 	}
 }
 
-// show takes a line, or counts it as missing where too much waits.
+// show takes a line, or counts what it tells of as missing where too much waits.
 func (b *besideView) show(l cdplog.Line) error {
-	size := int64(len(l.Message) + len(l.Text))
-	if len(b.lines) > besideLines-2 || b.bytes.Load()+size > besideBytes {
-		b.missed++
+	text := b.view.text(l)
+	if text == "" {
 		return nil
 	}
 	if b.missed > 0 {
-		b.lines <- cdplog.Line{Time: l.Time, Lost: b.missed} // there is room: nobody else adds
-		b.missed = 0
+		text = b.view.gap(b.last, b.missed) + text
 	}
-	b.bytes.Add(size)
-	b.lines <- l
+	if len(b.texts) >= besideLines || b.bytes.Load()+int64(len(text)) > besideBytes {
+		b.missed += max(1, l.Lost)
+		b.last = l.Time
+		return nil
+	}
+	b.missed = 0
+	b.view.told(l.Client)
+	b.bytes.Add(int64(len(text)))
+	b.texts <- text // there is room: nobody else adds
 	return nil
 }
 
-// close returns when all is shown that waits.
-func (b *besideView) close() {
-	close(b.lines)
-	<-b.ended
+// close returns when all is shown that waits, what is missing at the end too, or when
+// the patience with its reader is over; 0: it never is. It returns why nothing more
+// was shown, if that is so.
+func (b *besideView) close(patience time.Duration) error {
+	if b.missed > 0 {
+		b.texts <- b.view.gap(b.last, b.missed)
+	}
+	close(b.texts)
+	var over <-chan time.Time
+	if patience > 0 {
+		over = time.After(patience)
+	}
+	select {
+	case <-b.ended:
+		return b.failed
+	case <-over:
+		return nil
+	}
+}
+
+// unread says whether a write failed because its reader has gone.
+func unread(err error) bool {
+	if runtime.GOOS == "windows" { // ERROR_BROKEN_PIPE, and ERROR_NO_DATA
+		return errors.Is(err, syscall.Errno(109)) || errors.Is(err, syscall.Errno(232))
+	}
+	return errors.Is(err, syscall.EPIPE)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path"
@@ -94,7 +95,8 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	for _, name := range f.unknown() {
 		fmt.Fprintf(p.err, "Chromium has no %s: it may be that nothing is shown of it.\n", name)
 	}
-	ctx, enough := context.WithCancel(ctx)
+	interrupted := ctx
+	ctx, enough := context.WithCancel(interrupted)
 	defer enough()
 	var patience time.Duration // for what passed before the interruption
 	if f.record != "" {
@@ -110,13 +112,20 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	defer func() { stream.Close() }() // the last one
 	// What is shown may wait for its reader, or what is recorded for the last words:
 	// a second Ctrl+C does not.
-	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+	defer context.AfterFunc(interrupted, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
 	view := newTrafficView(p.out, f)
 	show := view.show
 	if f.record != "" && f.follow {
-		beside := showBeside(view, enough)
-		defer beside.close() // when the recording has ended
+		beside := showBeside(view, func(why error) {
+			if unread(why) {
+				enough()
+				fmt.Fprintln(p.err, "Nobody reads what is shown any more: the recording ends.")
+				return
+			}
+			fmt.Fprintf(p.err, "Nothing more is shown, since it cannot be written (%v); the recording goes on.\n", bare(why))
+		})
+		defer func() { err = endView(beside, err) }() // when the recording has ended
 		show = beside.show
 	}
 	var sinks []func(cdplog.Line) error
@@ -164,6 +173,28 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 		view.begin()
 		fmt.Fprintln(p.err, "The coordinator that served the endpoint has ended; another one serves it now.")
 	}
+}
+
+// endView ends what is shown beside a recording that has ended. Where that is too
+// early, a reader that stands still does not keep the person from hearing why.
+func endView(beside *besideView, why error) error {
+	var patience time.Duration
+	if why != nil {
+		patience = time.Second
+	}
+	if failed := beside.close(patience); why == nil && failed != nil && !unread(failed) {
+		return &exitError{exitFailure, nil} // which has been told
+	}
+	return why
+}
+
+// bare is an error without the operation and the name that it is about.
+func bare(err error) error {
+	var about *fs.PathError
+	if errors.As(err, &about) {
+		return about.Err
+	}
+	return err
 }
 
 // lastWords is how long a coordinator may be silent that is to tell what passed

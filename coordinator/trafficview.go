@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -47,20 +46,28 @@ func (v *trafficView) begin() {
 }
 
 func (v *trafficView) show(l cdplog.Line) error {
+	text := v.text(l)
+	if text == "" {
+		return nil
+	}
+	v.told(l.Client)
+	_, err := io.WriteString(v.out, text)
+	return err
+}
+
+// text is what is shown of the next line; empty: nothing. In JSON it names a client
+// that told has not been called for.
+func (v *trafficView) text(l cdplog.Line) string {
 	if l.Joined != nil {
 		v.seen++
 		v.clients[l.Client] = fmt.Sprintf("%s#%d", l.Joined.Name, v.seen)
 		v.joined[l.Client] = l
 	}
-	if l.Lost > 0 && v.flags.json {
-		return v.encode(l)
-	}
 	if l.Lost > 0 {
-		_, err := fmt.Fprintf(v.out, "… %d messages are missing here: they came too fast\n", l.Lost)
-		return err
+		return v.gap(l.Time, l.Lost)
 	}
 	if l.From == "" {
-		return nil
+		return ""
 	}
 	var m message
 	_ = json.Unmarshal(l.Message, &m) // what is no command or answer is shown as it is
@@ -77,17 +84,26 @@ func (v *trafficView) show(l cdplog.Line) error {
 	v.meet(l.Client, m.attached())
 	speaker := v.called(l.Client, m.Session)
 	if !v.wanted(v.clients[l.Client], speaker, answered.method) {
-		return nil
+		return ""
 	}
+	if !v.flags.json {
+		return v.line(l, m, speaker, answered) + "\n"
+	}
+	if joined, ok := v.joined[l.Client]; ok {
+		return encoded(joined) + encoded(l)
+	}
+	return encoded(l)
+}
+
+// told is called when a text of that client is shown.
+func (v *trafficView) told(client string) { delete(v.joined, client) }
+
+// gap is what is shown in the place of messages.
+func (v *trafficView) gap(at time.Time, missing int) string {
 	if v.flags.json {
-		if joined, ok := v.joined[l.Client]; ok {
-			delete(v.joined, l.Client)
-			return errors.Join(v.encode(joined), v.encode(l))
-		}
-		return v.encode(l)
+		return encoded(cdplog.Line{Time: at, Lost: missing})
 	}
-	_, err := fmt.Fprintln(v.out, v.line(l, m, speaker, answered))
-	return err
+	return fmt.Sprintf("… %d messages are missing here: they came too fast\n", missing)
 }
 
 // message is what is read of one.
@@ -128,10 +144,13 @@ func (v *trafficView) called(client, session string) string {
 	return fmt.Sprintf("%s.%d", v.clients[client], v.numbers[[2]string{client, session}])
 }
 
-func (v *trafficView) encode(l cdplog.Line) error {
-	lines := json.NewEncoder(v.out)
+// encoded is a line as it is recorded.
+func encoded(l cdplog.Line) string {
+	var text strings.Builder
+	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)
-	return lines.Encode(l)
+	_ = lines.Encode(l) // it was decoded
+	return text.String()
 }
 
 // cdpClient is cdpproxy's word for a message of the client.
