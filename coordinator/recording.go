@@ -33,8 +33,11 @@ func (p *program) record(hash, name string) (*recording, error) {
 	if errors.Is(err, os.ErrExist) {
 		return nil, fmt.Errorf("record: %s is there already: name a file that is not", name)
 	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("record: the folder of %s is not there: make it, or name a file elsewhere", name)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("record: %w", err)
+		return nil, fmt.Errorf("record: %s cannot be made (%w): name a file elsewhere", name, bare(err))
 	}
 	r := &recording{program: p, hash: hash, file: file, lines: json.NewEncoder(file)}
 	r.lines.SetEscapeHTML(false)
@@ -113,18 +116,32 @@ func (r *recording) end(why error) error {
 	if why != nil && r.begun && !r.failed {
 		r.write(cdplog.Line{Time: time.Now(), Cut: why.Error()})
 	}
+	name := r.file.Name()
+	there := r.there()
 	err := r.file.Close()
-	if !r.begun || r.failed && r.messages == 0 {
-		fmt.Fprintf(r.program.err, "Nothing that a client said was recorded: %s is not kept.\n", r.file.Name())
-		return errors.Join(err, os.Remove(r.file.Name()))
-	}
+	r.failed = r.failed || err != nil
 	switch {
+	case !there:
+		return errors.Join(err, fmt.Errorf("record: %s is gone: it, or its folder, was moved or removed while it was written", name))
+	case r.messages == 0:
+		fmt.Fprintf(r.program.err, "Nothing that a client said was recorded: %s is not kept.\n", name)
+		return errors.Join(err, os.Remove(name))
 	case r.lost > 0:
-		fmt.Fprintf(r.program.err, "%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.\n", r.messages, r.file.Name(), r.lost)
+		fmt.Fprintf(r.program.err, "%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.\n", r.messages, name, r.lost)
 	case r.failed || why != nil:
-		fmt.Fprintf(r.program.err, "%d messages are in %s, which is cut off; `coordinator replay %s` serves what there is.\n", r.messages, r.file.Name(), shellWord(r.file.Name()))
+		fmt.Fprintf(r.program.err, "%d messages are in %s, which is cut off; `coordinator replay %s` serves what there is.\n", r.messages, name, shellWord(name))
 	default:
-		fmt.Fprintf(r.program.err, "%d messages are in %s; `coordinator replay %s` serves them.\n", r.messages, r.file.Name(), shellWord(r.file.Name()))
+		fmt.Fprintf(r.program.err, "%d messages are in %s; `coordinator replay %s` serves them.\n", r.messages, name, shellWord(name))
 	}
 	return err
+}
+
+// there says whether the file is still where it was made.
+func (r *recording) there() bool {
+	written, err := r.file.Stat()
+	if err != nil {
+		return true // as far as is known
+	}
+	found, err := os.Stat(r.file.Name())
+	return err == nil && os.SameFile(written, found)
 }

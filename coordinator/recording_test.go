@@ -88,7 +88,9 @@ func TestRecordingsLastWords(t *testing.T) {
 		{"whole", "1 messages are in FILE; `coordinator replay FILE` serves them.", func(*recording) {}, true},
 		{"with a gap", "1 messages are in FILE, and 7 are missing, since they came too fast: it cannot be replayed.", func(r *recording) { r.add(t.Context(), cdplog.Line{Lost: 7}) }, true},
 		{"cut off", "1 messages are in FILE, which is cut off; `coordinator replay FILE` serves what there is.", func(r *recording) { r.file.Close(); r.add(t.Context(), message) }, true},
-		{"empty", "Nothing that a client said was recorded: FILE is not kept.", func(r *recording) { r.begun = false }, false},
+		{"not closed", "1 messages are in FILE, which is cut off; `coordinator replay FILE` serves what there is.", func(r *recording) { r.file.Close() }, true},
+		{"nothing said", "Nothing that a client said was recorded: FILE is not kept.", func(r *recording) { r.messages = 0 }, false},
+		{"empty", "Nothing that a client said was recorded: FILE is not kept.", func(r *recording) { r.begun, r.messages = false, 0 }, false},
 	} {
 		t.Run(end.name, func(t *testing.T) {
 			said := newShown()
@@ -110,6 +112,14 @@ func TestRecordingsLastWords(t *testing.T) {
 				t.Errorf("the file: %v", err)
 			}
 		})
+	}
+}
+
+// TestRecordingWithoutItsFolder: what cannot be made is told in words.
+func TestRecordingWithoutItsFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "nowhere", "session.jsonl")
+	if _, err := new(program).record("", file); err == nil || err.Error() != "record: the folder of "+file+" is not there: make it, or name a file elsewhere" {
+		t.Errorf("a recording in no folder: %v", err)
 	}
 }
 

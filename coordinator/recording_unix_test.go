@@ -4,11 +4,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/cdplog"
 )
 
 // TestRecordingIsNotWhole: the coordinator that knows what passed before a recording
@@ -132,11 +136,39 @@ func TestInterruptedBesideNoReader(t *testing.T) {
 	pause(t, window) // which would tell the last of the traffic
 	unread.Close()
 	said.await(t, "Nobody reads what is shown any more")
+	time.Sleep(100 * time.Millisecond) // time to go wrong in, of which nothing would tell
 	cmd.Process.Signal(os.Interrupt)
 	if cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailure {
 		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), said)
 	}
 	if recorded, err := os.ReadFile(file); err != nil || !strings.Contains(string(recorded), `"cut":"log: the coordinator does not tell`) {
 		t.Errorf("the recording does not say that it is cut off: %v, %d bytes", err, len(recorded))
+	}
+}
+
+// TestRecordingThatIsGone: nobody is told to replay what is no longer there.
+func TestRecordingThatIsGone(t *testing.T) {
+	for name, move := range map[string]func(file string) error{
+		"removed":  os.Remove,
+		"moved":    func(file string) error { return os.Rename(file, file+".moved") },
+		"replaced": func(file string) error { return errors.Join(os.Remove(file), os.WriteFile(file, nil, 0o600)) },
+		"folder":   func(file string) error { return os.RemoveAll(filepath.Dir(file)) },
+	} {
+		said := newShown()
+		file := filepath.Join(t.TempDir(), "folder", "session.jsonl")
+		if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r, err := (&program{stdio: stdio{err: said}}).record("", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.begun = true
+		if err := errors.Join(r.add(t.Context(), cdplog.Line{Client: "c1", From: "client", Message: []byte(`{"id":1}`)}), move(file)); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.end(nil); err == nil || !strings.Contains(err.Error(), file+" is gone") || said.String() != "" {
+			t.Errorf("%s: %v, said %q", name, err, said)
+		}
 	}
 }
