@@ -52,18 +52,25 @@ func readable(err error) error {
 	return err
 }
 
-// shellWord is s as one word of a command line that a person may paste.
-func shellWord(s string) string {
+// shellWord is the name of a file or folder as one word of a command line that a
+// person may paste.
+func shellWord(name string) string { return wordFor(runtime.GOOS, name) }
+
+func wordFor(system, name string) string {
+	if strings.HasPrefix(name, "-") {
+		name = "./" + name // no flag, on Windows too
+	}
 	special := func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./:@%+=,-", c) && !(c == '\\' && runtime.GOOS == "windows")
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./:@%+=,-", c) && !(c == '\\' && system == "windows")
 	}
 	switch {
-	case s != "" && strings.IndexFunc(s, special) < 0:
-		return s
-	case runtime.GOOS == "windows":
-		return `"` + s + `"` // no file's name has one
+	case name != "" && strings.IndexFunc(name, special) < 0:
+		return name
+	case system == "windows": // where no file's name has a quote
+		end := name[len(strings.TrimRight(name, `\`)):] // would take the quote for a letter
+		return `"` + name + end + `"`
 	default:
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
 }
 

@@ -18,4 +18,12 @@ func TestShellWord(t *testing.T) {
 	if plain := "/home/ada/my-shop_2.0"; shellWord(plain) != plain {
 		t.Errorf("%s is quoted without need: %s", plain, shellWord(plain))
 	}
+	if got := shellWord("-x y.jsonl"); got != "'./-x y.jsonl'" {
+		t.Errorf("a name that could be a flag is pasted as %s", got)
+	}
+	for name, want := range map[string]string{`C:\shop`: `C:\shop`, `C:\my shop\`: `"C:\my shop\\"`, `C:\my shop`: `"C:\my shop"`, "-x": "./-x"} {
+		if got := wordFor("windows", name); got != want {
+			t.Errorf("on Windows %s is pasted as %s, want %s", name, got, want)
+		}
+	}
 }
