@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -31,11 +31,71 @@ type logFlags struct {
 
 // tidy takes away what a list has besides its names.
 func (f *logFlags) tidy() {
-	for _, list := range [][]string{f.domains, f.methods} {
-		for i := range list {
-			list[i] = strings.TrimSpace(list[i])
+	for _, list := range []*[]string{&f.domains, &f.methods} {
+		names := *list
+		*list = nil
+		for _, name := range names {
+			if name = strings.TrimSpace(name); name != "" {
+				*list = append(*list, name)
+			}
 		}
 	}
+}
+
+// check refuses what cannot be meant. given says which flags are.
+func (f *logFlags) check(given func(flag string) bool) error {
+	for _, flag := range []struct {
+		name  string
+		empty bool
+		want  string
+	}{
+		{"record", f.record == "", "the name of a file"},
+		{"domain", len(f.domains) == 0, "names, for example Page,Network"},
+		{"method", len(f.methods) == 0, "names, for example Page.navigate or 'Runtime.*'"},
+	} {
+		if flag.empty && given(flag.name) {
+			return wrongUse("log: --%s wants %s", flag.name, flag.want)
+		}
+	}
+	if f.record == "-" {
+		return wrongUse("log: --record -: a recording is a file: name one; --json shows the same lines")
+	}
+	if f.record != "" && !f.follow && (len(f.domains) > 0 || len(f.methods) > 0 || f.client != "" || f.full || f.json) {
+		return wrongUse("log: --record writes everything; what to show is chosen with --follow only")
+	}
+	for _, pattern := range f.methods {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return wrongUse("log: --method %q: not a pattern", pattern)
+		}
+	}
+	if given("client") && !isClient(f.client) {
+		return wrongUse("log: --client %q: a client is called as in Playwright, or Playwright#1, and a session of it as in Playwright#1.2", f.client)
+	}
+	return nil
+}
+
+// isClient says whether a client, or one of its sessions, may be called so. Names may
+// have a # themselves.
+func isClient(who string) bool {
+	at := strings.LastIndexByte(who, '#')
+	if at < 0 {
+		return who != ""
+	}
+	name, number := who[:at], who[at+1:]
+	if name == "" || number == "" {
+		return false
+	}
+	if number[0] < '0' || number[0] > '9' {
+		return true // of the name
+	}
+	client, session, ofSession := strings.Cut(number, ".")
+	return counts(client) && (!ofSession || counts(session))
+}
+
+// counts says whether a number is one of those that count things.
+func counts(number string) bool {
+	n, err := strconv.Atoi(number)
+	return err == nil && n > 0 && strconv.Itoa(n) == number
 }
 
 func (p *program) logCommand() *cobra.Command {
@@ -56,16 +116,8 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.tidy()
-			if f.record == "" && cmd.Flags().Changed("record") {
-				return wrongUse("log: --record wants the name of a file")
-			}
-			if f.record != "" && !f.follow && (len(f.domains) > 0 || len(f.methods) > 0 || f.client != "" || f.full || f.json) {
-				return wrongUse("log: --record writes everything; what to show is chosen with --follow only")
-			}
-			for _, pattern := range f.methods {
-				if _, err := path.Match(pattern, ""); err != nil {
-					return &exitError{exitUsage, fmt.Errorf("log: --method %q: not a pattern", pattern)}
-				}
+			if err := f.check(cmd.Flags().Changed); err != nil {
+				return err
 			}
 			return p.runLog(cmd.Context(), workspace, f)
 		},
@@ -75,10 +127,13 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 	cmd.Flags().StringVar(&f.record, "record", "", "write everything to this `file`, which must not exist")
 	cmd.Flags().StringSliceVar(&f.domains, "domain", nil, "show only these `domains`, for example Page,Network")
 	cmd.Flags().StringSliceVar(&f.methods, "method", nil, "show only these `methods`, or also these where there is --domain; * stands for any letters")
-	cmd.Flags().StringVar(&f.client, "client", "", "show only clients of this `name`, or one of them, as in Playwright#2, or one of its sessions, as in Playwright#2.1")
+	cmd.Flags().StringVar(&f.client, "client", "", "show only clients of this `name`, or the second of all clients, Playwright#2, or the first of its sessions, Playwright#2.1")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show messages in full, however long")
 	cmd.Flags().BoolVar(&f.json, "json", false, "show JSON lines, as they are recorded")
-	complete(cmd, "domain", "Accessibility", "Browser", "CSS", "DOM", "Debugger", "Emulation", "Fetch", "Input", "Network", "Page", "Runtime", "Target")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	if err := cmd.RegisterFlagCompletionFunc("domain", completeDomains); err != nil {
+		panic(err) // only for a flag that is not there
+	}
 	complete(cmd, "method")
 	complete(cmd, "client")
 	return cmd
@@ -104,7 +159,7 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	}
 	stream, err := endpoint.Log(ctx, hash, patience)
 	if errors.Is(err, endpoint.ErrNotServed) {
-		return fmt.Errorf("nobody serves the endpoint of %s now: start an agent there, or `coordinator serve`", meant)
+		return fmt.Errorf("nobody serves the endpoint of %s now: start an agent there, or `coordinator serve --workspace %s`", meant, shellWord(meant))
 	}
 	if err != nil {
 		return err
@@ -188,11 +243,11 @@ func endView(beside *besideView, why error) error {
 	return why
 }
 
-// bare is an error without the operation and the name that it is about.
+// bare is what the system says, without the operation and the name that it is about.
 func bare(err error) error {
-	var about *fs.PathError
-	if errors.As(err, &about) {
-		return about.Err
+	var system syscall.Errno
+	if errors.As(err, &system) {
+		return system
 	}
 	return err
 }

@@ -162,7 +162,7 @@ func TestLogAndReplay(t *testing.T) {
 	if replay.first != "http://127.0.0.1:"+port {
 		t.Errorf("replay --port %s is at %s", port, replay.first)
 	}
-	if out, err := command(t.Context(), t, dir, "replay", "--port", port, file).CombinedOutput(); err == nil || !strings.Contains(string(out), port) {
+	if out, err := command(t.Context(), t, dir, "replay", "--port", port, file).CombinedOutput(); err == nil || !strings.Contains(string(out), "replay: port "+port+" is taken by another program: choose another with --port") {
 		t.Errorf("replay on a port that is taken: %v, %s", err, out)
 	}
 	for range 2 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"browser-coordinator/cdpproxy/discovery"
 )
 
@@ -31,22 +33,37 @@ func (f *logFlags) unknown() (names []string) {
 	return names
 }
 
-// protocolMethods are Chromium's commands and events, in small letters.
-func protocolMethods() (all []string) {
-	var text bytes.Buffer
-	var protocol struct {
-		Domains []struct {
-			Domain           string
-			Commands, Events []struct{ Name string }
+// completeDomains offers the domains that are not in the list yet.
+func completeDomains(_ *cobra.Command, _ []string, typed string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
+	begun := typed[:strings.LastIndexByte(typed, ',')+1]
+	for _, d := range protocolDomains() {
+		if !slices.Contains(strings.Split(begun, ","), d.Domain) {
+			offers = append(offers, begun+d.Domain)
 		}
 	}
-	if discovery.WriteProtocol(&text) != nil || json.Unmarshal(text.Bytes(), &protocol) != nil {
-		panic("the protocol that is built in cannot be read")
-	}
-	for _, d := range protocol.Domains {
+	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// protocolMethods are Chromium's commands and events, in small letters.
+func protocolMethods() (all []string) {
+	for _, d := range protocolDomains() {
 		for _, method := range slices.Concat(d.Commands, d.Events) {
 			all = append(all, strings.ToLower(d.Domain+"."+method.Name))
 		}
 	}
 	return all
+}
+
+type protocolDomain struct {
+	Domain           string
+	Commands, Events []struct{ Name string }
+}
+
+func protocolDomains() []protocolDomain {
+	var text bytes.Buffer
+	var protocol struct{ Domains []protocolDomain }
+	if discovery.WriteProtocol(&text) != nil || json.Unmarshal(text.Bytes(), &protocol) != nil {
+		panic("the protocol that is built in cannot be read")
+	}
+	return protocol.Domains
 }

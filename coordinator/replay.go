@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +31,9 @@ never recorded, or has no answer there, is answered with an error that says so.`
 			if len(args) != 1 {
 				return &exitError{exitUsage, fmt.Errorf("replay: name one recording, as in `coordinator replay session.jsonl`; %d were given", len(args))}
 			}
+			if args[0] == "" {
+				return wrongUse("replay: name one recording, as in `coordinator replay session.jsonl`; its name is empty")
+			}
 			if port < 0 || port > math.MaxUint16 {
 				return wrongUse("replay: --port %d: want one from 1 to %d, or 0 for a free one", port, math.MaxUint16)
 			}
@@ -40,19 +46,14 @@ never recorded, or has no answer there, is answered with an error that says so.`
 }
 
 func (p *program) runReplay(ctx context.Context, name string, port int) error {
-	file, err := os.Open(name)
+	player, err := openRecording(name)
 	if err != nil {
-		return err
-	}
-	player, err := cdplog.Open(file)
-	file.Close()
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("replay: %w", err)
 	}
 	player.Log = p.logger
 	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return err
+		return notListened(port, err)
 	}
 	stop := context.AfterFunc(ctx, func() { player.Close() })
 	defer stop()
@@ -61,4 +62,32 @@ func (p *program) runReplay(ctx context.Context, name string, port int) error {
 		return err // nobody would know where it is
 	}
 	return player.Serve(ln)
+}
+
+func openRecording(name string) (*cdplog.Player, error) {
+	file, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("there is no %s: name a recording of `coordinator log --record`", name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read (%w): name a recording that you may read", name, bare(err))
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder: name a recording in it", name)
+	}
+	player, err := cdplog.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return player, nil
+}
+
+// notListened is why there is no replay at a port.
+func notListened(port int, err error) error {
+	const onWindows = syscall.Errno(10048) // WSAEADDRINUSE
+	if errors.Is(err, syscall.EADDRINUSE) || runtime.GOOS == "windows" && errors.Is(err, onWindows) {
+		return fmt.Errorf("replay: port %d is taken by another program: choose another with --port", port)
+	}
+	return fmt.Errorf("replay: port %d cannot be served (%w): choose another with --port", port, bare(err))
 }

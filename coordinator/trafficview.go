@@ -81,7 +81,7 @@ func (v *trafficView) text(l cdplog.Line) string {
 		delete(v.asked, key)
 	}
 	v.meet(l.Client, m.Session)
-	v.meet(l.Client, m.attached())
+	v.meet(l.Client, m.announced())
 	speaker := v.called(l.Client, m.Session)
 	if !v.wanted(v.clients[l.Client], speaker, answered.method) {
 		return ""
@@ -116,12 +116,13 @@ type message struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-// attached is the session that a message tells a client of; empty: none.
-func (m *message) attached() string {
+// announced is the session that a message tells a client of, as it comes or goes; empty:
+// none.
+func (m *message) announced() string {
 	var params struct {
 		Session string `json:"sessionId"`
 	}
-	if m.Method == "Target.attachedToTarget" {
+	if m.Method == "Target.attachedToTarget" || m.Method == "Target.detachedFromTarget" {
 		_ = json.Unmarshal(m.Params, &params)
 	}
 	return params.Session
@@ -203,7 +204,7 @@ func (v *trafficView) line(l cdplog.Line, m message, speaker string, answered qu
 	if l.From == "endpoint" {
 		b.WriteString(" (endpoint)")
 	}
-	if session := m.attached(); session != "" {
+	if session := m.announced(); session != "" {
 		b.WriteString(" (" + v.called(l.Client, session) + ")")
 	}
 	switch {

@@ -35,7 +35,7 @@ func TestWhatIsShown(t *testing.T) {
 		want  []string
 	}{
 		{logFlags{}, []string{"→ Page.enable", "→ Runtime.enable", "→ DOM.enable\ufffd[31m", "not JSON \ufffd[31m", "[1,2]"}},
-		{logFlags{domains: []string{"Page", " runtime"}}, []string{"Page.enable", "Runtime.enable"}},
+		{logFlags{domains: []string{"Page", "", " runtime", " "}}, []string{"Page.enable", "Runtime.enable"}},
 		{logFlags{methods: []string{"page.*", " RUNTIME.Enable "}}, []string{"Page.enable", "Runtime.enable"}},
 		{logFlags{client: "cdp client#1"}, []string{"Page.enable"}},
 	} {
@@ -72,11 +72,13 @@ func TestSessionsAreNumbered(t *testing.T) {
 		{Client: "a", From: "client", Message: []byte(`{"id":2,"sessionId":"S","method":"DOM.enable"}`)},
 		{Client: "a", From: "browser", Message: []byte(`{"id":2,"sessionId":"T","result":{}}`)},
 		{Client: "a", From: "browser", Message: []byte(`{"id":2,"sessionId":"S","result":{}}`)},
+		{Client: "a", From: "browser", Message: []byte(`{"method":"Target.detachedFromTarget","params":{"sessionId":"T"}}`)},
 	}
 	for who, want := range map[string][]string{
 		"": {
 			"my.tool#x#1      → Target.setAutoAttach", "my.tool#x#1      ← Target.attachedToTarget (my.tool#x#1.1)", "← Target.attachedToTarget (my.tool#x#1.2)",
 			"my.tool#x#1.2    → Page.enable", "my.tool#x#1.1    → DOM.enable", "my.tool#x#1.2    ⇐ Page.enable 0.0 ms", "my.tool#x#1.1    ⇐ DOM.enable 0.0 ms",
+			"my.tool#x#1      ← Target.detachedFromTarget (my.tool#x#1.2)",
 		},
 		"My.tool#x#1.2": {"→ Page.enable", "⇐ Page.enable"},
 		"my.tool#x#1.1": {"→ DOM.enable", "⇐ DOM.enable"},
