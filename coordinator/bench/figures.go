@@ -258,17 +258,23 @@ func measureIdle(ctx context.Context, b *bench) error {
 	})
 }
 
-// atRest is what a process has resident when that has not become less for half a
-// second: what nobody needs any more may be given back a moment later.
+// atRest is the least that a process has resident until that has not become less for
+// half a second, or for 5 s: what nobody needs any more may be given back a moment later.
 func atRest(pid int) float64 {
-	least, since := memory(pid, "VmRSS"), time.Now()
-	for time.Since(since) < 500*time.Millisecond {
-		time.Sleep(50 * time.Millisecond) // no event tells
-		if now := memory(pid, "VmRSS"); now < least {
-			least, since = now, time.Now()
+	return leastOf(func() float64 { return memory(pid, "VmRSS") }, 50*time.Millisecond, 500*time.Millisecond, 5*time.Second)
+}
+
+// leastOf asks at each pause until nothing less has come for rest, or for most.
+func leastOf(now func() float64, pause, rest, most time.Duration) float64 {
+	begun := time.Now()
+	least, since := now(), begun
+	for time.Since(since) < rest && time.Since(begun) < most {
+		time.Sleep(pause) // no event tells
+		if value := now(); value < least {
+			least, since = value, time.Now()
 		}
 	}
-	return memory(pid, "VmRSS")
+	return least
 }
 
 func crowd(addr string, n int) ([]net.Conn, error) {

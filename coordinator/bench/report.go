@@ -27,7 +27,8 @@ type row struct {
 	Reference string             `json:"reference,omitempty"`
 	Ratios    map[string]float64 `json:"ratios,omitempty"`
 	// Peers are such medians of the endpoint's figure and that of each Go and
-	// Node peer. There are none where a figure may be nothing.
+	// Node peer. There is none of a peer whose figure is nothing in a round; ours may
+	// be, or less, which is 0.
 	Peers map[string]float64 `json:"peers,omitempty"`
 	more  bool               // more is better
 }
@@ -80,13 +81,13 @@ func (b *bench) row(name, unit, figure, reference string, q float64) row {
 	for _, peer := range peers {
 		ours, theirs := measured["endpoint"], measured[peer]
 		nothing := func(round []float64) bool { return quantile(round, q) <= 0 }
-		if len(ours) == 0 || len(theirs) < len(ours) || r.Values["endpoint"] <= 0 || slices.ContainsFunc(theirs, nothing) {
+		if len(ours) == 0 || len(theirs) < len(ours) || slices.ContainsFunc(theirs, nothing) {
 			continue
 		}
 		if r.Peers == nil {
 			r.Peers = map[string]float64{}
 		}
-		r.Peers[peer] = ratio(ours, theirs, q)
+		r.Peers[peer] = max(0, ratio(ours, theirs, q))
 	}
 	return r
 }
