@@ -21,7 +21,7 @@ import (
 // never comes before its command.
 type play struct {
 	log   *slog.Logger
-	warn  func(text, method string)
+	warn  func(text, method string, more ...any)
 	steps []step
 	next  int // the first step that has not been taken
 	// ids are the client's ids for the recorded ones, and words what the client
@@ -51,7 +51,7 @@ type command struct {
 	Params  any             `json:"params"`
 }
 
-func newPlay(lines []Line, log *slog.Logger, warn func(text, method string)) *play {
+func newPlay(lines []Line, log *slog.Logger, warn func(text, method string, more ...any)) *play {
 	p := &play{log: log, warn: warn, ids: map[string]json.RawMessage{}, words: map[string]string{}}
 	for i, l := range lines {
 		s := step{said: l.From == "client", message: l.Message}
@@ -207,12 +207,13 @@ func (p *play) hear(text []byte) []json.RawMessage {
 	}
 	if at < 0 {
 		p.log.Debug("a client says what was not recorded", "method", c.Method, "session", c.Session)
-		// What a client makes of the error may say something else.
-		p.warn("a client says what is not in the recording, or says it once more: it is answered with an error, and may fail for reasons that it makes of that", c.Method)
-		reason := "not in the recording: "
-		if p.find(c, func(step) bool { return true }) >= 0 {
+		reason, recorded := "not in the recording: ", []any(nil)
+		if near := p.find(c, func(step) bool { return true }); near >= 0 {
 			reason = "not in the recording with these parameters: "
+			recorded = []any{"said", brief(c.Params), "recorded", brief(p.steps[near].command.Params)}
 		}
+		// What a client makes of the error may say something else.
+		p.warn("a client says what is not in the recording, or says it once more: it is answered with an error, and may fail for reasons that it makes of that", c.Method, recorded...)
 		return []json.RawMessage{refusal(c, reason+c.Method)}
 	}
 	s := &p.steps[at]
@@ -253,6 +254,16 @@ func (p *play) find(c command, fits func(step) bool) int {
 		}
 	}
 	return -1
+}
+
+// brief is the beginning of parameters, for people.
+func brief(params any) string {
+	text, _ := json.Marshal(params) // of what was decoded
+	const most = 200
+	if len(text) <= most {
+		return string(text)
+	}
+	return strings.ToValidUTF8(string(text[:most]), "") + "…"
 }
 
 func refusal(c command, reason string) json.RawMessage {

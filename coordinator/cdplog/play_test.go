@@ -127,19 +127,24 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestOtherParameters: nobody is given the answer to another question; names that a
-// program makes anew at each run make none another.
+// TestOtherParameters: nobody is given the answer to another question, and who serves
+// the recording is told which was recorded; names that a program makes anew at each run
+// make none another.
 func TestOtherParameters(t *testing.T) {
-	_, addr, _ := replay(t,
+	p, addr, warned := replay(t,
 		said(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`), heard(`{"id":1,"result":{"result":{"value":2}}}`),
 		said(`{"id":2,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-a1B2c3"}}`), heard(`{"id":2,"result":{}}`))
 	c := join(t, addr, browser, "Go-http-client/1.1")
-	c.say(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"3+4"}}`)
+	c.say(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"3+4` + strings.Repeat("+0", 1000) + `"}}`)
 	c.hear("not in the recording with these parameters: Runtime.evaluate")
 	c.say(`{"id":2,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`)
 	c.hear(`"value":2`)
 	c.say(`{"id":3,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-Z9y8X7"}}`)
 	c.hear(`"result":{}`)
+	p.Close()
+	if said := warned.String(); !strings.Contains(said, `recorded="{\"expression\":\"1+1\"}"`) || !strings.Contains(said, `said="{\"expression\":\"3+4+0`) || !strings.Contains(said, "…") || len(said) > 600 {
+		t.Errorf("warned of %s", said)
+	}
 }
 
 // TestPartsByName: whoever comes first, each plays what a client of its name did, and

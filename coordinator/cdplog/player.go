@@ -209,14 +209,14 @@ func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// warn tells each text once for a method.
-func (p *Player) warn(text, method string) {
+// warn tells each text once for a method, with more about the first time.
+func (p *Player) warn(text, method string, more ...any) {
 	about := text + " " + method
 	p.mu.Lock()
 	known := p.warned[about]
 	p.warned[about] = true
 	p.mu.Unlock()
 	if !known {
-		p.Log.Warn(text, "method", method)
+		p.Log.Warn(text, append([]any{"method", method}, more...)...)
 	}
 }
