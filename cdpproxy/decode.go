@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // ParseCommand reads a CDP command as strictly as Chromium, or more: keys match
@@ -18,10 +19,17 @@ func ParseCommand(text []byte) (*Message, error) {
 	return m, nil
 }
 
+// errNotUTF8: Chromium takes no such message either, and what is said of it must not
+// repeat any of it.
+var errNotUTF8 = errors.New("not UTF-8")
+
 // decode is ParseCommand into m, whose strings are kept where they are the same:
 // a client says few methods, in few sessions.
 func decode(text []byte, m *Message) error {
 	m.ID, m.Params = nil, nil
+	if !utf8.Valid(text) {
+		return errNotUTF8
+	}
 	var method, session []byte
 	err := Members(text, func(key string, value []byte) error {
 		switch key {

@@ -61,7 +61,8 @@ func (g *gate) judge(msg *message) error {
 	m.Client = g.relay.who
 	defer m.forget()
 	if err := decode(msg.text, m); err != nil {
-		return g.relay.down.say(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
+		m.Session = "" // the last message's, or of this one and not to be trusted
+		return g.say(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
 	}
 	v := g.rule.Judge(m)
 	if v.Action != Wait && !(v.Behind && g.holds()) {
@@ -70,7 +71,7 @@ func (g *gate) judge(msg *message) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.waiting) == maxWaiting || g.bytes+len(msg.raw) > maxWaitingBytes {
-		return g.relay.down.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
+		return g.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
 	}
 	g.waiting = append(g.waiting, waiting{m.kept(), append([]byte(nil), msg.raw...), v})
 	g.bytes += len(msg.raw)
@@ -124,6 +125,14 @@ func (g *gate) release() {
 	}
 }
 
+// say answers the client in the browser's place. It ends the relay if the client
+// cannot be written to, or has taken so little that no answer fits any more.
+func (g *gate) say(answer []byte) error {
+	err := g.relay.down.say(answer)
+	g.relay.sent(err)
+	return err
+}
+
 func (g *gate) apply(m *Message, raw []byte, v Verdict) error {
 	switch v.Action {
 	case Pass:
@@ -133,12 +142,12 @@ func (g *gate) apply(m *Message, raw []byte, v Verdict) error {
 		}
 		return g.relay.write(raw)
 	case Ignore:
-		return g.relay.down.say(doneReply(m, v.Result))
+		return g.say(doneReply(m, v.Result))
 	case End:
-		err := g.relay.down.say(doneReply(m, nil))
+		err := g.say(doneReply(m, nil))
 		g.relay.end(ending{code: closeNormal, reason: v.Reason})
 		return err
 	default:
-		return g.relay.down.say(errorReply(m, refusedCode, v.Reason))
+		return g.say(errorReply(m, refusedCode, v.Reason))
 	}
 }

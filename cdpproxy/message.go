@@ -9,6 +9,11 @@ import (
 // maxMessage is what Chromium accepts (facts 1).
 const maxMessage = 100 << 20
 
+// maxHeaders bounds the headers of one message's frames, which are kept too: a
+// message may come in as many frames as one likes, empty ones among them. Sent
+// byte by byte, 2.5 MB fit.
+const maxHeaders = 16 << 20
+
 const (
 	opContinuation = 0
 	opText         = 1
@@ -52,6 +57,7 @@ type messageReader struct {
 	op       byte
 	fin      bool
 	mask     [4]byte
+	closed   bool // the other side has said its last word
 
 	open    *message // whose last frame has not come yet, nil between messages
 	control []byte   // the control frame that is being read, as it came
@@ -60,9 +66,10 @@ type messageReader struct {
 	onControl func(frame []byte) error // ping, pong or close, as it came
 }
 
-// feed reads b, and calls onMessage and onControl for what is complete.
+// feed reads b, and calls onMessage and onControl for what is complete. What comes
+// behind a close frame is ignored, RFC 6455 section 5.5.1.
 func (r *messageReader) feed(b []byte) error {
-	for len(b) > 0 {
+	for len(b) > 0 && !r.closed {
 		if !r.inFrame {
 			r.header[r.have] = b[0]
 			r.have++
@@ -124,6 +131,9 @@ func (r *messageReader) begin(h []byte) error {
 	if r.open == nil {
 		r.open = messages.Get().(*message)
 	}
+	if len(r.open.raw)+len(h)-len(r.open.text) > maxHeaders {
+		return &protocolError{closeTooBig, fmt.Sprintf("a message in so many frames that their headers take more than %d bytes", maxHeaders)}
+	}
 	if r.remain > maxMessage || uint64(len(r.open.text))+r.remain > maxMessage {
 		return &protocolError{closeTooBig, fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxMessage)}
 	}
@@ -148,6 +158,7 @@ func (r *messageReader) end() error {
 	if r.op >= opClose {
 		frame := r.control
 		r.control = nil
+		r.closed = r.op == opClose
 		return r.onControl(frame)
 	}
 	if !r.fin {
