@@ -184,7 +184,7 @@ func TestView(t *testing.T) {
 		"nested, two":      nested(`{"id":1,"method":"Page.enable","method":"Runtime.evaluate",` + set + `}`),
 		"nested, twice":    `{"id":1,"method":"Target.sendMessageToTarget","params":{"message":"{\"id\":1,\"method\":\"Page.enable\"}","m\u0065ssage":"{}"}}`,
 		"nested, none":     `{"id":1,"method":"Target.sendMessageToTarget"}`,
-		"checked, twice":   `{"id":1,"method":"Runtime.evaluate","params":{"expression":"document.title='evaded'","throwOnSideEffect":true,"throwOnSideEffect":false}}`,
+		"checked, twice":   `{"id":1,"method":"Runtime.evaluate","params":{"expression":"document.title='evaded'","timeout":500,"throwOnSideEffect":true,"throwOnSideEffect":false}}`,
 		"two codes":        `{"id":1,"method":"Runtime.evaluate","params":{"expression":"document.title='evaded'","functionDeclaration":"document.title"}}`,
 		"almost known":     `{"id":1,"method":"Runtime.callFunctionOn","params":{"executionContextId":1,"functionDeclaration":"() => { return document.title; }\n//# sourceURL=x\u2028;document.title='evaded'"}}`,
 		"unknown":          `{"id":1,"method":"Page.doWhatNobodyKnows"}`,
@@ -258,10 +258,29 @@ func TestCheckedCode(t *testing.T) {
 	}
 	evaluate := func(code, more string) map[string]any {
 		b, _ := json.Marshal(code)
-		return run("Runtime.evaluate", `{"expression":`+string(b)+`,"throwOnSideEffect":true`+more+`}`)
+		return run("Runtime.evaluate", `{"expression":`+string(b)+`,"throwOnSideEffect":true,"timeout":1000`+more+`}`)
 	}
 	if reply := evaluate("document.querySelector('h1').textContent", `,"returnByValue":true`); !strings.Contains(fmt.Sprint(reply), "value:Hi") {
 		t.Errorf("reading gives %v", reply)
+	}
+	// Code that never returns ends by itself, and the page goes on.
+	for _, code := range []string{"for(;;);", "for(;;){try{for(;;);}finally{continue}}", "/(a+)+b/.test('a'.repeat(50))"} {
+		if reply := evaluate(code, ""); !strings.Contains(refusal(reply), "terminated") {
+			t.Errorf("%s gives %v", code, reply)
+		}
+	}
+	for _, more := range []string{``, `,"timeout":20000`} {
+		if reply := run("Runtime.evaluate", `{"expression":"for(;;);","throwOnSideEffect":true`+more+`}`); !strings.Contains(refusal(reply), `"view"`) {
+			t.Errorf("without an end, %s: %v", more, reply)
+		}
+	}
+	if reply := run("Runtime.callFunctionOn", `{"functionDeclaration":"() => { for(;;); }","executionContextId":1,"throwOnSideEffect":true,"timeout":500}`); !strings.Contains(refusal(reply), `"view"`) {
+		t.Errorf("a function without an end: %v", reply)
+	}
+	// Nor does one that looks make the page believe that its human has clicked.
+	evaluate("1", `,"userGesture":true`)
+	if reply := evaluate("navigator.userActivation.hasBeenActive", ""); !strings.Contains(fmt.Sprint(reply), "value:false") {
+		t.Errorf("after a user gesture: %v", reply)
 	}
 	for _, code := range []string{
 		"window.evil=1", "document.title='evil'", "document.body.click()", "fetch('/')", "eval('window.evil=1')",

@@ -13,21 +13,33 @@ func TestConditions(t *testing.T) {
 	}{
 		{"Runtime.evaluate", `{"expression":"1"}`, Acts},
 		{"Runtime.evaluate", ``, Acts},
-		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true}`, Reads},
-		{"Runtime.evaluate", `{"expression":"1","throwOnSide\u0045ffect":true}`, Reads},
+		{"Runtime.evaluate", `{"expression":"1","timeout":500,"throwOnSideEffect":true}`, Reads},
+		{"Runtime.evaluate", `{"expression":"1","timeout":500,"throwOnSide\u0045ffect":true}`, Reads},
 		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":"true"}`, Acts},
 		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":false}`, Acts},
-		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"awaitPromise":false}`, Reads},
-		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"awaitPromise":true}`, Acts},
-		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"awaitPromise":1}`, Acts},
-		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"replMode":true}`, Acts},
-		{"Runtime.evaluate", `{"expression":"\u0061sync()=>1","throwOnSideEffect":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","timeout":500,"throwOnSideEffect":true,"awaitPromise":false}`, Reads},
+		{"Runtime.evaluate", `{"expression":"1","timeout":500,"throwOnSideEffect":true,"awaitPromise":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","timeout":500,"throwOnSideEffect":true,"awaitPromise":1}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","timeout":500,"throwOnSideEffect":true,"replMode":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"\u0061sync()=>1","timeout":500,"throwOnSideEffect":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"timeout":1e4}`, Reads},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"timeout":10001}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"timeout":1e999}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"timeout":0}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"timeout":-1}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"timeout":"500"}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"timeout":500,"userGesture":true}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1","throwOnSideEffect":true,"timeout":500,"userGesture":false}`, Reads},
+		{"Runtime.evaluate", `{"expression":"document.title","userGesture":true}`, Acts},
+		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => 1","throwOnSideEffect":true,"timeout":500}`, Acts},
+		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => { return document.title; }","awaitPromise":true,"userGesture":true}`, Reads},
 		{"Runtime.evaluate", `{"expression":"document.title","awaitPromise":true}`, Reads},
 		{"Runtime.evaluate", `{"expression":"document.title=1"}`, Acts},
 		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => {\n  return document.title;\n}\n//# sourceURL=pptr:x\n","awaitPromise":true}`, Reads},
 		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => {\n  return document.title;\n}//# sourceURL=x\nevil()"}`, Acts},
 		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => {\n  return document.title;\n}\n//# sourceURL=x\revil()"}`, Acts},
-		{"Debugger.evaluateOnCallFrame", `{"callFrameId":"1","expression":"x","throwOnSideEffect":true}`, Reads},
+		{"Debugger.evaluateOnCallFrame", `{"callFrameId":"1","expression":"x","timeout":500,"throwOnSideEffect":true}`, Reads},
 		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"","worldName":"w"}`, Reads},
 		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x"}`, Reads},
 		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x\nevil()"}`, Acts},
@@ -104,7 +116,7 @@ func TestTableIsStrict(t *testing.T) {
 
 // FuzzClassify: whatever the parameters, no panic, and never two answers.
 func FuzzClassify(f *testing.F) {
-	f.Add("Runtime.evaluate", []byte(`{"expression":"1","throwOnSideEffect":true}`))
+	f.Add("Runtime.evaluate", []byte(`{"expression":"1","timeout":500,"throwOnSideEffect":true}`))
 	f.Add("Target.sendMessageToTarget", []byte(`{"message":"{\"id\":1,\"method\":\"Browser.close\"}"}`))
 	f.Add("Page.navigate", []byte(`{"url":"\ud800"}`))
 	f.Fuzz(func(t *testing.T, method string, params []byte) {
