@@ -52,6 +52,10 @@ func TestConditions(t *testing.T) {
 		{"Page.setInterceptFileChooserDialog", `{}`, Acts},
 		{"Page.captureScreenshot", `{"format":"png"}`, Reads},
 		{"Page.close", ``, Acts},
+		{"WebAuthn.disable", ``, Acts},
+		{"HeapProfiler.stopSampling", ``, Acts},
+		{"HeapProfiler.stopTrackingHeapObjects", ``, Acts},
+		{"Memory.stopSampling", ``, Acts},
 		{"Browser.close", ``, Ends},
 		{"Nobody.knows", `{}`, Acts},
 	} {
