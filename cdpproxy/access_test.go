@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -341,6 +342,26 @@ func TestBrowserClose(t *testing.T) {
 		if reply := exchange(t, c, `{"id":1,"method":"`+method+`","params":{"targetId":"x"}}`); !strings.Contains(refusal(reply), "--allow-close") {
 			t.Errorf("%s: %v", method, reply)
 		}
+	}
+	// Nor by an address that makes it crash.
+	tab, _ := exchange(t, c, `{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)["result"].(map[string]any)
+	onPage := dial(t, addr, fmt.Sprintf("/devtools/page/%v", tab["targetId"]))
+	exchange(t, onPage, `{"id":1,"method":"Inspector.enable"}`)
+	for _, address := range []string{"chrome://inducebrowsercrashforrealz", "chrome://crash", "chrome://kill", "chrome:\\\\x@cr%61sh:1/", "view-source:chrome://hang", "about:quit"} {
+		for _, act := range []string{`"Page.navigate","params":{"transitionType":"address_bar",`, `"Target.createTarget","params":{`} {
+			if reply := exchange(t, onPage, `{"id":1,"method":`+act+`"url":"`+address+`"}}`); !strings.Contains(refusal(reply), "--allow-close") {
+				t.Errorf("%s%s: %v", act, address, reply)
+			}
+		}
+		for _, query := range []string{address, url.PathEscape(address), address + "&for_tab"} {
+			a := ask(t, addr, "PUT /json/new?"+query+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			if a.status != http.StatusForbidden || !strings.Contains(a.body, "--allow-close") {
+				t.Errorf("/json/new?%s: HTTP %d %s", query, a.status, a.body)
+			}
+		}
+	}
+	if reply := exchange(t, onPage, `{"id":1,"method":"Page.navigate","params":{"url":"chrome://version"}}`); reply["result"] == nil {
+		t.Errorf("a page of the browser's own: %v", reply)
 	}
 	if got := call(t, c, getVersion); !strings.Contains(got, "Chrome/") {
 		t.Errorf("the browser says %s", got)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,11 +100,7 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	switch command(path) {
 	case "new":
 		m.Method = "Target.createTarget"
-		url, err := url.QueryUnescape(r.URL.RawQuery)
-		if err != nil {
-			url = r.URL.RawQuery
-		}
-		params = map[string]string{"url": url}
+		params = map[string]string{"url": newURL(r.URL.RawQuery)}
 	case "activate":
 		m.Method = "Target.activateTarget"
 	case "close":
@@ -129,6 +126,19 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 		return forbidden("refused: %s", v.Reason), nil
 	}
 	return nil, nil
+}
+
+// newURL is the address that Chromium opens at /json/new: the query, where a plus is
+// no blank, without the word that asks for the tab in place of its page.
+func newURL(query string) string {
+	if first, words, _ := strings.Cut(query, "&"); slices.Contains(strings.Split(words, "&"), "for_tab") {
+		query = first
+	}
+	address, err := url.PathUnescape(query)
+	if err != nil {
+		return query
+	}
+	return address
 }
 
 // command is the word after /json/, "list" where there is none.

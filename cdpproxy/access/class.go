@@ -66,7 +66,7 @@ func Classify(method string, params json.RawMessage) Command {
 			return c
 		}
 		var args arguments
-		if e.unless != nil || e.shows != "" || e.inner != "" {
+		if e.unless != nil || e.ends != nil || e.shows != "" || e.inner != "" {
 			args = read(params)
 		}
 		if e.inner != "" {
@@ -80,6 +80,14 @@ func Classify(method string, params json.RawMessage) Command {
 			}
 			method, params = m.Method, m.Params
 			continue
+		}
+		if e.ends != nil {
+			if args == nil && len(params) > 0 {
+				return unreadable(method)
+			}
+			if e.ends(args) {
+				c.Class = Ends
+			}
 		}
 		if e.unless != nil && args != nil && e.unless(args) {
 			c.Class = Reads
@@ -124,6 +132,7 @@ func shown(value []byte) string {
 type entry struct {
 	class     Class
 	unless    func(arguments) bool // reads where it holds
+	ends      func(arguments) bool // ends where it holds
 	shows     string
 	inner     string
 	ignorable bool
@@ -159,6 +168,8 @@ func parse(table string) (map[string]*entry, error) {
 			switch {
 			case option == "unless" && conditions[value] != nil:
 				e.unless = conditions[value]
+			case option == "ends" && conditions[value] != nil:
+				e.ends = conditions[value]
 			case option == "shows" && value != "":
 				e.shows = value
 			case option == "inner" && value != "":

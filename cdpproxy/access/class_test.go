@@ -105,14 +105,14 @@ func TestTarget(t *testing.T) {
 func TestTableIsStrict(t *testing.T) {
 	for _, table := range []string{
 		"reads", "looks Page.enable", "reads Page", "reads Page.enable\nacts Page.enable",
-		"acts Page.navigate unless:never", "acts Page.navigate shows", "acts Page.navigate view:done",
+		"acts Page.navigate unless:never", "acts Page.navigate ends:never", "acts Page.navigate shows", "acts Page.navigate view:done",
 	} {
 		if _, err := parse(table); err == nil {
 			t.Errorf("%q is taken", table)
 		}
 	}
 	for name := range conditions {
-		if !strings.Contains(table, " unless:"+name) {
+		if !strings.Contains(table, " unless:"+name) && !strings.Contains(table, " ends:"+name) {
 			t.Errorf("no method uses the condition %s", name)
 		}
 	}
@@ -128,4 +128,41 @@ func FuzzClassify(f *testing.F) {
 			t.Errorf("%+v, then %+v", a, b)
 		}
 	})
+}
+
+// TestDebugURLs: at these the browser, or a process of it, ends, however they are
+// written. All that were tried out on Chromium with that result are here.
+func TestDebugURLs(t *testing.T) {
+	for _, address := range []string{
+		"chrome://crash", "chrome://crash/", "CHROME://CRASH", "chrome:crash", "chrome:/crash", "chrome:///crash", "chrome:/\\crash", `chrome:\\crash`,
+		" \x00\t\nchrome://crash \x1f", "chr\nome://cr\ta\rsh", "chrome://cr%61sh", "chrome://%63%72ash", "chrome://cr%2561sh%zz", "chrome://\uff43rash", "chrome://cra\u00adsh",
+		"chrome://x@crash:80/", "chrome://a:b@crash", "chrome://crash:1", "chrome://crash?x#y", "chrome://crash#", "chrome://crash/rust", "chrome://crash/browser/use-after-free", "chrome://crash.",
+		"view-source:chrome://crash", "View-Source:view-source: chrome:crash", "about:crash", "about://crash", "about:kill", "edge://crash", "brave://quit", "vivaldi:restart",
+		"chrome://inducebrowsercrashforrealz", "chrome://inducebrowserdcheckforrealz/", "chrome://kill", "chrome://hang", "chrome://shorthang", "chrome://gpucrash", "chrome://memory-exhaust",
+		"chrome://quit", "chrome://restart", "chrome://badcastcrash",
+	} {
+		for _, method := range []string{"Page.navigate", "Target.createTarget"} {
+			params, _ := json.Marshal(map[string]string{"url": address})
+			if got := Classify(method, params); got.Class != Ends {
+				t.Errorf("%s %q %v", method, address, got.Class)
+			}
+		}
+	}
+	for _, address := range []string{
+		"", "crash", "//crash", "http://crash/", "https://x/chrome://crash", "about:blank", "about:blank#crash", "about:srcdoc", "chrome://version", "chrome://crashes", "chrome://settings/crash",
+		"chrome://gpu", "data:text/html,crash", "data:crash", "javascript:quit", "file:///crash", "view-source:http://crash", "view-source:", "devtools://devtools/bundled/inspector.html",
+		"http://\u00e4.test/", "chrome://kill@version",
+	} {
+		params, _ := json.Marshal(map[string]string{"url": address})
+		if got := Classify("Page.navigate", params); got.Class != Acts {
+			t.Errorf("%q %v", address, got.Class)
+		}
+	}
+	for params, want := range map[string]Class{
+		`{"url":"about:blank","url":"chrome://crash"}`: Ends, `{"url":"\u0063hrome://crash"}`: Ends, `{"\u0075rl":"chrome://crash"}`: Ends, `{}`: Acts, ``: Acts, `{"url":7}`: Acts,
+	} {
+		if got := Classify("Page.navigate", json.RawMessage(params)); got.Class != want {
+			t.Errorf("%s %v, want %v", params, got.Class, want)
+		}
+	}
 }

@@ -16,6 +16,7 @@ var conditions = map[string]func(arguments) bool{
 	"empty":     isEmpty,
 	"unchanged": isUnchanged,
 	"off":       isOff,
+	"debugurl":  endsByURL,
 }
 
 // isChecked: V8 stops the code at its first side effect and after a time, or the

@@ -116,7 +116,7 @@ func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 		return cdpproxy.Verdict{}
 	}
 	s, _ := r.human.Access()
-	if s.Mode == Full && len(s.Stopped) == 0 && (e == nil || e.class == Acts && e.inner == "") {
+	if s.Mode == Full && len(s.Stopped) == 0 && (e == nil || e.class == Acts && e.inner == "" && e.ends == nil) {
 		if r.options.Activity != nil {
 			r.options.Activity(Entry{Client: m.Client, Outcome: sent, OK: true, message: m})
 		}
