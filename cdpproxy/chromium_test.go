@@ -19,14 +19,14 @@ type chromium struct {
 	browser *chrome.Browser
 }
 
-func launch() (*chromium, error) {
+func launch(more ...string) (*chromium, error) {
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
 		return nil, err
 	}
 	browser, err := chrome.Launch(context.Background(), chrome.Options{
 		Executable: found.Path, Headless: true,
-		Args: []string{"--disable-gpu", "--host-resolver-rules=MAP rebound.test 127.0.0.1"},
+		Args: append([]string{"--disable-gpu", "--host-resolver-rules=MAP rebound.test 127.0.0.1"}, more...),
 	})
 	if err != nil {
 		return nil, err

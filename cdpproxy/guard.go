@@ -22,7 +22,8 @@ func forbidden(format string, args ...any) *refusal {
 
 // checkPage refuses what a web page can send: a name that was rebound to
 // loopback shows in Host, a page of another site in Origin or, where a GET
-// carries no Origin, in Sec-Fetch-Site (design 7).
+// carries no Origin, in Sec-Fetch-Site (design 7). That is "none" for what a human
+// typed, which navigates, but also for what an extension's worker fetches.
 func (p *Proxy) checkPage(r *http.Request) *refusal {
 	if !loopbackHost(r.Host) {
 		return forbidden("Host %q refused: this endpoint answers only to 127.0.0.1, [::1] and localhost, so that no web page can reach it by another name. Use the address that `coordinator endpoint` prints.", r.Host)
@@ -33,12 +34,17 @@ func (p *Proxy) checkPage(r *http.Request) *refusal {
 			return forbidden("Origin %q refused: web pages may not drive this browser. If this page is meant to, start the coordinator with `--allow-origin %s`.", origin, origin)
 		}
 	}
+	if len(origins) > 0 {
+		return nil
+	}
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
-	case "", "none", "same-origin":
-	default:
-		if len(origins) == 0 {
-			return forbidden("refused: a web page (Sec-Fetch-Site %q) may not drive this browser. To look at this address yourself, type it into the address bar.", site)
+	case "", "same-origin":
+	case "none":
+		if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" && mode != "navigate" {
+			return forbidden("refused: an extension (Sec-Fetch-Site %q, Sec-Fetch-Mode %q) may not drive this browser. To look at this address yourself, type it into the address bar.", site, mode)
 		}
+	default:
+		return forbidden("refused: a web page (Sec-Fetch-Site %q) may not drive this browser. To look at this address yourself, type it into the address bar.", site)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -127,6 +128,9 @@ func TestWhoGetsIn(t *testing.T) {
 		{"image", open, "/json/version", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403, "web page"},
 		{"neighbour", open, "/json/version", map[string]string{"Sec-Fetch-Site": "same-site"}, 403, "web page"},
 		{"typed", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none"}, 200, "Browser"},
+		{"typed, navigates", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, 200, "Browser"},
+		{"extension", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "cors"}, 403, "an extension"},
+		{"extension, hidden", open, "/json/version", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "no-cors"}, 403, "an extension"},
 		{"allowed", open, "/json/version", map[string]string{"Origin": "https://tool.example", "Sec-Fetch-Site": "cross-site"}, 200, "Browser"},
 		{"DevTools", open, "/json/version", map[string]string{"Origin": cdpproxy.DevToolsOrigin}, 200, "Browser"},
 	} {
@@ -304,6 +308,55 @@ func TestWebPage(t *testing.T) {
 	}
 	if !strings.Contains(got, `Host "rebound.test:`) || strings.Contains(got, "devtools/browser") {
 		t.Errorf("a rebound name got %q", got)
+	}
+}
+
+// TestExtension has the worker of an extension that may reach every site try what
+// Origin does not tell of.
+func TestExtension(t *testing.T) {
+	told := make(chan string, 1)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		select {
+		case told <- string(body):
+		default: // the worker was started twice
+		}
+	}))
+	defer site.Close()
+	defer site.CloseClientConnections() // Chromium keeps some without using them
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	id := openTab(t, addr)
+
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"manifest.json": `{"manifest_version": 3, "name": "driver", "version": "1", "background": {"service_worker": "worker.js"}, "host_permissions": ["<all_urls>"]}`,
+		"worker.js": `(async () => {
+			let out = "";
+			for (const mode of ["cors", "no-cors"])
+				for (const path of ["/json/version", "/json/close/` + id + `"])
+					try { const r = await fetch("http://` + addr + `" + path, {mode}); out += r.status + " " + await r.text() + "\n"; } catch (e) { out += e.name + "\n"; }
+			await fetch("` + site.URL + `", {method: "POST", body: out});
+		})()`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	browser, err := launch("--load-extension=" + dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer browser.kill()
+	select {
+	case got := <-told:
+		if strings.Count(got, "an extension (Sec-Fetch-Site") != 4 || strings.Contains(got, "webSocketDebuggerUrl") {
+			t.Errorf("an extension got %s", got)
+		}
+	case <-testContext(t).Done():
+		t.Fatal("the extension said nothing")
+	}
+	if _, body := get(t, addr, "/json/list", nil); !strings.Contains(body, id) {
+		t.Error("an extension has closed a tab")
 	}
 }
 
