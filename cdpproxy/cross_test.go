@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -291,5 +292,49 @@ func TestNotRepeated(t *testing.T) {
 	src.set("next", startFake(t, "127.0.0.1:0", "next", nil).url())
 	if a := <-got; a.status != 200 || !strings.Contains(a.body, "next") {
 		t.Errorf("a reading request: HTTP %d %s", a.status, a.body)
+	}
+}
+
+// TestBrowserRecovers: who is held when the browser does not answer is served when
+// it does again, of which nobody tells. What changes something is not asked twice.
+func TestBrowserRecovers(t *testing.T) {
+	fake := startFake(t, "127.0.0.1:0", "faint", nil)
+	fake.dies.Store(true)
+	src := newSource(fake.url())
+	_, addr := serve(t, src, nil)
+	served := make(chan error, 2)
+	go func() {
+		c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", nil)
+		if err == nil {
+			c.CloseNow()
+		}
+		served <- err
+	}()
+	go func() {
+		status, body, err := tryGet(addr, "/json/list", nil)
+		if err == nil && status != 200 {
+			err = fmt.Errorf("HTTP %d %s", status, body)
+		}
+		served <- err
+	}()
+	fake.asked.until(t, 1+2+1+2) // both twice, for the list also the version
+	fake.dies.Store(false)
+	for range 2 {
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+
+	gone := startFake(t, "127.0.0.1:0", "gone", nil)
+	gone.stop()
+	rule := newRule()
+	_, addr = serve(t, newSource(gone.url()), &cdpproxy.Options{Rule: rule, HoldTimeout: time.Second})
+	if status, body := get(t, addr, "/json/new?about:blank", nil); status != 502 || !strings.Contains(body, "does not answer") {
+		t.Errorf("HTTP %d %s", status, body)
+	}
+	rule.mu.Lock()
+	defer rule.mu.Unlock()
+	if !slices.Equal(rule.seen, []string{"Target.createTarget"}) {
+		t.Errorf("judged: %q", rule.seen)
 	}
 }

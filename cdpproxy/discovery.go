@@ -26,7 +26,8 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		base    string   // of the browser's paths
 		refused *refusal // by the rule, or since a request cannot be repeated
 	)
-	no := p.withBrowser(r.Context(), func(ctx context.Context, b *Browser) error {
+	// The rule was asked about what changes something, and nobody is asked twice.
+	no := p.withBrowser(r.Context(), changesSomething(path), func(ctx context.Context, b *Browser) error {
 		// Before the dial: a human may take longer than an exchange may.
 		var err error
 		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {

@@ -71,27 +71,52 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 // errChanged: the browser was replaced while it was being asked.
 var errChanged = errors.New("the browser was replaced meanwhile")
 
+// A browser that did not answer is asked again after a pause, which grows.
+const (
+	firstPause   = 250 * time.Millisecond
+	longestPause = 2 * time.Second
+)
+
 // withBrowser calls try with the current browser. When there is none, or try
 // fails, it waits for the source to change its answer and tries again, until
 // the hold is over, or it is clear that none comes. A failed try means a browser
-// that is dead already, or that is not the one that was named; the source will
-// say so soon.
-func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Browser) error) *refusal {
+// that is dead already, or that is not the one that was named, of which the source
+// will say so soon; or one that was stopped or busy for a while, of which nobody
+// tells that it goes on. So the same browser is asked again now and then, unless
+// once is all that try may be called with it.
+func (p *Proxy) withBrowser(ctx context.Context, once bool, try func(context.Context, *Browser) error) *refusal {
 	hold, cancel := context.WithTimeout(ctx, max(p.opts.HoldTimeout, 0))
 	defer cancel()
 	told := p.opts.Wanted == nil
 	var failed <-chan struct{}
+	var last *Browser // that did not answer
+	var err error     // of last
+	pause := firstPause
 	for {
 		b, changed := p.source.Browser()
-		var err error
 		if b == nil && !told {
 			told = true
 			failed = p.opts.Wanted()
 		}
-		if b != nil {
+		switch {
+		case b == nil:
+			last, err = nil, nil
+		case !once && last != nil && b.Generation == last.Generation:
+			// Another try takes no longer than the hold, and if that ends it, it
+			// says nothing new.
+			tried := p.tryBrowser(hold, b, try)
+			if tried == nil {
+				return nil
+			}
+			if hold.Err() == nil {
+				err = tried
+			}
+			pause = min(2*pause, longestPause)
+		default:
 			if err = p.tryBrowser(ctx, b, try); err == nil {
 				return nil
 			}
+			last, pause = b, firstPause
 			p.log.Debug("browser did not answer", "browser", b.Name, "error", err)
 		}
 		select {
@@ -99,12 +124,17 @@ func (p *Proxy) withBrowser(ctx context.Context, try func(context.Context, *Brow
 			continue
 		default:
 		}
+		var again <-chan time.Time
+		if b != nil && !once {
+			again = time.After(pause)
+		}
 		inVain := failed
 		if b != nil {
 			inVain = nil // another than was launched, about to answer
 		}
 		select {
 		case <-changed:
+		case <-again:
 		case <-inVain:
 			if now, _ := p.source.Browser(); now == nil {
 				return p.nobody(nil, nil, 0)

@@ -69,7 +69,7 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		protocol string
 		other    *answered
 	)
-	no := p.withBrowser(r.Context(), func(ctx context.Context, b *Browser) error {
+	no := p.withBrowser(r.Context(), false, func(ctx context.Context, b *Browser) error {
 		var err error
 		other = nil
 		rel, protocol, err = p.connect(ctx, b, r, path)
