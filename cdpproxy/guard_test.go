@@ -3,6 +3,7 @@ package cdpproxy_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/remote"
@@ -57,6 +59,10 @@ func tryGet(addr, path string, headers map[string]string) (int, string, error) {
 // connectAsChild is what this test binary does when it is started as another
 // user: it asks the endpoint and says what it was told.
 func connectAsChild(addr string) {
+	if addr, ok := strings.CutPrefix(addr, crowdOf); ok {
+		crowdAsChild(addr)
+		return
+	}
 	_, body, err := tryGet(addr, "/json/version", nil)
 	if err != nil {
 		body = err.Error()
@@ -69,6 +75,40 @@ func connectAsChild(addr string) {
 	if res != nil {
 		fmt.Printf("\nWebSocket: %d\n", res.StatusCode)
 	}
+}
+
+const crowdOf = "a crowd of "
+
+// crowdAsChild connects more often than another user may, says how many of the last
+// were closed, and once its input ends asks by one of the others.
+func crowdAsChild(addr string) {
+	const kept, more = 256, 20
+	var conns []net.Conn
+	for range kept + more {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		conns = append(conns, conn)
+	}
+	closed, until := 0, time.Now().Add(5*time.Second)
+	for _, conn := range conns[kept:] {
+		conn.SetDeadline(until)
+		if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			closed++
+		}
+	}
+	fmt.Printf("the last %d of %d are closed\n", closed, len(conns))
+	io.Copy(io.Discard, os.Stdin)
+	conn := conns[0]
+	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 403 ") {
+		fmt.Printf("%s %v\n", answer, err)
+		return
+	}
+	fmt.Println("refused, and closed")
 }
 
 const token = "5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e"
@@ -163,6 +203,23 @@ func TestWhoGetsIn(t *testing.T) {
 	}
 	if got := connections.count(); got != before {
 		t.Errorf("of refused requests the browser got %d connections", got-before)
+	}
+}
+
+// TestRefusedNotKept: who may not come in keeps no connection.
+func TestRefusedNotKept(t *testing.T) {
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Token: token, RequireToken: true})
+	for _, host := range []string{"evil.example", "localhost"} {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
+		if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 403 ") {
+			t.Errorf("Host %s: %s, then %v", host, answer, err)
+		}
 	}
 }
 

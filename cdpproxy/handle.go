@@ -65,6 +65,10 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	p.refusals.Add(1)
 	p.log.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
 	bound(w)
+	if no.status == http.StatusForbidden {
+		// Who may not come in is not kept: each request would renew its time.
+		w.Header().Set("Connection", "close")
+	}
 	http.Error(w, no.text, no.status)
 }
 

@@ -34,17 +34,22 @@ func samePeer(r *http.Request) error {
 	return p.err
 }
 
-func (p *peer) check() {
-	uid, err := peerUID(p.conn)
+func (p *peer) check() { p.err = ownPeer(p.conn) }
+
+// ownPeer asks the kernel whether the other end of conn belongs to the user of this
+// process; nil if it does.
+func ownPeer(conn net.Conn) error {
+	uid, err := peerUID(conn)
 	switch own := os.Getuid(); {
 	case err != nil:
-		p.err = fmt.Errorf("cannot tell which user connects (%w)", err)
+		return fmt.Errorf("cannot tell which user connects (%w)", err)
 	case uid == overflowUID:
 		// What a user namespace shows for every user it does not know.
-		p.err = errors.New("cannot tell which user connects (the user is unknown in this namespace)")
+		return errors.New("cannot tell which user connects (the user is unknown in this namespace)")
 	case uid != own:
-		p.err = fmt.Errorf("the connection comes from user %d, the coordinator runs as user %d", uid, own)
+		return fmt.Errorf("the connection comes from user %d, the coordinator runs as user %d", uid, own)
 	}
+	return nil
 }
 
 const overflowUID = 65534

@@ -1,6 +1,7 @@
 package cdpproxy_test
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
@@ -17,15 +18,13 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// TestSecondUser connects as another user of the machine.
-func TestSecondUser(t *testing.T) {
+// asUser returns what starts this test binary as another user, to do what target
+// says (connectAsChild).
+func asUser(t *testing.T) func(uid uint32, target string) *exec.Cmd {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("needs root to run a process as another user")
 	}
-	browser, connections := counted(t, sharedChromium(t).url)
-	src := newSource(browser)
-	p, addr := serve(t, src, &cdpproxy.Options{Token: token})
-
 	// The test binary lies where only root may go.
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
@@ -43,12 +42,23 @@ func TestSecondUser(t *testing.T) {
 	if err := os.WriteFile(exe, binary, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ask := func(uid uint32, target string) string {
+	return func(uid uint32, target string) *exec.Cmd {
 		cmd := exec.Command(exe)
 		cmd.Dir = "/"
 		cmd.Env = []string{"CDPPROXY_TEST_CHILD=" + target}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-		out, err := cmd.Output()
+		return cmd
+	}
+}
+
+// TestSecondUser connects as another user of the machine.
+func TestSecondUser(t *testing.T) {
+	start := asUser(t)
+	browser, connections := counted(t, sharedChromium(t).url)
+	src := newSource(browser)
+	p, addr := serve(t, src, &cdpproxy.Options{Token: token})
+	ask := func(uid uint32, target string) string {
+		out, err := start(uid, target).Output()
 		if err != nil {
 			t.Fatalf("child as user %d: %v", uid, err)
 		}
@@ -94,6 +104,43 @@ func TestSecondUser(t *testing.T) {
 	}
 	if got := connections.count(); got != before {
 		t.Errorf("in strict mode the browser got %d connections", got-before)
+	}
+}
+
+// TestCrowdOfStrangers: another user cannot take all connections: of those that it
+// keeps without being let in there are only so many, and who is refused keeps none.
+// The own user always gets in.
+func TestCrowdOfStrangers(t *testing.T) {
+	start := asUser(t)
+	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	cmd := start(12345, crowdOf+addr)
+	leave, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewReader(out)
+	if line, err := said.ReadString('\n'); line != "the last 20 of 276 are closed\n" {
+		t.Errorf("another user says %q, %v", line, err)
+	}
+	if got := call(t, dial(t, addr, "/devtools/browser/x"), getVersion); !strings.Contains(got, "Chrome/") {
+		t.Errorf("the browser says %s", got)
+	}
+	leave.Close()
+	if line, err := said.ReadString('\n'); line != "refused, and closed\n" {
+		t.Errorf("another user says %q, %v", line, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if status, body := get(t, addr, "/json/version", nil); status != 200 {
+		t.Errorf("HTTP %d %s", status, body)
 	}
 }
 

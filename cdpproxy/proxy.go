@@ -43,7 +43,10 @@ type Proxy struct {
 	// silent are the connections that have asked for nothing yet: browsers open
 	// some to spare. http.Server would wait 5 s for them to speak.
 	silent map[net.Conn]struct{}
-	wg     sync.WaitGroup // followSource, giveBack and every relay
+	// strangers are the connections that were not let in yet: none of their
+	// requests has been answered but by a refusal.
+	strangers map[net.Conn]struct{}
+	wg        sync.WaitGroup // followSource, giveBack and every relay
 }
 
 // maxExchanges bounds the discovery requests and handshakes that a browser is
@@ -61,7 +64,7 @@ func New(source Source, opts *Options) *Proxy {
 		done:   make(chan struct{}),
 		slots:  make(chan struct{}, maxExchanges),
 		relays: make(map[*relay]struct{}),
-		silent: make(map[net.Conn]struct{}),
+		silent: make(map[net.Conn]struct{}), strangers: make(map[net.Conn]struct{}),
 	}
 	p.log = p.opts.Logger
 	p.server = &http.Server{
@@ -72,7 +75,7 @@ func New(source Source, opts *Options) *Proxy {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ConnContext:       withPeer,
-		ConnState:         p.watchSilent,
+		ConnState:         p.watchConn,
 		ErrorLog:          log.New(logWriter{p.log}, "", 0),
 	}
 	return p
@@ -184,9 +187,27 @@ func (p *Proxy) begin() {
 	}
 }
 
-func (p *Proxy) watchSilent(conn net.Conn, state http.ConnState) {
+// maxStrangers is how many connections may wait to be let in before nobody but the
+// own user may add to them, where that can be told: another user could take all
+// descriptors that there are.
+const maxStrangers = 256
+
+// watchConn is told of what becomes of a connection: of a new one before anything
+// else is done with it.
+func (p *Proxy) watchConn(conn net.Conn, state http.ConnState) {
+	if state == http.StateNew && PeerProof && p.isCrowded() && ownPeer(conn) != nil {
+		conn.Close()
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		p.strangers[conn] = struct{}{}
+	case http.StateActive: // it has said something
+	default:
+		delete(p.strangers, conn) // a refusal ends the connection
+	}
 	switch {
 	case state != http.StateNew:
 		delete(p.silent, conn)
@@ -195,6 +216,12 @@ func (p *Proxy) watchSilent(conn net.Conn, state http.ConnState) {
 	default:
 		p.silent[conn] = struct{}{}
 	}
+}
+
+func (p *Proxy) isCrowded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.strangers) >= maxStrangers
 }
 
 // followSource ends the relays of a browser as soon as the source no longer
