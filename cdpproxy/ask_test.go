@@ -266,6 +266,61 @@ func TestModeChanges(t *testing.T) {
 	}
 }
 
+// slowHuman answers no question before it is told to, whatever becomes of it.
+type slowHuman struct {
+	*human
+	late chan struct{}
+}
+
+func (h slowHuman) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+	h.asked <- q
+	<-h.late
+	return access.Answer{}, ctx.Err()
+}
+
+// TestModeWhileWaiting: what waits behind a question is let go by the mode of then,
+// also if it would have passed when it came, and is told of once.
+func TestModeWhileWaiting(t *testing.T) {
+	h := slowHuman{newHuman(access.Ask), make(chan struct{})}
+	told := make(chan string, 10)
+	rule := access.NewRule(h, &access.RuleOptions{Activity: func(e access.Entry) {
+		told <- fmt.Sprint(e.Command().Method, " ", e.OK)
+	}})
+	t.Cleanup(func() { rule.Close() }) // after the endpoint's end
+	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule, Watcher: rule})
+	id, _ := directTab(t, "about:blank")
+	c := dial(t, addr, "/devtools/page/"+id)
+	say := func(n int, method string) {
+		t.Helper()
+		message := fmt.Appendf(nil, `{"id":%d,"method":%q,"params":{"url":"about:blank#1"}}`, n, method)
+		if err := c.Write(testContext(t), websocket.MessageText, message); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(1, "Page.navigate")
+	<-h.asked
+	h.choose(access.Full)
+	say(2, "Page.reload")
+	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
+		t.Errorf("while acts wait: %v", reply)
+	}
+	h.choose(access.View)
+	close(h.late)
+	for want := 1.0; want <= 2; want++ {
+		if reply := nextReply(t, c); reply["id"] != want || !strings.Contains(refusal(reply), `"view"`) {
+			t.Errorf("%v, want the refusal of %v", reply, want)
+		}
+	}
+	for _, want := range []string{"Page.navigate false", "Page.reload false"} {
+		if got := <-told; got != want {
+			t.Errorf("the embedding program was told %q, want %q", got, want)
+		}
+	}
+	if len(told) > 0 {
+		t.Errorf("and then %q", <-told)
+	}
+}
+
 // TestPlaywrightIsTold: it hears of refused code by an exception, the only error
 // of code that it does not take for a navigation.
 func TestPlaywrightIsTold(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"browser-coordinator/cdpproxy"
@@ -48,6 +49,7 @@ type Rule struct {
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	running sync.WaitGroup // follow and the questions under way
+	asked   atomic.Int32   // len(asking)
 
 	mu      sync.Mutex // guards the fields that follow
 	ending  bool
@@ -116,7 +118,7 @@ func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 		return cdpproxy.Verdict{}
 	}
 	s, _ := r.human.Access()
-	if s.Mode == Full && len(s.Stopped) == 0 && (e == nil || e.class == Acts && e.inner == "" && e.ends == nil) {
+	if s.Mode == Full && len(s.Stopped) == 0 && r.asked.Load() == 0 && (e == nil || e.class == Acts && e.inner == "" && e.ends == nil) {
 		if r.options.Activity != nil {
 			r.options.Activity(Entry{Client: m.Client, Outcome: sent, OK: true, message: m})
 		}
@@ -144,10 +146,11 @@ func (r *Rule) judge(m *cdpproxy.Message, c Command, mode Mode) cdpproxy.Verdict
 		return r.refuse(client, c, &RefusedError{Act: c.Method, Reason: onlyHuman})
 	}
 	ask, err := r.guard.Check(r.question(client, c))
+	q := r.asking[client.ID]
 	switch {
 	case err != nil:
 		return r.refuse(client, c, err)
-	case !ask:
+	case !ask && q == nil: // else it waits behind what is asked about, and the mode may change meanwhile
 		r.tell(client, c, sent, true)
 		return cdpproxy.Verdict{Behind: true}
 	case r.ending:
@@ -155,10 +158,11 @@ func (r *Rule) judge(m *cdpproxy.Message, c Command, mode Mode) cdpproxy.Verdict
 	}
 	verdict := make(chan cdpproxy.Verdict, 1)
 	act := waiting{client, c, targetOf(m), verdict}
-	if q := r.asking[client.ID]; q != nil {
+	if q != nil {
 		q.acts = append(q.acts, act)
 	} else {
 		r.asking[client.ID] = &question{acts: []waiting{act}}
+		r.asked.Add(1)
 		r.running.Add(1)
 		go r.ask(client)
 	}
@@ -188,6 +192,7 @@ func (r *Rule) ask(c *cdpproxy.Client) {
 		q := r.asking[c.ID]
 		if len(q.acts) == 0 {
 			delete(r.asking, c.ID)
+			r.asked.Add(-1)
 			r.mu.Unlock()
 			return
 		}
@@ -199,6 +204,9 @@ func (r *Rule) ask(c *cdpproxy.Client) {
 		r.mu.Lock()
 		var refused error
 		for i, act := range asked {
+			if errs[i] == nil { // what was allowed first may no longer be
+				_, errs[i] = r.guard.Check(r.question(act.client, act.command))
+			}
 			if errs[i] != nil {
 				refused = errs[i]
 				act.verdict <- r.refuse(c, act.command, errs[i])
