@@ -14,8 +14,9 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// vanish ends a connection as a power cut does: its peer hears nothing of it.
-// The test is skipped, and says so, where the system lets nobody do that.
+// vanish ends a connection as a power cut does: its peer hears nothing of it. What
+// it asks then, the kernel answers with a reset, as does a machine that was started
+// anew; that nobody answers at all is not shown by this. The test is skipped, and says so, where the system lets nobody do that.
 func vanish(t *testing.T, conn net.Conn) {
 	t.Helper()
 	raw, err := conn.(*net.TCPConn).SyscallConn()
