@@ -59,7 +59,7 @@ func farewell(t *testing.T, signal os.Signal) {
 	for i := range slow {
 		behind := joinPage(t, serves.first)
 		answers = append(answers, fmt.Sprintf(`"value":"behind%d`, i))
-		behind.say("Runtime.evaluate", fmt.Sprintf(`{"expression":"'behind%d' + 'x'.repeat(5e6)","throwOnSideEffect":true}`, i))
+		behind.say("Runtime.evaluate", fmt.Sprintf(`{"expression":"'behind%d' + 'x'.repeat(5e6)","throwOnSideEffect":true,"timeout":10000}`, i))
 		go readOn(reading, behind, goes, "behind", left)
 	}
 	endLog(answers...)

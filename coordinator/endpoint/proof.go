@@ -64,6 +64,7 @@ func newProver(hash, token string) *prover { return &prover{hash, token, newNonc
 // ServeHTTP is for provePath.
 func (p *prover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := strings.TrimPrefix(r.URL.Path, provePath)
+	w.Header().Set("Connection", "close") // of whom nothing is known yet
 	if raw, err := hex.DecodeString(asked); err != nil || len(raw) != nonceBytes {
 		http.NotFound(w, r)
 		return
@@ -71,13 +72,13 @@ func (p *prover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(hashHeader, p.hash)
 	w.Header().Set(nonceHeader, p.nonce)
 	w.Header().Set(proofHeader, proof(p.token, "owner", p.hash, localPort(r), asked, p.nonce))
-	w.Header().Set("Connection", "close")
 	w.WriteHeader(http.StatusOK)
 }
 
 // asks reports whether a request to path, which proves that its sender knows the
 // token, does so, and its nonce. Any other has been answered.
 func (p *prover) asks(w http.ResponseWriter, r *http.Request, path string) (nonce string, ok bool) {
+	w.Header().Set("Connection", "close")
 	nonce, shown, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, path), "/")
 	if !proven(shown, p.token, path, p.hash, localPort(r), p.nonce, nonce) {
 		http.Error(w, "this is for coordinators of the same user", http.StatusForbidden)

@@ -46,7 +46,6 @@ func (h *standbyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(tokenHeader, required)
 	}
 	w.Header().Set(proofHeader, proof(h.prover.token, "standby", nonce, required))
-	w.Header().Set("Connection", "close")
 	w.WriteHeader(http.StatusOK)
 	if http.NewResponseController(w).Flush() != nil {
 		return
