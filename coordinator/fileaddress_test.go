@@ -57,6 +57,24 @@ func TestFileAddressForms(t *testing.T) {
 	}
 }
 
+// An address that is there to make the browser end, crash or hang is not opened.
+func TestAddressesThatEnd(t *testing.T) {
+	dir, shop := t.TempDir(), folder(t, "shop")
+	agent := host(t, dir, shop)
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": "data:text/html,<title>Here</title>here"})
+	for _, address := range []string{"chrome://crash", "CHROME:kill", " view-source:chrome://quit/", "about:hang", "chrome://inducebrowsercrashforrealz"} {
+		for name, args := range map[string]map[string]any{"browser_navigate": {"url": address}, "browser_tabs": {"action": "new", "url": address}} {
+			if text, err := tool(t, agent, name, args); err == nil || !strings.Contains(err.Error(), "only its human opens it") {
+				t.Errorf("%s %q: %s, %v", name, address, text, err)
+			}
+		}
+	}
+	if seen := mustTool(t, agent, "browser_snapshot", nil); !strings.Contains(seen, "here") {
+		t.Errorf("the tab shows something else: %s", seen)
+	}
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": "chrome://version"})
+}
+
 // A page of the workspace leads an agent to no file outside of it, neither its
 // main frame nor what it holds; and its network tells of none.
 func TestFilePagesStayInBounds(t *testing.T) {

@@ -2,10 +2,12 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
 
+	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -112,9 +114,17 @@ func (o *Origins) Check(address string) error {
 	return nil
 }
 
-// mayShow refuses an address of a file that an agent may not see: one that it
-// could not read itself, and that is not in the folders of the page's window.
+// mayShow refuses an address at which the browser would end, and that of a file that
+// an agent may not see: one that it could not read itself, and that is not in the
+// folders of the page's window.
 func (a *agent) mayShow(ctx context.Context, folders []string, address string) error {
+	params, err := json.Marshal(map[string]string{"url": address})
+	if err != nil {
+		return err
+	}
+	if access.Classify("Page.navigate", params).Class == access.Ends {
+		return fmt.Errorf("%s is there to make the browser or its tab crash, hang or quit: only its human opens it", address)
+	}
 	address = page.FileAddress(address)
 	if address == "" {
 		return nil
@@ -123,7 +133,7 @@ func (a *agent) mayShow(ctx context.Context, folders []string, address string) e
 	if !ok {
 		return fmt.Errorf("%s is no file's address", address)
 	}
-	_, err := a.allowedFile(ctx, file, folders...)
+	_, err = a.allowedFile(ctx, file, folders...)
 	return err
 }
 
