@@ -194,6 +194,7 @@ func TestFileOfWindow(t *testing.T) {
 	outsidePages(t, shop)
 	start(t, dir, "window", "--workspace", shop, "--headless", "--url", "file://"+shop+"/plain.html")
 	agent := host(t, dir, folder(t, "elsewhere"))
+	mustTool(t, agent, "browser_wait_for", map[string]any{"window": shop, "text": "plain"}) // the window is there before its page
 	if seen := mustTool(t, agent, "browser_snapshot", map[string]any{"window": shop}); !strings.Contains(seen, "plain") {
 		t.Errorf("a file that the window shows: %s", seen)
 	}
