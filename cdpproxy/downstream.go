@@ -17,6 +17,7 @@ type downstream struct {
 	out     *sender
 	frames  frameScanner
 	pending [][]byte // frames of our own that wait for the browser's to end
+	waiting int      // bytes in pending
 	failed  bool     // the client's stream is broken off
 	ear     listener
 	// attached knows the targets of sessions; nil where there is no rule to tell.
@@ -97,14 +98,18 @@ func (d *downstream) send(data []byte) error {
 }
 
 // say sends a frame of our own: now if the browser's stream is between two
-// frames, else as soon as it is.
+// frames, else as soon as it is. What waits for that is bounded as the rest is.
 func (d *downstream) say(frame []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if !d.frames.between() && d.waiting+len(frame) > d.out.limit {
+		return errTooSlow
+	}
 	if d.ear.taps.open() {
 		d.ear.taps.hear(d.ear.client, FromEndpoint, frame[headerLength(frame):])
 	}
 	d.pending = append(d.pending, frame)
+	d.waiting += len(frame)
 	return d.speak()
 }
 
@@ -117,6 +122,7 @@ func (d *downstream) speak() error {
 				return err
 			}
 		}
+		d.waiting -= len(d.pending[0])
 		d.pending = d.pending[1:]
 	}
 	return nil

@@ -411,6 +411,34 @@ func TestByteByByte(t *testing.T) {
 	}
 }
 
+// TestAnswersBehindAFrame: as long as the browser does not finish a frame no answer of
+// the endpoint's own can be sent, and no more are kept than of the browser's.
+func TestAnswersBehindAFrame(t *testing.T) {
+	watcher := newJoined()
+	begun := make(chan struct{})
+	fake := startFake(t, "127.0.0.1:0", "half", func(conn net.Conn) {
+		conn.Write([]byte{0x81, 100, 'x'}) // 100 bytes are to come
+		close(begun)
+		io.Copy(io.Discard, conn)
+	})
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: refuseAll{"no"}, Watcher: watcher})
+	c := dial(t, addr, "/devtools/browser/x")
+	client := <-watcher.came
+	<-begun
+	if _, _, err := c.Reader(testContext(t)); err != nil { // the frame has begun here too
+		t.Fatal(err)
+	}
+	message := []byte(`{"id":"` + strings.Repeat("x", 100_000) + `","method":"A.b"}`)
+	for range 20 {
+		c.Write(testContext(t), websocket.MessageText, message) // fails when it is over
+	}
+	select {
+	case <-client.Done:
+	case <-testContext(t).Done():
+		t.Fatal("the client is still connected")
+	}
+}
+
 // TestAnswersNotRead: a client that takes none of the endpoint's own answers is
 // told so, and its connection closed, as one that does not read the browser's.
 func TestAnswersNotRead(t *testing.T) {

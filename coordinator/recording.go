@@ -46,17 +46,17 @@ func (p *program) record(hash, name string) (*recording, error) {
 
 // begin writes what describes the browser, which is there when a client speaks.
 func (r *recording) begin(ctx context.Context) error {
-	addr, err := endpoint.Address(r.hash)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	addr, err := endpoint.Ask(ctx, r.hash) // which proves that it is not a stranger's
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	version, err := ask(ctx, addr.TokenURL+"/json/version")
+	version, err := ask(ctx, addr.ClientURL()+"/json/version")
 	if err != nil {
 		return fmt.Errorf("record: ask the browser who it is: %w", err)
 	}
-	targets, err := ask(ctx, addr.TokenURL+"/json/list")
+	targets, err := ask(ctx, addr.ClientURL()+"/json/list")
 	if err != nil {
 		return fmt.Errorf("record: ask the browser for its targets: %w", err)
 	}
