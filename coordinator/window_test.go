@@ -7,7 +7,7 @@ import (
 )
 
 // A window on a folder that has one says so: the address is not its browser's.
-func TestSecondWindowOnAFolder(t *testing.T) {
+func TestSecondWindow(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	first := start(t, dir, "window", "--headless", "--workspace", shop)
 	elsewhere := start(t, dir, "window", "--headless", "--workspace", folder(t, "other"))

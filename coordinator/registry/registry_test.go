@@ -215,7 +215,7 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 
 // Of two windows on one folder the endpoint has the browser of the one that was there
 // first, as long as that is there: clients are not sent from one to the other.
-func TestSourceStaysWithItsWindow(t *testing.T) {
+func TestSourceStays(t *testing.T) {
 	private(t)
 	shop := filepath.Join(tree(t, "shop"), "shop")
 	r := open(t)
