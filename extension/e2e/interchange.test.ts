@@ -33,6 +33,7 @@ beforeAll(async () => {
   agent = await Agent.start(run, folder, "--caps", "storage,testing");
   browser = await chromium.launch({
     executablePath: run.browser,
+    env: run.env,
     args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
   });
 });
