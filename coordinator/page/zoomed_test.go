@@ -13,6 +13,7 @@ import (
 // CSS pixels.
 func TestZoomed(t *testing.T) {
 	profile := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", profile) // where a browser whose profile stays leaves reports of crashes
 	if err := os.Mkdir(filepath.Join(profile, "Default"), 0o700); err != nil {
 		t.Fatal(err)
 	}

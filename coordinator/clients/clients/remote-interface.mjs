@@ -22,9 +22,11 @@ export async function remoteInterface({ address, site, name }) {
     const logged = new Promise((resolve) => Runtime.consoleAPICalled(({ args }) => resolve(args[0].value)));
     await Promise.all([Page.enable(), Runtime.enable()]);
     const evaluate = async (expression) => (await Runtime.evaluate({ expression, awaitPromise: true })).result.value;
-    const loaded = Page.loadEventFired();
     await Page.navigate({ url: `${site}/shop/${name}` });
-    await loaded;
+    // Not Page.loadEventFired: that may be of the load with which the tab was made.
+    await evaluate(
+      "new Promise((loaded) => document.readyState === 'complete' ? loaded() : addEventListener('load', () => loaded()))",
+    );
     seen.title = await evaluate("document.title");
     seen.sum = await evaluate("6 * 7");
     seen.error = (await Runtime.evaluate({ expression: "missing" })).exceptionDetails.exception.className;
