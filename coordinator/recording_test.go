@@ -137,6 +137,24 @@ func begin(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
+// besideLog is a recording that has begun, and is shown as well. What is shown goes to
+// out; nil: to the pipe that is returned, which nobody reads.
+func besideLog(t *testing.T, dir, workspace string, out io.Writer, args ...string) (cmd *exec.Cmd, said *shown, file string, unread io.ReadCloser) {
+	t.Helper()
+	file, said = filepath.Join(dir, "session.jsonl"), newShown()
+	cmd = command(context.Background(), t, dir, append([]string{"log", "--workspace", workspace, "--record", file, "--follow"}, args...)...)
+	cmd.Stdout, cmd.Stderr = out, said
+	if out == nil {
+		var err error
+		if unread, err = cmd.StdoutPipe(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin(t, cmd)
+	said.await(t, "Listening")
+	return cmd, said, file, unread
+}
+
 // recordedLines are what is written to a recording.
 type recordedLines struct {
 	file *os.File
@@ -178,16 +196,7 @@ func TestRecordingDoesNotWait(t *testing.T) {
 	const batches, events = 24, 500
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
-	file := filepath.Join(dir, "session.jsonl")
-	cmd := command(context.Background(), t, dir, "log", "--workspace", workspace, "--record", file, "--follow")
-	said := newShown()
-	cmd.Stderr = said
-	unread, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin(t, cmd)
-	said.await(t, "Listening")
+	cmd, said, file, unread := besideLog(t, dir, workspace, nil)
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

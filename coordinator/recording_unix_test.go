@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -20,12 +19,8 @@ import (
 func TestRecordingIsNotWhole(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
-	file := filepath.Join(dir, "session.jsonl")
-	cmd := command(context.Background(), t, dir, "log", "--workspace", workspace, "--record", file, "--follow")
-	out, said := newShown(), newShown()
-	cmd.Stdout, cmd.Stderr = out, said
-	begin(t, cmd)
-	said.await(t, "Listening")
+	out := newShown()
+	cmd, said, file, _ := besideLog(t, dir, workspace, out)
 	evaluateAs(t, window.first, "quick/1.0", "'hello'")
 	out.await(t, `"value":"hello"`)
 
@@ -74,12 +69,7 @@ func TestRecordingOutlivesItsView(t *testing.T) {
 	defer full.Close()
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
-	file := filepath.Join(dir, "session.jsonl")
-	cmd := command(context.Background(), t, dir, "log", "--workspace", workspace, "--record", file, "--follow")
-	said := newShown()
-	cmd.Stdout, cmd.Stderr = full, said
-	begin(t, cmd)
-	said.await(t, "Listening")
+	cmd, said, file, _ := besideLog(t, dir, workspace, full)
 	evaluateAs(t, window.first, "quick/1.0", "'first'")
 	said.await(t, "Nothing more is shown, since it cannot be written (no space left on device); the recording goes on.")
 	evaluateAs(t, window.first, "quick/1.0", "'second'")
@@ -98,15 +88,7 @@ func TestRecordingFailsBesideAPause(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()
 	owner := start(t, dir, "serve", "--workspace", workspace)
 	start(t, dir, "window", "--headless", "--workspace", workspace)
-	file := filepath.Join(dir, "session.jsonl")
-	cmd := command(context.Background(), t, dir, "log", "--workspace", workspace, "--record", file, "--follow", "--full")
-	said := newShown()
-	cmd.Stderr = said
-	if _, err := cmd.StdoutPipe(); err != nil {
-		t.Fatal(err)
-	}
-	begin(t, cmd)
-	said.await(t, "Listening")
+	cmd, said, file, _ := besideLog(t, dir, workspace, nil, "--full")
 	overfill(t, owner.first, file)
 	if err := owner.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -122,16 +104,7 @@ func TestRecordingFailsBesideAPause(t *testing.T) {
 func TestInterruptedBesideNoReader(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
-	file := filepath.Join(dir, "session.jsonl")
-	cmd := command(context.Background(), t, dir, "log", "--workspace", workspace, "--record", file, "--follow", "--full")
-	said := newShown()
-	cmd.Stderr = said
-	unread, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin(t, cmd)
-	said.await(t, "Listening")
+	cmd, said, file, unread := besideLog(t, dir, workspace, nil, "--full")
 	overfill(t, window.first, file)
 	pause(t, window) // which would tell the last of the traffic
 	unread.Close()
