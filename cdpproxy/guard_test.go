@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -466,90 +464,5 @@ func TestHeaders(t *testing.T) {
 	status, _ := get(t, addr, "/json/version", map[string]string{"X": strings.Repeat("x", 100_000)})
 	if status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("HTTP %d, want 431", status)
-	}
-}
-
-// TestStatusPage looks at the page for people in a real browser.
-func TestStatusPage(t *testing.T) {
-	c := sharedChromium(t)
-	src := newSource(c.url)
-	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: "Press F5.", Rule: passAll{}})
-	_, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://evil.example"}}})
-	if err == nil {
-		t.Fatal("a foreign origin got in")
-	}
-	conn, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"<b>Agent</b>"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.CloseNow()
-	reply := call(t, conn, getVersion)
-
-	ctx, cancel := remote.NewAllocator(testContext(t), c.url, remote.NoModifyURL)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
-	read := func() string {
-		t.Helper()
-		if err := chromedp.Do(ctx, chromedp.Navigate("http://"+addr+"/"+token)); err != nil {
-			t.Fatal(err)
-		}
-		text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
-	says := []string{
-		"http://" + addr + "/" + token, `browser "first"`, "Connected now: 1", "<b>Agent</b>", "/devtools/browser/x",
-		fmt.Sprintf("1 message, %d B", len(getVersion)+6), // header and mask
-		fmt.Sprintf("1 message, %d B", len(reply)+4),      // header
-		"Clients: 1.", "Changes of the browser: 0.", "Requests refused: 1.",
-	}
-	got := read()
-	for _, want := range says {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q on the page:\n%s", want, got)
-		}
-	}
-	// All of it stands in what is sent, and nothing in that is executed or tells
-	// the token to another site.
-	raw := ask(t, addr, "GET /"+token+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	for _, want := range says {
-		if !strings.Contains(raw.body, html.EscapeString(want)) {
-			t.Errorf("no %q in what is sent:\n%s", want, raw.body)
-		}
-	}
-	if active := regexp.MustCompile(`(?i)<script|javascript:|<[^>]*\son[a-z]+\s*=|<(iframe|object|embed|form|link|img)|http-equiv`).FindString(raw.body); active != "" {
-		t.Errorf("the page has %q", active)
-	}
-	for name, want := range map[string]string{
-		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-		"Referrer-Policy":         "no-referrer", "Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8",
-	} {
-		if got := raw.header.Get(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-	src.set("", "")
-	if _, _, err := conn.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusGoingAway {
-		t.Fatal(err)
-	}
-	got = read()
-	for _, want := range []string{"no browser now", "Press F5.", "Changes of the browser: 0."} {
-		if !strings.Contains(got, want) {
-			t.Errorf("without a browser no %q on the page:\n%s", want, got)
-		}
-	}
-	// A restart is one change, however often the source had something to say.
-	src.set("second", c.url)
-	src.touch()
-	conn = dial(t, addr, "/devtools/browser/x")
-	src.set("third", c.url)
-	if _, _, err := conn.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
-		t.Fatal(err)
-	}
-	if got, want := read(), "Changes of the browser: 2."; !strings.Contains(got, want) {
-		t.Errorf("after two restarts no %q on the page:\n%s", want, got)
 	}
 }
