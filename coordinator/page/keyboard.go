@@ -275,11 +275,23 @@ func (p *Page) holding(ctx context.Context, modifiers int64, do func() error) er
 	if err == nil {
 		err = do()
 	}
-	for _, k := range slices.Backward(held) { // whatever has become of it, and nobody waits
+	var ups []*cdp.Pending
+	for _, k := range slices.Backward(held) { // whatever has become of it
 		mask &^= modifierBits[k.key]
-		_, _ = p.keyEvent(context.WithoutCancel(ctx), input.DispatchKeyEventTypeKeyUp, k, mask)
+		if up, err := p.keyEvent(context.WithoutCancel(ctx), input.DispatchKeyEventTypeKeyUp, k, mask); err == nil {
+			ups = append(ups, up)
+		}
 	}
-	return err
+	if err != nil || len(ups) == 0 {
+		return err
+	}
+	// Input has a way of its own to the page: what is asked next may overtake it. A
+	// refusal says that the document is being replaced, or gone: settling sees it.
+	_ = p.unlessLeaving(ctx, func(ctx context.Context) error { return waitAll(ctx, ups) })
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // keyDown presses a key and waits until the page has heard of it.
