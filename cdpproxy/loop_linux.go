@@ -47,7 +47,7 @@ func startLoop() (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{poller: poller, buffer: make([]byte, largeBuffer)}
+	l := &loop{poller: poller, buffer: make([]byte, bufferSizes[1])}
 	l.running.Add(1)
 	go l.run()
 	return l, nil
@@ -119,6 +119,9 @@ func (e *eased) move(fd int) {
 		e.relay.end(e.relay.lost())
 	default:
 		e.relay.told(data, true, false)
+		if bytes, other := e.relay.waterline(); other {
+			wake(fd, bytes)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ type message struct {
 var messages = sync.Pool{New: func() any { return new(message) }}
 
 func (m *message) free() {
-	if cap(m.raw) <= smallBuffer {
+	if cap(m.raw) <= bufferSizes[0] {
 		m.raw, m.text = m.raw[:0], m.text[:0]
 		messages.Put(m)
 	}

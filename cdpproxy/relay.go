@@ -38,9 +38,10 @@ type relay struct {
 	// lock and mu.
 	upstream, client *net.TCPConn
 
-	down *downstream // set by start
-	gate *gate       // set by start; nil without a rule
-	deaf bool        // the browser takes no more of what the client says
+	down  *downstream // set by start
+	gate  *gate       // set by start; nil without a rule
+	deaf  bool        // the browser takes no more of what the client says
+	woken int         // for how many bytes of the browser; 0: never changed
 
 	// For the status page. Messages of the client are known only where there is
 	// a rule.
@@ -365,6 +366,9 @@ func (r *relay) pumpDown() (easy bool) {
 		}
 		goesOn := r.told(data, len(data) < len(buf.b), leaving)
 		buf.free()
+		if bytes, other := r.waterline(); other {
+			in.wake(bytes)
+		}
 		if !goesOn {
 			break
 		}

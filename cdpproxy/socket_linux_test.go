@@ -74,7 +74,7 @@ func pipes(t *testing.T) (n int) {
 }
 
 // TestDescriptors: connections that have carried data, little and much, have two
-// descriptors each and no pipe, and TCP keep-alive is on on both.
+// descriptors each and no pipe, TCP keep-alive is on on both, and pacing off.
 func TestDescriptors(t *testing.T) {
 	const connections = 4
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
@@ -125,7 +125,7 @@ func TestDescriptors(t *testing.T) {
 }
 
 // keptAlive demands n connections of one descriptor on each side, whose peers'
-// disappearance the kernel finds out. Between the loop and a relay's goroutines a
+// disappearance the kernel finds out, and in which it paces nothing. Between the loop and a relay's goroutines a
 // descriptor is there twice for a moment, and nothing tells when that is over.
 func keptAlive(t *testing.T, proxy, browser string, n int) {
 	t.Helper()
@@ -147,6 +147,9 @@ func keptAlive(t *testing.T, proxy, browser string, n int) {
 			if got, err := unix.GetsockoptInt(fd, o.level, o.option); err != nil || got != o.want {
 				t.Errorf("%s is %d, %v; want %d", name, got, err, o.want)
 			}
+		}
+		if got, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION); err != nil || got != "reno" {
+			t.Errorf("congestion control is %q, %v", got, err)
 		}
 	}
 }

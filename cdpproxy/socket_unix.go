@@ -11,9 +11,9 @@ import (
 // reader reads one leg into pooled buffers. The buffer is taken when the
 // socket is readable, not before, so that an idle connection holds none.
 type reader struct {
-	raw   syscall.RawConn
-	fn    func(fd uintptr) bool // readNow, bound once: no allocation per read
-	large bool
+	raw  syscall.RawConn
+	fn   func(fd uintptr) bool // readNow, bound once: no allocation per read
+	size bufferSize
 
 	// The result of readNow.
 	buf *buffer
@@ -40,12 +40,12 @@ func (r *reader) read() (*buffer, []byte, error) {
 	if r.err != nil {
 		return nil, nil, r.err
 	}
-	r.large = r.n == len(r.buf.b) || r.large && r.n > smallBuffer
+	r.size = r.size.after(r.n)
 	return r.buf, r.buf.b[:r.n], nil
 }
 
 func (r *reader) readNow(fd uintptr) bool {
-	buf := takeBuffer(r.large)
+	buf := r.size.take()
 	for {
 		n, err := syscall.Read(int(fd), buf.b)
 		switch {

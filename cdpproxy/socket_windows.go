@@ -11,7 +11,7 @@ import (
 type reader struct {
 	conn   *net.TCPConn
 	raw    syscall.RawConn
-	large  bool
+	size   bufferSize
 	waited bool
 }
 
@@ -29,13 +29,13 @@ func (r *reader) read() (*buffer, []byte, error) {
 	if err := r.raw.Read(r.ready); err != nil {
 		return nil, nil, err
 	}
-	buf := takeBuffer(r.large)
+	buf := r.size.take()
 	n, err := r.conn.Read(buf.b)
 	if err != nil {
 		buf.free()
 		return nil, nil, err
 	}
-	r.large = n == len(buf.b) || r.large && n > smallBuffer
+	r.size = r.size.after(n)
 	return buf, buf.b[:n], nil
 }
 

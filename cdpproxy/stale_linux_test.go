@@ -41,6 +41,9 @@ func (p *Proxy) Stale(n int) (stop func(), err error) {
 	return stop, nil
 }
 
+// LowWater is lowWater.
+const LowWater = lowWater
+
 // Only tells of the only relay how many bytes it has taken from its client and
 // from its browser, and whether the loop has it.
 func (p *Proxy) Only() (up, down uint64, eased bool) {
@@ -82,6 +85,9 @@ func (p *Proxy) Late() (looks []func()) {
 	}
 	return looks
 }
+
+// EndLoop has relays that begin from now on do without.
+func (p *Proxy) EndLoop() { p.endLoop() }
 
 // Linger has the loops of proxies that begin to serve from now on wait so many
 // milliseconds for more before they wait as other goroutines do, and returns what

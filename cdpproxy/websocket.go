@@ -118,6 +118,7 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 		u.close()
 		return nil, "", errChanged
 	}
+	uncontrolled(u.conn)
 	over := make(chan struct{})
 	rel := &relay{
 		proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(),
@@ -143,6 +144,7 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, proto
 	}
 	rel.attach(conn.(*net.TCPConn))
 	rel.client.SetKeepAliveConfig(keepAlive)
+	uncontrolled(rel.client)
 	// What the client sent before the answer has waited for the browser's 101:
 	// Chromium closes when a frame comes with the Upgrade (facts 8).
 	if n := rw.Reader.Buffered(); n > 0 {

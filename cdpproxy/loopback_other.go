@@ -1,0 +1,9 @@
+//go:build !linux
+
+package cdpproxy
+
+import "net"
+
+func uncontrolled(*net.TCPConn) {}
+
+func (*reader) wake(int) {}
