@@ -62,6 +62,7 @@ type Browser struct {
 	holders map[hold][]*holding // newest last
 	version *version
 	changed chan struct{} // closed and replaced when the targets change
+	closing chan struct{} // closed when ending is set
 	server  *http.Server
 	address string
 }
@@ -72,6 +73,7 @@ func New(opts *Options) *Browser {
 		guid: randomID(), secret: randomID(),
 		targets: map[string]*target{}, clients: map[*client]struct{}{}, holders: map[hold][]*holding{},
 		changed: make(chan struct{}),
+		closing: make(chan struct{}),
 	}
 	if opts != nil {
 		b.opts = *opts
@@ -273,7 +275,10 @@ func (b *Browser) byID(id string) (t *target, tab bool) {
 // pages, and waits for the browser's goroutines.
 func (b *Browser) Close() error {
 	b.mu.Lock()
-	b.ending = true
+	if !b.ending {
+		b.ending = true
+		close(b.closing)
+	}
 	for c := range b.clients {
 		c.end(closeGoingAway, "the browser that this endpoint presents has ended")
 	}

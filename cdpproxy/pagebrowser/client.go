@@ -86,8 +86,8 @@ func (b *Browser) serveClient(w http.ResponseWriter, r *http.Request, t *target)
 
 	c.wg.Add(1)
 	go c.write()
+	defer c.leave()
 	c.read()
-	c.leave()
 }
 
 // end starts the connection's end; the first reason wins.
@@ -215,5 +215,5 @@ func (c *client) hear(data []byte) {
 		// Back-pressure: a client gets no further ahead of its page than that.
 		link.room()
 	}
-	s.command(m)
+	s.command(m, link)
 }

@@ -17,9 +17,16 @@ var browserDomains = map[string]bool{
 
 // command carries out one command of a client. It is called by the client's
 // reader only, and does not wait.
-func (s *session) command(m command) {
-	domain, name, _ := strings.Cut(m.Method, ".")
+//
+// link is the session's, nil where the page has just gone.
+func (s *session) command(m command, link *link) {
 	c := s.client
+	domain, name, ok := strings.Cut(m.Method, ".")
+	if !ok || domain == "" || name == "" || strings.Contains(name, ".") {
+		// js-debug would take Debugger.resume.x for Debugger.resume.
+		c.reply(s, m.ID, nil, notFound(m.Method))
+		return
+	}
 	switch {
 	case m.Method == "Browser.close":
 		// It would end the browser for the human and everyone else.
@@ -44,8 +51,10 @@ func (s *session) command(m command) {
 			return
 		}
 		link.command(m)
+	case link == nil:
+		c.reply(s, m.ID, nil, errGone)
 	default:
-		s.link.command(m)
+		link.command(m)
 	}
 }
 
@@ -64,24 +73,6 @@ func (c *client) carryOut(limit time.Duration, do func(context.Context)) {
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
 	defer cancel()
 	do(ctx)
-}
-
-// deputy is the link to the page that answers for the browser.
-func (s *session) deputy() *link {
-	b := s.client.browser
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s.link == nil || !s.link.target.offered {
-		first := b.first()
-		if first == nil || s.ended {
-			return nil
-		}
-		if s.link != nil {
-			s.link.leave()
-		}
-		s.link = newLink(s, first)
-	}
-	return s.link
 }
 
 func (c *client) getVersion(ctx context.Context, s *session, id json.Value) {

@@ -110,7 +110,7 @@ func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEven
 // enableRuntime answers Runtime.enable.
 func (l *link) enableRuntime(m command) {
 	l.mu.Lock()
-	l.enabled["Runtime"] = true
+	l.on.turnOn("Runtime")
 	l.subscribe("Runtime")
 	busy := l.gathering != nil
 	if !busy {
@@ -283,7 +283,7 @@ func (l *link) tellContexts(dead map[int64]bool, frames map[string]bool) {
 	defer l.mu.Unlock()
 	told, loaded := l.gathering.sift(dead, frames), l.gathering.loaded
 	l.gathering = nil
-	if l.left || !l.enabled["Runtime"] {
+	if l.left || !l.on.isOn("Runtime") {
 		return
 	}
 	for _, e := range told {

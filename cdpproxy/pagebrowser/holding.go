@@ -19,7 +19,7 @@ type hold struct {
 
 // holding is one session's part in it.
 type holding struct {
-	key     string
+	key     string // empty: another session's word, to be said again
 	undo    undo
 	command command // that set it up
 }
@@ -108,6 +108,18 @@ func (l *link) release(at hold, h *holding) (newest bool, other *holding) {
 	return newest, all[len(all)-1]
 }
 
+// newest is the word that counts now among those who hold something, nil if nobody
+// does.
+func (l *link) newest(key string) *holding {
+	b := l.session.client.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if all := b.holders[hold{l.target, key}]; len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return nil
+}
+
 // again says what another session's word is, after this one's has changed it.
 func (l *link) again(other *holding) {
 	l.conn.start(other.command.Method, other.command.Params, nil)
@@ -118,10 +130,9 @@ func (l *link) again(other *holding) {
 func (l *link) end(m command, u undo) {
 	h, newest, other := l.forget(u.key())
 	domain, name, _ := strings.Cut(m.Method, ".")
-	over := func() {
-		if name == "enable" || name == "disable" {
-			l.off(domain)
-		}
+	over := func() {}
+	if name == "enable" || name == "disable" {
+		over = l.off(domain)
 	}
 	collects := collecting[m.Method]
 	switch {
@@ -132,9 +143,16 @@ func (l *link) end(m command, u undo) {
 		l.mark(m, over)
 	case other != nil && h == nil && enders[m.Method]:
 		l.reply(m.ID, nil, refused(m.Method+": another client of this page has begun that, and will end it"))
+	case h == nil && collects && enders[m.Method]:
+		// It may be the debugger's, whose session it is.
+		l.reply(m.ID, nil, refused(m.Method+": this client has not begun that"))
 	default:
 		l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 			over()
+			other := other
+			if other == nil {
+				other = l.newest(u.key()) // who has begun meanwhile, by a connection of its own
+			}
 			if other == nil {
 				l.reply(m.ID, result, err)
 				return

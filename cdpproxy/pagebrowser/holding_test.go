@@ -197,7 +197,7 @@ func TestCollecting(t *testing.T) {
 			t.Error("a profile of nothing")
 		}
 	}
-	if m := a.try(sa, "Profiler.stop", ""); m.Error == nil || !strings.Contains(m.Error.Message, "No recording profiles found") {
+	if m := a.try(sa, "Profiler.stop", ""); m.Error == nil || !strings.Contains(m.Error.Message, "this client has not begun that") {
 		t.Error(m.Error)
 	}
 }

@@ -19,7 +19,8 @@ import (
 // jsDebug stands in for VS Code's js-debug, which runs in an editor only (the
 // tests in extension/e2e use that one): one connection to a real Chromium, by
 // which it debugs every page in one flat session each, and lends these sessions
-// as js-debug 1.117 does. A message's sessionId is ignored; events come to those
+// as js-debug 1.117 does. A message's sessionId is ignored, and so is what a method
+// has behind a second dot; events come to those
 // who subscribed; X.enable replays what its debugger has heard of execution
 // contexts and console messages (the last fifty, dead ones too) and of a pause;
 // X.disable reaches the debugger's own session. How it lends is in lending_test.go.
@@ -44,6 +45,9 @@ type jsDebug struct {
 	integrated bool
 	// holding has the debugger take its time before it lets a worker run.
 	holding bool
+	// late are commands of clients that reach the browser only when their channel is
+	// closed, and so does what their connection says behind them.
+	late    map[string]chan struct{}
 	changed chan struct{}
 }
 
@@ -337,6 +341,27 @@ func (d *jsDebug) reached(method string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.heard[method]
+}
+
+// delay has a method's commands of clients come late, until the function that it
+// returns is called.
+func (d *jsDebug) delay(method string) (pass func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ready := make(chan struct{})
+	d.late = map[string]chan struct{}{method: ready}
+	return sync.OnceFunc(func() { close(ready) })
+}
+
+// untilReached waits until a command has come to the browser so often.
+func (d *jsDebug) untilReached(method string, times int) {
+	d.t.Helper()
+	d.await(fmt.Sprintf("%d of %s", times, method), func() *lentPage {
+		if d.heard[method] >= times {
+			return new(lentPage)
+		}
+		return nil
+	})
 }
 
 // untilPaused waits until the debugger stands in a page, or no longer does.

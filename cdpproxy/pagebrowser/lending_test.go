@@ -71,7 +71,9 @@ func (c *lentClient) hear(data []byte) {
 		return
 	}
 	d, p := c.page.debug, c.page
-	domain, name, _ := strings.Cut(m.Method, ".")
+	parts := strings.Split(m.Method, ".")
+	domain, name := parts[0], parts[1]
+	m.Method = domain + "." + name
 	if domain == "JsDebug" {
 		var s struct{ Events []string }
 		if name != "subscribe" || json.Unmarshal(m.Params, &s) != nil {
@@ -96,6 +98,12 @@ func (c *lentClient) hear(data []byte) {
 		}
 		c.send(map[string]any{"id": m.ID, "result": result})
 		return
+	}
+	d.mu.Lock()
+	late := d.late[m.Method]
+	d.mu.Unlock()
+	if late != nil {
+		<-late
 	}
 	// What is replayed comes before the answer.
 	switch name {

@@ -2,6 +2,7 @@ package pagebrowser
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -23,8 +24,7 @@ type link struct {
 
 	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
 	subscribed map[string]bool
-	enabled    map[string]bool
-	bindings   map[string]bool
+	on         switches        // the domains, the bindings by their keys, and a trace
 	held       []*holding      // what this session has set up, oldest first
 	awaited    []chan struct{} // commands whose undo comes with their answer
 	gathering  *gathering      // while Runtime.enable is being answered
@@ -36,7 +36,7 @@ type link struct {
 func newLink(s *session, t *target) *link {
 	l := &link{
 		session: s, target: t,
-		subscribed: map[string]bool{}, enabled: map[string]bool{}, bindings: map[string]bool{},
+		subscribed: map[string]bool{},
 	}
 	l.unloaded = strings.HasSuffix(t.info.Type, "worker")
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -61,30 +61,29 @@ func (l *link) run() {
 	b := s.client.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if s.ended || s.link != l {
+	if s.ended || s.link != l || s.kind == ofBrowser { // the next command finds another page
 		return
 	}
 	b.log.Debug("a session's connection ended", "page", l.target.page.Key, "error", err)
 	s.link = nil
-	for _, u := range l.letGo() {
-		if conn := l.target.conn; conn != nil { // the page goes on without this connection
-			conn.start(u.method, u.params, nil)
-		}
+	for _, h := range l.letGo() {
+		l.target.owe(h) // the page goes on without this connection
 	}
-	switch {
-	case s.kind == ofBrowser: // the next command finds another page
-	case s.id == "":
+	if s.id == "" {
 		s.client.end(closeGoingAway, "the page has closed")
-	default:
-		s.finish(true)
+		return
 	}
+	s.finish(true)
 }
 
 // leave ends the link, which takes back what it has set up in a page that goes
 // on. Browser.mu is held; nothing is waited for.
 func (l *link) leave() {
 	last := l.letGo()
-	if !l.target.offered {
+	if !l.target.offered || l.ctx.Err() != nil {
+		for _, h := range last {
+			l.target.owe(h)
+		}
 		l.cancel()
 		return
 	}
@@ -92,9 +91,9 @@ func (l *link) leave() {
 	go l.takeBack(last)
 }
 
-// letGo lets go of all that the link holds, and returns what is to be said in the
-// page's session then. Browser.mu is held.
-func (l *link) letGo() (last []undo) {
+// letGo lets go of all that the link holds, and returns that whose undo is to be
+// said in the page's session then. Browser.mu is held.
+func (l *link) letGo() (last []*holding) {
 	l.mu.Lock()
 	l.left = true
 	held := l.held
@@ -103,31 +102,44 @@ func (l *link) letGo() (last []undo) {
 	for _, h := range slices.Backward(held) {
 		switch newest, other := l.release(hold{l.target, h.key}, h); {
 		case other == nil:
-			last = append(last, h.undo)
+			last = append(last, h)
 		case newest && !alike(h.command, other.command):
-			last = append(last, undo{other.command.Method, other.command.Params})
+			last = append(last, &holding{undo: undo{other.command.Method, other.command.Params}})
 		}
 	}
 	return last
 }
 
-func (l *link) takeBack(undos []undo) {
+func (l *link) takeBack(last []*holding) {
 	defer l.session.client.wg.Done()
 	l.mu.Lock()
 	awaited := l.awaited
 	l.mu.Unlock()
-	for _, u := range undos {
-		l.conn.start(u.method, u.params, nil)
+	for _, h := range last {
+		l.conn.start(h.undo.method, h.undo.params, func(_ json.Value, err error) {
+			if errors.Is(err, errGone) {
+				b := l.session.client.browser
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				l.target.owe(h)
+				return
+			}
+			// Another client may have begun by its own connection before this came.
+			if other := l.newest(h.key); other != nil {
+				l.again(other)
+			}
+		})
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, farewell)
-	defer cancel()
+	// A page may be busy for long, and what it was asked for before is done then.
 	for _, answered := range awaited {
 		select {
 		case <-answered:
-		case <-ctx.Done():
+		case <-l.ctx.Done():
+		case <-l.target.ctx.Done():
+		case <-l.session.client.browser.closing:
 		}
 	}
-	l.conn.settle(ctx)
+	l.conn.settle(l.ctx)
 	timer := time.AfterFunc(farewell, l.cancel)
 	defer timer.Stop()
 	<-l.conn.gone
@@ -162,14 +174,18 @@ func (l *link) command(m command) {
 		l.end(m, u)
 		return
 	}
+	if m.Method == "Runtime.releaseObjectGroup" && ofDebugger(m.Params) {
+		l.mark(m, func() {})
+		return
+	}
 	switch {
 	case name == "disable":
-		l.mark(m, func() { l.off(domain) }) // the debugger's domain stays on
+		l.mark(m, l.off(domain)) // the debugger's domain stays on
 	case m.Method == "Runtime.enable":
 		l.enableRuntime(m)
 	case name == "enable":
 		l.mu.Lock()
-		l.enabled[domain] = true
+		l.on.turnOn(domain)
 		l.subscribe(domain)
 		l.mu.Unlock()
 		if domain == "Debugger" {
@@ -179,8 +195,9 @@ func (l *link) command(m command) {
 	case m.Method == "Page.addScriptToEvaluateOnNewDocument", m.Method == "Page.addScriptToEvaluateOnLoad":
 		l.addScript(m)
 	case m.Method == "Page.removeScriptToEvaluateOnNewDocument", m.Method == "Page.removeScriptToEvaluateOnLoad":
-		l.forget(scriptKey(m.Params))
-		l.forward(m)
+		l.removeScript(m)
+	case m.Method == "Tracing.start":
+		l.startTrace(m)
 	case m.Method == "Runtime.addBinding":
 		l.addBinding(m)
 	case m.Method == "Runtime.removeBinding":
@@ -195,21 +212,40 @@ func (l *link) command(m command) {
 	}
 }
 
-// forward sends a command as it is, and its answer back.
-func (l *link) forward(m command) {
-	failed := func() {}
+// forward sends a command as it is, and its answer back. If it fails, what it was
+// to set up is forgotten, and failed is called.
+func (l *link) forward(m command, failed ...func()) {
 	if u, ok := undoOf(m); ok {
-		failed = l.hold(u.key(), u, m)
+		failed = append(failed, l.hold(u.key(), u, m))
 	}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if again := onceOnly[m.Method]; err != nil && again != "" && strings.Contains(err.Error(), again) {
 			result, err = empty, nil
 		}
 		if err != nil {
-			failed()
+			for _, forget := range failed {
+				forget()
+			}
 		}
 		l.reply(m.ID, result, err)
 	})
+}
+
+// trace is what a session has turned on that hears of the page's trace: until it
+// is complete, which is after its end.
+const trace = "trace"
+
+func (l *link) startTrace(m command) {
+	l.mu.Lock()
+	another := l.on.isOn(trace)
+	l.on.turnOn(trace)
+	l.subscribe("Tracing")
+	l.mu.Unlock()
+	if another { // the page refuses it, and the first goes on
+		l.forward(m)
+		return
+	}
+	l.forward(m, l.off(trace))
 }
 
 func (l *link) reply(id, result json.Value, err error) {
@@ -228,13 +264,6 @@ func (l *link) mark(m command, apply func()) {
 		apply()
 		l.reply(m.ID, empty, nil)
 	})
-}
-
-// off ends a domain's events for this session.
-func (l *link) off(domain string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.enabled, domain)
 }
 
 func scriptKey(params json.Value) string {
@@ -260,18 +289,35 @@ func (l *link) addScript(m command) {
 	})
 }
 
+// removeScript removes a script of this session: another's has an identifier of the
+// same kind.
+func (l *link) removeScript(m command) {
+	key := scriptKey(m.Params)
+	l.mu.Lock()
+	own := l.holds(key)
+	l.mu.Unlock()
+	if !own {
+		l.reply(m.ID, nil, refused("Script not found"))
+		return
+	}
+	l.forget(key)
+	l.forward(m)
+}
+
 type binding struct {
 	Name string `json:"name"`
 }
+
+func (b binding) key() string { return "binding " + b.Name }
 
 func (l *link) addBinding(m command) {
 	var p binding
 	if f := decode(m.Params, &p); f == nil {
 		l.mu.Lock()
-		l.bindings[p.Name] = true
+		l.on.turnOn(p.key())
 		l.subscribe("Runtime")
 		l.mu.Unlock()
-		l.hold("binding "+p.Name, undo{"Runtime.removeBinding", encode(p)}, m)
+		l.hold(p.key(), undo{"Runtime.removeBinding", encode(p)}, m)
 	}
 	l.forward(m)
 }
@@ -282,15 +328,15 @@ func (l *link) removeBinding(m command) {
 		l.forward(m)
 		return
 	}
-	if _, _, other := l.forget("binding " + p.Name); other != nil {
-		l.mark(m, func() {
-			l.mu.Lock()
-			delete(l.bindings, p.Name)
-			l.mu.Unlock()
-		})
+	off := l.off(p.key())
+	if _, _, other := l.forget(p.key()); other != nil {
+		l.mark(m, off)
 		return
 	}
-	l.forward(m)
+	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
+		off()
+		l.reply(m.ID, result, err)
+	})
 }
 
 // event passes on what the client has asked for. It is called by the
@@ -302,14 +348,20 @@ func (l *link) event(method string, params json.Value) {
 	if method == scriptLoaded {
 		l.unloaded = false
 	}
-	wanted := !l.left && !again && domain != "Target" && (l.enabled[domain] || unasked[domain])
+	wanted := !l.left && !again && domain != "Target" && (l.on.isOn(domain) || unasked[domain])
 	if asked, ok := forWhoAsked[method]; ok {
 		wanted = wanted && l.holds(undos[asked].key())
+	}
+	if domain == "Tracing" {
+		wanted = wanted && l.on.isOn(trace)
+		if method == "Tracing.tracingComplete" {
+			l.on.turnOff(trace, l.on.on[trace])
+		}
 	}
 	if method == "Runtime.bindingCalled" {
 		// Bindings of every client are called in this session.
 		var p binding
-		wanted = !l.left && json.Unmarshal(params, &p, lenient) == nil && l.bindings[p.Name]
+		wanted = !l.left && json.Unmarshal(params, &p, lenient) == nil && l.on.isOn(p.key())
 	} else if wanted && domain == "Runtime" && l.gathering != nil {
 		l.gathering.add(method, params)
 		wanted = false

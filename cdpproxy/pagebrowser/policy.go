@@ -1,5 +1,7 @@
 package pagebrowser
 
+import json "github.com/chromedp/cdproto/cdp/jsonv2"
+
 // policy is what becomes of a command to a page whose session is shared with
 // the debugger. The zero policy lets it pass.
 type policy int
@@ -71,6 +73,16 @@ var policies = map[string]policy{
 
 	"Emulation.setHardwareConcurrencyOverride": lasting, // it takes no "as it was"
 	"Emulation.setVirtualTimePolicy":           lasting, // time stays virtual
+}
+
+// ofDebugger reports whether a group of objects is one that the debugger's own are
+// in: those of its console, and V8's of the frames of a pause.
+func ofDebugger(params json.Value) bool {
+	var p struct {
+		Group string `json:"objectGroup"`
+	}
+	_ = json.Unmarshal(params, &p, lenient)
+	return p.Group == "console" || p.Group == "backtrace"
 }
 
 // onceOnly are commands that a session takes once, with what Chromium says to

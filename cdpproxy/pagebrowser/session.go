@@ -69,6 +69,7 @@ func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
 			s.joinAutomatically(t)
 		}
 	}
+	b.succeed()
 	b.notify()
 }
 
@@ -100,6 +101,7 @@ func (b *Browser) withdraw(t *target) {
 		b.finishSessions(ofTab, t)
 		b.tell("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
 	}
+	b.succeed()
 	b.notify()
 }
 

@@ -3,6 +3,7 @@ package pagebrowser
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
@@ -43,8 +44,9 @@ type target struct {
 	// guarded by Browser.mu
 	info    targetInfo
 	offered bool
-	settled bool  // it was offered, or could not be
-	conn    *conn // the watcher's, while offered
+	settled bool       // it was offered, or could not be
+	conn    *conn      // the watcher's, while offered
+	owed    []*holding // whose undo is to be said when the page is met again
 }
 
 func newTarget(b *Browser, p Page) *target {
@@ -121,6 +123,7 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 		// is listened to. Nothing of the debugger's hears it there.
 		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
 	}
+	t.settle(c)
 	info, err := ask(ctx, c)
 	if err != nil {
 		if ctx.Err() == nil || t.ctx.Err() == nil {
@@ -136,6 +139,44 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 	t.browser.offer(t, c, info, v)
 	// What changed between the answer and the offer was not listened to.
 	t.refresh(ctx)
+}
+
+// owe has an undo said by the watcher's connection, or by its next one: a page may
+// go on whose connections have ended. Browser.mu is held.
+func (t *target) owe(h *holding) {
+	if h.key != "" && (len(t.browser.holders[hold{t, h.key}]) > 0 || slices.ContainsFunc(t.owed, func(other *holding) bool { return other.key == h.key })) {
+		return
+	}
+	t.owed = append(t.owed, h)
+	if t.conn != nil {
+		t.say(t.conn, h)
+	}
+}
+
+// settle says what is owed.
+func (t *target) settle(c *conn) {
+	b := t.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, h := range t.owed {
+		t.say(c, h)
+	}
+}
+
+// say says an undo that is owed, until it has been heard. Browser.mu is held.
+func (t *target) say(c *conn, h *holding) {
+	c.start(h.undo.method, h.undo.params, func(_ json.Value, err error) {
+		var heard *pageError
+		if err != nil && !errors.As(err, &heard) {
+			return // mu may be held
+		}
+		b := t.browser
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if i := slices.Index(t.owed, h); i >= 0 {
+			t.owed = slices.Delete(t.owed, i, i+1)
+		}
+	})
 }
 
 // refresh asks the page what it is now.
