@@ -24,6 +24,18 @@ func (s *session) deputy() *link {
 // held.
 func (l *link) done() bool { return !l.target.offered || l.ctx.Err() != nil }
 
+// dismiss ends the links by which a page that goes has answered for the browser. mu
+// is held.
+func (b *Browser) dismiss(t *target) {
+	for c := range b.clients {
+		for _, s := range c.all() {
+			if s.kind == ofBrowser && s.link != nil && s.link.target == t {
+				s.link.cancel()
+			}
+		}
+	}
+}
+
 // succeed has the oldest tab take the place of one that has gone. mu is held.
 func (b *Browser) succeed() {
 	first := b.first()
@@ -57,10 +69,18 @@ func (s *session) appoint(t *target) {
 		l.subscribe(domain)
 	}
 	for name := range before.on.on {
-		l.on.turnOn(name)
+		if name != trace {
+			l.on.turnOn(name)
+		}
 	}
 	for _, h := range before.held {
 		before.release(hold{before.target, h.key}, h)
+		if !h.sure {
+			continue // it is answered with the error
+		}
+		if h.command.Method == "Tracing.start" {
+			l.on.turnOn(trace)
+		}
 		l.add(h)
 		l.again(h)
 	}

@@ -19,15 +19,18 @@ type hold struct {
 
 // holding is one session's part in it.
 type holding struct {
-	key     string // empty: another session's word, to be said again
+	key     string
 	undo    undo
 	command command // that set it up
+	sure    bool    // the page has answered it
+	// word is another session's holding, whose command is said instead of the undo.
+	word *holding
 }
 
-// hold remembers what a command sets up. The function that it returns is for a
-// command that has failed: it brings back what was held before.
-func (l *link) hold(key string, u undo, m command) (failed func()) {
-	h := &holding{key, u, m}
+// hold remembers what a command sets up. The function that it returns takes the
+// page's answer: if the command has failed it brings back what was held before.
+func (l *link) hold(key string, u undo, m command) (answered func(error)) {
+	h := &holding{key: key, undo: u, command: m}
 	b := l.session.client.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -35,17 +38,20 @@ func (l *link) hold(key string, u undo, m command) (failed func()) {
 	defer l.mu.Unlock()
 	if l.left {
 		l.conn.start(u.method, u.params, nil)
-		return func() {}
+		return func(error) {}
 	}
 	before, _, _ := l.drop(key)
 	l.add(h)
-	return func() {
+	return func(err error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if !slices.Contains(l.held, h) {
 			return // it has left, or said more meanwhile
+		}
+		if h.sure = err == nil; h.sure {
+			return
 		}
 		l.drop(key)
 		if before != nil {

@@ -104,7 +104,7 @@ func (l *link) letGo() (last []*holding) {
 		case other == nil:
 			last = append(last, h)
 		case newest && !alike(h.command, other.command):
-			last = append(last, &holding{undo: undo{other.command.Method, other.command.Params}})
+			last = append(last, &holding{key: h.key, undo: undo{other.command.Method, other.command.Params}, word: other})
 		}
 	}
 	return last
@@ -113,10 +113,13 @@ func (l *link) letGo() (last []*holding) {
 func (l *link) takeBack(last []*holding) {
 	defer l.session.client.wg.Done()
 	l.mu.Lock()
-	awaited := l.awaited
+	awaited := slices.Clone(l.awaited)
 	l.mu.Unlock()
 	for _, h := range last {
+		heard := make(chan struct{})
+		awaited = append(awaited, heard)
 		l.conn.start(h.undo.method, h.undo.params, func(_ json.Value, err error) {
+			defer close(heard)
 			if errors.Is(err, errGone) {
 				b := l.session.client.browser
 				b.mu.Lock()
@@ -125,7 +128,7 @@ func (l *link) takeBack(last []*holding) {
 				return
 			}
 			// Another client may have begun by its own connection before this came.
-			if other := l.newest(h.key); other != nil {
+			if other := l.newest(h.key); other != nil && other != h.word {
 				l.again(other)
 			}
 		})
@@ -215,13 +218,15 @@ func (l *link) command(m command) {
 // forward sends a command as it is, and its answer back. If it fails, what it was
 // to set up is forgotten, and failed is called.
 func (l *link) forward(m command, failed ...func()) {
+	answered := func(error) {}
 	if u, ok := undoOf(m); ok {
-		failed = append(failed, l.hold(u.key(), u, m))
+		answered = l.hold(u.key(), u, m)
 	}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if again := onceOnly[m.Method]; err != nil && again != "" && strings.Contains(err.Error(), again) {
 			result, err = empty, nil
 		}
+		answered(err)
 		if err != nil {
 			for _, forget := range failed {
 				forget()

@@ -101,6 +101,7 @@ func (b *Browser) withdraw(t *target) {
 		b.finishSessions(ofTab, t)
 		b.tell("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
 	}
+	b.dismiss(t)
 	b.succeed()
 	b.notify()
 }

@@ -142,15 +142,31 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 }
 
 // owe has an undo said by the watcher's connection, or by its next one: a page may
-// go on whose connections have ended. Browser.mu is held.
+// go on whose connections have ended. Where somebody holds the same by now, that
+// counts. Browser.mu is held.
 func (t *target) owe(h *holding) {
-	if h.key != "" && (len(t.browser.holders[hold{t, h.key}]) > 0 || slices.ContainsFunc(t.owed, func(other *holding) bool { return other.key == h.key })) {
+	t.owed = slices.DeleteFunc(t.owed, func(other *holding) bool { return other.key == h.key })
+	if t.sayNewest(t.conn, h.key) || h.word != nil {
 		return
 	}
 	t.owed = append(t.owed, h)
 	if t.conn != nil {
 		t.say(t.conn, h)
 	}
+}
+
+// sayNewest says again the word that counts among those who hold something, and
+// reports whether anybody does. Browser.mu is held.
+func (t *target) sayNewest(c *conn, key string) bool {
+	all := t.browser.holders[hold{t, key}]
+	if len(all) == 0 {
+		return false
+	}
+	if c != nil {
+		m := all[len(all)-1].command
+		c.start(m.Method, m.Params, nil)
+	}
+	return true
 }
 
 // settle says what is owed.
@@ -175,6 +191,7 @@ func (t *target) say(c *conn, h *holding) {
 		defer b.mu.Unlock()
 		if i := slices.Index(t.owed, h); i >= 0 {
 			t.owed = slices.Delete(t.owed, i, i+1)
+			t.sayNewest(c, h.key) // who has begun meanwhile, by a connection of its own
 		}
 	})
 }

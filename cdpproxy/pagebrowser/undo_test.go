@@ -52,7 +52,7 @@ func TestLeavingTakesBack(t *testing.T) {
 	}
 	lent := s.debug.only()
 	s.debug.await("the undoing", func() *lentPage {
-		if s.debug.heard["Runtime.removeBinding"] > 0 && s.debug.heard["Page.removeScriptToEvaluateOnNewDocument"] > 0 {
+		if s.debug.heard["Runtime.removeBinding"] == 1 && s.debug.heard["Page.removeScriptToEvaluateOnNewDocument"] == 1 {
 			return lent
 		}
 		return nil
