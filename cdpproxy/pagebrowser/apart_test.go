@@ -46,7 +46,8 @@ func TestGoesUnderCommands(t *testing.T) {
 	p := join(t, s.url)
 	p.call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
 	p.attach(s)
-	page := strings.Replace(s.url[:strings.Index(s.url, "/devtools/")], "http", "ws", 1) + "/devtools/page/" + s.debug.only().target
+	base, _, _ := strings.Cut(s.url, "/devtools/")
+	page := base + "/devtools/page/" + s.debug.only().target
 	for round := range 25 {
 		ws, _, err := websocket.Dial(t.Context(), page, nil)
 		if err != nil {
@@ -70,15 +71,7 @@ func TestGoesUnderCommands(t *testing.T) {
 		}
 		ws.CloseNow()
 		reading.Wait()
-		p.await("the page again", func() bool {
-			n := 0
-			for _, e := range p.events {
-				if e.Method == "Target.targetCreated" {
-					n++
-				}
-			}
-			return n == round+2
-		})
+		p.untilCreated(round + 2)
 	}
 	closed := make(chan struct{})
 	go func() {
@@ -118,6 +111,7 @@ func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
 	p := join(t, s.url)
+	p.call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
 	session := p.attach(s)
 	p.visit(s, session, "/one")
 	p.call(session, "Fetch.enable", "", nil)
@@ -126,19 +120,12 @@ func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 	p.event("", "Target.detachedFromTarget", session)
 	s.debug.untilReached("Fetch.disable", 1)
 	s.debug.untilReached("Page.removeScriptToEvaluateOnNewDocument", 1)
-	var again string
-	p.await("the page again", func() bool { return s.browserHas(p) })
-	again = p.attach(s)
+	p.untilCreated(2)
+	again := p.attach(s)
 	p.visit(s, again, "/two")
 	if got := p.evaluate(again, "String(window.left)"); got != "undefined" {
 		t.Error("a script was left behind:", got)
 	}
-}
-
-// browserHas reports whether the page is presented; it is for await.
-func (s *scene) browserHas(p *peer) bool {
-	_, body := s.get("GET", "/json/list")
-	return strings.Contains(body, s.debug.only().target)
 }
 
 // TestOffAndOn: a client that turns something off and on again without waiting

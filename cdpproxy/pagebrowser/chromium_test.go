@@ -231,6 +231,21 @@ func (p *peer) await(what string, find func() bool) {
 	}
 }
 
+// untilCreated waits until so many pages have been told, to a client that discovers
+// targets. One whose connection broke counts again.
+func (p *peer) untilCreated(pages int) {
+	p.t.Helper()
+	p.await(fmt.Sprintf("%d pages", pages), func() bool {
+		n := 0
+		for _, e := range p.events {
+			if e.Method == "Target.targetCreated" {
+				n++
+			}
+		}
+		return n == pages
+	})
+}
+
 func (p *peer) methods() (names []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -360,7 +360,7 @@ func (l *link) event(method string, params json.Value) {
 	if domain == "Tracing" {
 		wanted = wanted && l.on.isOn(trace)
 		if method == "Tracing.tracingComplete" {
-			l.on.turnOff(trace, l.on.on[trace])
+			delete(l.on.on, trace)
 		}
 	}
 	if method == "Runtime.bindingCalled" {

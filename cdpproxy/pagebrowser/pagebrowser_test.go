@@ -322,15 +322,7 @@ func TestConnectionBreaks(t *testing.T) {
 	p.evaluate(session, "window.kept = 1")
 	s.debug.breakOff(s.debug.only())
 	p.event("", "Target.detachedFromTarget", session)
-	p.await("the page again", func() bool {
-		n := 0
-		for _, e := range p.events {
-			if e.Method == "Target.targetCreated" {
-				n++
-			}
-		}
-		return n == 2
-	})
+	p.untilCreated(2)
 	if got := p.evaluate(p.attach(s), "window.kept"); got != "1" {
 		t.Error(got)
 	}
