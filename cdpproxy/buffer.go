@@ -3,7 +3,7 @@ package cdpproxy
 import "sync"
 
 // Reads take a small buffer unless the last one was filled: then a larger one,
-// which doubles the throughput of big replies (facts 8), and then the largest,
+// which doubles the throughput of big replies, and then the largest,
 // which adds a quarter (specs/benchmarks.md).
 var bufferSizes = [...]int{64 << 10, 1 << 20, 4 << 20}
 

@@ -25,7 +25,7 @@ func launch(more ...string) (*chromium, error) {
 		return nil, err
 	}
 	browser, err := chrome.Launch(context.Background(), chrome.Options{
-		Executable: found.Path, Headless: true,
+		Executable: found.Path, Headless: true, DebuggingPort: new(0),
 		Args: append([]string{"--disable-gpu", "--host-resolver-rules=MAP rebound.test 127.0.0.1"}, more...),
 	})
 	if err != nil {

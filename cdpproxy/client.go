@@ -49,10 +49,7 @@ func (c *Client) Describe(ctx context.Context, target string) (title, url string
 		return "", "", err
 	}
 	defer u.close()
-	if err := u.verify(); err != nil {
-		return "", "", err
-	}
-	_, body, err := u.do(http.MethodGet, "/json/list")
+	_, body, err := u.do(http.MethodGet, "/json/list", maxResponse)
 	if err != nil {
 		return "", "", err
 	}

@@ -66,11 +66,11 @@ func decodeAgain(b []byte, before string) (string, error) {
 	return decodeString(b)
 }
 
-// kept is a copy of m that does not share memory with the text that it was read
-// from.
+// kept is a copy of m for its response, which does not share memory with the text
+// that it was read from.
 func (m *Message) kept() *Message {
 	k := *m
-	k.ID, k.Params = bytes.Clone(m.ID), bytes.Clone(m.Params)
+	k.ID, k.Params = bytes.Clone(m.ID), nil
 	return &k
 }
 

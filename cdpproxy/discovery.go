@@ -13,9 +13,14 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// serveJSON passes a discovery request to the browser, as Chromium defines it
-// (facts 1), and puts the proxy's own address into the answer.
+// serveJSON passes a discovery request to the browser, as Chromium defines it,
+// and puts the proxy's own address into the answer. See specs/platform-notes.md,
+// "Chromium's DevTools server".
 func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path string) {
+	if changesSomething(path) && byWebBrowser(r) {
+		p.refuse(w, r, forbidden("refused: a web browser may look at this endpoint, but not change anything by it, since any web page could have caused this request. Use a CDP client, or a program such as curl."))
+		return
+	}
 	uri := path
 	if r.URL.RawQuery != "" {
 		uri += "?" + r.URL.RawQuery
@@ -27,7 +32,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		refused *refusal // by the rule, or since a request cannot be repeated
 	)
 	// The rule was asked about what changes something, and nobody is asked twice.
-	no := p.withBrowser(r.Context(), changesSomething(path), func(ctx context.Context, b *Browser) error {
+	no := p.withBrowser(r, changesSomething(path), func(ctx context.Context, b *Browser) error {
 		// Before the dial: a human may take longer than an exchange may.
 		var err error
 		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
@@ -43,13 +48,10 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		}
 		defer u.close()
 		base = u.base
-		if err := u.verify(); err != nil {
-			return err
-		}
 		if !p.stillCurrent(b) {
 			return errChanged
 		}
-		if res, body, err = u.do(r.Method, uri); err == nil && !p.stillCurrent(b) {
+		if res, body, err = u.do(r.Method, uri, maxResponse); err == nil && !p.stillCurrent(b) {
 			err = errChanged
 		}
 		if err != nil && changesSomething(path) {

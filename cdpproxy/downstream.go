@@ -19,6 +19,7 @@ type downstream struct {
 	pending [][]byte // frames of our own that wait for the browser's to end
 	waiting int      // bytes in pending
 	failed  bool     // the client's stream is broken off
+	noClose bool     // the client cannot read close frames
 	ear     listener
 	// attached knows the targets of sessions; nil where there is no rule to tell.
 	attached *attached
@@ -62,6 +63,19 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	return err
 }
 
+// withoutClose returns data, the next that the browser sends, up to a close frame,
+// for a client that cannot read one, and whether there is one.
+func (d *downstream) withoutClose(data []byte) (before []byte, closes bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.noClose {
+		return data, false
+	}
+	frames := d.frames
+	n := frames.beforeClose(data)
+	return data[:n], n < len(data)
+}
+
 // resume goes on with conn, which the loop had; d.mu is held.
 func (d *downstream) resume(conn *net.TCPConn) error {
 	err := d.out.use(conn)
@@ -102,30 +116,41 @@ func (d *downstream) send(data []byte) error {
 func (d *downstream) say(frame []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.frames.between() && d.waiting+len(frame) > d.out.limit {
+	waits := !d.frames.between()
+	if waits && (d.waiting+len(frame) > d.out.limit || !d.out.claim.take(len(frame))) {
 		return errTooSlow
 	}
 	if d.ear.taps.open() {
 		d.ear.taps.hear(d.ear.client, FromEndpoint, frame[headerLength(frame):])
 	}
+	if !waits {
+		return d.sendOwn(frame)
+	}
 	d.pending = append(d.pending, frame)
 	d.waiting += len(frame)
-	return d.speak()
+	return nil
 }
 
 // speak sends what is pending, if it can stand here.
 func (d *downstream) speak() error {
 	for len(d.pending) > 0 && d.frames.between() {
-		// After a close frame nothing may follow.
-		if !d.frames.closing {
-			if err := d.send(d.pending[0]); err != nil {
-				return err
-			}
+		if err := d.sendOwn(d.pending[0]); err != nil {
+			return err
 		}
 		d.waiting -= len(d.pending[0])
+		d.out.claim.give(len(d.pending[0]))
 		d.pending = d.pending[1:]
 	}
 	return nil
+}
+
+// sendOwn sends a frame of our own between two of the browser's. After a close frame
+// nothing may follow.
+func (d *downstream) sendOwn(frame []byte) error {
+	if d.frames.closing {
+		return nil
+	}
+	return d.send(frame)
 }
 
 // between reports whether a close frame could be sent now.
@@ -142,7 +167,7 @@ func (d *downstream) close(e ending, deadline time.Time) bool {
 	err := d.out.wait(deadline)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err == nil && !d.failed && d.frames.between() && !d.frames.closing {
+	if err == nil && !d.failed && !d.noClose && d.frames.between() && !d.frames.closing {
 		d.frames.closing = true
 		d.out.conn.SetWriteDeadline(deadline)
 		_, err = d.out.conn.Write(closeFrame(e.code, e.reason))

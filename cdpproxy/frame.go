@@ -14,6 +14,7 @@ const (
 	closePolicy         = 1008 // the client reads too slowly, or is sent away
 	closeTooBig         = 1009 // more than Chromium accepts
 	closeServiceRestart = 1012 // another browser has taken the place
+	closeTryLater       = 1013 // the memory for messages is used up
 )
 
 const (
@@ -71,6 +72,16 @@ func (s *frameScanner) frame(b []byte) int {
 	}
 	n += int(s.remain)
 	s.remain = 0
+	return n
+}
+
+// beforeClose advances to the first close frame in b, and returns where it begins:
+// at the end of b if there is none.
+func (s *frameScanner) beforeClose(b []byte) int {
+	n := 0
+	for n < len(b) && (!s.between() || b[n]&0x0f != opClose) {
+		n += s.frame(b[n:])
+	}
 	return n
 }
 

@@ -65,6 +65,18 @@ func FuzzFrameScanner(f *testing.F) {
 		if !whole.closing || !steps.closing {
 			t.Error("the close frame was overlooked")
 		}
+		var open frameScanner
+		kept := 0
+		for kept < len(stream) {
+			piece := stream[kept:min(kept+int(chunk)+1, len(stream))]
+			n := open.beforeClose(piece)
+			if kept += n; n < len(piece) {
+				break
+			}
+		}
+		if want := len(stream) - len(serverFrame(0x88, []byte{3, 0xe8})); kept != want {
+			t.Errorf("the close frame begins at %d, not at %d", want, kept)
+		}
 	})
 }
 
@@ -290,7 +302,8 @@ func FuzzMessageReader(f *testing.F) {
 		pings := 0
 		r := messageReader{
 			onMessage: func(m *message) error {
-				texts, raws = append(texts, string(m.text)), append(raws, m.raw...)
+				texts = append(texts, string(m.text))
+				raws = append(raws, m.frames()...)
 				m.free()
 				return nil
 			},
@@ -331,7 +344,8 @@ func FuzzMessageNoise(f *testing.F) {
 		read := func(size int) (said []string, targets map[string]string, err error) {
 			r := messageReader{unmasked: unmasked}
 			r.onMessage = func(m *message) error {
-				said = append(said, string(m.text)+" "+string(m.raw))
+				text := string(m.text)
+				said = append(said, text+" "+string(m.frames()))
 				m.free()
 				return nil
 			}

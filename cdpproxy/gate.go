@@ -1,12 +1,13 @@
 package cdpproxy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sync"
 )
 
-// What of one client may wait for a verdict.
+// What of one client may wait for a decision.
 const (
 	maxWaiting      = 1000
 	maxWaitingBytes = maxMessage
@@ -31,13 +32,15 @@ type gate struct {
 // behind such a one.
 type waiting struct {
 	m       *Message
-	raw     []byte
+	msg     *message
+	size    int
 	verdict Verdict
 }
 
 func newGate(r *relay, rule Rule) *gate {
 	g := &gate{relay: r, rule: rule}
 	g.message.attached = r.down.attached
+	g.reader.claim = claim{budget: memory, evict: r.evict, over: r.over}
 	g.reader.onMessage = g.judge
 	g.reader.onControl = r.write
 	return g
@@ -54,7 +57,12 @@ func (g *gate) feed(b []byte) error {
 }
 
 func (g *gate) judge(msg *message) error {
-	defer msg.free()
+	waits := false
+	defer func() {
+		if !waits {
+			msg.free()
+		}
+	}()
 	g.relay.messagesUp.Add(1)
 	g.relay.proxy.taps.hear(g.relay.who, FromClient, msg.text)
 	m := &g.message
@@ -66,15 +74,24 @@ func (g *gate) judge(msg *message) error {
 	}
 	v := g.rule.Judge(m)
 	if v.Action != Wait && !(v.Behind && g.holds()) {
-		return g.apply(m, msg.raw, v)
+		return g.apply(m, msg, v)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.waiting) == maxWaiting || g.bytes+len(msg.raw) > maxWaitingBytes {
+	kept, size := msg, cap(msg.raw)
+	if msg.held == 0 { // its buffer may be larger than it, and goes back to the pool
+		size = len(msg.raw)
+		kept = &message{claim: msg.claim, held: size + len(m.ID)}
+	}
+	if len(g.waiting) == maxWaiting || g.bytes+size > maxWaitingBytes || kept != msg && !kept.claim.take(kept.held) {
 		return g.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
 	}
-	g.waiting = append(g.waiting, waiting{m.kept(), append([]byte(nil), msg.raw...), v})
-	g.bytes += len(msg.raw)
+	w := waiting{m.kept(), kept, size, v}
+	if waits = kept == msg; !waits {
+		kept.raw = bytes.Clone(msg.frames())
+	}
+	g.waiting = append(g.waiting, w)
+	g.bytes += size
 	if len(g.waiting) == 1 {
 		g.wg.Add(1)
 		go g.release()
@@ -110,15 +127,16 @@ func (g *gate) release() {
 				return
 			}
 		}
-		if g.apply(first.m, first.raw, v) != nil {
+		if g.apply(first.m, first.msg, v) != nil {
 			return
 		}
 
 		g.mu.Lock()
 		g.waiting = g.waiting[1:]
-		g.bytes -= len(first.raw)
+		g.bytes -= first.size
 		empty := len(g.waiting) == 0
 		g.mu.Unlock()
+		first.msg.free()
 		if empty {
 			return
 		}
@@ -133,14 +151,14 @@ func (g *gate) say(answer []byte) error {
 	return err
 }
 
-func (g *gate) apply(m *Message, raw []byte, v Verdict) error {
+func (g *gate) apply(m *Message, msg *message, v Verdict) error {
 	switch v.Action {
 	case Pass:
 		// The verdict may be on what is allowed in the next browser already.
 		if now, _ := g.relay.proxy.source.Browser(); g.relay.outlives(now) {
 			return errEnded
 		}
-		return g.relay.write(raw)
+		return g.relay.write(msg.frames())
 	case Ignore:
 		return g.say(doneReply(m, v.Result))
 	case End:

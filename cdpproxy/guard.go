@@ -22,11 +22,21 @@ func forbidden(format string, args ...any) *refusal {
 
 // checkPage refuses what a web page can send: a name that was rebound to
 // loopback shows in Host, a page of another site in Origin or, where a GET
-// carries no Origin, in Sec-Fetch-Site (design 7). That is "none" for what a human
-// typed, which navigates, but also for what an extension's worker fetches.
+// carries no Origin, in Sec-Fetch-Site. That is "none" for an address that was
+// typed, but also for what an extension's worker fetches, for what a page has the
+// browser fetch ahead, and for where a typed address of any site redirects to.
+// The last cannot be told apart, so no request of a web browser has an effect.
 func (p *Proxy) checkPage(r *http.Request) *refusal {
 	if !loopbackHost(r.Host) {
 		return forbidden("Host %q refused: this endpoint answers only to 127.0.0.1, [::1] and localhost, so that no web page can reach it by another name. Use the address that `coordinator endpoint` prints.", r.Host)
+	}
+	if r.Method == http.MethodOptions {
+		return forbidden("refused: a preflight (OPTIONS). Web pages may not drive this browser.")
+	}
+	for _, name := range speculative {
+		if purpose := r.Header.Get(name); purpose != "" {
+			return forbidden("refused: the browser fetches ahead for a web page (%s %q). To look at this address yourself, type it into the address bar.", name, purpose)
+		}
 	}
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
@@ -47,6 +57,24 @@ func (p *Proxy) checkPage(r *http.Request) *refusal {
 		return forbidden("refused: a web page (Sec-Fetch-Site %q) may not drive this browser. To look at this address yourself, type it into the address bar.", site)
 	}
 	return nil
+}
+
+// speculative are the headers of requests that nobody has made yet: prefetches and
+// prerenderings, in the forms of today's and of older browsers.
+var speculative = []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"}
+
+// byWebBrowser reports whether a web browser sent r, for a page or from its address
+// bar. Those of before 2023 may send no Sec-Fetch headers. The fetch of Node, by
+// which Puppeteer discovers, sends Sec-Fetch-Mode alone; a web browser never sends
+// it without Sec-Fetch-Site. A WebSocket is not meant: its Origin says which page
+// opens it.
+func byWebBrowser(r *http.Request) bool {
+	for name := range r.Header {
+		if strings.HasPrefix(name, "Sec-Fetch-") && name != "Sec-Fetch-Mode" {
+			return true
+		}
+	}
+	return strings.HasPrefix(r.UserAgent(), "Mozilla/")
 }
 
 // loopbackHost reports whether a Host header names loopback, with or without a
@@ -103,7 +131,7 @@ func sameSecret(got, want string) bool {
 }
 
 // ownHost is the proxy's own address as the client reached it, for the URLs in
-// answers. It is never taken from Host (facts 2).
+// answers. It is never taken from Host, which the client chooses.
 func ownHost(r *http.Request) string {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {

@@ -61,6 +61,10 @@ func connectAsChild(addr string) {
 		crowdAsChild(addr)
 		return
 	}
+	if addr, ok := strings.CutPrefix(addr, impostorAt); ok {
+		impostorAsChild(addr)
+		return
+	}
 	_, body, err := tryGet(addr, "/json/version", nil)
 	if err != nil {
 		body = err.Error()

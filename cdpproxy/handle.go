@@ -81,17 +81,22 @@ const (
 	longestPause = 2 * time.Second
 )
 
-// withBrowser calls try with the current browser. When there is none, or try
+// withBrowser calls try with the current browser, for r. When there is none, or try
 // fails, it waits for the source to change its answer and tries again, until
 // the hold is over, or it is clear that none comes. A failed try means a browser
 // that is dead already, or that is not the one that was named, of which the source
 // will say so soon; or one that was stopped or busy for a while, of which nobody
 // tells that it goes on. So the same browser is asked again now and then, unless
-// once is all that try may be called with it.
-func (p *Proxy) withBrowser(ctx context.Context, once bool, try func(context.Context, *Browser) error) *refusal {
-	hold, cancel := context.WithTimeout(ctx, max(p.opts.HoldTimeout, 0))
-	defer cancel()
+// once is all that try may be called with it. A web browser's request is not held,
+// and no browser is launched for it: any page could cause it.
+func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context, *Browser) error) *refusal {
+	ctx, patience := r.Context(), max(p.opts.HoldTimeout, 0)
 	told := p.opts.Wanted == nil
+	if byWebBrowser(r) && !isUpgrade(r) {
+		patience, told = 0, true
+	}
+	hold, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	var failed <-chan struct{}
 	var last *Browser // that did not answer
 	var err error     // of last
@@ -144,7 +149,7 @@ func (p *Proxy) withBrowser(ctx context.Context, once bool, try func(context.Con
 				return p.nobody(nil, nil, 0)
 			}
 		case <-hold.Done():
-			return p.nobody(b, err, p.opts.HoldTimeout)
+			return p.nobody(b, err, patience)
 		case <-p.done:
 			return &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting down; connect again"}
 		}

@@ -6,8 +6,18 @@ import (
 	"sync"
 )
 
-// maxMessage is what Chromium accepts (facts 1).
+// maxMessage is what Chromium accepts.
 const maxMessage = 100 << 20
+
+const (
+	// smallMessage is kept without asking the budget, and smallHold without waiting
+	// for it: no more of a message is read by who serves others too.
+	smallMessage = 64 << 10
+	smallHold    = 2 << 20
+	// largeMessage takes so long to read and to decode that other clients would
+	// wait for it where one goroutine serves them all.
+	largeMessage = 256 << 10
+)
 
 // maxHeaders bounds the headers of one message's frames, which are kept too: a
 // message may come in as many frames as one likes, empty ones among them. Sent
@@ -31,18 +41,109 @@ type protocolError struct {
 
 func (e *protocolError) Error() string { return e.text }
 
-// message is one message of a client: its frames as they came, and its text.
+// message is one message of a client: its frames and its text. The text of a
+// message in one frame stands in that frame, unmasked, until frames restores it: a
+// large message is in memory once.
 type message struct {
 	raw, text []byte
+
+	first   int     // length of the first frame's header
+	mask    [4]byte // of the last frame
+	inPlace bool    // text is a part of raw, and unmasked there
+	claim   *claim  // for what raw and text hold beyond smallMessage
+	held    int     // of claim
 }
 
 var messages = sync.Pool{New: func() any { return new(message) }}
 
+// free gives the message's memory back.
 func (m *message) free() {
-	if cap(m.raw) <= bufferSizes[0] {
-		m.raw, m.text = m.raw[:0], m.text[:0]
-		messages.Put(m)
+	m.claim.give(m.held)
+	raw := m.raw[:0]
+	if cap(raw) > smallMessage {
+		raw = nil
 	}
+	*m = message{raw: raw}
+	messages.Put(m)
+}
+
+// errMemory ends a client whose message finds no room in the budget.
+var errMemory = &protocolError{closeTryLater, fmt.Sprintf("the endpoint's %d MB for messages are used up by its clients; connect again later", memoryLimit>>20)}
+
+// hold has the budget bear a buffer of that size.
+func (m *message) hold(size int) error {
+	switch {
+	case size <= smallMessage:
+		return nil
+	case size <= smallHold:
+		m.claim.takeAnyway(size)
+	case !m.claim.await(size):
+		return errMemory
+	}
+	m.held += size
+	return nil
+}
+
+// append adds b to the frames. Of the same frame more bytes are to come, and where
+// last says so, none behind it.
+func (m *message) append(b []byte, more int, last bool) error {
+	need := len(m.raw) + len(b)
+	if need > cap(m.raw) {
+		size := max(need, 2*cap(m.raw), 512)
+		if need > smallHold/2 { // for the whole frame at once: who has begun can finish
+			size = max(size, need+more)
+		}
+		if last {
+			size = min(size, need+more)
+		}
+		if err := m.hold(size); err != nil {
+			return err
+		}
+		before := m.raw
+		m.raw = append(make([]byte, 0, size), before...)
+		if old := cap(before); old > smallMessage {
+			m.claim.give(old)
+			m.held -= old
+		}
+	}
+	m.raw = append(m.raw, b...)
+	return nil
+}
+
+// finish makes the text, once the last frame is there.
+func (m *message) finish(payload int, masked bool) error {
+	if m.first+payload == len(m.raw) {
+		m.text = m.raw[m.first:]
+		if masked {
+			m.inPlace = true
+			unmask(m.text, m.mask, 0)
+		}
+		return nil
+	}
+	if err := m.hold(payload); err != nil {
+		return err
+	}
+	m.text = make([]byte, 0, payload)
+	for rest := m.raw; len(rest) > 0; {
+		h := headerLength(rest)
+		end := h + int(payloadLength(rest))
+		start := len(m.text)
+		m.text = append(m.text, rest[h:end]...)
+		if masked {
+			unmask(m.text[start:], [4]byte(rest[h-4:h]), 0)
+		}
+		rest = rest[end:]
+	}
+	return nil
+}
+
+// frames returns the message as it came. Its text is of no use from then on.
+func (m *message) frames() []byte {
+	if m.inPlace {
+		m.inPlace = false
+		unmask(m.text, m.mask, 0)
+	}
+	return m.raw
 }
 
 // messageReader takes a client's stream apart. Between messages it holds no
@@ -53,13 +154,13 @@ type messageReader struct {
 	have     int    // bytes of header seen; 0 while a payload is read
 	inFrame  bool   // the header is complete, remain bytes of payload to come
 	remain   uint64 // bytes of payload to come
-	at       int    // position in the payload, for the mask
 	op       byte
 	fin      bool
-	mask     [4]byte
 	closed   bool // the other side has said its last word
 
 	open    *message // whose last frame has not come yet, nil between messages
+	payload int      // bytes of its payload, with those announced
+	claim   claim    // of what the messages hold
 	control []byte   // the control frame that is being read, as it came
 
 	onMessage func(*message) error     // frees it
@@ -86,9 +187,11 @@ func (r *messageReader) feed(b []byte) error {
 		if uint64(n) > r.remain {
 			n = int(r.remain)
 		}
-		r.payload(b[:n])
-		b = b[n:]
 		r.remain -= uint64(n)
+		if err := r.keep(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
 		if r.remain == 0 {
 			if err := r.end(); err != nil {
 				return err
@@ -100,7 +203,7 @@ func (r *messageReader) feed(b []byte) error {
 
 // begin checks the complete header h, RFC 6455 section 5.2.
 func (r *messageReader) begin(h []byte) error {
-	r.inFrame, r.at = true, 0
+	r.inFrame = true
 	r.fin, r.op = h[0]&0x80 != 0, h[0]&0x0f
 	r.remain = payloadLength(h)
 	switch {
@@ -121,36 +224,37 @@ func (r *messageReader) begin(h []byte) error {
 	case r.op == opText && r.open != nil:
 		return &protocolError{closeProtocol, "a message begins within another"}
 	}
-	if !r.unmasked {
-		copy(r.mask[:], h[len(h)-4:])
-	}
 	if r.op >= opClose {
 		r.control = append(r.control, h...)
 		return nil
 	}
 	if r.open == nil {
-		r.open = messages.Get().(*message)
+		r.open, r.payload = messages.Get().(*message), 0
+		r.open.claim, r.open.first = &r.claim, len(h)
 	}
-	if len(r.open.raw)+len(h)-len(r.open.text) > maxHeaders {
+	if !r.unmasked {
+		copy(r.open.mask[:], h[len(h)-4:])
+	}
+	if len(r.open.raw)+len(h)-r.payload > maxHeaders {
 		return &protocolError{closeTooBig, fmt.Sprintf("a message in so many frames that their headers take more than %d bytes", maxHeaders)}
 	}
-	if r.remain > maxMessage || uint64(len(r.open.text))+r.remain > maxMessage {
+	if r.remain > maxMessage || uint64(r.payload)+r.remain > maxMessage {
 		return &protocolError{closeTooBig, fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxMessage)}
 	}
-	r.open.raw = append(r.open.raw, h...)
-	return nil
+	r.payload += int(r.remain)
+	return r.open.append(h, int(r.remain), r.fin)
 }
 
-func (r *messageReader) payload(b []byte) {
+// keep adds b to what is being read.
+func (r *messageReader) keep(b []byte) error {
 	if r.op >= opClose {
 		r.control = append(r.control, b...)
-		return
+		return nil
 	}
-	r.open.raw = append(r.open.raw, b...)
-	start := len(r.open.text)
-	r.open.text = append(r.open.text, b...)
-	unmask(r.open.text[start:], r.mask, r.at)
-	r.at += len(b)
+	if r.open.held > 0 {
+		r.claim.goesOn()
+	}
+	return r.open.append(b, int(r.remain), r.fin)
 }
 
 func (r *messageReader) end() error {
@@ -166,8 +270,15 @@ func (r *messageReader) end() error {
 	}
 	m := r.open
 	r.open = nil
+	if err := m.finish(r.payload, !r.unmasked); err != nil {
+		m.free()
+		return err
+	}
 	return r.onMessage(m)
 }
+
+// large reports whether a large message is being read.
+func (r *messageReader) large() bool { return r.open != nil && r.payload >= largeMessage }
 
 // unmask undoes the mask of b, which begins at position at of its payload.
 func unmask(b []byte, mask [4]byte, at int) {

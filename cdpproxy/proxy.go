@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"browser-coordinator/cdpproxy/peer"
 )
 
 // Proxy is one window's endpoint. Make it with New.
@@ -38,15 +38,13 @@ type Proxy struct {
 	following bool  // followSource was started
 	loop      *loop // set before the first relay; nil where there is none
 	relays    map[*relay]struct{}
-	crowd     int  // the most relays since memory was given back
-	ebbing    bool // some of a crowd are left
 	// silent are the connections that have asked for nothing yet: browsers open
 	// some to spare. http.Server would wait 5 s for them to speak.
 	silent map[net.Conn]struct{}
 	// strangers are the connections that were not let in yet: none of their
 	// requests has been answered but by a refusal.
 	strangers map[net.Conn]struct{}
-	wg        sync.WaitGroup // followSource, giveBack and every relay
+	wg        sync.WaitGroup // followSource and every relay
 }
 
 // maxExchanges bounds the discovery requests and handshakes that a browser is
@@ -70,7 +68,7 @@ func New(source Source, opts *Options) *Proxy {
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.handle),
 		// Slow-loris and oversized headers. A hijacked connection is not
-		// touched by these (facts 8).
+		// touched by these.
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
@@ -195,7 +193,7 @@ const maxStrangers = 256
 // watchConn is told of what becomes of a connection: of a new one before anything
 // else is done with it.
 func (p *Proxy) watchConn(conn net.Conn, state http.ConnState) {
-	if state == http.StateNew && PeerProof && p.isCrowded() && ownPeer(conn) != nil {
+	if state == http.StateNew && PeerProof && p.isCrowded() && peer.CheckClient(conn) != nil {
 		conn.Close()
 		return
 	}
@@ -260,7 +258,6 @@ func (p *Proxy) add(r *relay) bool {
 		return false
 	}
 	p.relays[r] = struct{}{}
-	p.crowd = max(p.crowd, len(p.relays))
 	p.wg.Add(1)
 	p.mu.Unlock()
 
@@ -272,29 +269,11 @@ func (p *Proxy) add(r *relay) bool {
 	return true
 }
 
-// smallCrowd is so small that what it leaves behind does not matter.
-const smallCrowd = 100
-
 func (p *Proxy) remove(r *relay) {
 	defer p.wg.Done()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.relays, r)
-	most := p.crowd > smallCrowd && len(p.relays) <= p.crowd/8
-	all := p.ebbing && len(p.relays) == 0
-	if most || all {
-		p.crowd, p.ebbing = len(p.relays), !all
-		p.relays = maps.Clone(p.relays) // a map does not become smaller
-		p.wg.Add(1)
-		go p.giveBack()
-	}
-}
-
-// giveBack returns to the system what a crowd needed that has gone. By itself Go
-// does so within minutes.
-func (p *Proxy) giveBack() {
-	defer p.wg.Done()
-	debug.FreeOSMemory()
 }
 
 // endOthers ends the relays whose browser is not b (nil: there is none now).

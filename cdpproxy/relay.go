@@ -28,11 +28,13 @@ type ending struct {
 
 // relay is one client and its browser. The loop moves its bytes, or two
 // goroutines pump, one of them the one that calls run; both legs end together,
-// since a half-open CDP connection is of no use to anyone (facts 8).
+// since Chromium ends a connection that is half open. See
+// specs/platform-notes.md, "Chromium's DevTools server".
 type relay struct {
 	proxy   *Proxy
 	browser *Browser
 	who     *Client
+	noClose bool // the client cannot read close frames
 
 	// Nil while the loop has the relay. They are set under all of upMu, down's
 	// lock and mu.
@@ -41,6 +43,7 @@ type relay struct {
 	down  *downstream // set by start
 	gate  *gate       // set by start; nil without a rule
 	deaf  bool        // the browser takes no more of what the client says
+	large atomic.Bool // the client is sending a large message
 	woken int         // for how many bytes of the browser; 0: never changed
 
 	// For the status page. Messages of the client are known only where there is
@@ -96,6 +99,19 @@ func (r *relay) outlives(now *Browser) bool {
 // sendAway ends the relay on the embedding program's behalf.
 func (r *relay) sendAway(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
 
+// evict ends the relay for another one's sake: the memory is used up.
+func (r *relay) evict(reason string) { r.end(ending{code: closeTryLater, reason: reason}) }
+
+// handOff takes the relay out of the loop: what comes next takes so long that others
+// would have to wait for it.
+func (r *relay) handOff() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.eased != nil {
+		r.eased.leaveSoon()
+	}
+}
+
 // ended reports whether there is a reason to end.
 func (r *relay) ended() bool {
 	select {
@@ -141,8 +157,9 @@ func (r *relay) cut() {
 func (r *relay) start() {
 	r.down = &downstream{
 		messages: &r.messagesDown,
-		out:      &sender{limit: r.proxy.opts.MaxBuffered},
+		out:      &sender{limit: r.proxy.opts.MaxBuffered, claim: claim{budget: memory, evict: r.evict}},
 		ear:      listener{taps: &r.proxy.taps, client: r.who},
+		noClose:  r.noClose,
 	}
 	if rule := r.proxy.opts.Rule; rule != nil {
 		r.down.attached = new(attached)
@@ -208,6 +225,11 @@ func (r *relay) finish() {
 	}
 	r.client.Close()
 	r.upstream.Close()
+	r.down.ear.drop()
+	r.down.out.claim.close()
+	if r.gate != nil {
+		r.gate.reader.claim.close()
+	}
 	if watcher := r.proxy.opts.Watcher; watcher != nil {
 		watcher.Left(r.who)
 	}
@@ -248,6 +270,10 @@ func (r *relay) heard(data []byte) {
 	}
 	if r.gate != nil {
 		r.deaf = r.gate.feed(data) != nil
+		large := r.gate.reader.large()
+		if r.large.Store(large); large {
+			r.handOff()
+		}
 	} else {
 		r.deaf = r.write(data) != nil
 	}
@@ -257,7 +283,12 @@ func (r *relay) heard(data []byte) {
 // go on.
 func (r *relay) told(data []byte, drained, last bool) bool {
 	r.bytesDown.Add(uint64(len(data)))
-	return r.sent(r.down.relay(data, drained, last))
+	data, closes := r.down.withoutClose(data)
+	goesOn := r.sent(r.down.relay(data, drained, last))
+	if closes {
+		r.end(r.lost())
+	}
+	return goesOn && !closes
 }
 
 // errEnded: there is nobody to write to any more.
@@ -372,7 +403,7 @@ func (r *relay) pumpDown() (easy bool) {
 		if !goesOn {
 			break
 		}
-		if r.proxy.loop != nil && r.down.easy() >= easyReads && !r.ended() {
+		if r.proxy.loop != nil && r.down.easy() >= easyReads && !r.large.Load() && !r.ended() {
 			return true
 		}
 	}

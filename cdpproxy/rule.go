@@ -7,7 +7,8 @@ import (
 
 // Rule judges what clients say, before the browser hears it. It sees every
 // message whole: fragments put together, unmasked, and keys and method decoded,
-// since all of these can hide a method from who looks at bytes (facts 8).
+// since all of these can hide a method from who looks at bytes. See
+// specs/platform-notes.md, "The relay".
 type Rule interface {
 	// Judge is called with the messages of one client in their order, and for
 	// different clients at the same time. It must not block: what takes a

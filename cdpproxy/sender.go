@@ -21,8 +21,9 @@ const (
 
 // sender writes the browser's bytes to the client without ever making the
 // browser wait for long: past 256 MiB of unread output Chromium drops messages
-// and says nothing (facts 1). What the client does not take is queued, up to a
-// bound, and written by a goroutine that lives only as long as the queue.
+// without an error. What the client does not take is queued, up to a bound, and
+// written by a goroutine that lives only as long as the queue. See
+// specs/platform-notes.md, "Chromium's DevTools server".
 //
 // send and last are called under the downstream's lock.
 type sender struct {
@@ -31,6 +32,7 @@ type sender struct {
 	eased *eased       // while the loop has the relay
 	held  []byte       // what could not be sent at once there, and goes before all else
 	limit int
+	claim claim // for the queue
 
 	waited time.Duration // in send, since the browser had nothing more to say
 	easy   int           // pieces in a row that drained the browser and were taken at once
@@ -147,6 +149,11 @@ func (s *sender) enqueue(b []byte, start bool, limit int) (bool, error) {
 	if s.queued+len(b) > limit {
 		return false, errTooSlow
 	}
+	if limit == math.MaxInt {
+		s.claim.takeAnyway(len(b))
+	} else if !s.claim.take(len(b)) {
+		return false, errTooSlow
+	}
 	s.queue = append(s.queue, append([]byte(nil), b...))
 	s.queued += len(b)
 	if s.flushed == nil {
@@ -174,6 +181,7 @@ func (s *sender) flush(done chan struct{}) {
 			batch[i] = nil
 			s.mu.Lock()
 			s.queued -= len(b)
+			s.claim.give(len(b))
 			if err != nil {
 				s.err = err
 			}

@@ -1,10 +1,6 @@
 package cdpproxy
 
-import (
-	"fmt"
-	"net"
-	"net/url"
-)
+import "fmt"
 
 // Browser is one running browser that speaks CDP on loopback.
 type Browser struct {
@@ -33,22 +29,4 @@ func (b *Browser) label() string {
 		return fmt.Sprintf("browser #%d", b.Generation)
 	}
 	return fmt.Sprintf("browser %q", b.Name)
-}
-
-// target splits b.URL into the address to dial and the path of its
-// browser-level WebSocket.
-func (b *Browser) target() (address, path string, err error) {
-	u, err := url.Parse(b.URL)
-	if err != nil {
-		return "", "", fmt.Errorf("browser URL: %w", err)
-	}
-	if u.Scheme != "ws" || u.Port() == "" || u.Path == "" {
-		return "", "", fmt.Errorf("browser URL %q is not of the form ws://127.0.0.1:PORT/devtools/browser/GUID", b.URL)
-	}
-	// Only loopback: what is behind the endpoint runs on this machine
-	// (design 7), and a URL that came over a socket cannot change that.
-	if ip := net.ParseIP(u.Hostname()); (ip == nil || !ip.IsLoopback()) && u.Hostname() != "localhost" {
-		return "", "", fmt.Errorf("browser URL %q is not on loopback", b.URL)
-	}
-	return u.Host, u.EscapedPath(), nil
 }

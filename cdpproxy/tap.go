@@ -31,6 +31,7 @@ const (
 type Tap struct {
 	proxy *Proxy
 	c     chan Traffic
+	claim claim // for what waits in c
 
 	mu     sync.Mutex // guards the fields that follow
 	bytes  int        // that wait in c
@@ -81,7 +82,7 @@ func (t *taps) hear(c *Client, from Sender, text []byte) {
 
 // Tap opens a tap, which its caller has to close.
 func (p *Proxy) Tap() *Tap {
-	t := &Tap{proxy: p, c: make(chan Traffic, tapMessages)}
+	t := &Tap{proxy: p, c: make(chan Traffic, tapMessages), claim: claim{budget: memory}}
 	p.taps.change(func(now []*Tap) []*Tap { return append(now, t) })
 	return t
 }
@@ -96,6 +97,7 @@ func (t *Tap) Took(m Traffic) (lost int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.bytes -= len(m.Text)
+	t.claim.give(len(m.Text))
 	return m.lost
 }
 
@@ -105,7 +107,7 @@ func (t *Tap) put(m Traffic) {
 	if t.closed {
 		return
 	}
-	if t.bytes+len(m.Text) > tapBytes {
+	if t.bytes+len(m.Text) > tapBytes || !t.claim.take(len(m.Text)) {
 		t.lost++
 		return
 	}
@@ -116,6 +118,7 @@ func (t *Tap) put(m Traffic) {
 		t.lost = 0
 	default:
 		t.lost++
+		t.claim.give(len(m.Text))
 	}
 }
 
@@ -134,6 +137,7 @@ func (t *Tap) Close() (lost int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
+	t.claim.close()
 	lost, t.lost = t.lost, 0
 	return lost
 }
@@ -149,7 +153,7 @@ type listener struct {
 // hear takes data that comes when frames is the state of the stream before it.
 func (l *listener) hear(frames frameScanner, data []byte) {
 	if !l.taps.open() {
-		l.reader = nil
+		l.drop()
 		return
 	}
 	if l.reader == nil {
@@ -157,10 +161,18 @@ func (l *listener) hear(frames frameScanner, data []byte) {
 		if !frames.between() {
 			return
 		}
-		l.reader = &messageReader{unmasked: true, onMessage: l.heard, onControl: func([]byte) error { return nil }}
+		l.reader = &messageReader{unmasked: true, claim: claim{budget: memory}, onMessage: l.heard, onControl: func([]byte) error { return nil }}
 	}
 	if l.reader.feed(data) != nil {
-		l.reader = nil // not what we understand; the client may
+		l.drop() // not what we understand, or too much of it; the client may
+	}
+}
+
+// drop forgets the message that is being put together.
+func (l *listener) drop() {
+	if l.reader != nil {
+		l.reader.claim.close()
+		l.reader = nil
 	}
 }
 

@@ -4,23 +4,32 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha1"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"browser-coordinator/cdpproxy/dial"
 )
 
 const (
 	dialTimeout     = 5 * time.Second
-	exchangeTimeout = 20 * time.Second // one request and its answer
-	maxAnswer       = 64 << 20         // of /json/*; /json/protocol is 1.6 MB
+	exchangeTimeout = 20 * time.Second // the requests on one connection, with their responses
+
+	// Bounds on what a browser may send before it is a client's upstream.
+	maxResponseHeader = 64 << 10
+	maxVersion        = 64 << 10 // of /json/version, before it is known who answers
+	maxResponse       = 64 << 20 // of /json/*; /json/protocol is 1.6 MB
 )
 
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
@@ -30,6 +39,7 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interv
 // next one on that port may be another window's.
 type upstream struct {
 	conn *net.TCPConn
+	in   *io.LimitedReader // bounds what br takes from conn
 	br   *bufio.Reader
 	host string
 	path string // of the browser-level WebSocket
@@ -37,26 +47,30 @@ type upstream struct {
 	stop func() bool
 }
 
-// dialBrowser connects to b. Until release, the end of ctx breaks the
-// connection.
+// dialBrowser connects to b, and sends nothing before it has verified that b
+// itself has accepted. Until release, the end of ctx breaks the connection.
 func dialBrowser(ctx context.Context, b *Browser) (*upstream, error) {
-	host, path, err := b.target()
+	c, to, err := dial.Dial(ctx, b.URL, &dial.Options{Timeout: dialTimeout, KeepAlive: keepAlive})
 	if err != nil {
 		return nil, err
 	}
-	d := net.Dialer{Timeout: dialTimeout, KeepAliveConfig: keepAlive}
-	c, err := d.DialContext(ctx, "tcp", host)
-	if err != nil {
-		return nil, err
+	conn, path := c.(*net.TCPConn), to.EscapedPath() // without TLS, which is for remote browsers
+	if path == "" {
+		conn.Close()
+		return nil, fmt.Errorf("the browser's address %s has no path", dial.Place(b.URL))
 	}
-	conn := c.(*net.TCPConn)
 	conn.SetDeadline(time.Now().Add(exchangeTimeout))
 	base, _, ok := strings.Cut(path, "/devtools/")
 	if !ok {
 		base = ""
 	}
-	u := &upstream{conn: conn, br: bufio.NewReader(conn), host: host, path: path, base: base}
+	in := &io.LimitedReader{R: conn}
+	u := &upstream{conn: conn, in: in, br: bufio.NewReader(in), host: to.Host, path: path, base: base}
 	u.stop = context.AfterFunc(ctx, u.interrupt)
+	if err := u.verify(); err != nil {
+		u.close()
+		return nil, err
+	}
 	return u, nil
 }
 
@@ -76,32 +90,47 @@ func (u *upstream) close() {
 	u.conn.Close()
 }
 
-// do sends one request and reads the answer, whole.
-func (u *upstream) do(method, uri string) (*http.Response, []byte, error) {
+// do sends one request and reads the response, whole, of at most limit bytes.
+func (u *upstream) do(method, uri string, limit int64) (*http.Response, []byte, error) {
 	if _, err := fmt.Fprintf(u.conn, "%s %s%s HTTP/1.1\r\nHost: %s\r\n\r\n", method, u.base, uri, u.host); err != nil {
 		return nil, nil, err
 	}
+	res, err := u.readResponse(method)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := u.readBody(res, limit)
+	return res, body, err
+}
+
+func (u *upstream) readResponse(method string) (*http.Response, error) {
+	u.in.N = maxResponseHeader
 	res, err := http.ReadResponse(u.br, &http.Request{Method: method})
+	if err != nil && u.in.N <= 0 {
+		return nil, fmt.Errorf("the program at %s sends HTTP headers of more than %d bytes: it is not a browser", u.host, maxResponseHeader)
+	}
+	return res, err
+}
+
+func (u *upstream) readBody(res *http.Response, limit int64) ([]byte, error) {
+	u.in.N = math.MaxInt64 // net/http bounds what is not body
+	// The body is not closed, which would read all the rest of it.
+	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
-	if err != nil {
-		return nil, nil, err
+	if int64(len(body)) > limit {
+		return nil, fmt.Errorf("the program at %s sends a response of more than %d bytes", u.host, limit)
 	}
-	if len(body) > maxAnswer {
-		return nil, nil, fmt.Errorf("answer to %s exceeds %d bytes", uri, maxAnswer)
-	}
-	return res, body, nil
+	return body, nil
 }
 
 // verify makes sure that the process at the other end is the browser that the
 // source named, and not another one that has taken its port since: the GUID is
-// new at every launch (facts 1). What is sent on this connection afterwards
-// reaches the same process.
+// new at every launch. What is sent on this connection afterwards reaches the
+// same process.
 func (u *upstream) verify() error {
-	res, body, err := u.do(http.MethodGet, "/json/version")
+	res, body, err := u.do(http.MethodGet, "/json/version", maxVersion)
 	if err != nil {
 		return err
 	}
@@ -109,10 +138,10 @@ func (u *upstream) verify() error {
 		URL string `json:"webSocketDebuggerUrl"`
 	}
 	if res.StatusCode != http.StatusOK || json.Unmarshal(body, &version) != nil {
-		return fmt.Errorf("what listens on %s is not a CDP browser (HTTP %d)", u.host, res.StatusCode)
+		return fmt.Errorf("the program at %s is not a CDP browser: it answers /json/version with HTTP %d", u.host, res.StatusCode)
 	}
-	if ws, err := url.Parse(version.URL); err != nil || ws.EscapedPath() != u.path {
-		return fmt.Errorf("another browser listens on %s now", u.host)
+	if ws, err := url.Parse(version.URL); err != nil || subtle.ConstantTimeCompare([]byte(ws.EscapedPath()), []byte(u.path)) == 0 {
+		return fmt.Errorf("another browser listens at %s now", u.host)
 	}
 	return nil
 }
@@ -125,28 +154,33 @@ type answered struct {
 
 func (a *answered) Error() string { return "browser answered HTTP " + a.res.Status }
 
-// upgrade asks for the WebSocket at path. The client's own key is used, so its
-// check of the accept value reaches to the browser. Neither Origin nor
-// extensions are passed on: the first is for checkPage to judge, and
-// permessage-deflate only costs on loopback and would hide messages from rules
-// (facts 8).
-func (u *upstream) upgrade(path, key, protocols string) (*http.Response, error) {
+// upgrade asks for the WebSocket at path. The key is our own, since not every
+// server takes what clients send as theirs. Neither Origin nor extensions are
+// forwarded: the first is for checkPage to judge, and permessage-deflate only
+// costs on loopback and would hide messages from rules. agent is the client's
+// User-Agent: a virtual browser names its clients to each other.
+func (u *upstream) upgrade(path, protocols, agent string) (*http.Response, error) {
+	var random [16]byte
+	rand.Read(random[:]) // never fails
+	key := base64.StdEncoding.EncodeToString(random[:])
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n", path, u.host, key)
 	if protocols != "" {
 		fmt.Fprintf(&b, "Sec-WebSocket-Protocol: %s\r\n", protocols)
 	}
+	if agent != "" {
+		fmt.Fprintf(&b, "User-Agent: %.200s\r\n", agent)
+	}
 	b.WriteString("\r\n")
 	if _, err := u.conn.Write(b.Bytes()); err != nil {
 		return nil, err
 	}
-	res, err := http.ReadResponse(u.br, &http.Request{Method: http.MethodGet})
+	res, err := u.readResponse(http.MethodGet)
 	if err != nil {
 		return nil, err
 	}
 	if res.StatusCode != http.StatusSwitchingProtocols {
-		body, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-		res.Body.Close()
+		body, err := u.readBody(res, maxVersion)
 		return nil, errors.Join(&answered{res, body}, err)
 	}
 	if res.Header.Get("Sec-WebSocket-Accept") != acceptKey(key) || !strings.EqualFold(res.Header.Get("Upgrade"), "websocket") {

@@ -3,6 +3,7 @@ package cdpproxy
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,15 @@ func checkUpgrade(r *http.Request) *refusal {
 	return nil
 }
 
+// readsCloseFrames reports whether a client with this key can read a close frame.
+// rod reads each frame as JSON, and panics: Chromium itself sends end-of-file alone.
+// It is known by its key, "nil", which is not 16 bytes in base64 as RFC 6455
+// requires; who leaves that away is not trusted with the rest of it either.
+func readsCloseFrames(key string) bool {
+	b, err := base64.StdEncoding.DecodeString(key)
+	return err == nil && len(b) == 16
+}
+
 // forBrowser reports whether path is browser-level. Any such path means the
 // current browser, so that a client that kept an old GUID works on; a page is
 // asked for by its id.
@@ -69,7 +79,7 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		protocol string
 		other    *answered
 	)
-	no := p.withBrowser(r.Context(), false, func(ctx context.Context, b *Browser) error {
+	no := p.withBrowser(r, false, func(ctx context.Context, b *Browser) error {
 		var err error
 		other = nil
 		rel, protocol, err = p.connect(ctx, b, r, path)
@@ -104,12 +114,12 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 	up := u.path // which has the GUID
 	if !forBrowser(path) {
 		up = u.base + path
-		if err := u.verify(); err != nil {
-			u.close()
-			return nil, "", err
-		}
 	}
-	res, err := u.upgrade(up, r.Header.Get("Sec-WebSocket-Key"), strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ", "))
+	agent := r.UserAgent()
+	if r.Header.Get("Origin") == DevToolsOrigin {
+		agent = "DevTools" // its own is the browser's
+	}
+	res, err := u.upgrade(up, strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ", "), agent)
 	if err != nil {
 		u.close()
 		return nil, "", err
@@ -122,8 +132,9 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 	over := make(chan struct{})
 	rel := &relay{
 		proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(),
-		who:  p.client(r, b, path, over),
-		over: over,
+		who:     p.client(r, b, path, over),
+		noClose: !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key")),
+		over:    over,
 	}
 	if !p.add(rel) {
 		u.close()
@@ -146,7 +157,7 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, proto
 	rel.client.SetKeepAliveConfig(keepAlive)
 	uncontrolled(rel.client)
 	// What the client sent before the answer has waited for the browser's 101:
-	// Chromium closes when a frame comes with the Upgrade (facts 8).
+	// Chromium closes when a frame comes with the Upgrade.
 	if n := rw.Reader.Buffered(); n > 0 {
 		rel.fromClient = make([]byte, n)
 		_, err = io.ReadFull(rw.Reader, rel.fromClient)

@@ -99,7 +99,7 @@ func TestEmulateFetchAndWait(t *testing.T) {
 	if got := mustTool(t, agent, "browser_fetch", map[string]any{"url": "/image", "filename": "i.png"}); !strings.Contains(got, "i.png") {
 		t.Errorf("fetch into a file: %s", got)
 	}
-	if data, err := os.ReadFile(filepath.Join(shop, "i.png")); err != nil || string(data) != "\x89PNG\xff\x00" {
+	if data, err := os.ReadFile(savedIn(shop, "i.png")); err != nil || string(data) != "\x89PNG\xff\x00" {
 		t.Errorf("the file holds %q, %v", data, err)
 	}
 	mustTool(t, agent, "browser_emulate", map[string]any{"viewport": "390x844x3,mobile", "colorScheme": "dark", "geolocation": "52.5, 13.4"})

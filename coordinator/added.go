@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,23 +14,20 @@ import (
 
 // addedServer prepares another MCP server: it is told the stable address of the
 // window that is meant, which is served from now on, also before a window comes.
-func (p *program) addedServer(ctx context.Context, endpoints *endpoints, given string, command []string) (*tools.Added, error) {
+func (p *program) addedServer(ctx context.Context, endpoints *endpoints, given string, command []string, allowToken bool) (*tools.Added, error) {
 	workspace, err := p.meantWorkspace(ctx, endpoints.windows, given)
 	if err != nil {
 		return nil, err
 	}
-	url, err := endpoints.serveWorkspace(workspace)
+	address, err := endpoints.serveWorkspace(workspace)
 	if err != nil {
 		return nil, fmt.Errorf("serve the CDP address for %s: %w", command[0], err)
 	}
 	// What it offers depends on how it was called, not on the address.
 	cache := filepath.Join(xdg.CacheHome, "browser-coordinator-mcp", "tools-"+vscodeipc.Hash(strings.Join(command, "\x00"))+".json")
-	told := make([]string, len(command))
-	for i, arg := range command {
-		told[i] = strings.ReplaceAll(arg, endpointPlaceholder, url)
+	args, env, err := childCommand(command, workspace, address, allowToken)
+	if err != nil {
+		return nil, err
 	}
-	return &tools.Added{
-		Command: told, Cache: cache, Stderr: p.err,
-		Env: append(os.Environ(), envEndpoint+"="+url, envWorkspace+"="+workspace),
-	}, nil
+	return &tools.Added{Command: args, Cache: cache, Stderr: p.err, Env: env}, nil
 }

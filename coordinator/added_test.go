@@ -27,7 +27,7 @@ func addedMain() {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil, nil
 	}
 	mcp.AddTool(server, &mcp.Tool{Name: "page_title", Description: "The title"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
-		titles, err := askTitles(ctx, os.Args[1])
+		titles, err := askTitles(ctx, strings.Replace(os.Getenv(envEndpoint), "http", "ws", 1)+"/devtools/browser/any")
 		if err != nil {
 			return nil, nil, err
 		}

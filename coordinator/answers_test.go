@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -92,9 +91,9 @@ func TestAnswersAreBounded(t *testing.T) {
 		if part < 2 || part == 40 {
 			t.Errorf("%s came in %d parts", c.tool, part)
 		}
-		c.args["filename"] = "saved.txt"
+		c.args["filename"] = c.tool + ".txt"
 		mustTool(t, agent, c.tool, c.args)
-		if data, err := os.ReadFile(filepath.Join(shop, "saved.txt")); err != nil || !strings.Contains(string(data), c.holds) || len(data) < mostOfAnswer {
+		if data, err := os.ReadFile(savedIn(shop, c.tool+".txt")); err != nil || !strings.Contains(string(data), c.holds) || len(data) < mostOfAnswer {
 			t.Errorf("%s as a file: %d bytes, %v", c.tool, len(data), err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,42 @@ type browserFlags struct {
 	browser, executable      string
 	profile, proxy, viewport string
 	isolated                 bool
+	debuggingPort            debuggingPort
+}
+
+// debuggingPort is the value of --debugging-port: a browser has none without it.
+type debuggingPort struct {
+	wanted bool
+	port   int
+}
+
+// Set is for pflag.
+func (p *debuggingPort) Set(text string) error {
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return errors.New("want a port from 0 to 65535, 0 being one of the system's choice")
+	}
+	*p = debuggingPort{true, int(port)}
+	return nil
+}
+
+// String is for pflag.
+func (p *debuggingPort) String() string {
+	if !p.wanted {
+		return ""
+	}
+	return strconv.Itoa(p.port)
+}
+
+// Type is for pflag.
+func (p *debuggingPort) Type() string { return "port" }
+
+// option is the port for the launch; nil: a pipe.
+func (p debuggingPort) option() *int {
+	if !p.wanted {
+		return nil
+	}
+	return &p.port
 }
 
 // whichBrowser adds the flags that choose a browser.
@@ -34,10 +71,13 @@ func (f *browserFlags) launch(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.isolated, "isolated", false, "work in a private copy of --profile, removed at the end")
 	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "the browser's `proxy`, for example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
 	cmd.Flags().StringVar(&f.viewport, "viewport", "", "the `size` of its pages, for example 1280x720")
+	cmd.Flags().Var(&f.debuggingPort, "debugging-port", "give the browser a debugging `port` (without a value: one of the system's choice) in place of a private pipe; every user of this machine can then drive it and read your files through it")
+	cmd.Flags().Lookup("debugging-port").NoOptDefVal = "0"
 	if err := cmd.MarkFlagDirname("profile"); err != nil {
 		panic(err) // only for a flag that is not there
 	}
 	complete(cmd, "proxy-server")
+	complete(cmd, "debugging-port")
 	complete(cmd, "viewport", "1280x720", "1440x900", "1920x1080", "390x844")
 }
 
@@ -78,7 +118,7 @@ func (f *browserFlags) find() (chrome.Installation, error) {
 // options are those of the launch, but for the executable.
 func (f *browserFlags) options(headless bool, log *slog.Logger) chrome.Options {
 	o := chrome.Options{
-		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, Logger: log,
+		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort.option(), Logger: log,
 	}
 	if headless && o.Viewport == "" {
 		o.Viewport = headlessSize

@@ -15,18 +15,20 @@ import (
 // pageClaims are locks on files, one for each page that an agent of this user
 // works in: the system ends them with the program, however that ends.
 type pageClaims struct {
-	dir string
+	dir string // empty: there is none
 	log *slog.Logger
 }
 
 // pageID is what a CDP target id may be, as a part of a file's name.
 var pageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`) })
 
-// newPageClaims removes what programs that were killed have left.
-func newPageClaims(log *slog.Logger) (*pageClaims, error) {
+// newPageClaims removes what programs that were killed have left. Where there is no
+// folder for locks, pages are not kept apart.
+func newPageClaims(log *slog.Logger) *pageClaims {
 	dir, err := endpoint.StateDir()
 	if err != nil {
-		return nil, err
+		log.Warn("agents of other programs may work in the same tabs, and no stable CDP address is served: set XDG_STATE_HOME to a folder that can be written", "error", err)
+		return &pageClaims{log: log}
 	}
 	c := &pageClaims{dir, log}
 	left, _ := filepath.Glob(filepath.Join(dir, "page-*.lock"))
@@ -35,11 +37,11 @@ func newPageClaims(log *slog.Logger) (*pageClaims, error) {
 			release()
 		}
 	}
-	return c, nil
+	return c
 }
 
 func (c *pageClaims) Claim(page string) (release func(), ok bool) {
-	if !pageID().MatchString(page) {
+	if c.dir == "" || !pageID().MatchString(page) {
 		return func() {}, true
 	}
 	return c.lock(filepath.Join(c.dir, "page-"+page+".lock"))

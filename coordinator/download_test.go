@@ -71,8 +71,8 @@ func TestDownloads(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	agent := host(t, dir, shop)
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": url})
-	for _, name := range []string{"report.csv", "report (1).csv"} { // never one in place of another
-		file := filepath.Join(shop, "downloads", name)
+	for _, name := range []string{"report.csv", "report-2.csv"} { // never one in place of another
+		file := savedIn(shop, name)
 		if text := mustTool(t, agent, "browser_click", map[string]any{"target": "#report"}); !strings.Contains(text, "Downloaded "+file+" (3 B) from "+url+"/report") {
 			t.Errorf("a download: %s", text)
 		}
@@ -80,7 +80,7 @@ func TestDownloads(t *testing.T) {
 			t.Errorf("%s: %q %v", file, data, err)
 		}
 	}
-	if text := mustTool(t, agent, "browser_navigate", map[string]any{"url": url + "/dots"}); !strings.Contains(text, "(4 B)") || !strings.Contains(text, filepath.Join(shop, "downloads")+"/") {
+	if text := mustTool(t, agent, "browser_navigate", map[string]any{"url": url + "/dots"}); !strings.Contains(text, "(4 B)") || !strings.Contains(text, savedIn(shop, "_.._.bashrc.bin")) {
 		t.Errorf("a navigation to a download: %s", text)
 	}
 	if text := mustTool(t, agent, "browser_click", map[string]any{"target": "#broken"}); !strings.Contains(text, "The download of "+url+"/broken failed") {
@@ -92,7 +92,7 @@ func TestDownloads(t *testing.T) {
 	close(goOn)
 	text := mustTool(t, agent, "browser_wait_for", map[string]any{"time": 1})
 	text += mustTool(t, agent, "browser_snapshot", nil)
-	if strings.Count(text, "Downloaded "+filepath.Join(shop, "downloads", "slow.bin")+" (4004 B)") != 1 {
+	if strings.Count(text, "Downloaded "+savedIn(shop, "slow.bin")+" (4004 B)") != 1 {
 		t.Errorf("after its end: %s", text)
 	}
 	for _, file := range append(filesIn(t, filepath.Join(dir, "home")), filesIn(t, shop)...) {

@@ -35,6 +35,9 @@ type clientLine struct {
 	// ws is with the WebSocket's, for a client that drops the path of an http
 	// address and with it the token. Empty: it does not.
 	ws string
+	// token is with the http address that has the token, where that line differs:
+	// no token stands in the arguments of a program.
+	token string
 }
 
 var endpointLines = map[string]clientLine{
@@ -48,15 +51,23 @@ var endpointLines = map[string]clientLine{
 		line: `ctx, cancel := remote.NewAllocator(context.Background(), "%s")`,
 		ws:   `ctx, cancel := remote.NewAllocator(context.Background(), "%s")`,
 	},
-	"mcp": {line: `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`},
+	"mcp": {
+		line:  `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
+		token: `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp"], "env": { "PLAYWRIGHT_MCP_CDP_ENDPOINT": "%s" } } } }`,
+	},
 	// VS Code's mcp.json has another name for them.
-	"vscode": {line: `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`},
+	"vscode": {
+		line:  `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
+		token: `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp"], "env": { "PLAYWRIGHT_MCP_CDP_ENDPOINT": "%s" } } } }`,
+	},
 }
 
 func (l clientLine) at(a endpoint.Addr, withToken bool) string {
 	switch {
 	case !withToken:
 		return fmt.Sprintf(l.line, a.URL)
+	case l.token != "":
+		return fmt.Sprintf(l.token, a.TokenURL)
 	case l.ws == "":
 		return fmt.Sprintf(l.line, a.TokenURL)
 	default:
@@ -116,9 +127,9 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 			switch {
 			case a.Served:
 			case strangerListens(cmd.Context(), meant, a.Port):
-				fmt.Fprintf(p.err, "Another program listens on port %d, and nothing serves it: once `coordinator serve --workspace %s` or an MCP host does, the address is another. Ask for it again then.\n", a.Port, shellWord(meant))
+				p.say("Another program listens on port %d, and nothing serves it: once `coordinator serve --workspace %s` or an MCP host does, the address is another. Ask for it again then.\n", a.Port, shellWord(meant))
 			default:
-				fmt.Fprintf(p.err, "Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", shellWord(meant))
+				p.say("Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", shellWord(meant))
 			}
 			return nil
 		},

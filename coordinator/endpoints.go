@@ -66,22 +66,22 @@ func (e *endpoints) serve(w registry.Window) {
 
 // serveWorkspace makes sure that a workspace's endpoint is served, and returns
 // the address for clients.
-func (e *endpoints) serveWorkspace(workspace string) (string, error) {
+func (e *endpoints) serveWorkspace(workspace string) (endpoint.Addr, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	served := e.served[workspace]
 	if served == nil {
 		if err := e.ctx.Err(); err != nil {
-			return "", err
+			return endpoint.Addr{}, err
 		}
 		var err error
 		served, err = e.program.serveEndpoint(e.ctx, workspace, e.windows.Source(workspace), e.guard, e.own)
 		if err != nil {
-			return "", err
+			return endpoint.Addr{}, err
 		}
 		e.served[workspace] = served
 	}
-	return served.Address().ClientURL(), nil
+	return served.Address(), nil
 }
 
 // url is the stable address of a workspace.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -54,12 +56,41 @@ func farewell(t *testing.T, signal os.Signal) {
 	}
 	// What they do not read is more than their connections hold: the coordinator
 	// keeps it for them. That it has it all is told by its log.
-	endLog := listening(t, dir, "--workspace", shop, "--method", "Runtime.evaluate")
+	endLog := listening(t, dir, "--workspace", shop, "--method", "DOM.getOuterHTML")
+	// Nothing that a client may do without a question computes a long answer, so the
+	// page holds one.
+	user := joinPage(t, "http://"+directHost(t, w.browser))
+	// Node ids are void once a document has been parsed.
+	const loaded = `{"expression":"new Promise(resolve => document.readyState == 'complete' ? resolve() : addEventListener('load', resolve))","awaitPromise":true}`
+	if _, err := user.call("Runtime.evaluate", loaded); err != nil {
+		t.Fatal(err)
+	}
+	for i := range slow {
+		if _, err := user.call("Runtime.evaluate", fmt.Sprintf(`{"expression":"document.body.append(Object.assign(document.createElement('behind%d'), { textContent: 'x'.repeat(5e6) }))"}`, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var answers []string
 	for i := range slow {
 		behind := joinPage(t, serves.first)
-		answers = append(answers, fmt.Sprintf(`"value":"behind%d`, i))
-		behind.say("Runtime.evaluate", fmt.Sprintf(`{"expression":"'behind%d' + 'x'.repeat(5e6)","throwOnSideEffect":true,"timeout":10000}`, i))
+		answers = append(answers, fmt.Sprintf(`behind%d>x`, i))
+		nodeOf := func(method, params string) (id int) {
+			var found struct {
+				NodeID int
+				Root   struct{ NodeID int }
+			}
+			reply, err := behind.call(method, params)
+			if err == nil {
+				err = json.Unmarshal([]byte(reply), &found)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found.NodeID + found.Root.NodeID // there is one of them
+		}
+		root := nodeOf("DOM.getDocument", `{}`)
+		node := nodeOf("DOM.querySelector", fmt.Sprintf(`{"nodeId":%d,"selector":"behind%d"}`, root, i))
+		behind.say("DOM.getOuterHTML", fmt.Sprintf(`{"nodeId":%d}`, node))
 		go readOn(reading, behind, goes, "behind", left)
 	}
 	endLog(answers...)
@@ -133,4 +164,15 @@ func joinPage(t *testing.T, endpoint string) *client {
 	t.Cleanup(func() { c.CloseNow() })
 	c.SetReadLimit(64 << 20)
 	return &client{Conn: c, t: t}
+}
+
+// directHost is the host and port of a browser's own address.
+func directHost(t *testing.T, browser string) string {
+	t.Helper()
+	u, err := url.Parse(browser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, _, _ := strings.Cut(u.Path, "/devtools/") // with the secret of a pipe
+	return u.Host + base
 }

@@ -31,7 +31,7 @@ func chromium(t *testing.T, url string) *chrome.Browser {
 
 func show(t *testing.T, s *vscodeipc.Server, b *chrome.Browser) {
 	t.Helper()
-	state := vscodeipc.State{}
+	state := vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}
 	if b != nil {
 		state.Browser = &vscodeipc.Browser{URL: b.URL(), Product: "Chromium", Via: "launched"}
 	}

@@ -176,7 +176,13 @@ func TestViewModeOnlyLooks(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `"view"`) || !strings.Contains(err.Error(), "browserCoordinator.access") {
 		t.Errorf("a click in view mode: %v", err)
 	}
+	if _, err := tool(t, session, "browser_fetch", map[string]any{"url": "/", "filename": "x"}); err == nil || !strings.Contains(err.Error(), `"view"`) {
+		t.Errorf("a fetch into a file in view mode: %v", err)
+	}
 	mustTool(t, session, "browser_snapshot", nil)
+	if text := mustTool(t, session, "browser_snapshot", map[string]any{"filename": "page"}); !strings.Contains(text, "Saved the snapshot to") {
+		t.Errorf("a file in view mode: %s", text)
+	}
 	mustTool(t, session, "browser_tabs", map[string]any{"action": "list"})
 	e.allow(vscodeipc.AccessFull)
 	for _, err := tool(t, session, "browser_click", button); err != nil; _, err = tool(t, session, "browser_click", button) {

@@ -114,8 +114,7 @@ func settled(what func() bool) bool {
 }
 
 // TestIdleConnections: 5,000 clients that say nothing cost two descriptors and
-// at the most 10 kB each; once they have gone no descriptor is left, and of the
-// memory no more than what Go needs to keep account of it.
+// at the most 10 kB each; once they have gone no descriptor is left.
 func TestIdleConnections(t *testing.T) {
 	const clients, most = 5000, 10.0 // kB
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -152,9 +151,4 @@ func TestIdleConnections(t *testing.T) {
 	if !settled(func() bool { return descriptors(t, process) == files }) {
 		t.Errorf("%d descriptors before, %d after", files, descriptors(t, process))
 	}
-	after := 0
-	if !settled(func() bool { after = kilobytes(t, process, "VmRSS"); return after-before <= (crowded-before)/5 }) {
-		t.Errorf("%d kB before, %d kB with all of them, and %d kB after", before, crowded, after)
-	}
-	t.Logf("%d kB before, %d kB with all of them, %d kB after", before, crowded, after)
 }

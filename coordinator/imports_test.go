@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -22,6 +26,7 @@ var bans = []struct{ from, to, reason string }{
 	{"cdpproxy", "vscodeipc", "the proxy asks a Source for the browser and does not care who found it"},
 	{"cdpproxy", "coordinator", "the proxy is a library under the coordinator"},
 	{"cdpproxy", "cdpproxy/pagebrowser", "the proxy has a browser's URL and need not know who answers there"},
+	{"cdpproxy", "cdpproxy/pipe", "as above"},
 	{"cdpproxy", "github.com/modelcontextprotocol", "the endpoint serves CDP clients, not MCP hosts"},
 	{"cdpproxy/discovery", "github.com/coder/websocket", "what is answered over HTTP is of use where nobody speaks CDP"},
 	{"coordinator/cdplog", "cdpproxy/pagebrowser", "a recording is played without a page"},
@@ -41,11 +46,14 @@ var bans = []struct{ from, to, reason string }{
 	{"coordinator/chrome", "vscodeipc", "launching a browser is what one does without a window"},
 	{"coordinator/chrome", "coordinator/registry", "as above"},
 	{"coordinator/chrome", "coordinator/cdp", "a browser's process can be run and ended without speaking CDP to it"},
-	{"coordinator/demo", "coordinator/registry", "the demo uses the coordinator as a stranger would: by its commands, MCP and CDP"},
-	{"coordinator/demo", "coordinator/tools", "as above"},
-	{"coordinator/demo", "vscodeipc", "as above"},
-	{"coordinator/benchtools", "coordinator/tools", "the tools are measured over stdio, as a host meets them"},
-	{"coordinator/benchtools", "coordinator/page", "as above"},
+	{"coordinator", "internal", "what only the makers run stays out of the product"},
+	{"cdpproxy", "internal", "as above"},
+	{"vscodeipc", "internal", "as above"},
+	{"internal/demo", "coordinator/registry", "the demo uses the coordinator as a stranger would: by its commands, MCP and CDP"},
+	{"internal/demo", "coordinator/tools", "as above"},
+	{"internal/demo", "vscodeipc", "as above"},
+	{"internal/bench/tools", "coordinator/tools", "the tools are measured over stdio, as a host meets them"},
+	{"internal/bench/tools", "coordinator/page", "as above"},
 }
 
 type goPackage struct {
@@ -110,6 +118,55 @@ func TestEveryFolderSaysWhatItIs(t *testing.T) {
 	for _, p := range ourPackages(t) {
 		if len(p.GoFiles) > 0 && p.Doc == "" {
 			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
+
+// dialers are the files that may open connections by themselves, and to what. All
+// others reach a browser through cdpproxy/dial, which refuses what is not to be dialed.
+var dialers = map[string]string{
+	"cdpproxy/dial/dial.go":           "browsers",
+	"vscodeipc/transport_unix.go":     "the socket of a window",
+	"vscodeipc/bind_unix.go":          "the socket of a window",
+	"coordinator/endpoint.go":         "a port of 127.0.0.1 and ::1, to see whether it is taken",
+	"coordinator/endpoint/standby.go": "a coordinator at a port of 127.0.0.1, which has to prove that it is one",
+	"coordinator/page/sources.go":     "the loopback server that a script came from, for its source map",
+}
+
+// TestOneFunctionDialsBrowsers: no other file of the product has a way to connect.
+func TestOneFunctionDialsBrowsers(t *testing.T) {
+	ways := regexp.MustCompile(`net\.Dial|http\.(Get\(|Head\(|Post\(|PostForm\(|DefaultClient|DefaultTransport|Client\{|Transport\{)|websocket\.Dial\(.*(, nil\)|DialOptions\{\})`)
+	seen := map[string]bool{}
+	err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(strings.TrimPrefix(name, ".."+string(filepath.Separator)))
+		if entry.IsDir() {
+			switch name {
+			case "internal", "extension": // not of the product
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if found := ways.Find(text); found != nil {
+			seen[name] = true
+			if dialers[name] == "" {
+				t.Errorf("%s has %s: dial a browser by cdpproxy/dial", name, found)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range dialers {
+		if !seen[name] {
+			t.Errorf("%s dials nothing any more", name)
 		}
 	}
 }

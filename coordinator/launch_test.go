@@ -55,7 +55,7 @@ func TestLaunchOfOurOwn(t *testing.T) {
 func TestLaunchOfTheWindow(t *testing.T) {
 	dir := t.TempDir()
 	e := openEditor(t, dir)
-	if err := e.server.SetState(vscodeipc.State{}); err != nil { // nothing is debugged yet
+	if err := e.server.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}); err != nil { // nothing is debugged yet
 		t.Fatal(err)
 	}
 	e.on(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
@@ -79,7 +79,7 @@ func TestLaunchOfTheWindow(t *testing.T) {
 func TestLaunchWhereTheWindowCannot(t *testing.T) {
 	dir := t.TempDir()
 	e := openEditor(t, dir)
-	if err := e.server.SetState(vscodeipc.State{}); err != nil {
+	if err := e.server.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}); err != nil {
 		t.Fatal(err)
 	}
 	e.on(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
@@ -125,7 +125,7 @@ func TestLaunchWhereNothingComes(t *testing.T) {
 	t.Setenv("TEST_WINDOW_PATIENCE", "1s")
 	dir := t.TempDir()
 	e := openEditor(t, dir)
-	if err := e.server.SetState(vscodeipc.State{}); err != nil {
+	if err := e.server.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}); err != nil {
 		t.Fatal(err)
 	}
 	e.on(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
@@ -152,4 +152,41 @@ func (e *editor) debuggingStarted() int {
 		}
 	}
 	return n
+}
+
+// TestLaunchByPages: what a page or an address bar can send starts nothing in the
+// window, and is answered at once. The headers are those that Chromium was seen to
+// send (TestPagesHaveNoEffect in cdpproxy).
+func TestLaunchByPages(t *testing.T) {
+	dir := t.TempDir()
+	e := openEditor(t, dir)
+	if err := e.server.SetState(vscodeipc.State{}); err != nil {
+		t.Fatal(err)
+	}
+	e.on(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
+		return nil, errors.New("a page has started the launch configuration")
+	})
+	serving := start(t, dir, "serve", "--launch", "--hold", "1h", "--executable", "/bin/false", "--workspace", e.folder)
+	for _, headers := range []http.Header{
+		{"Sec-Fetch-Site": {"none"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Purpose": {"prefetch"}},
+		{"Sec-Fetch-Site": {"none"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Purpose": {"prefetch;prerender"}},
+		{"Sec-Fetch-Site": {"none"}, "Sec-Fetch-Mode": {"navigate"}},
+	} {
+		for _, path := range []string{"/", "/json/version", "/json/list", "/json/activate/1"} {
+			req, err := http.NewRequest(http.MethodGet, serving.first+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = headers
+			res, err := (&http.Client{Timeout: time.Minute}).Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+		}
+	}
+	serving.stop(t)
+	if n := e.debuggingStarted(); n != 0 {
+		t.Errorf("pages have started the launch configuration %d times", n)
+	}
 }

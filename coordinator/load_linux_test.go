@@ -65,7 +65,9 @@ func serveShipped(t *testing.T, dir, workspace string) (*os.Process, string) {
 func windowOf(t *testing.T, dir, workspace, url string) *vscodeipc.Server {
 	t.Helper()
 	s := bareWindow(t, dir, workspace)
-	if err := s.SetState(vscodeipc.State{Browser: &vscodeipc.Browser{URL: url, Via: "launched"}}); err != nil {
+	if err := s.SetState(vscodeipc.State{
+		Browser: &vscodeipc.Browser{URL: url, Via: "launched"}, Access: vscodeipc.Access{Mode: vscodeipc.AccessFull},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return s

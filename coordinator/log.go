@@ -23,10 +23,10 @@ import (
 
 // logFlags are what a person wants to see of the traffic.
 type logFlags struct {
-	follow, json, full bool
-	record             string
-	domains, methods   []string
-	client             string
+	json, full       bool
+	record           string
+	domains, methods []string
+	client           string
 }
 
 // tidy takes away what a list has besides its names.
@@ -60,8 +60,8 @@ func (f *logFlags) check(given func(flag string) bool) error {
 	if f.record == "-" {
 		return wrongUse("log: --record -: a recording is a file: name one; --json shows the same lines")
 	}
-	if f.record != "" && !f.follow && (len(f.domains) > 0 || len(f.methods) > 0 || f.client != "" || f.full || f.json) {
-		return wrongUse("log: --record writes everything; what to show is chosen with --follow only")
+	if f.record != "" && (len(f.domains) > 0 || len(f.methods) > 0 || f.client != "" || f.full || f.json) {
+		return wrongUse("log: --record writes everything: run a second `coordinator log` to see a part of it")
 	}
 	for _, pattern := range f.methods {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -107,10 +107,10 @@ func (p *program) logCommand() *cobra.Command {
 		Long: `Show the CDP traffic that passes a window's endpoint from now on, until it is
 interrupted, also when another coordinator takes over the endpoint. With
 --record it goes to a file as JSON lines, which "coordinator replay" serves as a
-browser, and ends with that coordinator; add --follow to see it as well.
+browser, and ends with that coordinator.
 
 The traffic holds what the pages hold: treat a recording as you would the pages.`,
-		Example: `  coordinator log --follow --domain Page,Network
+		Example: `  coordinator log --domain Page,Network
   coordinator log --method 'Runtime.*' --client Playwright
   coordinator log --record session.jsonl`,
 		Args: noArguments,
@@ -123,7 +123,6 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 		},
 	}
 	workspaceFlag(cmd, &workspace)
-	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "show it (without --record it is shown anyway)")
 	cmd.Flags().StringVar(&f.record, "record", "", "write everything to this `file`, which must not exist")
 	cmd.Flags().StringSliceVar(&f.domains, "domain", nil, "show only these `domains`, for example Page,Network")
 	cmd.Flags().StringSliceVar(&f.methods, "method", nil, "show only these `methods`, or also these where there is --domain; * stands for any letters")
@@ -148,11 +147,8 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	}
 	hash := vscodeipc.Hash(meant)
 	for _, name := range f.unknown() {
-		fmt.Fprintf(p.err, "Chromium has no %s: it may be that nothing is shown of it.\n", name)
+		p.say("Chromium has no %s: it may be that nothing is shown of it.\n", name)
 	}
-	interrupted := ctx
-	ctx, enough := context.WithCancel(interrupted)
-	defer enough()
 	var patience time.Duration // for what passed before the interruption
 	if f.record != "" {
 		patience = lastWords
@@ -165,41 +161,24 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 		return err
 	}
 	defer func() { stream.Close() }() // the last one
-	// What is shown may wait for its reader, or what is recorded for the last words:
-	// a second Ctrl+C does not.
-	defer context.AfterFunc(interrupted, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
+	// A recording waits for the last of the traffic: a second Ctrl+C does not.
+	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
 	view := newTrafficView(p.out, f)
-	show := view.show
-	if f.record != "" && f.follow {
-		beside := showBeside(view, func(why error) {
-			if unread(why) {
-				enough()
-				fmt.Fprintln(p.err, "Nobody reads what is shown any more: the recording ends.")
-				return
-			}
-			fmt.Fprintf(p.err, "Nothing more is shown, since it cannot be written (%v); the recording goes on.\n", bare(why))
-		})
-		defer func() { err = endView(beside, err) }() // when the recording has ended
-		show = beside.show
-	}
-	var sinks []func(cdplog.Line) error
+	sink := view.show
 	if f.record != "" {
 		var recording *recording
 		if recording, err = p.record(hash, f.record); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, recording.end(err)) }()
-		// What was said before the interruption is kept.
+		// What passed before the interruption is kept.
 		adding := context.WithoutCancel(ctx)
-		sinks = append(sinks, func(l cdplog.Line) error { return recording.add(adding, l) })
+		sink = func(l cdplog.Line) error { return recording.add(adding, l) }
 	}
-	if f.record == "" || f.follow {
-		sinks = append(sinks, show)
-	}
-	fmt.Fprintf(p.err, "Listening to the clients of %s; end it with Ctrl+C.\n", meant)
+	p.say("Listening to the clients of %s; end it with Ctrl+C.\n", meant)
 	for {
-		err = eachLine(stream, sinks)
+		err = eachLine(stream, sink)
 		if ctx.Err() != nil && (err == nil || f.record == "") {
 			return nil // interrupted, which is how it ends
 		}
@@ -230,19 +209,6 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	}
 }
 
-// endView ends what is shown beside a recording that has ended. Where that is too
-// early, a reader that stands still does not keep the person from hearing why.
-func endView(beside *besideView, why error) error {
-	var patience time.Duration
-	if why != nil {
-		patience = time.Second
-	}
-	if failed := beside.close(patience); why == nil && failed != nil && !unread(failed) {
-		return &exitError{exitFailure, nil} // which has been told
-	}
-	return why
-}
-
 // bare is what the system says, without the operation and the name that it is about.
 func bare(err error) error {
 	var system syscall.Errno
@@ -258,8 +224,8 @@ const lastWords = 5 * time.Second
 
 var errServerEnded = errors.New("the coordinator that served the endpoint has ended")
 
-// eachLine hands the lines of a stream to all sinks. errServerEnded: it was cut off.
-func eachLine(stream io.Reader, sinks []func(cdplog.Line) error) error {
+// eachLine calls sink with each line of a stream. errServerEnded: it was cut off.
+func eachLine(stream io.Reader, sink func(cdplog.Line) error) error {
 	lines := json.NewDecoder(stream)
 	for {
 		var l cdplog.Line
@@ -273,10 +239,8 @@ func eachLine(stream io.Reader, sinks []func(cdplog.Line) error) error {
 				return err
 			}
 		}
-		for _, sink := range sinks {
-			if err := sink(l); err != nil {
-				return err
-			}
+		if err := sink(l); err != nil {
+			return err
 		}
 	}
 }

@@ -298,38 +298,40 @@ func TestLogGoesOn(t *testing.T) {
 		}
 	}
 
-	view, follow, recording := begin(), begin("--follow"), begin("--follow", "--record", filepath.Join(dir, "session.jsonl"))
+	file := filepath.Join(dir, "session.jsonl")
+	view, full, recording := begin(), begin("--full"), begin("--record", file)
 	look("early/1.0")
 	view.out.await(t, "early#1", "⇐ Browser.getVersion")
-	follow.out.await(t, "early#1", "⇐ Browser.getVersion")
-	recording.out.await(t, "⇐ Browser.getVersion") // shown once it is written
+	full.out.await(t, "early#1", "⇐ Browser.getVersion")
+	readRecording(t, file).await(t, `"result"`)
 	kill(owner)
 	const another = "another one serves it now"
 	view.err.await(t, another)
-	follow.err.await(t, another)
+	full.err.await(t, another)
 	look("late/1.0")
 	view.out.await(t, "late#2")
-	follow.out.await(t, "late#2")
+	full.out.await(t, "late#2")
 	ended(recording)
 	if strings.Count(view.err.String(), another) != 1 {
 		t.Errorf("not told once:\n%s", view.err)
 	}
 
-	follow.Process.Signal(os.Interrupt)
-	if err := follow.Wait(); err != nil {
-		t.Errorf("log ended with %v: %s", err, follow.err)
+	full.Process.Signal(os.Interrupt)
+	if err := full.Wait(); err != nil {
+		t.Errorf("log ended with %v: %s", err, full.err)
 	}
 	window.stop(t)
 	ended(view)
 }
 
-// TestLogViews: what is recorded is shown as well where that is asked for, of one
-// client alone, in full, or as the lines that are recorded.
+// TestLogViews: traffic is shown while it is recorded, of one client alone, in full, or
+// as the lines that are recorded.
 func TestLogViews(t *testing.T) {
 	dir, workspace, url := t.TempDir(), t.TempDir(), servePage(t)
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
 	file := filepath.Join(dir, "session.jsonl")
-	endRecording := listening(t, dir, "--workspace", workspace, "--record", file, "--follow")
+	endRecording := listening(t, dir, "--workspace", workspace, "--record", file)
+	endAll := listening(t, dir, "--workspace", workspace)
 	endOther := listening(t, dir, "--workspace", workspace, "--client", "other")
 	endFull := listening(t, dir, "--workspace", workspace, "--client", "OTHER", "--full")
 	endLines := listening(t, dir, "--workspace", workspace, "--json", "--method", "Runtime.evaluate")
@@ -338,7 +340,8 @@ func TestLogViews(t *testing.T) {
 	long := strings.Repeat("long ", 100) + "end"
 	evaluateAs(t, window.first, "other/1.0", "'"+long+"'")
 	const answered = "⇐ Runtime.evaluate"
-	followed := endRecording(`"value":"long`)
+	endRecording()
+	followed := endAll(`"value":"long`)
 	other, full, lines := endOther(answered), endFull(answered), endLines(`"value":"long`)
 	window.stop(t)
 

@@ -11,11 +11,36 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"browser-coordinator/vscodeipc"
 )
 
 // The test binary is the coordinator too, when it is called by that name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"coordinator": testedMain, "added": addedMain, "helper": helperMain, "cdpprogram": cdpMain})
+	testscript.Main(withRuntimeDirs{m}, map[string]func(){"coordinator": testedMain, "added": addedMain, "helper": helperMain, "cdpprogram": cdpMain})
+}
+
+// withRuntimeDirs gives the tests private directories for the sockets whose own
+// directory is too long, and takes them away in the end.
+type withRuntimeDirs struct{ *testing.M }
+
+// runtimeRoot holds them.
+var runtimeRoot string
+
+func (m withRuntimeDirs) Run() int {
+	var err error
+	if runtimeRoot, err = os.MkdirTemp("", "r"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(runtimeRoot)
+	return m.M.Run()
+}
+
+// runtimeDir is that of the programs whose files are in dir.
+func runtimeDir(dir string) string {
+	own := filepath.Join(runtimeRoot, vscodeipc.Hash(dir)[:8])
+	os.Mkdir(own, 0o700) // it may be there already
+	return own
 }
 
 // testedMain is main, less patient where a test says so.
@@ -44,6 +69,7 @@ func command(ctx context.Context, t *testing.T, dir string, args ...string) *exe
 func privateDirs(dir string) []string {
 	return []string{
 		"XDG_DATA_HOME=" + filepath.Join(dir, "data"),
+		"XDG_RUNTIME_DIR=" + runtimeDir(dir),
 		"XDG_STATE_HOME=" + filepath.Join(dir, "state"),
 		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"),
 		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),

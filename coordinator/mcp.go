@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/tools"
 )
 
 func (p *program) mcpCommand() *cobra.Command {
 	var workspace, outputDir, attach, secrets string
-	var noLaunch, headed, launch bool
+	var noLaunch, headed, launch, allowToken bool
 	var guard guardFlags
 	var caps, allowed, blocked []string
 	var browser browserFlags
@@ -32,7 +34,9 @@ With a COMMAND, another MCP server that works over CDP, its tools are offered
 too, under their own names, but for those that have the name of one of ours. It
 is started when it is needed, and again when it has died; the window's stable
 CDP address stands in $` + envEndpoint + `, and in place of
-` + endpointPlaceholder + ` in every argument.`,
+` + endpointPlaceholder + ` in every argument and every value of the environment. Where
+the address holds the secret token (with --require-token, and on all systems but
+Linux), arguments with it are refused: every user of the machine can read them.`,
 		Example: `  claude mcp add browser -- coordinator mcp
   coordinator mcp -- npx @playwright/mcp --cdp-endpoint {cdp_endpoint}
   { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
@@ -67,6 +71,9 @@ CDP address stands in $` + envEndpoint + `, and in place of
 			if err != nil {
 				return err
 			}
+			if outputDir != "" && !filepath.IsAbs(outputDir) {
+				outputDir = filepath.Join(dir, outputDir)
+			}
 			options := tools.Options{
 				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Attach: attach, Origins: origins, Secrets: hidden, Version: version(), Logger: p.logger,
 			}
@@ -80,7 +87,7 @@ CDP address stands in $` + envEndpoint + `, and in place of
 			if launch || len(added) > 0 {
 				forClients = own
 			}
-			err = p.runMCP(cmd.Context(), options, guard, forClients, added)
+			err = p.runMCP(cmd.Context(), options, guard, forClients, added, allowToken)
 			if own != nil {
 				err = errors.Join(err, own.End())
 			}
@@ -88,9 +95,10 @@ CDP address stands in $` + envEndpoint + `, and in place of
 		},
 	}
 	workspaceFlag(cmd, &workspace)
+	addAllowToken(cmd.Flags(), &allowToken)
 	capsFlag(cmd, &caps)
 	guard.add(cmd)
-	cmd.Flags().StringVar(&outputDir, "output-dir", "", "a `folder` that files may be saved to, besides the workspace")
+	cmd.Flags().StringVar(&outputDir, "output-dir", "", "save files to this `folder`, in place of .browser-coordinator in the workspace")
 	cmd.Flags().StringSliceVar(&allowed, "allowed-origins", nil, "the only `origins` that agents may open and fetch from: https://example.com, http://localhost:*, *.example.com")
 	cmd.Flags().StringSliceVar(&blocked, "blocked-origins", nil, "`origins` that they may not, also where they are allowed")
 	complete(cmd, "allowed-origins", "http://localhost:*")
@@ -117,26 +125,26 @@ func loadSecrets(file string) (*tools.Secrets, error) {
 	return tools.LoadSecrets(file)
 }
 
-func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags, own *ownBrowser, added []string) error {
+func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags, own *ownBrowser, added []string, allowToken bool) error {
 	windows := p.openRegistry(ctx, true)
 	defer windows.Close()
 	endpoints := newEndpoints(p, windows, guard, own)
 	defer endpoints.close()
-	claims, err := newPageClaims(p.logger)
-	if err != nil {
-		return err
-	}
-	options.Windows, options.Claims = windows, claims
+	options.Windows, options.Claims = windows, newPageClaims(p.logger)
 	options.Endpoint = endpoints.url
 	options.Chosen = endpoints.serve
 	endpoints.follow(ctx, options.Workspace, options.Dir)
 	if len(added) > 0 {
-		if options.Added, err = p.addedServer(ctx, endpoints, options.Workspace, added); err != nil {
+		var err error
+		options.Added, err = p.addedServer(ctx, endpoints, options.Workspace, added, allowToken)
+		if errors.As(err, new(*endpoint.StateDirError)) {
+			p.logger.Error("the added server is left out", "error", err)
+		} else if err != nil {
 			return err
 		}
 	}
 
-	err = tools.NewServer(options).Run(ctx, &patientStdio{})
+	err := tools.NewServer(options).Run(ctx, &patientStdio{})
 	if errors.Is(err, context.Canceled) {
 		return nil // interrupted, which is how some hosts end their servers
 	}

@@ -12,10 +12,15 @@ import (
 
 // printJSON writes v for programs.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(printableJSON(text.Bytes()))
+	return err
 }
 
 // heededWriter keeps the first error of what is written by cobra, which heeds none.
@@ -43,7 +48,7 @@ func table(w io.Writer, rows [][]string) error {
 			if cell == "" {
 				cell = "-"
 			}
-			fmt.Fprint(tw, cell)
+			fmt.Fprint(tw, printableLine(cell))
 		}
 		fmt.Fprintln(tw)
 	}

@@ -28,7 +28,7 @@ func TestPerformanceTools(t *testing.T) {
 	agent := host(t, dir, shop, "--caps", "performance")
 	read := func(name string, into any) {
 		t.Helper()
-		text, err := os.ReadFile(filepath.Join(shop, name))
+		text, err := os.ReadFile(savedIn(shop, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,10 +97,10 @@ func TestPerformanceTools(t *testing.T) {
 	}
 	// Without a name each has one of its own, below the workspace.
 	text = mustTool(t, agent, "performance_heap_snapshot", nil)
-	if !regexp.MustCompile(regexp.QuoteMeta(shop) + `/heap-\d{4}-.*\.heapsnapshot`).MatchString(text) {
+	if !regexp.MustCompile(regexp.QuoteMeta(savedIn(shop, "heap")) + `-\d{4}-.*\.heapsnapshot`).MatchString(text) {
 		t.Errorf("%s", text)
 	}
-	if files, err := filepath.Glob(filepath.Join(shop, "out/*.part")); err != nil || len(files) > 0 {
+	if files, err := filepath.Glob(savedIn(shop, "none*")); err != nil || len(files) > 0 {
 		t.Errorf("half files are left: %v %v", files, err)
 	}
 }

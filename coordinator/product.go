@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
+	"strings"
 	"time"
+
+	"browser-coordinator/cdpproxy/dial"
 )
 
 // browserProduct asks the browser behind a CDP WebSocket URL for its name and
@@ -16,19 +18,15 @@ func browserProduct(ctx context.Context, wsURL string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	base, _, _ := strings.Cut(u.EscapedPath(), "/devtools/") // with the secret of a pipe
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+u.Host+"/json/version", nil)
-	if err != nil {
-		return "", err
-	}
-	resp, err := http.DefaultClient.Do(req)
+	text, err := dial.Get(ctx, "http://"+u.Host+base+"/json/version", 64<<10, nil)
 	if err != nil {
 		return "", fmt.Errorf("ask the browser for its version: %w", err)
 	}
-	defer resp.Body.Close()
 	var version struct{ Browser string }
-	if err := json.NewDecoder(resp.Body).Decode(&version); err != nil {
+	if err := json.Unmarshal(text, &version); err != nil {
 		return "", fmt.Errorf("ask the browser for its version: %w", err)
 	}
 	return version.Browser, nil

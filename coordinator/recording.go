@@ -5,15 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"strings"
 	"time"
 
+	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/cdplog"
 	"browser-coordinator/coordinator/endpoint"
 )
+
+// maxDiscovery bounds a discovery document, in bytes.
+const maxDiscovery = 16 << 20
 
 // recording is a file that is being written.
 type recording struct {
@@ -52,11 +54,11 @@ func (r *recording) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	version, err := ask(ctx, addr.ClientURL()+"/json/version")
+	version, err := dial.Get(ctx, addr.ClientURL()+"/json/version", maxDiscovery, nil)
 	if err != nil {
 		return fmt.Errorf("record: ask the browser who it is: %w", err)
 	}
-	targets, err := ask(ctx, addr.ClientURL()+"/json/list")
+	targets, err := dial.Get(ctx, addr.ClientURL()+"/json/list", maxDiscovery, nil)
 	if err != nil {
 		return fmt.Errorf("record: ask the browser for its targets: %w", err)
 	}
@@ -68,24 +70,6 @@ func (r *recording) begin(ctx context.Context) error {
 func withoutToken(text json.RawMessage, addr endpoint.Addr) json.RawMessage {
 	secret := strings.TrimPrefix(addr.TokenURL, addr.URL)
 	return json.RawMessage(strings.ReplaceAll(string(text), secret, ""))
-}
-
-// ask gets a discovery document.
-func ask(ctx context.Context, url string) (json.RawMessage, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	res, err := http.DefaultTransport.RoundTrip(req) // whose errors do not have the address, and so not the token
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", res.Status, strings.TrimSpace(string(text)))
-	}
-	return text, err
 }
 
 func (r *recording) add(ctx context.Context, l cdplog.Line) error {
@@ -124,14 +108,14 @@ func (r *recording) end(why error) error {
 	case !there:
 		return errors.Join(err, fmt.Errorf("record: %s is gone: it, or its folder, was moved or removed while it was written", name))
 	case r.messages == 0:
-		fmt.Fprintf(r.program.err, "Nothing that a client said was recorded: %s is not kept.\n", name)
+		r.program.say("Nothing that a client said was recorded: %s is not kept.\n", name)
 		return errors.Join(err, os.Remove(name))
 	case r.lost > 0:
-		fmt.Fprintf(r.program.err, "%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.\n", r.messages, name, r.lost)
+		r.program.say("%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.\n", r.messages, name, r.lost)
 	case r.failed || why != nil:
-		fmt.Fprintf(r.program.err, "%d messages are in %s, which is cut off; `coordinator replay %s` serves what there is.\n", r.messages, name, shellWord(name))
+		r.program.say("%d messages are in %s, which is cut off; `coordinator replay %s` serves what there is.\n", r.messages, name, shellWord(name))
 	default:
-		fmt.Fprintf(r.program.err, "%d messages are in %s; `coordinator replay %s` serves them.\n", r.messages, name, shellWord(name))
+		r.program.say("%d messages are in %s; `coordinator replay %s` serves them.\n", r.messages, name, shellWord(name))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -13,18 +14,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/cdplog"
 )
 
 func (p *program) replayCommand() *cobra.Command {
 	var port int
+	var requireToken bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Serve a recording as a browser, for tests without one",
 		Long: `Serve a recording of "coordinator log --record" as a browser on a loopback port,
-until it is interrupted. The address is printed first. A client that says what
-the recorded one said hears what that one heard, in the same order; what was
-never recorded, or has no answer there, is answered with an error that says so.`,
+until it is interrupted. The address is printed first; programs of other users
+are refused there. A client that sends the recorded commands gets the recorded
+responses and events, in the same order. A command that was not recorded, or has
+no response there, gets an error.`,
 		Example: `  coordinator replay session.jsonl
   coordinator replay --port 9222 session.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -39,25 +43,34 @@ never recorded, or has no answer there, is answered with an error that says so.`
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return p.runReplay(cmd.Context(), args[0], port) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.runReplay(cmd.Context(), args[0], port, requireToken)
+		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "the `port` (default: a free one)")
+	cmd.Flags().BoolVar(&requireToken, "require-token", false, "let CDP clients in by the secret token only, also those of the same user")
 	return cmd
 }
 
-func (p *program) runReplay(ctx context.Context, name string, port int) error {
+func (p *program) runReplay(ctx context.Context, name string, port int, requireToken bool) error {
 	player, err := openRecording(name)
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
 	player.Log = p.logger
+	mount := ""
+	if requireToken || !cdpproxy.PeerProof {
+		token := rand.Text()
+		mount = "/" + token
+		player.Admission = cdpproxy.NewAdmission(&cdpproxy.Options{Token: token, RequireToken: true})
+	}
 	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return notListened(port, err)
 	}
 	stop := context.AfterFunc(ctx, func() { player.Close() })
 	defer stop()
-	if _, err := fmt.Fprintf(p.out, "http://%s\n", ln.Addr()); err != nil {
+	if _, err := fmt.Fprintf(p.out, "http://%s%s\n", ln.Addr(), mount); err != nil {
 		ln.Close()
 		return err // nobody would know where it is
 	}

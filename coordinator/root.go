@@ -77,7 +77,7 @@ func execute(ctx context.Context, args []string, io stdio) int {
 	}
 	err = placed(err)
 	if err != nil {
-		fmt.Fprintf(io.err, "coordinator: %v\n", err)
+		fmt.Fprintf(io.err, "coordinator: %s\n", printable(err.Error()))
 		if code == exitUsage {
 			fmt.Fprintln(io.err, hint(cmd))
 		}

@@ -5,24 +5,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 )
 
-const (
-	// endpointPlaceholder in an argument of `run` stands for the address.
-	endpointPlaceholder = "{cdp_endpoint}"
-	// envEndpoint tells the program of `run` the address.
-	envEndpoint = "BROWSER_COORDINATOR_CDP_ENDPOINT"
-)
-
 func (p *program) runCommand() *cobra.Command {
 	var workspace string
 	var guard guardFlags
 	var launch launchFlags
+	var allowToken bool
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT ...]",
 		Short: "Run any CDP program on a window's browser",
@@ -30,14 +23,19 @@ func (p *program) runCommand() *cobra.Command {
 
 The window's stable CDP address is served while the program runs. It stands in
 $` + envEndpoint + `, and in place of ` + endpointPlaceholder + ` in every
-argument. The exit code is the program's.
+argument and every value of the environment. The exit code is the program's.
+
+Where the address holds the secret token (with --require-token, and on all systems
+but Linux), arguments with ` + endpointPlaceholder + ` are refused: every user of
+the machine can read them.
 
 Where another coordinator serves the address, the program uses the browser of
 that one, whatever this one was told. So several "run --launch" in one folder
 share the browser of the first, which ends it when its program has ended: start
 "coordinator serve --launch" before them for a browser that outlives each.`,
 		Example: `  coordinator run -- npx @playwright/mcp --cdp-endpoint {cdp_endpoint}
-  coordinator run -- node scrape.js`,
+  coordinator run -- node scrape.js
+  PLAYWRIGHT_MCP_CDP_ENDPOINT={cdp_endpoint} coordinator run -- npx @playwright/mcp`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &exitError{exitUsage, errors.New("run: no command given, as in: coordinator run -- node script.js")}
@@ -45,17 +43,18 @@ share the browser of the first, which ends it when its program has ended: start
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.runProgram(cmd, workspace, guard, &launch, args)
+			return p.runProgram(cmd, workspace, guard, &launch, allowToken, args)
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
 	workspaceFlag(cmd, &workspace)
 	guard.add(cmd)
 	launch.add(cmd)
+	addAllowToken(cmd.Flags(), &allowToken)
 	return cmd
 }
 
-func (p *program) runProgram(cmd *cobra.Command, workspace string, guard guardFlags, launch *launchFlags, args []string) error {
+func (p *program) runProgram(cmd *cobra.Command, workspace string, guard guardFlags, launch *launchFlags, allowToken bool, args []string) error {
 	ctx := cmd.Context()
 	e, err := p.serveMeant(ctx, workspace, guard, launch)
 	if err != nil {
@@ -66,12 +65,12 @@ func (p *program) runProgram(cmd *cobra.Command, workspace string, guard guardFl
 	if !e.Owner() {
 		p.tell(standsByFor(cmd, launch.launch))
 	}
-	url := e.Address().ClientURL()
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], endpointPlaceholder, url)
+	args, env, err := childCommand(args, e.workspace, e.Address(), allowToken)
+	if err != nil {
+		return err
 	}
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
-	child.Env = append(os.Environ(), envEndpoint+"="+url, envWorkspace+"="+e.workspace)
+	child.Env = env
 	child.Stdin, child.Stdout, child.Stderr = p.in, p.out, p.err
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	child.WaitDelay = 5 * time.Second

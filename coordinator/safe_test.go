@@ -55,7 +55,7 @@ func TestSecrets(t *testing.T) {
 	}
 	answers = append(answers, err.Error())
 	mustTool(t, agent, "browser_snapshot", map[string]any{"filename": "page.md"})
-	saved, err := os.ReadFile(filepath.Join(shop, "page.md"))
+	saved, err := os.ReadFile(savedIn(shop, "page.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

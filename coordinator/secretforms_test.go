@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -72,7 +71,7 @@ func TestSecretsInOtherForms(t *testing.T) {
 			args["url"] = "/text"
 		}
 		mustTool(t, agent, name, args)
-		saved, err := os.ReadFile(filepath.Join(shop, file))
+		saved, err := os.ReadFile(savedIn(shop, file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,4 +84,99 @@ func TestSecretsInOtherForms(t *testing.T) {
 		}
 		hidden(uri, read.Contents[0].Text)
 	}
+}
+
+// Where a text of the page is cut, by the page's own fields, by our scripts or in an
+// answer, no part of a secret is left at the edge.
+func TestSecretsAtCutEdges(t *testing.T) {
+	const password = "Hx7-quartz/92&<lamp>"
+	encoded, _ := json.Marshal(password)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		switch r.URL.Path {
+		case "/large": // whose 4 MiB end within it
+			io.WriteString(w, strings.Repeat("x", 4<<20-8)+password+strings.Repeat("y", 100))
+			return
+		case "/auth":
+			w.Header().Set("X-Echo", r.Header.Get("Authorization"))
+			return
+		}
+		fmt.Fprintf(w, `<!doctype html><title>Edges</title><main></main>
+<form><input id=short maxlength=9><input id=mask oninput="this.value = this.value.toUpperCase()"><output id=out></output></form>
+<script>
+const pw = %s, pad = (n) => "x".repeat(n) + pw + "y".repeat(500);
+document.cookie = "edge=" + encodeURIComponent(pad(195 - 3)); localStorage.setItem("edge", pad(195)); sessionStorage.setItem("edge", pad(188));
+const main = document.querySelector("main");
+for (let n = 180; n < 200; n++) { const b = document.createElement("button"); b.title = pad(n); b.textContent = pad(n); main.append(b); }
+for (let n = 980; n < 1000; n += 3) { const p = document.createElement("p"); p.textContent = pad(n) + " needle"; main.append(p); }
+for (const n of [280, 285]) { const s = document.createElement("select"); s.append(new Option("one"), new Option(pad(n))); main.append(s); }
+for (let n = 20; n < 60; n += 4) { const d = document.createElement("button"); d.disabled = true; d.id = "d" + n; d.textContent = pad(n); main.append(d); }
+console.log({ nested: pad(40), more: pw + "z".repeat(300) }); console.error(pad(490));
+short.oninput = mask.onchange = () => { out.textContent = "it has " + short.value + " and " + mask.value; };
+fetch("/auth", { headers: { Authorization: "Basic " + btoa("ada:" + pw) } });
+</script>`, encoded)
+	}))
+	t.Cleanup(server.Close)
+	dir, shop := t.TempDir(), folder(t, "shop")
+	start(t, dir, "window", "--workspace", shop, "--headless")
+	agent := host(t, dir, shop, "--caps", "storage", "--secrets", secretsFile(t, "PASSWORD='"+password+"'\n"))
+	mustTool(t, agent, "browser_navigate", map[string]any{"url": server.URL})
+	mustTool(t, agent, "browser_wait_for", map[string]any{"networkIdle": true})
+	hidden := func(what, text string) {
+		t.Helper()
+		for _, part := range []string{"Hx7", "HX7", "SHg3", "uartz", "lamp", "LAMP"} {
+			if at := strings.Index(text, part); at >= 0 {
+				t.Errorf("%s holds %q of the secret: …%s…", what, part, text[max(0, at-60):min(len(text), at+60)])
+			}
+		}
+	}
+	use := func(name string, args map[string]any) string {
+		t.Helper()
+		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, _ := json.Marshal(res)
+		text := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(all))
+		hidden(fmt.Sprint(name, args), text)
+		return text
+	}
+	for _, name := range []string{"browser_snapshot", "browser_console_messages", "browser_markdown", "browser_dom"} {
+		if text := use(name, nil); !strings.Contains(text, "<secret>PASSWORD</secret>") {
+			t.Errorf("%s does not name the secret: %.3000s", name, text)
+		}
+	}
+	for _, name := range []string{"browser_cookie_list", "browser_localstorage_list", "browser_sessionstorage_list"} {
+		if text := use(name, nil); !strings.Contains(text, "edge") || !strings.Contains(text, "characters)") {
+			t.Errorf("%s: %.3000s", name, text)
+		}
+	}
+	use("browser_find", map[string]any{"text": "needle"})
+	use("browser_evaluate", map[string]any{"function": "() => document.querySelectorAll('button')[3]"})
+	use("browser_find", map[string]any{"regex": "x.{30}"})
+	if text := use("browser_find", map[string]any{"text": "quartz"}); !strings.Contains(text, "Nothing in the page matches") {
+		t.Errorf("a part of a secret is found: %.300s", text)
+	}
+	for n := 20; n < 60; n += 4 {
+		use("browser_click", map[string]any{"target": fmt.Sprintf("#d%d", n)})
+		break // each waits 5 s
+	}
+	for i := 1; i <= 2; i++ {
+		use("browser_network_request", map[string]any{"index": i})
+	}
+	use("browser_fetch", map[string]any{"url": "/large"})
+	mustTool(t, agent, "browser_fetch", map[string]any{"url": "/large", "filename": "large"})
+	if saved, err := os.ReadFile(savedIn(shop, "large.html")); err != nil || len(saved) < 4<<20-100 {
+		t.Errorf("%d bytes, %v", len(saved), err)
+	} else {
+		hidden("a file", string(saved))
+	}
+
+	// What a field makes of a secret is one too.
+	use("browser_type", map[string]any{"target": "#short", "text": "PASSWORD"})
+	use("browser_fill_form", map[string]any{"fields": []map[string]any{{"target": "#mask", "type": "textbox", "value": "PASSWORD"}}})
+	if text := use("browser_snapshot", nil); strings.Count(text, "<secret>PASSWORD</secret>") < 4 {
+		t.Errorf("the fields: %s", text)
+	}
+	use("browser_evaluate", map[string]any{"function": "() => short.value + ' ' + mask.value"})
 }

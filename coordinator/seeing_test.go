@@ -93,7 +93,7 @@ func TestSeeingTools(t *testing.T) {
 			call = "browser_pdf_save"
 		}
 		use(call, map[string]any{"filename": name}, "Saved ")
-		if data, err := os.ReadFile(filepath.Join(shop, name)); err != nil || !bytes.HasPrefix(data, []byte(magic)) {
+		if data, err := os.ReadFile(savedIn(shop, name)); err != nil || !bytes.HasPrefix(data, []byte(magic)) {
 			t.Errorf("%s: %.10q %v", name, data, err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestSeeingTools(t *testing.T) {
 	}
 	use("browser_navigate", map[string]any{"url": server.URL + "/long"})
 	use("browser_snapshot", map[string]any{"filename": "out/long.md"}, "Saved the snapshot")
-	if data, err := os.ReadFile(filepath.Join(shop, "out/long.md")); err != nil || !strings.Contains(string(data), `"Row 2499"`) {
+	if data, err := os.ReadFile(savedIn(shop, "out/long.md")); err != nil || !strings.Contains(string(data), `"Row 2499"`) {
 		t.Errorf("the file: %d bytes, %v", len(data), err)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,6 +41,6 @@ func standsByFor(cmd *cobra.Command, launch bool) string {
 // tell says something to the person who runs the command; nothing where it is empty.
 func (p *program) tell(text string) {
 	if text != "" {
-		fmt.Fprintln(p.err, text)
+		p.say("%s\n", text)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -113,7 +112,7 @@ func TestStorageStateTravels(t *testing.T) {
 	if got := titles(t, window.first); len(got) != 1 {
 		t.Errorf("the page that visits origins is still there: %q", got)
 	}
-	file := filepath.Join(shop, "auth/state.json")
+	file := savedIn(shop, "auth/state.json")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}

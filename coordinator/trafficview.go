@@ -50,13 +50,13 @@ func (v *trafficView) show(l cdplog.Line) error {
 	if text == "" {
 		return nil
 	}
-	v.told(l.Client)
+	delete(v.joined, l.Client)
 	_, err := io.WriteString(v.out, text)
 	return err
 }
 
 // text is what is shown of the next line; empty: nothing. In JSON it names a client
-// that told has not been called for.
+// that no line was shown of.
 func (v *trafficView) text(l cdplog.Line) string {
 	if l.Joined != nil {
 		v.seen++
@@ -87,16 +87,13 @@ func (v *trafficView) text(l cdplog.Line) string {
 		return ""
 	}
 	if !v.flags.json {
-		return v.line(l, m, speaker, answered) + "\n"
+		return printableLine(v.line(l, m, speaker, answered)) + "\n"
 	}
 	if joined, ok := v.joined[l.Client]; ok {
 		return encoded(joined) + encoded(l)
 	}
 	return encoded(l)
 }
-
-// told is called when a text of that client is shown.
-func (v *trafficView) told(client string) { delete(v.joined, client) }
 
 // gap is what is shown in the place of messages.
 func (v *trafficView) gap(at time.Time, missing int) string {
@@ -151,7 +148,7 @@ func encoded(l cdplog.Line) string {
 	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)
 	_ = lines.Encode(l) // it was decoded
-	return text.String()
+	return string(printableJSON([]byte(text.String())))
 }
 
 // cdpClient is cdpproxy's word for a message of the client.

@@ -20,6 +20,7 @@ import (
 func bareWindow(t *testing.T, dir, workspace string) *vscodeipc.Server {
 	t.Helper()
 	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "data"))
+	t.Setenv("XDG_RUNTIME_DIR", runtimeDir(dir))
 	canonical, err := vscodeipc.Canonical(workspace)
 	if err != nil {
 		t.Fatal(err)

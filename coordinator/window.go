@@ -129,9 +129,9 @@ func (p *program) runWindow(cmd *cobra.Command, given string, find func() (chrom
 		p.tell(standsByFor(cmd, false))
 	}
 	if other != nil {
-		fmt.Fprintf(p.err, "Another window has this folder already (%s, process %d): while both are open the address leads to the browser of the one that was there first, not to this one's.\n", other.Kind, other.PID)
+		p.say("Another window has this folder already (%s, process %d): while both are open the address leads to the browser of the one that was there first, not to this one's.\n", other.Kind, other.PID)
 	}
-	fmt.Fprintf(p.err, "%s for %s is ready; end it with Ctrl+C.\n", product, workspace)
+	p.say("%s for %s is ready; end it with Ctrl+C.\n", product, workspace)
 	select {
 	case <-ctx.Done():
 		return nil

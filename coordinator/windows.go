@@ -64,7 +64,7 @@ terminal in which "coordinator window" runs.`,
 
 func (p *program) printWindows(listing registry.Listing) error {
 	for _, u := range listing.Unreachable {
-		fmt.Fprintf(p.err, "%s: %s\n", u.Address, u.Reason)
+		p.say("%s: %s\n", u.Address, u.Reason)
 	}
 	if len(listing.Windows) == 0 {
 		if _, err := fmt.Fprintln(p.out, "No window is open."); err != nil {

@@ -28,6 +28,19 @@ func (a Address) Key() string {
 	return m[1]
 }
 
+// Suffix returns the number that tells windows on one workspace apart: 1 for an
+// address without one, 0 for what is no window's address.
+func (a Address) Suffix() int {
+	m := namePattern.FindStringSubmatch(a.socketName())
+	switch {
+	case m == nil:
+		return 0
+	case m[2] == "":
+		return 1
+	}
+	return int(m[2][0] - '0')
+}
+
 // socketName gives the name of the socket, or what it would be for a pipe.
 func (a Address) socketName() string {
 	if rest, ok := strings.CutPrefix(string(a), pipePrefix); ok {

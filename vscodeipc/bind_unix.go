@@ -21,6 +21,7 @@ type binding struct {
 	listener net.Listener
 	address  Address
 	info     fs.FileInfo // which file is ours
+	data     string      // DIR, in which a file names the socket's directory if DIR is too long
 }
 
 // unique gives a name that no other process uses: pid, dash, 8 hex digits.
@@ -32,11 +33,12 @@ func unique() string {
 
 // bind listens for the window that key names, as spec 2.1 says.
 func bind(ctx context.Context, key string) (*binding, error) {
-	dir, err := Dir()
+	data, err := dataDir()
 	if err != nil {
 		return nil, err
 	}
-	if err := makeDir(dir); err != nil {
+	dir, err := usable(ctx, data)
+	if err != nil {
 		return nil, err
 	}
 	lock, err := lockDir(ctx, dir)
@@ -61,7 +63,7 @@ func bind(ctx context.Context, key string) (*binding, error) {
 		listener.Close()
 		return nil, fmt.Errorf("look at the socket just made: %w", err)
 	}
-	return &binding{listener, Address(path), info}, nil
+	return &binding{listener, Address(path), info, data}, nil
 }
 
 // newSocket is a socket's first name, in a folder of its own.

@@ -103,7 +103,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 	go c.readLoop()
 	err = c.request(ctx, 0, "hello", helloRequest{options.Client, supported}, &c.hello)
 	if err == nil {
-		err = c.hello.check()
+		err = c.hello.check(a)
 		c.version = c.hello.Version
 	}
 	if err != nil {
@@ -116,27 +116,28 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 // helloFault marks the faults of a peer that is there but cannot be talked to.
 func helloFault(err error) error {
 	var fault *Error
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &fault) && fault.Code == CodeUnsupportedVersion:
 		return fmt.Errorf("%w: this program speaks the versions %v: %w", ErrIncompatible, supported, err)
-	case errors.As(err, &fault), errors.As(err, &syntax), errors.As(err, &kind):
+	case errors.As(err, &fault):
 		return fmt.Errorf("%w: %w", ErrIncompatible, err)
 	}
 	return err
 }
 
-// check finds a hello that is none.
-func (h *Hello) check() error {
+// check refuses a hello that the client cannot use, or that is not of the window
+// at this address.
+func (h *Hello) check(a Address) error {
 	switch {
 	case !slices.Contains(supported, h.Version):
 		return fmt.Errorf("%w: it chose version %d, which was not asked for", ErrIncompatible, h.Version)
 	case h.Session == "" || h.PID <= 0 || h.Server.Name == "":
 		return fmt.Errorf("%w: its hello lacks session, pid or server", ErrIncompatible)
 	}
-	h.State = h.State.normal()
-	return nil
+	if err := h.fits(a); err != nil {
+		return err
+	}
+	return h.State.accept()
 }
 
 // Hello gives what the window said of itself when it was dialed.
@@ -151,7 +152,9 @@ func (c *Client) Ping(ctx context.Context) error {
 func (c *Client) State(ctx context.Context) (StateAnswer, error) {
 	var a StateAnswer
 	err := c.request(ctx, requestTime, "state", nil, &a)
-	a.State = a.State.normal()
+	if err == nil {
+		err = a.State.accept()
+	}
 	return a, err
 }
 
@@ -175,7 +178,7 @@ func (c *Client) Call(ctx context.Context, command string, arg, result any) erro
 	if result == nil {
 		return nil
 	}
-	if err := json.Unmarshal(a.Result, result); err != nil {
+	if err := decodeStrict(a.Result, result); err != nil {
 		return fmt.Errorf("call %s: decode its result: %w", command, err)
 	}
 	return nil
@@ -196,7 +199,7 @@ func (c *Client) Listen(ctx context.Context, resume *Resume, events ...string) (
 		if a.State == nil {
 			err = fmt.Errorf("%w: it answered listen without a state", ErrIncompatible)
 		} else {
-			*a.State = a.State.normal()
+			err = a.State.accept()
 		}
 	}
 	if err != nil {

@@ -83,7 +83,7 @@ func (c *Client) receiveAnswer(e envelope) error {
 		}
 	case "false":
 		a.fault = &Error{}
-		if err := json.Unmarshal(e.fault, a.fault); err != nil || a.fault.Code == "" {
+		if err := decodeStrict(e.fault, a.fault); err != nil || a.fault.Code == "" {
 			return fmt.Errorf("%w: it sent a failure without an error", ErrIncompatible)
 		}
 	default:

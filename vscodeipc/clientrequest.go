@@ -3,7 +3,6 @@ package vscodeipc
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -88,7 +87,7 @@ func (a answer) into(result any) error {
 	if result == nil {
 		return nil
 	}
-	if err := json.Unmarshal(a.payload, result); err != nil {
+	if err := decodeStrict(a.payload, result); err != nil {
 		return fmt.Errorf("read the window's answer: %w", err)
 	}
 	return nil

@@ -9,20 +9,25 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 )
 
 const dirName = "browser-coordinator-mcp"
 
-// fallbackParent holds the short directory of a user whose own is too long. It
-// is a variable for the tests alone.
-var fallbackParent = "/tmp"
-
-// Dir gives the directory in which windows of this environment listen (spec 2).
-// It may not exist yet. Windows has none; it gives "".
+// Dir returns the directory in which windows of this environment listen (spec 2).
+// It may not exist yet; where it is too long for sockets, the error says so until
+// a window has chosen a short one. Windows has none; it returns "".
 func Dir() (string, error) {
+	dir, err := dataDir()
+	if err != nil || !tooLong(dir) {
+		return dir, err
+	}
+	return shortOf(dir)
+}
+
+// dataDir returns DIR, however long it is.
+func dataDir() (string, error) {
 	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), dirName)
 	if !filepath.IsAbs(dir) {
 		home := os.Getenv("HOME")
@@ -31,9 +36,6 @@ func Dir() (string, error) {
 		}
 		dir = filepath.Join(home, ".local", "share", dirName)
 	}
-	if tooLong(dir) {
-		return fallbackDir(), nil
-	}
 	return dir, nil
 }
 
@@ -41,21 +43,20 @@ func Dir() (string, error) {
 // environment comes to the same answer (spec 2).
 func tooLong(dir string) bool { return len(dir)+1+longestName > maxSocketPath }
 
-func fallbackDir() string {
-	return filepath.Join(fallbackParent, dirName+"-"+strconv.Itoa(os.Getuid()))
-}
-
-// SearchDirs gives every directory in which a window of this user may listen:
-// Dir, the default, the fallback, and those to which sandboxed editors are led.
+// SearchDirs returns every directory in which a window of this user may listen.
 // Windows has none.
-func SearchDirs() []string {
+func SearchDirs() []string { return standIns(dataDirs()) }
+
+// dataDirs returns the DIR of this environment, the default one, and those to
+// which sandboxed editors are led, however long they are.
+func dataDirs() []string {
 	var dirs []string
 	add := func(dir string) {
-		if filepath.IsAbs(dir) && !tooLong(dir) && !slices.Contains(dirs, dir) {
+		if filepath.IsAbs(dir) && !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
-	if dir, err := Dir(); err == nil {
+	if dir, err := dataDir(); err == nil {
 		add(dir)
 	}
 	if home, err := os.UserHomeDir(); err == nil {
@@ -68,7 +69,6 @@ func SearchDirs() []string {
 			add(filepath.Join(home, data, dirName))
 		}
 	}
-	add(fallbackDir())
 	return dirs
 }
 

@@ -27,7 +27,7 @@ func WatchDirs(log *slog.Logger) *DirWatcher {
 	}
 	w := &DirWatcher{changes: make(chan struct{}, 1), log: log, ended: make(chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
-	go w.run(SearchDirs())
+	go w.run(dataDirs())
 	return w
 }
 

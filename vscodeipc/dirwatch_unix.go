@@ -17,15 +17,17 @@ import (
 // newNotify is replaced in a test.
 var newNotify = fsnotify.NewWatcher
 
-// watch tells of changes until the watcher ends. The error is why it cannot: a
-// Linux user has 128 inotify instances, and editors take many.
-func (w *DirWatcher) watch(dirs []string) error {
+// watch tells of changes below the data directories until the watcher ends. The
+// error is why it cannot: a Linux user has 128 inotify instances, and editors take
+// many.
+func (w *DirWatcher) watch(data []string) error {
 	notify, err := newNotify()
 	if err != nil {
 		return err
 	}
 	defer notify.Close()
-	if err := arm(notify, dirs); err != nil {
+	dirs, err := arm(notify, data)
+	if err != nil {
 		return err
 	}
 	w.tell()
@@ -33,17 +35,20 @@ func (w *DirWatcher) watch(dirs []string) error {
 		select {
 		case e := <-notify.Events:
 			switch {
-			case slices.Contains(dirs, filepath.Dir(e.Name)):
+			case filepath.Base(e.Name) != shortName && slices.Contains(dirs, filepath.Dir(e.Name)):
 				if e.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 && namePattern.MatchString(filepath.Base(e.Name)) {
 					w.tell()
 				}
-			case slices.ContainsFunc(dirs, func(dir string) bool { return dir == e.Name || strings.HasPrefix(dir, e.Name+"/") }):
+			case slices.ContainsFunc(dirs, func(dir string) bool {
+				return dir == e.Name || filepath.Join(dir, shortName) == e.Name || strings.HasPrefix(dir, e.Name+"/")
+			}):
 				// One of the directories, or one above, came or went, perhaps
-				// with sockets in it. What was watched may be another by now.
+				// with sockets in it; or the file that names a short one. What was
+				// watched may be another by now.
 				for _, dir := range dirs {
 					notify.Remove(dir) // it may be gone already
 				}
-				if err := arm(notify, dirs); err != nil {
+				if dirs, err = arm(notify, data); err != nil {
 					return err
 				}
 				w.tell()
@@ -57,13 +62,19 @@ func (w *DirWatcher) watch(dirs []string) error {
 	}
 }
 
-// arm watches each directory, or where it is missing the nearest above it that
-// is there. It watches what is above it in any case: a directory that is removed
-// says so itself only when the last connection to a socket in it has ended. It
-// looks again after it has armed a watch, since a directory may be
-// made in between.
-func arm(notify *fsnotify.Watcher, dirs []string) error {
+// arm watches each data directory and the short one in its place, or where one is
+// missing the nearest above it that is there, and returns them. It watches what is
+// above it in any case: a directory that is removed reports that only when the last
+// connection to a socket in it has ended. It looks again after it has armed a watch,
+// since a directory may be made in between.
+func arm(notify *fsnotify.Watcher, data []string) (dirs []string, err error) {
 	for {
+		dirs = slices.Clone(data)
+		for _, dir := range standIns(data) {
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
 		var wanted []string
 		for _, dir := range dirs {
 			for _, d := range []string{nearest(dir), nearest(filepath.Dir(dir))} {
@@ -85,12 +96,12 @@ func arm(notify *fsnotify.Watcher, dirs []string) error {
 			}
 			err := notify.Add(d)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-				return fmt.Errorf("watch %s: %w", d, err)
+				return dirs, fmt.Errorf("watch %s: %w", d, err)
 			}
 			added = added || !errors.Is(err, fs.ErrPermission)
 		}
 		if !added {
-			return nil
+			return dirs, nil
 		}
 	}
 }

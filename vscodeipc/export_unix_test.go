@@ -10,8 +10,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// SetFallbackParent keeps the tests out of the user's own fallback directory.
-func SetFallbackParent(dir string) { fallbackParent = dir }
+// SetWorldParent keeps the tests out of the directory that all users share.
+func SetWorldParent(dir string) { worldParent = dir }
 
 // ExhaustNotify makes the system refuse watches until the test ends.
 func ExhaustNotify(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/iotest"
@@ -14,20 +13,10 @@ import (
 // vectorLines gives what the vectors have as single lines, good and bad.
 func vectorLines(t testing.TB) [][]byte {
 	var lines [][]byte
-	for _, v := range messageVectors(t) {
+	for _, v := range ReadVectors[messageVector](t, "messages") {
 		lines = append(lines, v.Line)
 	}
-	files, err := filepath.Glob(filepath.Join(specDir, "invalid", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no invalid vectors: %v", err)
-	}
-	for _, file := range files {
-		var v struct {
-			Name   string            `json:"name"`
-			Lines  []json.RawMessage `json:"lines"`
-			Expect json.RawMessage   `json:"expect"`
-		}
-		readStrict(t, file, &v)
+	for _, v := range ReadVectors[InvalidVector](t, "invalid") {
 		for _, raw := range v.Lines[:min(3, len(v.Lines))] { // the next hundreds are the same
 			var text string
 			if json.Unmarshal(raw, &text) == nil {

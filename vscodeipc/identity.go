@@ -49,7 +49,7 @@ func resolve(path string) (string, error) {
 }
 
 // The reasons for which a path has no canonical form. Their texts are the
-// values of "error" in specs/window-protocol/identity.
+// values of "error" in specs/window-protocol/vectors/identity.jsonl.
 var (
 	errEmpty       = errors.New("empty")
 	errNotUTF8     = errors.New("not_utf8")

@@ -2,18 +2,17 @@ package vscodeipc
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
-const specDir = "../specs/window-protocol"
-
 type identityVector struct {
+	System    string `json:"system"`
 	Name      string `json:"name"`
 	Path      string `json:"path"`
 	Hex       string `json:"hex"`
@@ -33,25 +32,9 @@ func (v identityVector) path(t testing.TB) string {
 	return string(b)
 }
 
-// readStrict decodes a vector and fails where it has a member that this test
-// does not know (spec 13).
-func readStrict(t testing.TB, file string, into any) {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
 func identityVectors(t testing.TB, goos string) []identityVector {
-	var vectors []identityVector
-	readStrict(t, filepath.Join(specDir, "identity", goos+".json"), &vectors)
+	t.Helper()
+	vectors := slices.DeleteFunc(ReadVectors[identityVector](t, "identity"), func(v identityVector) bool { return v.System != goos })
 	if len(vectors) == 0 {
 		t.Fatalf("no vectors for %s", goos)
 	}

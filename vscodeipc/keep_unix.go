@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -25,14 +26,17 @@ func (s *Server) keepName() {
 	var pauses backoff
 	var bound time.Time // when it was bound again last
 	for s.ctx.Err() == nil {
-		dir := filepath.Dir(string(s.Address()))
+		dir, data := filepath.Dir(string(s.Address())), s.binding().data
 		err := notify.Add(dir)
+		if err == nil && data != dir {
+			err = notify.Add(data)
+		}
 		if s.hasName() {
 			if err != nil {
 				s.log.Warn("window cannot watch over its socket", "error", err)
 				return
 			}
-			s.awaitLoss(notify, dir)
+			s.awaitLoss(notify, dir, data)
 			continue
 		}
 		// Whoever takes the name away again and again gets a slow opponent.
@@ -58,22 +62,29 @@ func (s *Server) wait(d time.Duration) bool {
 	}
 }
 
-// hasName reports whether the window's name leads to its socket.
-func (s *Server) hasName() bool {
+func (s *Server) binding() *binding {
 	s.mu.Lock()
-	bound := s.bound
-	s.mu.Unlock()
-	info, err := os.Lstat(string(bound.address))
-	return err == nil && same(info, bound.info)
+	defer s.mu.Unlock()
+	return s.bound
 }
 
-// awaitLoss ends when something happened to the name or to the directory.
-func (s *Server) awaitLoss(notify *fsnotify.Watcher, dir string) {
-	address := string(s.Address())
+// hasName reports whether clients find the window's name, and it leads to its
+// socket.
+func (s *Server) hasName() bool {
+	bound := s.binding()
+	info, err := os.Lstat(string(bound.address))
+	found := standIns([]string{bound.data})
+	return err == nil && same(info, bound.info) && slices.Equal(found, []string{filepath.Dir(string(bound.address))})
+}
+
+// awaitLoss ends when something happened to the name, to a directory, or to the
+// file that names a short one.
+func (s *Server) awaitLoss(notify *fsnotify.Watcher, dir, data string) {
+	ours := []string{string(s.Address()), dir, data, filepath.Join(data, shortName)}
 	for {
 		select {
 		case e := <-notify.Events:
-			if e.Name == address || e.Name == dir {
+			if slices.Contains(ours, e.Name) {
 				return
 			}
 		case <-notify.Errors:

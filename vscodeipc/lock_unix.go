@@ -17,7 +17,7 @@ import (
 
 const (
 	lockName    = ".lock"
-	lockPatient = 2 * time.Second  // how long a waiter tries
+	lockPatient = 15 * time.Second // how long a waiter tries: longer than a lock may be old
 	lockStale   = 10 * time.Second // how old a lock may be
 	lockRetry   = 5 * time.Millisecond
 )
@@ -93,7 +93,7 @@ func breakLock(path string) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if !(err == nil && isLeft(pid, filepath.Dir(path), info)) && time.Since(info.ModTime()) < lockStale {
+	if !(err == nil && isLeft(pid, filepath.Dir(path), info)) && !isOld(info) {
 		return false
 	}
 	removed, err := removeSame(path, info)
@@ -104,11 +104,16 @@ func breakLock(path string) bool {
 // A Flatpak's processes have pids of their own, of which others can tell nothing:
 // there only age counts.
 func isLeft(pid int, dir string, info fs.FileInfo) bool {
-	if own, _ := Dir(); dir != own && strings.Contains(dir, "/.var/app/") {
-		return time.Since(info.ModTime()) >= lockStale
+	if own, _ := dataDir(); dir != own && strings.Contains(dir, "/.var/app/") {
+		return isOld(info)
 	}
 	return isGone(pid)
 }
+
+// isOld reports whether a file was left long ago. One that is dated well in the
+// future is so as well: the clock was set back since, and would need as long to
+// pass that date.
+func isOld(info fs.FileInfo) bool { return time.Since(info.ModTime()).Abs() >= lockStale }
 
 // isGone reports whether there is surely no such process.
 func isGone(pid int) bool { return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -22,12 +22,12 @@ import (
 // or kill it.
 const helperEnv = "VSCODEIPC_TEST_WINDOW"
 
-// fallbackEnv tells the helper processes where the tests' fallback directory is.
-const fallbackEnv = "VSCODEIPC_TEST_FALLBACK"
+// worldEnv tells the helper processes which directory the tests take for /tmp.
+const worldEnv = "VSCODEIPC_TEST_WORLD"
 
 func TestMain(m *testing.M) {
-	if dir, ok := os.LookupEnv(fallbackEnv); ok {
-		vscodeipc.SetFallbackParent(dir)
+	if dir, ok := os.LookupEnv(worldEnv); ok {
+		vscodeipc.SetWorldParent(dir)
 	}
 	if workspace, ok := os.LookupEnv(helperEnv); ok {
 		if err := beWindow(workspace); err != nil {
@@ -53,8 +53,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	vscodeipc.SetFallbackParent(dir)
-	os.Setenv(fallbackEnv, dir)
+	vscodeipc.SetWorldParent(dir)
+	os.Setenv(worldEnv, dir)
+	os.Unsetenv("XDG_RUNTIME_DIR") // a test that wants one says so
 	code := m.Run()
 	os.RemoveAll(dir)
 	if left := leftGoroutines(); code == 0 && left != "" {

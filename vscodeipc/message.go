@@ -64,7 +64,7 @@ type State struct {
 	DebugSessions []DebugSession `json:"debugSessions"`
 	Browser       *Browser       `json:"browser"`
 	Pages         []PageEndpoint `json:"pages"`
-	// Access is what the human allows; full where the window is too old to say.
+	// Access is what the user allows. What is missing or unknown counts as view.
 	Access Access `json:"access,omitzero"`
 	// Editor is nil where the human looks at no file of the window's folders, or
 	// does not share it.
@@ -189,7 +189,8 @@ type cancelAnswer struct {
 	Cancelled bool `json:"cancelled"`
 }
 
-// normal gives a state whose lists are lists: the schema has no null there.
+// normal returns the state with lists that are lists, since the schema has no null
+// there, and an access mode that is known.
 func (s State) normal() State {
 	if s.DebugSessions == nil {
 		s.DebugSessions = []DebugSession{}
@@ -197,12 +198,7 @@ func (s State) normal() State {
 	if s.Pages == nil {
 		s.Pages = []PageEndpoint{}
 	}
-	if s.Access.Mode == "" {
-		s.Access.Mode = AccessFull
-	}
-	if s.Access.Stopped == nil {
-		s.Access.Stopped = []string{}
-	}
+	s.Access = s.Access.normal()
 	return s
 }
 

@@ -41,7 +41,7 @@ func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 // stdin ends.
 func startNodeWindow(t *testing.T, folder string) (node *exec.Cmd, stdin io.WriteCloser, address vscodeipc.Address) {
 	t.Helper()
-	node = nodeProgram(t, "window.ts", vscodeipc.Hash(folder), "serve")
+	node = nodeProgram(t, "window.ts", folder, "serve")
 	stdin, err := node.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -107,30 +107,33 @@ func TestClientOfTheExtensionsWindow(t *testing.T) {
 	}
 }
 
-// TestExtensionsWindowWhosePathIsTooLong meets this package's client in the
-// user's own fallback directory: the extension knows no other.
-func TestExtensionsWindowWhosePathIsTooLong(t *testing.T) {
+// TestBothLanguagesAgreeOnAShortDirectory: their windows start at once where DIR is
+// too long for sockets, and clients find both.
+func TestBothLanguagesAgreeOnAShortDirectory(t *testing.T) {
 	folder := home(t)
 	t.Setenv("XDG_DATA_HOME", filepath.Join(folder, strings.Repeat("d", 120)))
-	vscodeipc.SetFallbackParent("/tmp")
-	t.Cleanup(func() { vscodeipc.SetFallbackParent(os.Getenv(fallbackEnv)) })
-	fallback := fmt.Sprintf("/tmp/browser-coordinator-mcp-%d", os.Getuid())
-	if _, err := os.Lstat(fallback); errors.Is(err, fs.ErrNotExist) {
-		t.Cleanup(func() { os.Remove(fallback) }) // an error means that somebody else uses it by now
+	private, err := os.MkdirTemp("", "w")
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.RemoveAll(private) })
+	t.Setenv("XDG_RUNTIME_DIR", private)
+	started := make(chan *vscodeipc.Server)
+	go func() { started <- serve(t, vscodeipc.ServerOptions{Workspace: folder}) }()
 	node, stdin, address := startNodeWindow(t, folder)
-	if got := filepath.Dir(string(address)); got != fallback {
-		t.Errorf("it listens in %s, not in %s", got, fallback)
+	s := <-started
+	if dir, other := filepath.Dir(string(address)), filepath.Dir(string(s.Address())); dir != filepath.Join(private, "browser-coordinator-mcp") || dir != other {
+		t.Errorf("they listen in %s and %s", dir, other)
 	}
-	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 1 || found[0] != address {
-		t.Errorf("Find gives %v, it listens at %s", found, address)
+	t.Setenv("XDG_RUNTIME_DIR", "") // clients go by the file
+	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 2 {
+		t.Errorf("Find returns %v", found)
 	}
 	if err := dial(t, address).Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-	second := serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	if want := strings.Replace(string(address), ".sock", "-2.sock", 1); string(second.Address()) != want {
-		t.Errorf("a second window, of this package, listens at %s, not at %s", second.Address(), want)
+	if err := dial(t, s.Address()).Ping(t.Context()); err != nil {
+		t.Error(err)
 	}
 	stdin.Close()
 	if err := node.Wait(); err != nil {
@@ -150,7 +153,7 @@ func TestBothLanguagesOnOneName(t *testing.T) {
 	var nodes []*exec.Cmd
 	ended := make(chan error, 2)
 	for range cap(ended) {
-		nodes = append(nodes, nodeProgram(t, "window.ts", vscodeipc.Hash(folder), rounds))
+		nodes = append(nodes, nodeProgram(t, "window.ts", folder, rounds))
 	}
 	endSweeper := startSweeper(t)
 	for _, node := range nodes {

@@ -22,7 +22,7 @@ import (
 
 // name gives the path of the nth of many sockets.
 func name(t testing.TB, n int) string {
-	return strings.Replace(socketPath(t, "/"), vscodeipc.Hash("/"), fmt.Sprintf("%016x", n), 1)
+	return filepath.Join(filepath.Dir(socketPath(t, "/")), fmt.Sprintf("ipc-pid-%d.sock", n+1))
 }
 
 func probe(t *testing.T, o *vscodeipc.ProbeOptions) map[string]vscodeipc.Verdict {

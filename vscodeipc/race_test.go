@@ -115,7 +115,8 @@ func outcomeOf(m map[string]any) string {
 // TestWindowThatDoesNotRead: a request that cannot be written is given up, one
 // that is written in part is finished, and the connection goes on.
 func TestWindowThatDoesNotRead(t *testing.T) {
-	l, address := listenAs(t, home(t))
+	home(t)
+	l, address := listenAs(t)
 	accepted := make(chan net.Conn, 1)
 	go func() {
 		conn, err := l.Accept()

@@ -132,7 +132,7 @@ func TestWatchDirsWithoutWatches(t *testing.T) {
 // socket that was in it, which keeps the directory in being without a name.
 func TestWatchDirsMadeAgain(t *testing.T) {
 	folder := home(t)
-	first, address := listenAs(t, folder)
+	first, address := listenAs(t)
 	conn, err := net.Dial("unix", string(address))
 	if err != nil {
 		t.Fatal(err)

@@ -369,7 +369,8 @@ func TestMisbehavingWindows(t *testing.T) {
 // soon as it has read a line.
 func fakeWindow(t *testing.T, says string) vscodeipc.Address {
 	t.Helper()
-	l, address := listenAs(t, home(t))
+	home(t)
+	l, address := listenAs(t)
 	ended := make(chan struct{})
 	t.Cleanup(func() {
 		l.Close()

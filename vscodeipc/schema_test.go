@@ -46,24 +46,19 @@ func decodeAny(t testing.TB, text []byte) any {
 }
 
 type messageVector struct {
-	Name string          `json:"name"`
-	Kind string          `json:"kind"`
-	Def  string          `json:"def"`
-	Line json.RawMessage `json:"line"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Kind        string          `json:"kind"`
+	Def         string          `json:"def"`
+	Line        json.RawMessage `json:"line"`
 }
 
-func messageVectors(t testing.TB) map[string]messageVector {
-	files, err := filepath.Glob(filepath.Join(specDir, "messages", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no messages: %v", err)
-	}
-	vectors := map[string]messageVector{}
-	for _, file := range files {
-		var v messageVector
-		readStrict(t, file, &v)
-		vectors[strings.TrimSuffix(filepath.Base(file), ".json")] = v
-	}
-	return vectors
+type commandVector struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Command     string          `json:"command"`
+	Arg         json.RawMessage `json:"arg"`
+	Result      json.RawMessage `json:"result"`
 }
 
 // goType gives the Go type that a definition of the schema is bound to.
@@ -162,8 +157,8 @@ func TestTypesHaveTheSchemasMembers(t *testing.T) {
 // equal in all that the schema knows.
 func TestMessageVectors(t *testing.T) {
 	kinds := map[string]*jsonschema.Resolved{"request": schemaOf(t, "Request"), "response": schemaOf(t, "Response"), "event": schemaOf(t, "Event")}
-	for name, v := range messageVectors(t) {
-		t.Run(name, func(t *testing.T) {
+	for _, v := range ReadVectors[messageVector](t, "messages") {
+		t.Run(v.Name, func(t *testing.T) {
 			if err := kinds[v.Kind].Validate(decodeAny(t, v.Line)); err != nil {
 				t.Fatalf("the vector does not fit the schema: %v", err)
 			}
@@ -177,7 +172,7 @@ func TestMessageVectors(t *testing.T) {
 			if diff := cmp.Diff(want, decodeAny(t, again)); diff != "" {
 				t.Errorf("it came back changed: %s", diff)
 			}
-			if strings.Contains(name, "unknown") || strings.Contains(name, "newer") {
+			if strings.Contains(v.Name, "unknown") || strings.Contains(v.Name, "newer") {
 				return
 			}
 			if diff := cmp.Diff(decodeAny(t, line), decodeAny(t, again)); diff != "" {
@@ -322,19 +317,8 @@ func keepOnly(a, b any) {
 // TestCommandVectors reads every argument and result of a command as its
 // receiver does, and finds it equal when it is written again.
 func TestCommandVectors(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(specDir, "commands", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no vectors of commands: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			var v struct {
-				Name    string          `json:"name"`
-				Command string          `json:"command"`
-				Arg     json.RawMessage `json:"arg"`
-				Result  json.RawMessage `json:"result"`
-			}
-			readStrict(t, file, &v)
+	for _, v := range ReadVectors[commandVector](t, "commands") {
+		t.Run(v.Name, func(t *testing.T) {
 			var def strings.Builder
 			for word := range strings.SplitSeq(v.Command, ".") {
 				def.WriteString(strings.ToUpper(word[:1]) + word[1:])

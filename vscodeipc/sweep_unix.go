@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -42,7 +43,7 @@ func sweep(ctx context.Context, verdicts []Verdict) error {
 			stale = stale[len(batch):]
 		}
 	}
-	for _, dir := range SearchDirs() {
+	for _, dir := range slices.Compact(slices.Concat(dataDirs(), SearchDirs())) {
 		if err := sweepLeftovers(ctx, dir); err != nil {
 			faults = append(faults, err)
 		}

@@ -22,6 +22,8 @@ func Dir() (string, error) { return "", nil }
 // SearchDirs gives none: pipes have no directory.
 func SearchDirs() []string { return nil }
 
+func dataDirs() []string { return nil }
+
 // List gives the windows' pipes in the pipe namespace.
 func List() ([]Address, error) {
 	const root = `\\.\pipe\`

@@ -24,10 +24,10 @@ func socketPath(t testing.TB, folder string) string {
 	return filepath.Join(dir, "ipc-"+vscodeipc.Hash(folder)+".sock")
 }
 
-// listenAs listens where a folder's window would.
-func listenAs(t testing.TB, folder string) (*net.UnixListener, vscodeipc.Address) {
+// listenAs listens where a window without a folder would.
+func listenAs(t testing.TB) (*net.UnixListener, vscodeipc.Address) {
 	t.Helper()
-	path := socketPath(t, folder)
+	path := name(t, 0)
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)

@@ -4,15 +4,10 @@ package vscodeipc_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,70 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-type invalidVector struct {
-	Name   string            `json:"name"`
-	Lines  []json.RawMessage `json:"lines"`
-	Expect struct {
-		Code   string          `json:"code"`
-		ID     json.RawMessage `json:"id"`
-		Data   map[string]any  `json:"data"`
-		Closes bool            `json:"closes"`
-	} `json:"expect"`
-}
-
-func vectorFiles(t testing.TB, dir string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("../specs/window-protocol", dir, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no vectors in %s: %v", dir, err)
-	}
-	return files
-}
-
-func readVector(t testing.TB, file string, into any) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
-// bytesOf gives what a client sends, as spec 13.3 says.
-func (v invalidVector) bytesOf(t testing.TB) []byte {
-	t.Helper()
-	var out []byte
-	for _, raw := range v.Lines {
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			out = append(append(out, text...), '\n')
-			continue
-		}
-		var part struct {
-			Hex    string `json:"hex"`
-			Repeat string `json:"repeat"`
-			Count  int    `json:"count"`
-		}
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&part); err != nil {
-			t.Fatal(err)
-		}
-		b, err := hex.DecodeString(part.Hex)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, b...)
-		out = append(out, strings.Repeat(part.Repeat, part.Count)...)
-	}
-	return out
-}
-
-// vectorWindow is the window that the vectors of invalid/ are run against.
+// vectorWindow is the window that the invalid vectors are run against.
 func vectorWindow(t testing.TB) *vscodeipc.Server {
 	folder := home(t)
 	return serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Patient: []string{"wait"}, Commands: map[string]vscodeipc.Handler{
@@ -136,17 +68,15 @@ func (c *rawConn) hear() map[string]any {
 
 func TestInvalidVectors(t *testing.T) {
 	s := vectorWindow(t)
-	for _, file := range vectorFiles(t, "invalid") {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			var v invalidVector
-			readVector(t, file, &v)
+	for _, v := range vscodeipc.ReadVectors[vscodeipc.InvalidVector](t, "invalid") {
+		t.Run(v.Name, func(t *testing.T) {
 			checkInvalid(t, dialRaw(t, s.Address()), v)
 		})
 	}
 }
 
-func checkInvalid(t *testing.T, c *rawConn, v invalidVector) {
-	input := v.bytesOf(t)
+func checkInvalid(t *testing.T, c *rawConn, v vscodeipc.InvalidVector) {
+	input := v.Bytes(t)
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)

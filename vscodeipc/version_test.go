@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,21 +15,20 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// versionVector is one file of spec 13.4.
+// versionVector is one of spec 13.4.
 type versionVector struct {
-	Name      string          `json:"name"`
-	State     vscodeipc.State `json:"state"`
-	Exchanges []struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	State       vscodeipc.State `json:"state"`
+	Exchanges   []struct {
 		Line   json.RawMessage `json:"line"`
 		Answer map[string]any  `json:"answer"`
 	} `json:"exchanges"`
 }
 
 func TestVersionVectors(t *testing.T) {
-	for _, file := range vectorFiles(t, "versions") {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			var v versionVector
-			readVector(t, file, &v)
+	for _, v := range vscodeipc.ReadVectors[versionVector](t, "versions") {
+		t.Run(v.Name, func(t *testing.T) {
 			s := vectorWindow(t)
 			if err := s.SetState(v.State); err != nil {
 				t.Fatal(err)
@@ -89,9 +86,11 @@ func TestEventsHaveTheVersionThatWasListenedIn(t *testing.T) {
 }
 
 // TestAnOlderWindowIsUnderstood dials a stand-in for a window that speaks
-// version 1 alone, as the first release did.
+// version 1 alone, as the first release did. It names no access mode, so that
+// agents may only look.
 func TestAnOlderWindowIsUnderstood(t *testing.T) {
-	l, address := listenAs(t, home(t))
+	home(t)
+	l, address := listenAs(t)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -106,7 +105,7 @@ func TestAnOlderWindowIsUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if h := c.Hello(); h.Version != 1 || h.State.Access.Mode != vscodeipc.AccessFull {
+	if h := c.Hello(); h.Version != 1 || h.State.Access.Mode != vscodeipc.AccessView {
 		t.Errorf("the hello is read as %+v", h)
 	}
 	if err := c.Ping(t.Context()); err != nil {

@@ -2,7 +2,6 @@ package vscodeipc
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -264,7 +263,9 @@ func (w *Watcher) follow(c *Client, events <-chan Event) {
 				return
 			}
 			if err := w.note(e); err != nil {
-				w.log.Warn("window sent an event that cannot be read", "address", w.address, "error", err)
+				// To keep the state from before could allow what is allowed no longer.
+				c.fail(err)
+				return
 			}
 		case answer := <-w.needs:
 			answer <- reply{client: c}
@@ -279,11 +280,15 @@ func (w *Watcher) note(e Event) error {
 		return nil // not known to this version (spec 4)
 	}
 	var state State
-	if err := json.Unmarshal(e.Payload, &state); err != nil {
-		return fmt.Errorf("decode event %d: %w", e.Seq, err)
+	err := decodeStrict(e.Payload, &state)
+	if err == nil {
+		err = state.accept()
+	}
+	if err != nil {
+		return fmt.Errorf("read the state of event %d: %w", e.Seq, err)
 	}
 	w.last.Seq = e.Seq
-	w.change(func(s *Snapshot) { s.State = state.normal() })
+	w.change(func(s *Snapshot) { s.State = state })
 	return nil
 }
 

@@ -352,7 +352,10 @@ func TestDeadlineToWrite(t *testing.T) {
 		defer its.Close()
 		go func() { // it answers the hello and then reads no more
 			its.Read(make([]byte, 1<<10))
-			its.Write(encodeAnswer(intID(1), Hello{Version: 1, Session: "s", PID: 1, Server: ServerInfo{Name: "x", Kind: "vscode"}}, nil))
+			its.Write(encodeAnswer(intID(1), Hello{
+				Version: 1, Session: "s", PID: 1, Server: ServerInfo{Name: "x", Kind: "vscode"},
+				Folders: []string{}, Commands: []string{}, Events: []string{}, State: State{}.normal(),
+			}, nil))
 		}()
 		c, err := Dial(t.Context(), "pipe", &DialOptions{connect: func(context.Context, Address) (net.Conn, error) { return mine, nil }})
 		if err != nil {

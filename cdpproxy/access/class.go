@@ -89,7 +89,7 @@ func Classify(method string, params json.RawMessage) Command {
 				c.Class = Ends
 			}
 		}
-		if e.unless != nil && args != nil && e.unless(args) {
+		if e.unless != nil && (args != nil || len(params) == 0) && e.unless(args) {
 			c.Class = Reads
 		} else if e.shows != "" {
 			c.Target = shown(args.get(e.shows))

@@ -105,8 +105,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestBrokenConnectionsLeaveNothing: what clients have set up in a page is taken
-// back when its connections have ended and it goes on.
+// TestBrokenConnectionsLeaveNothing: what clients have set in a page is reset when
+// its connections have ended and it goes on.
 func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -154,9 +154,9 @@ func TestOffAndOn(t *testing.T) {
 	}
 }
 
-// TestLateUndo: one client's word that something is over, which comes to the page
-// after another's has begun the same, does not end that.
-func TestLateUndo(t *testing.T) {
+// TestLateReset: one client's reset that comes late to the page does not end what
+// another has set since.
+func TestLateReset(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
 	a, b := join(t, s.url), join(t, s.url)
@@ -166,17 +166,19 @@ func TestLateUndo(t *testing.T) {
 	pass := s.debug.delay("Fetch.disable")
 	defer pass()
 	off := a.start(sa, "Fetch.disable", "")
-	a.call("", "Target.getTargets", "", nil) // it has heard the word before
-	b.call(sb, "Fetch.enable", "", nil)
+	a.call("", "Target.getTargets", "", nil) // the command is under way
+	on := b.start(sb, "Fetch.enable", "")
+	b.call("", "Target.getTargets", "", nil)
 	pass()
 	a.answer(off)
+	b.answer(on)
 	b.evaluate(sb, "void fetch('/two'); 1")
 	b.event(sb, "Fetch.requestPaused", "/two")
 }
 
-// TestDeputies: a client's word to the browser counts on when the tab that took it
-// closes, and what that had not answered is answered.
-func TestDeputies(t *testing.T) {
+// TestNextTab: a browser's setting stays in force when the tab that took it closes,
+// and what that had not answered is answered.
+func TestNextTab(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
 	p := join(t, s.url)

@@ -59,7 +59,6 @@ type Browser struct {
 	targets map[string]*target
 	order   []*target // those that have been offered, oldest first
 	clients map[*client]struct{}
-	holders map[hold][]*holding // newest last
 	version *version
 	changed chan struct{} // closed and replaced when the targets change
 	closing chan struct{} // closed when ending is set
@@ -71,7 +70,7 @@ type Browser struct {
 func New(opts *Options) *Browser {
 	b := &Browser{
 		guid: randomID(), secret: randomID(),
-		targets: map[string]*target{}, clients: map[*client]struct{}{}, holders: map[hold][]*holding{},
+		targets: map[string]*target{}, clients: map[*client]struct{}{},
 		changed: make(chan struct{}),
 		closing: make(chan struct{}),
 	}
@@ -271,8 +270,8 @@ func (b *Browser) byID(id string) (t *target, tab bool) {
 	return nil, false
 }
 
-// Close ends every client's connection, takes back what they have set up in the
-// pages, and waits for the browser's goroutines.
+// Close ends every client's connection, resets their settings of the pages, and
+// waits for the browser's goroutines.
 func (b *Browser) Close() error {
 	b.mu.Lock()
 	if !b.ending {

@@ -166,7 +166,17 @@ type said struct {
 
 func join(t testing.TB, url string) *peer {
 	t.Helper()
-	ws, _, err := websocket.Dial(t.Context(), url, nil)
+	return joinAs(t, url, "")
+}
+
+// joinAs is join for a client whose User-Agent is not Go's.
+func joinAs(t testing.TB, url, agent string) *peer {
+	t.Helper()
+	header := http.Header{}
+	if agent != "" {
+		header.Set("User-Agent", agent)
+	}
+	ws, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{HTTPHeader: header})
 	if err != nil {
 		t.Fatal(err)
 	}

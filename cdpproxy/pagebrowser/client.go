@@ -10,6 +10,8 @@ import (
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy"
 )
 
 // Close codes, RFC 6455 section 7.4.1.
@@ -19,13 +21,14 @@ const (
 	closePolicy    = websocket.StatusPolicyViolation
 )
 
-// maxCommand is what Chromium accepts (facts 1).
+// maxCommand is what Chromium accepts. See specs/platform-notes.md, "Chromium's DevTools server".
 const maxCommand = 100 << 20
 
 // client is one WebSocket connection. It ends with the client's own, with the
 // page if it is a page's, or with the browser.
 type client struct {
 	browser *Browser
+	name    string // by its User-Agent
 	ws      *websocket.Conn
 	out     *queue
 	ctx     context.Context // ends with the connection
@@ -81,6 +84,7 @@ func (b *Browser) serveClient(w http.ResponseWriter, r *http.Request, t *target)
 	}
 	c := newClient(b, t)
 	c.ws = ws
+	c.name, _ = cdpproxy.GuessName(r.UserAgent(), "")
 	b.clients[c] = struct{}{}
 	b.mu.Unlock()
 
@@ -98,7 +102,7 @@ func (c *client) end(code websocket.StatusCode, why string) {
 	})
 }
 
-// leave ends the client's sessions, which take back what they have set up.
+// leave ends the client's sessions, whose settings are reset.
 func (c *client) leave() {
 	c.end(closeNormal, "")
 	b := c.browser

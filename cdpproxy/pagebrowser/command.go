@@ -45,7 +45,7 @@ func (s *session) command(m command, link *link) {
 	case s.kind == ofBrowser && !browserDomains[domain], domain == "JsDebug":
 		c.reply(s, m.ID, nil, notFound(m.Method))
 	case s.kind == ofBrowser:
-		link := s.deputy()
+		link := s.browserLink()
 		if link == nil {
 			c.reply(s, m.ID, nil, refused("the debugger has no page now"))
 			return
@@ -95,4 +95,76 @@ func (b *Browser) awaitVersion(ctx context.Context) (version, error) {
 		return b.first() // of a browser that tells no version
 	})
 	return v, err
+}
+
+// What a client asks of the browser, the oldest tab is asked, by a link of the
+// session's own. When that tab goes the next one takes its place, with the settings
+// of the session and its events.
+
+// browserLink is the link to the tab that answers for the browser, nil if there is
+// none now.
+func (s *session) browserLink() *link {
+	b := s.client.browser
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.link == nil || s.link.done() {
+		first := b.first()
+		if first == nil || s.ended {
+			return nil
+		}
+		s.linkTo(first)
+	}
+	return s.link
+}
+
+// done reports whether the link's page or its connection has gone. Browser.mu is
+// held.
+func (l *link) done() bool { return !l.target.offered || l.ctx.Err() != nil }
+
+// succeed has the oldest tab take the place of one that has gone. mu is held.
+func (b *Browser) succeed() {
+	first := b.first()
+	if first == nil {
+		return
+	}
+	for c := range b.clients {
+		for _, s := range c.all() {
+			if s.kind == ofBrowser && s.link != nil && s.link.done() {
+				s.linkTo(first)
+			}
+		}
+	}
+}
+
+// linkTo has a tab answer for the browser from now on. mu is held.
+func (s *session) linkTo(t *target) {
+	before := s.link
+	s.link = newLink(s, t)
+	if before == nil {
+		return
+	}
+	before.mu.Lock()
+	s.link.mu.Lock()
+	for domain := range before.subscribed {
+		s.link.subscribe(domain)
+	}
+	for name := range before.on {
+		if name != trace {
+			s.link.turnOn(name)
+		}
+	}
+	s.link.mu.Unlock()
+	before.mu.Unlock()
+	restore := s.restore
+	if s.restore = nil; restore == nil {
+		restore = before.held()
+	}
+	for _, m := range restore {
+		again := *m
+		again.ID = nil // it was answered
+		if st, _, ok := settingOf(again); ok {
+			s.link.set(&again, st)
+		}
+	}
+	before.cancel()
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/dial"
 )
 
 const (
@@ -18,7 +19,8 @@ const (
 	callTimeout  = 10 * time.Second
 	// farewell bounds the wait for the last commands of a connection.
 	farewell = time.Second
-	// maxPageMessage is as much as Chromium can hold for one reader (facts 1).
+	// maxPageMessage is as much as Chromium can hold for one reader. See
+	// specs/platform-notes.md, "Chromium's DevTools server".
 	maxPageMessage = 256 << 20
 	// maxAhead is how many bytes may wait for the debugger before a client does.
 	maxAhead = 8 << 20
@@ -66,9 +68,7 @@ func (c *conn) run(ctx context.Context) error {
 func (c *conn) carry(ctx context.Context) error {
 	dialing, cancelDial := context.WithTimeout(ctx, dialTimeout)
 	defer cancelDial()
-	// A transport of its own: no proxy of the environment may see loopback.
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	ws, _, err := websocket.Dial(dialing, c.url, &websocket.DialOptions{HTTPClient: client})
+	ws, _, err := websocket.Dial(dialing, c.url, &websocket.DialOptions{HTTPClient: dial.Client(nil)})
 	if err != nil {
 		return fmt.Errorf("dial the page: %w", withoutURL(err))
 	}

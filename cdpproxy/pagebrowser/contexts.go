@@ -110,15 +110,13 @@ func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEven
 // enableRuntime answers Runtime.enable.
 func (l *link) enableRuntime(m command) {
 	l.mu.Lock()
-	l.on.turnOn("Runtime")
-	l.subscribe("Runtime")
 	busy := l.gathering != nil
 	if !busy {
 		l.gathering = &gathering{}
 	}
 	l.mu.Unlock()
 	if busy {
-		l.forward(m)
+		l.forward(m, nil)
 		return
 	}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
@@ -283,7 +281,7 @@ func (l *link) tellContexts(dead map[int64]bool, frames map[string]bool) {
 	defer l.mu.Unlock()
 	told, loaded := l.gathering.sift(dead, frames), l.gathering.loaded
 	l.gathering = nil
-	if l.left || !l.on.isOn("Runtime") {
+	if l.left.Load() || l.on["Runtime"] == 0 {
 		return
 	}
 	for _, e := range told {

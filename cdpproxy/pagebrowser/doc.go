@@ -8,10 +8,10 @@
 //	b.SetPages([]pagebrowser.Page{{Key: "1", URL: "ws://127.0.0.1:40123/3c0f"}})
 //	url, err := b.URL() // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
 //
-// The session of a page is the debugger's own, and every client's: what a client
-// does to it, the debugger lives with. So commands that would disturb the
-// debugger are answered as if done, or refused, and what a client leaves behind
-// is taken back when it goes (specs/cdp-endpoint.md, "Pages as a browser").
+// The session of a page is the debugger's own, and every client's. Commands that
+// would disturb the debugger are answered as if done, or refused. A client that
+// changes a setting has a lease on it (lease.go), and the setting is reset when
+// the client leaves (specs/cdp-endpoint.md, "Pages as a browser").
 //
 // It does not promise what only a browser can do: contexts, targets that the
 // debugger has not joined, and new pages before their first script.

@@ -1,26 +1,25 @@
 package pagebrowser
 
-// Undos lists what is sent to take back each command.
-func Undos() map[string][2]string {
+// Resets lists what is sent to reset each setting.
+func Resets() map[string][2]string {
 	all := map[string][2]string{}
-	for method, u := range undos {
-		if name := apart[method]; name != "" {
-			continue // it needs to know of what
+	for method, st := range settings {
+		if st.each == "" { // else it needs to know of what
+			all[method] = [2]string{st.reset, string(orEmpty(st.params()))}
 		}
-		params := string(u.params)
-		if params == "" {
-			params = "{}"
-		}
-		all[method] = [2]string{u.method, params}
 	}
 	return all
 }
 
-// UndoOf is what takes back a command.
-func UndoOf(method, params string) (undoing, with string) {
-	u, _ := undoOf(command{Method: method, Params: []byte(params)})
-	if with = string(u.params); with == "" {
-		with = "{}"
+// ResetOf is what resets the setting that a command changes.
+func ResetOf(method, params string) (reset, with string) {
+	st, _, _ := settingOf(command{Method: method, Params: []byte(params)})
+	return st.reset, string(orEmpty(st.params()))
+}
+
+func orEmpty(params []byte) []byte {
+	if len(params) == 0 {
+		return empty
 	}
-	return u.method, with
+	return params
 }

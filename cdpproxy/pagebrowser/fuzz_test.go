@@ -51,8 +51,8 @@ func FuzzMessage(f *testing.F) {
 		sayable(t, commandMessage(1, m.Method, m.Params))
 		sayable(t, eventMessage(m.Session, m.Method, m.Params))
 		for _, method := range []string{"Emulation.setSensorOverrideEnabled", "Storage.overrideQuotaForOrigin"} {
-			u, _ := undoOf(command{Method: method, Params: m.Params})
-			sayable(t, commandMessage(1, u.method, u.params))
+			st, _, _ := settingOf(command{Method: method, Params: m.Params})
+			sayable(t, commandMessage(1, st.reset, st.params()))
 		}
 	})
 }

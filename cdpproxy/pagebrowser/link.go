@@ -2,10 +2,9 @@ package pagebrowser
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
@@ -21,22 +20,22 @@ type link struct {
 	conn    *conn
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
+	left    atomic.Bool // the session has ended: nothing more is set, or sent to the client
 
 	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
 	subscribed map[string]bool
-	on         switches        // the domains, the bindings by their keys, and a trace
-	held       []*holding      // what this session has set up, oldest first
-	awaited    []chan struct{} // commands whose undo comes with their answer
-	gathering  *gathering      // while Runtime.enable is being answered
-	unloaded   bool            // a worker whose script has not been told to be loaded
-	left       bool
+	turns      int
+	on         map[string]int    // the domains that are on, and a trace, each with its turn
+	scripts    []<-chan struct{} // closed when a script's identifier has come
+	gathering  *gathering        // while Runtime.enable is being answered
+	unloaded   bool              // a worker whose script has not been told to be loaded
 }
 
 // newLink starts a link. Browser.mu is held.
 func newLink(s *session, t *target) *link {
 	l := &link{
 		session: s, target: t,
-		subscribed: map[string]bool{},
+		subscribed: map[string]bool{}, on: map[string]int{},
 	}
 	l.unloaded = strings.HasSuffix(t.info.Type, "worker")
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -58,17 +57,26 @@ func (l *link) run() {
 	defer s.client.wg.Done()
 	err := l.conn.run(l.ctx)
 	l.cancel()
+	l.lost(err)
+	l.release() // the page may go on without this connection
+}
+
+// lost ends the session with its connection. That of the browser has another one
+// when there is another page, or a command.
+func (l *link) lost(err error) {
+	s := l.session
 	b := s.client.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if s.ended || s.link != l || s.kind == ofBrowser { // the next command finds another page
+	if s.ended || s.link != l {
+		return
+	}
+	if s.kind == ofBrowser {
+		s.restore = l.held()
 		return
 	}
 	b.log.Debug("a session's connection ended", "page", l.target.page.Key, "error", err)
 	s.link = nil
-	for _, h := range l.letGo() {
-		l.target.owe(h) // the page goes on without this connection
-	}
 	if s.id == "" {
 		s.client.end(closeGoingAway, "the page has closed")
 		return
@@ -76,67 +84,27 @@ func (l *link) run() {
 	s.finish(true)
 }
 
-// leave ends the link, which takes back what it has set up in a page that goes
-// on. Browser.mu is held; nothing is waited for.
+// leave ends the link, whose settings are reset in a page that goes on. Browser.mu
+// is held; nothing is waited for.
 func (l *link) leave() {
-	last := l.letGo()
-	if !l.target.offered || l.ctx.Err() != nil {
-		for _, h := range last {
-			l.target.owe(h)
-		}
+	l.left.Store(true)
+	if !l.target.offered {
 		l.cancel()
-		return
 	}
 	l.session.client.wg.Add(1)
-	go l.takeBack(last)
+	go l.end()
 }
 
-// letGo lets go of all that the link holds, and returns that whose undo is to be
-// said in the page's session then. Browser.mu is held.
-func (l *link) letGo() (last []*holding) {
-	l.mu.Lock()
-	l.left = true
-	held := l.held
-	l.held = nil
-	l.mu.Unlock()
-	for _, h := range slices.Backward(held) {
-		switch newest, other := l.release(hold{l.target, h.key}, h); {
-		case other == nil:
-			last = append(last, h)
-		case newest && !alike(h.command, other.command):
-			last = append(last, &holding{key: h.key, undo: undo{other.command.Method, other.command.Params}, word: other})
-		}
-	}
-	return last
-}
-
-func (l *link) takeBack(last []*holding) {
+func (l *link) end() {
 	defer l.session.client.wg.Done()
+	answered := l.release()
 	l.mu.Lock()
-	awaited := slices.Clone(l.awaited)
+	answered = append(answered, l.scripts...)
 	l.mu.Unlock()
-	for _, h := range last {
-		heard := make(chan struct{})
-		awaited = append(awaited, heard)
-		l.conn.start(h.undo.method, h.undo.params, func(_ json.Value, err error) {
-			defer close(heard)
-			if errors.Is(err, errGone) {
-				b := l.session.client.browser
-				b.mu.Lock()
-				defer b.mu.Unlock()
-				l.target.owe(h)
-				return
-			}
-			// Another client may have begun by its own connection before this came.
-			if other := l.newest(h.key); other != nil && other != h.word {
-				l.again(other)
-			}
-		})
-	}
 	// A page may be busy for long, and what it was asked for before is done then.
-	for _, answered := range awaited {
+	for _, one := range answered {
 		select {
-		case <-answered:
+		case <-one:
 		case <-l.ctx.Done():
 		case <-l.target.ctx.Done():
 		case <-l.session.client.browser.closing:
@@ -173,91 +141,86 @@ func (l *link) command(m command) {
 		l.mark(m, func() {})
 		return
 	}
-	if u, ok := takesBack(m); ok {
-		l.end(m, u)
-		return
-	}
 	if m.Method == "Runtime.releaseObjectGroup" && ofDebugger(m.Params) {
 		l.mark(m, func() {})
 		return
 	}
+	st, off, isSetting := settingOf(m)
+	l.mu.Lock()
+	if name == "enable" {
+		l.turnOn(domain)
+	}
+	if name == "enable" || unasked[domain] || m.Method == "Runtime.addBinding" {
+		l.subscribe(domain)
+	}
+	l.mu.Unlock()
 	switch {
+	case off:
+		l.reset(&m, st)
+	case isSetting:
+		l.set(&m, st)
 	case name == "disable":
 		l.mark(m, l.off(domain)) // the debugger's domain stays on
 	case m.Method == "Runtime.enable":
 		l.enableRuntime(m)
-	case name == "enable":
-		l.mu.Lock()
-		l.on.turnOn(domain)
-		l.subscribe(domain)
-		l.mu.Unlock()
-		if domain == "Debugger" {
-			m.Params = nil // they are the debugger's to choose
-		}
-		l.forward(m)
+	case m.Method == "Debugger.enable":
+		m.Params = nil // they are the debugger's to choose
+		l.forward(m, nil)
 	case m.Method == "Page.addScriptToEvaluateOnNewDocument", m.Method == "Page.addScriptToEvaluateOnLoad":
 		l.addScript(m)
 	case m.Method == "Page.removeScriptToEvaluateOnNewDocument", m.Method == "Page.removeScriptToEvaluateOnLoad":
 		l.removeScript(m)
-	case m.Method == "Tracing.start":
-		l.startTrace(m)
-	case m.Method == "Runtime.addBinding":
-		l.addBinding(m)
-	case m.Method == "Runtime.removeBinding":
-		l.removeBinding(m)
 	default:
-		if unasked[domain] {
-			l.mu.Lock()
-			l.subscribe(domain)
-			l.mu.Unlock()
-		}
-		l.forward(m)
+		l.forward(m, nil)
 	}
 }
 
-// forward sends a command as it is, and its answer back. If it fails, what it was
-// to set up is forgotten, and failed is called.
-func (l *link) forward(m command, failed ...func()) {
-	answered := func(error) {}
-	if u, ok := undoOf(m); ok {
-		answered = l.hold(u.key(), u, m)
-	}
+// forward sends a command as it is, and its response back. answered, which may be
+// nil, is called before.
+func (l *link) forward(m command, answered func(error)) {
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
-		if again := onceOnly[m.Method]; err != nil && again != "" && strings.Contains(err.Error(), again) {
+		if once := onceOnly[m.Method]; err != nil && once != "" && strings.Contains(err.Error(), once) {
 			result, err = empty, nil
 		}
-		answered(err)
-		if err != nil {
-			for _, forget := range failed {
-				forget()
-			}
+		if m.Method == "Tracing.start" && err == nil {
+			l.mu.Lock()
+			l.turnOn(trace)
+			l.mu.Unlock()
+		}
+		if answered != nil {
+			answered(err)
 		}
 		l.reply(m.ID, result, err)
 	})
 }
 
-// trace is what a session has turned on that hears of the page's trace: until it
+// trace is on in the session that receives the events of the page's trace: until it
 // is complete, which is after its end.
 const trace = "trace"
 
-func (l *link) startTrace(m command) {
+// turnOn turns on a domain's events. mu is held.
+func (l *link) turnOn(name string) {
+	l.turns++
+	l.on[name] = l.turns
+}
+
+// off returns what turns off a domain as it is on now. The response to X.disable may
+// come after the next X.enable, which stays on.
+func (l *link) off(name string) func() {
 	l.mu.Lock()
-	another := l.on.isOn(trace)
-	l.on.turnOn(trace)
-	l.subscribe("Tracing")
-	l.mu.Unlock()
-	if another { // the page refuses it, and the first goes on
-		l.forward(m)
-		return
+	defer l.mu.Unlock()
+	turn := l.on[name]
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.on[name] == turn {
+			delete(l.on, name)
+		}
 	}
-	l.forward(m, l.off(trace))
 }
 
 func (l *link) reply(id, result json.Value, err error) {
-	l.mu.Lock()
-	left := l.left
-	l.mu.Unlock()
-	if !left {
+	if !l.left.Load() && len(id) > 0 {
 		l.session.client.reply(l.session, id, result, err)
 	}
 }
@@ -271,24 +234,25 @@ func (l *link) mark(m command, apply func()) {
 	})
 }
 
-func scriptKey(params json.Value) string {
+// script is the setting of a script for new documents, whose identifier only the
+// response to its command has.
+func script(reset string, params json.Value) setting {
 	var p struct {
 		ID string `json:"identifier"`
 	}
 	_ = json.Unmarshal(params, &p, lenient)
-	return "script " + p.ID
+	return setting{reset: reset, with: string(encode(p))}
 }
 
-// addScript remembers the script's identifier, which only the answer tells.
 func (l *link) addScript(m command) {
 	answered := make(chan struct{})
 	l.mu.Lock()
-	l.awaited = append(l.awaited, answered)
+	l.scripts = append(l.scripts, answered)
 	l.mu.Unlock()
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		defer close(answered)
 		if err == nil {
-			l.hold(scriptKey(result), undo{strings.Replace(m.Method, ".add", ".remove", 1), result}, m)
+			l.hold(&m, script(strings.Replace(m.Method, ".add", ".remove", 1), result))
 		}
 		l.reply(m.ID, result, err)
 	})
@@ -297,77 +261,39 @@ func (l *link) addScript(m command) {
 // removeScript removes a script of this session: another's has an identifier of the
 // same kind.
 func (l *link) removeScript(m command) {
-	key := scriptKey(m.Params)
-	l.mu.Lock()
-	own := l.holds(key)
-	l.mu.Unlock()
-	if !own {
+	st := script(m.Method, m.Params)
+	if !l.holds(st.key()) {
 		l.reply(m.ID, nil, refused("Script not found"))
 		return
 	}
-	l.forget(key)
-	l.forward(m)
-}
-
-type binding struct {
-	Name string `json:"name"`
-}
-
-func (b binding) key() string { return "binding " + b.Name }
-
-func (l *link) addBinding(m command) {
-	var p binding
-	if f := decode(m.Params, &p); f == nil {
-		l.mu.Lock()
-		l.on.turnOn(p.key())
-		l.subscribe("Runtime")
-		l.mu.Unlock()
-		l.hold(p.key(), undo{"Runtime.removeBinding", encode(p)}, m)
-	}
-	l.forward(m)
-}
-
-func (l *link) removeBinding(m command) {
-	var p binding
-	if decode(m.Params, &p) != nil {
-		l.forward(m)
-		return
-	}
-	off := l.off(p.key())
-	if _, _, other := l.forget(p.key()); other != nil {
-		l.mark(m, off)
-		return
-	}
-	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
-		off()
-		l.reply(m.ID, result, err)
-	})
+	l.reset(&m, st)
 }
 
 // event passes on what the client has asked for. It is called by the
 // connection's reader.
 func (l *link) event(method string, params json.Value) {
 	domain, _, _ := strings.Cut(method, ".")
+	holds := true
+	if asked, ok := forHolders[method]; ok {
+		holds = l.holds(settings[asked].key())
+	}
+	if method == "Runtime.bindingCalled" {
+		// Bindings of every client are called in this session.
+		holds = l.holds(settings["Runtime.addBinding"].one(params).key())
+	}
 	l.mu.Lock()
 	again := method == scriptLoaded && !l.unloaded
 	if method == scriptLoaded {
 		l.unloaded = false
 	}
-	wanted := !l.left && !again && domain != "Target" && (l.on.isOn(domain) || unasked[domain])
-	if asked, ok := forWhoAsked[method]; ok {
-		wanted = wanted && l.holds(undos[asked].key())
-	}
+	wanted := !l.left.Load() && holds && !again && domain != "Target" && (l.on[domain] > 0 || unasked[domain] || method == "Runtime.bindingCalled")
 	if domain == "Tracing" {
-		wanted = wanted && l.on.isOn(trace)
+		wanted = wanted && l.on[trace] > 0
 		if method == "Tracing.tracingComplete" {
-			delete(l.on.on, trace)
+			delete(l.on, trace)
 		}
 	}
-	if method == "Runtime.bindingCalled" {
-		// Bindings of every client are called in this session.
-		var p binding
-		wanted = !l.left && json.Unmarshal(params, &p, lenient) == nil && l.on.isOn(p.key())
-	} else if wanted && domain == "Runtime" && l.gathering != nil {
+	if wanted && domain == "Runtime" && l.gathering != nil && method != "Runtime.bindingCalled" {
 		l.gathering.add(method, params)
 		wanted = false
 	}

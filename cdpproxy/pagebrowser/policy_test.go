@@ -13,9 +13,9 @@ import (
 )
 
 // leavesNothing are the commands that could leave something in a session of the
-// debugger's and do not need to be taken back, each with the reason.
+// debugger's and do not need to be reset, each with the reason.
 var leavesNothing = map[string]string{
-	// Chromium does not take these back either when a session ends.
+	// Chromium does not reset these either when a session ends.
 	"Browser.addMockCamera":                       "only a browser's session has it",
 	"Browser.addPrivacySandboxEnrollmentOverride": "for the browser's life, in Chromium too",
 	"Browser.setContentsSize":                     "the window's size, in Chromium too",
@@ -83,10 +83,9 @@ var leavesNothing = map[string]string{
 	"Overlay.setShowHitTestBorders":                "has no effect any more",
 	"Overlay.setShowWebVitals":                     "has no effect any more",
 	"Page.addCompilationCache":                     "only spares time",
-	"Page.addScriptToEvaluateOnLoad":               "taken back by its identifier (addScript)",
-	"Page.addScriptToEvaluateOnNewDocument":        "taken back by its identifier (addScript)",
+	"Page.addScriptToEvaluateOnLoad":               "removed by its identifier (addScript)",
+	"Page.addScriptToEvaluateOnNewDocument":        "removed by its identifier (addScript)",
 	"Performance.setTimeDomain":                    "has no effect once metrics are collected",
-	"Runtime.addBinding":                           "taken back by its name (addBinding)",
 	"ServiceWorker.startWorker":                    "an act on the site",
 	"Storage.setCookies":                           "cookies",
 	"Storage.setPrivateVerificationTokensTracking": "only a browser's session has it",
@@ -118,10 +117,10 @@ var endsNothing = map[string]string{
 	"ServiceWorker.stopWorker":     "an act on the site",
 }
 
-// TestUndos: of every command of the protocol that could leave something in the
-// debugger's session it is known what becomes of it, and every undo is a command
+// TestSettings: of every command of the protocol that could leave something in the
+// debugger's session it is known what becomes of it, and every reset is a command
 // with parameters that there are.
-func TestUndos(t *testing.T) {
+func TestSettings(t *testing.T) {
 	var protocol bytes.Buffer
 	if err := discovery.WriteProtocol(&protocol); err != nil {
 		t.Fatal(err)
@@ -150,26 +149,26 @@ func TestUndos(t *testing.T) {
 			for _, p := range c.Parameters {
 				parameters[method][p.Name] = !p.Optional
 			}
-			_, ends := takesBack(command{Method: method})
+			_, ends, _ := settingOf(command{Method: method})
 			if endsSomething.MatchString(method) && !ends && endsNothing[method] == "" {
 				t.Errorf("%s by one client ends for the others what they have begun", method)
 			}
 			brings := slices.ContainsFunc(c.Returns, func(r struct{ Optional bool }) bool { return !r.Optional })
-			if own, ok := undos[plain(method)]; (enders[method] || ok && own.method == method) && brings && !collecting[method] {
+			if st, _, ok := settingOf(command{Method: method}); ok && st.reset == method && brings && !st.alone {
 				t.Errorf("%s would be answered without what it has to bring", method)
 			}
 			if !setsUp.MatchString(method) {
 				continue
 			}
-			_, undone := undoOf(command{Method: method})
+			_, _, leased := settingOf(command{Method: method})
 			answers := 0
-			for _, known := range []bool{policies[method] != 0, undone, leavesNothing[method] != ""} {
+			for _, known := range []bool{policies[method] != 0, leased, leavesNothing[method] != ""} {
 				if known {
 					answers++
 				}
 			}
 			if answers != 1 {
-				t.Errorf("%s: has a policy: %v, an undo: %v, leaves nothing: %q; want one of them", method, policies[method], undone, leavesNothing[method])
+				t.Errorf("%s: has a policy: %v, a lease: %v, leaves nothing: %q; want one of them", method, policies[method], leased, leavesNothing[method])
 			}
 		}
 	}
@@ -188,37 +187,32 @@ func TestUndos(t *testing.T) {
 			t.Errorf("aliases: the protocol has no %s or no %s", method, other)
 		}
 	}
-	for method := range collecting {
-		if _, ends := takesBack(command{Method: method}); !ends && undos[method].method != method {
-			t.Errorf("collecting: %s ends nothing", method)
-		}
-	}
 	for method := range policies {
 		if parameters[method] == nil {
 			t.Errorf("policies: the protocol has no %s", method)
 		}
 	}
-	for method, u := range undos {
-		if parameters[method] == nil || parameters[u.method] == nil {
-			t.Errorf("undos: the protocol has no %s or no %s", method, u.method)
+	for method, st := range settings {
+		if parameters[method] == nil || parameters[st.reset] == nil {
+			t.Errorf("settings: the protocol has no %s or no %s", method, st.reset)
 		}
 		given := map[string]json.RawMessage{}
-		if len(u.params) > 0 {
-			if err := json.Unmarshal(u.params, &given); err != nil {
+		if st.with != "" {
+			if err := json.Unmarshal(st.params(), &given); err != nil {
 				t.Errorf("%s: %v", method, err)
 			}
 		}
-		if name := apart[method]; name != "" {
-			given[name] = nil
+		if st.each != "" {
+			given[st.each] = nil
 		}
-		for name, required := range parameters[u.method] {
+		for name, required := range parameters[st.reset] {
 			if _, ok := given[name]; required && !ok {
-				t.Errorf("%s is undone by %s without %s", method, u.method, name)
+				t.Errorf("%s is reset by %s without %s", method, st.reset, name)
 			}
 			delete(given, name)
 		}
 		if len(given) > 0 {
-			t.Errorf("%s is undone by %s, which has no %s", method, u.method, strings.Join(slices.Sorted(maps.Keys(given)), ", "))
+			t.Errorf("%s is reset by %s, which has no %s", method, st.reset, strings.Join(slices.Sorted(maps.Keys(given)), ", "))
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (onlyLooks) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 }
 
 // TestBehindTheEndpoint: cdpproxy takes it for a browser. Its rule applies, no
-// answer tells the secret, and a restart is one.
+// response has the secret, clients keep their names, and a restart is one.
 func TestBehindTheEndpoint(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -115,6 +115,9 @@ func TestBehindTheEndpoint(t *testing.T) {
 	if got := p.evaluate(session, "'x'.repeat(3e7).length + location.href"); got != "30000000about:blank" {
 		t.Error(got)
 	}
+	named := joinAs(t, "ws://"+own+"/devtools/browser/any", "Playwright/1.65.1 (x64)")
+	named.call(named.attach(s), "Fetch.enable", "", nil)
+	p.refused(session, "Playwright", "Fetch.enable", "")
 	source.set(&cdpproxy.Browser{Generation: 2, Name: "second", URL: s.url})
 	<-p.done
 	if websocket.CloseStatus(p.err) != websocket.StatusServiceRestart {

@@ -28,7 +28,8 @@ type session struct {
 	autoAttach filter // nil: off
 	children   []*session
 	ended      bool
-	link       *link // to the page; for the browser, to the page that answers for it
+	link       *link      // to the page; for the browser, to the page that answers for it
+	restore    []*command // settings of the browser that its last page took with it
 }
 
 // info is what a client is told of the session's target. mu is held.
@@ -89,11 +90,6 @@ func (b *Browser) withdraw(t *target) {
 			break
 		}
 	}
-	for h := range b.holders {
-		if h.target == t {
-			delete(b.holders, h)
-		}
-	}
 	// In Chromium's order, the page before the tab around it.
 	b.finishSessions(ofPage, t)
 	b.tell(t.info.Type, "Target.targetDestroyed", encode(targetID{t.info.ID}))
@@ -101,7 +97,13 @@ func (b *Browser) withdraw(t *target) {
 		b.finishSessions(ofTab, t)
 		b.tell("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
 	}
-	b.dismiss(t)
+	for c := range b.clients {
+		for _, s := range c.all() {
+			if s.kind == ofBrowser && s.link != nil && s.link.target == t {
+				s.link.cancel()
+			}
+		}
+	}
 	b.succeed()
 	b.notify()
 }

@@ -261,31 +261,6 @@ func TestBindings(t *testing.T) {
 	a.event(sa, "Runtime.bindingCalled", `"z"`)
 }
 
-// TestInterceptionOfTwo: one client's Fetch.disable leaves the other's alone.
-func TestInterceptionOfTwo(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, nil)
-	a, b := join(t, s.url), join(t, s.url)
-	sa, sb := a.attach(s), b.attach(s)
-	a.visit(s, sa, "/one")
-	a.call(sa, "Fetch.enable", "", nil)
-	b.call(sb, "Fetch.enable", "", nil)
-	a.call(sa, "Fetch.disable", "", nil)
-	b.evaluate(sb, "void fetch('/two'); 1")
-	var paused struct{ RequestID string }
-	if err := json.Unmarshal(b.event(sb, "Fetch.requestPaused", "/two").Params, &paused); err != nil {
-		t.Fatal(err)
-	}
-	if a.count(sa, "Fetch.requestPaused", "/two") != 0 || s.debug.reached("Fetch.disable") != 0 {
-		t.Error("the interception was turned off under a client that uses it")
-	}
-	b.call(sb, "Fetch.fulfillRequest", fmt.Sprintf(`{"requestId":%q,"responseCode":200}`, paused.RequestID), nil)
-	b.call(sb, "Fetch.disable", "", nil)
-	if s.debug.reached("Fetch.disable") != 1 {
-		t.Error("nobody intercepts, and it is still on")
-	}
-}
-
 // TestParts: a worker's or frame's session is attached below its page's.
 func TestParts(t *testing.T) {
 	t.Parallel()

@@ -3,10 +3,11 @@ package pagebrowser
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
+
+	"browser-coordinator/cdpproxy/discovery"
 )
 
 // targetInfo is Target.TargetInfo.
@@ -25,13 +26,7 @@ type targetInfo struct {
 }
 
 // version is Browser.getVersion's answer.
-type version struct {
-	Protocol  string `json:"protocolVersion"`
-	Product   string `json:"product"`
-	Revision  string `json:"revision"`
-	UserAgent string `json:"userAgent"`
-	JS        string `json:"jsVersion"`
-}
+type version = discovery.Product
 
 // target is one page. Its watcher keeps a connection of its own, by which what
 // is asked of the browser is asked too.
@@ -44,9 +39,11 @@ type target struct {
 	// guarded by Browser.mu
 	info    targetInfo
 	offered bool
-	settled bool       // it was offered, or could not be
-	conn    *conn      // the watcher's, while offered
-	owed    []*holding // whose undo is to be said when the page is met again
+	settled bool     // it was offered, or could not be
+	conn    *conn    // the watcher's, while offered
+	unreset []*lease // whose reset no connection has brought to the page
+
+	leases leases
 }
 
 func newTarget(b *Browser, p Page) *target {
@@ -123,7 +120,7 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 		// is listened to. Nothing of the debugger's hears it there.
 		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
 	}
-	t.settle(c)
+	t.resetAgain(c)
 	info, err := ask(ctx, c)
 	if err != nil {
 		if ctx.Err() == nil || t.ctx.Err() == nil {
@@ -137,63 +134,9 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 		t.browser.log.Debug("a page does not tell its browser's version", "page", t.page.Key, "error", err)
 	}
 	t.browser.offer(t, c, info, v)
+	t.resetAgain(c) // what came before the offer
 	// What changed between the answer and the offer was not listened to.
 	t.refresh(ctx)
-}
-
-// owe has an undo said by the watcher's connection, or by its next one: a page may
-// go on whose connections have ended. Where somebody holds the same by now, that
-// counts. Browser.mu is held.
-func (t *target) owe(h *holding) {
-	t.owed = slices.DeleteFunc(t.owed, func(other *holding) bool { return other.key == h.key })
-	if t.sayNewest(t.conn, h.key) || h.word != nil {
-		return
-	}
-	t.owed = append(t.owed, h)
-	if t.conn != nil {
-		t.say(t.conn, h)
-	}
-}
-
-// sayNewest says again the word that counts among those who hold something, and
-// reports whether anybody does. Browser.mu is held.
-func (t *target) sayNewest(c *conn, key string) bool {
-	all := t.browser.holders[hold{t, key}]
-	if len(all) == 0 {
-		return false
-	}
-	if c != nil {
-		m := all[len(all)-1].command
-		c.start(m.Method, m.Params, nil)
-	}
-	return true
-}
-
-// settle says what is owed.
-func (t *target) settle(c *conn) {
-	b := t.browser
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, h := range t.owed {
-		t.say(c, h)
-	}
-}
-
-// say says an undo that is owed, until it has been heard. Browser.mu is held.
-func (t *target) say(c *conn, h *holding) {
-	c.start(h.undo.method, h.undo.params, func(_ json.Value, err error) {
-		var heard *pageError
-		if err != nil && !errors.As(err, &heard) {
-			return // mu may be held
-		}
-		b := t.browser
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if i := slices.Index(t.owed, h); i >= 0 {
-			t.owed = slices.Delete(t.owed, i, i+1)
-			t.sayNewest(c, h.key) // who has begun meanwhile, by a connection of its own
-		}
-	})
 }
 
 // refresh asks the page what it is now.

@@ -72,8 +72,8 @@ func encodeParams(params any) ([]byte, error) {
 	return jsonv2.Marshal(params, lenient)
 }
 
-// message writes the command with the id first, as every client does; unknown
-// top-level keys would be refused (facts 1).
+// message writes the command with the id first, as every client does; Chromium
+// refuses unknown top-level keys.
 func message(p *Pending, params []byte) []byte {
 	b := make([]byte, 0, len(params)+len(p.method)+len(p.session)+64)
 	b = append(b, `{"id":`...)

@@ -38,7 +38,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-func dial(t *testing.T, endpoint string, opts *Options) *Conn {
+func mustDial(t *testing.T, endpoint string, opts *Options) *Conn {
 	t.Helper()
 	c, err := Dial(t.Context(), endpoint, opts)
 	if err != nil {
@@ -71,7 +71,8 @@ func evaluate(ctx context.Context, s protocol.Session, expression string) (strin
 }
 
 func TestCallsOnRealBrowser(t *testing.T) {
-	c := dial(t, "http://"+strings.Split(shared.URL(), "/")[2], nil) // found by /json/version
+	base, _, _ := strings.Cut(shared.URL(), "/devtools/")
+	c := mustDial(t, "http"+strings.TrimPrefix(base, "ws"), nil) // found by /json/version
 	if c.URL() != shared.URL() {
 		t.Errorf("dialled %s, the browser is at %s", c.URL(), shared.URL())
 	}
@@ -96,7 +97,7 @@ func TestCallsOnRealBrowser(t *testing.T) {
 }
 
 func TestACancelledCallKeepsTheConnection(t *testing.T) {
-	c := dial(t, shared.URL(), nil)
+	c := mustDial(t, shared.URL(), nil)
 	s, _ := newTab(t, c)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	news := errors.New("the agent has gone")
@@ -115,7 +116,7 @@ func TestACancelledCallKeepsTheConnection(t *testing.T) {
 	if got, err := evaluate(t.Context(), s, "1"); err != nil || got != "1" {
 		t.Errorf("the next call: %s %v", got, err)
 	}
-	short := dial(t, shared.URL(), &Options{CallTimeout: 2 * time.Second})
+	short := mustDial(t, shared.URL(), &Options{CallTimeout: 2 * time.Second})
 	q, _ := newTab(t, short)
 	if _, err := evaluate(context.Background(), q, "new Promise(() => {})"); !errors.Is(err, ErrTimeout) {
 		t.Errorf("a call without a deadline: %v", err)
@@ -123,7 +124,7 @@ func TestACancelledCallKeepsTheConnection(t *testing.T) {
 }
 
 func TestEventsComeInOrder(t *testing.T) {
-	c := dial(t, shared.URL(), nil)
+	c := mustDial(t, shared.URL(), nil)
 	s, _ := newTab(t, c)
 	sub := s.Listen(runtime.ConsoleAPICalled.Method)
 	defer sub.Close()
@@ -169,7 +170,7 @@ func TestEventsComeInOrder(t *testing.T) {
 }
 
 func TestOverflowEndsOnlyTheSlowSubscription(t *testing.T) {
-	c := dial(t, shared.URL(), &Options{QueueSize: 10})
+	c := mustDial(t, shared.URL(), &Options{QueueSize: 10})
 	s, _ := newTab(t, c)
 	slow := s.Listen(runtime.ConsoleAPICalled.Method)
 	if _, err := protocol.Call(t.Context(), s, runtime.Enable, protocol.Empty{}); err != nil {
@@ -188,7 +189,7 @@ func TestOverflowEndsOnlyTheSlowSubscription(t *testing.T) {
 }
 
 func TestSessionsAndTargetsThatEnd(t *testing.T) {
-	c := dial(t, shared.URL(), nil)
+	c := mustDial(t, shared.URL(), nil)
 	s, id := newTab(t, c)
 	sub := s.Listen()
 	pending, err := s.Start(t.Context(), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "new Promise(() => {})", AwaitPromise: new(true)})
@@ -230,7 +231,7 @@ func TestSessionsAndTargetsThatEnd(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
-	c := dial(t, shared.URL(), nil)
+	c := mustDial(t, shared.URL(), nil)
 	s, _ := newTab(t, c)
 	sub := c.ListenAll()
 	pending, err := s.Start(t.Context(), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "new Promise(() => {})", AwaitPromise: new(true)})
@@ -282,7 +283,7 @@ func TestBadPeers(t *testing.T) {
 				test.say(r.Context(), ws)
 			}))
 			defer peer.Close()
-			c := dial(t, "ws"+strings.TrimPrefix(peer.URL, "http"), nil)
+			c := mustDial(t, "ws"+strings.TrimPrefix(peer.URL, "http"), nil)
 			<-c.Done()
 			if err := c.Err(); !errors.Is(err, ErrClosed) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("ended with %v", err)
@@ -291,17 +292,28 @@ func TestBadPeers(t *testing.T) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/token/json/version", func(w http.ResponseWriter, r *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]string{"webSocketDebuggerUrl": shared.URL()})
+		_ = json.NewEncoder(w).Encode(map[string]string{"webSocketDebuggerUrl": "ws://name:secret@192.0.2.1:9222/devtools/browser/any"})
+	})
+	mux.HandleFunc("/devtools/browser/any", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("the name and the password of the URL were sent")
+		}
+		if ws, err := websocket.Accept(w, r, nil); err == nil {
+			_, _, _ = ws.Read(r.Context())
+		}
 	})
 	mux.HandleFunc("/empty/json/version", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "{}") })
 	discovery := httptest.NewServer(mux)
 	defer discovery.Close()
-	dial(t, discovery.URL+"/token/", nil)
+	// Whoever responds says which path it is, and never which host.
+	if c := mustDial(t, discovery.URL+"/token/", nil); c.URL() != "ws"+strings.TrimPrefix(discovery.URL, "http")+"/devtools/browser/any" {
+		t.Errorf("it went to %s", c.URL())
+	}
 	for endpoint, want := range map[string]string{
 		discovery.URL:            "404",
 		discovery.URL + "/empty": "webSocketDebuggerUrl",
 		"ftp://127.0.0.1":        "scheme",
-		"http://":                "no host",
+		"http://":                "is not of the form",
 	} {
 		if _, err := Dial(t.Context(), endpoint, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v does not say %q", endpoint, err, want)

@@ -13,16 +13,19 @@ import (
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/target"
 	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/dial"
 )
 
 // Options of a connection; the zero value and nil are good defaults.
 type Options struct {
 	Logger      *slog.Logger  // nil discards
 	Header      http.Header   // sent with the discovery and the handshake
-	ReadLimit   int64         // largest message that is accepted; 0 means 256 MiB, what Chromium can hold (facts 1)
+	ReadLimit   int64         // largest message that is accepted; 0 means 256 MiB, what Chromium can hold
 	QueueSize   int           // events that a subscription may hold unread; 0 means 4096
 	CallTimeout time.Duration // of calls whose context has no deadline; 0 means 30 s
 	DialTimeout time.Duration // 0 means 10 s
+	Remote      bool          // the user's own flag names the browser: it may be on another machine
 }
 
 const (
@@ -89,14 +92,12 @@ func Dial(ctx context.Context, endpoint string, opts *Options) (*Conn, error) {
 	ctx, cancelDial := context.WithTimeout(ctx, o.DialTimeout)
 	defer cancelDial()
 
-	// A transport of its own: no proxy from the environment may see loopback
-	// traffic, and no idle connection outlives the handshake.
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	wsURL, err := resolve(ctx, client, endpoint)
+	how := &dial.Options{Remote: o.Remote, Timeout: o.DialTimeout}
+	wsURL, err := resolve(ctx, how, endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("cdp dial: %w", err)
 	}
-	ws, _, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPClient: client, HTTPHeader: o.Header})
+	ws, _, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPClient: dial.Client(how), HTTPHeader: o.Header})
 	if err != nil {
 		return nil, fmt.Errorf("cdp dial: %w", err)
 	}
@@ -167,7 +168,7 @@ func (c *Conn) end(reason error) {
 	c.root.stop(reason)
 	c.mu.Unlock()
 	c.cancel()
-	// CloseNow: Chromium itself sends no close frame when it goes (facts 8), and
+	// CloseNow: Chromium itself sends no close frame when it goes, and
 	// waiting for one would make every exit as slow as a stuck browser.
 	if err := c.ws.CloseNow(); err != nil {
 		c.opts.Logger.Debug("cdp: close the socket", "err", err)

@@ -4,55 +4,68 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
+
+	"browser-coordinator/cdpproxy/dial"
 )
 
-// maxVersionReply bounds what is read of /json/version.
+// maxVersionReply bounds what is read of /json/version, in bytes.
 const maxVersionReply = 64 << 10
 
+// browserPath begins the path of a browser's WebSocket, before its GUID.
+const browserPath = "/devtools/browser/"
+
 // resolve turns what a person or a configuration gives, http://host:port or a
-// ws URL, into the browser's WebSocket address.
-func resolve(ctx context.Context, client *http.Client, endpoint string) (string, error) {
+// ws URL, into the browser's WebSocket address. A ws URL with a GUID names one
+// browser, whose port another program may have by now: the browser must return that
+// GUID in its version before it gets a request with it.
+func resolve(ctx context.Context, how *dial.Options, endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
-		return "", fmt.Errorf("parse the endpoint %q: %w", endpoint, err)
+		return "", fmt.Errorf("the endpoint is not a URL")
 	}
-	switch u.Scheme {
-	case "ws", "wss":
+	if u.Scheme == "http" || u.Scheme == "https" {
+		return askVersion(ctx, how, u)
+	}
+	before, _, hasGUID := strings.Cut(u.Path, browserPath)
+	if !hasGUID || u.Scheme != "ws" {
 		return endpoint, nil
-	case "http", "https":
-	default:
-		return "", fmt.Errorf("endpoint %q: the scheme must be http, https, ws or wss", endpoint)
 	}
-	if u.Host == "" {
-		return "", fmt.Errorf("endpoint %q: no host", endpoint)
-	}
-	// A token or prefix in the path stays in front of /json/version.
-	u.Path = strings.TrimSuffix(u.Path, "/") + "/json/version"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	asked := *u
+	asked.Scheme, asked.Path, asked.RawPath = "http", before, ""
+	named, err := askVersion(ctx, how, &asked)
 	if err != nil {
 		return "", err
 	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return "", fmt.Errorf("ask %s for its version: %w", endpoint, err)
+	if now, err := url.Parse(named); err != nil || now.EscapedPath() != u.EscapedPath() {
+		return "", fmt.Errorf("another browser listens at %s now", u.Host)
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxVersionReply))
+	return endpoint, nil
+}
+
+// askVersion asks a browser for its WebSocket's address. A token or prefix in the
+// path stays in front of /json/version.
+func askVersion(ctx context.Context, how *dial.Options, u *url.URL) (string, error) {
+	asked := *u
+	asked.Path, asked.RawPath = strings.TrimSuffix(u.Path, "/")+"/json/version", ""
+	place := dial.Place(u.String())
+	body, err := dial.Get(ctx, asked.String(), maxVersionReply, how)
 	if err != nil {
-		return "", fmt.Errorf("read the version of %s: %w", endpoint, err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("ask %s for its version: %s: %s", endpoint, resp.Status, strings.TrimSpace(string(body)))
+		return "", fmt.Errorf("ask %s for its version: %w", place, err)
 	}
 	var version struct {
 		WebSocketDebuggerURL string `json:"webSocketDebuggerUrl"`
 	}
 	if err := json.Unmarshal(body, &version); err != nil || version.WebSocketDebuggerURL == "" {
-		return "", fmt.Errorf("%s does not answer like a browser: no webSocketDebuggerUrl in its version", endpoint)
+		return "", fmt.Errorf("%s does not answer like a browser: no webSocketDebuggerUrl in its version", place)
 	}
-	return version.WebSocketDebuggerURL, nil
+	named, err := url.Parse(version.WebSocketDebuggerURL)
+	if err != nil {
+		return "", fmt.Errorf("%s does not answer like a browser: its webSocketDebuggerUrl is not a URL", place)
+	}
+	// The response says which path it is. The host is the one that the caller named:
+	// whoever responds cannot have another dialed.
+	named.Scheme, named.User, named.Host = "ws"+strings.TrimPrefix(u.Scheme, "http"), nil, u.Host
+	return named.String(), nil
 }

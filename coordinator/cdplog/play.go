@@ -7,41 +7,32 @@ import (
 	"log/slog"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/coder/websocket"
 )
 
-// play is one client's way through its part. What the client says is looked up
-// among what is still to be said; what it hears comes in the recorded order, as
-// soon as all that was said before it has been said again, or the client is silent
-// for much longer than it was: not every run of a program says the same. An answer
-// never comes before its command.
+// play serves one client's part of a recording. A command of the client is matched by
+// session, method and parameters with the first recorded one that is not used up.
+// Then the browser's messages follow, in their recorded order, up to the next
+// command that the recorded client sent. A response never precedes its command.
 type play struct {
-	log   *slog.Logger
-	warn  func(text, method string, more ...any)
-	steps []step
-	next  int // the first step that has not been taken
-	// ids are the client's ids for the recorded ones, and words what the client
-	// says in place of a recorded word: names that are made anew at each run.
-	ids   map[string]json.RawMessage
-	words map[string]string
-	// owed are what was said, of which the recording has no answer.
-	owed []command
-	// answerable counts what was said and is yet to be answered: the client may be
-	// waiting for that.
-	answerable int
+	log     *slog.Logger
+	warn    func(text, method string, more ...any)
+	steps   []step
+	reached int // index of the furthest step that a command was matched with; -1: none
+	// ids are the client's ids of commands for the recorded ones, and names the
+	// client's generated names for the recorded ones.
+	ids, names map[string]string
 }
 
 type step struct {
-	said    bool // by the client
-	command command
-	message json.RawMessage
-	after   time.Duration // of the step before, when it was recorded
-	taken   bool
-	passed  bool // the client did not say it in time
+	byClient bool
+	used     bool
+	command  command
+	message  json.RawMessage
 }
 
 type command struct {
@@ -52,12 +43,9 @@ type command struct {
 }
 
 func newPlay(lines []Line, log *slog.Logger, warn func(text, method string, more ...any)) *play {
-	p := &play{log: log, warn: warn, ids: map[string]json.RawMessage{}, words: map[string]string{}}
-	for i, l := range lines {
-		s := step{said: l.From == "client", message: l.Message}
-		if i > 0 {
-			s.after = l.Time.Sub(lines[i-1].Time)
-		}
+	p := &play{log: log, warn: warn, reached: -1, ids: map[string]string{}, names: map[string]string{}}
+	for _, l := range lines {
+		s := step{byClient: l.From == "client", message: l.Message}
 		if json.Unmarshal(l.Message, &s.command) == nil {
 			p.steps = append(p.steps, s)
 		}
@@ -65,138 +53,25 @@ func newPlay(lines []Line, log *slog.Logger, warn func(text, method string, more
 	return p
 }
 
-// run plays until the client goes or done is closed.
-func (p *play) run(ctx context.Context, conn *websocket.Conn, done <-chan struct{}) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := make(chan struct{})
-	defer close(stop)
-	go cancelWhen(done, stop, cancel)
-	heard, failed := make(chan []byte), make(chan error, 1)
-	go listen(ctx, conn, heard, failed)
-	quiet := time.NewTimer(silence)
-	defer quiet.Stop()
-	var lapse <-chan time.Time // nil: nothing is owed, or something is still to come
+// run plays until the client leaves or ctx ends.
+func (p *play) run(ctx context.Context, conn *websocket.Conn) error {
+	out := p.due()
 	for {
-		for _, text := range p.due() {
+		for _, text := range out {
 			if err := conn.Write(ctx, websocket.MessageText, text); err != nil {
 				return err
 			}
 		}
-		if p.next < len(p.steps) {
-			quiet.Reset(p.patience())
-		} else {
-			quiet.Stop()
-		}
-		if p.next == len(p.steps) && len(p.owed) > 0 && lapse == nil {
-			lapse = time.After(despair)
-		}
-		var answers []json.RawMessage
-		select {
-		case text := <-heard:
-			answers = p.hear(text)
-		case <-quiet.C:
-			p.pass()
-		case <-lapse:
-			answers, lapse = p.giveUp(), nil
-		case err := <-failed:
-			return err
-		}
-		for _, answer := range answers {
-			if err := conn.Write(ctx, websocket.MessageText, answer); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-const (
-	// silence is how much longer than in the recording a client that waits for an
-	// answer may be silent, until it is taken to have nothing more to say before it
-	// hears something; reflection, one that waits for none: it sleeps, thinks or is
-	// held up, as a rule, and what it has not said yet would be heard too late.
-	silence    = time.Second
-	reflection = 10 * time.Second
-	// despair is how long a client at the end of its part may wait for what the
-	// recording does not have.
-	despair = 2 * time.Second
-)
-
-// patience is how long the client's next step is waited for.
-func (p *play) patience() time.Duration {
-	recorded := max(0, p.steps[p.next].after)
-	if p.answerable > 0 {
-		return recorded + silence
-	}
-	return recorded + reflection
-}
-
-// listen is owned by run, and ends with its context or the connection.
-func listen(ctx context.Context, conn *websocket.Conn, heard chan<- []byte, failed chan<- error) {
-	for {
 		_, text, err := conn.Read(ctx)
 		if err != nil {
-			failed <- err
-			return
+			return err
 		}
-		select {
-		case heard <- text:
-		case <-ctx.Done():
-			failed <- ctx.Err()
-			return
-		}
+		out = p.receive(text)
 	}
 }
 
-// cancelWhen is owned by run, which closes stop.
-func cancelWhen(done, stop <-chan struct{}, cancel context.CancelFunc) {
-	select {
-	case <-done:
-		cancel()
-	case <-stop:
-	}
-}
-
-// due takes the steps that the browser can take now.
-func (p *play) due() []json.RawMessage {
-	var all []json.RawMessage
-	for ; p.next < len(p.steps); p.next++ {
-		s := &p.steps[p.next]
-		if s.taken || s.passed || p.early(*s) {
-			continue
-		}
-		if s.said {
-			p.log.Debug("the client has to speak", "method", s.command.Method, "session", s.command.Session, "step", p.next, "of", len(p.steps))
-			break
-		}
-		s.taken = true
-		if s.answers() {
-			p.answerable--
-		}
-		all = append(all, p.translate(*s))
-	}
-	return all
-}
-
-// pass goes on without what the client should say next; it may say it later.
-func (p *play) pass() {
-	if p.next < len(p.steps) {
-		p.steps[p.next].passed = true
-		p.warn("a client is silent where it said this when it was recorded: what came after it is told now", p.steps[p.next].command.Method)
-	}
-}
-
-// early says whether a step answers a command that has not been said again.
-func (p *play) early(s step) bool {
-	_, asked := p.ids[string(s.command.ID)]
-	return s.answers() && !asked
-}
-
-func (s step) answers() bool { return !s.said && s.command.Method == "" && len(s.command.ID) > 0 }
-
-// hear takes the step that the client took, or gives the error that says that it
-// never did. An answer that was passed over comes at once.
-func (p *play) hear(text []byte) []json.RawMessage {
+// receive returns what the browser sends after a message of the client.
+func (p *play) receive(text []byte) []json.RawMessage {
 	var c command
 	if err := json.Unmarshal(text, &c); err != nil {
 		return []json.RawMessage{refusal(c, "this is no command")}
@@ -206,54 +81,71 @@ func (p *play) hear(text []byte) []json.RawMessage {
 		at = p.find(c, func(s step) bool { return p.alike(s.command.Params, c.Params) })
 	}
 	if at < 0 {
-		p.log.Debug("a client says what was not recorded", "method", c.Method, "session", c.Session)
-		reason, recorded := "not in the recording: ", []any(nil)
-		if near := p.find(c, func(step) bool { return true }); near >= 0 {
-			reason = "not in the recording with these parameters: "
-			recorded = []any{"said", brief(c.Params), "recorded", brief(p.steps[near].command.Params)}
-		}
-		// What a client makes of the error may say something else.
-		p.warn("a client says what is not in the recording, or says it once more: it is answered with an error, and may fail for reasons that it makes of that", c.Method, recorded...)
-		return []json.RawMessage{refusal(c, reason+c.Method)}
+		return []json.RawMessage{p.refuseUnknown(c)}
 	}
-	s := &p.steps[at]
-	s.taken = true
-	p.learn(s.command.Params, c.Params)
-	p.ids[string(s.command.ID)] = c.ID
-	for i := at; i < len(p.steps); i++ {
-		if answer := &p.steps[i]; !answer.taken && answer.answers() && string(answer.command.ID) == string(s.command.ID) {
-			if i >= p.next {
-				p.answerable++
-				return nil // in its turn
-			}
-			answer.taken = true
-			return []json.RawMessage{p.translate(*answer)}
-		}
+	recorded := &p.steps[at]
+	recorded.used = true
+	p.learn(recorded.command.Params, c.Params)
+	p.ids[string(recorded.command.ID)] = string(c.ID)
+	p.reached = max(p.reached, at)
+	out := p.due()
+	if !p.hasResponse(recorded.command.ID) {
+		p.warn("the recording has no response to this command, perhaps because it was cut off: the client gets an error", c.Method)
+		out = append(out, refusal(c, "the recording has no response to this: "+c.Method))
 	}
-	p.owed = append(p.owed, c)
-	return nil
+	return out
 }
 
-// giveUp answers what was never answered: the recording was cut off, or the one who
-// was recorded did not wait, as this one does.
-func (p *play) giveUp() []json.RawMessage {
+// due returns the browser's messages up to the client's next command, and marks them
+// as used.
+func (p *play) due() []json.RawMessage {
 	var all []json.RawMessage
-	for _, c := range p.owed {
-		p.warn("a client waits for an answer that is not in the recording, which may have been cut off: it is answered with an error", c.Method)
-		all = append(all, refusal(c, "the recording has no answer to this: "+c.Method))
+	for i := range p.steps {
+		s := &p.steps[i]
+		if s.byClient && i > p.reached {
+			p.log.Debug("waiting for the client", "method", s.command.Method, "session", s.command.Session, "step", i, "of", len(p.steps))
+			break
+		}
+		if s.byClient || s.used || p.isEarly(*s) {
+			continue
+		}
+		s.used = true
+		all = append(all, p.translate(*s))
 	}
-	p.owed = nil
 	return all
 }
 
+// isEarly reports whether a step responds to a command that the client has not sent.
+func (p *play) isEarly(s step) bool {
+	_, sent := p.ids[string(s.command.ID)]
+	return s.isResponse() && !sent
+}
+
+func (s step) isResponse() bool {
+	return !s.byClient && s.command.Method == "" && len(s.command.ID) > 0
+}
+
+func (p *play) hasResponse(id json.RawMessage) bool {
+	return slices.ContainsFunc(p.steps, func(s step) bool { return s.isResponse() && string(s.command.ID) == string(id) })
+}
+
+// find returns the index of the first recorded command that fits, -1 if there is none.
 func (p *play) find(c command, fits func(step) bool) int {
-	for i := range p.steps {
-		s := p.steps[i]
-		if s.said && !s.taken && s.command.Method == c.Method && p.word(s.command.Session) == c.Session && fits(s) {
-			return i
-		}
+	return slices.IndexFunc(p.steps, func(s step) bool {
+		return s.byClient && !s.used && s.command.Method == c.Method && p.name(s.command.Session) == c.Session && fits(s)
+	})
+}
+
+// refuseUnknown is the error for a command that is not in the recording. A client may
+// report something else because of it, so whoever serves the recording is warned.
+func (p *play) refuseUnknown(c command) json.RawMessage {
+	reason, more := "not in the recording: ", []any(nil)
+	if near := p.find(c, func(step) bool { return true }); near >= 0 {
+		reason = "not in the recording with these parameters: "
+		more = []any{"sent", brief(c.Params), "recorded", brief(p.steps[near].command.Params)}
 	}
-	return -1
+	p.warn("a client sends a command that is not in the recording, or more often than there: it gets an error", c.Method, more...)
+	return refusal(c, reason+c.Method)
 }
 
 // brief is the beginning of parameters, for people.
@@ -279,9 +171,9 @@ func refusal(c command, reason string) json.RawMessage {
 	return text
 }
 
-// made are the words that programs make anew at each run: 32 hexadecimal digits,
+// generated are the names that programs generate at each run: 32 hexadecimal digits,
 // as Playwright's and Chromium's ids are, and UUIDs.
-var made = sync.OnceValue(func() *regexp.Regexp {
+var generated = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{32}`)
 })
 
@@ -291,49 +183,50 @@ var temporary = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"((?:/|[A-Za-z]:\\\\)[^"]*-)[0-9A-Za-z]{6}((?:[/\\][^"]*)?)"`)
 })
 
-// alike says whether two values differ in nothing but made words and the names of
-// temporary folders.
+// alike reports whether two values differ in nothing but generated names and the
+// names of temporary folders.
 func (p *play) alike(recorded, live any) bool {
 	a, errA := json.Marshal(recorded)
 	b, errB := json.Marshal(live)
-	return errA == nil && errB == nil && lasting(a) == lasting(b)
+	return errA == nil && errB == nil && normalize(a) == normalize(b)
 }
 
-// lasting is what does not differ from run to run.
-func lasting(text []byte) string {
-	return temporary().ReplaceAllString(made().ReplaceAllString(string(text), "#"), `"$1#$2"`)
+// normalize replaces what differs from run to run.
+func normalize(text []byte) string {
+	return temporary().ReplaceAllString(generated().ReplaceAllString(string(text), "#"), `"$1#$2"`)
 }
 
-// learn notes which of the client's made words stand for which recorded ones.
+// learn notes which of the client's generated names stand for which recorded ones.
 func (p *play) learn(recorded, live any) {
 	a, errA := json.Marshal(recorded)
 	b, errB := json.Marshal(live)
 	if errA != nil || errB != nil {
 		return
 	}
-	words, now := made().FindAllString(string(a), -1), made().FindAllString(string(b), -1)
-	if len(words) != len(now) {
+	recordedNames, names := generated().FindAllString(string(a), -1), generated().FindAllString(string(b), -1)
+	if len(recordedNames) != len(names) {
 		return
 	}
-	for i, word := range words {
-		if word != now[i] {
-			p.words[word] = now[i]
+	for i, name := range recordedNames {
+		if name != names[i] {
+			p.names[name] = names[i]
 		}
 	}
 }
 
-func (p *play) word(s string) string {
-	if now, ok := p.words[s]; ok {
-		return now
+// name is the client's name for a recorded one.
+func (p *play) name(recorded string) string {
+	if name, ok := p.names[recorded]; ok {
+		return name
 	}
-	return s
+	return recorded
 }
 
-// translate is a browser's step in the client's words.
+// translate returns a message of the browser with the client's names and its id.
 func (p *play) translate(s step) json.RawMessage {
 	text := string(s.message)
-	if len(p.words) > 0 {
-		text = made().ReplaceAllStringFunc(text, p.word)
+	if len(p.names) > 0 {
+		text = generated().ReplaceAllStringFunc(text, p.name)
 	}
 	if s.command.Method != "" || len(s.command.ID) == 0 {
 		return json.RawMessage(text)
@@ -343,7 +236,7 @@ func (p *play) translate(s step) json.RawMessage {
 		return json.RawMessage(text)
 	}
 	if id, ok := p.ids[string(s.command.ID)]; ok {
-		members["id"] = id
+		members["id"] = json.RawMessage(id)
 	}
 	out, err := json.Marshal(members)
 	if err != nil {

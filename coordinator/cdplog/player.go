@@ -1,6 +1,7 @@
 package cdplog
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -24,18 +25,25 @@ import (
 type Player struct {
 	// Log: nil discards. Set it before Serve.
 	Log *slog.Logger
+	// Admission decides on who is let in. Nil: on Linux, programs of the same user.
+	// Set it before Serve.
+	Admission *cdpproxy.Admission
 
 	head    Line
 	parts   []*part // in the order in which they joined
 	cut     string  // why the recording ends too early; empty: it does not
 	server  *http.Server
 	playing sync.WaitGroup
-	done    chan struct{}
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
 
 	mu     sync.Mutex // guards the fields that follow
 	played map[*part]int
 	warned map[string]bool // of these
 }
+
+// maxMessage is the largest message that Chromium accepts.
+const maxMessage = 100 << 20
 
 // part is what one client said and heard.
 type part struct {
@@ -45,8 +53,9 @@ type part struct {
 
 // Open reads a recording.
 func Open(r io.Reader) (*Player, error) {
-	p := &Player{Log: slog.New(slog.DiscardHandler), done: make(chan struct{}), played: map[*part]int{}, warned: map[string]bool{}}
+	p := &Player{Log: slog.New(slog.DiscardHandler), played: map[*part]int{}, warned: map[string]bool{}}
 	parts := map[string]*part{}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
 	err := Read(r, func(l Line) error {
 		switch {
 		case l.Format != "":
@@ -81,6 +90,10 @@ func (p *Player) Serve(ln net.Listener) error {
 	if p.cut != "" {
 		p.Log.Warn("this recording is cut off: what there is of it is served", "why", p.cut)
 	}
+	if p.Admission == nil {
+		p.Admission = cdpproxy.NewAdmission(nil)
+	}
+	p.server.ConnContext = p.Admission.ConnContext
 	err := p.server.Serve(ln)
 	p.playing.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
@@ -93,28 +106,22 @@ func (p *Player) Serve(ln net.Listener) error {
 func (p *Player) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.done:
-	default:
-		close(p.done)
-		p.server.Close()
-	}
+	p.cancel()
+	p.server.Close()
 }
 
 func (p *Player) handle(w http.ResponseWriter, r *http.Request) {
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	if ip := net.ParseIP(strings.Trim(host, "[]")); (ip == nil || !ip.IsLoopback()) && host != "localhost" || r.Header.Get("Origin") != "" {
-		http.Error(w, "a replayed browser is for programs on this machine", http.StatusForbidden)
+	mount, path, ok := p.Admission.Admit(r)
+	if !ok {
+		w.Header().Set("Connection", "close")
+		http.Error(w, "a replayed browser is for programs of the user who runs `coordinator replay`, at the address that it printed", http.StatusForbidden)
 		return
 	}
-	switch path := strings.TrimSuffix(r.URL.Path, "/"); {
+	switch path = strings.TrimSuffix(path, "/"); {
 	case path == "/json/version":
-		p.document(w, r, p.head.Browser)
+		p.document(w, r.Host+mount, p.head.Browser)
 	case path == "/json", path == "/json/list":
-		p.document(w, r, p.head.Targets)
+		p.document(w, r.Host+mount, p.head.Targets)
 	case path == "/json/protocol":
 		w.Header().Set("Content-Type", discovery.ContentType)
 		discovery.WriteProtocol(w) // fails where the client has gone
@@ -126,12 +133,12 @@ func (p *Player) handle(w http.ResponseWriter, r *http.Request) {
 }
 
 // document answers with a recorded one, its addresses turned into ours.
-func (p *Player) document(w http.ResponseWriter, r *http.Request, text json.RawMessage) {
+func (p *Player) document(w http.ResponseWriter, own string, text json.RawMessage) {
 	if len(text) == 0 {
 		http.Error(w, "not in the recording", http.StatusNotFound)
 		return
 	}
-	text, err := discovery.Rewrite(text, "", r.Host)
+	text, err := discovery.Rewrite(text, "", own)
 	if err != nil {
 		http.Error(w, "the recording is not readable here: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -185,28 +192,29 @@ func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
 		return
 	}
 	p.mu.Lock()
-	select {
-	case <-p.done:
+	if p.ctx.Err() != nil {
 		p.mu.Unlock()
 		http.Error(w, "the replay has ended", http.StatusServiceUnavailable)
 		return
-	default:
 	}
 	p.playing.Add(1)
 	p.mu.Unlock()
 	defer p.playing.Done()
 	name, version := cdpproxy.GuessName(r.UserAgent(), r.Header.Get("Origin"))
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
+	// Admission has checked Origin.
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled, InsecureSkipVerify: true})
 	if err != nil {
 		return
 	}
 	defer conn.CloseNow()
-	conn.SetReadLimit(-1)
+	conn.SetReadLimit(maxMessage)
 	chosen := p.choose(parts, name, version)
 	play := newPlay(chosen.lines, p.Log, p.warn)
-	if err := play.run(r.Context(), conn, p.done); err != nil {
-		p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
-	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	err = play.run(ctx, conn)
+	p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
 }
 
 // warn tells each text once for a method, with more about the first time.

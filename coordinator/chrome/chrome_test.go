@@ -54,13 +54,15 @@ func browserPath(t *testing.T) string {
 	return found.Path
 }
 
-// version asks the browser's DevTools server who it is.
+// version asks the browser's DevTools server who it is; the paths of a pipe's begin
+// with its secret.
 func version(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return err
 	}
-	resp, err := http.Get("http://" + u.Host + "/json/version")
+	base, _, _ := strings.Cut(u.Path, "/devtools/")
+	resp, err := http.Get("http://" + u.Host + base + "/json/version")
 	if err != nil {
 		return err
 	}
@@ -216,7 +218,7 @@ func TestLaunchFailures(t *testing.T) {
 		{"ends at once", "it said: no display here", Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
 		{"says much", "it said: No usable sandbox!", Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
 		{"no display", "no display to show its window on (Missing X server or $DISPLAY)", Options{Executable: script("unseen", "echo '[7:7:1122/115645.015447:ERROR:ui/ozone.cc:257] Missing X server or $DISPLAY' >&2; for i in 1 2 3 4 5 6 7 8 9; do echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; done; exit 1\n")}},
-		{"says nothing", "no DevTools endpoint within 300ms", Options{Executable: script("silent", "exec cat /dev/zero >/dev/null\n"), StartTimeout: 300 * time.Millisecond}},
+		{"says nothing", "not ready within 300ms", Options{Executable: script("silent", "exec cat /dev/zero >/dev/null\n"), StartTimeout: 300 * time.Millisecond}},
 		{"viewport", "want WIDTHxHEIGHT", Options{Executable: script("any", "exit 0\n"), Viewport: "wide"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"browser-coordinator/cdpproxy/pipe"
 	"browser-coordinator/coordinator/group"
 )
 
@@ -41,21 +42,23 @@ type Browser struct {
 	profile *profile
 	stderr  *os.File
 
-	url  string
-	tail []string // written by readStderr until started is closed or the process ends
+	pipe *pipe.Server // nil: the browser has a debugging port
+	url  string       // of the port
+	tail []string     // written by readStderr until started is closed or the process ends
 
-	started chan struct{} // closed by readStderr when url is known
-	drained chan struct{} // closed by readStderr when nobody holds stderr any more
-	exited  chan struct{} // closed by await when the process has ended
-	done    chan struct{} // closed by await when everything is cleaned up
-	err     error         // how the process ended; read after exited
+	started chan struct{}  // closed when the browser can be reached
+	ready   sync.WaitGroup // until that is known of the pipe
+	drained chan struct{}  // closed by readStderr when nobody holds stderr any more
+	exited  chan struct{}  // closed by await when the process has ended
+	done    chan struct{}  // closed by await when everything is cleaned up
+	err     error          // how the process ended; read after exited
 
 	mu     sync.Mutex
 	ending bool // guarded by mu: Close was called, so an exit is no news
 }
 
-// Launch starts a browser and returns once its DevTools endpoint is known. The
-// context bounds the start only.
+// Launch starts a browser and returns once CDP clients can reach it. The context
+// bounds the start only.
 func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	if opts.Executable == "" {
 		return nil, errors.New("launch a browser: no executable given")
@@ -84,7 +87,7 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		err = profile.keepDownloads(b.Downloads())
 	}
 	if err == nil {
-		err = b.start(&opts)
+		err = b.start(ctx, &opts)
 	}
 	if err != nil {
 		b.leaveProfile()
@@ -92,7 +95,7 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	}
 	select {
 	case <-b.started:
-		log.Info("browser launched", "pid", b.PID(), "endpoint", b.url, "profile", profile.dir)
+		log.Info("browser launched", "pid", b.PID(), "debugging", b.debugging(), "profile", profile.dir)
 		return b, nil
 	case <-b.exited:
 		<-b.done
@@ -104,12 +107,12 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		err := context.Cause(ctx)
 		b.kill()
 		<-b.done
-		return nil, fmt.Errorf("launch %s: no DevTools endpoint within %v: %w%s", opts.Executable, timeout, err, b.said())
+		return nil, fmt.Errorf("launch %s: it is not ready within %v: %w%s", opts.Executable, timeout, err, b.said())
 	}
 }
 
 // start runs the process and the two goroutines that Close waits for.
-func (b *Browser) start(opts *Options) error {
+func (b *Browser) start(ctx context.Context, opts *Options) error {
 	root := runsAsRoot()
 	args, err := opts.arguments(b.profile.dir, root)
 	if err != nil {
@@ -132,11 +135,24 @@ func (b *Browser) start(opts *Options) error {
 	cmd.Stderr = w
 	// With its helpers, and so that a Ctrl-C in our terminal is not the browser's.
 	processes, err := group.New(cmd)
+	var ends pipeEnds
+	if err == nil && opts.usesPipe() {
+		ends, err = openPipe(cmd)
+	}
 	if err == nil {
 		err = cmd.Start()
 	}
 	w.Close()
+	ends.leaveToBrowser()
+	if err == nil && opts.usesPipe() {
+		b.pipe, err = pipe.Serve(ends.in, ends.out, &pipe.Options{Logger: b.log})
+		if err != nil {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	}
 	if err != nil {
+		ends.close()
 		r.Close()
 		guard.release()
 		return err
@@ -151,18 +167,45 @@ func (b *Browser) start(opts *Options) error {
 		b.kill()
 		cmd.Process.Kill()
 		cmd.Wait()
+		b.closePipe()
 		r.Close()
 		guard.release()
 		processes.Close()
 		return fmt.Errorf("start its watchdog: %w", err)
+	}
+	if b.pipe != nil {
+		b.ready.Go(func() {
+			if err := b.pipe.Ready(ctx); err == nil {
+				close(b.started)
+			}
+		})
 	}
 	go b.readStderr()
 	go b.await()
 	return nil
 }
 
-// URL is the browser-level WebSocket endpoint.
-func (b *Browser) URL() string { return b.url }
+// URL is the browser-level WebSocket URL. That of a pipe has a secret in its path.
+func (b *Browser) URL() string {
+	if b.pipe != nil {
+		return b.pipe.URL()
+	}
+	return b.url
+}
+
+// debugging is how the browser is reached, for the log.
+func (b *Browser) debugging() string {
+	if b.pipe != nil {
+		return "pipe"
+	}
+	return b.url
+}
+
+func (b *Browser) closePipe() {
+	if b.pipe != nil {
+		b.pipe.Close()
+	}
+}
 
 // Downloads is a folder in the profile for what is being downloaded. It goes with
 // the browser.
@@ -212,8 +255,8 @@ func (b *Browser) Close(ctx context.Context) error {
 	return nil
 }
 
-// readStderr learns the endpoint from the line that every Chromium prints, and
-// keeps reading: a full pipe would block the browser.
+// readStderr learns the address of a debugging port from the line that every
+// Chromium prints, and keeps reading: a full pipe would block the browser.
 func (b *Browser) readStderr() {
 	defer close(b.drained)
 	r := bufio.NewReader(b.stderr)
@@ -233,7 +276,7 @@ func (b *Browser) heard(line string) {
 	if b.url != "" {
 		return
 	}
-	if url, ok := strings.CutPrefix(line, listening); ok {
+	if url, ok := strings.CutPrefix(line, listening); ok && b.pipe == nil {
 		b.url = url
 		close(b.started)
 		return
@@ -260,6 +303,8 @@ func (b *Browser) await() {
 	<-b.drained
 	last.Stop()
 	b.stderr.Close()
+	b.closePipe()
+	b.ready.Wait()
 	b.leaveProfile()
 	b.guard.release()
 	b.group.Close()

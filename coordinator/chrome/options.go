@@ -20,7 +20,12 @@ type Options struct {
 	Args        []string // further command-line arguments
 	URL         string   // first page; empty: about:blank
 	Logger      *slog.Logger
-	// StartTimeout bounds the time until the DevTools port is there; 0 means 30 s.
+	// DebuggingPort has the browser listen on that port of the loopback address, 0
+	// being one of the system's choice. Every user of the machine can connect to it
+	// and drive the browser. Nil: a pipe that only this process holds; on Windows a
+	// port all the same.
+	DebuggingPort *int
+	// StartTimeout bounds the time until the browser can be reached; 0 means 30 s.
 	StartTimeout time.Duration
 }
 
@@ -32,7 +37,7 @@ func (o *Options) KeepsProfile() bool { return o.UserDataDir != "" && !o.Isolate
 // background, which is where an agent's pages usually are.
 func (o *Options) arguments(profile string, root bool) ([]string, error) {
 	args := []string{
-		"--remote-debugging-port=0",
+		o.debugging(),
 		"--user-data-dir=" + profile,
 		"--no-first-run",
 		"--no-default-browser-check",
@@ -76,6 +81,19 @@ func (o *Options) arguments(profile string, root bool) ([]string, error) {
 	return append(args, url), nil
 }
 
+func (o *Options) usesPipe() bool { return hasPipe && o.DebuggingPort == nil }
+
+// debugging is the argument by which the browser can be debugged.
+func (o *Options) debugging() string {
+	switch {
+	case o.usesPipe():
+		return "--remote-debugging-pipe"
+	case o.DebuggingPort == nil:
+		return "--remote-debugging-port=0"
+	}
+	return fmt.Sprintf("--remote-debugging-port=%d", *o.DebuggingPort)
+}
+
 // ParseSize reads WIDTHxHEIGHT, in pixels.
 func ParseSize(text string) (width, height int, err error) {
 	var rest string
@@ -86,7 +104,7 @@ func ParseSize(text string) (width, height int, err error) {
 }
 
 // environment drops what VS Code's extension host leaves there: with
-// ELECTRON_RUN_AS_NODE an Electron-based browser would start as Node (facts 4).
+// ELECTRON_RUN_AS_NODE an Electron-based browser would start as Node.
 func environment(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, entry := range env {

@@ -43,14 +43,26 @@ func openFiles(hash string) (*files, error) {
 func StateDir() (string, error) {
 	dir := filepath.Join(stateHome(), "browser-coordinator-mcp")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+		return "", &StateDirError{dir, err}
 	}
 	// The tokens in it open browsers to whoever can read them.
 	if err := os.Chmod(dir, 0o700); err != nil {
-		return "", err
+		return "", &StateDirError{dir, err}
 	}
 	return dir, nil
 }
+
+// StateDirError reports that there is no folder for what outlives a program.
+type StateDirError struct {
+	Dir string
+	Err error
+}
+
+func (e *StateDirError) Error() string {
+	return fmt.Sprintf("cannot make the folder %s: %v", e.Dir, e.Err)
+}
+
+func (e *StateDirError) Unwrap() error { return e.Err }
 
 // stateHome is XDG_STATE_HOME as it is now; the xdg package keeps what it was
 // when the program started.

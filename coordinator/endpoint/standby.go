@@ -69,10 +69,11 @@ type owner struct {
 // get asks who listens on a port.
 func get(ctx context.Context, port int, path string, header http.Header) (*http.Response, error) {
 	transport := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
-		ResponseHeaderTimeout: 5 * time.Second,
-		DisableKeepAlives:     true,
-		DisableCompression:    true,
+		DialContext:            (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+		ResponseHeaderTimeout:  5 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort("127.0.0.1", strconv.Itoa(port))+path, nil)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
@@ -83,7 +83,9 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	setDefault(&o.ConsoleSize, defaultConsoleSize)
 	setDefault(&o.NetworkSize, defaultNetworkSize)
 
-	conn, err := cdp.Dial(ctx, url, &cdp.Options{Logger: o.Logger, QueueSize: eventQueue, CallTimeout: o.CallTimeout})
+	// A virtual browser names its clients to each other.
+	name := http.Header{"User-Agent": {"Browser-Coordinator"}}
+	conn, err := cdp.Dial(ctx, url, &cdp.Options{Logger: o.Logger, Header: name, QueueSize: eventQueue, CallTimeout: o.CallTimeout, Remote: o.Remote})
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +169,7 @@ func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
 }
 
 // isPage leaves out what is not a tab of the user: browser_ui popups have a
-// type of their own (facts 1), prerendered pages a subtype, DevTools a scheme.
+// type of their own, prerendered pages a subtype, DevTools a scheme.
 func isPage(t *target.Info) bool {
 	const devtools = "devtools://"
 	return t.Type == "page" && t.Subtype == "" && (len(t.URL) < len(devtools) || t.URL[:len(devtools)] != devtools)
@@ -307,38 +309,6 @@ func (b *Browser) visible(ctx context.Context, pages []Info) string {
 		}
 	}
 	return ""
-}
-
-// askVisible asks a page whether it is visible, and its worlds whether it only
-// believes so because somebody acts in it.
-func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind bool) {
-	s, err := b.conn.Attach(ctx, id)
-	if err != nil {
-		return false, false
-	}
-	defer b.detach(s)
-	var r struct {
-		Result struct {
-			Value bool `json:"value"`
-		} `json:"result"`
-	}
-	created := s.Listen(runtime.ExecutionContextCreated.Method)
-	// Its reply comes behind an event for each world that is there.
-	if err := s.Call(ctx, runtime.CommandEnable, nil, nil); err != nil {
-		created.Close()
-		return false, false
-	}
-	created.Close()
-	for e := range created.C() {
-		var made runtime.EventExecutionContextCreated
-		if e.Decode(&made) == nil && made.Context != nil && made.Context.Name == behindName {
-			behind = true
-		}
-	}
-	err = s.Call(ctx, "Runtime.evaluate", map[string]any{
-		"expression": `document.visibilityState === "visible"`, "returnByValue": true,
-	}, &r)
-	return err == nil && r.Result.Value, behind
 }
 
 // detach leaves a session without waiting for the reply.

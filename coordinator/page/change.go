@@ -344,7 +344,7 @@ func (p *Page) answer(ctx context.Context, before mark) Change {
 		c.Console, c.Earlier = p.Locate(ctx, c.Console), p.Locate(ctx, c.Earlier)
 		cancel()
 	}
-	if !c.Navigated || c.Dialog != nil {
+	if !c.Navigated || c.Dialog != nil || p.guardedBy().shows(c.URL) != nil {
 		return c
 	}
 	c.Title = p.titleNow(ctx, before)
@@ -385,11 +385,7 @@ func (p *Page) titleNow(ctx context.Context, before mark) string {
 		return h.Entries[h.CurrentIndex].Title
 	}
 	// The browser keeps a title for each step within the document.
-	var r struct {
-		Result struct {
-			Value string `json:"value"`
-		} `json:"result"`
-	}
-	_ = p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "document.title", "returnByValue": true, "silent": true}, &r)
-	return r.Result.Value
+	var title string
+	_ = p.fixed(ctx, "document.title", &title)
+	return title
 }

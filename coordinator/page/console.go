@@ -76,8 +76,8 @@ func (p *Page) Console(level string) []Message {
 }
 
 // say keeps a message of the document that is shown now; mu is held.
-func (p *Page) say(m Message) {
-	m.document = p.commits
+func (p *Page) say(s *cdp.Session, m Message) {
+	m.document, m.Documents = p.commits, p.documents(s)
 	p.console.add(m)
 }
 
@@ -88,7 +88,7 @@ func (p *Page) ClearConsole() {
 	p.console.messages = nil
 }
 
-func (p *Page) consoleCalled(_ *cdp.Session, e *runtime.EventConsoleAPICalled) {
+func (p *Page) consoleCalled(s *cdp.Session, e *runtime.EventConsoleAPICalled) {
 	m := Message{Level: "info", Text: argumentsText(e.Args), Source: "console", Time: timeOf(e.Timestamp)}
 	switch e.Type {
 	case runtime.ConsoleAPICalledTypeError, runtime.ConsoleAPICalledTypeAssert:
@@ -105,17 +105,17 @@ func (p *Page) consoleCalled(_ *cdp.Session, e *runtime.EventConsoleAPICalled) {
 		m.Text = strings.TrimSpace("Assertion failed: " + m.Text)
 	}
 	m.locate(e.StackTrace)
-	p.say(m)
+	p.say(s, m)
 }
 
-func (p *Page) exceptionThrown(_ *cdp.Session, e *runtime.EventExceptionThrown) {
+func (p *Page) exceptionThrown(s *cdp.Session, e *runtime.EventExceptionThrown) {
 	d := e.ExceptionDetails
 	m := Message{Level: "error", Text: exceptionText(d), Source: "exception", Time: timeOf(e.Timestamp)}
 	m.locate(d.StackTrace)
 	if m.URL == "" {
 		m.URL, m.Line, m.Column = d.URL, int(d.LineNumber)+1, int(d.ColumnNumber)+1
 	}
-	p.say(m)
+	p.say(s, m)
 }
 
 func (p *Page) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
@@ -131,7 +131,7 @@ func (p *Page) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 		m.Line = int(entry.LineNumber) + 1
 	}
 	m.locate(entry.StackTrace)
-	p.say(m)
+	p.say(s, m)
 }
 
 func (m *Message) locate(stack *runtime.StackTrace) {

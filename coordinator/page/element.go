@@ -290,6 +290,10 @@ func (e *element) outcome(ctx context.Context, pending *cdp.Pending, result any)
 	return json.Unmarshal(r.Result.Value, result)
 }
 
+// gestures are the functions of the library that do what a user's input does, so
+// that the page has user activation. The others must leave the page as it is.
+var gestures = map[string]bool{"fill": true, "select": true}
+
 // start is call without waiting for what comes of it.
 func (e *element) start(ctx context.Context, function string, args any) (*cdp.Pending, error) {
 	var arguments []*runtime.CallArgument
@@ -302,7 +306,7 @@ func (e *element) start(ctx context.Context, function string, args any) (*cdp.Pe
 	}
 	return e.session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
 		FunctionDeclaration: libraryCall(function), ObjectID: e.handle, Arguments: arguments,
-		AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(true),
+		AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(gestures[function]),
 	})
 }
 

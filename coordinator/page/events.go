@@ -283,6 +283,9 @@ func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 	if e.Frame.ID == p.mainID() && e.Type == cdppage.NavigationTypeBackForwardCacheRestore {
 		p.loaded, p.parsed = true, true // it does not load again
 	}
+	if e.Frame.ID == p.mainID() {
+		p.guard.committed(e.Frame.URL)
+	}
 }
 
 func (p *Page) navigatedWithin(_ *cdp.Session, e *cdppage.EventNavigatedWithinDocument) {

@@ -62,14 +62,15 @@ func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
 	}
 	guard := p.guardedBy()
 	refusals := guard.refusals()
+	var mark string
 	if guard != nil {
-		endGuard, err := guard.fetch(ctx, address)
-		if err != nil {
+		var endGuard func()
+		if mark, endGuard, err = guard.fetch(ctx, address); err != nil {
 			return Fetched{}, p.explain(err, doing)
 		}
 		defer endGuard()
 	}
-	request := map[string]any{"url": address, "method": o.Method, "headers": o.Headers, "limit": maxFetched}
+	request := map[string]any{"url": address, "mark": mark, "method": o.Method, "headers": o.Headers, "limit": maxFetched}
 	if o.Body != "" {
 		request["body"] = o.Body
 	}
@@ -103,6 +104,10 @@ func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
 	}
 	if got.Error != "" {
 		return Fetched{}, fmt.Errorf("%s: %s", doing, p.fetchReason(ctx, got.fetchFailed, address))
+	}
+	// A cache may have answered, with what the page has been redirected to.
+	if err := guard.shows(got.URL); err != nil {
+		return Fetched{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	return got.Fetched, nil
 }

@@ -42,13 +42,13 @@ func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) 
 // typing has led to where it cannot be asked.
 func (p *Page) held(ctx context.Context, s *spot, text string, slowly, secret bool) []Held {
 	var value *string
-	if err := s.call(ctx, "held", map[string]any{"text": text, "slowly": slowly}, &value); err != nil || value == nil {
+	if err := s.call(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret}, &value); err != nil || value == nil {
 		return nil
 	}
 	if secret {
-		*value = strings.Repeat("•", utf8.RuneCountInString(*value))
+		return []Held{{Target: s.target, Value: strings.Repeat("•", utf8.RuneCountInString(*value)), Plain: *value}}
 	}
-	return []Held{{s.target, *value}}
+	return []Held{{Target: s.target, Value: *value}}
 }
 
 func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) error {

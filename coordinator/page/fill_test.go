@@ -19,15 +19,15 @@ func TestFieldsThatHoldSomethingElse(t *testing.T) {
 		opts         TypeOptions
 		want         []Held
 	}{
-		{"#ml", "abcdefgh", TypeOptions{}, []Held{{"#ml", "abcde"}}},
-		{"#mask", "123456", TypeOptions{}, []Held{{"#mask", "123-456"}}},
+		{"#ml", "abcdefgh", TypeOptions{}, []Held{{Target: "#ml", Value: "abcde"}}},
+		{"#mask", "123456", TypeOptions{}, []Held{{Target: "#mask", Value: "123-456"}}},
 		{"#mask", "9", TypeOptions{Slowly: true}, nil},
-		{"#pw", "secret", TypeOptions{}, []Held{{"#pw", "••••"}}},
-		{"#ml", "sésame", TypeOptions{Secret: true}, []Held{{"#ml", "•••••"}}},
+		{"#pw", "secret", TypeOptions{}, []Held{{Target: "#pw", Value: "••••"}}},
+		{"#ml", "sésame", TypeOptions{Secret: true}, []Held{{"#ml", "•••••", "sésam"}}},
 		{"#a", "two\r\nlines", TypeOptions{}, nil},
 		{"#plain", "plain", TypeOptions{}, nil},
 		{"#plain", "er", TypeOptions{Slowly: true}, nil},
-		{"#q", "quest", TypeOptions{Submit: true}, []Held{{"#q", "que"}}},
+		{"#q", "quest", TypeOptions{Submit: true}, []Held{{Target: "#q", Value: "que"}}},
 	} {
 		c, err := p.Type(ctx, test.target, test.text, test.opts)
 		if err != nil || len(c.Held)+len(test.want) > 0 && !reflect.DeepEqual(c.Held, test.want) {
@@ -42,7 +42,7 @@ func TestFormsThatFail(t *testing.T) {
 	p, _ := open(t, `<!doctype html><input id=ml maxlength=5><input id=plain><input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox><script>changed = false</script>`)
 	ctx := t.Context()
 	c, err := p.FillForm(ctx, []Field{{Target: "#ml", Type: "textbox", Value: "abcdefgh"}, {Target: "#plain", Type: "textbox", Value: "x"}})
-	if err != nil || !reflect.DeepEqual(c.Held, []Held{{"#ml", "abcde"}}) {
+	if err != nil || !reflect.DeepEqual(c.Held, []Held{{Target: "#ml", Value: "abcde"}}) {
 		t.Errorf("a form: %+v %v", c, err)
 	}
 	// A date that is none leaves what was there.

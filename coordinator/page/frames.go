@@ -37,6 +37,9 @@ func (p *Page) addFrames(tree *cdppage.FrameTree) {
 	}
 	if !f.learnt {
 		f.learnt, f.url = true, tree.Frame.URL+tree.Frame.URLFragment
+		if f.id == p.mainID() {
+			p.documentLearnt(f.url)
+		}
 	}
 	for _, child := range tree.ChildFrames {
 		p.addFrames(child)

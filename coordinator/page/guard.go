@@ -2,7 +2,9 @@ package page
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"net/http"
 	"sync"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -18,7 +20,9 @@ import (
 // that is refused; nil: all are allowed.
 type Bounds struct {
 	// Open is asked of the main frame's navigations, whoever begins them and
-	// wherever they are redirected, and of what Fetch asks for.
+	// wherever they are redirected, of each document that the main frame shows, and
+	// of what Fetch requests. Each address is as the browser has read it: no other
+	// reading of an address can differ from what the browser does.
 	Open func(address string) error
 	// File is asked of every file: address that the page and its frames of the
 	// same process ask for, a picture's too.
@@ -33,13 +37,14 @@ type guard struct {
 
 	mu       sync.Mutex                 // guards the fields that follow
 	bounds   Bounds                     // what was set is not set anew
-	fetching map[string]int             // what Fetch asks for now, by address
+	fetching map[string]bool            // the marks of what Fetch requests now
 	fetches  map[network.RequestID]bool // those requests, through their redirects
 	refused  []error                    // since the page was attached to
 	// early are the files beyond the bounds that the document of so many commits had
 	// asked for before the guard was there.
 	early    []string
 	document int
+	leave    chan struct{} // the main frame shows a document that is refused
 }
 
 // Guard keeps the page to the bounds from now on and for as long as this
@@ -60,7 +65,7 @@ func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
 	if err != nil {
 		return p.explain(err, "guarding the page")
 	}
-	g = &guard{page: p, session: session, bounds: bounds, fetching: map[string]int{}, fetches: map[network.RequestID]bool{}}
+	g = &guard{page: p, session: session, bounds: bounds, fetching: map[string]bool{}, fetches: map[network.RequestID]bool{}, leave: make(chan struct{}, 1)}
 	paused := session.Listen(fetch.RequestPaused.Method)
 	p.browser.guards.Add(1)
 	go g.loop(paused)
@@ -151,7 +156,9 @@ func (g *guard) patterns() fetch.EnableParams {
 		patterns = append(patterns, &fetch.RequestPattern{URLPattern: "*", ResourceType: network.ResourceTypeDocument})
 	}
 	if len(g.fetching) > 0 {
-		patterns = append(patterns, &fetch.RequestPattern{URLPattern: "*", ResourceType: network.ResourceTypeFetch})
+		patterns = append(patterns,
+			&fetch.RequestPattern{URLPattern: "*", ResourceType: network.ResourceTypeFetch},
+			&fetch.RequestPattern{URLPattern: "*", ResourceType: network.ResourceTypeXHR}) // as preflights are
 	}
 	if g.bounds.File != nil {
 		patterns = append(patterns, &fetch.RequestPattern{URLPattern: "file:*"})
@@ -159,7 +166,16 @@ func (g *guard) patterns() fetch.EnableParams {
 	return fetch.EnableParams{Patterns: patterns}
 }
 
-// check asks the bounds of an address that Navigate or Fetch is given.
+// checkFile asks the bounds of an address that Navigate or Fetch is given. Only a
+// file's is asked for: where another leads to, the browser alone knows.
+func (g *guard) checkFile(address string) error {
+	if FileAddress(address) == "" {
+		return nil
+	}
+	return g.check(address)
+}
+
+// check asks the bounds of an address as the browser has read it.
 func (g *guard) check(address string) error {
 	g.mu.Lock()
 	bounds := g.bounds
@@ -176,13 +192,55 @@ func (g *guard) check(address string) error {
 // loop is owned by the Browser and ends with the session.
 func (g *guard) loop(paused *cdp.Subscription) {
 	defer g.page.browser.guards.Done()
-	for e := range paused.C() {
-		var request fetch.EventRequestPaused
-		if err := e.Decode(&request); err != nil {
-			g.page.browser.log.Error("page: an event was not understood", "err", err)
-			continue
+	for {
+		select {
+		case e, ok := <-paused.C():
+			if !ok {
+				return
+			}
+			var request fetch.EventRequestPaused
+			if err := e.Decode(&request); err != nil {
+				g.page.browser.log.Error("page: an event was not understood", "err", err)
+				continue
+			}
+			g.judge(&request)
+		case <-g.leave:
+			ctx, cancel := context.WithTimeout(context.Background(), g.page.browser.opts.CallTimeout)
+			_, _ = g.session.Start(ctx, cdppage.CommandNavigate, cdppage.NavigateParams{URL: "about:blank"})
+			cancel()
 		}
-		g.judge(&request)
+	}
+}
+
+// shows refuses an address that the main frame shows.
+func (g *guard) shows(address string) error {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	open := g.bounds.Open
+	g.mu.Unlock()
+	if open == nil {
+		return nil
+	}
+	return open(address)
+}
+
+// committed ends the calls under way where the main frame shows a document that is
+// refused, and has the page leave it. No request was paused for one that was restored
+// from the history, or that a service worker or a route has answered. Page.mu is held.
+func (g *guard) committed(address string) {
+	err := g.shows(address)
+	if err == nil {
+		return
+	}
+	g.mu.Lock()
+	g.refused = append(g.refused, err)
+	g.mu.Unlock()
+	g.page.interrupt(err)
+	select {
+	case g.leave <- struct{}{}:
+	default: // it is about to
 	}
 }
 
@@ -219,26 +277,30 @@ func (g *guard) concerns(e *fetch.EventRequestPaused) bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.fetching[e.Request.URL] > 0 {
+	mark := e.Request.URLFragment
+	if g.fetching[mark] {
 		g.fetches[e.NetworkID] = true
 	}
-	return g.fetches[e.NetworkID]
+	// A preflight comes before its request and has another id. Where a redirect has a
+	// fragment, that takes the place of the mark.
+	preflight := len(g.fetching) > 0 && mark != "" && e.Request.Method == http.MethodOptions
+	return g.fetches[e.NetworkID] || preflight
 }
 
-// fetch makes the guard look at what Fetch asks for, until the returned func is
-// called.
-func (g *guard) fetch(ctx context.Context, address string) (end func(), err error) {
-	if err := g.check(address); err != nil {
-		return nil, err
+// fetch makes the guard look at what Fetch requests, until the returned func is
+// called. The mark is the fragment that its address has to have: no server and no
+// cache sees it, and the request is known by it however the browser reads the rest.
+func (g *guard) fetch(ctx context.Context, address string) (mark string, end func(), err error) {
+	if err := g.checkFile(address); err != nil {
+		return "", nil, err
 	}
+	mark = "#" + rand.Text()
 	g.mu.Lock()
-	g.fetching[address]++
+	g.fetching[mark] = true
 	g.mu.Unlock()
 	end = func() {
 		g.mu.Lock()
-		if g.fetching[address]--; g.fetching[address] == 0 {
-			delete(g.fetching, address)
-		}
+		delete(g.fetching, mark)
 		last := len(g.fetching) == 0
 		if last {
 			clear(g.fetches)
@@ -252,13 +314,13 @@ func (g *guard) fetch(ctx context.Context, address string) (end func(), err erro
 	// A service worker would ask in the page's place, where nobody looks.
 	if err := g.page.session.Call(ctx, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}, nil); err != nil {
 		end()
-		return nil, err
+		return "", nil, err
 	}
 	if err := g.enable(ctx); err != nil {
 		end()
-		return nil, err
+		return "", nil, err
 	}
-	return end, nil
+	return mark, end, nil
 }
 
 // refusals counts what was refused so far.

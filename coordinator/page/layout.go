@@ -2,12 +2,10 @@ package page
 
 import (
 	"context"
-	"strconv"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	cdppage "github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 )
 
 // layout is how a page is laid out now. Its lengths are in CSS pixels.
@@ -21,16 +19,12 @@ type layout struct {
 }
 
 func (p *Page) layout(ctx context.Context) (layout, error) {
-	ratio, err := p.session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "devicePixelRatio", Silent: new(true)})
-	if err != nil {
+	var ratio float64
+	if err := p.fixed(ctx, "devicePixelRatio", &ratio); err != nil {
 		return layout{}, err
 	}
 	metrics, err := protocol.Call(ctx, p.session, cdppage.GetLayoutMetrics, protocol.Empty{})
 	if err != nil {
-		return layout{}, err
-	}
-	var r runtime.EvaluateResult
-	if err := ratio.Wait(ctx, &r); err != nil {
 		return layout{}, err
 	}
 	l := layout{view: metrics.CSSVisualViewport, content: metrics.CSSContentSize, zoom: metrics.CSSVisualViewport.Zoom, density: 1}
@@ -47,11 +41,8 @@ func (p *Page) layout(ctx context.Context) (layout, error) {
 	if l.zoom <= 0 { // an old browser does not tell it
 		l.zoom = 1
 	}
-	// The page tells its density, so that what cannot be is not believed.
-	if r.Result != nil {
-		if n, err := strconv.ParseFloat(string(r.Result.Value), 64); err == nil && n >= 0.1 && n <= 10 {
-			l.density = n
-		}
+	if ratio >= 0.1 && ratio <= 10 {
+		l.density = ratio
 	}
 	return l, nil
 }

@@ -23,7 +23,7 @@ func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 		return Change{}, err
 	}
 	if g := p.guardedBy(); g != nil {
-		if err := g.check(address); err != nil {
+		if err := g.checkFile(address); err != nil {
 			return Change{}, err
 		}
 	}
@@ -43,15 +43,6 @@ func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 		}
 		return nil
 	})
-}
-
-// CheckAddress asks allow about an address as Navigate would open it.
-func CheckAddress(address string, allow func(address string) error) error {
-	normal, err := normalizeURL(address, "")
-	if err != nil {
-		return err
-	}
-	return allow(normal)
 }
 
 // Navigations that show no new document.
@@ -85,6 +76,9 @@ func (p *Page) history(ctx context.Context, step int64, name string) (Change, er
 		if to < 0 || to >= int64(len(h.Entries)) {
 			return fmt.Errorf("there is no page to go %s to", name)
 		}
+		if err := p.guardedBy().shows(h.Entries[to].URL); err != nil {
+			return err
+		}
 		_, err = protocol.Call(ctx, p.session, cdppage.NavigateToHistoryEntry, cdppage.NavigateToHistoryEntryParams{EntryID: h.Entries[to].ID})
 		return err
 	})
@@ -97,7 +91,7 @@ const renderPatience = 5 * time.Second
 // it turns out to stay within the document. A document that is there but does
 // not finish loading in time is an answer, not an error.
 func (p *Page) travel(ctx context.Context, doing string, start func(context.Context) error) (Change, error) {
-	ctx, end, err := p.begin(ctx, doing, p.browser.opts.NavigateTimeout)
+	ctx, end, err := p.beginOperation(ctx, doing, p.browser.opts.NavigateTimeout, &operation{leaves: true})
 	if err != nil {
 		return Change{}, err
 	}

@@ -32,6 +32,9 @@ type Request struct {
 	Size       int64 // bytes received
 	Started    time.Time
 	Duration   time.Duration // until it was done
+	// Documents are the addresses of the page and of its frame that it was made for, as
+	// far as they are known; empty for a document that the page navigates to.
+	Documents [2]string
 }
 
 // RequestDetails is a request with its headers and bodies.
@@ -80,6 +83,8 @@ type requestLog struct {
 	// open are the requests that are not done or not answered yet; nil: of no
 	// interest, or forgotten.
 	open map[requestKey]*entry
+	// documents are those that a session shows, as Page.documents says.
+	documents func(*cdp.Session) [2]string
 	earlier
 }
 
@@ -105,6 +110,9 @@ func keyOf(s *cdp.Session, id network.RequestID) requestKey {
 func (l *requestLog) add(e *entry) {
 	l.seq++
 	e.Seq = l.seq
+	if !e.Navigation && e.Documents == [2]string{} {
+		e.Documents = l.documents(e.session)
+	}
 	if len(l.entries) == l.size {
 		l.ignore(l.entries[0])
 		copy(l.entries, l.entries[1:])
@@ -243,7 +251,12 @@ func (p *Page) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent) {
 	if size <= maxPosted {
 		sent.posted = e.Request.PostDataEntries
 	}
-	sent.Navigation = e.Type == network.ResourceTypeDocument && e.FrameID == p.mainID() && e.RedirectResponse == nil
+	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == p.mainID()
+	sent.Navigation = navigates && e.RedirectResponse == nil
+	sent.Documents[1] = e.DocumentURL
+	if !navigates {
+		sent.Documents[0] = p.documents(s)[0]
+	}
 	p.requests.add(sent)
 	p.requests.open[key] = sent
 }

@@ -17,6 +17,7 @@ type operation struct {
 	began     time.Time
 	anyDialog bool // goes on while a dialog is open
 	patient   bool // nobody asks why it is slow
+	leaves    bool // it leads away from the document, which may be one that is refused
 }
 
 // begin refuses a call that cannot succeed now, bounds it, and makes dialogs,
@@ -33,6 +34,9 @@ func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Du
 	}
 	if p.dialog != nil && !op.anyDialog {
 		return nil, nil, &DialogError{*p.dialog}
+	}
+	if err := p.guard.shows(p.frames[p.mainID()].url); err != nil && !op.leaves {
+		return nil, nil, &unsentError{err}
 	}
 	if len(p.ops) == 0 {
 		p.hung.Store(false)

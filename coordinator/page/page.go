@@ -97,6 +97,7 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	}
 	// A page's target id is the id of its main frame.
 	p.frames[p.mainID()] = &frame{id: p.mainID(), session: session}
+	p.requests.documents = p.documents
 	p.requests.untold[session] = true
 	b.mu.Lock()
 	b.sessions[session.ID()] = p
@@ -249,19 +250,14 @@ func (p *Page) emulateFocus(ctx context.Context) error {
 	if on {
 		return nil
 	}
-	var state struct {
-		Result struct {
-			Value string `json:"value"`
-		} `json:"result"`
-	}
-	err := p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "document.visibilityState", "returnByValue": true}, &state)
+	visible, err := isVisible(ctx, p.session, target.ID(p.id))
 	if err != nil {
 		return err
 	}
 	if _, err := p.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}); err != nil {
 		return err
 	}
-	if state.Result.Value == "visible" {
+	if visible {
 		return nil
 	}
 	p.draw(ctx)

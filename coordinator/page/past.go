@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -28,7 +27,7 @@ type earlier struct {
 	asked map[*cdp.Session]time.Time
 	// failed is why requests failed whose address is still to come.
 	failed map[requestKey]string
-	// scripts are the requests that made workers.
+	// scripts are the requests that made workers; empty: the worker has answered.
 	scripts     map[*cdp.Session]requestKey
 	remembering bool // remember is about to ask
 	reread      int  // 1 + Page.commits of the document whose content was asked for; 0: none
@@ -36,69 +35,6 @@ type earlier struct {
 
 func newEarlier() earlier {
 	return earlier{untold: map[*cdp.Session]bool{}, asked: map[*cdp.Session]time.Time{}, failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{}}
-}
-
-// past is what the documents of a session tell of themselves.
-type past struct {
-	State   string  // document.readyState; empty in a worker
-	Now     float64 // milliseconds since 1970
-	Entries []pastEntry
-}
-
-// pastEntry is a Resource Timing entry.
-type pastEntry struct {
-	Name      string
-	Initiator string
-	Status    int
-	Type      string
-	Size      int64
-	Start     float64 // milliseconds since 1970
-	Duration  float64 // milliseconds
-	Done      bool
-}
-
-// pastScript runs in the page's own world, whose prototypes may be patched: the
-// state of the document is told in any case. Frames tell what is in them, and are
-// told of by what they are in.
-const pastScript = `(() => {
-	const past = { state: globalThis.document?.readyState };
-	try {
-		const entries = [];
-		const tell = (scope, kinds) => {
-			const clock = scope.performance;
-			for (const kind of kinds) for (const e of clock.getEntriesByType(kind)) {
-				const start = kind === "navigation" ? e.fetchStart : e.startTime;
-				entries.push({
-					name: e.name.split("#")[0], initiator: e.initiatorType, status: e.responseStatus, type: e.contentType,
-					size: Math.round(e.transferSize), start: clock.timeOrigin + start,
-					duration: Math.max(e.responseEnd - start, 0), done: e.responseEnd > 0 || kind === "resource",
-				});
-			}
-			for (let i = 0; i < Math.min(scope.length, 100); i++) {
-				try { tell(scope[i], ["resource"]); } catch {} // of another origin
-			}
-		};
-		tell(globalThis, ["navigation", "resource"]);
-		past.now = performance.timeOrigin + performance.now();
-		past.entries = entries;
-		return JSON.stringify(past);
-	} catch {
-		return JSON.stringify({ state: past.state });
-	}
-})()`
-
-func (p *Page) readPast(ctx context.Context, s *cdp.Session) (past, error) {
-	var reply struct {
-		Result struct {
-			Value string `json:"value"`
-		} `json:"result"`
-	}
-	var told past
-	err := s.Call(ctx, "Runtime.evaluate", map[string]any{"expression": pastScript, "returnByValue": true, "silent": true}, &reply)
-	if err != nil || reply.Result.Value == "" {
-		return told, err
-	}
-	return told, json.Unmarshal([]byte(reply.Result.Value), &told)
 }
 
 // ask reads the past of a session's documents; what cannot be read now is still
@@ -109,7 +45,7 @@ func (p *Page) ask(ctx context.Context, s *cdp.Session) (past, error) {
 	p.mu.Unlock()
 	told, err := p.readPast(ctx, s)
 	p.browser.flush() // or what events told before would be taken for untold
-	if err != nil && !errors.Is(err, cdp.ErrSessionGone) {
+	if err != nil && !errors.Is(err, cdp.ErrSessionGone) && !errors.Is(err, errFrameGone) {
 		p.mu.Lock()
 		p.requests.untold[s] = true
 		p.mu.Unlock()
@@ -245,8 +181,12 @@ func (l *requestLog) learn(s *cdp.Session, told past) {
 // workerRuns ends the request for the script of a worker that has answered, which no
 // event does where it came before; nil: it has ended.
 func (l *requestLog) workerRuns(s *cdp.Session) *entry {
-	e := l.open[l.scripts[s]]
-	delete(l.scripts, s)
+	key, worker := l.scripts[s]
+	if !worker {
+		return nil
+	}
+	e := l.open[key]
+	l.scripts[s] = requestKey{}
 	if e != nil && !e.Done {
 		e.Done, e.Duration = true, time.Since(e.Started)
 	}
@@ -305,9 +245,12 @@ func (e *entry) complete(r *entry) {
 		return
 	}
 	if e.id == "" {
-		seq, failed := e.Seq, e.Failed
+		seq, failed, documents := e.Seq, e.Failed, e.Documents
+		if r.Status == 0 { // the document around a frame of another origin knows no more
+			r.Status, r.MIMEType = e.Status, e.MIMEType
+		}
 		e.Request = r.Request
-		e.Seq, e.Failed = seq, failed
+		e.Seq, e.Failed, e.Documents = seq, failed, documents
 		return
 	}
 	e.Started = r.Started

@@ -284,3 +284,36 @@ func TestPopup(t *testing.T) {
 		}
 	}
 }
+
+// What a page asked for is read where it can neither answer in its own way nor notice
+// the question, and so is what a frame of it asked for. A worker has one world only.
+func TestPastIsReadUnseen(t *testing.T) {
+	const patch = `const real = performance.getEntriesByType.bind(performance), asked = [];
+Performance.prototype.getEntriesByType = performance.getEntriesByType = (kind) => { asked.push(kind); return real(kind).map((e) => ({ ...e.toJSON(), name: "http://lie.example/" })); };
+JSON.stringify = () => { asked.push("stringify"); return "lie"; };
+`
+	site := serveSlowly(t, map[string]string{
+		"/":          `<!doctype html><script>` + patch + `</script><script src=/app.js></script><iframe src="http://localhost:PORT/frame"></iframe><script>worker = new Worker("/worker.js")</script>`,
+		"/app.js":    "here = 1",
+		"/frame":     `<!doctype html><script>` + patch + `</script><script src=/app.js></script>`,
+		"/worker.js": `performance.getEntriesByType = () => { throw 0 }; fetch("/data").then((r) => r.text())`,
+		"/data":      "data",
+	})
+	human := newPage(t, connect(t))
+	if _, err := human.Navigate(t.Context(), site.url); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := human.WaitFor(t.Context(), WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := connect(t).Page(t.Context(), human.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(site.url, "127.0.0.1", "http://localhost", 1)[len("http://"):]
+	untilListed(t, p, site.url, "GET / document 200", "GET /app.js script 200", " /worker.js other 200",
+		"GET "+other+"/frame document 200", "GET "+other+"/app.js script 200")
+	if asked := eval(t, p, "asked.length"); asked != "0" {
+		t.Errorf("the page was asked %s times", asked)
+	}
+}

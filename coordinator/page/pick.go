@@ -232,8 +232,16 @@ func (p *Page) elementOf(ctx context.Context, n pickNews) (*element, error) {
 	return nil, &StaleRefError{Ref: "the element", Gone: "its document was replaced"}
 }
 
-// componentOf asks in the page's own world, where the frameworks keep what they
-// know; nothing is changed there.
+// componentPatience and longestName bound what a page can make of its components.
+const (
+	componentPatience = 2 * time.Second
+	longestName       = 200
+)
+
+// componentOf asks in the page's own world: the frameworks keep what they know in
+// properties of DOM nodes, which no isolated world has. A getter of the page runs
+// there, can notice the question and return anything, so the result is the page's
+// text, and bounded.
 func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
 	r, err := protocol.Call(ctx, n.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.node})
 	if err != nil {
@@ -241,11 +249,24 @@ func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
 	}
 	e := &element{target: "the element", session: n.session, handle: r.Object.ObjectID}
 	defer e.release(ctx)
+	bounded, cancel := context.WithTimeout(ctx, componentPatience)
+	defer cancel()
 	var c *Component
-	if err := e.callExtra(ctx, "component", nil, &c); err != nil {
+	if err := e.callExtra(bounded, "component", nil, &c); err != nil || c == nil {
 		return nil // a page may have made anything of these fields
 	}
+	c.Owners = c.Owners[:min(len(c.Owners), 8)]
+	c.Framework, c.Name, c.File = nameOf(c.Framework), nameOf(c.Name), nameOf(c.File)
+	for i, owner := range c.Owners {
+		c.Owners[i] = nameOf(owner)
+	}
 	return c
+}
+
+// nameOf is a name that a page gives, on one line.
+func nameOf(text string) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	return string(runes[:min(len(runes), longestName)])
 }
 
 // locateComponent finds the place in the source that the framework's notes lead to:

@@ -77,6 +77,9 @@ type FindOptions struct {
 	Regexp string
 	Skip   int // so many matches are not shown
 	Most   int // so many at most are shown; 0: MaxFound
+	// Hide takes out of the page's text what is neither to be found nor shown; nil:
+	// nothing.
+	Hide func(string) string
 }
 
 // Found is what Find has found.
@@ -114,6 +117,9 @@ func (p *Page) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	r, err := p.outline(ctx, p.mainID(), nil, SnapshotOptions{full: true})
 	if err != nil {
 		return Found{}, p.explain(err, doing)
+	}
+	if opts.Hide != nil { // before a line is cut
+		r.Text = opts.Hide(r.Text)
 	}
 	return findLines(splitLines(r.Text), wanted, opts), nil
 }

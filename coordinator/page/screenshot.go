@@ -103,7 +103,6 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 		}
 		cropped = c != *opts.Clip
 		part = rect{part.X + c.X, part.Y + c.Y, c.Width, c.Height}
-		params.CaptureBeyondViewport = new(true)
 	}
 	scaling := scale(part.Width, part.Height, opts.MaxWidth, opts.MaxHeight) / l.density
 	if opts.Device {

@@ -26,8 +26,9 @@ type OriginStorage struct {
 
 // StorageState reads the cookies of the page's browser context, and the local
 // storage of the origins that are known: those of its open pages, and those
-// that this page and its frames have shown. The browser has no list of all.
-func (p *Page) StorageState(ctx context.Context) (StorageState, error) {
+// that this page and its frames have shown, but for those that skip names. The browser
+// has no list of all.
+func (p *Page) StorageState(ctx context.Context, skip func(origin string) bool) (StorageState, error) {
 	state := StorageState{Cookies: []Cookie{}, Origins: []OriginStorage{}}
 	err := p.during(ctx, "reading the storage state", p.browser.opts.NavigateTimeout, func(ctx context.Context) error {
 		cookies, err := p.cookies(ctx)
@@ -39,6 +40,8 @@ func (p *Page) StorageState(ctx context.Context) (StorageState, error) {
 		if err != nil {
 			return err
 		}
+		slices.Sort(origins)
+		origins = slices.DeleteFunc(slices.Compact(origins), skip)
 		return p.inOrigins(ctx, info.BrowserContextID, origins, func(origin string, call storageCall) error {
 			stored := OriginStorage{Origin: origin}
 			if err := call(map[string]any{"area": LocalStorage, "action": "list"}, &stored.LocalStorage); err != nil {

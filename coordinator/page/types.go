@@ -16,6 +16,7 @@ type Options struct {
 	NetworkSize     int           // requests that are kept per page; 0 means 1000
 	Viewport        *Viewport     // of every page that is attached to; nil: as it is
 	Folders         []string      // of the workspace: places in scripts are told as places in its files
+	Remote          bool          // the user's own flag names the browser: it may be on another machine
 	Record          bool          // attach to every page when it appears, for its console and network
 	Refs            *Refs         // that several connections share; nil: one of its own
 	Downloads       *Downloads    // what becomes of downloads; nil: the browser's own matter
@@ -52,6 +53,7 @@ type Change struct {
 type Held struct {
 	Target string
 	Value  string // a secret's: as many bullets as it has characters
+	Plain  string // a secret's value, never to be shown; empty: it is no secret
 }
 
 // Dialog is an open JavaScript dialog.
@@ -98,9 +100,18 @@ type Message struct {
 	// Current says that it came from the document that the page shows now, not
 	// from one before.
 	Current bool
+	// Documents are the addresses of the page and of its frame that it came from, as
+	// far as they are known.
+	Documents [2]string
 
 	document int // counts the documents of the page, as Page.commits does
 }
+
+// Addresses are all that a message came from.
+func (m Message) Addresses() []string { return append(m.Documents[:], m.URL) }
+
+// Addresses are those of a request and of what it was made for.
+func (r Request) Addresses() []string { return append(r.Documents[:], r.URL) }
 
 // SnapshotOptions choose what a snapshot shows.
 type SnapshotOptions struct {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -84,6 +85,20 @@ func (p *Page) inWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.S
 		}
 		p.forgetWorld(id, world)
 	}
+}
+
+// fixed evaluates an expression of ours in our world of the main document, where
+// the page can neither replace what it names nor note it, and decodes its value.
+func (p *Page) fixed(ctx context.Context, expression string, value any) error {
+	return p.inWorld(ctx, p.mainID(), func(session *cdp.Session, world runtime.ExecutionContextID) error {
+		r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+			Expression: expression, ContextID: world, ReturnByValue: new(true), Silent: new(true),
+		})
+		if err != nil || r.Result == nil || len(r.Result.Value) == 0 {
+			return err
+		}
+		return json.Unmarshal(r.Result.Value, value)
+	})
 }
 
 // forgetWorld has a frame's world be made anew, unless that has been done.

@@ -16,8 +16,12 @@ type NotOfferedError struct {
 }
 
 func (e *NotOfferedError) Error() string {
-	if e.Window.Kind != "vscode" {
+	switch e.Window.Kind {
+	case "vscode":
+	case "terminal":
 		return fmt.Sprintf("%s is not a VS Code window, so that it cannot do this (%s)", e.Window.Label(), e.Command)
+	default:
+		return fmt.Sprintf("%s of %s cannot do this (%s)", e.Window.Server, e.Window.Label(), e.Command)
 	}
 	return fmt.Sprintf("the Browser Coordinator extension of %s cannot do this (%s): update it, and reload the window", e.Window.Label(), e.Command)
 }

@@ -76,8 +76,11 @@ func (s *Source) updateAccess(window *Window) {
 
 // howToChange tells people how to choose another mode.
 func howToChange(window *Window) string {
-	if window.Kind == "vscode" {
+	switch window.Kind {
+	case "vscode":
 		return "The human can change that in VS Code: the menu of Browser Coordinator in the status bar, or the setting browserCoordinator.access."
+	case "terminal":
+		return "Whoever runs the window can change that: end it, and start it again with --access full (coordinator window --access full)."
 	}
-	return "Whoever runs the window can change that: end it, and start it again with --access full (coordinator window --access full)."
+	return fmt.Sprintf("The user can change that in the settings of %s.", window.Server)
 }

@@ -100,6 +100,7 @@ func TestHuman(t *testing.T) {
 		t.Errorf("before any window: %+v", state)
 	}
 	window := serveTold(t, folder)
+	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}})
 	waitMode(t, source, access.Full)
 	guard := access.NewGuard(source)
 	q := access.Question{Client: access.Client{ID: "c1", Name: "Agent", Version: "1"}, Act: "browser_click", Detail: "button Buy", Page: &access.Page{Title: "Shop", URL: "http://shop.test/"}}

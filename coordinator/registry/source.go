@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -133,13 +134,11 @@ func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
 	return first
 }
 
-// earlier tells which of two windows on a workspace came first, as far as their
-// addresses say: only those that found another have a suffix.
+// earlier reports whether the window at a takes precedence over the one at b, on
+// the same workspace: the lowest suffix wins, since only those that found another
+// have one. The directory decides between two that are alike.
 func earlier(a, b vscodeipc.Address) bool {
-	if len(a) != len(b) {
-		return len(a) < len(b)
-	}
-	return a < b
+	return cmp.Or(cmp.Compare(a.Suffix(), b.Suffix()), cmp.Compare(a, b)) < 0
 }
 
 // nameOf is what people read for a browser.

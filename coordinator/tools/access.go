@@ -58,10 +58,21 @@ type call struct {
 	added  bool   // the tool is an added server's
 }
 
+// readOnlyTools are the tools that change neither the page nor the window, besides those
+// that say so to hosts by readOnlyHint. The hint also excludes a tool that may write a
+// file, which every access mode allows: a file goes to the output folder, under a
+// name that does no harm.
+var readOnlyTools = []string{
+	"window_select", "reveal_source", "present_review", // shows the user something
+	"browser_snapshot", "browser_find", "browser_markdown", "browser_dom",
+	"browser_console_messages", "browser_network_requests", "browser_network_request", "browser_storage_state",
+	"performance_stop_trace", "performance_heap_snapshot", "performance_stop_profile", "performance_stop_coverage",
+}
+
 // looks says whether a call leaves everything as it is, or only shows the human
 // something.
 func (c call) looks() bool {
-	if c.added || c.tool.Annotations.ReadOnlyHint || slices.Contains([]string{"window_select", "reveal_source", "present_review"}, c.tool.Name) {
+	if c.added || c.tool.Annotations.ReadOnlyHint || slices.Contains(readOnlyTools, c.tool.Name) {
 		return true
 	}
 	in, ok := c.in.(interface{ looks() bool })
@@ -71,21 +82,39 @@ func (c call) looks() bool {
 // An expression can do whatever a script of the page can.
 func (in waitIn) looks() bool { return in.Expression == "" }
 
+// The page is scrolled to an element, and resized for what is beyond the viewport.
+func (in screenshotIn) looks() bool { return in.Target == "" && !in.FullPage }
+
 func (in tabsIn) looks() bool { return in.Action == "list" }
 
 func (in breakpointsIn) looks() bool { return in.Action == "list" }
 
 // permit asks the window's human, where a question is due, and returns the window
-// that is to be told what came of it; nil if there is none.
-func (a *agent) permit(ctx context.Context, c call) (*registry.Source, error) {
+// that is to be told what came of it; nil if there is none. The context that it
+// returns keeps a call that acts to that window.
+func (a *agent) permit(ctx context.Context, c call) (context.Context, *registry.Source, error) {
 	o := &a.server.options
-	if o.Attach != "" && a.named(c.window) == "" {
-		return nil, nil
+	only := context.WithValue(ctx, permittedKey{}, "")
+	if c.looks() {
+		only = ctx
+	}
+	if !c.forWindow() && o.Attach != "" && a.named(c.window) == "" {
+		return only, nil, nil
 	}
 	window, _, err := o.Windows.Resolve(ctx, a.want(ctx, c.window))
-	if err != nil || a.ownInstead(c.window) {
-		return nil, nil // the call itself says so, or goes to a browser of our own
+	if err != nil || !c.forWindow() && a.ownInstead(c.window) {
+		return only, nil, nil // the call itself says so, or goes to a browser of our own
 	}
+	if !c.looks() {
+		only = context.WithValue(ctx, permittedKey{}, window.Label())
+	}
+	source, err := a.permitIn(ctx, c, window)
+	return only, source, err
+}
+
+// permitIn is permit for the window that the call goes to.
+func (a *agent) permitIn(ctx context.Context, c call, window registry.Window) (*registry.Source, error) {
+	o := &a.server.options
 	if window.Workspace == "" {
 		if mode := window.State.Access.Mode; mode != vscodeipc.AccessFull && !c.looks() {
 			return nil, &access.RefusedError{Act: c.tool.Name, Reason: fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", mode)}
@@ -110,17 +139,37 @@ func (a *agent) permit(ctx context.Context, c call) (*registry.Source, error) {
 		return source, err
 	}
 	if l := a.known(window); l != nil {
-		p, err := a.currentPage(ctx, l)
+		p, err := a.currentPage(readOnly(ctx), l) // no tab is opened before the user agrees
 		if errors.As(err, new(*closedTabError)) {
 			return nil, err // before the human is asked for what will not be done
 		}
-		if err == nil {
+		if err == nil && a.worksIn(l, p) {
 			if info, err := p.Info(ctx); err == nil {
 				q.Page = &access.Page{Title: info.Title, URL: info.URL}
 			}
 		}
 	}
 	return source, guard.Permit(ctx, q)
+}
+
+// permittedKey holds the window in which a call was permitted to act; empty: in none.
+type permittedKey struct{}
+
+// stays refuses a window other than the one in which a call was permitted to act:
+// while the user was asked, another one may have come.
+func stays(ctx context.Context, window registry.Window) error {
+	permitted, bound := ctx.Value(permittedKey{}).(string)
+	if !bound || permitted == window.Label() {
+		return nil
+	}
+	return fmt.Errorf("another window is meant now than when this call began, %s, so nothing was done: call again to act there", window.Label())
+}
+
+// forWindow says whether a tool meets the window itself, whichever browser the agent
+// works in.
+func (c call) forWindow() bool {
+	open := c.tool.Annotations.OpenWorldHint
+	return open != nil && !*open
 }
 
 // untilStopped is the context of a call, which ends when the human stops the agent.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -139,10 +140,18 @@ func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
 	}
 	did := a.did(fmt.Sprintf("Typed into %s.", named(in.Element, in.Target)))
 	text := a.server.options.Secrets.value(in.Text)
-	return did(p.Type(ctx, in.Target, text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}))
+	change, err := p.Type(ctx, in.Target, text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text})
+	for _, h := range change.Held {
+		a.server.options.Secrets.learn(in.Text, h.Plain)
+	}
+	return did(change, err)
 }
 
 func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
+	file, err := a.outputFile(ctx, in.Filename, output.JSON)
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
@@ -150,7 +159,7 @@ func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
 	what := fmt.Sprintf("result of %s %s in %s", in.Function, in.Target, p.ID())
 	if rest, further := a.restOf(what, in.partIn); further {
 		out := a.begin()
-		return out, a.part(ctx, out, in.partIn, what, rest)
+		return out, a.part(out, in.partIn, nil, what, rest)
 	}
 	if in.Page > 1 { // the script is not run again
 		return nil, errors.New("there is no such part of a result: call without page first")
@@ -163,7 +172,7 @@ func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
 	out := a.begin()
 	switch {
 	case value != nil:
-		err = a.data(ctx, out, in.partIn, what, string(value), "value", value)
+		err = a.data(out, in.partIn, file, what, string(value), "value", value)
 	case change.Dialog != nil || change.Paused != nil:
 		out.addf("The script has not ended.")
 	default:

@@ -150,7 +150,7 @@ func (a *addedServer) run(starting *addedStarting) {
 	defer close(starting.done)
 	session, err := a.connect()
 	if err != nil {
-		err = fmt.Errorf("start %s: %w", strings.Join(a.options.Command, " "), err)
+		err = fmt.Errorf("start %s: %w", a.options.Command[0], err) // its arguments may hold a token
 	}
 	starting.session, starting.err = session, err
 	a.mu.Lock()
@@ -328,7 +328,7 @@ func (a *addedServer) handler(tool *mcp.Tool) mcp.ToolHandler {
 		}
 		defer agent.keepInformed(ctx, req)()
 		c := call{tool: &known, in: req.Params.Arguments, added: true}
-		source, err := agent.permit(ctx, c)
+		_, source, err := agent.permit(ctx, c)
 		var result *mcp.CallToolResult
 		if err == nil {
 			stoppable, release := agent.untilStopped(ctx, source, c)

@@ -21,9 +21,8 @@ import (
 type Server struct {
 	options Options
 	mcp     *mcp.Server
-	tools   toolSet       // of this program
-	added   *addedServer  // nil: none
-	listed  chan struct{} // closed when the tools were listed for the first time
+	tools   toolSet      // of this program
+	added   *addedServer // nil: none
 
 	mu     sync.Mutex // guards agents, each agent's joined, and guards
 	agents map[*mcp.ServerSession]*agent
@@ -98,8 +97,11 @@ func (s *Server) forget(session *mcp.ServerSession) {
 type noBrowserError struct{ window registry.Window }
 
 func (e *noBrowserError) Error() string {
-	start := "start its debug session (F5 in VS Code, a launch configuration of type chrome or msedge)"
-	if e.window.Kind == "terminal" {
+	start := "start the program there that debugs a browser"
+	switch e.window.Kind {
+	case "vscode":
+		start = "start its debug session (F5 in VS Code, a launch configuration of type chrome or msedge)"
+	case "terminal":
 		start = "start `coordinator window` there again"
 	}
 	return fmt.Sprintf("the window %s has no browser now: %s, then call again", e.window.Label(), start)
@@ -131,8 +133,10 @@ func (a *agent) anyPage(ctx context.Context, window string) (*page.Page, error) 
 	return p, a.bind(ctx, p, "")
 }
 
-// currentPage is the page that the agent works in: the one that the human sees
-// when it first looks, and the same from then on, whatever the human turns to.
+// currentPage is the page that the agent works in: the one that the user sees at
+// its first call, and the same from then on, whatever the user turns to. A
+// read-only call shares a page that another agent works in; only an action opens a
+// tab.
 func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 	a.mu.Lock()
 	id := l.current
@@ -151,8 +155,15 @@ func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 	if id != "" && a.claim(l, id) {
 		return l.browser.Page(ctx, id)
 	}
+	if id != "" && isReadOnly(ctx) {
+		a.share(l, id)
+		return l.browser.Page(ctx, id)
+	}
 	if id != "" {
 		return a.apart(ctx, l)
+	}
+	if isReadOnly(ctx) {
+		return nil, errNoTab
 	}
 	p, err := l.browser.NewPage(ctx, "about:blank")
 	if err == nil {
@@ -160,6 +171,9 @@ func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 	}
 	return p, err
 }
+
+// errNoTab reports a browser without a page to a call that may not open one.
+var errNoTab = errors.New("the browser has no tab: open one with browser_tabs, action new, or with browser_navigate")
 
 // closedTabError reports that the tab that the agent worked in was closed since its
 // last call, by the page itself or by the human: nothing may be done elsewhere
@@ -169,7 +183,7 @@ type closedTabError struct{ next page.Info }
 func (e *closedTabError) Error() string {
 	const closed = "the tab that you worked in was closed, so nothing was done. "
 	if e.next.ID == "" {
-		return closed + "The next call opens another"
+		return closed + "The browser has no other tab: open one with browser_tabs, action new, or with browser_navigate"
 	}
 	return fmt.Sprintf("%sThe next call goes to the tab %q, %s; browser_tabs lists them all", closed, e.next.Title, e.next.URL)
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/registry"
 )
 
 // answer is what a tool says: text, in its own words or the page's, and an
@@ -23,6 +25,7 @@ type answer struct {
 	download string
 	// secrets are hidden in a text before it is cut, perhaps in the middle of one.
 	secrets *Secrets
+	origins *Origins // outside of which nothing is told
 }
 
 // block is lines of one origin.
@@ -74,19 +77,38 @@ func (a *answer) result() *mcp.CallToolResult {
 
 // begin starts an answer, with the word that this is a browser of our own.
 func (a *agent) begin() *answer {
-	out := &answer{secrets: a.server.options.Secrets}
+	out := &answer{secrets: a.server.options.Secrets, origins: a.server.options.Origins}
 	if word := a.firstWord(); word != "" {
 		out.addf("%s\n", word)
 	}
 	return out
 }
 
-// withWord adds to an error what an answer would begin with.
-func (a *agent) withWord(err error) error {
+// failure is the answer to a call that failed, with what an answer would begin with
+// behind the error.
+func (a *agent) failure(err error, fromPage bool) *mcp.CallToolResult {
+	out := &answer{}
+	out.add(err.Error(), fromPage)
 	if word := a.firstWord(); word != "" {
-		return fmt.Errorf("%w\n\n%s", err, word)
+		out.addBlock(block{text: "\n\n" + word})
 	}
-	return err
+	res := out.result()
+	res.Meta = out.marks()
+	res.SetError(err)
+	return res
+}
+
+// ofPage says whether an error may quote a page: a dialog's text, the options of a
+// list, what a script threw, the name of an element or a tab. Only those that come
+// before a page is asked for cannot.
+func ofPage(err error) bool {
+	var (
+		refused  *access.RefusedError
+		noWindow *registry.SelectionError
+		none     *noBrowserError
+		unmade   *connectError
+	)
+	return !errors.As(err, &refused) && !errors.As(err, &noWindow) && !errors.As(err, &none) && !errors.As(err, &unmade)
 }
 
 // did shapes the answer of an act: the sentence, and what the act changed.
@@ -175,6 +197,8 @@ func (a *answer) changed(c page.Change) {
 }
 
 func (a *answer) messages(all []page.Message) {
+	all, refused := within(a.origins, all)
+	a.leftOut(refused, "messages")
 	for _, m := range all {
 		m.Text = cutText(a.secrets.hide(m.Text), maxMessage)
 		a.quote(consoleLine(m))

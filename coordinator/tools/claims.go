@@ -62,6 +62,36 @@ func (a *agent) releaseAll() {
 	}
 }
 
+type readOnlyKey struct{}
+
+// readOnly marks the context of a call that may not change anything, and so may
+// open no tab.
+func readOnly(ctx context.Context) context.Context {
+	return context.WithValue(ctx, readOnlyKey{}, true)
+}
+
+func isReadOnly(ctx context.Context) bool {
+	is, _ := ctx.Value(readOnlyKey{}).(bool)
+	return is
+}
+
+// share tells the agent once that it reads a page that another one works in.
+func (a *agent) share(l *link, id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l.shared != id {
+		l.shared = id
+		a.news = "Another agent works in the tab that the developer sees. You can read it; your first action opens a tab of your own. "
+	}
+}
+
+// worksIn reports whether the agent's next action goes to that page.
+func (a *agent) worksIn(l *link, p *page.Page) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return l.current == p.ID()
+}
+
 // apart opens a page for an agent whose page another one works in.
 func (a *agent) apart(ctx context.Context, l *link) (*page.Page, error) {
 	p, err := l.browser.NewPage(ctx, "about:blank")

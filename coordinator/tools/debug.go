@@ -103,6 +103,9 @@ func (s *Server) addDebugTools() {
 // ask runs a command of the window that is meant.
 func (a *agent) ask(ctx context.Context, in inWindow, command string, arg, result any) (registry.Window, error) {
 	window, err := a.windowFor(ctx, in.Window)
+	if err == nil {
+		err = stays(ctx, window)
+	}
 	if err != nil {
 		return window, err
 	}
@@ -113,6 +116,9 @@ func debugStart(ctx context.Context, a *agent, in debugStartIn) (*answer, error)
 	window, err := a.windowFor(ctx, in.Window)
 	if err == nil {
 		err = a.mayShow(ctx, window.Folders, in.URL)
+	}
+	if err == nil {
+		err = a.server.options.Origins.CheckTyped(in.URL)
 	}
 	if err != nil {
 		return nil, err
@@ -126,7 +132,7 @@ func debugStart(ctx context.Context, a *agent, in debugStartIn) (*answer, error)
 		return nil, err
 	}
 	out := &answer{}
-	out.told(fmt.Sprintf("%s is being debugged (session %s).", r.Name, r.Session), false)
+	out.told(fmt.Sprintf("%s is being debugged (session %s).", r.Name, r.Session), true)
 	out.tell("name", r.Name)
 	out.tell("session", r.Session)
 	return out, nil
@@ -149,18 +155,18 @@ func debugState(ctx context.Context, a *agent, in debugStateIn) (*answer, error)
 	return out, nil
 }
 
-// session says of a debug session what stands in the editor. What the program
-// holds is quoted: a page may have put it there.
+// session says of a debug session what stands in the editor. It is quoted: a page may
+// have put it there, also the name, which is the page's title in a child session.
 func (a *answer) session(w registry.Window, s vscodeipc.DebugSessionState) {
 	if s.State != "paused" {
-		a.told(fmt.Sprintf("- %s (session %s, %s): %s", s.Name, s.ID, s.Type, s.State), false)
+		a.told(fmt.Sprintf("- %s (session %s, %s): %s", s.Name, s.ID, s.Type, s.State), true)
 		return
 	}
 	why := s.Description
 	if why == "" {
 		why = s.Reason
 	}
-	a.told(fmt.Sprintf("- %s (session %s, %s): paused%s", s.Name, s.ID, s.Type, thread(s.Thread)), false)
+	a.told(fmt.Sprintf("- %s (session %s, %s): paused%s", s.Name, s.ID, s.Type, thread(s.Thread)), true)
 	if why != "" {
 		a.told("  "+why, true)
 	}

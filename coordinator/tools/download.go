@@ -3,12 +3,8 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"browser-coordinator/coordinator/page"
@@ -28,62 +24,17 @@ func (a *agent) downloads(ctx context.Context) *page.Downloads {
 	}
 }
 
-// keepDownload moves a file to the output directory, else to the folder downloads
-// below the first root, never in place of another.
-func (a *agent) keepDownload(ctx context.Context, temporary, name string) (string, error) {
-	dir := a.server.options.OutputDir
-	if dir == "" {
-		dir = "downloads"
-	}
-	// The name is a stranger's: it is no path, and hides nothing.
-	name = strings.TrimLeft(filepath.Base(filepath.Clean("/"+strings.ReplaceAll(name, `\`, "/"))), "./")
-	if name == "" {
-		name = "download"
-	}
-	extension := filepath.Ext(name)
-	for n := 0; ; n++ {
-		numbered := name
-		if n > 0 {
-			numbered = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, extension), n, extension)
-		}
-		file, err := a.allowedFile(ctx, filepath.Join(dir, numbered))
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(file), 0o755)
-		}
-		if err == nil {
-			err = moveNew(temporary, file)
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return file, err
-		}
-	}
-}
-
-// moveNew moves a file to where none is yet.
-func moveNew(from, to string) error {
-	reserved, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// keepDownload moves a file to the output folder, under a harmless name.
+func (a *agent) keepDownload(ctx context.Context, temporary, name string) (path string, err error) {
+	from, err := os.Open(temporary)
 	if err != nil {
+		return "", err
+	}
+	path, _, err = a.outputFolder(ctx).Download(name).Write(func(to *os.File) error {
+		_, err := io.Copy(to, from)
 		return err
-	}
-	if err := reserved.Close(); err != nil {
-		return err
-	}
-	if os.Rename(from, to) == nil {
-		return nil
-	}
-	// They may be on two disks.
-	source, err := os.Open(from)
-	if err == nil {
-		_, err = streamFile(to, 0o644, func(w io.Writer) error {
-			_, err := io.Copy(w, source)
-			return err
-		})
-		err = errors.Join(err, source.Close(), os.Remove(from))
-	}
-	if err != nil {
-		os.Remove(to)
-	}
-	return err
+	})
+	return path, errors.Join(err, from.Close(), os.Remove(temporary))
 }
 
 // downloaded adds what has become of downloads in the browser of the last call:

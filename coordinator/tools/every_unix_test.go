@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/vscodeipc"
 )
 
 // silentWindow is a window that never answers a command: a real one would have to
@@ -27,7 +28,8 @@ type silentWindow struct{ noWindows }
 
 func (silentWindow) Resolve(context.Context, registry.Want) (registry.Window, []registry.Candidate, error) {
 	commands := []string{"debug.start", "debug.state", "debug.breakpoints", "debug.step", "debug.evaluate", "debug.stop", "editor.reveal", "pick.start", "review.present"}
-	return registry.Window{Kind: "vscode", Commands: commands}, nil, nil
+	state := vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}
+	return registry.Window{Kind: "vscode", Commands: commands, State: state}, nil, nil
 }
 
 func (silentWindow) Call(ctx context.Context, _ registry.Window, _ string, _, _ any) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -29,7 +30,7 @@ func (s *Server) addFetchTools() {
 const maxBodyText = 20_000
 
 func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
-	file, err := a.outputFile(ctx, in.Filename)
+	file, err := a.outputFile(ctx, in.Filename, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -49,18 +50,26 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 	out.tell("status", got.Status)
 	out.tell("type", got.MIMEType)
 	out.tell("url", got.URL)
+	if got.Truncated {
+		got.Body = wholeCharacters(got.Body)
+	}
 	if utf8.Valid(got.Body) { // before it is cut, perhaps in the middle of one
-		got.Body = []byte(a.server.options.Secrets.hide(string(got.Body)))
+		hide := a.server.options.Secrets.hide
+		if got.Truncated {
+			hide = a.server.options.Secrets.hideCut
+		}
+		got.Body = []byte(hide(string(got.Body)))
 	}
 	if got.Truncated {
 		out.addf("The body is longer: only its beginning was read.")
 	}
 	switch {
-	case file != "":
-		if err := writeFile(file, got.Body); err != nil {
+	case file != nil:
+		path, err := file.As(output.OfType(got.MIMEType)).Save(got.Body)
+		if err != nil {
 			return nil, err
 		}
-		out.addf("Saved the body to %s.", file)
+		out.addf("Saved the body to %s.", path)
 	case !utf8.Valid(got.Body):
 		out.addf("The body is not text: save it with filename.")
 	case len(got.Body) > maxBodyText:
@@ -71,6 +80,19 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 		out.tell("body", bodyValue(got.Body, got.MIMEType))
 	}
 	return out, nil
+}
+
+// wholeCharacters is a text without a character that was cut at its end.
+func wholeCharacters(text []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if start := text[len(text)-n:]; utf8.RuneStart(start[0]) {
+			if !utf8.FullRune(start) {
+				return text[:len(text)-n]
+			}
+			break
+		}
+	}
+	return text
 }
 
 // bodyValue is what a body of JSON says, else its text.

@@ -3,12 +3,13 @@ package tools
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"browser-coordinator/coordinator/output"
 )
 
 // oneOf refuses a value that is not one of the allowed ones.
@@ -22,47 +23,47 @@ func oneOf(name, value string, allowed ...string) error {
 
 // textOrFile adds text of the page to the answer, or saves it where a file is
 // asked for.
-func (a *agent) textOrFile(ctx context.Context, out *answer, filename, what, text string) error {
-	file, err := a.outputFile(ctx, filename)
-	if err != nil {
-		return err
-	}
-	if file == "" {
+func (a *agent) textOrFile(out *answer, file *output.File, what, text string) error {
+	if file == nil {
 		out.quote(text)
 		return nil
 	}
-	if err := writeFile(file, []byte(a.server.options.Secrets.hide(text)+"\n")); err != nil {
+	path, err := file.Save([]byte(a.server.options.Secrets.hide(text) + "\n"))
+	if err != nil {
 		return err
 	}
-	out.addf("Saved the %s to %s (%d characters).", what, file, len([]rune(text)))
+	out.addf("Saved the %s to %s (%d characters).", what, path, len([]rune(text)))
 	return nil
 }
 
-// outputFile is the absolute path of a file that an agent wants written, empty
-// when it named none.
-func (a *agent) outputFile(ctx context.Context, filename string) (string, error) {
-	if filename == "" {
-		return "", nil
-	}
-	return a.allowedFile(ctx, filename)
+// outputFolder is where all files go that tools write: --output-dir, else a folder
+// below the first root.
+func (a *agent) outputFolder(ctx context.Context) output.Folder {
+	return output.In(a.workspace(ctx)[0], a.server.options.OutputDir)
 }
 
-// fileFor is outputFile with a name of its own where the agent gives none: in the
-// output directory, else below the first root.
-func (a *agent) fileFor(ctx context.Context, filename, kind, extension string) (string, error) {
+// outputFile is the file that an agent wants written, nil when it named none. Ask
+// for it before anything is done: the name may be refused.
+func (a *agent) outputFile(ctx context.Context, filename string, kind output.Kind) (*output.File, error) {
 	if filename == "" {
-		filename = kind + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + "." + extension
-		if dir := a.server.options.OutputDir; dir != "" {
-			filename = filepath.Join(dir, filename)
-		}
+		return nil, nil
 	}
-	return a.allowedFile(ctx, filename)
+	return a.outputFolder(ctx).File(filename, kind)
 }
 
-// allowedFile is the absolute path of a file that an agent names. A relative
-// name is below the first root. The file must be below a root, the working
-// directory, the output directory or one of the further folders, after symbolic
-// links: an agent that was misled by a page must neither read nor write elsewhere.
+// fileFor is outputFile with a name of its own where the agent gives none.
+func (a *agent) fileFor(ctx context.Context, filename, what string, kind output.Kind) (*output.File, error) {
+	if filename == "" {
+		filename = what + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + kind[0]
+	}
+	return a.outputFolder(ctx).File(filename, kind)
+}
+
+// allowedFile is the absolute path of a file that an agent names to be read. A
+// relative name is below the first root, or else in the output folder. The file must
+// be below a root, the working directory, the output folder or one of the further
+// folders, after symbolic links: an agent that was misled by a page must not read
+// elsewhere.
 func (a *agent) allowedFile(ctx context.Context, filename string, further ...string) (string, error) {
 	allowed := a.hostRoots(ctx)
 	if len(allowed) == 0 {
@@ -71,6 +72,10 @@ func (a *agent) allowedFile(ctx context.Context, filename string, further ...str
 	file := filename
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(allowed[0], file)
+		saved := filepath.Join(a.outputFolder(ctx).Path(), filename)
+		if !exists(file) && exists(saved) {
+			file = saved
+		}
 	}
 	if dir := a.server.options.OutputDir; dir != "" {
 		allowed = append(allowed, dir)
@@ -95,6 +100,11 @@ func (a *agent) allowedFile(ctx context.Context, filename string, further ...str
 	return "", fmt.Errorf("%s is out of bounds: files are below %s only", filename, strings.Join(allowed, " or "))
 }
 
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
 // realPath resolves the symbolic links of file, as far as it exists.
 func realPath(file string) (string, error) {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
@@ -112,44 +122,4 @@ func realPath(file string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(real, filepath.Base(file)), nil
-}
-
-func writeFile(file string, data []byte) error { return writeMode(file, 0o644, data) }
-
-// writeSecret is writeFile for what only the user may read.
-func writeSecret(file string, data []byte) error { return writeMode(file, 0o600, data) }
-
-func writeMode(file string, mode os.FileMode, data []byte) error {
-	_, err := streamFile(file, mode, func(to io.Writer) error {
-		_, err := to.Write(data)
-		return err
-	})
-	return err
-}
-
-// streamFile writes a file as its content comes, and returns its size. The file
-// is there when all of it is; until then one that was there before stays.
-func streamFile(file string, mode os.FileMode, write func(io.Writer) error) (size int64, err error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return 0, fmt.Errorf("save: %w", err)
-	}
-	part := fmt.Sprintf("%s.%d.part", file, time.Now().UnixNano())
-	to, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return 0, fmt.Errorf("save: %w", err)
-	}
-	err = write(to)
-	if info, statErr := to.Stat(); statErr == nil {
-		size = info.Size()
-	}
-	if closed := to.Close(); closed != nil && err == nil {
-		err = fmt.Errorf("save: %w", closed)
-	}
-	if err == nil {
-		err = os.Rename(part, file)
-	}
-	if err != nil {
-		os.Remove(part)
-	}
-	return size, err
 }

@@ -7,7 +7,9 @@ import (
 	"testing"
 )
 
-func TestOutputFile(t *testing.T) {
+// Files that are read may be anywhere below a root or the output folder, after
+// symbolic links.
+func TestReadableFile(t *testing.T) {
 	base := t.TempDir()
 	root, out, outside := filepath.Join(base, "root"), filepath.Join(base, "out"), filepath.Join(base, "outside")
 	for _, dir := range []string{root, out, outside} {
@@ -20,12 +22,18 @@ func TestOutputFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, file := range []string{filepath.Join(root, "both.json"), filepath.Join(out, "both.json"), filepath.Join(out, "saved.json")} {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	a := &agent{server: &Server{options: Options{OutputDir: out}}, roots: []string{root}, rootsKnown: true}
 	for _, c := range []struct{ name, want string }{
-		{"", ""},
 		{"shot.png", filepath.Join(root, "shot.png")},
 		{"new/deep/shot.png", filepath.Join(root, "new/deep/shot.png")},
 		{filepath.Join(out, "shot.png"), filepath.Join(out, "shot.png")},
+		{"saved.json", filepath.Join(out, "saved.json")},
+		{"both.json", filepath.Join(root, "both.json")},
 		{"../outside/shot.png", "refused"},
 		{"..", "refused"},
 		{".", "refused"},
@@ -34,7 +42,7 @@ func TestOutputFile(t *testing.T) {
 		{"dangling", "refused"},
 		{root + "-not/shot.png", "refused"},
 	} {
-		got, err := a.outputFile(t.Context(), c.name)
+		got, err := a.allowedFile(t.Context(), c.name)
 		if c.want == "refused" {
 			if err == nil || !strings.Contains(err.Error(), "out of bounds") {
 				t.Errorf("%q: %q, %v; want a refusal", c.name, got, err)

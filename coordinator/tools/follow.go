@@ -35,7 +35,7 @@ func (a *agent) follow(ctx context.Context, done chan<- struct{}) {
 // were meant before and never asked for.
 func (a *agent) lookAhead(ctx context.Context) {
 	o := &a.server.options
-	url, folders := o.Attach, a.workspace(ctx)
+	url, want := o.Attach, &link{remote: true, folders: a.workspace(ctx)}
 	if url == "" || a.named("") != "" {
 		chosen, _, err := o.Windows.Resolve(ctx, a.want(ctx, ""))
 		if err != nil {
@@ -51,7 +51,7 @@ func (a *agent) lookAhead(ctx context.Context) {
 		if browser == nil {
 			return
 		}
-		url, folders = browser.URL, chosen.Folders
+		url, want = browser.URL, &link{folders: chosen.Folders}
 	}
 	a.mu.Lock()
 	meant := a.links[url]
@@ -60,7 +60,7 @@ func (a *agent) lookAhead(ctx context.Context) {
 	if meant != nil && !ended(meant) {
 		return
 	}
-	l, err := a.connect(ctx, url, &link{folders: folders})
+	l, err := a.connect(ctx, url, want)
 	if err != nil {
 		a.log.Info("the browser cannot be watched yet", "error", err)
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -126,7 +127,13 @@ func fillForm(ctx context.Context, a *agent, in fillFormIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did(fmt.Sprintf("Filled %d fields.", len(fields)))(p.FillForm(ctx, fields))
+	change, err := p.FillForm(ctx, fields)
+	for _, h := range change.Held {
+		if i := slices.IndexFunc(in.Fields, func(f fieldIn) bool { return f.Target == h.Target }); i >= 0 {
+			a.server.options.Secrets.learn(in.Fields[i].Value, h.Plain)
+		}
+	}
+	return a.did(fmt.Sprintf("Filled %d fields.", len(fields)))(change, err)
 }
 
 func drag(ctx context.Context, a *agent, in dragIn) (*answer, error) {

@@ -17,9 +17,11 @@ type link struct {
 
 	folders []string        // of the workspace
 	own     bool            // the browser is the Launcher's, not a window's
+	remote  bool            // the user's own flag names the browser: it may be on another machine
 	used    bool            // a call has asked for it
 	acted   bool            // something was done in it
 	current string          // id of the page that the agent works in; empty: not chosen yet
+	shared  string          // id of another agent's page that was read last
 	opened  map[string]bool // ids of the pages that the agent opened
 	release func()          // ends the claim on the page current; nil: there is none now
 }
@@ -55,7 +57,7 @@ func (a *agent) browserOf(ctx context.Context, window string) (target string, l 
 	o := &a.server.options
 	want := a.want(ctx, window)
 	if o.Attach != "" && a.named(window) == "" {
-		return o.Attach, &link{folders: a.workspace(ctx)}, nil
+		return o.Attach, &link{remote: true, folders: a.workspace(ctx)}, nil
 	}
 	chosen, _, err := o.Windows.Resolve(ctx, want)
 	free := want.Explicit == "" && o.Launcher != nil
@@ -65,6 +67,9 @@ func (a *agent) browserOf(ctx context.Context, window string) (target string, l 
 		target, err := o.Launcher.Browser(ctx)
 		return target, &link{own: true, folders: a.workspace(ctx)}, err
 	case err == nil:
+		if err := stays(ctx, chosen); err != nil {
+			return "", nil, err
+		}
 		if o.Chosen != nil {
 			o.Chosen(chosen)
 		}
@@ -122,7 +127,7 @@ func (a *agent) connect(ctx context.Context, target string, want *link) (*link, 
 	if !want.own && want.used {
 		a.abandon()
 	}
-	options := page.Options{Logger: a.server.options.Logger, Record: true, Folders: want.folders, Refs: &a.refs}
+	options := page.Options{Logger: a.server.options.Logger, Record: true, Folders: want.folders, Refs: &a.refs, Remote: want.remote}
 	if want.own && a.server.options.Viewport != "" {
 		viewport, err := parseViewport(a.server.options.Viewport)
 		if err != nil {

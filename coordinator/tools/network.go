@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -33,12 +34,12 @@ func (s *Server) addNetworkTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_network_requests",
 		Description: "The page's network requests, numbered",
-		Annotations: reads("Network requests"), OutputSchema: listOf("requests"),
+		Annotations: saves("Network requests"), OutputSchema: listOf("requests"),
 	}, requests)
 	add(s, &mcp.Tool{
 		Name:        "browser_network_request",
 		Description: "One request in full: headers and bodies",
-		Annotations: reads("Network request"),
+		Annotations: saves("Network request"),
 	}, request)
 }
 
@@ -50,6 +51,10 @@ func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("filter: %w", err)
 	}
+	file, err := a.outputFile(ctx, in.Filename, output.Text)
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
@@ -57,20 +62,21 @@ func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
 	what := fmt.Sprintf("requests of %s %v %s", p.ID(), in.Static, in.Filter)
 	out := a.begin()
 	if rest, further := a.restOf(what, in.partIn); further {
-		return out, a.part(ctx, out, in.partIn, what, rest)
+		return out, a.part(out, in.partIn, nil, what, rest)
 	}
 	wanted := func(r page.Request) bool {
 		plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
 		return filter.MatchString(r.URL) && (in.Static || !plain)
 	}
-	all := p.Network(ctx)
+	all, refused := within(a.server.options.Origins, p.Network(ctx))
+	out.leftOut(refused, "requests")
 	list := requestsOut(all, wanted)
 	if len(list) == 0 {
 		out.addf("No request was made, or none that is asked for.")
 		out.tell("requests", list)
 		return out, nil
 	}
-	return out, a.data(ctx, out, in.partIn, what, requestsText(all, wanted), "requests", list)
+	return out, a.data(out, in.partIn, file, what, requestsText(all, wanted), "requests", list)
 }
 
 // requestOut is one request in the structured answer of browser_network_requests.
@@ -156,6 +162,14 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 	if err := oneOf("part", in.Part, "", requestHeaders, requestBody, responseHeaders, responseBody); err != nil {
 		return nil, err
 	}
+	kind := output.Text
+	if strings.HasSuffix(in.Part, "-body") {
+		kind = nil // the page's server chooses it
+	}
+	file, err := a.outputFile(ctx, in.Filename, kind)
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
@@ -163,10 +177,13 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 	what := fmt.Sprintf("request %d of %s %s", in.Index, p.ID(), in.Part)
 	if rest, further := a.restOf(what, in.partIn); further {
 		out := a.begin()
-		return out, a.part(ctx, out, in.partIn, what, rest)
+		return out, a.part(out, in.partIn, nil, what, rest)
 	}
 	r, err := p.RequestDetails(ctx, in.Index)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.server.options.Origins.checkAll(r.Request.Addresses()); err != nil {
 		return nil, err
 	}
 	if err := a.mayShow(ctx, p.Folders(), r.URL); err != nil {
@@ -175,6 +192,14 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 	body := bodyText(r.ResponseBody, r.MIMEType)
 	if r.BodyError != "" {
 		body = "(" + r.BodyError + ")"
+	}
+	if file != nil {
+		switch in.Part {
+		case requestBody:
+			file = file.As(bodyKind(r.RequestBody, header(r.RequestHeaders, "Content-Type")))
+		case responseBody:
+			file = file.As(bodyKind(r.ResponseBody, r.MIMEType))
+		}
 	}
 	parts := []struct{ name, text string }{
 		{requestHeaders, headerText(r.RequestHeaders)},
@@ -195,7 +220,7 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 		}
 	}
 	out := a.begin()
-	return out, a.part(ctx, out, in.partIn, what, strings.TrimRight(text.String(), "\n"))
+	return out, a.part(out, in.partIn, file, what, strings.TrimRight(text.String(), "\n"))
 }
 
 func headerText(headers map[string]string) string {
@@ -204,6 +229,24 @@ func headerText(headers map[string]string) string {
 		lines = append(lines, name+": "+headers[name])
 	}
 	return strings.Join(lines, "\n")
+}
+
+// header is the value of a header, whatever the case of its name.
+func header(headers map[string]string, name string) string {
+	for each, value := range headers {
+		if strings.EqualFold(each, name) {
+			return value
+		}
+	}
+	return ""
+}
+
+// bodyKind is the kind of a file with what bodyText makes of a body.
+func bodyKind(body []byte, contentType string) output.Kind {
+	if !utf8.Valid(body) {
+		return output.Text
+	}
+	return output.OfType(contentType)
 }
 
 func bodyText(body []byte, kind string) string {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
+	"sync"
 
 	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/page"
@@ -59,8 +62,11 @@ func parseOrigin(text string) (originPattern, error) {
 	if i := strings.LastIndexByte(rest, ':'); i >= 0 && !strings.HasSuffix(rest, "]") {
 		p.host, p.port = rest[:i], rest[i+1:]
 	}
-	p.host = strings.Trim(p.host, "[]")
-	if p.port != "*" && (p.port == "" || strings.Trim(p.port, "0123456789") != "") || p.host == "" || strings.ContainsAny(p.host, "/?#@") || strings.Contains(strings.TrimPrefix(p.host, "*."), "*") && p.host != "*" {
+	p.host = plainHost(strings.Trim(p.host, "[]"))
+	if name := strings.TrimPrefix(p.host, "*."); name != "*" && (strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == '%' || r == '\\' }) || !plainName(name)) {
+		return p, fmt.Errorf("origin %q: write its host as a browser shows it: an IP address as 127.0.0.1 or [::1], a name in ASCII (xn--…)", text)
+	}
+	if p.port != "*" && (p.port == "" || strings.Trim(p.port, "0123456789") != "" || p.port[0] == '0') || p.host == "" || strings.ContainsAny(p.host, "/?#@") || strings.Contains(strings.TrimPrefix(p.host, "*."), "*") && p.host != "*" {
 		return p, fmt.Errorf("origin %q: want for example https://example.com, http://localhost:*, *.example.com or example.com", text)
 	}
 	return p, nil
@@ -79,25 +85,28 @@ func (p originPattern) matches(scheme, host, port string) bool {
 	return host == p.host
 }
 
-// Check refuses an address that is blocked, or not allowed where some are.
-// Addresses without a server (about:blank, data:) are no matter of origins.
+// Check refuses an address, as a browser has read it, that is blocked, or not allowed
+// where some are. Addresses without a server (about:blank, data:) have no origin.
 func (o *Origins) Check(address string) error {
 	if o == nil || address == "" {
 		return nil
 	}
-	u, err := url.Parse(address)
+	inner := address
+	for _, around := range []string{"view-source:", "blob:", "filesystem:"} { // in the only order that there is
+		inner = strings.TrimPrefix(inner, around)
+	}
+	u, err := url.Parse(inner)
 	if err != nil {
 		return &page.OriginError{URL: address, Reason: "it cannot be read"}
 	}
-	scheme := strings.ToLower(u.Scheme)
-	port := u.Port()
+	scheme, port := u.Scheme, u.Port()
 	if port == "" {
 		port = defaultPorts[scheme]
 	}
 	if defaultPorts[scheme] == "" {
 		return nil
 	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host := plainHost(u.Hostname())
 	for _, p := range o.blocked {
 		if p.matches(scheme, host, port) {
 			return &page.OriginError{URL: address, Reason: "--blocked-origins lists " + p.text}
@@ -112,6 +121,43 @@ func (o *Origins) Check(address string) error {
 		return &page.OriginError{URL: address, Reason: "--allowed-origins does not list it"}
 	}
 	return nil
+}
+
+// plainHost is a host of a browser's address without what leads nowhere else: a dot at
+// its end, and an IPv4 address in the form of an IPv6 one.
+func plainHost(host string) string {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().String()
+	}
+	return host
+}
+
+// plainAddress is an address that a browser can only read in one way.
+var plainAddress = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^https?://([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(:[1-9][0-9]*)?([/?#][!-~]*)?$`)
+})
+
+// CheckTyped is Check for an address that no browser at hand has read. What might be
+// read in another way is refused.
+func (o *Origins) CheckTyped(address string) error {
+	if o == nil || address == "" || page.FileAddress(address) != "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || !plainAddress().MatchString(address) || !plainName(u.Hostname()) {
+		return &page.OriginError{URL: address, Reason: "it has to be written as a browser shows it, for example http://localhost:3000/"}
+	}
+	return o.Check(address)
+}
+
+// plainName says whether a host is no number in disguise: a browser reads a last part
+// that begins with a digit as one of an IP address.
+func plainName(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	_, err := netip.ParseAddr(host)
+	return err == nil || last != "" && (last[0] < '0' || last[0] > '9')
 }
 
 // mayShow refuses an address at which the browser would end, and that of a file that

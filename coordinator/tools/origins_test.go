@@ -14,27 +14,32 @@ func TestOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for address, want := range map[string]string{
-		"https://example.com/a?b":       "",
-		"https://EXAMPLE.com:443/":      "",
-		"https://example.com./":         "",
-		"https://example.com:8443/":     "does not list",
-		"http://example.com/":           "does not list",
-		"https://sub.example.com/":      "does not list",
-		"https://example.com.evil.org/": "does not list",
-		"https://example.com@evil.org/": "does not list",
-		"http://localhost:3000/":        "",
-		"ws://localhost:3000/":          "does not list",
-		"http://localhost:666/":         "--blocked-origins lists http://localhost:666",
-		"https://a.b.test:1/":           "",
-		"https://test/":                 "does not list",
-		"https://evil.test/":            "--blocked-origins",
-		"http://api.dev:8443/":          "",
-		"https://api.dev/":              "does not list",
-		"about:blank":                   "",
-		"data:text/html,x":              "",
-		"":                              "",
-		"http://[::1]:80/":              "does not list",
-		"https://exa%mple.com/":         "cannot be read",
+		"https://example.com/a?b":        "",
+		"https://EXAMPLE.com:443/":       "",
+		"https://example.com./":          "",
+		"https://example.com:8443/":      "does not list",
+		"http://example.com/":            "does not list",
+		"https://sub.example.com/":       "does not list",
+		"https://example.com.evil.org/":  "does not list",
+		"https://example.com@evil.org/":  "does not list",
+		"http://localhost:3000/":         "",
+		"ws://localhost:3000/":           "does not list",
+		"http://localhost:666/":          "--blocked-origins lists http://localhost:666",
+		"https://a.b.test:1/":            "",
+		"https://test/":                  "does not list",
+		"https://evil.test/":             "--blocked-origins",
+		"http://api.dev:8443/":           "",
+		"https://api.dev/":               "does not list",
+		"about:blank":                    "",
+		"data:text/html,x":               "",
+		"":                               "",
+		"http://[::1]:80/":               "does not list",
+		"https://exa%mple.com/":          "cannot be read",
+		"view-source:https://evil.test/": "--blocked-origins",
+		"blob:https://evil.test/0a1b":    "--blocked-origins",
+		"blob:https://example.com/0a1b":  "",
+		"filesystem:http://no.org/x":     "does not list",
+		"blob:null/0a1b":                 "",
 	} {
 		err := o.Check(address)
 		var refused *page.OriginError
@@ -49,7 +54,27 @@ func TestOrigins(t *testing.T) {
 	if none, err := ParseOrigins(nil, []string{" "}); none != nil || err != nil || none.Check("https://x.org") != nil {
 		t.Errorf("none: %v %v", none, err)
 	}
-	for _, bad := range []string{"https://", "ftp://x", "https://a/b", "a*b.com", "*.*.com"} {
+	mapped, err := ParseOrigins(nil, []string{"127.0.0.1,http://[::FFFF:7f00:2]:80"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"http://127.0.0.1/", "http://127.0.0.1./", "http://[::ffff:7f00:1]:8080/", "http://127.0.0.2/", "http://[::ffff:7f00:2]/"} {
+		if mapped.Check(address) == nil {
+			t.Errorf("%s is not refused", address)
+		}
+	}
+	// No browser has read these.
+	for address, allowed := range map[string]bool{
+		"https://example.com/a?b#c": true, "http://localhost:3000": true, "": true, "file:///x": true,
+		"HTTPS://example.com/": false, "http://2130706433:3000/": false, "http://0x7f.1:3000/": false, "http://0177.0.0.1/": false, `http:\\localhost:3000`: false,
+		"http://localhost:3000\t/": false, "http://user@localhost:3000/": false, "http://ｌocalhost:3000/": false, "http:/localhost:3000/": false,
+		"//localhost:3000/": false, "view-source:http://localhost:3000/": false, "http://localhost:03000/": false, "http://evil.org/": false, "http://b%C3%BCcher.test/": false,
+	} {
+		if err := o.CheckTyped(address); (err == nil) != allowed {
+			t.Errorf("%q as it was typed: %v", address, err)
+		}
+	}
+	for _, bad := range []string{"https://", "ftp://x", "https://a/b", "a*b.com", "*.*.com", "http://2130706433", "http://0x7f.1", "http://127.1:80", "http://0177.0.0.1", "https://bücher.example", "http://%6cocalhost", "http://localhost:080"} {
 		if _, err := ParseOrigins([]string{bad}, nil); err == nil {
 			t.Errorf("%q is no error", bad)
 		}

@@ -1,11 +1,12 @@
 package tools
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"browser-coordinator/coordinator/output"
 )
 
 // partIn is embedded by the tools whose text may be too long for one answer.
@@ -69,11 +70,11 @@ func (a *agent) restOf(what string, in partIn) (string, bool) {
 
 // part adds the part of the text that was asked for, and says how to get the
 // others; or it saves the whole where a file is asked for.
-func (a *agent) part(ctx context.Context, out *answer, in partIn, what, text string) error {
+func (a *agent) part(out *answer, in partIn, file *output.File, what, text string) error {
 	text = a.server.options.Secrets.hide(text) // before it is cut, perhaps in the middle of one
-	if in.Filename != "" || len(text) <= maxAnswer {
+	if file != nil || len(text) <= maxAnswer {
 		name, _, _ := strings.Cut(what, " ")
-		return a.textOrFile(ctx, out, in.Filename, name, strings.TrimSuffix(text, "\n"))
+		return a.textOrFile(out, file, name, strings.TrimSuffix(text, "\n"))
 	}
 	a.mu.Lock()
 	a.long = longText{what, text}
@@ -91,9 +92,9 @@ func (a *agent) part(ctx context.Context, out *answer, in partIn, what, text str
 
 // data is part for a text that a member of the structured answer says too, where
 // one answer holds the whole.
-func (a *agent) data(ctx context.Context, out *answer, in partIn, what, text, name string, value any) error {
-	if in.Filename != "" || len(a.server.options.Secrets.hide(text)) > maxAnswer {
-		return a.part(ctx, out, in, what, text)
+func (a *agent) data(out *answer, in partIn, file *output.File, what, text, name string, value any) error {
+	if file != nil || len(a.server.options.Secrets.hide(text)) > maxAnswer {
+		return a.part(out, in, file, what, text)
 	}
 	out.told(text, true)
 	out.tell(name, value)

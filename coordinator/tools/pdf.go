@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/output"
 )
 
 type pdfIn struct {
@@ -12,11 +14,11 @@ type pdfIn struct {
 }
 
 func (s *Server) addPDFTools() {
-	add(s, &mcp.Tool{Name: "browser_pdf_save", Description: "Save the page as PDF", Annotations: reads("Save as PDF")}, savePDF)
+	add(s, &mcp.Tool{Name: "browser_pdf_save", Description: "Save the page as PDF", Annotations: saves("Save as PDF")}, savePDF)
 }
 
 func savePDF(ctx context.Context, a *agent, in pdfIn) (*answer, error) {
-	file, err := a.fileFor(ctx, in.Filename, "page", "pdf")
+	file, err := a.fileFor(ctx, in.Filename, "page", output.PDF)
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +30,11 @@ func savePDF(ctx context.Context, a *agent, in pdfIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(file, data); err != nil {
+	path, err := file.Save(data)
+	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
-	out.addf("Saved %s (%d bytes).", file, len(data))
+	out.addf("Saved %s (%d bytes).", path, len(data))
 	return out, nil
 }

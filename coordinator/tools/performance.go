@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -36,12 +37,12 @@ func (s *Server) addPerformanceTools() {
 	add(s, &mcp.Tool{
 		Name:        "performance_stop_trace",
 		Description: "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests",
-		Annotations: reads("Stop the trace"),
+		Annotations: saves("Stop the trace"),
 	}, stopTrace)
 	add(s, &mcp.Tool{
 		Name:        "performance_heap_snapshot",
 		Description: "Save the page's JavaScript heap for DevTools",
-		Annotations: reads("Heap snapshot"),
+		Annotations: saves("Heap snapshot"),
 	}, heapSnapshot)
 	add(s, &mcp.Tool{
 		Name:        "performance_start_profile",
@@ -51,7 +52,7 @@ func (s *Server) addPerformanceTools() {
 	add(s, &mcp.Tool{
 		Name:        "performance_stop_profile",
 		Description: "Save the CPU profile for DevTools; answers with the functions that took most",
-		Annotations: reads("Stop the CPU profile"),
+		Annotations: saves("Stop the CPU profile"),
 	}, stopProfile)
 	add(s, &mcp.Tool{
 		Name:        "performance_start_coverage",
@@ -61,7 +62,7 @@ func (s *Server) addPerformanceTools() {
 	add(s, &mcp.Tool{
 		Name:        "performance_stop_coverage",
 		Description: "Save the coverage as DevTools does; answers with what is used least",
-		Annotations: reads("Stop coverage"),
+		Annotations: saves("Stop coverage"),
 	}, stopCoverage)
 }
 
@@ -95,7 +96,7 @@ func startCoverage(ctx context.Context, a *agent, in startIn) (*answer, error) {
 }
 
 func stopTrace(ctx context.Context, a *agent, in stopIn) (*answer, error) {
-	file, err := a.fileFor(ctx, in.Filename, "trace", "json")
+	file, err := a.fileFor(ctx, in.Filename, "trace", output.JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -105,24 +106,26 @@ func stopTrace(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	}
 	var traced *page.Page
 	var lost bool
-	size, err := streamFile(file, 0o644, func(to io.Writer) (err error) {
-		traced, lost, err = browser.StopTrace(ctx, to)
-		return err
+	var s page.TraceSummary
+	var unread error
+	path, size, err := file.Write(func(to *os.File) (err error) {
+		if traced, lost, err = browser.StopTrace(ctx, to); err != nil {
+			return err
+		}
+		if _, err := to.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		s, unread = page.SummarizeTrace(to, traced.ID())
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	from, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer from.Close()
-	s, err := page.SummarizeTrace(from, traced.ID())
-	if err != nil {
-		return nil, fmt.Errorf("the trace is saved in %s, but not summed up: %w", file, err)
+	if unread != nil {
+		return nil, fmt.Errorf("the trace is saved in %s, but cannot be summed up: %w", path, unread)
 	}
 	out := a.begin()
-	out.addf("Saved %s (%s), for the Performance panel of DevTools.", file, bytesText(size))
+	out.addf("Saved %s (%s), for the Performance panel of DevTools.", path, bytesText(size))
 	if lost {
 		out.addf("The browser's buffer was too small: some events are missing. Record a shorter time.")
 	}
@@ -185,7 +188,7 @@ func bytesText(n int64) string {
 }
 
 func heapSnapshot(ctx context.Context, a *agent, in stopIn) (*answer, error) {
-	file, err := a.fileFor(ctx, in.Filename, "heap", "heapsnapshot")
+	file, err := a.fileFor(ctx, in.Filename, "heap", output.HeapSnapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +197,7 @@ func heapSnapshot(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 		return nil, err
 	}
 	var used int64
-	size, err := streamFile(file, 0o644, func(to io.Writer) (err error) {
+	path, size, err := file.Write(func(to *os.File) (err error) {
 		used, err = p.HeapSnapshot(ctx, to)
 		return err
 	})
@@ -202,12 +205,12 @@ func heapSnapshot(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 		return nil, err
 	}
 	out := a.begin()
-	out.addf("Saved %s (%s), for the Memory panel of DevTools. The page uses %s of JavaScript heap.", file, bytesText(size), bytesText(used))
+	out.addf("Saved %s (%s), for the Memory panel of DevTools. The page uses %s of JavaScript heap.", path, bytesText(size), bytesText(used))
 	return out, nil
 }
 
 func stopProfile(ctx context.Context, a *agent, in stopIn) (*answer, error) {
-	file, err := a.fileFor(ctx, in.Filename, "profile", "cpuprofile")
+	file, err := a.fileFor(ctx, in.Filename, "profile", output.CPUProfile)
 	if err != nil {
 		return nil, err
 	}
@@ -219,11 +222,12 @@ func stopProfile(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(file, profile.JSON); err != nil {
+	path, err := file.Save(profile.JSON)
+	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
-	out.addf("Saved %s, for the Performance panel of DevTools. %s in all, %s of them idle. Own time:", file, atLeast(profile.Length), atLeast(profile.Idle))
+	out.addf("Saved %s, for the Performance panel of DevTools. %s in all, %s of them idle. Own time:", path, atLeast(profile.Length), atLeast(profile.Idle))
 	for _, f := range profile.Top {
 		out.quotef("- %s %s", atLeast(f.Self), f.Name)
 	}
@@ -234,7 +238,7 @@ func stopProfile(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 const mostCovered = 20
 
 func stopCoverage(ctx context.Context, a *agent, in stopIn) (*answer, error) {
-	file, err := a.fileFor(ctx, in.Filename, "coverage", "json")
+	file, err := a.fileFor(ctx, in.Filename, "coverage", output.JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -253,11 +257,12 @@ func stopCoverage(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(file, append(text, '\n')); err != nil {
+	path, err := file.Save(append(text, '\n'))
+	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
-	out.addf("Saved the coverage of %d sources to %s. Unused:", len(covered), file)
+	out.addf("Saved the coverage of %d sources to %s. Unused:", len(covered), path)
 	for i, c := range covered {
 		if i == mostCovered {
 			out.addf("… %d more in the file", len(covered)-i)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -27,17 +28,21 @@ type markdownIn struct {
 type domIn = markdownIn
 
 func (s *Server) addReadTools() {
-	add(s, &mcp.Tool{Name: "browser_find", Description: "Find text in the page, with refs", Annotations: reads("Find")}, find)
-	add(s, &mcp.Tool{Name: "browser_markdown", Description: "The readable page, or a target, as Markdown", Annotations: reads("Read")}, markdown)
-	add(s, &mcp.Tool{Name: "browser_dom", Description: "HTML of the page or a target, as it is now", Annotations: reads("HTML")}, html)
+	add(s, &mcp.Tool{Name: "browser_find", Description: "Find text in the page, with refs", Annotations: saves("Find")}, find)
+	add(s, &mcp.Tool{Name: "browser_markdown", Description: "The readable page, or a target, as Markdown", Annotations: saves("Read")}, markdown)
+	add(s, &mcp.Tool{Name: "browser_dom", Description: "HTML of the page or a target, as it is now", Annotations: saves("HTML")}, html)
 }
 
 func find(ctx context.Context, a *agent, in findIn) (*answer, error) {
+	file, err := a.outputFile(ctx, in.Filename, output.Outline)
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	options := page.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * page.MaxFound}
+	options := page.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * page.MaxFound, Hide: a.server.options.Secrets.hide}
 	if in.Filename != "" {
 		options.Skip, options.Most = 0, math.MaxInt
 	}
@@ -56,10 +61,14 @@ func find(ctx context.Context, a *agent, in findIn) (*answer, error) {
 	case pages > 1 && in.Filename == "":
 		out.addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1, min(options.Skip+page.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
 	}
-	return out, a.textOrFile(ctx, out, in.Filename, "matches", strings.TrimSuffix(found.Text, "\n"))
+	return out, a.textOrFile(out, file, "matches", strings.TrimSuffix(found.Text, "\n"))
 }
 
 func markdown(ctx context.Context, a *agent, in markdownIn) (*answer, error) {
+	file, err := a.outputFile(ctx, in.Filename, output.Markdown)
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
@@ -67,7 +76,7 @@ func markdown(ctx context.Context, a *agent, in markdownIn) (*answer, error) {
 	what := fmt.Sprintf("Markdown of %q", in.Target)
 	out := a.begin()
 	if rest, ok := a.restOf(what, in.partIn); ok {
-		return out, a.part(ctx, out, in.partIn, what, rest)
+		return out, a.part(out, in.partIn, nil, what, rest)
 	}
 	read, err := p.Markdown(ctx, in.Target)
 	if err != nil {
@@ -76,10 +85,14 @@ func markdown(ctx context.Context, a *agent, in markdownIn) (*answer, error) {
 	if in.Filename == "" {
 		out.quotef("Page: %s\nURL: %s\n", read.Title, read.URL)
 	}
-	return out, a.part(ctx, out, in.partIn, what, read.Text)
+	return out, a.part(out, in.partIn, file, what, read.Text)
 }
 
 func html(ctx context.Context, a *agent, in domIn) (*answer, error) {
+	file, err := a.outputFile(ctx, in.Filename, output.HTML)
+	if err != nil {
+		return nil, err
+	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
@@ -87,11 +100,11 @@ func html(ctx context.Context, a *agent, in domIn) (*answer, error) {
 	what := fmt.Sprintf("HTML of %q", in.Target)
 	out := a.begin()
 	if rest, ok := a.restOf(what, in.partIn); ok {
-		return out, a.part(ctx, out, in.partIn, what, rest)
+		return out, a.part(out, in.partIn, nil, what, rest)
 	}
 	text, err := p.HTML(ctx, in.Target)
 	if err != nil {
 		return nil, err
 	}
-	return out, a.part(ctx, out, in.partIn, what, text)
+	return out, a.part(out, in.partIn, file, what, text)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -16,7 +17,7 @@ type connectError struct {
 }
 
 func (e *connectError) Error() string {
-	return fmt.Sprintf("the browser at %s does not answer: %v", e.url, e.err)
+	return fmt.Sprintf("the browser at %s does not answer: %v", dial.Place(e.url), e.err)
 }
 
 func (e *connectError) Unwrap() error { return e.err }
@@ -24,6 +25,9 @@ func (e *connectError) Unwrap() error { return e.err }
 // mayRepeat says whether a call that failed because its browser went can be made
 // once more without doing anything twice: it only reads, or had sent nothing.
 func mayRepeat(c call, err error) bool {
+	if errors.As(err, new(*dial.RefusedError)) {
+		return false
+	}
 	var unreached *connectError
 	if errors.As(err, &unreached) {
 		return true

@@ -85,7 +85,8 @@ func readConsole(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 	if err != nil {
 		return err
 	}
-	content.Text = a.latest(consoleText(consoleOf(ctx, p, "debug", true)), "The console is empty.", "browser_console_messages")
+	messages, refused := a.consoleOf(ctx, p, "debug", true)
+	content.Text = leftOutText(refused, "messages") + a.latest(consoleText(messages), "The console is empty.", "browser_console_messages")
 	return nil
 }
 
@@ -94,8 +95,9 @@ func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 	if err != nil {
 		return err
 	}
-	all := requestsText(p.Network(ctx), func(page.Request) bool { return true })
-	content.Text = a.latest(all, "No request was made.", "browser_network_requests")
+	requests, refused := within(a.server.options.Origins, p.Network(ctx))
+	all := requestsText(requests, func(page.Request) bool { return true })
+	content.Text = leftOutText(refused, "requests") + a.latest(all, "No request was made.", "browser_network_requests")
 	return nil
 }
 

@@ -95,7 +95,7 @@ func route(ctx context.Context, a *agent, in routeIn) (*answer, error) {
 		return nil, err
 	}
 	out := a.begin()
-	out.addf("Routed %s", routeLine(r))
+	out.addf("Routed %s", a.routeLine(r))
 	return out, nil
 }
 
@@ -117,7 +117,7 @@ func routeList(ctx context.Context, a *agent, in inWindow) (*answer, error) {
 	out := a.begin()
 	routes := browser.Routes()
 	for i, r := range routes {
-		out.addf("%d. %s", i+1, routeLine(r))
+		out.addf("%d. %s", i+1, a.routeLine(r))
 	}
 	if len(routes) == 0 {
 		out.addf("There are none.")
@@ -126,7 +126,7 @@ func routeList(ctx context.Context, a *agent, in inWindow) (*answer, error) {
 }
 
 // routeLine says what a route does.
-func routeLine(r page.Route) string {
+func (a *agent) routeLine(r page.Route) string {
 	var does []string
 	say := func(said bool, format string, args ...any) {
 		if said {
@@ -137,7 +137,7 @@ func routeLine(r page.Route) string {
 	say(r.FromServer, "the server's answer")
 	say(r.Status != 0, "status %d", r.Status)
 	if r.Body != nil {
-		say(true, "body %s", brief(*r.Body))
+		say(true, "body %s", a.brief(*r.Body))
 	}
 	say(r.ContentType != "", "content type %s", r.ContentType)
 	for _, h := range r.Headers {
@@ -149,7 +149,7 @@ func routeLine(r page.Route) string {
 	}
 	say(r.Method != "", "method %s", r.Method)
 	if r.RequestBody != nil {
-		say(true, "request body %s", brief(*r.RequestBody))
+		say(true, "request body %s", a.brief(*r.RequestBody))
 	}
 	say(r.Times > 0, "%d times", r.Times)
 	if len(does) == 0 {

@@ -1,100 +1,346 @@
 package tools
 
 import (
-	"fmt"
+	"cmp"
+	"encoding/base64"
+	entities "html"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// secretForm finds a value in whatever form a text holds it.
+// A value is looked for in a text as it stands there and as it is without its
+// escapes, several times over: no two programs escape the same characters, and one
+// escapes what another has escaped. The value without its own escapes is looked for
+// too, since a text may hold a mixture.
+
+// mostLayers bounds how often the escapes of a text are undone.
+const mostLayers = 4
+
+// secretForm is one spelling of a value.
 type secretForm struct {
-	name, value string
-	// plain is the longest part of the value that has one form only. A text
-	// without it holds no form of the value, which is quickly seen.
-	plain string
-	forms *regexp.Regexp
+	name, text string
+	// encoded: in base64, where the characters at its ends may hold bits of the value
+	// besides those of what stands beside it.
+	encoded, left, right bool
 }
 
-// newSecretForm makes the form of a value, nil for one of nothing but white space.
-// Each character may stand as itself or in an escape of its own, since no two
-// programs escape the same ones: JSON, HTML, Markdown, addresses.
-func newSecretForm(name, value string) *secretForm {
-	// White space around it is lost wherever it is shown.
-	trimmed := strings.TrimSpace(value)
-	if trimmed == "" {
+// formsOf are the spellings of a value, none for one of nothing but white space.
+func formsOf(name, value string) []secretForm {
+	var forms []secretForm
+	for n, l := 0, newLayer(value); n < mostLayers; n++ {
+		// White space around it is lost wherever it is shown.
+		text := strings.Trim(l.fold().text, " ")
+		if text != "" && (n == 0 || utf8.RuneCountInString(text) >= shortestSecret) {
+			forms = append(forms, secretForm{name: name, text: text})
+		}
+		next, changed := l.unescape()
+		if !changed {
+			break
+		}
+		l = next
+	}
+	if len(forms) == 0 {
 		return nil
 	}
-	f := &secretForm{name: name, value: value}
-	var pattern, run strings.Builder
-	space := false
-	for _, r := range trimmed {
-		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
-			run.WriteRune(r)
-			pattern.WriteRune(r)
-			space = false
-			continue
+	for before := range 3 {
+		bits := (before + len(value)) * 8
+		padded := append(make([]byte, before), value...)
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			all := encoding.EncodeToString(padded)
+			from, to := (before*8+5)/6, bits/6
+			if to-from < shortestEncoded {
+				continue
+			}
+			text := newLayer(all[from:to]).fold().text
+			form := secretForm{name: name, text: text, encoded: true, left: before > 0, right: bits%6 > 0}
+			if !slices.Contains(forms, form) {
+				forms = append(forms, form)
+			}
 		}
-		if run.Len() > len(f.plain) {
-			f.plain = run.String()
-		}
-		run.Reset()
-		switch {
-		case !unicode.IsSpace(r):
-			pattern.WriteString(character(r))
-		case !space: // pages show a run of white space as one space
-			pattern.WriteString(whiteSpace)
-		}
-		space = unicode.IsSpace(r)
 	}
-	if run.Len() > len(f.plain) {
-		f.plain = run.String()
-	}
-	f.forms = regexp.MustCompile(pattern.String())
-	return f
+	return forms
 }
 
-func (f *secretForm) hide(text string) string {
-	if !strings.Contains(text, f.plain) {
+// shortestEncoded is how many characters of base64 are looked for at least: fewer
+// stand in any text.
+const shortestEncoded = 6
+
+// layer is a text without some escapes: at[i] is where its byte i comes from, and
+// at[len(text)] the end of that.
+type layer struct {
+	text string
+	at   []int32
+}
+
+func newLayer(text string) layer {
+	at := make([]int32, len(text)+1)
+	for i := range at {
+		at[i] = int32(i)
+	}
+	return layer{text, at}
+}
+
+// builder makes a layer of another one.
+type builder struct {
+	text []byte
+	at   []int32
+}
+
+func (b *builder) add(text string, at int32) {
+	b.text = append(b.text, text...)
+	for range len(text) {
+		b.at = append(b.at, at)
+	}
+}
+
+func (b *builder) layer(of layer) layer {
+	return layer{string(b.text), append(b.at, of.at[len(of.text)])}
+}
+
+// fold makes one space of each run of white space, as pages show it, and of plus
+// signs, which are spaces in addresses.
+func (l layer) fold() layer {
+	b := builder{make([]byte, 0, len(l.text)), make([]int32, 0, len(l.text)+1)}
+	space := false
+	for i := 0; i < len(l.text); {
+		r, size := utf8.DecodeRuneInString(l.text[i:])
+		is := unicode.IsSpace(r) || r == '+'
+		switch {
+		case !is:
+			b.add(l.text[i:i+size], l.at[i])
+		case !space:
+			b.add(" ", l.at[i])
+		}
+		space = is
+		i += size
+	}
+	return b.layer(l)
+}
+
+// unescape undoes the outermost escapes: those of addresses, HTML, JSON, JavaScript
+// and Markdown.
+func (l layer) unescape() (without layer, changed bool) {
+	if !strings.ContainsAny(l.text, `%&\`) {
+		return l, false
+	}
+	b := builder{make([]byte, 0, len(l.text)), make([]int32, 0, len(l.text)+1)}
+	for i := 0; i < len(l.text); {
+		text, size := "", 0
+		switch rest := l.text[i:]; rest[0] {
+		case '%':
+			text, size = percent(rest)
+		case '&':
+			text, size = entity(rest)
+		case '\\':
+			text, size = backslash(rest)
+		}
+		changed = changed || size > 0
+		if size == 0 {
+			text, size = l.text[i:i+1], 1
+		}
+		b.add(text, l.at[i])
+		i += size
+	}
+	return b.layer(l), changed
+}
+
+// percent, entity and backslash undo the escape that a text begins with; size 0: it
+// is none.
+func percent(text string) (what string, size int) {
+	if code, ok := hexadecimal(text, 1, 2); ok {
+		return string([]byte{byte(code)}), 3
+	}
+	return "", 0
+}
+
+// longestEntity bounds an entity, as &CounterClockwiseContourIntegral; is one.
+const longestEntity = 40
+
+func entity(text string) (what string, size int) {
+	end := 1
+	for end < min(len(text), longestEntity) && (text[end] == '#' && end == 1 || isAlphanumeric(text[end])) {
+		end++
+	}
+	if end < len(text) && text[end] == ';' {
+		end++
+	} else if !strings.HasPrefix(text, "&#") || strings.HasPrefix(text[end:], cutMark) { // more digits may have followed
+		return "", 0
+	}
+	if what = entities.UnescapeString(text[:end]); what != text[:end] {
+		return what, end
+	}
+	return "", 0
+}
+
+func backslash(text string) (what string, size int) {
+	if len(text) < 2 {
+		return "", 0
+	}
+	switch c := text[1]; {
+	case c == 'u':
+		code, ok := hexadecimal(text, 2, 4)
+		if !ok {
+			return "", 0
+		}
+		if utf16.IsSurrogate(rune(code)) && strings.HasPrefix(text[6:], `\u`) {
+			if low, ok := hexadecimal(text, 8, 4); ok {
+				if r := utf16.DecodeRune(rune(code), rune(low)); r != unicode.ReplacementChar {
+					return string(r), 12
+				}
+			}
+		}
+		if utf16.IsSurrogate(rune(code)) {
+			return "", 6 // half of a character, whose other half a cut took
+		}
+		return string(rune(code)), 6
+	case c == 'x':
+		if code, ok := hexadecimal(text, 2, 2); ok {
+			return string(rune(code)), 4
+		}
+	case strings.IndexByte("nrtbfv", c) >= 0:
+		return " ", 2
+	case c < utf8.RuneSelf && !isAlphanumeric(c):
+		return text[1:2], 2
+	}
+	return "", 0
+}
+
+// hexadecimal reads so many digits of a text.
+func hexadecimal(text string, from, digits int) (code uint64, ok bool) {
+	if len(text) < from+digits {
+		return 0, false
+	}
+	code, err := strconv.ParseUint(text[from:from+digits], 16, 32)
+	return code, err == nil && isAlphanumeric(text[from]) // no sign
+}
+
+func isAlphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// span is a part of a text that holds a value, or a part of one.
+type span struct {
+	from, to int32
+	name     string
+}
+
+// hideForms replaces values by their names. A part of a value at a cut edge is
+// hidden too: whatever is cut, in the page too, has cutMark there.
+func hideForms(text string, forms []secretForm) string {
+	var spans []span
+	for n, l := 0, newLayer(text); n < mostLayers; n++ {
+		folded := l.fold()
+		for _, form := range forms {
+			spans = folded.find(form, spans)
+		}
+		spans = folded.findCut(forms, spans)
+		next, changed := l.unescape()
+		if !changed {
+			break
+		}
+		l = next
+	}
+	if len(spans) == 0 {
 		return text
 	}
-	return f.forms.ReplaceAllLiteralString(text, "<secret>"+f.name+"</secret>")
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	var b strings.Builder
+	end := int32(0)
+	for _, s := range spans {
+		if s.from >= end {
+			b.WriteString(text[end:s.from])
+			b.WriteString("<secret>" + s.name + "</secret>")
+		}
+		end = max(end, s.to)
+	}
+	b.WriteString(text[end:])
+	return b.String()
 }
 
-// whiteSpace is one or more characters of it, in any form.
-const whiteSpace = `(?:[\s\x{A0}+]|\\+[nrt]|\\+u00(?i:a0|09|0a|0d|20)|(?i:%c2%a0|%20|%09|%0a|%0d)|&nbsp;|&#(?:160|32|10|13|9);)+`
+// find adds where a form stands.
+func (l layer) find(form secretForm, spans []span) []span {
+	for from := 0; ; {
+		i := strings.Index(l.text[from:], form.text)
+		if i < 0 {
+			return spans
+		}
+		from += i
+		to := from + len(form.text)
+		s := span{l.at[from], l.at[to], form.name}
+		if form.left && from > 0 && isBase64(l.text[from-1]) {
+			s.from = l.at[from-1]
+		}
+		if form.right && to < len(l.text) && isBase64(l.text[to]) {
+			s.to = l.at[to+1]
+		}
+		spans = append(spans, s)
+		from = to
+	}
+}
 
-// htmlNames are the entities that programs write.
-var htmlNames = map[rune]string{'&': "amp", '<': "lt", '>': "gt", '"': "quot", '\'': "apos"}
+func isBase64(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("+/-_ ", c) >= 0 }
 
-// character is the pattern of one character in any form.
-func character(r rune) string {
-	var forms []string
-	add := func(format string, args ...any) { forms = append(forms, fmt.Sprintf(format, args...)) }
-	if name := htmlNames[r]; name != "" { // before the & itself
-		add("&%s;", name)
+// cutMark stands where a text was cut.
+const cutMark = "…"
+
+// partEscape is what a cut may leave of an escape, or of a character.
+var partEscape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:%[0-9A-Fa-f]?|&#?[0-9A-Za-z]{0,39}|\\(?:u[0-9A-Fa-f]{0,3}|x[0-9A-Fa-f]?)?|\x{FFFD})$`)
+})
+
+// findCut adds the beginnings of values before a mark, and their ends behind one.
+func (l layer) findCut(forms []secretForm, spans []span) []span {
+	for from := 0; ; {
+		i := strings.Index(l.text[from:], cutMark)
+		if i < 0 {
+			return spans
+		}
+		mark := from + i
+		from = mark + len(cutMark)
+		ends := []int{mark}
+		tail := max(0, mark-longestEntity)
+		if part := partEscape().FindStringIndex(l.text[tail:mark]); part != nil {
+			ends = append(ends, tail+part[0])
+		}
+		for _, form := range forms {
+			if form.encoded {
+				continue
+			}
+			for _, end := range ends {
+				if n := startAtEnd(l.text[:end], form.text); n > 0 {
+					spans = append(spans, span{l.at[end-n], l.at[mark], form.name})
+				}
+			}
+			if n := endAtStart(l.text[from:], form.text); n > 0 {
+				spans = append(spans, span{l.at[from], l.at[from+n], form.name})
+			}
+		}
 	}
-	add("&#0*%d;", r)
-	add("&#[xX]0*(?i:%x);", r)
-	var unit strings.Builder
-	for _, u := range utf16.Encode([]rune{r}) {
-		fmt.Fprintf(&unit, `\\+u(?i:%04x)`, u)
+}
+
+// startAtEnd is how much of a value's beginning a text ends with; less than the
+// shortest secret is none.
+func startAtEnd(text, value string) int {
+	for n := min(len(text), len(value)-1); n >= shortestSecret; n-- {
+		if value[n-1] == text[len(text)-1] && strings.HasSuffix(text, value[:n]) {
+			return n
+		}
 	}
-	add("%s", unit.String())
-	var octets strings.Builder
-	for _, b := range []byte(string(r)) {
-		fmt.Fprintf(&octets, "%%(?i:%02x)", b)
+	return 0
+}
+
+// endAtStart is how much of a value's end a text begins with.
+func endAtStart(text, value string) int {
+	for n := min(len(text), len(value)-1); n >= shortestSecret; n-- {
+		if value[len(value)-n] == text[0] && strings.HasPrefix(text, value[len(value)-n:]) {
+			return n
+		}
 	}
-	add("%s", octets.String())
-	switch {
-	case r == '\\':
-		add(`\\+`)
-	case r < utf8.RuneSelf:
-		add(`\\*%s`, regexp.QuoteMeta(string(r)))
-	default:
-		add("%s", regexp.QuoteMeta(string(r)))
-	}
-	return "(?:" + strings.Join(forms, "|") + ")"
+	return 0
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,9 +24,8 @@ import (
 // typed.
 type Secrets struct {
 	values map[string]string // by name
-	// forms are those of the values; longer ones first, since one value may hold
-	// another.
-	forms []*secretForm
+	forms  atomic.Pointer[[]secretForm]
+	mu     sync.Mutex // held while forms is replaced
 }
 
 // LoadSecrets reads a file of lines NAME=VALUE, as dotenv files have them:
@@ -59,14 +59,31 @@ func NewSecrets(values map[string]string) *Secrets {
 			continue
 		}
 		s.values[name] = value
-		if form := newSecretForm(name, value); form != nil {
-			s.forms = append(s.forms, form)
-		}
 	}
-	slices.SortFunc(s.forms, func(a, b *secretForm) int {
-		return cmp.Or(len(b.value)-len(a.value), strings.Compare(a.name, b.name))
-	})
+	for _, name := range slices.Sorted(maps.Keys(s.values)) {
+		s.add(name, s.values[name])
+	}
 	return s
+}
+
+func (s *Secrets) add(name, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var forms []secretForm
+	if now := s.forms.Load(); now != nil {
+		forms = *now
+	}
+	forms = slices.Concat(forms, formsOf(name, value))
+	s.forms.Store(&forms)
+}
+
+// learn hides what a field has made of a secret that was typed into it: with a
+// maximum length or a mask it holds another text, which the page may show anywhere.
+func (s *Secrets) learn(name, value string) {
+	if s == nil || s.values[name] == "" || s.values[name] == value || utf8.RuneCountInString(value) < shortestSecret || s.hide(value) != value {
+		return
+	}
+	s.add(name, value)
 }
 
 var nameOf = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=\s*(.*)$`)
@@ -136,10 +153,20 @@ func (s *Secrets) hide(text string) string {
 	if s == nil {
 		return text
 	}
-	for _, f := range s.forms {
-		text = f.hide(text)
+	forms := s.forms.Load()
+	if forms == nil || text == "" {
+		return text
 	}
-	return text
+	return hideForms(text, *forms)
+}
+
+// hideCut is hide for a text that was cut at its end, perhaps in the middle of a
+// value.
+func (s *Secrets) hideCut(text string) string {
+	if s == nil {
+		return text
+	}
+	return strings.TrimSuffix(s.hide(text+cutMark), cutMark)
 }
 
 // hideIn is middleware for what is answered and what is told: whatever tool,

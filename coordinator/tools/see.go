@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -55,22 +56,26 @@ func (s *Server) addSeeTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_snapshot",
 		Description: "The page as an accessibility tree with refs to act on",
-		Annotations: reads("Page snapshot"),
+		Annotations: saves("Page snapshot"),
 	}, snapshot)
 	add(s, &mcp.Tool{
 		Name:        "browser_console_messages",
 		Description: "The page's console messages and uncaught errors",
-		Annotations: reads("Console messages"), OutputSchema: listOf("messages"),
+		Annotations: saves("Console messages"), OutputSchema: listOf("messages"),
 	}, console)
 	add(s, &mcp.Tool{
 		Name:        "browser_take_screenshot",
 		Description: "A picture of the page; to act use the refs of browser_snapshot",
-		Annotations: reads("Screenshot"),
+		Annotations: saves("Screenshot"),
 	}, screenshot)
 }
 
 func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 	if err := oneOf("filter", in.Filter, "", "interactive"); err != nil {
+		return nil, err
+	}
+	file, err := a.outputFile(ctx, in.Filename, output.Outline)
+	if err != nil {
 		return nil, err
 	}
 	p, err := a.page(ctx, in.Window)
@@ -81,7 +86,7 @@ func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 	what := fmt.Sprintf("snapshot %+v", options)
 	if rest, ok := a.restOf(what, in.partIn); ok {
 		out := a.begin()
-		return out, a.part(ctx, out, in.partIn, what, rest)
+		return out, a.part(out, in.partIn, nil, what, rest)
 	}
 	seen, err := p.Snapshot(ctx, options)
 	if err != nil {
@@ -102,11 +107,15 @@ func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 		out.addf("It shows nothing now.")
 		return out, nil
 	}
-	return out, a.part(ctx, out, in.partIn, what, seen.Text)
+	return out, a.part(out, in.partIn, file, what, seen.Text)
 }
 
 func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 	if err := oneOf("level", in.Level, "", "error", "warning", "info", "debug"); err != nil {
+		return nil, err
+	}
+	file, err := a.outputFile(ctx, in.Filename, output.Text)
+	if err != nil {
 		return nil, err
 	}
 	p, err := a.page(ctx, in.Window)
@@ -116,9 +125,10 @@ func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 	what := fmt.Sprintf("console of %s %s %v", p.ID(), in.Level, in.All)
 	out := a.begin()
 	if rest, further := a.restOf(what, in.partIn); further {
-		return out, a.part(ctx, out, in.partIn, what, rest)
+		return out, a.part(out, in.partIn, nil, what, rest)
 	}
-	messages := consoleOf(ctx, p, in.Level, in.All)
+	messages, refused := a.consoleOf(ctx, p, in.Level, in.All)
+	out.leftOut(refused, "messages")
 	list := make([]messageOut, len(messages))
 	for i, m := range messages {
 		list[i] = messageOut{Level: m.Level, Text: m.Text, Place: messagePlace(m)}
@@ -131,7 +141,7 @@ func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
 		out.tell("messages", list)
 		return out, nil
 	}
-	return out, a.data(ctx, out, in.partIn, what, consoleText(messages), "messages", list)
+	return out, a.data(out, in.partIn, file, what, consoleText(messages), "messages", list)
 }
 
 // messageOut is one message in the structured answer of browser_console_messages.
@@ -142,13 +152,15 @@ type messageOut struct {
 	Count int    `json:"count,omitempty"` // how often it came in a row, if more than once
 }
 
-// consoleOf is the console of a page, with its places.
-func consoleOf(ctx context.Context, p *page.Page, level string, all bool) []page.Message {
+// consoleOf is the console of a page, with its places, and how many messages were left
+// out.
+func (a *agent) consoleOf(ctx context.Context, p *page.Page, level string, all bool) ([]page.Message, int) {
 	messages := p.Console(level)
 	if !all {
 		messages = slices.DeleteFunc(messages, func(m page.Message) bool { return !m.Current })
 	}
-	return p.Locate(ctx, messages)
+	messages, refused := within(a.server.options.Origins, messages)
+	return p.Locate(ctx, messages), refused
 }
 
 // consoleText has a line for each message.
@@ -159,6 +171,9 @@ func consoleText(messages []page.Message) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// pictures are the kinds of files by the formats of pictures.
+var pictures = map[string]output.Kind{"png": output.PNG, "jpeg": output.JPEG, "webp": output.WebP}
 
 func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error) {
 	format := in.Type
@@ -174,7 +189,7 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	if err := oneOf("type", format, "png", "jpeg", "webp"); err != nil {
 		return nil, err
 	}
-	file, err := a.outputFile(ctx, in.Filename)
+	file, err := a.outputFile(ctx, in.Filename, pictures[format])
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +208,7 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 			return nil, fmt.Errorf("clip %q: want x,y,width,height in CSS pixels: %w", in.Clip, err)
 		}
 	}
-	if file == "" {
+	if file == nil {
 		options.MaxWidth, options.MaxHeight = maxImage, maxImage
 	}
 	image, err := p.Screenshot(ctx, options)
@@ -203,14 +218,15 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	a.keepShot(image)
 	out := a.begin()
 	out.shape(image)
-	if file == "" {
+	if file == nil {
 		out.image, out.mime = image.Data, "image/"+image.Format
 		return out, nil
 	}
-	if err := writeFile(file, image.Data); err != nil {
+	path, err := file.Save(image.Data)
+	if err != nil {
 		return nil, err
 	}
-	out.addf("Saved %s (%d × %d).", file, image.Width, image.Height)
+	out.addf("Saved %s (%d × %d).", path, image.Width, image.Height)
 	return out, nil
 }
 

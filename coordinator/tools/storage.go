@@ -73,16 +73,17 @@ func (s *Server) addAreaTools(area page.StorageArea) {
 }
 
 func cookieList(ctx context.Context, a *agent, in cookieListIn) (*answer, error) {
-	cookies, err := a.cookies(ctx, in.Window, func(c page.Cookie) bool {
+	cookies, refused, err := a.cookies(ctx, in.Window, func(c page.Cookie) bool {
 		return strings.Contains(c.Domain, in.Domain) && strings.HasPrefix(c.Path, in.Path)
 	})
 	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
+	out.leftOut(refused, "cookies")
 	for i := range cookies {
 		c := &cookies[i]
-		c.Value = brief(c.Value)
+		c.Value = a.brief(c.Value)
 		out.told(fmt.Sprintf("%s=%s (%s%s)", c.Name, c.Value, c.Domain, c.Path), true)
 	}
 	out.tell("cookies", orEmpty(cookies))
@@ -93,11 +94,12 @@ func cookieList(ctx context.Context, a *agent, in cookieListIn) (*answer, error)
 }
 
 func cookieGet(ctx context.Context, a *agent, in cookieNameIn) (*answer, error) {
-	cookies, err := a.cookies(ctx, in.Window, func(c page.Cookie) bool { return c.Name == in.Name })
+	cookies, refused, err := a.cookies(ctx, in.Window, func(c page.Cookie) bool { return c.Name == in.Name })
 	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
+	out.leftOut(refused, "cookies")
 	for _, c := range cookies {
 		out.told(c.Name+"="+c.Value, true)
 		attributes := []string{"domain " + c.Domain, "path " + c.Path, "SameSite " + c.SameSite}
@@ -128,13 +130,16 @@ type itemOut struct {
 	Value string `json:"value"`
 }
 
-func (a *agent) cookies(ctx context.Context, window string, wanted func(page.Cookie) bool) ([]page.Cookie, error) {
+func (a *agent) cookies(ctx context.Context, window string, wanted func(page.Cookie) bool) (cookies []page.Cookie, refused int, err error) {
 	p, err := a.page(ctx, window)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	cookies, err := p.Cookies(ctx)
-	return slices.DeleteFunc(cookies, func(c page.Cookie) bool { return !wanted(c) }), err
+	if cookies, err = p.Cookies(ctx); err != nil {
+		return nil, 0, err
+	}
+	cookies, refused = within(a.server.options.Origins, cookies)
+	return slices.DeleteFunc(cookies, func(c page.Cookie) bool { return !wanted(c) }), refused, nil
 }
 
 func cookieSet(ctx context.Context, a *agent, in cookieSetIn) (*answer, error) {
@@ -210,8 +215,9 @@ func itemList(ctx context.Context, a *agent, area page.StorageArea, in inWindow)
 	out := a.begin()
 	list := []itemOut{}
 	for _, item := range items {
-		out.told(item.Name+"="+brief(item.Value), true)
-		list = append(list, itemOut{item.Name, brief(item.Value)})
+		value := a.brief(item.Value)
+		out.told(item.Name+"="+value, true)
+		list = append(list, itemOut{item.Name, value})
 	}
 	out.tell("items", list)
 	if len(items) == 0 {
@@ -283,7 +289,8 @@ func itemClear(ctx context.Context, a *agent, area page.StorageArea, in inWindow
 // longestValue is how much of a value a list shows.
 const longestValue = 200
 
-func brief(value string) string {
+func (a *agent) brief(value string) string {
+	value = a.server.options.Secrets.hide(value) // before it is cut, perhaps in the middle of one
 	runes := []rune(value)
 	if len(runes) <= longestValue {
 		return value

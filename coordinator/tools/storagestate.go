@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 )
 
@@ -25,7 +26,7 @@ func (s *Server) addStateTools() {
 	add(s, &mcp.Tool{
 		Name:        "browser_storage_state",
 		Description: "Save cookies and local storage to a file, in Playwright's format",
-		Annotations: reads("Save the storage state"),
+		Annotations: saves("Save the storage state"),
 	}, saveState)
 	add(s, &mcp.Tool{
 		Name:        "browser_set_storage_state",
@@ -35,7 +36,7 @@ func (s *Server) addStateTools() {
 }
 
 func saveState(ctx context.Context, a *agent, in saveStateIn) (*answer, error) {
-	file, err := a.fileFor(ctx, in.Filename, "storage-state", "json")
+	file, err := a.fileFor(ctx, in.Filename, "storage-state", output.JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -43,19 +44,31 @@ func saveState(ctx context.Context, a *agent, in saveStateIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := p.StorageState(ctx)
+	origins, refused := a.server.options.Origins, 0
+	state, err := p.StorageState(ctx, func(origin string) bool {
+		skip := origins.Check(origin) != nil
+		if skip {
+			refused++
+		}
+		return skip
+	})
 	if err != nil {
 		return nil, err
 	}
+	cookies, refusedCookies := within(origins, state.Cookies)
+	state.Cookies = cookies
 	text, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	if err := writeSecret(file, append(text, '\n')); err != nil {
+	path, err := file.Save(append(text, '\n'))
+	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
-	out.addf("Saved %d cookies and the local storage of %d origins to %s. It holds secrets.", len(state.Cookies), len(state.Origins), file)
+	out.addf("Saved %d cookies and the local storage of %d origins to %s. It holds secrets.", len(state.Cookies), len(state.Origins), path)
+	out.leftOut(refused, "origins")
+	out.leftOut(refusedCookies, "cookies")
 	return out, nil
 }
 

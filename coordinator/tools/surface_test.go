@@ -136,7 +136,10 @@ func TestShortListMeansTheSame(t *testing.T) {
 	for _, tool := range listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})) {
 		short[tool.Name] = tool
 	}
-	if hints := short["browser_snapshot"].Annotations; hints == nil || !hints.ReadOnlyHint {
+	if hints := short["window_list"].Annotations; hints == nil || !hints.ReadOnlyHint {
+		t.Errorf("window_list: %+v", hints)
+	}
+	if hints := short["browser_snapshot"].Annotations; hints == nil || hints.ReadOnlyHint || hints.DestructiveHint == nil || *hints.DestructiveHint {
 		t.Errorf("browser_snapshot: %+v", hints)
 	}
 	if hints := short["browser_evaluate"].Annotations; hints != nil && (hints.ReadOnlyHint || hints.IdempotentHint || hints.DestructiveHint != nil || hints.OpenWorldHint != nil) {
@@ -190,7 +193,8 @@ func TestAnnotations(t *testing.T) {
 	is := func(hint *bool) bool { return hint == nil || *hint } // MCP's defaults
 	known := map[string]kind{
 		"window_list":      {readOnly: true},
-		"browser_snapshot": {readOnly: true, openWorld: true},
+		"browser_snapshot": {openWorld: true}, // it may write a file
+		"pick_element":     {readOnly: true, openWorld: true},
 		"browser_click":    {destructive: true, openWorld: true},
 		"browser_hover":    {idempotent: true, openWorld: true},
 	}

@@ -37,6 +37,7 @@ type tabOut struct {
 
 // tabs does what is asked for, and answers with the tabs as they are then.
 func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
+	ctx = readOnly(ctx) // only action new opens a tab
 	out, err := doTabs(ctx, a, in)
 	if err != nil {
 		return nil, err
@@ -58,19 +59,27 @@ func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 		a.mu.Lock()
 		yours := l.opened[p.ID] || l.own
 		a.mu.Unlock()
-		list = append(list, tabOut{i, p.Title, p.URL, p.ID == current.ID(), yours})
+		list = append(list, tabOut{i, p.Title, p.URL, p.ID == current, yours})
 	}
 	out.tell("tabs", list)
 	return out, nil
 }
 
-// openPage is currentPage for who looks at the tabs, and sees that one is closed.
-func (a *agent) openPage(ctx context.Context, l *link) (*page.Page, error) {
+// openPage is the id of the current page for a caller that gets the list of tabs,
+// and sees there that one was closed; empty if the browser has none.
+func (a *agent) openPage(ctx context.Context, l *link) (string, error) {
 	p, err := a.currentPage(ctx, l)
 	if errors.As(err, new(*closedTabError)) {
-		return a.currentPage(ctx, l)
+		p, err = a.currentPage(ctx, l)
 	}
-	return p, err
+	switch {
+	case errors.Is(err, errNoTab):
+		return "", nil
+	case err != nil:
+		return "", err
+	default:
+		return p.ID(), nil
+	}
 }
 
 func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
@@ -97,7 +106,7 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 		}
 		return out, err
 	case "select", "close":
-		chosen, err := tabAt(pages, in.Index, current.ID(), in.Action == "close")
+		chosen, err := tabAt(pages, in.Index, current, in.Action == "close")
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +116,8 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 		if !a.claim(l, chosen.ID) {
 			return nil, fmt.Errorf("another agent works in the tab %q: open one of your own with action new", chosen.Title)
 		}
-		current, err = l.browser.Page(ctx, chosen.ID)
+		current = chosen.ID
+		_, err = l.browser.Page(ctx, chosen.ID)
 		if err == nil && in.Front {
 			err = a.front(ctx, l)
 		}
@@ -118,7 +128,7 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	out := a.begin()
 	for i, p := range pages {
 		mark := ""
-		if p.ID == current.ID() {
+		if p.ID == current {
 			mark = " (current)"
 		}
 		out.told(fmt.Sprintf("%d: %s %s%s", i, p.Title, p.URL, mark), true)
@@ -152,11 +162,9 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 	if err := a.mayShow(ctx, l.folders, url); err != nil {
 		return nil, err
 	}
-	if url != "" { // refused before a tab is there for it
-		if err := page.CheckAddress(url, a.server.options.Origins.Check); err != nil {
-			return nil, err
-		}
-	}
+	a.mu.Lock()
+	before := l.current
+	a.mu.Unlock()
 	p, err := l.browser.NewPage(ctx, "about:blank")
 	if p != nil {
 		a.mu.Lock()
@@ -171,6 +179,9 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 	if err == nil && url != "" {
 		change, err = p.Navigate(ctx, url)
 	}
+	if errors.As(err, new(*page.OriginError)) { // which the browser alone could say
+		return nil, errors.Join(err, a.dropTab(ctx, l, p.ID(), before))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +190,22 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 	change.Navigated = true
 	out.changed(change)
 	return out, nil
+}
+
+// dropTab closes a tab that the agent has just opened, and returns to the one before.
+func (a *agent) dropTab(ctx context.Context, l *link, id, before string) error {
+	if err := l.browser.ClosePage(ctx, id); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	delete(l.opened, id)
+	l.unclaim()
+	l.current = ""
+	a.mu.Unlock()
+	if before != "" {
+		a.claim(l, before)
+	}
+	return nil
 }
 
 // closeTab closes a tab that this agent opened. The human's stay: an agent ends

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/vscodeipc"
 )
@@ -133,7 +134,7 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*answer, error) {
 	}
 	text.tell("windows", windows)
 	if url := s.options.Attach; url != "" {
-		text.addf("Calls without `window` go to the browser at %s.", url)
+		text.addf("Calls without `window` go to the browser at %s.", dial.Place(url))
 	}
 	if none != nil {
 		if len(candidates) == 0 {

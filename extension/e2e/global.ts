@@ -48,6 +48,7 @@ const settings = {
   "editor.minimap.enabled": false,
   "editor.hover.enabled": "off",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
+  "browserCoordinator.addDebuggingPort": "always", // whoever else is on the machine; port.test.ts has the default
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -121,7 +122,11 @@ async function start(root: string, mark: string): Promise<Run> {
 }
 
 function goBuild(target: string, folder: string): void {
-  execFileSync("go", ["build", "-o", target, folder], { cwd: repository, stdio: ["ignore", "inherit", "inherit"] });
+  execFileSync("go", ["build", "-o", target, folder], {
+    cwd: repository,
+    env: { ...process.env, GOWORK: "off" },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
 }
 
 function findBrowser(): string {

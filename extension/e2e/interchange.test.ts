@@ -51,7 +51,7 @@ test("Playwright takes the agent's storage state", async () => {
   await agent.use("browser_localstorage_set", { key: "cart", value: "tea" });
   await agent.use("browser_storage_state", { filename: "state.json" });
 
-  const context = await browser.newContext({ storageState: join(folder, "state.json") });
+  const context = await browser.newContext({ storageState: join(folder, ".browser-coordinator", "state.json") });
   const page = await context.newPage();
   await page.goto(site);
   expect(await page.title()).toBe("session=s3cret");

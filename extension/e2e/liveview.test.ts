@@ -195,7 +195,7 @@ test("it is back after a reload of the window, and empty when the browser ends",
 });
 
 test("a page that is reached through the debugger alone is shown as well, and its clicks", async () => {
-  const settings = { "browserCoordinator.addDebuggingPort": false };
+  const settings = { "browserCoordinator.addDebuggingPort": false }; // as it was written once: "never"
   const plain = await openShop(run, "live-page", settings);
   const style = "margin:0;height:100vh;background:rgb(120,40,160)";
   const script = "addEventListener('pointerdown', () => { document.body.style.background = 'rgb(30,170,90)'; })";

@@ -12,7 +12,7 @@ import { Listener } from "./support/socket";
 import type { Workbench } from "./support/workbench";
 
 const run = inject("run");
-const scene = setScene("orchard", undefined, { "browserCoordinator.addDebuggingPort": false });
+const scene = setScene("orchard", undefined, { "browserCoordinator.addDebuggingPort": "never" });
 let shop: Shop;
 let window: Workbench;
 let listener: Listener;

@@ -25,7 +25,7 @@ test("F5 pushes the browser's endpoint, stopping clears it, closing the window r
   const window = await Workbench.open(run, screen, `folder=${shop.folder}`);
   await untilPresent(address);
   const listener = await Listener.dial(address);
-  expect(listener.first).toMatchObject({ revision: 0, debugSessions: [], browser: null, pages: [] });
+  expect(listener.first).toMatchObject({ debugSessions: [], browser: null, pages: [] });
   await window.status.waitFor();
 
   await window.press("F5");

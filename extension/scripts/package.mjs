@@ -47,7 +47,7 @@ function pack(name, args = []) {
 
 function packFor(target) {
   const program = join(bin, target.startsWith("win32") ? "coordinator.exe" : "coordinator");
-  const env = { ...process.env, ...targets[target], CGO_ENABLED: "0" };
+  const env = { ...process.env, ...targets[target], CGO_ENABLED: "0", GOWORK: "off" };
   execFileSync("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", program, "./coordinator"], {
     cwd: repository,
     env,

@@ -31,7 +31,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger(store);
-  const human = new Human(store);
+  const human = new Human(store, sessions);
   const review = openReviews(context, (client) => human.isHere(client), log);
   const commands: ReadonlyMap<string, Command> = new Map([
     ...human.commands,

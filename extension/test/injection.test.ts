@@ -9,7 +9,6 @@ const launch = {
   userDataDir: "/tmp/profile",
   runtimeArgs: ["--x"],
 };
-const on = { enabled: true, trusted: true };
 
 describe("a port is added", () => {
   test.each([
@@ -21,7 +20,7 @@ describe("a port is added", () => {
     ["where useWebView is off", { ...launch, useWebView: false }],
   ])("%s", (_, configuration) => {
     const before = structuredClone(configuration);
-    const injection = inject(configuration, on);
+    const injection = inject(configuration, true);
     const args = configuration.runtimeArgs ?? [];
     expect(injection).toEqual({
       configuration: {
@@ -51,20 +50,16 @@ describe("nothing is changed", () => {
     ["for a WebView2", { ...launch, type: "pwa-msedge", useWebView: true }],
     ["when js-debug needs a port of its own", { ...launch, inspectUri: "{wsProtocol}://…" }],
   ])("%s", (_, configuration) => {
-    expect(inject(configuration, on)).toEqual({ skipped: expect.any(String) });
-  });
-
-  test("when the setting is off", () => {
-    expect(inject(launch, { enabled: false, trusted: true })).toHaveProperty("skipped");
+    expect(inject(configuration, true)).toEqual({ skipped: expect.any(String) });
   });
 
   test("before the workspace is trusted", () => {
-    expect(inject(launch, { enabled: true, trusted: false })).toHaveProperty("skipped");
+    expect(inject(launch, false)).toHaveProperty("skipped");
   });
 });
 
 describe("where the endpoint is looked for", () => {
-  const injected = inject(launch, on);
+  const injected = inject(launch, true);
   const both = ["127.0.0.1", "::1"];
   test.each<[string, Record<string, unknown>, unknown]>([
     [

@@ -104,10 +104,7 @@ describe("what is contributed", () => {
       manifest.contributes.configurationDefaults["remote.portsAttributes"];
     expect(Object.values(attributes).map(({ onAutoForward }) => onAutoForward)).toEqual(["ignore", "ignore"]);
     const isOurs = (line: string) => Object.keys(attributes).some((key) => new RegExp(key).test(line));
-    const launched = inject(
-      { type: "pwa-chrome", request: "launch", userDataDir: "/profile" },
-      { enabled: true, trusted: true },
-    );
+    const launched = inject({ type: "pwa-chrome", request: "launch", userDataDir: "/profile" }, true);
     const args = "configuration" in launched ? (launched.configuration.runtimeArgs as string[]) : [];
     const lines = ["/usr/bin/chromium", ...args, "about:blank"];
     // As the system tells them: with NUL between, or with blanks.

@@ -32,7 +32,7 @@ describe("valid messages", () => {
   const vectors = messageVectors();
   test("are there", () => expect(vectors.length).toBeGreaterThan(20));
 
-  test.each(vectors)("$file fits the schema and survives the framing", ({ kind, def, line }) => {
+  test.each(vectors)("$name fits the schema and survives the framing", ({ kind, def, line }) => {
     expect(fault(kinds[kind], line)).toBe("");
     if (def) expect(fault(def, (def === "Error" ? line.error : line.payload) ?? {})).toBe("");
     const [read] = [...new LineReader().read(Buffer.from(formatLine(line)))];
@@ -40,7 +40,7 @@ describe("valid messages", () => {
   });
 
   const requests = vectors.filter(({ kind }) => kind === "request");
-  test.each(requests)("$file is answered by a response of the schema", async ({ line }) => {
+  test.each(requests)("$name is answered by a response of the schema", async ({ line }) => {
     const { dial } = await serve();
     const client = await dial();
     client.send(line);
@@ -64,7 +64,7 @@ describe("invalid messages", () => {
   const vectors = invalidVectors();
   test("are there", () => expect(vectors.length).toBeGreaterThan(50));
 
-  test.each(vectors)("$file: $name", async ({ lines, expect: expected }) => {
+  test.each(vectors)("$name: $description", async ({ lines, expect: expected }) => {
     const { dial } = await serve();
     const client = await dial();
     for (const piece of lines) client.socket.write(bytesOf(piece));
@@ -87,7 +87,7 @@ describe("versions", () => {
   const vectors = versionVectors();
   test("are there", () => expect(vectors.length).toBeGreaterThan(5));
 
-  test.each(vectors)("$file: $name", async ({ state, exchanges }) => {
+  test.each(vectors)("$name: $description", async ({ state, exchanges }) => {
     const { store, dial } = await serve();
     const { revision: _, ...content } = state;
     store.set(content);
@@ -108,10 +108,10 @@ describe("versions", () => {
     old.send({ id: 1, type: "listen", version: 1, payload: { events: ["state"] } });
     await old.until((line) => line.id === 1);
     await present.ask("listen", { events: ["state"] });
-    store.set({ access: { mode: "view", stopped: [] } });
+    store.set({ access: { mode: "ask", stopped: [] } });
     const [told, toldToo] = await Promise.all([old, present].map((client) => client.until((line) => line.seq === 1)));
     expect(told?.payload).toEqual({ revision: 1, debugSessions: [], browser: null, pages: [] });
-    expect(toldToo?.payload).toMatchObject({ access: { mode: "view" } });
+    expect(toldToo?.payload).toMatchObject({ access: { mode: "ask" } });
   });
 });
 
@@ -119,7 +119,7 @@ describe("commands", () => {
   const vectors = commandVectors();
   test("are there", () => expect(vectors.length).toBeGreaterThan(11));
 
-  test.each(vectors)("$file fits the schema", ({ command, arg, result }) => {
+  test.each(vectors)("$name fits the schema", ({ command, arg, result }) => {
     const name = command.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase());
     expect(fault(`${name}Arg`, arg)).toBe("");
     expect(fault(`${name}Result`, result)).toBe("");

@@ -20,7 +20,7 @@ test("hello tells who is there", async () => {
     commands: ["echo", "wait"],
     events: ["state"],
     seq: 0,
-    state: { revision: 0, ...content, access: { mode: "full", stopped: [] } },
+    state: { revision: 0, ...content, access: { mode: "view", stopped: [] } }, // until the user's choice is read
   });
 });
 

@@ -37,7 +37,7 @@ async function launched(id: string) {
   const userDataDir = await temporaryFolder();
   const browser = launchBrowser(userDataDir);
   const configuration = { type: "pwa-chrome", request: "launch", userDataDir };
-  const injection = inject(configuration, { enabled: true, trusted: true });
+  const injection = inject(configuration, true);
   if ("skipped" in injection) throw new Error(injection.skipped);
   return { browser, info: root(id, injection.configuration) };
 }
@@ -105,7 +105,7 @@ test.each<[string, string, Record<string, unknown>]>([
   const { sessions, store, until } = start(proxied);
   const info = { ...root("a", { userDataDir: await temporaryFolder(), ...configuration }), type };
   const asked = { type, ...info.configuration };
-  expect(inject(asked, { enabled: true, trusted: true })).toHaveProperty("skipped");
+  expect(inject(asked, true)).toHaveProperty("skipped");
   const page = { ...child(info, "page"), type };
   sessions.started(info);
   sessions.started(page);

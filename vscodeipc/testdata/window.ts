@@ -1,18 +1,20 @@
 // A window of the extension's core, for tests of both languages on one directory.
 //
-//     node window.mjs KEY serve     serves until stdin ends, and prints its address
-//     node window.mjs KEY ROUNDS    binds and closes so many windows, and fails when one cannot be reached
+//     node window.mjs WORKSPACE serve     serves until stdin ends, and prints its address
+//     node window.mjs WORKSPACE ROUNDS    binds and closes so many windows, and fails when one cannot be reached
 import { createConnection } from "node:net";
 import { surroundings } from "../../extension/src/core/address";
+import { hashOf } from "../../extension/src/core/identity";
 import { WindowServer } from "../../extension/src/core/server";
 import { Store } from "../../extension/src/core/store";
 
 const log = { debug() {}, info() {}, warn() {}, error: (message: string) => console.error(message) };
-const [key = "", mode = ""] = process.argv.slice(2);
+const [workspace = "", mode = ""] = process.argv.slice(2);
+const key = await hashOf(workspace);
 
 function makeWindow(store = new Store()) {
   const echo = { run: async (arg: unknown) => arg };
-  const identity = { workspace: "/x", folders: ["/x"], key };
+  const identity = { workspace, folders: [workspace], key };
   return new WindowServer({ name: "extension", version: "1", identity, store, commands: new Map([["echo", echo]]), log });
 }
 

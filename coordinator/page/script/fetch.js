@@ -1,10 +1,13 @@
-async function ({ url, method, headers, body, limit }) {
+async function ({ url, mark, method, headers, body, limit }) {
   // A request as the page itself would make it; its body in base64.
   let policy = "";
   const forbidden = (e) => { policy = e.effectiveDirective; };
   document.addEventListener("securitypolicyviolation", forbidden);
   try {
-    const r = await fetch(url, { method, headers: headers ?? {}, body, credentials: "include" });
+    const address = new URL(url, document.baseURI);
+    // By its fragment the browser's side knows the request.
+    if (mark) address.hash = mark;
+    const r = await fetch(address, { method, headers: headers ?? {}, body, credentials: "include" });
     const parts = [];
     let size = 0, truncated = false;
     for (const reader = r.body?.getReader(); reader;) {

@@ -1,8 +1,8 @@
-function ({ text, slowly }) {
+function ({ text, slowly, plain }) {
   // What a field holds where that is not what was typed into it, as one that takes
   // so many characters only, or puts them in a form of its own; else null.
   if (typeof this.value !== "string") return null;
   const typed = text.replace(/\r\n?/g, "\n");
   if (slowly ? this.value.endsWith(typed) : this.value === typed) return null;
-  return this.type === "password" ? "•".repeat(this.value.length) : this.value;
+  return this.type === "password" && !plain ? "•".repeat(this.value.length) : this.value;
 }

@@ -4,11 +4,12 @@ async function ({ kind, budget, quick }) {
   // this process; else why not.
   const element = this;
   const end = performance.now() + budget;
+  const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
   const describe = (e) => {
     let s = "<" + e.localName;
     if (e.id) s += ` id="${e.id}"`;
-    if (typeof e.className === "string" && e.className) s += ` class="${e.className.slice(0, 60)}"`;
-    const text = (e.innerText ?? "").trim().replace(/\s+/g, " ").slice(0, 40);
+    if (typeof e.className === "string" && e.className) s += ` class="${limit(e.className, 60)}"`;
+    const text = limit((e.innerText ?? "").trim().replace(/\s+/g, " "), 40);
     return s + ">" + (text ? ` "${text}"` : "");
   };
   const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host ?? null;

@@ -5,6 +5,7 @@ function () {
   const form = sender.form;
   const sends = sender.nodeName === "BUTTON" ? sender.type === "submit" : !["button", "reset", "checkbox", "radio"].includes(sender.type);
   if (!form || !sends || form.noValidate || sender.formNoValidate) return [];
-  const named = (e) => (e.labels?.[0]?.innerText ?? e.getAttribute("aria-label") ?? e.placeholder ?? "").trim().replace(/\s+/g, " ").slice(0, 60) || e.name || e.id || e.localName;
+  const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
+  const named = (e) => limit((e.labels?.[0]?.innerText ?? e.getAttribute("aria-label") ?? e.placeholder ?? "").trim().replace(/\s+/g, " "), 60) || e.name || e.id || e.localName;
   return [...form.elements].filter((e) => e.matches(":user-invalid")).slice(0, 5).map((e) => `${named(e)}: ${e.validationMessage}`);
 }

@@ -2,7 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import { canonical, hashOf } from "./identity";
 
-const folder = "browser-coordinator-mcp";
+export const folder = "browser-coordinator-mcp";
 const longestName = 27;
 
 export interface Surroundings {
@@ -24,13 +24,14 @@ export interface Identity {
   key: string;
 }
 
-/** DIR: where this window's socket goes. */
+/** DIR, however long it is. */
 export function directory(around: Surroundings): string {
-  const dir = join(dataHome(around.env), folder);
-  // A path is never cut short: Node would listen at the cut name without a word.
-  const room = around.platform === "darwin" ? 103 : 107;
-  if (Buffer.byteLength(dir) + 1 + longestName > room) return `/tmp/${folder}-${around.uid}`;
-  return dir;
+  return join(dataHome(around.env), folder);
+}
+
+/** Whether a socket in dir would have too long a path. Node would cut it short without an error. */
+export function isTooLong(dir: string, platform: NodeJS.Platform): boolean {
+  return Buffer.byteLength(dir) + 1 + longestName > (platform === "darwin" ? 103 : 107);
 }
 
 function dataHome({ XDG_DATA_HOME: data = "", HOME: home = "" }: Surroundings["env"]): string {

@@ -3,14 +3,17 @@
 import { chmod, link, lstat, mkdir, rmdir, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { basename, join } from "node:path";
-import { directory, isName, names, type Surroundings } from "./address";
+import { isName, names, type Surroundings } from "./address";
+import { isFound, usableDirectory } from "./directory";
 import { leadsTo, momentary, newSocket, removeSeen, type Seen } from "./file";
 import { locked } from "./lock";
 import { code } from "./log";
 
 export interface Bound {
   address: string;
-  /** Whether the name still leads to us. */
+  /** The directories to watch for a change of what isOurs answers. */
+  directories: string[];
+  /** Whether clients find the name, and it leads to us. */
   isOurs(): Promise<boolean>;
   /** Removes the name, only while it is still ours. The server is the caller's to close, and after this. */
   release(): Promise<void>;
@@ -21,8 +24,8 @@ const probeLimit = 1_000;
 /** Listens with server at the first free address of key. */
 export async function bind(server: Server, key: string, around: Surroundings): Promise<Bound> {
   if (around.platform === "win32") return bindPipe(server, key);
-  const dir = directory(around);
-  await prepare(dir, around.uid);
+  const place = await usableDirectory(around);
+  const { dir, data } = place;
   return locked(dir, async () => {
     // A socket is made with the umask's mode, and the umask is the whole process's: narrowing it for a
     // moment would narrow what other extensions make meanwhile. So it is made in a folder of its own,
@@ -37,7 +40,12 @@ export async function bind(server: Server, key: string, around: Surroundings): P
       for (const name of names(key, around.platform)) {
         const address = join(dir, name);
         if (await takeName(temporary, address, around.uid)) {
-          return { address, isOurs: () => leadsTo(address, seen), release: () => release(dir, address, seen) };
+          return {
+            address,
+            directories: dir === data ? [dir] : [dir, data],
+            isOurs: async () => (await leadsTo(address, seen)) && (await isFound(place, around)),
+            release: () => release(dir, address, seen),
+          };
         }
       }
       throw new Error(`all nine addresses of this workspace in ${dir} are taken by live windows`);
@@ -49,15 +57,6 @@ export async function bind(server: Server, key: string, around: Surroundings): P
       await rmdir(folder).catch(() => {});
     }
   });
-}
-
-/** Makes dir, and refuses one that others may enter. */
-async function prepare(dir: string, uid: number): Promise<void> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const stat = await lstat(dir);
-  if (!stat.isDirectory()) throw new Error(`${dir} is not a directory; remove it`);
-  if (stat.uid !== uid) throw new Error(`${dir} belongs to user ${stat.uid}, not to you; remove it`);
-  if ((stat.mode & 0o077) !== 0) throw new Error(`other users may enter ${dir}; run: chmod 700 '${dir}'`);
 }
 
 function listen(server: Server, path: string): Promise<void> {
@@ -129,7 +128,7 @@ async function bindPipe(server: Server, key: string): Promise<Bound> {
   for (const address of names(key, "win32")) {
     try {
       await listen(server, address);
-      return { address, isOurs: async () => true, release: async () => {} }; // a pipe's name goes with its server
+      return { address, directories: [], isOurs: async () => true, release: async () => {} }; // a pipe's name goes with its server
     } catch (error) {
       if (code(error) !== "EADDRINUSE") throw error;
     }

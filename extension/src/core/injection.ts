@@ -25,15 +25,14 @@ export function isLaunched({ type }: Configuration): boolean {
 
 export type Injection = { configuration: Configuration; userDataDir: string } | { skipped: string };
 
-/** The configuration with a port, or why it is left as it is. The argument is never changed. */
-export function inject(configuration: Configuration, settings: { enabled: boolean; trusted: boolean }): Injection {
+/** The configuration with a port, or why it can have none of ours. The argument is never changed. */
+export function inject(configuration: Configuration, trusted: boolean): Injection {
   const { request, userDataDir, port, browserLaunchLocation, useWebView, inspectUri } = configuration;
   const skip = (why: string): Injection => ({ skipped: why });
   if (!isLaunched(configuration)) return skip("not a browser that js-debug launches");
   if ("__pendingTargetId" in configuration) return skip("a page of a session that is there already");
   if (request !== "launch") return skip("not a launch");
-  if (!settings.enabled) return skip("turned off by browserCoordinator.addDebuggingPort");
-  if (!settings.trusted) return skip("the workspace is not trusted");
+  if (!trusted) return skip("the workspace is not trusted");
   if (browserLaunchLocation === "ui") return skip("the browser runs on another machine");
   if (useWebView) return skip("a WebView2, not a browser");
   if (inspectUri) return skip("js-debug opens a port of its own for inspectUri");

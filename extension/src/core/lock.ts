@@ -6,13 +6,14 @@ import { setTimeout as after } from "node:timers/promises";
 import { leadsTo, removeSeen } from "./file";
 import { code } from "./log";
 
-const patience = 2_000;
+// Longer than a lock may be old: on a busy machine many windows may be in front.
+const patience = 15_000;
 const oldest = 10_000;
 
-/** Runs work while holding the lock of dir. */
-export async function locked<T>(dir: string, work: () => Promise<T>): Promise<T> {
+/** Runs work while holding the lock of dir, which it waits for, for a limited time in milliseconds. */
+export async function locked<T>(dir: string, work: () => Promise<T>, limit = patience): Promise<T> {
   const path = join(dir, ".lock");
-  const held = await hold(path);
+  const held = await hold(path, limit);
   try {
     return await work();
   } finally {
@@ -20,14 +21,14 @@ export async function locked<T>(dir: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-async function hold(path: string): Promise<FileHandle> {
+async function hold(path: string, limit: number): Promise<FileHandle> {
   const started = performance.now();
   for (;;) {
     const held = await take(path);
     if (held) return held;
     if (await breakAbandoned(path)) continue;
-    if (performance.now() - started > patience) {
-      throw new Error(`another process has held ${path} for ${patience} ms; if none is running, remove that file`);
+    if (performance.now() - started > limit) {
+      throw new Error(`another process has held ${path} for ${limit} ms; if none is running, remove that file`);
     }
     await after(5 + Math.random() * 20);
   }
@@ -64,7 +65,8 @@ async function breakAbandoned(path: string): Promise<boolean> {
   try {
     const seen = await lstat(path, { bigint: true });
     const text = await readFile(path, "utf8");
-    const tooOld = Date.now() - Number(seen.mtimeMs) > oldest;
+    // One that is dated well in the future is old as well: the clock was set back since.
+    const tooOld = Math.abs(Date.now() - Number(seen.mtimeMs)) > oldest;
     // Empty: its owner is between creating and writing.
     const ownerGone = /^[1-9][0-9]{0,9}\n$/.test(text) && !isRunning(Number(text));
     if (!tooOld && !ownerGone) return false;

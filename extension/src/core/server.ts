@@ -14,6 +14,7 @@ import { setTimeout as after } from "node:timers/promises";
 import type { Identity, Surroundings } from "./address";
 import { type Bound, bind } from "./bind";
 import { type Command, Connection, type Host } from "./connection";
+import { shortName } from "./directory";
 import { type Log, reason } from "./log";
 import { Pauses } from "./pauses";
 import type { Hello, Peer } from "./protocol.generated";
@@ -47,7 +48,7 @@ export class WindowServer implements Host {
   #around: Surroundings | undefined;
   #server: Server | undefined;
   #bound: Bound | undefined;
-  #watcher: FSWatcher | undefined;
+  readonly #watchers: FSWatcher[] = [];
   /** Binding, binding again and closing, one after the other. */
   #steps: Promise<void> = Promise.resolve();
   /** Aborted by close. */
@@ -95,7 +96,7 @@ export class WindowServer implements Host {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#step(async () => {
-      this.#watcher?.close();
+      this.#unwatch();
       for (const connection of this.#connections) connection.bye("shutdown", "the window closes");
       // While we listen, no other file can get the socket's inode number: so the name goes first.
       await this.#bound?.release();
@@ -118,24 +119,29 @@ export class WindowServer implements Host {
     server.on("error", (error) => this.log.error(`the window's socket: ${reason(error)}`));
     this.#server?.close(); // its connections stay
     this.#server = server;
-    this.#watch(this.#bound.address);
+    this.#watch(this.#bound);
   }
 
-  /** A name that is deleted or replaced is bound anew (2.1). */
-  #watch(address: string): void {
-    this.#watcher?.close();
-    if (this.#around?.platform === "win32") return; // a pipe has no file
-    const dir = dirname(address);
-    const ours = [basename(address), basename(dir)];
-    try {
-      this.#watcher = watch(dir, (_, name) => {
-        if (name === null || ours.includes(name)) this.#look();
-      });
-      this.#watcher.on("error", (error) => this.#unwatched(error));
-    } catch (error) {
-      this.#unwatched(error); // it serves all the same
+  /** A name that is deleted or replaced, or whose directory clients do not find, is bound anew (2.1). */
+  #watch({ address, directories }: Bound): void {
+    this.#unwatch();
+    for (const dir of directories) {
+      const ours = [basename(address), basename(dir), shortName];
+      try {
+        const watcher = watch(dir, (_, name) => {
+          if (name === null || ours.includes(name)) this.#look();
+        });
+        watcher.on("error", (error) => this.#unwatched(error));
+        this.#watchers.push(watcher);
+      } catch (error) {
+        this.#unwatched(error); // it serves all the same
+      }
     }
-    this.#look(); // for what happened before the watch
+    if (directories.length > 0) this.#look(); // for what happened before the watch
+  }
+
+  #unwatch(): void {
+    for (const watcher of this.#watchers.splice(0)) watcher.close();
   }
 
   #look(): void {

@@ -3,6 +3,7 @@
 // The editor says what starts and ends; this decides which endpoint is told. Nothing is polled: a
 // search that found nothing is tried again when the session gains a page.
 import { whenGone } from "./browserurl";
+import { decisionOf, type PortDecision } from "./debuggingport";
 import { follow, lead } from "./discovery";
 import { type Configuration, isBrowserType } from "./injection";
 import { type Log, reason } from "./log";
@@ -77,6 +78,12 @@ export class Sessions {
       if (other.info.parent?.id === id) this.ended(other.info.id);
     }
     this.#publish();
+  }
+
+  /** What was decided about a port for the browser that a session belongs to. */
+  decisionOf(id: string): PortDecision | undefined {
+    const entry = this.#entries.get(id);
+    return entry && decisionOf(this.#root(entry).info.configuration);
   }
 
   /** Forgets all sessions. */

@@ -21,7 +21,7 @@ export class Store {
     debugSessions: [],
     browser: null,
     pages: [],
-    access: { mode: "full", stopped: [] },
+    access: { mode: "view", stopped: [] }, // until the user's choice is read
   };
   #seq = 0;
   #kept: { event: Numbered; bytes: number }[] = [];

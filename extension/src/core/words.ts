@@ -46,11 +46,11 @@ export function siteOf(url: string): string {
   }
 }
 
-/** "Chrome 156", the browser's page where there is no more to know, or undefined where there is none. */
+/** "Chrome 156", the shared debug session where there is no more to know, or undefined where there is none. */
 export function browserName({ browser, pages }: Pick<State, "browser" | "pages">): string | undefined {
   if (browser) {
     const [name = "", version = ""] = plain(browser.product ?? "The browser", 60).split("/");
     return `${name} ${version.split(".")[0]}`.trim();
   }
-  return pages.length > 0 ? "The browser's page" : undefined;
+  return pages.length > 0 ? "The shared debug session" : undefined;
 }

@@ -76,5 +76,5 @@ export async function chooseMode(present: AccessMode): Promise<AccessMode | unde
 
 function configured(): AccessMode {
   const value = vscode.workspace.getConfiguration().get(setting);
-  return isMode(value) ? value : "ask"; // not what it says, but never more than it says
+  return isMode(value) ? value : "view"; // never more than it says
 }

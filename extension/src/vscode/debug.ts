@@ -1,11 +1,14 @@
 // The editor's debug sessions: adds the port before a launch, and tells the core what starts and ends.
 import * as vscode from "vscode";
+import { decidePort, portSetting, withDecision } from "../core/debuggingport";
 import { forget } from "../core/discovery";
 import { Ended } from "../core/ended";
-import { browserTypes, inject } from "../core/injection";
+import { browserTypes, inject, isBrowserType } from "../core/injection";
 import { type Log, reason } from "../core/log";
 import { profileOf, unlock } from "../core/profilelock";
 import type { SessionInfo, Sessions } from "../core/sessions";
+import { otherUsers } from "../core/systemusers";
+import { keepTracePrivate } from "../core/tracefile";
 
 /** storage is our folder of the workspace's storage. */
 export function watchDebugging(sessions: Sessions, storage: string | undefined, log: Log): vscode.Disposable {
@@ -75,22 +78,30 @@ async function resolve(
   configuration: vscode.DebugConfiguration,
   log: Log,
 ): Promise<vscode.DebugConfiguration> {
-  const settings = vscode.workspace.getConfiguration("browserCoordinator", folder);
-  const injection = inject(configuration, {
-    enabled: settings.get("addDebuggingPort", true),
-    trusted: vscode.workspace.isTrusted,
-  });
+  if (isBrowserType(configuration.type)) {
+    await keepTracePrivate(configuration).catch((error) =>
+      log.warn(`other users may be able to read the debugger's trace of "${configuration.name}": ${reason(error)}`),
+    );
+  }
+  const injection = inject(configuration, vscode.workspace.isTrusted);
   if ("skipped" in injection) {
     log.debug(`no port for "${configuration.name}": ${injection.skipped}`);
     return configuration;
+  }
+  const settings = vscode.workspace.getConfiguration("browserCoordinator", folder);
+  const setting = portSetting(settings.inspect("addDebuggingPort") ?? {});
+  const decision = await decidePort(setting, otherUsers);
+  if (!decision.added) {
+    log.info(`no port for "${configuration.name}": ${decision.why}`);
+    return withDecision(configuration, decision) as vscode.DebugConfiguration;
   }
   try {
     await forget(injection.userDataDir);
   } catch (error) {
     log.warn(`what an earlier browser left in ${injection.userDataDir} stays: ${reason(error)}`);
   }
-  log.info(`a port for "${configuration.name}"`);
-  return injection.configuration as vscode.DebugConfiguration;
+  log.info(`a port for "${configuration.name}": ${decision.why}`);
+  return withDecision(injection.configuration, decision) as vscode.DebugConfiguration;
 }
 
 export function info(session: vscode.DebugSession): SessionInfo {

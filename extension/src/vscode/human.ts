@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { Clients, clientCommands } from "../core/clients";
 import type { Command } from "../core/connection";
 import { Permissions, permissionCommands } from "../core/permission";
+import type { Sessions } from "../core/sessions";
 import type { Store } from "../core/store";
 import { keepAccess } from "./access";
 import { registerAgentCommands } from "./agentCommands";
@@ -16,11 +17,13 @@ import type { Window } from "./window";
 
 export class Human {
   readonly #store: Store;
+  readonly #sessions: Sessions;
   readonly #clients = new Clients();
   readonly #permissions: Permissions;
 
-  constructor(store: Store) {
+  constructor(store: Store, sessions: Sessions) {
     this.#store = store;
+    this.#sessions = sessions;
     this.#permissions = new Permissions(store, this.#clients, timeLimit);
   }
 
@@ -46,7 +49,7 @@ export class Human {
       keepContexts(store, clients),
       showStatus(window, store, clients, permissions),
       showQuestions(permissions),
-      openBrowserView(store, log),
+      openBrowserView(store, this.#sessions, log),
       openAgentsView({ ...parts, permissions }),
       openActivityView(clients),
       registerCommands(parts, log),

@@ -1,11 +1,12 @@
 // Reads the window protocol's vectors, which bind the Go side too.
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { State } from "../../src/core/protocol.generated";
 
 const root = fileURLToPath(new URL("../../../specs/window-protocol/", import.meta.url));
 
 export interface IdentityVector {
+  system: string;
   name: string;
   path?: string;
   hex?: string;
@@ -16,6 +17,7 @@ export interface IdentityVector {
 
 export interface MessageVector {
   name: string;
+  description: string;
   kind: "request" | "response" | "event";
   def?: string;
   line: Record<string, unknown>;
@@ -25,55 +27,61 @@ export type Piece = string | { hex: string } | { repeat: string; count: number }
 
 export interface InvalidVector {
   name: string;
+  description: string;
   lines: Piece[];
   expect: { code: string; id: string | number | null; data?: Record<string, unknown>; closes?: boolean };
 }
 
 export interface VersionVector {
   name: string;
+  description: string;
   state: State;
   exchanges: { line: Record<string, unknown>; answer: Record<string, unknown> }[];
 }
 
 export interface CommandVector {
   name: string;
+  description: string;
   command: string;
   arg: unknown;
   result: unknown;
 }
 
 export function schema(): Record<string, unknown> {
-  return read("schema.json");
+  return JSON.parse(text("schema.json"));
 }
 
 export function identityVectors(system: "linux" | "darwin" | "windows"): IdentityVector[] {
-  const vectors = read<IdentityVector[]>(`identity/${system}.json`);
-  for (const vector of vectors) onlyKnown(vector, "name", "path", "hex", "canonical", "hash", "error");
-  return vectors;
+  const vectors = read<IdentityVector>("identity", (vector) =>
+    onlyKnown(vector, "system", "name", "path", "hex", "canonical", "hash", "error"),
+  );
+  return vectors.filter((vector) => vector.system === system);
 }
 
-export function messageVectors(): (MessageVector & { file: string })[] {
-  return folder<MessageVector>("messages", (vector) => onlyKnown(vector, "name", "kind", "def", "line"));
+export function messageVectors(): MessageVector[] {
+  return read("messages", (vector) => onlyKnown(vector, ...common, "kind", "def", "line"));
 }
 
-export function invalidVectors(): (InvalidVector & { file: string })[] {
-  return folder<InvalidVector>("invalid", (vector) => {
-    onlyKnown(vector, "name", "lines", "expect");
+export function invalidVectors(): InvalidVector[] {
+  return read<InvalidVector>("invalid", (vector) => {
+    onlyKnown(vector, ...common, "lines", "expect");
     onlyKnown(vector.expect, "code", "id", "data", "closes");
     for (const piece of vector.lines) if (typeof piece === "object") onlyKnown(piece, "hex", "repeat", "count");
   });
 }
 
-export function versionVectors(): (VersionVector & { file: string })[] {
-  return folder<VersionVector>("versions", (vector) => {
-    onlyKnown(vector, "name", "state", "exchanges");
+export function versionVectors(): VersionVector[] {
+  return read<VersionVector>("versions", (vector) => {
+    onlyKnown(vector, ...common, "state", "exchanges");
     for (const exchange of vector.exchanges) onlyKnown(exchange, "line", "answer");
   });
 }
 
-export function commandVectors(): (CommandVector & { file: string })[] {
-  return folder<CommandVector>("commands", (vector) => onlyKnown(vector, "name", "command", "arg", "result"));
+export function commandVectors(): CommandVector[] {
+  return read("commands", (vector) => onlyKnown(vector, ...common, "command", "arg", "result"));
 }
+
+const common = ["name", "description"];
 
 /** Throws on a member that this runner would pass over (section 13). */
 export function onlyKnown(vector: object, ...members: string[]): void {
@@ -88,20 +96,27 @@ export function bytesOf(piece: Piece): Buffer {
   return Buffer.alloc(piece.count, piece.repeat);
 }
 
-function folder<T extends object>(name: string, check: (vector: T) => void): (T & { file: string })[] {
-  const files = readdirSync(root + name).filter((file) => file.endsWith(".json"));
-  if (files.length === 0) throw new Error(`there are no vectors in ${name}`);
-  return files.map((file) => {
-    const vector = read<T>(`${name}/${file}`);
-    try {
-      check(vector);
-    } catch (error) {
-      throw new Error(`${name}/${file}`, { cause: error });
-    }
-    return { file, ...vector };
-  });
+/** Reads the vectors of one kind, one a line, and throws where there are none (an empty line is no JSON) or where two have one name. */
+function read<T extends { name: string; system?: string }>(kind: string, check: (vector: T) => void): T[] {
+  const file = `vectors/${kind}.jsonl`;
+  const names = new Set<string>();
+  return text(file)
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line, i) => {
+      try {
+        const vector: T = JSON.parse(line);
+        check(vector);
+        const name = `${vector.system}/${vector.name}`;
+        if (!vector.name || names.has(name)) throw new Error(`the name "${vector.name}" is empty or taken`);
+        names.add(name);
+        return vector;
+      } catch (error) {
+        throw new Error(`${file}:${i + 1}`, { cause: error });
+      }
+    });
 }
 
-function read<T>(path: string): T {
-  return JSON.parse(readFileSync(root + path, "utf8"));
+function text(path: string): string {
+  return readFileSync(root + path, "utf8");
 }

@@ -1,7 +1,9 @@
 // The view "Browser": this window's browser and its pages.
 import * as vscode from "vscode";
+import { describePort } from "../../core/debuggingport";
 import type { Log } from "../../core/log";
 import { type Page, Pages } from "../../core/pages";
+import type { Sessions } from "../../core/sessions";
 import type { Store } from "../../core/store";
 import { browserName, pageName, plain } from "../../core/words";
 import { type Row, RowView, row } from "./tree";
@@ -11,9 +13,9 @@ export interface PageRow extends Row {
   page: Page;
 }
 
-export function openBrowserView(store: Store, log: Log): vscode.Disposable {
+export function openBrowserView(store: Store, sessions: Sessions, log: Log): vscode.Disposable {
   const pages = new Pages(store, log);
-  const view = new RowView("browserCoordinator.browser", () => rows(store, pages));
+  const view = new RowView("browserCoordinator.browser", () => rows(store, sessions, pages));
   const look = () => {
     pages.looking = view.view.visible; // nobody asks the browser for what nobody sees
   };
@@ -28,14 +30,18 @@ export function openBrowserView(store: Store, log: Log): vscode.Disposable {
   );
 }
 
-function rows(store: Store, pages: Pages): Row[] {
-  const { state } = store;
+function rows({ state }: Store, sessions: Sessions, pages: Pages): Row[] {
+  const { browser, debugSessions } = state;
   const name = browserName(state);
   if (!name) return [];
-  const below = pages.all.map((page) => pageRow(page, state.browser !== null));
-  if (!state.browser) return below;
-  const session = state.debugSessions.find(({ id }) => id === state.browser?.debugSession);
-  return [row(name, { id: "browser", icon: "browser", description: session?.name ?? "", open: true }, below)];
+  const id = browser?.debugSession ?? state.pages.at(-1)?.debugSession;
+  const below = pages.all.map((page) => pageRow(page, browser !== null));
+  const { short, long } = describePort(browser?.via, id === undefined ? undefined : sessions.decisionOf(id));
+  const look = { id: "browser", tooltip: long, open: true };
+  if (!browser) return [row("No debugging port", { ...look, icon: "shield", description: short }, below)];
+  const session = debugSessions.find((each) => each.id === id);
+  const description = [session?.name, short].filter(Boolean).join(" · ");
+  return [row(name, { ...look, icon: "browser", description }, below)];
 }
 
 function pageRow(page: Page, reachable: boolean): PageRow {

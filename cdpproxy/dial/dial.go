@@ -1,0 +1,210 @@
+package dial
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"browser-coordinator/cdpproxy/peer"
+)
+
+const (
+	defaultTimeout = 5 * time.Second
+	// headerTimeout bounds the wait for the headers of a response. The stable
+	// endpoint holds a request while its window has no browser.
+	headerTimeout = time.Minute
+	// maxHeader bounds those headers, in bytes. Chromium's have a few hundred.
+	maxHeader = 64 << 10
+)
+
+// Options of a connection; nil and the zero value are good defaults.
+type Options struct {
+	// Remote permits a browser on another machine, and TLS. It is only for an
+	// address that the user's own flag names.
+	Remote bool
+	// Timeout bounds the connecting; 0 means 5 s.
+	Timeout time.Duration
+	// KeepAlive is for connections that last.
+	KeepAlive net.KeepAliveConfig
+}
+
+// RefusedError reports an address that was refused before anything was dialed.
+type RefusedError struct {
+	Address string // without its path, which may hold a secret
+	Reason  string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the browser's address %s is refused: %s", e.Address, e.Reason)
+}
+
+// Place is the scheme, host and port of an address: what an error or a log may
+// show, since credentials, path and query may hold secrets.
+func Place(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return "that cannot be read"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
+}
+
+// Dial connects to the host of a browser's ws or http URL, and returns the URL in
+// its parts. Nothing has been sent, and on Linux a program of another user was
+// refused with a *peer.ForeignError.
+func Dial(ctx context.Context, rawURL string, o *Options) (net.Conn, *url.URL, error) {
+	o = orDefault(o)
+	u, err := o.check(rawURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := o.connect(ctx, "tcp", net.JoinHostPort(u.Hostname(), portOf(u)))
+	if err != nil {
+		return nil, nil, err
+	}
+	if u.Scheme == "https" || u.Scheme == "wss" {
+		secure := tls.Client(conn, &tls.Config{ServerName: u.Hostname()})
+		if err := secure.HandshakeContext(ctx); err != nil {
+			conn.Close()
+			return nil, nil, err
+		}
+		conn = secure
+	}
+	return conn, u, nil
+}
+
+// Client speaks HTTP with browsers by the rules of Dial. Its connections are used
+// once: a connection that is kept could outlive its browser.
+func Client(o *Options) *http.Client {
+	o = orDefault(o)
+	return &http.Client{
+		Transport: &transport{o, &http.Transport{
+			DialContext:            o.connect,
+			DisableKeepAlives:      true,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: maxHeader,
+			ResponseHeaderTimeout:  headerTimeout,
+		}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Get asks a browser for a document, of which it reads limit bytes. Its errors do
+// not hold the address: the path may be a secret.
+func Get(ctx context.Context, rawURL string, limit int64, o *Options) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, rawURL, nil)
+	if err != nil {
+		return nil, &RefusedError{Place(rawURL), "it cannot be read"}
+	}
+	res, err := Client(o).Transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, limit))
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", res.Status, strings.TrimSpace(string(body)))
+	}
+	return body, err
+}
+
+// transport checks the address of each request.
+type transport struct {
+	options *Options
+	next    http.RoundTripper
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := t.options.check(r.URL.String()); err != nil {
+		return nil, err
+	}
+	return t.next.RoundTrip(r)
+}
+
+// check refuses an address that must not be dialed.
+func (o *Options) check(rawURL string) (*url.URL, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Hostname() == "" {
+		return nil, &RefusedError{Place(rawURL), "it is not of the form ws://127.0.0.1:PORT/devtools/browser/GUID"}
+	}
+	refuse := func(reason string) (*url.URL, error) { return nil, &RefusedError{Place(rawURL), reason} }
+	switch {
+	case u.User != nil:
+		return refuse("it holds a user name or a password, which are not sent")
+	case u.Scheme == "ws" || u.Scheme == "http":
+	case u.Scheme != "wss" && u.Scheme != "https":
+		return refuse("its scheme is none of ws, wss, http and https")
+	case !o.Remote:
+		return refuse("a browser on this machine speaks ws or http")
+	}
+	if !o.Remote && !loopback(u.Hostname()) {
+		return refuse("it is not on this machine. Only an address that you name yourself, as with --attach, may be elsewhere")
+	}
+	return u, nil
+}
+
+// connect opens every connection to a browser that there is.
+func (o *Options) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	hosts := []string{host}
+	if localhost(host) { // no resolver is asked, which could answer anything
+		hosts = []string{"127.0.0.1", "::1"}
+	}
+	if !o.Remote && !loopback(hosts[0]) {
+		return nil, &RefusedError{address, "it is not on this machine"}
+	}
+	d := net.Dialer{Timeout: o.Timeout, KeepAliveConfig: o.KeepAlive}
+	var errs []error
+	for _, host := range hosts {
+		conn, err := d.DialContext(ctx, network, net.JoinHostPort(host, port))
+		if err == nil {
+			if err = peer.CheckServer(conn); err == nil {
+				return conn, nil
+			}
+			conn.Close()
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+func orDefault(o *Options) *Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	return &c
+}
+
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https" || u.Scheme == "wss":
+		return "443"
+	}
+	return "80"
+}
+
+func localhost(host string) bool {
+	host = strings.ToLower(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// loopback says whether a host is this machine by its spelling alone.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return localhost(host) || ip != nil && ip.IsLoopback()
+}

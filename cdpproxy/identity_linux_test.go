@@ -1,0 +1,57 @@
+package cdpproxy_test
+
+import (
+	"bufio"
+	"net/url"
+	"strings"
+	"testing"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// TestAnotherUserAtTheBrowsersPort: another user takes the port of a browser that
+// has ended and answers in its place. It is sent nothing, by no way, and the
+// client learns what has happened.
+func TestAnotherUserAtTheBrowsersPort(t *testing.T) {
+	start := asUser(t)
+	c := newChromium(t)
+	browser, err := url.Parse(c.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.kill()
+
+	cmd := start(12345, impostorAt+browser.Host)
+	leave, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	printed := bufio.NewReader(out)
+	if line, err := printed.ReadString('\n'); line != "listening\n" {
+		t.Fatalf("the other user prints %q, %v", line, err)
+	}
+
+	withPrefix := "ws://" + browser.Host + "/secret" + browser.Path
+	for _, url := range []string{c.url, withPrefix} {
+		_, addr := serve(t, newSource(url), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold})
+		for way, answer := range tryAll(t, addr, url) {
+			if !strings.Contains(answer, "a program of user 12345 listens at "+browser.Host) {
+				t.Errorf("%s: %s", way, answer)
+			}
+		}
+	}
+	leave.Close()
+	if line, err := printed.ReadString('\n'); line != "\"\"\n" {
+		t.Errorf("another user was sent %s, %v", line, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}

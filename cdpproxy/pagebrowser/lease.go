@@ -1,0 +1,281 @@
+package pagebrowser
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+)
+
+// leases are those on the settings of one page, oldest first. What is in the list
+// is held, or is being reset; what is not is free.
+type leases struct {
+	mu  sync.Mutex // under it, messages are queued and nothing else is done
+	all []*lease
+}
+
+// lease is the hold on one setting: of the client that changed it first, and of
+// those that asked for the same value since. The page has the setting reset when
+// the last of them resets it or leaves.
+type lease struct {
+	setting setting
+	command *command // whose value is in force
+	holders []*link  // none while it is being reset
+	waiting []func() // commands that came meanwhile
+}
+
+// find is the lease with that key, or nil. mu is held.
+func (all *leases) find(key string) *lease {
+	for _, le := range all.all {
+		if le.setting.key() == key {
+			return le
+		}
+	}
+	return nil
+}
+
+// free ends a lease, and lets those who wait for it go on.
+func (all *leases) free(le *lease) {
+	all.mu.Lock()
+	all.remove(le)
+	waiting := le.waiting
+	le.waiting = nil
+	all.mu.Unlock()
+	for _, proceed := range waiting {
+		proceed()
+	}
+}
+
+// remove is called with mu held.
+func (all *leases) remove(le *lease) {
+	all.all = slices.DeleteFunc(all.all, func(other *lease) bool { return other == le })
+}
+
+// holds reports whether this session has a lease.
+func (l *link) holds(key string) bool {
+	at := &l.target.leases
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	le := at.find(key)
+	return le != nil && slices.Contains(le.holders, l)
+}
+
+// other is a holder of the lease who keeps this session from sharing it, nil if
+// there is none.
+func (le *lease) other(l *link, m *command) *link {
+	for _, h := range le.holders {
+		switch {
+		case h == l:
+		case le.setting.alone, !le.setting.any && h.session.client != l.session.client && !alike(*le.command, *m):
+			return h
+		}
+	}
+	return nil
+}
+
+// owned is the error of a command that the lease of another session prevents.
+func (le *lease) owned(method string, owner, l *link) *failure {
+	name := owner.session.client.name
+	switch {
+	case owner.session.client == l.session.client:
+		name = "another session of this client"
+	case name == l.session.client.name:
+		name = "another client, also " + name + ","
+	}
+	text := method + ": " + name + " owns this setting of the page until it resets it or disconnects. Disconnect it, or do without the setting"
+	if !le.setting.alone {
+		text += ", or ask for the value that is in force"
+	}
+	return refused(text)
+}
+
+// set carries out a command that changes a setting.
+func (l *link) set(m *command, st setting) {
+	at := &l.target.leases
+	at.mu.Lock()
+	le := at.find(st.key())
+	if le != nil && len(le.holders) == 0 {
+		le.waiting = append(le.waiting, func() { l.set(m, st) })
+		at.mu.Unlock()
+		return
+	}
+	if l.left.Load() {
+		at.mu.Unlock()
+		return
+	}
+	if le == nil {
+		le = &lease{setting: st}
+		at.all = append(at.all, le)
+	} else if owner := le.other(l, m); owner != nil {
+		at.mu.Unlock()
+		if asDefault(*m) {
+			l.mark(*m, func() {})
+			return
+		}
+		l.reply(m.ID, nil, le.owned(m.Method, owner, l))
+		return
+	}
+	before, held := le.command, slices.Contains(le.holders, l)
+	le.command = m
+	if !held {
+		le.holders = append(le.holders, l)
+	}
+	// Within the lock: a reset comes after the command.
+	defer at.mu.Unlock()
+	l.forward(*m, func(err error) {
+		if !refusedByPage(err) {
+			return
+		}
+		at.mu.Lock() // not held: the page's error comes by the connection's reader
+		defer at.mu.Unlock()
+		if le.command != m || len(le.holders) == 0 {
+			return // there is a newer command, or the reset is under way
+		}
+		le.command = before
+		if held {
+			return
+		}
+		le.holders = slices.DeleteFunc(le.holders, func(h *link) bool { return h == l })
+		if len(le.holders) == 0 {
+			at.remove(le)
+		}
+	})
+}
+
+// refusedByPage reports whether an outcome is the page's own error.
+func refusedByPage(err error) bool {
+	var p *pageError
+	return errors.As(err, &p)
+}
+
+// reset carries out a command that resets a setting: it ends the session's own
+// lease, and reaches the page if nobody shares that.
+func (l *link) reset(m *command, st setting) {
+	at := &l.target.leases
+	at.mu.Lock()
+	le := at.find(st.key())
+	if le != nil && len(le.holders) == 0 {
+		le.waiting = append(le.waiting, func() { l.reset(m, st) })
+		at.mu.Unlock()
+		return
+	}
+	held := false
+	var others []*link
+	if le != nil {
+		others = slices.DeleteFunc(slices.Clone(le.holders), func(h *link) bool { return h == l })
+		held = len(others) < len(le.holders)
+		le.holders = others
+	}
+	at.mu.Unlock()
+	domain, name, _ := strings.Cut(m.Method, ".")
+	off := func() {}
+	if name == "disable" {
+		off = l.off(domain)
+	}
+	switch {
+	case held && len(others) == 0:
+		l.forward(*m, func(err error) {
+			off()
+			l.target.resetSent(le, l.conn, err)
+		})
+	case len(others) > 0 && st.alone && name != "disable":
+		l.reply(m.ID, nil, le.owned(m.Method, others[0], l))
+	case len(others) > 0:
+		l.mark(*m, off)
+	case st.alone && name != "disable" && resets[m.Method] != (setting{}):
+		// It may be the debugger's, whose session it is.
+		l.reply(m.ID, nil, refused(m.Method+": this client has not started that"))
+	default:
+		l.forward(*m, func(error) { off() })
+	}
+}
+
+// hold takes a lease on what a command of this session has brought, and nobody
+// else has: a script.
+func (l *link) hold(m *command, st setting) {
+	at := &l.target.leases
+	le := &lease{setting: st, command: m, holders: []*link{l}}
+	at.mu.Lock()
+	gone := l.left.Load()
+	if gone {
+		le.holders = nil
+	}
+	at.all = append(at.all, le)
+	at.mu.Unlock()
+	if gone {
+		l.sendReset(le)
+	}
+}
+
+// release ends the session's leases, the newest first. What nobody else shares is
+// reset; the channels that it returns are closed when the page has answered that.
+func (l *link) release() (reset []<-chan struct{}) {
+	l.left.Store(true)
+	at := &l.target.leases
+	at.mu.Lock()
+	var last []*lease
+	for _, le := range slices.Backward(at.all) {
+		if i := slices.Index(le.holders, l); i >= 0 {
+			if le.holders = slices.Delete(le.holders, i, i+1); len(le.holders) == 0 {
+				last = append(last, le)
+			}
+		}
+	}
+	at.mu.Unlock()
+	for _, le := range last {
+		reset = append(reset, l.sendReset(le))
+	}
+	return reset
+}
+
+func (l *link) sendReset(le *lease) <-chan struct{} {
+	answered := make(chan struct{})
+	l.conn.start(le.setting.reset, le.setting.params(), func(_ json.Value, err error) {
+		defer close(answered)
+		l.target.resetSent(le, l.conn, err)
+	})
+	return answered
+}
+
+// resetSent takes the outcome of a reset. If the connection it was sent by has
+// ended, the page may go on: its watcher sends it again. Browser.mu is not held.
+func (t *target) resetSent(le *lease, sender *conn, err error) {
+	again := (*conn)(nil)
+	if err != nil && !refusedByPage(err) && t.ctx.Err() == nil {
+		t.browser.mu.Lock()
+		t.unreset = append(t.unreset, le)
+		again = t.conn
+		t.browser.mu.Unlock()
+	} else {
+		t.leases.free(le)
+	}
+	if again != nil && again != sender {
+		t.resetAgain(again)
+	}
+}
+
+// resetAgain sends the resets that no connection has brought to the page.
+func (t *target) resetAgain(c *conn) {
+	t.browser.mu.Lock()
+	unreset := t.unreset
+	t.unreset = nil
+	t.browser.mu.Unlock()
+	for _, le := range unreset {
+		c.start(le.setting.reset, le.setting.params(), func(_ json.Value, err error) { t.resetSent(le, c, err) })
+	}
+}
+
+// held lists the commands whose values this session has in force, oldest first.
+func (l *link) held() (commands []*command) {
+	at := &l.target.leases
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	for _, le := range at.all {
+		if slices.Contains(le.holders, l) {
+			commands = append(commands, le.command)
+		}
+	}
+	return commands
+}

@@ -1,0 +1,133 @@
+package pagebrowser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"browser-coordinator/cdpproxy/pagebrowser"
+)
+
+// TestLeavingResets: what a client has set up in the shared session goes with
+// it, unless another needs it still.
+func TestLeavingResets(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	hits := make(chan string, 100)
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		hits <- r.URL.Path + " " + r.UserAgent()
+	}))
+	defer slow.Close()
+
+	stays := join(t, s.url)
+	held := stays.attach(s)
+	stays.visit(s, held, "/one")
+	stays.call(held, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
+
+	p := join(t, s.url)
+	session := p.attach(s)
+	p.call(session, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
+	p.call(session, "Emulation.setUserAgentOverride", `{"userAgent":"odd"}`, nil)
+	p.call(session, "Emulation.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, nil)
+	p.call(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.added = 1"}`, nil)
+	p.call(session, "Runtime.addBinding", `{"name":"told"}`, nil)
+	p.call(session, "Fetch.enable", `{"patterns":[{"urlPattern":"*/paused"}]}`, nil)
+	if got := p.evaluate(session, "innerWidth + ' ' + navigator.userAgent"); got != "321 odd" {
+		t.Error(got)
+	}
+	p.evaluate(session, fmt.Sprintf("void fetch(%q); void fetch(%q); 1", slow.URL+"/through", slow.URL+"/paused"))
+	p.event(session, "Fetch.requestPaused", "/paused")
+	if got := <-hits; got != "/through odd" {
+		t.Error(got)
+	}
+	p.leave() // without a word, as if killed
+
+	// The request goes on when nobody intercepts any more.
+	if got := <-hits; got != "/paused odd" {
+		t.Error(got)
+	}
+	lent := s.debug.only()
+	s.debug.await("the resets", func() *lentPage {
+		if s.debug.heard["Runtime.removeBinding"] == 1 && s.debug.heard["Page.removeScriptToEvaluateOnNewDocument"] == 1 {
+			return lent
+		}
+		return nil
+	})
+	stays.visit(s, held, "/two")
+	if got := stays.evaluate(held, "window.added + ' ' + (innerWidth !== 321) + ' ' + (navigator.userAgent !== 'odd') + ' ' + Intl.DateTimeFormat().resolvedOptions().timeZone"); got != "undefined true true Asia/Tokyo" {
+		t.Error(got)
+	}
+	if got := s.debug.reached("Emulation.setTimezoneOverride"); got != 2 {
+		t.Errorf("the time zone was set %d times: another client has it still", got)
+	}
+	// The debugger hears the page as before.
+	if s.debug.reached("Runtime.disable")+s.debug.reached("Page.disable")+s.debug.reached("Network.disable") != 0 {
+		t.Error("a domain of the debugger's was turned off")
+	}
+}
+
+// TestResetsAreUnderstood: Chromium knows every reset command, with its parameters.
+func TestResetsAreUnderstood(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	s.get("GET", "/json/list")
+	session := s.debug.only().session
+	for method, u := range pagebrowser.Resets() {
+		got := make(chan reply, 1)
+		s.debug.send(session, u[0], u[1], func(r reply) { got <- r })
+		var failure struct{ Code int }
+		if r := <-got; r.Error != nil && (json.Unmarshal(r.Error, &failure) != nil || failure.Code != -32000) {
+			t.Errorf("%s is reset by %s %s: %s", method, u[0], u[1], r.Error)
+		} else if r.Error != nil {
+			t.Logf("%s is reset by %s %s: %s", method, u[0], u[1], r.Error)
+		}
+	}
+}
+
+// TestCannotBeTakenBack: what lasts as long as the debugger's session is refused.
+func TestCannotBeTakenBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	p := join(t, s.url)
+	session := p.attach(s)
+	for method, params := range map[string]string{
+		"Emulation.setHardwareConcurrencyOverride": `{"hardwareConcurrency":3}`, "Emulation.setVirtualTimePolicy": `{"policy":"pause"}`,
+	} {
+		if m := p.try(session, method, params); m.Error == nil || !strings.Contains(m.Error.Message, method+": in the session that the debugger lends") {
+			t.Error(method, m.Error)
+		}
+	}
+}
+
+// TestResetOfSeveral: each of several settings is reset by itself, and one that
+// another client shares, by an alias even, is not.
+func TestResetOfSeveral(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, nil)
+	a, b := join(t, s.url), join(t, s.url)
+	sa, sb := a.attach(s), b.attach(s)
+	for _, kind := range []string{"gyroscope", "accelerometer"} {
+		a.call(sa, "Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"`+kind+`"}`, nil)
+	}
+	a.call(sa, "Page.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
+	b.call(sb, "Emulation.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
+	until := func(sensors, places int) {
+		t.Helper()
+		lent := s.debug.only()
+		s.debug.await("the resets", func() *lentPage {
+			if s.debug.heard["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.heard["Emulation.clearGeolocationOverride"] == places {
+				return lent
+			}
+			return nil
+		})
+	}
+	until(2, 0)
+	a.leave()
+	until(4, 0)
+	b.leave()
+	until(4, 1)
+}

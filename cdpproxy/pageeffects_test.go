@@ -1,0 +1,271 @@
+package cdpproxy_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/remote"
+
+	"browser-coordinator/cdpproxy"
+)
+
+// recorder is a door in front of an endpoint that records what is sent in.
+type recorder struct {
+	addr string
+
+	mu   sync.Mutex // guards sent
+	sent strings.Builder
+	news counter // grows with sent
+}
+
+func record(t *testing.T, to string) *recorder {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{addr: ln.Addr().String()}
+	var forwarding sync.WaitGroup
+	forwarding.Go(func() {
+		for {
+			in, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				in.Close()
+				continue
+			}
+			forwarding.Go(func() {
+				defer out.Close()
+				io.Copy(io.MultiWriter(out, r), in)
+			})
+			forwarding.Go(func() {
+				defer in.Close()
+				io.Copy(in, out)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		ln.Close()
+		forwarding.Wait()
+	})
+	return r
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.news.add()
+	return r.sent.Write(b)
+}
+
+// forget drops what is recorded.
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sent.Reset()
+}
+
+// request returns the first request for path with a header line, once it has come.
+func (r *recorder) request(t *testing.T, path, header string) string {
+	t.Helper()
+	for {
+		r.mu.Lock()
+		n := r.news.count()
+		sent := r.sent.String()
+		r.mu.Unlock()
+		for request := range strings.SplitSeq(sent, "\r\n\r\n") {
+			line, headers, _ := strings.Cut(request, "\r\n")
+			if _, uri, _ := strings.Cut(line, " "); strings.HasPrefix(uri, path+" ") && strings.Contains("\r\n"+headers+"\r\n", "\r\n"+header+"\r\n") {
+				return request
+			}
+		}
+		r.news.until(t, n+1)
+	}
+}
+
+// TestPagesHaveNoEffect has pages in a real browser cause GETs as a hostile site
+// would, also those that look as if the user had typed the address. No browser is
+// launched for them, and no tab is closed.
+func TestPagesHaveNoEffect(t *testing.T) {
+	victim := sharedChromium(t)
+	_, driven := serve(t, newSource(victim.url), nil)
+	tab := openTab(t, driven)
+	closes := "/json/close/" + tab
+
+	var launches counter
+	_, launching := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() <-chan struct{} {
+		launches.add()
+		return nil
+	}})
+	toDriven, toLaunching := record(t, driven), record(t, launching)
+	doors := map[*recorder]string{toDriven: closes, toLaunching: "/json/version"}
+
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if to := r.URL.Query().Get("to"); to != "" {
+			http.Redirect(w, r, to, http.StatusFound)
+			return
+		}
+		io.WriteString(w, "<title>site</title>")
+		how := strings.TrimPrefix(r.URL.Path, "/")
+		for door, path := range doors {
+			url := "http://" + door.addr + path
+			switch how {
+			case "prefetch", "prerender":
+				fmt.Fprintf(w, `<script type="speculationrules">{%q: [{"source": "list", "urls": [%q]}]}</script>`, how, url)
+			case "elements":
+				fmt.Fprintf(w, `<link rel=preconnect href=%[1]q><link rel=icon href=%[1]q><link rel=prefetch href=%[1]q><img src=%[1]q><iframe src=%[1]q></iframe><script src=%[1]q></script>`, url)
+			}
+		}
+	}))
+	defer site.Close()
+	defer site.CloseClientConnections() // Chromium keeps some without using them
+
+	ctx, cancel := remote.NewAllocator(testContext(t), newChromium(t).url, remote.NoModifyURL)
+	defer cancel()
+	ctx, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+	visit := func(url string) {
+		t.Helper()
+		if _, err := chromedp.Call(ctx, cdppage.Navigate, cdppage.NavigateParams{URL: url, TransitionType: cdppage.TransitionTypeTyped}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// shows is what the page shows at url.
+	shows := func(url string) string {
+		t.Helper()
+		visit(url)
+		text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`new Promise((loaded) => document.readyState === "complete" ? loaded() : addEventListener("load", loaded)).then(() => document.documentElement.innerText)`, chromedp.EvalAwaitPromise))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for how, purpose := range map[string]string{"prefetch": "prefetch", "prerender": "prefetch;prerender"} {
+		visit(site.URL + "/" + how)
+		for door, path := range doors {
+			if request := door.request(t, path, "Sec-Purpose: "+purpose); !strings.Contains(request, "Sec-Fetch-Site: none") {
+				t.Logf("this browser tells the page's request from a typed one:\n%s", request)
+			}
+		}
+	}
+	visit(site.URL + "/elements")
+	for door, path := range doors {
+		for _, dest := range []string{"image", "iframe", "script"} {
+			door.request(t, path, "Sec-Fetch-Dest: "+dest)
+		}
+	}
+	for door, path := range doors {
+		want := map[string]string{closes: "a web browser may look at this endpoint, but not change anything", "/json/version": "no browser that can be driven"}[path]
+		for _, url := range []string{"http://" + door.addr + path, site.URL + "/?to=http://" + door.addr + path} {
+			door.forget()
+			if text := shows(url); !strings.Contains(text, want) {
+				t.Errorf("%s: the user sees %q", url, text)
+			}
+			door.request(t, path, "Sec-Fetch-Site: none")
+		}
+		if text := shows("http://" + door.addr + "/"); !strings.Contains(text, "CDP endpoint of this window") {
+			t.Errorf("the status page shows %q", text)
+		}
+	}
+	if n := launches.count(); n != 0 {
+		t.Errorf("pages had a browser launched %d times", n)
+	}
+	if _, list := get(t, driven, "/json/list", nil); !strings.Contains(list, tab) {
+		t.Error("a page has closed a tab")
+	}
+
+	// What a page cannot send has its effect.
+	get(t, launching, "/json/version", nil)
+	rawUpgrade(t, launching, "", "")
+	if n := launches.count(); n != 2 {
+		t.Errorf("two CDP clients had a browser launched %d times", n)
+	}
+	if status, body := get(t, driven, closes, nil); status != http.StatusOK {
+		t.Errorf("a CDP client cannot close a tab: HTTP %d %s", status, body)
+	}
+}
+
+// TestNoEffectOfBrowsers: whatever shows that a web browser asks keeps a request
+// from changing anything and from being held, and what nobody has asked for yet
+// is refused.
+func TestNoEffectOfBrowsers(t *testing.T) {
+	var launches counter
+	wanted := func() <-chan struct{} {
+		launches.add()
+		return nil
+	}
+	_, empty := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: time.Hour, Wanted: wanted})
+	fake := startFake(t, "127.0.0.1:0", "fake", nil)
+	_, driven := serve(t, newSource(fake.url()), nil)
+	for _, headers := range []map[string]string{
+		{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"},
+		{"Sec-Fetch-Site": "same-origin"},
+		{"Sec-Fetch-Dest": "document"},
+		{"Sec-Fetch-Site": "none", "Origin": cdpproxy.DevToolsOrigin},
+		{"User-Agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:78.0) Gecko/20100101 Firefox/78.0"},
+	} {
+		if status, body := get(t, empty, "/json/version", headers); status != http.StatusServiceUnavailable {
+			t.Errorf("%v: HTTP %d %s", headers, status, body)
+		}
+		if status, body := get(t, driven, "/json/version", headers); status != http.StatusOK {
+			t.Errorf("%v: HTTP %d %s", headers, status, body)
+		}
+		before := fake.asked.count()
+		for _, command := range []string{"close", "activate", "new"} {
+			for _, slash := range []string{"", "/"} {
+				if status, body := get(t, driven, "/json/"+command+"/1"+slash+"?x", headers); status != http.StatusForbidden || !strings.Contains(body, "any web page could have caused") {
+					t.Errorf("%s, %v: HTTP %d %s", command, headers, status, body)
+				}
+			}
+		}
+		if after := fake.asked.count(); after != before {
+			t.Errorf("%v: the browser was asked %d times", headers, after-before)
+		}
+	}
+	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
+		for _, path := range []string{"/", "/json/version", "/json/close/1"} {
+			if status, body := get(t, driven, path, map[string]string{header: "prefetch"}); status != http.StatusForbidden || !strings.Contains(body, "fetches ahead") {
+				t.Errorf("%s: HTTP %d %s", header, status, body)
+			}
+		}
+	}
+	if n := launches.count(); n != 0 {
+		t.Errorf("a browser was launched %d times", n)
+	}
+}
+
+// TestEffectOfNode: the fetch of Node sends one of a web browser's headers, and is a
+// CDP client all the same.
+func TestEffectOfNode(t *testing.T) {
+	var launches counter
+	_, empty := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() <-chan struct{} {
+		launches.add()
+		return nil
+	}})
+	node := map[string]string{"User-Agent": "node", "Accept": "*/*", "Accept-Language": "*", "Sec-Fetch-Mode": "cors"}
+	get(t, empty, "/json/version", node)
+	if n := launches.count(); n != 1 {
+		t.Errorf("a browser was launched %d times", n)
+	}
+	fake := startFake(t, "127.0.0.1:0", "fake", nil)
+	_, driven := serve(t, newSource(fake.url()), nil)
+	if status, body := get(t, driven, "/json/close/1", node); strings.Contains(body, "any web page could have caused") {
+		t.Errorf("HTTP %d %s", status, body)
+	}
+	if fake.asked.count() == 0 {
+		t.Error("the browser was not asked to close a tab")
+	}
+}

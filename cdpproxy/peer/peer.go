@@ -1,0 +1,80 @@
+// Package peer checks whose process is at the other end of a TCP connection
+// within this machine. Linux reports the user of each socket; other systems do
+// not, which Proof says.
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+)
+
+// errClosed: the socket exists, but its process has closed the connection.
+var errClosed = errors.New("the other end has closed the connection")
+
+// overflowUID is what a user namespace shows for every user that it does not know.
+const overflowUID = 65534
+
+// OtherUserError reports that the connection comes from another user, beyond doubt.
+type OtherUserError struct{ UID, Own int }
+
+func (e *OtherUserError) Error() string {
+	return fmt.Sprintf("the connection comes from user %d, the coordinator runs as user %d", e.UID, e.Own)
+}
+
+// CheckClient returns nil if the process that dialed conn belongs to the user of
+// this process.
+func CheckClient(conn net.Conn) error {
+	uid, err := clientUID(conn)
+	switch own := os.Getuid(); {
+	case err != nil:
+		return fmt.Errorf("cannot tell which user connects (%w)", err)
+	case uid == overflowUID:
+		return errors.New("cannot tell which user connects (the user is unknown in this namespace)")
+	case uid != own:
+		return &OtherUserError{uid, own}
+	}
+	return nil
+}
+
+// A ForeignError reports that a port which should be the browser's belongs to
+// another user, or that the system cannot tell to whom it belongs.
+type ForeignError struct {
+	Address string // that was dialed
+	UID     int    // of the process that listens; -1: unknown
+	Cause   error  // why it is unknown
+}
+
+func (e *ForeignError) Error() string {
+	if e.UID < 0 {
+		return fmt.Sprintf("cannot tell which user's program listens at %s (%v), so nothing was sent to it. The browser must run on this system, outside of other containers, as the user who runs the coordinator", e.Address, e.Cause)
+	}
+	return fmt.Sprintf("a program of user %d listens at %s, not your browser, so nothing was sent to it. The browser has probably ended and its port was taken: start the browser again, with a free port", e.UID, e.Address)
+}
+
+func (e *ForeignError) Unwrap() error { return e.Cause }
+
+// CheckServer returns nil if the process that serves conn, which this process has
+// dialed, belongs to the user of this process or to root, who can read
+// everything of this user anyway (a container's published port belongs to root).
+// Otherwise it returns a *ForeignError. It is to be called before anything is
+// written to conn: a port outlives its browser, and any user may take it.
+//
+// Where Proof is false, or conn leads to another machine, it returns nil.
+func CheckServer(conn net.Conn) error {
+	far, ok := conn.RemoteAddr().(*net.TCPAddr)
+	if !Proof || !ok || !far.IP.IsLoopback() {
+		return nil
+	}
+	uid, err := serverUID(conn)
+	switch {
+	case err != nil:
+		return &ForeignError{Address: far.String(), UID: -1, Cause: err}
+	case uid == overflowUID && uid != os.Getuid():
+		return &ForeignError{Address: far.String(), UID: -1, Cause: errors.New("the user is unknown in this namespace")}
+	case uid != os.Getuid() && uid != 0:
+		return &ForeignError{Address: far.String(), UID: uid}
+	}
+	return nil
+}

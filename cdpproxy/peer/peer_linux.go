@@ -1,0 +1,117 @@
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// Proof reports whether the system can prove to whom a connection's other end
+// belongs.
+const Proof = true
+
+// Of net/tcp_states.h.
+const (
+	tcpEstablished = 1
+	tcpSynReceived = 3
+	tcpListen      = 10
+)
+
+// socket is what the kernel reports of one TCP socket.
+type socket struct {
+	state byte
+	uid   int
+	inode uint64 // 0: no process has it, since it was not accepted yet or is closed
+}
+
+// errNoSocket: this network namespace has no such socket.
+var errNoSocket = errors.New("the system has no such socket")
+
+func clientUID(conn net.Conn) (int, error) {
+	far, near, err := ends(conn)
+	if err != nil {
+		return 0, err
+	}
+	s, err := find(far, near)
+	switch {
+	case err != nil:
+		return 0, err
+	case s.state != tcpEstablished || s.inode == 0:
+		return 0, errClosed
+	}
+	return s.uid, nil
+}
+
+// serverUID returns the user who has accepted conn or, until then, who listens. A
+// connection that waits to be accepted ends with its listener, and two users
+// cannot listen at the same address. So where it still waits after the listener
+// was looked up, that listener is the one which will accept it.
+func serverUID(conn net.Conn) (int, error) {
+	far, near, err := ends(conn)
+	if err != nil {
+		return 0, err
+	}
+	if uid, accepted, err := acceptedBy(far, near); accepted || err != nil {
+		return uid, err
+	}
+	listener, err := find(far, netip.AddrPortFrom(unspecified(far.Addr()), 0))
+	if err == nil && listener.state != tcpListen {
+		err = errNoSocket
+	}
+	if err != nil {
+		return 0, fmt.Errorf("nothing listens there: %w", err)
+	}
+	if uid, accepted, err := acceptedBy(far, near); accepted || err != nil {
+		return uid, err
+	}
+	return listener.uid, nil
+}
+
+// acceptedBy returns the user of the socket that far has for near, if a process
+// has accepted it.
+func acceptedBy(far, near netip.AddrPort) (uid int, accepted bool, err error) {
+	s, err := find(far, near)
+	switch {
+	case errors.Is(err, errNoSocket): // some systems list only what was accepted
+		return 0, false, nil
+	case err != nil:
+		return 0, false, err
+	case s.state == tcpListen, s.inode == 0 && (s.state == tcpEstablished || s.state == tcpSynReceived):
+		return 0, false, nil
+	case s.inode == 0 || s.state != tcpEstablished:
+		return 0, false, errClosed
+	}
+	return s.uid, true, nil
+}
+
+func ends(conn net.Conn) (far, near netip.AddrPort, err error) {
+	far, err1 := netip.ParseAddrPort(conn.RemoteAddr().String())
+	near, err2 := netip.ParseAddrPort(conn.LocalAddr().String())
+	if err := errors.Join(err1, err2); err != nil {
+		return far, near, fmt.Errorf("not a TCP connection: %w", err)
+	}
+	return netip.AddrPortFrom(far.Addr().Unmap(), far.Port()), netip.AddrPortFrom(near.Addr().Unmap(), near.Port()), nil
+}
+
+func unspecified(like netip.Addr) netip.Addr {
+	if like.Is4() {
+		return netip.IPv4Unspecified()
+	}
+	return netip.IPv6Unspecified()
+}
+
+// find asks the kernel for the socket whose own end is local and whose other end
+// is remote; without a remote port, for the one that listens at local. Where the
+// kernel has no sock_diag, the table decides that every system has.
+func find(local, remote netip.AddrPort) (socket, error) {
+	s, err := ask(local, remote)
+	if err == nil || errors.Is(err, errNoSocket) {
+		return s, err
+	}
+	listed, listErr := look(local, remote)
+	if listErr != nil && !errors.Is(listErr, errNoSocket) {
+		return socket{}, errors.Join(err, listErr)
+	}
+	return listed, listErr
+}

@@ -1,0 +1,63 @@
+//go:build unix
+
+package pipe_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// BenchmarkWays compares the pipe with a port of the same browser, in the same page,
+// in turns: the medians of what a client waits for.
+func BenchmarkWays(b *testing.B) {
+	for _, step := range []struct {
+		name   string
+		turn   int // commands of one way before it is the other's turn
+		method string
+		params string
+	}{
+		{"evaluate", 50, "Runtime.evaluate", `{"expression":"1 + 1"}`},
+		{"screenshot-1080p", 1, "Page.captureScreenshot", `{}`},
+		{"response-50MB", 1, "Runtime.evaluate", `{"expression":"'x'.repeat(50 << 20)","returnByValue":true}`},
+	} {
+		b.Run(step.name, func(b *testing.B) {
+			chromium := start(b, nil)
+			ways := []string{"port", "pipe"}
+			clients := map[string]*client{}
+			sessions := map[string]string{}
+			var target string
+			for _, name := range ways {
+				c := connect(b, chromium.ways()[name])
+				if target == "" {
+					target, _ = c.open("data:text/html,<body style='background:linear-gradient(red,blue)'>" + fmt.Sprint(time.Now()))
+				}
+				clients[name], sessions[name] = c, c.attach(target)
+				c.call(sessions[name], "Emulation.setDeviceMetricsOverride", `{"width":1920,"height":1080,"deviceScaleFactor":1,"mobile":false}`, nil)
+				for range 3 {
+					c.call(sessions[name], step.method, step.params, nil)
+				}
+			}
+			took := map[string][]time.Duration{}
+			for b.Loop() {
+				for _, name := range ways {
+					for range step.turn {
+						begin := time.Now()
+						clients[name].await(clients[name].send(sessions[name], step.method, step.params))
+						took[name] = append(took[name], time.Since(begin))
+					}
+				}
+				slices.Reverse(ways)
+			}
+			median := func(name string) float64 {
+				slices.Sort(took[name])
+				return float64(took[name][len(took[name])/2]) / float64(time.Millisecond)
+			}
+			b.ReportMetric(median("port"), "port-ms")
+			b.ReportMetric(median("pipe"), "pipe-ms")
+			b.ReportMetric(median("pipe")/median("port"), "pipe/port")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

@@ -1,0 +1,105 @@
+//go:build unix
+
+package pipe_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/pipe"
+)
+
+// TestLargeMessages go both ways, and others are served meanwhile.
+func TestLargeMessages(t *testing.T) {
+	b := start(t, nil)
+	c, other := connect(t, b.server.URL()), connect(t, b.server.URL())
+	_, session := c.open("about:blank")
+	const size = 50 << 20
+	var r struct{ Result struct{ Value string } }
+	c.call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'x'.repeat(%d)","returnByValue":true}`, size), &r)
+	if len(r.Result.Value) != size || strings.Trim(r.Result.Value, "x") != "" {
+		t.Errorf("%d bytes came, want %d", len(r.Result.Value), size)
+	}
+	c.call(session, "Runtime.evaluate", `{"expression":"'`+strings.Repeat("y", size)+`'.length","returnByValue":true}`, nil)
+	other.call("", "Browser.getVersion", "", nil)
+
+	// Chromium ends with a pipe that brings too much. Only the client may.
+	c.send("", "Browser.getVersion", `{"x":"`+strings.Repeat("z", 99<<20)+`"}`)
+	c.await(c.lastID)
+	tooMuch := connect(t, b.server.URL())
+	tooMuch.ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Browser.getVersion","params":{"x":"`+strings.Repeat("z", 100<<20)+`"}}`))
+	tooMuch.ended() // by 1009, or a reset: it had not written all of it
+	other.call("", "Browser.getVersion", "", nil)
+}
+
+// TestTooLargeResponse: the client of a response that is too large gets an error in
+// its place, and the next message is read as it is.
+func TestTooLargeResponse(t *testing.T) {
+	defer pipe.SetMaxIncoming(1 << 20)()
+	b := start(t, nil)
+	c := connect(t, b.server.URL())
+	_, session := c.open("about:blank")
+	m := c.await(c.send(session, "Runtime.evaluate", `{"expression":"'x'.repeat(5 << 20)","returnByValue":true}`))
+	if !strings.Contains(string(m.Error), "larger than") || m.Result != nil {
+		t.Errorf("a response that is too large: %.200s", m.text)
+	}
+	if got := c.evaluate(session, "1 + 1"); got != "2" {
+		t.Errorf("then: %s", got)
+	}
+}
+
+// TestSlowClient: who does not read loses its connection, with the reason, and others
+// do not wait for it.
+func TestSlowClient(t *testing.T) {
+	b := start(t, &pipe.Options{MaxBuffered: 16 << 20})
+	slow, other := connect(t, b.server.URL()), connect(t, b.server.URL())
+	_, session := slow.open("about:blank")
+	for range 20 {
+		slow.send(session, "Runtime.evaluate", `{"expression":"'x'.repeat(4 << 20)","returnByValue":true}`)
+	}
+	eventually(t, "a client that does not read is kept", func() bool {
+		// Others do not wait for it.
+		other.call("", "Browser.getVersion", "", nil)
+		clients, _, _ := b.server.Count()
+		return clients == 1
+	})
+	other.call("", "Browser.getVersion", "", nil)
+	quick := connect(t, b.server.URL())
+	_, session = quick.open("about:blank")
+	for range 20 {
+		quick.send(session, "Runtime.evaluate", `{"expression":"'x'.repeat(4 << 20)","returnByValue":true}`)
+		quick.await(quick.lastID)
+	}
+}
+
+// TestCloseWhileStopped: Close does not wait for a browser that does not read.
+func TestCloseWhileStopped(t *testing.T) {
+	b := start(t, nil)
+	c := connect(t, b.server.URL())
+	if err := b.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	closed, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		// More than a pipe holds, so that its writer waits.
+		c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"X","params":{"x":"`+strings.Repeat("x", 4<<20)+`"}}`))
+		c.ended()
+	}()
+	go func() {
+		defer close(closed)
+		b.server.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(patience):
+		t.Error("Close waits for a browser that is stopped")
+	}
+	b.cmd.Process.Kill()
+	<-over
+}

@@ -1,0 +1,20 @@
+// Package pipe serves the debugging pipe of a browser (--remote-debugging-pipe) to
+// any number of CDP clients, as a DevTools server with a debugging port would.
+//
+//	s, err := pipe.Serve(fromBrowser, toBrowser, nil)
+//	if err != nil { … }
+//	defer s.Close()
+//	err = s.Ready(ctx) // the browser has answered
+//	url := s.URL()     // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
+//
+// A debugging port is open to every user of the machine. The listener here is not:
+// each path begins with a secret, no request of a web page is served, and on Linux
+// the kernel tells which user connects.
+//
+// The pipe has one connection for all. Each client gets a browser session of its
+// own on it (Target.attachToBrowserTarget), or a page's for /devtools/page/ID, and
+// reaches only the sessions that were attached within its own. When it leaves, its
+// session is detached, and Chromium undoes what it undoes when a WebSocket closes.
+//
+// The package does not start the browser and does not judge what clients send.
+package pipe

@@ -1,0 +1,15 @@
+package pipe
+
+// SetMaxIncoming changes the bound until the function that it returns is called.
+func SetMaxIncoming(bytes int) (restore func()) {
+	old := maxIncoming
+	maxIncoming = bytes
+	return func() { maxIncoming = old }
+}
+
+// Count returns how many clients, sessions and commands under way there are.
+func (s *Server) Count() (clients, sessions, calls int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.clients), len(s.sessions), len(s.calls)
+}

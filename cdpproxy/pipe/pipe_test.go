@@ -1,0 +1,400 @@
+//go:build unix
+
+package pipe_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// TestLikeThePort: a client gets the same from the pipe as from a port of the same
+// browser, for what is right and for what is wrong.
+func TestLikeThePort(t *testing.T) {
+	b := start(t, nil)
+	port, piped := connect(t, b.port), connect(t, b.server.URL())
+	for _, text := range []string{
+		`{"id":1,"method":"Browser.getVersion"}`,
+		` { "params" : {} , "method" : "Browser.getVersion" , "id" : 2 } `,
+		`{"id":3.0,"method":"Browser.getVersion"}`,
+		`{"id":2147483647,"method":"Browser.getVersion"}`,
+		`{"id":-2147483648,"method":"Browser.getVersion"}`,
+		`{"id":-4,"method":"No.such"}`,
+		`{"id":5,"method":"Browser.get\u0056ersion","sessionId":""}`,
+		`{"id":6,"method":"Browser.getVersion","params":null}`,
+		`{"id":7,"method":"Browser.getVersion","params":5}`,
+		`{"id":8,"method":"Browser.getVersion","sessionId":5}`,
+		`{"id":9,"method":"Browser.getVersion","sessionId":"0123"}`,
+		`{"id":10,"method":"Browser.getVersion","more":1}`,
+		`{"id":11}`,
+		`{"id":12,"method":null}`,
+		`{"id":1.5,"method":"Browser.getVersion"}`,
+		`{"id":"13","method":"Browser.getVersion"}`,
+		`{"id":2147483648,"method":"Browser.getVersion"}`,
+		`{"method":"Browser.getVersion"}`,
+		`{}`,
+		`{"id":14,"method":"Target.attachToTarget","params":{"targetId":"none","flatten":true}}`,
+		`{"id":15,"method":"Target.detachFromTarget","params":{"sessionId":"none"}}`,
+		`{"id":16,"method":"Target.getTargets"}`,
+		`{"id":17,"method":"Page.enable"}`,
+		`{"id":18,"method":"SystemInfo.getProcessInfo","params":{"x":"\ud800"}}`,
+	} {
+		port.raw(text)
+		piped.raw(text)
+		want, got := port.next(), piped.next()
+		if strings.Contains(text, "getProcessInfo") { // which takes processor time
+			want.text, got.text = want.text[:40], got.text[:40]
+		}
+		if got.text != want.text {
+			t.Errorf("%s\n pipe %s\n port %s", text, got.text, want.text)
+		}
+	}
+	// Of what is no JSON the texts differ.
+	for _, text := range []string{`nonsense`, ``, `[]`, `{"id":1,"method":"A","method":"B"}`, "{\"id\":1,\"method\":\"A\"}\x00{\"id\":2,\"method\":\"Browser.close\"}", "{\"id\":3,\"method\":\"\xff\"}"} {
+		piped.raw(text)
+		if got := piped.next(); got.Error == nil || got.Method != "" {
+			t.Errorf("%q: %s", text, got.text)
+		}
+	}
+
+	for _, path := range []string{"/json/version", "/json/version/", "/json/protocol", "/json/nothing", "/json/activate/none", "/json/close/none"} {
+		wantStatus, want := request(t, "GET", httpOf(b.port, path))
+		gotStatus, got := request(t, "GET", httpOf(b.server.URL(), path))
+		if path == "/json/protocol" {
+			got, want = "", "" // as the coordinator has it
+		}
+		want = strings.Replace(want, b.port, b.server.URL(), 1)
+		if gotStatus != wantStatus || squeeze(got) != squeeze(want) {
+			t.Errorf("%s: HTTP %d %s\nport: HTTP %d %s", path, gotStatus, got, wantStatus, want)
+		}
+	}
+	refusals := map[string]string{}
+	for name, url := range b.ways() {
+		address, _, _ := strings.Cut(url, "/devtools/")
+		for _, path := range []string{"/devtools/page/none", "/devtools/browser/none", "/devtools/page/"} {
+			_, res, err := websocket.Dial(t.Context(), address+path, nil)
+			if err == nil || res == nil {
+				t.Fatalf("%s: %s: %v", name, path, err)
+			}
+			refusals[name] += path + " " + res.Status + "; "
+		}
+	}
+	if refusals["pipe"] != refusals["port"] {
+		t.Errorf("refused: %s\nby the port: %s", refusals["pipe"], refusals["port"])
+	}
+	lists := map[string][]map[string]any{}
+	for name, url := range b.ways() {
+		status, body := request(t, "PUT", httpOf(url, "/json/new?data:text/html,a%20b"))
+		var created map[string]string
+		if err := json.Unmarshal([]byte(body), &created); err != nil || status != 200 || !strings.HasPrefix(created["url"], "data:text/html,a") {
+			t.Errorf("%s: /json/new: HTTP %d %s", name, status, body)
+		}
+		page := connect(t, created["webSocketDebuggerUrl"])
+		eventually(t, name+": the new page has another address", func() bool {
+			return strings.HasPrefix(page.evaluate("", "location.href"), `"data:text/html,a`)
+		})
+		for _, do := range []string{"activate", "close"} {
+			if status, body := request(t, "GET", httpOf(url, "/json/"+do+"/"+created["id"])); status != 200 || !strings.HasPrefix(body, "Target ") {
+				t.Errorf("%s: /json/%s: HTTP %d %s", name, do, status, body)
+			}
+		}
+		page.ended()
+		if status, _ := request(t, "GET", httpOf(url, "/json/new?about:blank")); status != http.StatusMethodNotAllowed {
+			t.Errorf("%s: /json/new with GET: HTTP %d", name, status)
+		}
+		_, body = request(t, "GET", httpOf(url, "/json"))
+		var list []map[string]any
+		if err := json.Unmarshal([]byte(body), &list); err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(list, func(a, b map[string]any) int { return strings.Compare(a["id"].(string), b["id"].(string)) })
+		lists[name] = list
+	}
+	if got, want := len(lists["pipe"]), len(lists["port"]); got != want {
+		t.Fatalf("/json lists %d targets, %d by the port", got, want)
+	}
+	for i, want := range lists["port"] {
+		got := lists["pipe"][i]
+		if a, b := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(a, b) || got["id"] != want["id"] || got["type"] != want["type"] || got["url"] != want["url"] {
+			t.Errorf("/json: %v\nport: %v", got, want)
+		}
+	}
+}
+
+// squeeze drops the blanks, of which Chromium has some more.
+func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// TestClientsAreApart: the ids of two clients may be the same, and neither reaches
+// the sessions of the other, nor hears of them.
+func TestClientsAreApart(t *testing.T) {
+	b := start(t, nil)
+	one, two := connect(t, b.server.URL()), connect(t, b.server.URL())
+	target, first := one.open("about:blank#one")
+	_, second := two.open("about:blank#two")
+	third := two.attach(target)
+	one.call(first, "Runtime.enable", "", nil)
+	two.call(third, "Runtime.enable", "", nil)
+
+	// The same ids at the same time, each with a value of its own.
+	const rounds = 200
+	var both sync.WaitGroup
+	for _, c := range []struct {
+		*client
+		session, name string
+	}{{one, first, "one"}, {two, second, "two"}} {
+		both.Go(func() {
+			for i := range rounds {
+				c.lastID = 1000 + i
+				if got, want := c.evaluate(c.session, fmt.Sprintf("location.hash + %d", i)), fmt.Sprintf(`"#%s%d"`, c.name, i); got != want {
+					t.Errorf("%s instead of %s", got, want)
+					return
+				}
+			}
+		})
+	}
+	both.Wait()
+
+	for _, foreign := range []string{second, third, "0123456789ABCDEF0123456789ABCDEF"} {
+		m := one.await(one.send(foreign, "Runtime.evaluate", `{"expression":"location.hash = 'taken'"}`))
+		if want := `{"code":-32001,"message":"Session with given id not found."}`; string(m.Error) != want || m.Session != "" {
+			t.Errorf("in another client's session: %s, want the error %s", m.text, want)
+		}
+		if m := one.await(one.send("", "Target.detachFromTarget", `{"sessionId":"`+foreign+`"}`)); m.Error == nil {
+			t.Errorf("another client's session was detached: %s", m.text)
+		}
+	}
+	if got := two.evaluate(second, "location.hash"); got != `"#two"` {
+		t.Errorf("the page of the other client is at %s", got)
+	}
+
+	// One page, two clients: each gets the event in its own session, and once.
+	one.evaluate(first, "console.log('seen'), 0")
+	for _, c := range []struct {
+		*client
+		session string
+	}{{one, first}, {two, third}} {
+		c.event(c.session, "Runtime.consoleAPICalled")
+		c.evaluate(c.session, "0")
+		for _, m := range c.events {
+			if m.Method == "Runtime.consoleAPICalled" {
+				t.Errorf("a second event: %s", m.text)
+			}
+		}
+	}
+	for _, m := range slices.Concat(one.events, two.events) {
+		if m.Method == "Target.attachedToTarget" && m.Session == "" && strings.Contains(m.text, `"type":"browser"`) {
+			t.Errorf("a client is told of a session of the server's: %s", m.text)
+		}
+	}
+	for _, m := range one.events {
+		if strings.Contains(m.text, second) || strings.Contains(m.text, third) {
+			t.Errorf("a client is told of another's session: %s", m.text)
+		}
+	}
+	one.leave()
+	two.leave()
+	eventually(t, "something is left of clients that have left", func() bool {
+		clients, sessions, calls := b.server.Count()
+		return clients+sessions+calls == 0
+	})
+}
+
+// TestLeave: what a client has set up is undone when it leaves, as by a port.
+func TestLeave(t *testing.T) {
+	b := start(t, nil)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>site</title>", r.URL.Path)
+	}))
+	defer site.Close()
+	for name, url := range b.ways() {
+		t.Run(name, func(t *testing.T) {
+			stays := connect(t, url)
+			target, session := stays.open(site.URL + "/first")
+			leaves := connect(t, url)
+			other := leaves.attach(target)
+
+			var context struct{ BrowserContextID string }
+			leaves.call("", "Target.createBrowserContext", `{"disposeOnDetach":true}`, &context)
+			leaves.call("", "Target.createTarget", fmt.Sprintf(`{"url":"about:blank","browserContextId":%q}`, context.BrowserContextID), nil)
+			var kept struct{ TargetID string }
+			leaves.call("", "Target.createTarget", `{"url":"about:blank#kept"}`, &kept)
+			leaves.call(other, "Emulation.setUserAgentOverride", `{"userAgent":"changed"}`, nil)
+			leaves.call(other, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.left = true"}`, nil)
+			if got := stays.evaluate(session, "navigator.userAgent"); got != `"changed"` {
+				t.Errorf("the user agent is %s", got)
+			}
+			leaves.call(other, "Fetch.enable", `{}`, nil)
+			pending := stays.send(session, "Runtime.evaluate", `{"expression":"fetch('/second').then(r => r.text())","awaitPromise":true,"returnByValue":true}`)
+			leaves.event(other, "Fetch.requestPaused")
+			// A new page waits for whoever has asked that it waits.
+			leaves.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+			var waits struct{ TargetID string }
+			stays.call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL+"/waits"), &waits)
+
+			leaves.leave()
+			if m := stays.await(pending); !strings.Contains(m.text, "/second") {
+				t.Errorf("the request that was intercepted: %s", m.text)
+			}
+			eventually(t, "the page that waited does not load", func() bool {
+				m := stays.await(stays.send("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q}`, waits.TargetID)))
+				return strings.Contains(m.text, `"title":"site"`)
+			})
+			eventually(t, "the context that was to go is there", func() bool {
+				m := stays.await(stays.send("", "Target.getTargets", ""))
+				return !strings.Contains(m.text, context.BrowserContextID)
+			})
+			if m := stays.await(stays.send("", "Target.getTargets", "")); !strings.Contains(m.text, kept.TargetID) {
+				t.Errorf("the page that was to stay has gone: %s", m.text)
+			}
+			eventually(t, "the user agent stays changed", func() bool {
+				return stays.evaluate(session, "navigator.userAgent") != `"changed"`
+			})
+			stays.call(session, "Page.enable", "", nil)
+			stays.call(session, "Page.reload", "", nil)
+			stays.event(session, "Page.loadEventFired")
+			if got := stays.evaluate(session, "typeof left"); got != `"undefined"` {
+				t.Errorf("the script of the client that has left still runs: %s", got)
+			}
+			stays.leave()
+		})
+	}
+}
+
+// TestPageClient: a connection to a page is that page's session, and what is attached
+// within it has a session id. It ends with the page, as by a port.
+func TestPageClient(t *testing.T) {
+	b := start(t, nil)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<title>page</title><script>worker = new Worker(URL.createObjectURL(new Blob(["self.name = 'inner'"])))</script>`)
+	}))
+	defer site.Close()
+	ends := map[string]string{}
+	for name, url := range b.ways() {
+		browser := connect(t, url)
+		var created struct{ TargetID string }
+		browser.call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL), &created)
+		address, _, _ := strings.Cut(url, "/devtools/")
+		page := connect(t, address+"/devtools/page/"+created.TargetID)
+		page.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`, nil)
+		var attached struct{ SessionID string }
+		if err := json.Unmarshal(page.event("", "Target.attachedToTarget").Params, &attached); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, name+": the worker does not run", func() bool {
+			return page.evaluate(attached.SessionID, "self.name") == `"inner"`
+		})
+		page.evaluate("", "worker.terminate(), 0")
+		page.event("", "Target.detachedFromTarget")
+		if m := page.await(page.send(attached.SessionID, "Runtime.evaluate", `{"expression":"1"}`)); !strings.Contains(string(m.Error), "-32001") {
+			t.Errorf("%s: in a session that has ended: %s", name, m.text)
+		}
+		page.call("", "Page.enable", "", nil)
+		page.evaluate("", "0")
+		page.events = nil
+		browser.call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, created.TargetID), nil)
+		for {
+			m, err := page.read()
+			if err != nil {
+				ends[name] += how(err)
+				break
+			}
+			if m.Method == "Inspector.detached" {
+				ends[name] += m.text + " "
+			}
+		}
+	}
+	if ends["pipe"] != ends["port"] {
+		t.Errorf("a page's connection ends with %s, by the port with %s", ends["pipe"], ends["port"])
+	}
+}
+
+// how a connection has ended.
+func how(err error) string {
+	if code := websocket.CloseStatus(err); code >= 0 {
+		return fmt.Sprint("close frame ", code)
+	}
+	if errors.Is(err, io.EOF) {
+		return "EOF"
+	}
+	return err.Error()
+}
+
+// TestBrowserGone: clients see the end of the browser as they see it by a port, with
+// no response lost before it, and the server ends with it.
+func TestBrowserGone(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		t.Run(fmt.Sprintf("crash=%v", crash), func(t *testing.T) {
+			b := start(t, nil)
+			port, piped, idle := connect(t, b.port), connect(t, b.server.URL()), connect(t, b.server.URL())
+			if crash {
+				b.cmd.Process.Kill()
+			} else {
+				piped.call("", "Browser.close", "", nil)
+			}
+			want := how(port.ended())
+			for _, c := range []*client{piped, idle} {
+				if got := how(c.ended()); got != want && got != "EOF" {
+					t.Errorf("the connection ends with %s, by the port with %s", got, want)
+				}
+			}
+			select {
+			case <-b.server.Done():
+			case <-time.After(patience):
+				t.Error("the server outlives its browser")
+			}
+			if res, err := http.Get(httpOf(b.server.URL(), "/json/version")); err == nil {
+				res.Body.Close()
+				t.Errorf("somebody answers: HTTP %d", res.StatusCode)
+			}
+		})
+	}
+}
+
+// TestGuard: without the secret, or from a web page, nothing is served.
+func TestGuard(t *testing.T) {
+	b := start(t, nil)
+	url := b.server.URL()
+	secret := strings.Split(url, "/")[3]
+	if len(secret) != 32 {
+		t.Fatalf("the secret is %q", secret)
+	}
+	for name, request := range map[string]struct{ url, origin string }{
+		"no secret":       {strings.Replace(httpOf(url, "/json/version"), "/"+secret, "", 1), ""},
+		"another secret":  {strings.Replace(httpOf(url, "/json/version"), secret, strings.Repeat("0", 32), 1), ""},
+		"a web page":      {httpOf(url, "/json/version"), "https://example.com"},
+		"a sandboxed one": {httpOf(url, "/json/version"), "null"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", request.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if request.origin != "" {
+			r.Header.Set("Origin", request.origin)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		if res.StatusCode != http.StatusForbidden || strings.Contains(string(body), secret) {
+			t.Errorf("%s: HTTP %d %s", name, res.StatusCode, body)
+		}
+	}
+	if status, body := request(t, "GET", httpOf(url, "/json/version")); status != 200 {
+		t.Errorf("with the secret: HTTP %d %s", status, body)
+	}
+}

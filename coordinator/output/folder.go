@@ -1,0 +1,133 @@
+// Package output writes the files of tools. They are new files, below one folder,
+// with names that no program runs or loads by itself: what stands in them comes from
+// a web page, and the folder lies in a workspace where many programs load files by
+// their names.
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// DefaultName is the folder below a workspace where nothing else is chosen.
+const DefaultName = ".browser-coordinator"
+
+// Folder is where tools write. It is made when the first file is.
+type Folder struct {
+	base  string   // a folder that the user has named; links in its path are the user's own
+	steps []string // from base to the folder: no link is followed there
+	own   bool     // it is ours, and git ignores it
+}
+
+// In is the folder for a workspace: dir, an absolute path, or else DefaultName below
+// the workspace.
+func In(workspace, dir string) Folder {
+	if dir == "" {
+		return Folder{base: workspace, steps: []string{DefaultName}, own: true}
+	}
+	// A repository can hold a link of any name, so none is followed below it.
+	if rel, err := filepath.Rel(workspace, dir); err == nil && filepath.IsLocal(rel) {
+		f := Folder{base: workspace}
+		if rel != "." {
+			f.steps = strings.Split(filepath.ToSlash(rel), "/")
+		}
+		return f
+	}
+	return Folder{base: dir}
+}
+
+// Path is where the folder is.
+func (f Folder) Path() string { return filepath.Join(append([]string{f.base}, f.steps...)...) }
+
+// open opens the folder, or one below it, and makes what is missing on the way.
+func (f Folder) open(below []string) (*os.Root, error) {
+	if len(f.steps) == 0 {
+		if err := os.MkdirAll(f.base, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.OpenRoot(f.base)
+	if err != nil {
+		return nil, err
+	}
+	path := f.base
+	enterAll := func(steps []string) error {
+		for _, step := range steps {
+			path = filepath.Join(path, step)
+			next, err := enter(dir, step)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, reason(err))
+			}
+			dir.Close()
+			dir = next
+		}
+		return nil
+	}
+	err = enterAll(f.steps)
+	if err == nil && f.own {
+		err = ignore(dir)
+	}
+	if err == nil {
+		err = enterAll(below)
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// enter opens a folder in another one, and makes it if there is none. What is opened
+// is what was looked at: a link that takes its place meanwhile leads nowhere.
+func enter(in *os.Root, name string) (*os.Root, error) {
+	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	seen, err := in.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.IsDir() {
+		return nil, errors.New("it is not a folder, or a link to one, which is not followed")
+	}
+	dir, err := in.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := dir.Stat(".")
+	if err == nil && !os.SameFile(seen, opened) {
+		err = errors.New("another folder took its place")
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// ignore keeps git from adding what is in the folder.
+func ignore(dir *os.Root) error {
+	file, err := dir.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString("*\n")
+	return errors.Join(err, file.Close())
+}
+
+// reason is an error without the name that the system was given, which is part of a
+// path only.
+func reason(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}

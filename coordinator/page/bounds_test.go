@@ -1,0 +1,147 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bounded is a page that may show one server and not the other, which it has shown
+// before it was bound.
+func bounded(t *testing.T) (p *Page, allowed, forbidden string, restored chan string) {
+	t.Helper()
+	restored = make(chan string, 20)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/restored", "/from-network":
+			restored <- r.URL.Path
+		case "/sw.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, `onfetch = e => e.respondWith(new Response("<title>Forbidden</title>forbidden fruit", {headers: {"Content-Type": "text/html"}}));
+oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim())`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<title>Forbidden</title>forbidden fruit<script>onpageshow = e => { if (e.persisted) navigator.sendBeacon("/restored") }</script>`)
+	}))
+	t.Cleanup(other.Close)
+	p, allowed = open(t, "<title>Allowed</title>allowed")
+	for _, address := range []string{other.URL, allowed} {
+		if _, err := p.Navigate(t.Context(), address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p, allowed, other.URL, restored
+}
+
+// bind lets a page show nothing of the forbidden server.
+func bind(t *testing.T, p *Page, forbidden string) {
+	t.Helper()
+	if err := p.Guard(t.Context(), Bounds{Open: func(address string) error {
+		if strings.Contains(address, strings.TrimPrefix(forbidden, "http://")) {
+			return &OriginError{URL: address, Reason: "the test forbids it"}
+		}
+		return nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func leaves(t *testing.T, p *Page, forbidden string) {
+	t.Helper()
+	for began := time.Now(); strings.HasPrefix(p.URL(), forbidden); {
+		if time.Since(began) > 20*time.Second {
+			t.Fatalf("the page shows %s", p.URL())
+		}
+		p.mu.Lock()
+		changed := p.changed
+		p.mu.Unlock()
+		select {
+		case <-changed:
+		case <-time.After(20 * time.Second):
+		}
+	}
+}
+
+// A page that is restored from the history obeys too, though no request is paused
+// for it: whoever goes there, nothing of it is read, and the page leaves it.
+func TestHistoryStaysWithinBounds(t *testing.T) {
+	t.Run("the agent goes back", func(t *testing.T) {
+		p, allowed, forbidden, _ := bounded(t)
+		bind(t, p, forbidden)
+		if c, err := p.Back(t.Context()); !errors.As(err, new(*OriginError)) {
+			t.Errorf("back: %+v %v", c, err)
+		}
+		if !strings.HasPrefix(p.URL(), allowed) {
+			t.Errorf("the page shows %s", p.URL())
+		}
+	})
+	t.Run("a script goes back", func(t *testing.T) {
+		p, _, forbidden, restored := bounded(t)
+		bind(t, p, forbidden)
+		value, change, err := p.Evaluate(t.Context(), "() => { history.back(); return new Promise(() => {}) }", "")
+		if !errors.As(errors.Join(err, change.Refused), new(*OriginError)) || strings.Contains(string(value)+change.Title, "orbidden") {
+			t.Errorf("%s %+v %v", value, change, err)
+		}
+		leaves(t, p, forbidden)
+		if text := snapshot(t, p); strings.Contains(text, "forbidden") {
+			t.Errorf("it is shown: %s", text)
+		}
+		select { // else the browser has asked for it anew, and nothing is tested here
+		case <-restored:
+		case <-time.After(20 * time.Second):
+			t.Error("the page was not restored from the history")
+		}
+	})
+	t.Run("the user goes back while the agent reads", func(t *testing.T) {
+		p, _, forbidden, _ := bounded(t)
+		bind(t, p, forbidden)
+		user, err := connect(t).Page(t.Context(), p.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := make(chan error, 1)
+		go func() {
+			_, err := p.WaitFor(t.Context(), WaitOptions{Text: "forbidden fruit", Timeout: 20 * time.Second})
+			read <- err
+		}()
+		_, _ = user.Back(t.Context())
+		if err := <-read; !errors.As(err, new(*OriginError)) {
+			t.Errorf("reading what was restored: %v", err)
+		}
+		leaves(t, p, forbidden)
+	})
+}
+
+// A navigation that a service worker answers, and the address of a blob, are paused by
+// nothing either.
+func TestDocumentsWithoutRequestStayWithinBounds(t *testing.T) {
+	p, allowed, forbidden, _ := bounded(t)
+	other := newPage(t, p.browser)
+	if _, err := other.Navigate(t.Context(), forbidden); err != nil {
+		t.Fatal(err)
+	}
+	eval(t, other, `async () => { await navigator.serviceWorker.register("/sw.js"); await navigator.serviceWorker.ready }`)
+	blob := strings.Trim(eval(t, other, `() => URL.createObjectURL(new Blob(["<title>Forbidden</title>forbidden fruit"], {type: "text/html"}))`), `"`)
+	if c, err := p.Navigate(t.Context(), forbidden+"/worker"); err != nil || c.Title != "Forbidden" {
+		t.Fatalf("the worker does not answer: %+v %v", c, err)
+	}
+	if _, err := p.Navigate(t.Context(), allowed); err != nil {
+		t.Fatal(err)
+	}
+	bind(t, p, forbidden)
+	for _, address := range []string{forbidden + "/worker", blob} {
+		if c, err := p.Navigate(t.Context(), address); !errors.As(err, new(*OriginError)) || c.Title == "Forbidden" {
+			t.Errorf("%s: %+v %v", address, c, err)
+		}
+		leaves(t, p, forbidden)
+		leaves(t, p, "blob:")
+		if text := snapshot(t, p); strings.Contains(text, "forbidden") {
+			t.Errorf("%s is shown: %s", address, text)
+		}
+	}
+}

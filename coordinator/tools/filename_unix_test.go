@@ -1,0 +1,247 @@
+//go:build unix
+
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/output"
+)
+
+// readers are the tools whose filename is that of a file that they read.
+var readers = []string{"browser_set_storage_state"}
+
+// hasFilename says whether a tool takes the name of a file.
+func hasFilename(tool *mcp.Tool) bool {
+	properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+	return properties["filename"] != nil
+}
+
+// contents are all files below a folder, with what they hold.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			all[rel], err = os.Readlink(path)
+			return err
+		}
+		content, err := os.ReadFile(path)
+		all[rel] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Every tool that has a filename, also one that is added later: it writes new files in
+// the output folder alone, whatever name it gets, and tells hosts that it writes.
+func TestEveryFilename(t *testing.T) {
+	browser, workspace, outside := launchBrowser(t), t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{".git/config": "[core]\n", "package.json": "{}\n", ".vscode/tasks.json": "{}\n"} {
+		file := filepath.Join(workspace, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := filepath.Join(workspace, output.DefaultName)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"door": outside, "git": "../.git"} {
+		if err := os.Symlink(to, filepath.Join(folder, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := contents(t, workspace)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "[core]\n\tfsmonitor = x\n<script>console.log('x')</script>\n")
+	}))
+	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
+	var caps []string
+	for _, c := range Caps() {
+		caps = append(caps, c.Name)
+	}
+	server := NewServer(Options{Windows: noWindows{}, Dir: workspace, Version: "test", Attach: browser.URL(), Caps: caps})
+	session, end := clientOf(t, server, nil)
+	t.Cleanup(end)
+	call := func(name string, args map[string]any) (text string, failed bool) {
+		t.Helper()
+		res, err := session.CallTool(context.WithoutCancel(t.Context()), &mcp.CallToolParams{Name: name, Arguments: args})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, c := range res.Content {
+			if c, ok := c.(*mcp.TextContent); ok {
+				text += c.Text + "\n"
+			}
+		}
+		return text, res.IsError
+	}
+	if text, failed := call("browser_navigate", map[string]any{"url": site.URL}); failed {
+		t.Fatal(text)
+	}
+	with := func(name, filename string) map[string]any {
+		args := map[string]any{"filename": filename}
+		for key, value := range everyTool[name] {
+			args[key] = value
+		}
+		return args
+	}
+	tested := 0
+	for _, tool := range listTools(t, session) {
+		if !hasFilename(tool) || slices.Contains(readers, tool.Name) {
+			continue
+		}
+		tested++
+		args, known := everyTool[tool.Name]
+		if !known {
+			t.Errorf("%s is not in the table", tool.Name)
+			continue
+		}
+		if tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s has a filename and says that it only reads", tool.Name)
+		}
+		var bodies []map[string]any
+		if tool.Name == "browser_network_request" {
+			bodies = []map[string]any{{"part": "response-body"}}
+		}
+		for _, filename := range []string{
+			".git/config", ".vscode/tasks.json", ".envrc", ".mcp.json", "../package.json", "../new.json", "a/../../new.json",
+			filepath.Join(workspace, "package.json"), filepath.Join(workspace, ".git", "hooks", "pre-commit.txt"), filepath.Join(outside, "new.txt"),
+			"door/new.txt", "git/config", "a:b.txt", "con.txt", "x.txt.", "~/new.txt", "-rf.txt",
+		} {
+			for _, more := range append(bodies, nil) {
+				all := with(tool.Name, filename)
+				for key, value := range more {
+					all[key] = value
+				}
+				if text, failed := call(tool.Name, all); !failed {
+					t.Errorf("%s wrote %s: %s", tool.Name, filename, text)
+				}
+			}
+		}
+		// A name of a program, or of what a program loads, becomes harmless or is refused.
+		for _, filename := range []string{"Makefile", "run.sh", "index.js", "app.desktop", "x.vbs", "x.lnk"} {
+			call(tool.Name, with(tool.Name, filename))
+		}
+		// A name that is free, and one that is taken.
+		var paths []string
+		for range 2 {
+			if what, is := strings.CutPrefix(tool.Name, "performance_stop_"); is {
+				if text, failed := call("performance_start_"+what, nil); failed {
+					t.Errorf("%s: %s", what, text)
+				}
+			}
+			text, failed := call(tool.Name, with(tool.Name, "sub/"+tool.Name))
+			at := strings.Index(text, folder)
+			if failed || at < 0 {
+				t.Errorf("%s %v does not say where the file is: %s", tool.Name, args, text)
+				break
+			}
+			path := strings.TrimRight(strings.Fields(text[at:])[0], ".,")
+			info, err := os.Stat(path)
+			if err != nil || info.Mode().Perm() != 0o600 || info.Size() == 0 {
+				t.Errorf("%s: %s: %v %v", tool.Name, path, info, err)
+			}
+			paths = append(paths, path)
+		}
+		if len(paths) == 2 && (paths[0] == paths[1] || !strings.Contains(paths[1], tool.Name+"-2.")) {
+			t.Errorf("%s: a name that is taken: %q", tool.Name, paths)
+		}
+	}
+	if tested < 14 {
+		t.Errorf("only %d tools have a filename", tested)
+	}
+	for name, content := range contents(t, workspace) {
+		if was, there := before[name]; there {
+			if was != content {
+				t.Errorf("%s was changed to %q", name, content)
+			}
+			continue
+		}
+		below, inside := strings.CutPrefix(name, output.DefaultName+"/")
+		ext := filepath.Ext(name)
+		if !inside || below != ".gitignore" && (strings.HasPrefix(filepath.Base(name), ".") || !slices.Contains([]string{".txt", ".md", ".json", ".html", ".png", ".pdf", ".heapsnapshot", ".cpuprofile", ".bin"}, ext)) {
+			t.Errorf("%s was written", name)
+		}
+	}
+	if left := contents(t, outside); len(left) > 0 {
+		t.Errorf("outside there is %v", left)
+	}
+
+	// Nor is a link in the place of the folder followed.
+	if err := os.Rename(folder, filepath.Join(outside, "was")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(".git", folder); err != nil {
+		t.Fatal(err)
+	}
+	was := contents(t, filepath.Join(workspace, ".git"))
+	for _, tool := range listTools(t, session) {
+		if !hasFilename(tool) || slices.Contains(readers, tool.Name) {
+			continue
+		}
+		if what, is := strings.CutPrefix(tool.Name, "performance_stop_"); is {
+			call("performance_start_"+what, nil)
+		}
+		if text, failed := call(tool.Name, with(tool.Name, "linked")); !failed || !strings.Contains(text, "not followed") {
+			t.Errorf("%s through a link in the place of the folder: %s", tool.Name, text)
+		}
+	}
+	if now := contents(t, filepath.Join(workspace, ".git")); fmt.Sprint(now) != fmt.Sprint(was) {
+		t.Errorf(".git has %v", now)
+	}
+}
+
+// A tool that only reads has no name to write to, and the access mode `view` knows
+// what each tool does: what is not listed there as reading acts.
+func TestReadOnlyTools(t *testing.T) {
+	var caps []string
+	for _, c := range Caps() {
+		caps = append(caps, c.Name)
+	}
+	names := map[string]bool{}
+	for _, tool := range listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Caps: caps})) {
+		names[tool.Name] = true
+		writes := hasFilename(tool) && !slices.Contains(readers, tool.Name)
+		if writes && tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s writes files and is readOnlyHint", tool.Name)
+		}
+	}
+	for _, name := range readOnlyTools {
+		if !names[name] {
+			t.Errorf("there is no tool %s", name)
+		}
+	}
+	for _, name := range []string{"browser_fetch", "browser_evaluate", "browser_click", "browser_set_storage_state", "a_new_tool"} {
+		if (call{tool: &mcp.Tool{Name: name, Annotations: acts("x")}}).looks() {
+			t.Errorf("%s only looks", name)
+		}
+	}
+}

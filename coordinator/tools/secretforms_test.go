@@ -1,0 +1,187 @@
+package tools
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	entities "html"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// encodings are how programs write a text.
+var encodings = map[string]func(string) string{
+	"plain":       func(s string) string { return s },
+	"query":       url.QueryEscape,
+	"path":        url.PathEscape,
+	"lower query": func(s string) string { return lowerEscapes(url.QueryEscape(s)) },
+	"all percent": func(s string) string {
+		var b strings.Builder
+		for _, c := range []byte(s) {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+		return b.String()
+	},
+	"html":    entities.EscapeString,
+	"decimal": func(s string) string { return each(s, "&#%d;") },
+	"padded":  func(s string) string { return each(s, "&#0000%d;") },
+	"hex":     func(s string) string { return each(s, "&#x%x;") },
+	"HEX":     func(s string) string { return each(s, "&#X%X;") },
+	"no semicolon": func(s string) string {
+		return strings.ReplaceAll(each(s, "&#%d;"), ";&", "&") + " "
+	},
+	"named": func(s string) string {
+		return strings.NewReplacer(`"`, "&quot;", "&", "&amp;", "<", "&lt;", ">", "&gt;", "ß", "&szlig;", "_", "&lowbar;", " ", "&nbsp;").Replace(s)
+	},
+	"json": func(s string) string {
+		encoded, _ := json.Marshal(s)
+		return strings.Trim(string(encoded), `"`)
+	},
+	"json units":       func(s string) string { return units(s, `\u%04x`) },
+	"JSON units":       func(s string) string { return units(s, `\u%04X`) },
+	"json in json":     func(s string) string { return strings.ReplaceAll(units(s, `\u%04x`), `\`, `\\`) },
+	"json in an entry": func(s string) string { return url.QueryEscape(units(s, `\u%04x`)) },
+	"query in html":    func(s string) string { return entities.EscapeString(url.QueryEscape(url.QueryEscape(s))) },
+	"markdown": func(s string) string {
+		return strings.NewReplacer("_", `\_`, "<", `\<`, "*", `\*`, "[", `\[`).Replace(s)
+	},
+}
+
+func each(s, format string) string {
+	var b strings.Builder
+	for _, r := range s {
+		fmt.Fprintf(&b, format, r)
+	}
+	return b.String()
+}
+
+func units(s, format string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r > 0xffff {
+			fmt.Fprintf(&b, format+format, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
+			continue
+		}
+		fmt.Fprintf(&b, format, r)
+	}
+	return b.String()
+}
+
+func lowerEscapes(s string) string {
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] == '%' {
+			s = s[:i] + strings.ToLower(s[i:i+3]) + s[i+3:]
+		}
+	}
+	return s
+}
+
+var hiddenValues = []string{"hunter22", `p4_"ß'&<x>*[y] z😀`, "a+b c%41d&amp;e", `DOM\next\u0041`, strings.Repeat("jwt.", 600) + "end"}
+
+// A value is hidden however it is written, and nothing beside it is.
+func TestHideInEachForm(t *testing.T) {
+	for _, value := range hiddenValues {
+		s := NewSecrets(map[string]string{"NAME": value})
+		for form, encode := range encodings {
+			text := "it is " + encode(value) + ", said"
+			got := s.hide(text)
+			if want := "it is <secret>NAME</secret>, said"; strings.ReplaceAll(got, "> ,", ">,") != want {
+				t.Errorf("%s of %.40q: %.200q", form, value, got)
+			}
+		}
+	}
+}
+
+// Where a text is cut, a part of a value is hidden too, in each form and wherever the
+// cut is; only what is shorter than the shortest secret may be seen.
+func TestHideAtCutEdges(t *testing.T) {
+	for _, value := range hiddenValues[:4] {
+		s := NewSecrets(map[string]string{"NAME": value})
+		for form, encode := range encodings {
+			encoded := encode(value)
+			for at := 1; at < len(encoded); at++ {
+				if got, plain := s.hide("it is "+encoded[:at]+"…"), newLayer(encoded[:at]); seen(got, value) {
+					t.Errorf("%s of %q cut at %d (%q): %q", form, value, at, plain.text, got)
+				}
+			}
+		}
+		for at := range value {
+			if got := s.hide("…" + value[at:] + " is it"); len(value)-at >= shortestSecret && strings.Contains(got, value[at:]) {
+				t.Errorf("the end of %q from %d: %q", value, at, got)
+			}
+			if got := s.hideCut("it is " + value[:at]); at >= shortestSecret && strings.Contains(got, value[:at]) {
+				t.Errorf("%q cut at %d: %q", value, at, got)
+			}
+		}
+	}
+	if got := NewSecrets(map[string]string{"A": "abcdef"}).hide("abc and def… or …abc"); got != "abc and def… or …abc" {
+		t.Errorf("what is no part at an edge is hidden: %q", got)
+	}
+}
+
+// seen says whether a text, decoded in any way, shows four characters of a value's
+// beginning.
+func seen(text, value string) bool {
+	runes := []rune(value)
+	for n, l := 0, newLayer(text); n < mostLayers; n++ {
+		for _, wanted := range formsOf("", string(runes[:4])) {
+			if !wanted.encoded && strings.Contains(l.fold().text, wanted.text) {
+				return true
+			}
+		}
+		next, changed := l.unescape()
+		if !changed {
+			break
+		}
+		l = next
+	}
+	return false
+}
+
+func TestHideInBase64(t *testing.T) {
+	for _, value := range []string{"hunter22", "hunter2", "hunter", `p4_"ß'&<x>`} {
+		s := NewSecrets(map[string]string{"NAME": value})
+		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+			for _, before := range []string{"", "u", "us", "user:", "ada:x"} {
+				for _, after := range []string{"", "1", "12", "123"} {
+					text := "Authorization: Basic " + encoding.EncodeToString([]byte(before+value+after)) + "\n"
+					got := s.hide(text)
+					if !strings.Contains(got, "<secret>NAME</secret>") || !strings.HasPrefix(got, "Authorization: Basic ") {
+						t.Errorf("%q after %q: %q", value, before, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestHideSeveral(t *testing.T) {
+	s := NewSecrets(map[string]string{"A": "abcdef", "B": "efgh", "C": "secret"})
+	for text, want := range map[string]string{
+		"abcdefgh":        "<secret>A</secret>",
+		"abcdef efgh":     "<secret>A</secret> <secret>B</secret>",
+		"secret":          "<secret>C</secret>",
+		"abcdefabcdef":    "<secret>A</secret><secret>A</secret>",
+		"a\xffabcdef\xff": "a\xff<secret>A</secret>\xff",
+	} {
+		if got := s.hide(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	s.learn("A", "abc")
+	s.learn("A", "ab")
+	s.learn("Z", "zzzz")
+	if got := s.hide("abc ab zzzz"); got != "<secret>A</secret> ab zzzz" {
+		t.Errorf("what a field made of it: %q", got)
+	}
+}
+
+func BenchmarkHide(b *testing.B) {
+	text := strings.Repeat(`<p class="row">Tea &amp; coffee %20 for \"two\"</p>`+"\n", 800)
+	s := NewSecrets(map[string]string{"A": "hunter22", "B": `p4_"ß'&<x>`, "C": "another secret"})
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		s.hide(text)
+	}
+}

@@ -1,0 +1,300 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"browser-coordinator/internal/bench/record"
+)
+
+// row is one line of the table.
+type row struct {
+	Name   string             `json:"name"`
+	Unit   string             `json:"unit"`
+	Values map[string]float64 `json:"values"`
+	// Ratios are the medians over the rounds of a way's figure and that of the
+	// row's reference in the same round.
+	Reference string             `json:"reference,omitempty"`
+	Ratios    map[string]float64 `json:"ratios,omitempty"`
+	// Peers are such medians of the endpoint's figure and that of each Go and
+	// Node peer. There is none of a peer whose figure is nothing in a round; ours may
+	// be, or less, which is 0.
+	Peers map[string]float64 `json:"peers,omitempty"`
+	more  bool               // more is better
+}
+
+// peers are the ways of the field in Go and Node, none of which should be ahead.
+var peers = []string{"ReverseProxy", "whole messages", "http-proxy"}
+
+// aim is what the endpoint should reach.
+type aim struct {
+	Text    string  `json:"text"`
+	Reached float64 `json:"reached"`
+	Held    bool    `json:"held"`
+}
+
+type report struct {
+	Date     string            `json:"date"`
+	Machine  string            `json:"machine"`
+	Load     string            `json:"load"`
+	Versions map[string]string `json:"versions"`
+	Rounds   int               `json:"rounds"`
+	Rows     []row             `json:"rows"`
+	Aims     []aim             `json:"aims"`
+}
+
+func median(values []float64) float64 { return quantile(values, 0.5) }
+
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(int(float64(len(sorted))*q), len(sorted)-1)]
+}
+
+// row condenses a figure: q of all that was measured, and of the ratios in each
+// round.
+func (b *bench) row(name, unit, figure, reference string, q float64) row {
+	r := row{Name: name, Unit: unit, Values: map[string]float64{}, Reference: reference}
+	measured := b.samples[figure]
+	for way, rounds := range measured {
+		r.Values[way] = quantile(slices.Concat(rounds...), q)
+		if reference == "" || len(measured[reference]) < len(rounds) {
+			continue
+		}
+		if r.Ratios == nil {
+			r.Ratios = map[string]float64{}
+		}
+		r.Ratios[way] = ratio(rounds, measured[reference], q)
+	}
+	for _, peer := range peers {
+		ours, theirs := measured["endpoint"], measured[peer]
+		nothing := func(round []float64) bool { return quantile(round, q) <= 0 }
+		if len(ours) == 0 || len(theirs) < len(ours) || slices.ContainsFunc(theirs, nothing) {
+			continue
+		}
+		if r.Peers == nil {
+			r.Peers = map[string]float64{}
+		}
+		r.Peers[peer] = max(0, ratio(ours, theirs, q))
+	}
+	return r
+}
+
+// ratio is the median over the rounds of what was measured to a reference.
+func ratio(rounds, reference [][]float64, q float64) float64 {
+	var ratios []float64
+	for i, values := range rounds {
+		ratios = append(ratios, quantile(values, q)/quantile(reference[i], q))
+	}
+	return median(ratios)
+}
+
+func (b *bench) report(rounds int) *report {
+	r := &report{
+		Date: time.Now().UTC().Format("2006-01-02"), Machine: record.Machine(), Load: record.Load(),
+		Versions: b.versions(), Rounds: rounds, Rows: b.rows(),
+	}
+	r.aims()
+	return r
+}
+
+func (b *bench) rows() []row {
+	rows := []row{
+		b.row("evaluate in Chromium, p50", "µs", "evaluate", "direct", 0.5),
+		b.row("evaluate in Chromium, p99", "µs", "evaluate", "direct", 0.99),
+		b.row("evaluate after a rest, p50", "µs", "first evaluate", "direct", 0.5),
+		b.row("echo of 100 bytes, p50", "µs", "echo", "floor", 0.5),
+		b.row("processor for an echo", "µs", "echo cpu", "floor", 0.5),
+		b.row("reply of 50 MB from Chromium", "ms", "reply", "direct", 0.5),
+		b.row("frames of 1 MB", "GB/s", "down", "direct", 0.5),
+		b.row("processor for it", "s/GB", "down cpu", "floor", 0.5),
+		b.row("flood of events from Chromium", "1000/s", "flood", "direct", 0.5),
+		b.row("Playwright's screenshot, 1920 × 1080", "ms", "screenshot", "direct", 0.5),
+		b.row("an idle connection", "kB", "idle", "", 0.5),
+		b.row("its descriptors", "", "descriptors", "", 0.5),
+		b.row("descriptors left when all are closed", "", "left", "", 1),
+		b.row("memory left for each then", "kB", "left memory", "", 0.5),
+		b.row("more memory while 50 MB pass", "MB", "peak", "", 1),
+	}
+	for i := range rows {
+		rows[i].more = rows[i].Unit == "GB/s" || rows[i].Unit == "1000/s"
+	}
+	return slices.DeleteFunc(rows, func(r row) bool { return len(r.Values) == 0 })
+}
+
+// aims compares with what issue and ADR ask of the endpoint.
+func (r *report) aims() {
+	for _, a := range []struct {
+		row   string
+		ratio bool
+		most  bool // the bound is an upper one
+		bound float64
+	}{
+		{"evaluate in Chromium, p50", true, true, 1.15},
+		{"evaluate in Chromium, p99", true, true, 1.25},
+		{"echo of 100 bytes, p50", true, true, 1.10},
+		{"reply of 50 MB from Chromium", true, true, 1.03},
+		{"frames of 1 MB", true, false, 0.55},
+		{"processor for it", true, true, 0.75},
+		{"flood of events from Chromium", true, false, 1.0},
+		{"Playwright's screenshot, 1920 × 1080", true, true, 0.5},
+		{"an idle connection", false, true, 10},
+		{"its descriptors", false, true, 2},
+		{"descriptors left when all are closed", false, true, 0},
+		{"memory left for each then", false, true, 1},
+		{"more memory while 50 MB pass", false, true, 16},
+	} {
+		at := slices.IndexFunc(r.Rows, func(r row) bool { return r.Name == a.row })
+		if at < 0 {
+			continue
+		}
+		row := r.Rows[at]
+		reached, of, word := row.Values["endpoint"], strings.TrimRight(" "+row.Unit, " "), "at the most"
+		if a.ratio {
+			reached, of = row.Ratios["endpoint"], " × "+row.Reference
+		}
+		if !a.most {
+			word = "at least"
+		}
+		held := reached <= a.bound
+		if !a.most {
+			held = reached >= a.bound
+		}
+		r.Aims = append(r.Aims, aim{fmt.Sprintf("%s: %s %.2f%s", a.row, word, a.bound, of), reached, held})
+	}
+	for _, row := range r.Rows {
+		if row.Name == "echo of 100 bytes, p50" && row.Values["no rule"] > 0 {
+			cost := row.Ratios["endpoint"] / row.Ratios["no rule"]
+			r.Aims = append(r.Aims, aim{"reading every message for the rules: at the most 1.03 × the round trip without", cost, cost <= 1.03})
+		}
+		r.againstPeers(row)
+	}
+}
+
+// againstPeers judges a figure by the Go or Node peer that is best in it.
+func (r *report) againstPeers(row row) {
+	best, word := "", "at the most"
+	if row.more {
+		word = "at least"
+	}
+	for _, peer := range peers {
+		ratio, measured := row.Peers[peer]
+		if measured && (best == "" || row.more && ratio < row.Peers[best] || !row.more && ratio > row.Peers[best]) {
+			best = peer
+		}
+	}
+	if best == "" {
+		return
+	}
+	reached := math.Round(row.Peers[best]*100) / 100 // what is printed is judged
+	held := reached <= 1
+	if row.more {
+		held = reached >= 1
+	}
+	r.Aims = append(r.Aims, aim{fmt.Sprintf("%s: %s 1.00 × the best Go or Node peer (%s)", row.Name, word, best), reached, held})
+}
+
+func (r *report) markdown() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "Measured on %s, %s, load %s, in %d rounds. %s.\n\n", r.Date, r.Machine, r.Load, r.Rounds, r.versions())
+	fmt.Fprintf(&s, "| | | %s |\n|---|---|%s\n", strings.Join(order, " | "), strings.Repeat("--:|", len(order)))
+	for _, row := range r.Rows {
+		fmt.Fprintf(&s, "| %s | %s |", row.Name, row.Unit)
+		for _, way := range order {
+			value, measured := row.Values[way]
+			switch {
+			case !measured:
+				s.WriteString(" |")
+			case row.Reference != "" && way != row.Reference && row.Ratios[way] > 0:
+				fmt.Fprintf(&s, " %s (%.2f) |", number(value), row.Ratios[way])
+			default:
+				fmt.Fprintf(&s, " %s |", number(value))
+			}
+		}
+		s.WriteString("\n")
+	}
+	s.WriteString("\nIn brackets: the median over the rounds of the ratio to *direct*, or to *floor* in the rows of echo and processor.\n\n")
+	for _, a := range r.Aims {
+		mark := "held"
+		if !a.Held {
+			mark = "**missed**"
+		}
+		fmt.Fprintf(&s, "- %s: %.2f, %s\n", a.Text, a.Reached, mark)
+	}
+	return s.String()
+}
+
+func number(v float64) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	default:
+		return fmt.Sprintf("%.2f", v)
+	}
+}
+
+func (r *report) versions() string {
+	var all []string
+	for name, version := range r.Versions {
+		all = append(all, name+" "+version)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+func (r *report) writeJSON(path string) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+func (b *bench) versions() map[string]string {
+	versions := map[string]string{"Go": strings.TrimPrefix(runtime.Version(), "go")}
+	said := func(name string, args ...string) {
+		out, _ := exec.Command(args[0], args[1:]...).CombinedOutput()
+		line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		words := strings.Fields(strings.ReplaceAll(line, "nginx/", "nginx "))
+		for _, word := range words {
+			if word = strings.TrimPrefix(word, "v"); word != "" && word[0] >= '0' && word[0] <= '9' {
+				versions[name] = word
+				return
+			}
+		}
+	}
+	found := firstArgument(b.browser.PID())
+	said("Chromium", found, "--version")
+	said("Node", "node", "--version")
+	said("nginx", "nginx", "-v")
+	said("cc", "cc", "-dumpfullversion")
+	for name, folder := range map[string]string{"Playwright": "playwright-core", "http-proxy": "http-proxy"} {
+		var manifest struct{ Version string }
+		if text, err := os.ReadFile(filepath.Join(b.clients, "node_modules", folder, "package.json")); err == nil && json.Unmarshal(text, &manifest) == nil {
+			versions[name] = manifest.Version
+		}
+	}
+	return versions
+}
+
+func firstArgument(pid int) string {
+	path, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return path
+}

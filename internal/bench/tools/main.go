@@ -1,0 +1,156 @@
+// Command benchtools compares the coordinator's tools with those of its peers,
+// Playwright MCP and chrome-devtools-mcp, and with the raw CDP commands that an
+// act cannot do without: in one run, each with its own Chromium of the same
+// build, on the same page, the rounds interleaved.
+//
+//	go tool task bench:tools -- --keep specs/benchmarks.md
+//
+// Memory is told on Linux only. Figures of a busy machine say
+// little by themselves; the relations between the columns say more.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/internal/bench/record"
+)
+
+func main() {
+	coordinator := flag.String("coordinator", "bin/coordinator", "the coordinator's `binary`")
+	peers := flag.String("peers", "internal/bench/tools/peers", "the `folder` in which npm ci has installed the peers")
+	rounds := flag.Int("rounds", 15, "how often each act is done")
+	starts := flag.Int("starts", 7, "how often each server is started")
+	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	t, err := run(ctx, *coordinator, *peers, *rounds, *starts)
+	if err == nil {
+		t.print(os.Stdout)
+		if *keep != "" {
+			err = t.keepIn(*keep)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchtools:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, coordinator, peers string, rounds, starts int) (t *table, err error) {
+	coordinator, err = filepath.Abs(coordinator)
+	if err != nil {
+		return nil, err
+	}
+	peers, err = filepath.Abs(peers)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "bench-tools-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	shop, err := openShop()
+	if err != nil {
+		return nil, err
+	}
+	defer shop.Close()
+	kinds := contenders(coordinator, peers, dir)
+	t = newTable(kinds)
+	if err := measureStarts(ctx, t, kinds, starts); err != nil {
+		return nil, err
+	}
+	var running []*contestant
+	defer func() {
+		for _, c := range running {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	for _, k := range kinds {
+		c, err := enter(ctx, k)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.name, err)
+		}
+		running = append(running, c)
+	}
+	// The first rounds warm everything up and are not counted.
+	const warm = 2
+	for round := range rounds + warm {
+		// Each time another one begins.
+		for i := range running {
+			c := running[(i+round)%len(running)]
+			if err := c.round(ctx, shop.url, t, round >= warm); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.kind.name, err)
+			}
+		}
+	}
+	for _, c := range running {
+		t.add("memory after the rounds, MB", c.kind.name, c.memory())
+	}
+	return t, nil
+}
+
+// measureStarts times each server from its start to its list of tools.
+func measureStarts(ctx context.Context, table *table, kinds []contender, starts int) error {
+	for range starts {
+		for _, k := range kinds {
+			if k.command == nil {
+				continue
+			}
+			began := time.Now()
+			s, err := startServer(ctx, k.command("http://127.0.0.1:9"))
+			if err != nil {
+				return fmt.Errorf("%s: %w", k.name, err)
+			}
+			err = s.listTools(ctx)
+			took := time.Since(began)
+			table.add("start to tools/list, ms", k.name, milliseconds(took))
+			table.add("idle memory, MB", k.name, s.memory(resident))
+			table.add("its own part of it, MB", k.name, s.memory(itsOwn))
+			if err := errors.Join(err, s.close()); err != nil {
+				return fmt.Errorf("%s: %w", k.name, err)
+			}
+		}
+	}
+	for _, k := range kinds {
+		if k.command == nil {
+			continue
+		}
+		characters, err := listCharacters(k.command("http://127.0.0.1:9"))
+		if err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+		table.add("characters of the tool list", k.name, float64(characters))
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// launch starts a Chromium as every contestant has it.
+func launch(ctx context.Context) (*chrome.Browser, error) {
+	found, err := chrome.Find(chrome.FindOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return chrome.Launch(ctx, chrome.Options{Executable: found.Path, Headless: true, DebuggingPort: new(0), Viewport: "1280x800", Args: []string{"--disable-gpu"}})
+}
+
+// median of what was measured; it sorts the slice.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}

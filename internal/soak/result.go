@@ -1,0 +1,119 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// faults are what may not happen, in the order in which they are printed.
+var faults = []string{"wrong", "lost", "doubled", "hung", "orphaned"}
+
+// result counts what the workers did, and what went wrong.
+type result struct {
+	log   io.Writer
+	began time.Time
+
+	mu      sync.Mutex // guards the fields that follow
+	calls   map[string]int
+	faults  map[string]int
+	actions map[string]outcome // by id
+}
+
+// outcome is what the caller of an action knows of it.
+type outcome int
+
+const (
+	unknown outcome = iota // it was called, and its end is not known
+	done                   // a response came
+)
+
+func newResult(log io.Writer) *result {
+	return &result{log: log, began: time.Now(), calls: map[string]int{}, faults: map[string]int{}, actions: map[string]outcome{}}
+}
+
+// add counts a call, or something else that happened.
+func (r *result) add(kind string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls[kind]++
+}
+
+// fault counts and reports what may not happen.
+func (r *result) fault(kind, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults[kind]++
+	fmt.Fprintf(r.log, "%6.1fs %s: %s\n", time.Since(r.began).Seconds(), kind, fmt.Sprintf(format, args...))
+}
+
+// action notes what is known of an action.
+func (r *result) action(id string, o outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.actions[id] = o
+}
+
+// checkActions compares what the callers know with what the pages did: an action with
+// a response was done once, any other at most once.
+func (r *result) checkActions(s *site) {
+	r.mu.Lock()
+	actions := maps.Clone(r.actions)
+	r.mu.Unlock()
+	for id, o := range actions {
+		switch n := s.done(id); {
+		case n > 1:
+			r.fault("doubled", "the action %s was done %d times", id, n)
+		case n == 0 && o == done:
+			r.fault("lost", "the action %s has a response, and was not done", id)
+		}
+	}
+}
+
+// ok reports whether nothing went wrong.
+func (r *result) ok() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.faults) == 0
+}
+
+func (r *result) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var parts []string
+	for _, kind := range faults {
+		parts = append(parts, fmt.Sprintf("%s %d", kind, r.faults[kind]))
+	}
+	var calls []string
+	for _, kind := range slices.Sorted(maps.Keys(r.calls)) {
+		calls = append(calls, fmt.Sprintf("%s %d", kind, r.calls[kind]))
+	}
+	return strings.Join(parts, ", ") + " (" + strings.Join(calls, ", ") + ")"
+}
+
+// response is what a page answers: who it is, and to which question.
+type response struct {
+	Mark  string `json:"mark"`
+	ID    string `json:"id"`
+	Count int    `json:"count"`
+}
+
+// check compares a response with the question: it has to be of that page, and to that
+// very question.
+func (r *result) check(who, mark, id string, value json.RawMessage, acts bool) {
+	var got response
+	if err := json.Unmarshal(value, &got); err != nil || got.Mark != mark || got.ID != id {
+		r.fault("wrong", "%s asked %s in %s, and got %.300s", who, id, mark, value)
+		return
+	}
+	if acts && got.Count > 1 {
+		r.fault("doubled", "%s: the action %s was done %d times", who, id, got.Count)
+	}
+}

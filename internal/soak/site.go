@@ -1,0 +1,73 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// site serves the marked pages, and counts what is done in them: an action in a page
+// reports itself here before it returns, so it is known also when the browser is
+// killed next.
+type site struct {
+	url    string
+	server *http.Server
+
+	mu   sync.Mutex // guards acts
+	acts map[string]int
+}
+
+// pageHTML has no element but the button: its action is named by what the page's
+// address ends with, its number by a count in the page.
+const pageHTML = `<!doctype html><title>%[1]s</title><h1>This page is %[1]s.</h1>
+<button id="act-%[1]s" onclick="act(location.hash.slice(1))">Act</button>
+<script>
+const mark = %[1]q;
+function act(id) {
+	const report = new XMLHttpRequest();
+	report.open("POST", "/act?id=" + id, false);
+	report.send();
+	return {mark, id, count: Number(report.responseText)};
+}
+</script>`
+
+func startSite() (*site, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &site{url: "http://" + ln.Addr().String(), acts: map[string]int{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /page", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, pageHTML, r.URL.Query().Get("mark"))
+	})
+	mux.HandleFunc("POST /act", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, s.count(r.URL.Query().Get("id")))
+	})
+	s.server = &http.Server{Handler: mux}
+	go s.server.Serve(ln) // ends with close
+	return s, nil
+}
+
+func (s *site) count(id string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acts[id]++
+	return s.acts[id]
+}
+
+// done is how often the action was done.
+func (s *site) done(id string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.acts[id]
+}
+
+// page is the address of the page with that mark.
+func (s *site) page(mark string) string { return s.url + "/page?mark=" + mark }
+
+func (s *site) close() { s.server.Close() }

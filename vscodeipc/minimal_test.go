@@ -1,0 +1,141 @@
+//go:build unix
+
+package vscodeipc_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"browser-coordinator/vscodeipc"
+)
+
+// userHome is the home from before a test sets another.
+var userHome = os.Getenv("HOME")
+
+// minimalWindow starts the window of specs/window-protocol/minimal, which is
+// written from the protocol's text and knows nothing of this package. Each line
+// that is written to it is a state.
+func minimalWindow(t *testing.T, folder string) (address vscodeipc.Address, cmd *exec.Cmd, states io.WriteCloser) {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "minimal")
+	build := exec.Command("go", "build", "-o", binary, "../specs/window-protocol/minimal")
+	build.Env = append(os.Environ(), "HOME="+userHome) // Go's cache is there
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd = exec.Command(binary, folder)
+	cmd.Stderr = os.Stderr
+	states, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill() // an error means that the test has ended it
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vscodeipc.Address(strings.TrimSpace(line)), cmd, states
+}
+
+func TestMinimalWindow(t *testing.T) {
+	folder := home(t)
+	address, cmd, states := minimalWindow(t, folder)
+	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 1 || found[0] != address {
+		t.Fatalf("Find returns %v, it listens at %s", found, address)
+	}
+	c := dial(t, address)
+	if h := c.Hello(); h.Version != 2 || h.Workspace == nil || *h.Workspace != folder || h.State.Access.Mode != vscodeipc.AccessView {
+		t.Errorf("the hello is %+v", h)
+	}
+	if err := c.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	var fault *vscodeipc.Error
+	if err := c.Call(t.Context(), "editor.reveal", nil, nil); !errors.As(err, &fault) || fault.Code != vscodeipc.CodeUnknownCommand {
+		t.Errorf("a command: %v", err)
+	}
+	first, events, err := c.Listen(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(states, `{"debugSessions":[],"browser":{"url":"ws://127.0.0.1:9222/devtools/browser/x","via":"attached"},"pages":[],"access":{"mode":"ask","stopped":[]}}`)
+	if e := <-events; e.Seq != first.Seq+1 {
+		t.Errorf("the event is %+v", e)
+	}
+	if answer, err := c.State(t.Context()); err != nil || answer.State.Browser == nil || answer.State.Access.Mode != vscodeipc.AccessAsk {
+		t.Errorf("the state is %+v, %v", answer, err)
+	}
+	if again, _, err := dial(t, address).Listen(t.Context(), &vscodeipc.Resume{Session: first.Session, Seq: first.Seq}); err != nil || again.Resumed || again.Seq != 1 {
+		t.Errorf("a resume: %+v, %v", again, err)
+	}
+	if v := probe(t, nil)[string(address)]; v.Verdict != vscodeipc.Live {
+		t.Errorf("the verdict is %+v", v)
+	}
+	if second := serve(t, vscodeipc.ServerOptions{Workspace: folder}); string(second.Address()) != strings.Replace(string(address), ".sock", "-2.sock", 1) {
+		t.Errorf("a second window listens at %s", second.Address())
+	}
+	states.Close()
+	<-c.Done()
+	var goodbye *vscodeipc.ByeError
+	if !errors.As(c.Err(), &goodbye) || goodbye.Reason != "shutdown" {
+		t.Errorf("it ended with %v", c.Err())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(string(address)); err == nil {
+		t.Error("it left its socket")
+	}
+}
+
+// TestMinimalWindowThatIsKilled is cleaned up after.
+func TestMinimalWindowThatIsKilled(t *testing.T) {
+	address, cmd, _ := minimalWindow(t, home(t))
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if v := probe(t, nil)[string(address)]; v.Verdict != vscodeipc.Stale || !v.Deleted {
+		t.Errorf("the verdict is %+v", v)
+	}
+}
+
+// TestMinimalWindowRefuses what is no request, with the code of section 6. Vectors
+// about commands and about payloads are left out: a minimal window may accept more
+// than the schema allows.
+func TestMinimalWindowRefuses(t *testing.T) {
+	address, _, _ := minimalWindow(t, home(t))
+	run := 0
+	for _, v := range vscodeipc.ReadVectors[vscodeipc.InvalidVector](t, "invalid") {
+		if strings.Contains(fmt.Sprintf("%s", v.Lines), "call") || lenient.MatchString(v.Name) {
+			continue
+		}
+		run++
+		t.Run(v.Name, func(t *testing.T) {
+			checkInvalid(t, dialRaw(t, address), v)
+		})
+	}
+	if run < 40 {
+		t.Errorf("only %d vectors were run", run)
+	}
+}
+
+var lenient = regexp.MustCompile(`^(hello|listen|cancel)-|surrogate|infinite`)
