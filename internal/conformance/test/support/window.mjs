@@ -81,11 +81,12 @@ async function open(root, page, flags) {
     endpoint: { http: url, ws: `${url.replace("http", "ws")}${path}` },
     mounted: { http: tokenUrl, ws: `${tokenUrl.replace("http", "ws")}${path}` },
     token: new URL(tokenUrl).pathname.split("/")[1],
-    async close() {
+    /** Ends the window, whose exit code must be one of `codes`. */
+    async close(codes = [0]) {
       child.stdin.end();
       const [code] = await ended;
       rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-      if (code !== 0) throw new Error(`the coordinator ended with ${code}`);
+      if (!codes.includes(code)) throw new Error(`the coordinator ended with ${code}`);
     },
   };
 }
