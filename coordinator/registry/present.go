@@ -1,7 +1,7 @@
 package registry
 
 import (
-	"browser-coordinator/cdpproxy/pagebrowser"
+	"browser-coordinator/cdpproxy/virtual"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -9,7 +9,7 @@ import (
 // browser has no port that can be reached (adr/0015).
 type presented struct {
 	session string // debug session whose pages they are
-	browser *pagebrowser.Browser
+	browser *virtual.Browser
 }
 
 // Browser returns the window's browser: that which it has, or one that stands
@@ -30,7 +30,7 @@ func (w Window) Browser() *vscodeipc.Browser {
 // has another. r.mu is held.
 func (r *Registry) present(e *entry, w *Window) {
 	var session string
-	var pages []pagebrowser.Page
+	var pages []virtual.Page
 	if w != nil && w.State.Browser == nil {
 		session, pages = newestPages(w.State)
 	}
@@ -43,7 +43,7 @@ func (r *Registry) present(e *entry, w *Window) {
 		return
 	}
 	if e.presented == nil {
-		e.presented = &presented{session, pagebrowser.New(&pagebrowser.Options{Logger: r.log})}
+		e.presented = &presented{session, virtual.New(&virtual.Options{Logger: r.log})}
 	}
 	e.presented.browser.SetPages(pages)
 	w.presented = e.presented
@@ -59,7 +59,7 @@ func (r *Registry) dismiss(p *presented) {
 
 // newestPages returns the pages of the newest debug session that has some, as
 // the extension does for browsers: it is the one that the human is looking at.
-func newestPages(state vscodeipc.State) (session string, pages []pagebrowser.Page) {
+func newestPages(state vscodeipc.State) (session string, pages []virtual.Page) {
 	parents := map[string]string{}
 	for _, d := range state.DebugSessions {
 		parents[d.ID] = d.Parent
@@ -86,7 +86,7 @@ func newestPages(state vscodeipc.State) (session string, pages []pagebrowser.Pag
 		if root(p.DebugSession) != session {
 			continue
 		}
-		page := pagebrowser.Page{Key: p.DebugSession, URL: p.URL}
+		page := virtual.Page{Key: p.DebugSession, URL: p.URL}
 		if parent := parents[p.DebugSession]; lent[parent] {
 			page.Parent = parent
 		}

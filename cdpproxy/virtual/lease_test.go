@@ -1,4 +1,4 @@
-package pagebrowser_test
+package virtual_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/cdpproxy/pagebrowser"
+	"browser-coordinator/cdpproxy/virtual"
 )
 
 // emulation is something that a client sets up and a page shows.
@@ -68,7 +68,7 @@ func TestEmulationEnds(t *testing.T) {
 		p.call(session, c.method, c.params, nil)
 		p.shows(session, c.method, c.look, c.during)
 
-		off, with := pagebrowser.ResetOf(c.method, c.params)
+		off, with := virtual.ResetOf(c.method, c.params)
 		if m := stays.try(held, off, with); m.Error != nil && c.method != "Network.emulateNetworkConditionsByRule" { // whose result would be missing
 			t.Errorf("%s by another client: %s", off, m.Error.Message)
 		}

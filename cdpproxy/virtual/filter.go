@@ -1,4 +1,4 @@
-package pagebrowser
+package virtual
 
 // filter is Target.TargetFilter: the first entry that fits a type decides.
 type filter []filterEntry

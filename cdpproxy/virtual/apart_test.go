@@ -1,4 +1,4 @@
-package pagebrowser_test
+package virtual_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/pagebrowser"
+	"browser-coordinator/cdpproxy/virtual"
 )
 
 // TestNamesOfThreeParts: the debugger would cut off the third.
@@ -42,7 +42,7 @@ func TestNamesOfThreeParts(t *testing.T) {
 func TestGoesUnderCommands(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
-	s := newScene(t, &pagebrowser.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := newScene(t, &virtual.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	p := join(t, s.url)
 	p.call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
 	p.attach(s)

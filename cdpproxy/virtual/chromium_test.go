@@ -1,4 +1,4 @@
-package pagebrowser_test
+package virtual_test
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/pagebrowser"
+	"browser-coordinator/cdpproxy/virtual"
 )
 
 // startChromium starts a real browser with one blank page and returns its URL.
@@ -34,7 +34,7 @@ func startChromium(t testing.TB) string {
 	if path == "" {
 		t.Fatal("no Chromium or Chrome in PATH; these tests need one (apt-get install chromium)")
 	}
-	dir, err := os.MkdirTemp("", "pagebrowser-test-")
+	dir, err := os.MkdirTemp("", "virtual-browser-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,15 +84,15 @@ func startChromium(t testing.TB) string {
 // scene is a browser, its debugger, and the browser that is presented.
 type scene struct {
 	t       testing.TB
-	browser *pagebrowser.Browser
+	browser *virtual.Browser
 	debug   *jsDebug
 	url     string // of the presented browser
 	site    string // of a page with a button
 }
 
-func newScene(t testing.TB, opts *pagebrowser.Options) *scene {
+func newScene(t testing.TB, opts *virtual.Options) *scene {
 	t.Helper()
-	s := &scene{t: t, browser: pagebrowser.New(opts)}
+	s := &scene{t: t, browser: virtual.New(opts)}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<title>%s</title><button onclick="pressed()">Press</button>

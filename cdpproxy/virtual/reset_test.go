@@ -1,4 +1,4 @@
-package pagebrowser_test
+package virtual_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"browser-coordinator/cdpproxy/pagebrowser"
+	"browser-coordinator/cdpproxy/virtual"
 )
 
 // TestLeavingResets: what a client has set up in the shared session goes with
@@ -76,7 +76,7 @@ func TestResetsAreUnderstood(t *testing.T) {
 	s := newScene(t, nil)
 	s.get("GET", "/json/list")
 	session := s.debug.only().session
-	for method, u := range pagebrowser.Resets() {
+	for method, u := range virtual.Resets() {
 		got := make(chan reply, 1)
 		s.debug.send(session, u[0], u[1], func(r reply) { got <- r })
 		var failure struct{ Code int }

@@ -1,11 +1,11 @@
-// Package pagebrowser presents pages as a browser. Where a window's debug
+// Package virtual presents pages as a browser. Where a window's debug
 // browser has no port, its debugger (js-debug) still lends each page's CDP
 // session; this package serves them together as one browser-level endpoint that
 // any CDP client, and cdpproxy, takes for a browser of its own.
 //
-//	b := pagebrowser.New(nil)
+//	b := virtual.New(nil)
 //	defer b.Close()
-//	b.SetPages([]pagebrowser.Page{{Key: "1", URL: "ws://127.0.0.1:40123/3c0f"}})
+//	b.SetPages([]virtual.Page{{Key: "1", URL: "ws://127.0.0.1:40123/3c0f"}})
 //	url, err := b.URL() // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
 //
 // The session of a page is the debugger's own, and every client's. Commands that
@@ -15,4 +15,4 @@
 //
 // It does not promise what only a browser can do: contexts, targets that the
 // debugger has not joined, and new pages before their first script.
-package pagebrowser
+package virtual

@@ -1,4 +1,4 @@
-package pagebrowser_test
+package virtual_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/pagebrowser"
+	"browser-coordinator/cdpproxy/virtual"
 )
 
 func TestDiscovery(t *testing.T) {
@@ -65,7 +65,7 @@ func TestDiscovery(t *testing.T) {
 // TestSecret: whoever does not know the URL gets nothing, and no web page does.
 func TestSecret(t *testing.T) {
 	t.Parallel()
-	b := pagebrowser.New(nil)
+	b := virtual.New(nil)
 	defer b.Close()
 	url, err := b.URL()
 	if err != nil {
@@ -352,7 +352,7 @@ func TestClose(t *testing.T) {
 // TestSlowReader: a client that does not read is closed, loudly, and only it.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, &pagebrowser.Options{MaxBuffered: 1 << 20})
+	s := newScene(t, &virtual.Options{MaxBuffered: 1 << 20})
 	slow, _, err := websocket.Dial(t.Context(), s.url, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package pagebrowser_test
+package virtual_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/pagebrowser"
+	"browser-coordinator/cdpproxy/virtual"
 )
 
 // jsDebug stands in for VS Code's js-debug, which runs in an editor only (the
@@ -29,7 +29,7 @@ type jsDebug struct {
 	url     string // of the real browser
 	ws      *websocket.Conn
 	server  *httptest.Server
-	browser *pagebrowser.Browser // is told of the pages
+	browser *virtual.Browser // is told of the pages
 	wg      sync.WaitGroup
 
 	sending sync.Mutex // keeps the order of what is sent, and of what heard counts
@@ -76,7 +76,7 @@ type replay struct {
 }
 
 // startJSDebug debugs every page of a browser and lends them to b.
-func startJSDebug(t testing.TB, browserURL string, b *pagebrowser.Browser) *jsDebug {
+func startJSDebug(t testing.TB, browserURL string, b *virtual.Browser) *jsDebug {
 	t.Helper()
 	ws, _, err := websocket.Dial(t.Context(), browserURL, nil)
 	if err != nil {
@@ -275,9 +275,9 @@ func (d *jsDebug) forget(session string) {
 func (d *jsDebug) tell() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var pages []pagebrowser.Page
+	var pages []virtual.Page
 	for _, p := range d.pages {
-		pages = append(pages, pagebrowser.Page{Key: p.session, Parent: p.parent, URL: "ws" + strings.TrimPrefix(d.server.URL, "http") + p.path})
+		pages = append(pages, virtual.Page{Key: p.session, Parent: p.parent, URL: "ws" + strings.TrimPrefix(d.server.URL, "http") + p.path})
 	}
 	d.browser.SetPages(pages)
 	d.notify()

@@ -1,4 +1,4 @@
-package pagebrowser
+package virtual
 
 import json "github.com/chromedp/cdproto/cdp/jsonv2"
 

@@ -1,4 +1,4 @@
-package pagebrowser
+package virtual
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package pagebrowser
+package virtual
 
 // Resets lists what is sent to reset each setting.
 func Resets() map[string][2]string {

@@ -1,4 +1,4 @@
-package pagebrowser
+package virtual
 
 import (
 	"context"
@@ -94,7 +94,7 @@ func randomID() string {
 	return strings.ToUpper(hex.EncodeToString(b))
 }
 
-var errClosed = errors.New("pagebrowser: closed")
+var errClosed = errors.New("virtual browser: closed")
 
 // URL returns the browser-level WebSocket URL, and begins to listen there. It
 // stays the same until Close. Who knows the URL may use the pages: it is for
@@ -108,7 +108,7 @@ func (b *Browser) URL() (string, error) {
 	if b.server == nil {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return "", fmt.Errorf("pagebrowser: %w", err)
+			return "", fmt.Errorf("virtual browser: %w", err)
 		}
 		b.address = ln.Addr().String()
 		b.server = &http.Server{

@@ -1,4 +1,4 @@
-package pagebrowser
+package virtual
 
 import (
 	"strconv"
@@ -53,7 +53,7 @@ var empty = json.Value("{}")
 func encode(v any) json.Value {
 	b, err := json.Marshal(v, lenient)
 	if err != nil {
-		panic("pagebrowser: " + err.Error())
+		panic("virtual: " + err.Error())
 	}
 	return b
 }
