@@ -40,6 +40,12 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s: %s (%d)", e.Method, e.Message, e.Data, e.Code)
 }
 
+// Refused reports whether the browser answered a command with an error of its own.
+func Refused(err error) bool {
+	var refusal *Error
+	return errors.As(err, &refusal)
+}
+
 // codeSessionNotFound is what Chromium answers for a session it does not know.
 const codeSessionNotFound = -32001
 

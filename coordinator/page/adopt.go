@@ -51,13 +51,13 @@ func (p *Page) adopt(ctx context.Context, session *cdp.Session, id protocol.Fram
 	var told []*cdp.Pending
 	for _, q := range questions {
 		var node dom.DescribeNodeResult
-		if err := q.answer.Wait(ctx, &node); err != nil && !refused(err) {
+		if err := q.answer.Wait(ctx, &node); err != nil && !cdp.Refused(err) {
 			return false, err
 		}
 		var arguments []*runtime.CallArgument
 		if root := closedRoot(node.Node); root != nil {
 			r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: root.BackendNodeID, ExecutionContextID: world})
-			if refused(err) {
+			if cdp.Refused(err) {
 				continue // it has just gone
 			}
 			if err != nil {
@@ -75,7 +75,7 @@ func (p *Page) adopt(ctx context.Context, session *cdp.Session, id protocol.Fram
 		told = append(told, pending)
 	}
 	for _, pending := range told {
-		if err := pending.Wait(ctx, nil); err != nil && !refused(err) {
+		if err := pending.Wait(ctx, nil); err != nil && !cdp.Refused(err) {
 			return false, err
 		}
 	}

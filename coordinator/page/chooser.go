@@ -136,7 +136,7 @@ func (p *Page) answerChooser(ctx context.Context, target string, files []string)
 func (p *Page) setFiles(ctx context.Context, s *cdp.Session, target string, params dom.SetFileInputFilesParams) error {
 	p.inputs.Add(1)
 	_, err := protocol.Call(ctx, s, dom.SetFileInputFiles, params)
-	if refused(err) {
+	if cdp.Refused(err) {
 		return &TargetError{target, "takes no files: " + err.Error()}
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // ring keeps the last messages; Page.mu guards it.
@@ -89,7 +90,7 @@ func (p *Page) ClearConsole() {
 }
 
 func (p *Page) consoleCalled(s *cdp.Session, e *runtime.EventConsoleAPICalled) {
-	m := Message{Level: "info", Text: argumentsText(e.Args), Source: "console", Time: timeOf(e.Timestamp)}
+	m := Message{Level: "info", Text: remote.Arguments(e.Args), Source: "console", Time: timeOf(e.Timestamp)}
 	switch e.Type {
 	case runtime.ConsoleAPICalledTypeError, runtime.ConsoleAPICalledTypeAssert:
 		m.Level = "error"
@@ -110,7 +111,7 @@ func (p *Page) consoleCalled(s *cdp.Session, e *runtime.EventConsoleAPICalled) {
 
 func (p *Page) exceptionThrown(s *cdp.Session, e *runtime.EventExceptionThrown) {
 	d := e.ExceptionDetails
-	m := Message{Level: "error", Text: exceptionText(d), Source: "exception", Time: timeOf(e.Timestamp)}
+	m := Message{Level: "error", Text: remote.Exception(d), Source: "exception", Time: timeOf(e.Timestamp)}
 	m.locate(d.StackTrace)
 	if m.URL == "" {
 		m.URL, m.Line, m.Column = d.URL, int(d.LineNumber)+1, int(d.ColumnNumber)+1
@@ -148,17 +149,4 @@ func (m *Message) locate(stack *runtime.StackTrace) {
 
 func timeOf(t runtime.Timestamp) time.Time {
 	return time.UnixMicro(int64(t.Float64() * 1000))
-}
-
-// exceptionText prefers the exception's own description ("TypeError: …" and the
-// stack) to the browser's "Uncaught".
-func exceptionText(d *runtime.ExceptionDetails) string {
-	if d.Exception == nil {
-		return d.Text
-	}
-	text := objectText(d.Exception)
-	if d.Exception.Subtype != runtime.RemoteObjectSubtypeError && d.Text != "" {
-		return d.Text + " " + text
-	}
-	return text
 }

@@ -164,7 +164,7 @@ func (p *Page) coveredSheets(ctx context.Context, c *coverage) ([]Covered, error
 			continue
 		}
 		text, err := protocol.Call(ctx, p.session, css.GetStyleSheetText, css.GetStyleSheetTextParams{StyleSheetID: h.StyleSheetID})
-		if refused(err) {
+		if cdp.Refused(err) {
 			continue // its document has gone
 		}
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // element is a target that was found, with a handle in our isolated world.
@@ -254,11 +255,11 @@ func (p *Page) query(ctx context.Context, id protocol.FrameID, selector string) 
 		return nil, err
 	}
 	if r.ExceptionDetails != nil {
-		return nil, fmt.Errorf("look for %q: %s", selector, exceptionText(r.ExceptionDetails))
+		return nil, fmt.Errorf("look for %q: %s", selector, remote.Exception(r.ExceptionDetails))
 	}
 	switch {
 	case r.Result.Type == runtime.RemoteObjectTypeString: // the script's words
-		return nil, &TargetError{selector, objectText(r.Result)}
+		return nil, &TargetError{selector, remote.Text(r.Result)}
 	case r.Result.ObjectID == "":
 		return nil, nil
 	}
@@ -282,7 +283,7 @@ func (e *element) outcome(ctx context.Context, pending *cdp.Pending, result any)
 		return e.gone(err)
 	}
 	if r.ExceptionDetails != nil {
-		return fmt.Errorf("script on %s: %s", e.target, exceptionText(r.ExceptionDetails))
+		return fmt.Errorf("script on %s: %s", e.target, remote.Exception(r.ExceptionDetails))
 	}
 	if result == nil || len(r.Result.Value) == 0 {
 		return nil

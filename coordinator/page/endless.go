@@ -44,7 +44,7 @@ func (s *ownScript) hasBegun(ctx context.Context) bool {
 	}
 	if s.question != nil {
 		err := s.question.Wait(ctx, nil)
-		s.question, s.began = nil, err == nil || refused(err) // which is an answer too
+		s.question, s.began = nil, err == nil || cdp.Refused(err) // which is an answer too
 	}
 	return s.began
 }
@@ -86,7 +86,7 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 	default:
 		p.browser.removeScript(script)
 	}
-	if errors.Is(err, errEndless) || refused(err) && !leftDocument(err) && time.Since(began) >= limit {
+	if errors.Is(err, errEndless) || cdp.Refused(err) && !leftDocument(err) && time.Since(began) >= limit {
 		return &TimeoutError{Doing: "running the script", After: humanDuration(limit), Hint: "it came to no end and was stopped; the page lives on", over: true}
 	}
 	return err
@@ -160,7 +160,7 @@ func isBusy(ctx context.Context, session *cdp.Session, patience time.Duration) (
 	switch {
 	case errors.Is(err, errPatience):
 		return true, nil
-	case refused(err):
+	case cdp.Refused(err):
 		return false, nil
 	}
 	return false, err

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // Evaluate runs a script in the page's own world and returns its value as JSON,
@@ -209,11 +210,11 @@ func (p *Page) scriptResult(ctx context.Context, session *cdp.Session, o *runtim
 	if r.ExceptionDetails != nil {
 		return nil, thrownError(r.ExceptionDetails)
 	}
-	return json.RawMessage(objectText(r.Result)), nil
+	return json.RawMessage(remote.Text(r.Result)), nil
 }
 
 func thrownError(thrown *runtime.ExceptionDetails) error {
-	text, stack, _ := strings.Cut(exceptionText(thrown), "\n")
+	text, stack, _ := strings.Cut(remote.Exception(thrown), "\n")
 	return &ScriptError{Text: strings.TrimPrefix(strings.TrimPrefix(text, "Uncaught "), "(in promise) "), Stack: stack}
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 //go:embed extra
@@ -46,7 +45,7 @@ func (p *Page) callExtra(ctx context.Context, frame protocol.FrameID, name strin
 	if err != nil {
 		return err
 	}
-	return decodeExtra(r, result)
+	return remote.Decode(r, result)
 }
 
 // callExtra is the same with the element as this.
@@ -62,20 +61,7 @@ func (e *element) callExtra(ctx context.Context, name string, argument, result a
 	if err != nil {
 		return e.gone(err)
 	}
-	return decodeExtra(r, result)
-}
-
-func decodeExtra(r runtime.CallFunctionOnResult, result any) error {
-	if r.ExceptionDetails != nil {
-		return errors.New(exceptionText(r.ExceptionDetails))
-	}
-	if result == nil {
-		return nil
-	}
-	if err := json.Unmarshal([]byte(objectText(r.Result)), result); err != nil {
-		return fmt.Errorf("read the script's answer: %w", err)
-	}
-	return nil
+	return remote.Decode(r, result)
 }
 
 // during bounds a call that reads or sets something, and explains its error.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"browser-coordinator/coordinator/page/remote"
+
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
 )
@@ -90,7 +92,7 @@ func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
 		return Fetched{}, p.explain(err, doing)
 	}
 	if r.ExceptionDetails != nil {
-		return Fetched{}, fmt.Errorf("%s: %s", doing, exceptionText(r.ExceptionDetails))
+		return Fetched{}, fmt.Errorf("%s: %s", doing, remote.Exception(r.ExceptionDetails))
 	}
 	var got struct {
 		fetchFailed

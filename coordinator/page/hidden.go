@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // hiddenPage is an empty page that can be of any origin: whatever it asks for is
@@ -29,7 +30,7 @@ type hiddenPage struct {
 func (b *Browser) openHidden(ctx context.Context, in protocol.BrowserContextID) (*hiddenPage, error) {
 	params := target.CreateTargetParams{URL: "about:blank", Hidden: new(true), BrowserContextID: in}
 	r, err := protocol.Call(ctx, b.conn, target.CreateTarget, params)
-	if refused(err) {
+	if cdp.Refused(err) {
 		params.Hidden, params.Background = nil, new(true)
 		r, err = protocol.Call(ctx, b.conn, target.CreateTarget, params)
 	}
@@ -114,7 +115,7 @@ func (h *hiddenPage) callExtra(ctx context.Context, name string, argument, resul
 	if err != nil {
 		return err
 	}
-	return decodeExtra(runtime.CallFunctionOnResult(r), result)
+	return remote.Decode(runtime.CallFunctionOnResult(r), result)
 }
 
 // close closes the page also where the caller's time is up.

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -175,7 +174,7 @@ func (p *Page) RequestDetails(ctx context.Context, seq int64) (RequestDetails, e
 	}
 	if found.hasBody {
 		r, err := protocol.Call(ctx, found.session, network.GetRequestPostData, network.GetRequestPostDataParams{RequestID: found.id})
-		if err != nil && !refused(err) {
+		if err != nil && !cdp.Refused(err) {
 			return d, p.explain(err, doing)
 		}
 		d.RequestBody = r.PostData
@@ -186,7 +185,7 @@ func (p *Page) RequestDetails(ctx context.Context, seq int64) (RequestDetails, e
 	if found.id != "" {
 		r, err := protocol.Call(ctx, found.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: found.id})
 		switch {
-		case refused(err):
+		case cdp.Refused(err):
 			d.BodyError = "the browser has no body for it any more"
 		case err != nil:
 			return d, p.explain(err, doing)
@@ -198,11 +197,6 @@ func (p *Page) RequestDetails(ctx context.Context, seq int64) (RequestDetails, e
 		return p.pastBody(ctx, d)
 	}
 	return d, nil
-}
-
-func refused(err error) bool {
-	var refusal *cdp.Error
-	return errors.As(err, &refusal)
 }
 
 func headerText(h network.Headers) map[string]string {

@@ -96,7 +96,7 @@ func (p *Page) slow(ctx context.Context, op *operation) {
 		defer cancel()
 	}
 	switch err := question.Wait(waiting, nil); {
-	case err == nil, refused(err): // which is an answer too
+	case err == nil, cdp.Refused(err): // which is an answer too
 		p.hung.Store(false)
 	case errors.Is(err, errPatience):
 		op.cancel(&TimeoutError{Doing: op.doing, After: humanDuration(time.Since(op.began).Round(time.Second))})

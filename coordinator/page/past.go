@@ -344,7 +344,7 @@ func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, 
 func (p *Page) pastBody(ctx context.Context, d RequestDetails) (RequestDetails, error) {
 	content, err := p.resourceContent(ctx, d.URL)
 	switch {
-	case refused(err):
+	case cdp.Refused(err):
 		d.BodyError = "the request was made before this session looked at the page: its body was not kept"
 	case err != nil:
 		return d, p.explain(err, "reading a request")

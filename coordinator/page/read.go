@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // Markdown returns the readable part of the page, or of a target, as Markdown:
@@ -65,7 +66,7 @@ func (p *Page) readDocument(ctx context.Context, function string, result any) er
 		return err
 	}
 	if r.ExceptionDetails != nil {
-		return fmt.Errorf("script %s: %s", function, exceptionText(r.ExceptionDetails))
+		return fmt.Errorf("script %s: %s", function, remote.Exception(r.ExceptionDetails))
 	}
 	return json.Unmarshal(r.Result.Value, result)
 }

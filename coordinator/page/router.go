@@ -244,7 +244,7 @@ func (r *router) tell(ctx context.Context, commands func(*cdp.Session) []command
 	}
 	for _, p := range pending {
 		// A worker refuses what only pages know, and a session may end meanwhile.
-		if err := p.Wait(ctx, nil); err != nil && !refused(err) && ctx.Err() != nil {
+		if err := p.Wait(ctx, nil); err != nil && !cdp.Refused(err) && ctx.Err() != nil {
 			return fmt.Errorf("set the network of the pages: %w", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // Snapshot returns the accessibility tree as text, frames and open shadow roots
@@ -184,9 +185,9 @@ func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallF
 		return r, err
 	}
 	if reply.ExceptionDetails != nil {
-		return r, fmt.Errorf("snapshot script: %s", exceptionText(reply.ExceptionDetails))
+		return r, fmt.Errorf("snapshot script: %s", remote.Exception(reply.ExceptionDetails))
 	}
-	if err := json.Unmarshal([]byte(objectText(reply.Result)), &r); err != nil {
+	if err := json.Unmarshal([]byte(remote.Text(reply.Result)), &r); err != nil {
 		return r, fmt.Errorf("snapshot script: %w", err)
 	}
 	return r, nil
@@ -235,7 +236,7 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 	// A closed root may hold further ones, which the next look finds.
 	for depth := 0; err == nil && r.Suspects > 0 && depth < maxClosedDepth; depth++ {
 		var adopted bool
-		if adopted, err = p.adopt(ctx, session, id); refused(err) {
+		if adopted, err = p.adopt(ctx, session, id); cdp.Refused(err) {
 			err = errFrameGone // its document goes
 		}
 		if !adopted {

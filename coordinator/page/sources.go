@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/sourcemap"
 )
 
@@ -223,7 +224,7 @@ func (p *Page) scriptText(ctx context.Context, address string) (text, reference 
 		if err == nil && !(copied.Past && len(r.Body) == 0) {
 			return string(r.Body), reference, nil
 		}
-		if err != nil && !refused(err) {
+		if err != nil && !cdp.Refused(err) {
 			return "", "", err
 		}
 	}

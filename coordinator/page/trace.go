@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"browser-coordinator/coordinator/cdp"
+
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdpio "github.com/chromedp/cdproto/io"
 	"github.com/chromedp/cdproto/tracing"
@@ -30,7 +32,7 @@ func (p *Page) StartTrace(ctx context.Context) error {
 			TransferMode: tracing.StartTransferModeReturnAsStream, StreamFormat: tracing.StreamFormatJSON,
 			TraceConfig: &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: []string{"*"}},
 		})
-		if refused(err) {
+		if cdp.Refused(err) {
 			return fmt.Errorf("%w: a browser records one trace at a time, and DevTools or another agent may be at it", err)
 		}
 		if err != nil {

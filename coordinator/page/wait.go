@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"browser-coordinator/coordinator/cdp"
+
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
 )
@@ -63,7 +65,7 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 			if err == nil && met {
 				return nil
 			}
-			if err != nil && !refused(err) && !errors.Is(err, errFrameGone) {
+			if err != nil && !cdp.Refused(err) && !errors.Is(err, errFrameGone) {
 				return err
 			}
 			// The document was replaced, or time is up, which ctx tells.

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // document is one document of a frame.
@@ -155,7 +156,7 @@ func (p *Page) lookForTexts(ctx context.Context, d document, w textWait) (texts,
 		return 0, err
 	}
 	if r.ExceptionDetails != nil {
-		return 0, fmt.Errorf("look for a text: %s", exceptionText(r.ExceptionDetails))
+		return 0, fmt.Errorf("look for a text: %s", remote.Exception(r.ExceptionDetails))
 	}
 	var seen texts
 	return seen, json.Unmarshal(r.Result.Value, &seen)

@@ -1,7 +1,11 @@
-package page
+// Package remote reads the values that a browser returns from script: as text for a
+// person, or decoded from the JSON text that a function of ours returned.
+package remote
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/chromedp/cdproto/runtime"
@@ -10,17 +14,17 @@ import (
 // maxPreview bounds what one object contributes to a console message.
 const maxPreview = 400
 
-// argumentsText joins the arguments of a console call as the console would,
+// Arguments joins the arguments of a console call as the console would,
 // without its %c styles.
-func argumentsText(args []*runtime.RemoteObject) string {
+func Arguments(args []*runtime.RemoteObject) string {
 	if len(args) > 1 && args[0].Type == runtime.RemoteObjectTypeString {
-		if format := objectText(args[0]); strings.Contains(format, "%") {
+		if format := Text(args[0]); strings.Contains(format, "%") {
 			return formatted(format, args[1:])
 		}
 	}
 	parts := make([]string, len(args))
 	for i, a := range args {
-		parts[i] = objectText(a)
+		parts[i] = Text(a)
 	}
 	return strings.Join(parts, " ")
 }
@@ -39,7 +43,7 @@ func formatted(format string, args []*runtime.RemoteObject) string {
 			b.WriteByte('%')
 		case strings.IndexByte("sdifoOc", c) >= 0 && len(args) > 0:
 			if c != 'c' {
-				b.WriteString(objectText(args[0]))
+				b.WriteString(Text(args[0]))
 			}
 			args = args[1:]
 		default:
@@ -49,13 +53,13 @@ func formatted(format string, args []*runtime.RemoteObject) string {
 	}
 	for _, a := range args {
 		b.WriteByte(' ')
-		b.WriteString(objectText(a))
+		b.WriteString(Text(a))
 	}
 	return b.String()
 }
 
-// objectText prints a value as a person would want to read it in a log.
-func objectText(o *runtime.RemoteObject) string {
+// Text prints a value as a person would want to read it in a log.
+func Text(o *runtime.RemoteObject) string {
 	if o == nil {
 		return "undefined"
 	}
@@ -134,4 +138,31 @@ func entryText(p *runtime.ObjectPreview) string {
 		return previewText(p)
 	}
 	return p.Description
+}
+
+// Exception prefers the exception's own description ("TypeError: …" and the
+// stack) to the browser's "Uncaught".
+func Exception(d *runtime.ExceptionDetails) string {
+	if d.Exception == nil {
+		return d.Text
+	}
+	text := Text(d.Exception)
+	if d.Exception.Subtype != runtime.RemoteObjectSubtypeError && d.Text != "" {
+		return d.Text + " " + text
+	}
+	return text
+}
+
+// Decode decodes the JSON text that a function returned; result may be nil.
+func Decode(r runtime.CallFunctionOnResult, result any) error {
+	if r.ExceptionDetails != nil {
+		return errors.New(Exception(r.ExceptionDetails))
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(Text(r.Result)), result); err != nil {
+		return fmt.Errorf("read the script's result: %w", err)
+	}
+	return nil
 }
