@@ -17,7 +17,7 @@ const results = await Promise.all([
     target: "node20",
     external: ["vscode"],
     mainFields: ["module", "main"], // modules lose what is not used
-    alias: { entities: "./src/core/entities.ts", "linkify-it": "./src/core/unused.ts" }, // of markdown-it
+    alias: { entities: "./src/core/review/entities.ts", "linkify-it": "./src/core/review/linkify.ts" }, // of markdown-it
   }),
   build({
     ...shared,

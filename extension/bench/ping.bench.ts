@@ -5,10 +5,10 @@ import { createConnection, createServer, type Server, type Socket } from "node:n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, bench, describe } from "vitest";
-import { surroundings } from "../src/core/address";
+import { surroundings } from "../src/core/address/address";
 import { silent } from "../src/core/log";
-import { WindowServer } from "../src/core/server";
-import { Store } from "../src/core/store";
+import { WindowServer } from "../src/core/window/server";
+import { Store } from "../src/core/window/store";
 
 const dir = mkdtempSync(join(tmpdir(), "bc-"));
 const around = { ...surroundings(), env: { XDG_DATA_HOME: join(dir, "data") } };

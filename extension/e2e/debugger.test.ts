@@ -2,7 +2,7 @@
 // The tests tell one story, in their order.
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { DebugSessionState, DebugStateResult, DebugStepResult } from "../src/core/protocol.generated";
+import type { DebugSessionState, DebugStateResult, DebugStepResult } from "../src/core/protocol/protocol.generated";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import { Listener } from "./support/socket";

@@ -2,7 +2,7 @@
 // question of an agent. A small client stands in for the coordinator, so that each moment can be held.
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { State } from "../src/core/protocol.generated";
+import type { State } from "../src/core/protocol/protocol.generated";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { otherUsers } from "../src/core/systemusers";
+import { otherUsers } from "../src/core/browser/systemusers";
 import { noSecondUser, SecondUser } from "../test/support/seconduser";
 import { Agent } from "./support/agent";
 import { attack, filesWith, knock, withArgument } from "./support/attacker";

@@ -1,7 +1,7 @@
 // Every way in which a window has a debug browser, in a real VS Code. Launches with an added port are in
 // window.test.ts, launches without one by the setting in pages.test.ts. A session that began before the
 // extension cannot be made here: where the extension's host ends, so do the debug adapters in it; it is
-// played in test/sessions.test.ts. Nor can the desktop's integrated browser, and one on the user's side.
+// played in test/browser/sessions.test.ts. Nor can the desktop's integrated browser, and one on the user's side.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
-import type { DebugStateResult, State } from "../src/core/protocol.generated";
+import type { DebugStateResult, State } from "../src/core/protocol/protocol.generated";
 import { untilAbsent, untilPresent } from "./support/files";
 import { browserArgs, openShop, type Shop } from "./support/shop";
 import { addressOf, Listener, roots } from "./support/socket";

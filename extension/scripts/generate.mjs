@@ -1,10 +1,10 @@
-// Writes src/core/protocol.generated.ts from the window protocol's schema.
+// Writes src/core/protocol/protocol.generated.ts from the window protocol's schema.
 // `--check` writes nothing and fails when the file is not what the schema gives.
 import { readFile, writeFile } from "node:fs/promises";
 import { compile } from "json-schema-to-typescript";
 
 const schemaFile = new URL("../../specs/window-protocol/schema.json", import.meta.url);
-const target = new URL("../src/core/protocol.generated.ts", import.meta.url);
+const target = new URL("../src/core/protocol/protocol.generated.ts", import.meta.url);
 
 // These would clash with the language's own types.
 const own = new Set(["Error", "Request", "Response", "Event"]);
@@ -40,7 +40,7 @@ const text = await compile(root, "Protocol", {
 if (process.argv.includes("--check")) {
   const present = await readFile(target, "utf8").catch(() => "");
   if (present !== text) {
-    console.error("src/core/protocol.generated.ts is stale: run `npm run generate` and commit the result");
+    console.error("src/core/protocol/protocol.generated.ts is stale: run `npm run generate` and commit the result");
     process.exit(1);
   }
 } else {

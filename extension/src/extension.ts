@@ -1,10 +1,10 @@
 // The companion of one VS Code window. This file only wires: what it does is in core/, which knows
 // nothing of the editor, and vscode/, which knows little else.
 import * as vscode from "vscode";
-import type { Command } from "./core/connection";
-import { pickCommand } from "./core/pick";
-import { Sessions } from "./core/sessions";
-import { Store } from "./core/store";
+import { pickCommand } from "./core/access/pick";
+import { Sessions } from "./core/browser/sessions";
+import type { Command } from "./core/window/connection";
+import { Store } from "./core/window/store";
 import { renewCoordinator } from "./vscode/coordinator";
 import { pageProxy, watchDebugging } from "./vscode/debug";
 import { openDebugger } from "./vscode/debugger";

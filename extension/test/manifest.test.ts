@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 // @ts-expect-error a script of the build, without types
 import { withoutPictures } from "../scripts/readme.mjs";
-import { modes, modeWords } from "../src/core/access";
-import { inject, isBrowserType } from "../src/core/injection";
+import { modes, modeWords } from "../src/core/access/access";
+import { inject, isBrowserType } from "../src/core/browser/injection";
 
 const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../package.json", import.meta.url)), "utf8"));
 

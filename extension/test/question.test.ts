@@ -1,8 +1,8 @@
 // The notification by which an agent asks, in a played editor; the real one is in e2e/human.test.ts.
 import { expect, onTestFinished, test, vi } from "vitest";
-import { Clients } from "../src/core/clients";
-import { Permissions } from "../src/core/permission";
-import { Store } from "../src/core/store";
+import { Permissions } from "../src/core/access/permission";
+import { Clients } from "../src/core/window/clients";
+import { Store } from "../src/core/window/store";
 import { showQuestions } from "../src/vscode/question";
 import * as editor from "./support/editor";
 

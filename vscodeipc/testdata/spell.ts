@@ -1,6 +1,6 @@
 // Answers each path, a line of JSON on its input, by its canonical form and hash, or by its fault.
 import { text } from "node:stream/consumers";
-import { hashOf, PathError, spell } from "../../extension/src/core/identity";
+import { hashOf, PathError, spell } from "../../extension/src/core/address/identity";
 
 const platforms: Record<string, NodeJS.Platform> = { linux: "linux", darwin: "darwin", windows: "win32" };
 

@@ -3,10 +3,10 @@
 //     node window.mjs WORKSPACE serve     serves until stdin ends, and prints its address
 //     node window.mjs WORKSPACE ROUNDS    binds and closes so many windows, and fails when one cannot be reached
 import { createConnection } from "node:net";
-import { surroundings } from "../../extension/src/core/address";
-import { hashOf } from "../../extension/src/core/identity";
-import { WindowServer } from "../../extension/src/core/server";
-import { Store } from "../../extension/src/core/store";
+import { surroundings } from "../../extension/src/core/address/address";
+import { hashOf } from "../../extension/src/core/address/identity";
+import { WindowServer } from "../../extension/src/core/window/server";
+import { Store } from "../../extension/src/core/window/store";
 
 const log = { debug() {}, info() {}, warn() {}, error: (message: string) => console.error(message) };
 const [workspace = "", mode = ""] = process.argv.slice(2);

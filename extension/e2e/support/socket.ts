@@ -1,7 +1,7 @@
 // The window's socket, as its protocol's specification has it.
 import { join } from "node:path";
-import { hashOf } from "../../src/core/identity";
-import type { State } from "../../src/core/protocol.generated";
+import { hashOf } from "../../src/core/address/identity";
+import type { State } from "../../src/core/protocol/protocol.generated";
 import { Client, type Line } from "../../test/support/client";
 import type { Run } from "../global";
 

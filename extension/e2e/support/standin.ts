@@ -1,6 +1,6 @@
 // Stands in for the coordinator on the window's socket: tells who is there and what they do, and asks
 // the human. The words are the protocol's; the agents are made up.
-import type { Activity, ConnectedClient, PermissionAskResult, State } from "../../src/core/protocol.generated";
+import type { Activity, ConnectedClient, PermissionAskResult, State } from "../../src/core/protocol/protocol.generated";
 import type { Line } from "../../test/support/client";
 import { Listener } from "./socket";
 

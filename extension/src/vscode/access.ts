@@ -2,12 +2,12 @@
 // The choice outlives a reload of the window; a change of the setting replaces it.
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { isMode, modes, modeWords, setMode } from "../core/access";
-import { type Choice, Choices, strictest } from "../core/choices";
-import type { Clients } from "../core/clients";
+import { isMode, modes, modeWords, setMode } from "../core/access/access";
+import { type Choice, Choices, strictest } from "../core/access/choices";
 import { type Log, reason } from "../core/log";
-import type { AccessMode } from "../core/protocol.generated";
-import type { Store } from "../core/store";
+import type { AccessMode } from "../core/protocol/protocol.generated";
+import type { Clients } from "../core/window/clients";
+import type { Store } from "../core/window/store";
 
 const setting = "browserCoordinator.access";
 

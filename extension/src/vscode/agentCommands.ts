@@ -1,12 +1,12 @@
 // The commands by which the human rules agents, and those of the side bar's rows.
 import * as vscode from "vscode";
-import { letGoOn, ruled, setMode, stop } from "../core/access";
-import { devToolsAddress, openDevTools } from "../core/devtools";
+import { letGoOn, ruled, setMode, stop } from "../core/access/access";
+import { devToolsAddress, openDevTools } from "../core/browser/devtools";
+import { listPages } from "../core/browser/pages";
 import { reason } from "../core/log";
-import { listPages } from "../core/pages";
-import { NoCoordinator } from "../core/program";
-import type { ConnectedClient } from "../core/protocol.generated";
-import { clientName, isWebUrl, pageName, plain } from "../core/words";
+import { clientName, isWebUrl, pageName, plain } from "../core/plaintext";
+import type { ConnectedClient } from "../core/protocol/protocol.generated";
+import { NoCoordinator } from "../core/setup/program";
 import { chooseMode } from "./access";
 import type { Parts } from "./commands";
 import { offerToFindCoordinator } from "./coordinator";

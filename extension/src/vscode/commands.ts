@@ -1,12 +1,12 @@
 // The commands, and the menu behind the status bar item.
 import * as vscode from "vscode";
-import { modeWords, type Ruled, ruled } from "../core/access";
-import type { Clients } from "../core/clients";
+import { modeWords, type Ruled, ruled } from "../core/access/access";
+import { describe } from "../core/access/status";
 import { reason } from "../core/log";
-import { NoCoordinator } from "../core/program";
-import { describe } from "../core/status";
-import type { Store } from "../core/store";
-import { clientName } from "../core/words";
+import { clientName } from "../core/plaintext";
+import { NoCoordinator } from "../core/setup/program";
+import type { Clients } from "../core/window/clients";
+import type { Store } from "../core/window/store";
 import { offerToFindCoordinator } from "./coordinator";
 import { askEndpoint, clientUrl, startServing, tellCopied } from "./endpoint";
 import type { Window } from "./window";

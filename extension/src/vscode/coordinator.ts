@@ -1,10 +1,10 @@
 // The coordinator's program, for those who start it from here, and for those who enter it elsewhere.
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { homeDirectory } from "../core/home";
+import { homeDirectory } from "../core/files/home";
 import { type Log, reason } from "../core/log";
-import { bundled, findProgram, lastingCommand, type Surroundings } from "../core/program";
-import { isProgram, keepCopy, renewCopy } from "../core/programcopy";
+import { bundled, findProgram, lastingCommand, type Surroundings } from "../core/setup/program";
+import { isProgram, keepCopy, renewCopy } from "../core/setup/programcopy";
 
 export const workspaceVariable = "BROWSER_COORDINATOR_WORKSPACE";
 

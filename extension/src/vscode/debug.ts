@@ -1,14 +1,14 @@
 // The editor's debug sessions: adds the port before a launch, and tells the core what starts and ends.
 import * as vscode from "vscode";
-import { decidePort, portSetting, withDecision } from "../core/debuggingport";
-import { forget } from "../core/discovery";
-import { Ended } from "../core/ended";
-import { browserTypes, inject, isBrowserType } from "../core/injection";
+import { decidePort, portSetting, withDecision } from "../core/browser/debuggingport";
+import { forget } from "../core/browser/discovery";
+import { Ended } from "../core/browser/endedsessions";
+import { browserTypes, inject, isBrowserType } from "../core/browser/injection";
+import { profileOf, unlock } from "../core/browser/profilelock";
+import type { SessionInfo, Sessions } from "../core/browser/sessions";
+import { otherUsers } from "../core/browser/systemusers";
+import { keepTracePrivate } from "../core/browser/tracefile";
 import { type Log, reason } from "../core/log";
-import { profileOf, unlock } from "../core/profilelock";
-import type { SessionInfo, Sessions } from "../core/sessions";
-import { otherUsers } from "../core/systemusers";
-import { keepTracePrivate } from "../core/tracefile";
 
 /** storage is our folder of the workspace's storage. */
 export function watchDebugging(sessions: Sessions, storage: string | undefined, log: Log): vscode.Disposable {

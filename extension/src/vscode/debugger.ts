@@ -2,11 +2,11 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
-import { type DebugEditor, Debugger } from "../core/debugger";
-import type { Launch } from "../core/launches";
-import { toEditor } from "../core/places";
-import type { Store } from "../core/store";
-import { type DapMessage, Threads } from "../core/threads";
+import { type DebugEditor, Debugger } from "../core/debugger/debugger";
+import type { Launch } from "../core/debugger/launches";
+import { type DapMessage, Threads } from "../core/debugger/threads";
+import { toEditor } from "../core/files/paths";
+import type { Store } from "../core/window/store";
 import { followSessions, info } from "./debug";
 
 export function openDebugger(store: Store): { debugger: Debugger; disposable: vscode.Disposable } {

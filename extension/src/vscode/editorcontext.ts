@@ -1,10 +1,10 @@
 // The active editor, as the window tells it: only of files in its folders, only while the human shares it,
 // and only while somebody is connected.
 import * as vscode from "vscode";
-import { EditorContext } from "../core/editorcontext";
-import { windowPaths } from "../core/places";
-import type { Editor } from "../core/protocol.generated";
-import type { Store } from "../core/store";
+import { windowPaths } from "../core/files/paths";
+import type { Editor } from "../core/protocol/protocol.generated";
+import { EditorContext } from "../core/window/editorcontext";
+import type { Store } from "../core/window/store";
 import type { Window } from "./window";
 
 const setting = "browserCoordinator.shareEditor";

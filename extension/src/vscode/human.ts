@@ -1,10 +1,10 @@
 // All that the human sees and decides about agents, put together.
 import * as vscode from "vscode";
-import { Clients, clientCommands } from "../core/clients";
-import type { Command } from "../core/connection";
-import { Permissions, permissionCommands } from "../core/permission";
-import type { Sessions } from "../core/sessions";
-import type { Store } from "../core/store";
+import { Permissions, permissionCommands } from "../core/access/permission";
+import type { Sessions } from "../core/browser/sessions";
+import { Clients, clientCommands } from "../core/window/clients";
+import type { Command } from "../core/window/connection";
+import type { Store } from "../core/window/store";
 import { keepAccess } from "./access";
 import { registerAgentCommands } from "./agentCommands";
 import { registerCommands } from "./commands";

@@ -1,7 +1,7 @@
 // The live view's panel in the editor. There is one.
 import * as vscode from "vscode";
-import { LiveView, type Shown } from "../core/liveview";
-import type { Store } from "../core/store";
+import { LiveView, type Shown } from "../core/liveview/liveview";
+import type { Store } from "../core/window/store";
 import { ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.liveView";

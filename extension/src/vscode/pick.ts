@@ -1,6 +1,6 @@
 // Asks the human to click an element, in a notification with a Cancel button.
 import * as vscode from "vscode";
-import type { Notice } from "../core/pick";
+import type { Notice } from "../core/access/pick";
 
 export const askToPick: Notice = (title, signal) => {
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };

@@ -4,8 +4,8 @@
 // change while it is shown, and it goes when the question does. It has one button, so that refuses;
 // the other answers are links (adr/0021-how-the-human-is-asked.md).
 import * as vscode from "vscode";
-import { askedText, named, placeOf, questionText } from "../core/acts";
-import type { AskedAct, Choice, Permissions, Question } from "../core/permission";
+import { askedText, named, placeOf, questionText } from "../core/access/actions";
+import type { AskedAct, Choice, Permissions, Question } from "../core/access/permission";
 
 const answerCommand = "browserCoordinator.answer";
 const tick = 1_000;

@@ -2,12 +2,12 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { isReview, KeptReviews } from "../core/keptreviews";
+import { below, editorPaths, toEditor } from "../core/files/paths";
 import { type Log, reason } from "../core/log";
-import { below, editorPaths, toEditor } from "../core/places";
-import { Refusal } from "../core/request";
-import { type Review, type ReviewPanel, type ReviewPlace, Reviews } from "../core/review";
-import { clientName } from "../core/words";
+import { clientName } from "../core/plaintext";
+import { Refusal } from "../core/protocol/request";
+import { isReview, KeptReviews } from "../core/review/keptreviews";
+import { type Review, type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
 import { ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.review";
@@ -112,7 +112,7 @@ class Panel implements ReviewPanel {
   }
 
   async #post(): Promise<void> {
-    const { toHtml } = await import("../core/markdown");
+    const { toHtml } = await import("../core/review/markdown");
     const toPath = await editorPaths(folders());
     const review = this.#review;
     if (!review || this.#closed) return;

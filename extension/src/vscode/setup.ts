@@ -1,12 +1,12 @@
 // Enters the coordinator into the configuration of a program that hosts agents, after showing what would be written.
 import { basename, isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
-import { readText, writeText } from "../core/configfile";
-import type { Entry } from "../core/entry";
-import { homeDirectory } from "../core/home";
-import { type Host, hosts, toPaste, withEntry } from "../core/hosts";
+import { homeDirectory } from "../core/files/home";
 import { type Log, reason } from "../core/log";
-import { NoCoordinator } from "../core/program";
+import { readText, writeText } from "../core/setup/configfile";
+import type { Entry } from "../core/setup/entry";
+import { type Host, hosts, toPaste, withEntry } from "../core/setup/hosts";
+import { NoCoordinator } from "../core/setup/program";
 import { coordinatorCommand, offerToFindCoordinator } from "./coordinator";
 
 const scheme = "browser-coordinator-setup";

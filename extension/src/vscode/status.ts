@@ -1,10 +1,10 @@
 // The status bar item: what this window offers and who is there, in one glance.
 import * as vscode from "vscode";
-import { isStopped } from "../core/access";
-import type { Act, Clients } from "../core/clients";
-import type { Permissions } from "../core/permission";
-import { describe } from "../core/status";
-import type { Store } from "../core/store";
+import { isStopped } from "../core/access/access";
+import type { Permissions } from "../core/access/permission";
+import { describe } from "../core/access/status";
+import type { Act, Clients } from "../core/window/clients";
+import type { Store } from "../core/window/store";
 import type { Window } from "./window";
 
 /** How long after an act its agent is shown to be at work. */

@@ -1,10 +1,10 @@
 // This window on its socket, for as long as the extension lives.
 import * as vscode from "vscode";
-import { type Identity, identify, onDisk, surroundings } from "../core/address";
-import type { Command } from "../core/connection";
+import { type Identity, identify, onDisk, surroundings } from "../core/address/address";
 import { type Log, reason } from "../core/log";
-import { WindowServer } from "../core/server";
-import type { Store } from "../core/store";
+import type { Command } from "../core/window/connection";
+import { WindowServer } from "../core/window/server";
+import type { Store } from "../core/window/store";
 
 export type Serving =
   | { kind: "starting" }

@@ -13,7 +13,7 @@ const content = part("content");
 const author = part("author");
 
 addEventListener("message", ({ data }: MessageEvent<Show>) => {
-  content.innerHTML = data.html; // made by core/markdown.ts; the page's policy runs no script of it
+  content.innerHTML = data.html; // made by core/review/markdown.ts; the page's policy runs no script of it
   author.textContent = `From ${data.author}`;
   editor.setState(data.keep);
   // Not after a frame: a window that is minimised paints none.

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { pipeFlag, portFlag } from "../../src/core/injection";
+import { pipeFlag, portFlag } from "../../src/core/browser/injection";
 
 const quiet = [
   "--headless=new",

@@ -1,7 +1,7 @@
 // Reads the window protocol's vectors, which bind the Go side too.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { State } from "../../src/core/protocol.generated";
+import type { State } from "../../src/core/protocol/protocol.generated";
 
 const root = fileURLToPath(new URL("../../../specs/window-protocol/", import.meta.url));
 

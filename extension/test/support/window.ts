@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { surroundings as here, type Identity, type Surroundings } from "../../src/core/address";
-import type { Command } from "../../src/core/connection";
+import { surroundings as here, type Identity, type Surroundings } from "../../src/core/address/address";
 import { silent } from "../../src/core/log";
-import { type WindowOptions, WindowServer } from "../../src/core/server";
-import { Store } from "../../src/core/store";
+import type { Command } from "../../src/core/window/connection";
+import { type WindowOptions, WindowServer } from "../../src/core/window/server";
+import { Store } from "../../src/core/window/store";
 import { Client } from "./client";
 
 export const identity: Identity = { workspace: "/home/dev/shop", folders: ["/home/dev/shop"], key: "0123456789abcdef" };

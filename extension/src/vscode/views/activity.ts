@@ -1,8 +1,8 @@
 // The view "Activity": what agents did lately, the newest first. Opened, an act shows its details.
 import * as vscode from "vscode";
-import { doneText } from "../../core/acts";
-import type { Act, Clients } from "../../core/clients";
-import { isWebUrl, nameOf, plain } from "../../core/words";
+import { doneText } from "../../core/access/actions";
+import { isWebUrl, nameOf, plain } from "../../core/plaintext";
+import type { Act, Clients } from "../../core/window/clients";
 import { type Row, RowView, row } from "./tree";
 
 /** A row of an act, or of one of its details, as its commands get it. */

@@ -1,13 +1,13 @@
 // The view "Agents": what they may do, where they get in, and who is connected.
 import * as vscode from "vscode";
-import { modeWords, type Ruled, ruled } from "../../core/access";
-import { questionText } from "../../core/acts";
-import type { Clients } from "../../core/clients";
-import type { Permissions } from "../../core/permission";
-import { NoCoordinator } from "../../core/program";
-import type { ConnectedClient } from "../../core/protocol.generated";
-import type { Store } from "../../core/store";
-import { nameOf, plain } from "../../core/words";
+import { modeWords, type Ruled, ruled } from "../../core/access/access";
+import { questionText } from "../../core/access/actions";
+import type { Permissions } from "../../core/access/permission";
+import { nameOf, plain } from "../../core/plaintext";
+import type { ConnectedClient } from "../../core/protocol/protocol.generated";
+import { NoCoordinator } from "../../core/setup/program";
+import type { Clients } from "../../core/window/clients";
+import type { Store } from "../../core/window/store";
 import { askEndpoint, type Endpoint } from "../endpoint";
 import type { Window } from "../window";
 import { type Row, RowView, row } from "./tree";

@@ -1,11 +1,11 @@
 // The view "Browser": this window's browser and its pages.
 import * as vscode from "vscode";
-import { describePort } from "../../core/debuggingport";
+import { describePort } from "../../core/browser/debuggingport";
+import { type Page, Pages } from "../../core/browser/pages";
+import type { Sessions } from "../../core/browser/sessions";
 import type { Log } from "../../core/log";
-import { type Page, Pages } from "../../core/pages";
-import type { Sessions } from "../../core/sessions";
-import type { Store } from "../../core/store";
-import { browserName, pageName, plain } from "../../core/words";
+import { browserName, pageName, plain } from "../../core/plaintext";
+import type { Store } from "../../core/window/store";
 import { type Row, RowView, row } from "./tree";
 
 /** A row of a page, as its commands get it. */

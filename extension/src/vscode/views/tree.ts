@@ -1,6 +1,6 @@
 // What the side bar's views have in common.
 import * as vscode from "vscode";
-import { renew, type TreeRow } from "../../core/rows";
+import { renew, type TreeRow } from "../../core/treechanges";
 
 /** A row, with the rows below it. */
 export interface Row extends TreeRow {

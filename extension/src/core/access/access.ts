@@ -1,0 +1,63 @@
+// What the human allows: the mode, and who is stopped. The store's state says it to everybody.
+
+import type { AccessMode, ConnectedClient } from "../protocol/protocol.generated";
+import type { Clients } from "../window/clients";
+import type { Store } from "../window/store";
+
+export const modes = ["full", "ask", "view"] as const satisfies AccessMode[];
+
+/** How the modes are called before the human, in the manifest too. */
+export const modeWords: Record<AccessMode, { label: string; icon: string; detail: string }> = {
+  full: { label: "Agents may do everything", icon: "unlock", detail: "They look and act without asking." },
+  ask: { label: "Agents have to ask", icon: "shield", detail: "They look; you are asked before they act." },
+  view: { label: "Agents may only look", icon: "eye", detail: "They look; whatever would change a page is refused." },
+};
+
+/** Ids of clients that are gone stay: a client that comes back under its id is still stopped. */
+const stoppedLimit = 100;
+
+export function isMode(value: unknown): value is AccessMode {
+  return modes.some((mode) => mode === value);
+}
+
+export function setMode(store: Store, mode: AccessMode): void {
+  store.set({ access: { ...store.state.access, mode } });
+}
+
+export function isStopped(store: Store, client: string): boolean {
+  return store.state.access.stopped.includes(client);
+}
+
+export function stop(store: Store, client: string): void {
+  const { mode, stopped } = store.state.access;
+  if (stopped.includes(client)) return;
+  store.set({ access: { mode, stopped: [...stopped, client].slice(-stoppedLimit) } });
+}
+
+export function letGoOn(store: Store, client: string): void {
+  const { mode, stopped } = store.state.access;
+  store.set({ access: { mode, stopped: stopped.filter((each) => each !== client) } });
+}
+
+/** A client whom the human can stop, or let go on. */
+export interface Ruled {
+  readonly client: ConnectedClient;
+  readonly stopped: boolean;
+  /** A stopped one is cut off, and may have left. */
+  readonly connected: boolean;
+}
+
+/** All clients that are connected, and those that are stopped. */
+export function ruled(store: Store, clients: Clients): Ruled[] {
+  const { stopped } = store.state.access;
+  const here = clients.connected;
+  const away = stopped.filter((id) => !here.some((client) => client.id === id));
+  return [
+    ...here.map((client) => ({ client, stopped: stopped.includes(client.id), connected: true })),
+    ...away.map((id) => ({ client: clients.known(id) ?? unknown(id), stopped: true, connected: false })),
+  ];
+}
+
+function unknown(id: string): ConnectedClient {
+  return { id, name: "A client that has left", version: "", kind: "cdp", since: 0 };
+}

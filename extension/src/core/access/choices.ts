@@ -1,0 +1,93 @@
+// What the human has allowed in the windows of one workspace. The editor keeps one state for all of them, and
+// the last writer's counts there; here each window has a file of its own, by the process of its extension host.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isRunning } from "../files/lock";
+import { code } from "../log";
+import type { AccessMode, ConnectedClient } from "../protocol/protocol.generated";
+import { isMode, modes } from "./access";
+
+/** What was chosen in a window. */
+export interface Choice {
+  mode: AccessMode;
+  /** What the setting was when the mode was chosen: a change of it takes the mode back. */
+  setting: AccessMode;
+  stopped: string[];
+  /** The names of those who are stopped. */
+  clients: ConnectedClient[];
+}
+
+/**
+ * What holds for a window that starts. Nobody knows which of them it was before it was reloaded: so it is the
+ * strictest, and never more than its own last choice.
+ */
+export function strictest(all: Choice[], setting: AccessMode): Choice {
+  const ranks = all.filter((each) => each.setting === setting).map(({ mode }) => modes.indexOf(mode));
+  const mode = modes[Math.max(...ranks)] ?? setting;
+  const stopped = [...new Set(all.flatMap((each) => each.stopped))];
+  return { mode, setting, stopped, clients: all.flatMap(({ clients }) => clients) };
+}
+
+interface Entry extends Choice {
+  pid: number;
+  /** When the process began, where the system tells: its number may be another's by now. */
+  born: string;
+}
+
+/** The choices in a folder. Everything is done at once: no window is served before its mode is known. */
+export class Choices {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Those of the windows that are open, and of those that were. */
+  read(): Choice[] {
+    return namesIn(this.#folder).flatMap((name) => readEntry(join(this.#folder, name)) ?? []);
+  }
+
+  /** Keeps this window's, which takes the place of those whose windows are gone. */
+  write(choice: Choice): void {
+    const { pid } = process;
+    mkdirSync(this.#folder, { recursive: true });
+    const path = join(this.#folder, `${pid}.json`);
+    writeFileSync(`${path}.new`, JSON.stringify({ pid, born: born(pid), ...choice } satisfies Entry));
+    renameSync(`${path}.new`, path);
+    for (const other of namesIn(this.#folder).map((name) => join(this.#folder, name))) {
+      if (other !== path && !isOpen(readEntry(other))) rmSync(other, { force: true });
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith(".json"));
+  } catch (error) {
+    if (code(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function readEntry(path: string): Entry | undefined {
+  try {
+    const entry = JSON.parse(readFileSync(path, "utf8")) as Entry;
+    return isMode(entry.mode) && Array.isArray(entry.stopped) && Array.isArray(entry.clients) ? entry : undefined;
+  } catch {
+    return undefined; // another window has taken it away, or the power went while it was written
+  }
+}
+
+function isOpen(entry: Entry | undefined): boolean {
+  return entry !== undefined && isRunning(entry.pid) && born(entry.pid) === entry.born;
+}
+
+/** Linux's start time of a process; empty elsewhere. */
+function born(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(")")).split(" ")[20] ?? "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,103 @@
+// Decides whether a debug browser gets a port, and explains what that exposes.
+// See adr/0032-a-port-only-where-nobody-else-is.md.
+
+import { reason } from "../log";
+import { plain } from "../plaintext";
+import type { Configuration } from "./injection";
+
+export type PortSetting = "auto" | "always" | "never";
+
+export interface PortDecision {
+  added: boolean;
+  /** A clause, such as "no other user has a process on this machine". */
+  why: string;
+}
+
+const settingName = "browserCoordinator.addDebuggingPort";
+const strictness = ["always", "auto", "never"] as const;
+
+/** The setting's values, as the editor keeps them in its places. */
+export interface SettingValues {
+  defaultValue?: unknown;
+  globalValue?: unknown;
+  workspaceValue?: unknown;
+  workspaceFolderValue?: unknown;
+}
+
+/**
+ * The setting that counts: the user's. A workspace's own can only be stricter, since whoever can write to the
+ * workspace is not the one to expose the user's browser.
+ */
+export function portSetting(values: SettingValues): PortSetting {
+  const { defaultValue, globalValue, workspaceValue, workspaceFolderValue } = values;
+  const own = read(globalValue ?? defaultValue ?? "auto");
+  const others = [workspaceValue, workspaceFolderValue].filter((value) => value !== undefined).map(read);
+  return [own, ...others].reduce((a, b) => (strictness.indexOf(a) > strictness.indexOf(b) ? a : b));
+}
+
+/** It used to be a boolean. An unknown value is the strictest. */
+function read(value: unknown): PortSetting {
+  if (value === true) return "always";
+  return strictness.find((each) => each === value) ?? "never";
+}
+
+/** Decides for one launch. It asks for the other users only where they matter, and adds no port where they cannot be known. */
+export async function decidePort(setting: PortSetting, otherUsers: () => Promise<string[]>): Promise<PortDecision> {
+  if (setting !== "auto") return { added: setting === "always", why: `${settingName} is "${setting}"` };
+  try {
+    const others = await otherUsers();
+    if (others.length === 0) return { added: true, why: "no other user has a process on this machine" };
+    return { added: false, why: `${list(others)} ${others.length === 1 ? "has" : "have"} processes on this machine` };
+  } catch (error) {
+    return { added: false, why: `it cannot be found out who else uses this machine (${reason(error)})` };
+  }
+}
+
+const most = 3;
+
+function list(names: string[]): string {
+  const rest = names.length - most;
+  const shown = names.slice(0, most).map((name) => plain(name, 40));
+  if (rest > 0) shown.push(`${rest} more`);
+  const last = shown.pop();
+  return shown.length > 0 ? `${shown.join(", ")} and ${last}` : `${last}`;
+}
+
+/** A member that keeps the decision in the configuration; debug sessions keep what they do not know. */
+const decisionMark = "__browserCoordinatorPort";
+
+export function withDecision(configuration: Configuration, decision: PortDecision): Configuration {
+  return { ...configuration, [decisionMark]: decision };
+}
+
+/** The decision that was made for a session's configuration; undefined where there was none to make. */
+export function decisionOf(configuration: Configuration): PortDecision | undefined {
+  const { added, why } = (configuration[decisionMark] ?? {}) as Record<string, unknown>;
+  return typeof added === "boolean" && typeof why === "string" ? { added, why: plain(why, 300) } : undefined;
+}
+
+const exposes =
+  "Every local user can see that a port is open, control the browser through it, and read your files as file:// pages.";
+const shared = "Agents and CDP tools use the shared debug session of each page.";
+const inForce = `The setting ${settingName} decides it at each launch.`;
+
+/** How the view describes the way to a browser: beside the browser, and in its tooltip. */
+export function describePort(
+  via: string | undefined,
+  decision: PortDecision | undefined,
+): { short: string; long: string } {
+  const why = decision ? `: ${decision.why}` : "";
+  switch (via) {
+    case "injected":
+      return {
+        short: "debugging port added",
+        long: [`A debugging port was added${why}.`, exposes, inForce].join("\n"),
+      };
+    case "configured":
+    case "attached":
+      return { short: "the configuration's port", long: `The port is that of your launch configuration.\n${exposes}` };
+  }
+  if (!decision)
+    return { short: "shared debug session", long: `No port of this browser can be reached from here.\n${shared}` };
+  return { short: decision.why, long: [`No debugging port was added${why}.`, exposes, shared, inForce].join("\n") };
+}

@@ -1,0 +1,148 @@
+// Finds the browser-level endpoint of a browser debug session from its resolved configuration.
+//
+// It does not promise one: where there is no port, the session's pages have endpoints of their own
+// (sessions.ts).
+import { watch } from "node:fs";
+import { readFile, unlink } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import { code } from "../log";
+import { ask, type Found } from "./browserurl";
+import { type Configuration, pipeFlag, portFlag, runtimeArgs } from "./injection";
+
+export type Via = "injected" | "configured" | "attached";
+
+/** Where to look: a port that the configuration names, or a file that will name it. */
+export type Lead = { via: Via; hosts: string[]; port: number } | { via: Via; userDataDir: string };
+
+const portFile = "DevToolsActivePort";
+const fileLimit = 5_000;
+
+/** Where the configuration says that the endpoint is; undefined when it says nothing. */
+export function lead(configuration: Configuration): Lead | undefined {
+  const { request, port, address, userDataDir, browserLaunchLocation, browserAttachLocation } = configuration;
+  const number = Number(port);
+  if (request === "attach") {
+    if (browserAttachLocation === "ui" || !isPort(number)) return undefined;
+    const hosts = loopback(typeof address === "string" ? address : "localhost");
+    return hosts.length > 0 ? { via: "attached", hosts, port: number } : undefined;
+  }
+  if (browserLaunchLocation === "ui") return undefined;
+  if (isPort(number)) return { via: "configured", hosts: loopback("localhost"), port: number };
+  const args = runtimeArgs(configuration);
+  const given = args.findLast((arg) => arg.startsWith("--remote-debugging-port="));
+  const chosen = Number(given?.slice("--remote-debugging-port=".length));
+  if (isPort(chosen)) return { via: "configured", hosts: loopback("localhost"), port: chosen };
+  if (typeof userDataDir !== "string" || !isAbsolute(userDataDir)) return undefined;
+  const injected = args.includes(pipeFlag) && args.includes(portFlag);
+  if (injected) return { via: "injected", userDataDir };
+  return given !== undefined || configuration.inspectUri ? { via: "configured", userDataDir } : undefined;
+}
+
+/** Follows a lead. Throws where nothing answers at its end. */
+export async function follow(lead: Lead, signal: AbortSignal): Promise<Found> {
+  if ("userDataDir" in lead) return fromFile(lead.userDataDir, signal);
+  let failure: unknown;
+  for (const host of lead.hosts) {
+    try {
+      return await ask(host, lead.port);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/**
+ * Removes what an earlier browser of this profile left behind, so that the file that is there later
+ * is the new browser's. A file whose browser still runs is left alone.
+ */
+export async function forget(userDataDir: string): Promise<void> {
+  const stays = await fromFileNow(userDataDir).then(
+    (found) => found !== undefined,
+    () => false,
+  );
+  if (stays) return;
+  await unlink(join(userDataDir, portFile)).catch((error: unknown) => {
+    if (code(error) !== "ENOENT") throw error;
+  });
+}
+
+async function fromFile(userDataDir: string, signal: AbortSignal): Promise<Found> {
+  // AbortSignal.any would not keep a signal of AbortSignal.timeout, and one that is collected ends nothing.
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), fileLimit);
+  // Watch, then look: a file that is written in between is not missed.
+  const changes = changesOf(userDataDir, AbortSignal.any([signal, limit.signal]));
+  try {
+    for (;;) {
+      const found = await fromFileNow(userDataDir).catch((error: unknown) => {
+        if (code(error) === "ECONNREFUSED") return undefined; // an earlier browser's file
+        throw error;
+      });
+      if (found) return found;
+      if (!(await changes.next())) throw new Error(`no browser has named its port in ${join(userDataDir, portFile)}`);
+    }
+  } finally {
+    clearTimeout(timer);
+    changes.close();
+  }
+}
+
+/** What the file says now; undefined while it is not there or not whole, or not this browser's. */
+async function fromFileNow(userDataDir: string): Promise<Found | undefined> {
+  let text: string;
+  try {
+    text = await readFile(join(userDataDir, portFile), "utf8");
+  } catch (error) {
+    if (code(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  const [port, path] = text.split("\n");
+  if (!isPort(Number(port)) || !path?.startsWith("/devtools/browser/")) return undefined;
+  const found = await ask("127.0.0.1", Number(port));
+  // The file outlives its browser, and another may have its port by now.
+  return found.url.endsWith(path) ? found : undefined;
+}
+
+interface Changes {
+  /** Waits for the next change; false when there will be none. */
+  next(): Promise<boolean>;
+  close(): void;
+}
+
+function changesOf(dir: string, signal: AbortSignal): Changes {
+  let seen = 0;
+  let told = 0;
+  let wake = () => {};
+  const watcher = watch(dir, (_, name) => {
+    if (name !== null && name !== portFile) return;
+    seen += 1;
+    wake();
+  });
+  watcher.on("error", () => wake());
+  const onAbort = () => wake();
+  signal.addEventListener("abort", onAbort);
+  return {
+    async next() {
+      if (seen === told && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      const changed = seen > told;
+      told = seen;
+      return changed;
+    },
+    close() {
+      signal.removeEventListener("abort", onAbort);
+      watcher.close();
+    },
+  };
+}
+
+function isPort(number: number): boolean {
+  return Number.isInteger(number) && number > 0 && number <= 65_535;
+}
+
+/** The loopback addresses that a host name may mean; none for another machine. */
+function loopback(host: string): string[] {
+  if (host === "" || host === "localhost") return ["127.0.0.1", "::1"];
+  if (host === "::1" || host === "[::1]") return ["::1"];
+  return /^127\.0\.0\.1$|^0\.0\.0\.0$/.test(host) ? ["127.0.0.1"] : [];
+}

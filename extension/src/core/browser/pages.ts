@@ -1,0 +1,140 @@
+// The pages of this window's browser, kept up to date by the browser's own events for as long as
+// somebody looks.
+
+import { type Log, reason } from "../log";
+import type { State } from "../protocol/protocol.generated";
+import type { Store } from "../window/store";
+import { Cdp, type Members } from "./cdp";
+import { Titles } from "./titles";
+
+/** A page: id is its CDP target where the browser told it, else its debug session. */
+export interface Page {
+  readonly id: string;
+  readonly title: string;
+  readonly url: string;
+}
+
+export class Pages {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #pages = new Map<string, Page>();
+  readonly #listeners = new Set<() => void>();
+  readonly #unsubscribe: () => void;
+  #looking = false;
+  #browser: string | undefined;
+  #connection: AbortController | undefined;
+
+  constructor(store: Store, log: Log) {
+    this.#store = store;
+    this.#log = log;
+    this.#unsubscribe = store.subscribe(() => this.#follow());
+  }
+
+  /** In the order in which they were opened. */
+  get all(): Page[] {
+    return this.#browser ? [...this.#pages.values()] : byDebugger(this.#store.state);
+  }
+
+  /** Whether somebody looks: without, there is no connection. */
+  set looking(looking: boolean) {
+    this.#looking = looking;
+    this.#follow();
+  }
+
+  /** Calls listener after each change until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    this.#listeners.clear();
+    this.looking = false;
+  }
+
+  #follow(): void {
+    const url = this.#looking ? this.#store.state.browser?.url : undefined;
+    if (url === this.#browser) return;
+    this.#connection?.abort();
+    this.#connection = undefined;
+    this.#browser = url;
+    this.#pages.clear();
+    if (url) {
+      this.#connection = new AbortController();
+      void this.#watch(url, this.#connection.signal);
+    }
+    this.#changed();
+  }
+
+  async #watch(url: string, signal: AbortSignal): Promise<void> {
+    let cdp: Cdp;
+    try {
+      cdp = await Cdp.connect(url, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#log.warn(`the browser's pages cannot be listed: ${reason(error)}`);
+      return;
+    }
+    signal.addEventListener("abort", () => cdp.close());
+    if (signal.aborted) return cdp.close();
+    const seen = (told: Members) => !signal.aborted && this.#seen(told.targetInfo as Members);
+    const titles = new Titles(cdp, seen);
+    cdp.on("Target.targetCreated", (told) => {
+      if (seen(told)) void titles.follow(String((told.targetInfo as Members).targetId));
+    });
+    cdp.on("Target.targetInfoChanged", seen);
+    cdp.on("Target.targetDestroyed", ({ targetId }) => {
+      if (!signal.aborted && this.#pages.delete(String(targetId))) this.#changed();
+    });
+    // Those that are there already are told as if they had just been made.
+    await cdp.call("Target.setDiscoverTargets", { discover: true }).catch((error: unknown) => {
+      if (!signal.aborted) this.#log.warn(`the browser's pages cannot be listed: ${reason(error)}`);
+    });
+  }
+
+  /** Whether it is a page that a person can see. */
+  #seen(info: Members): boolean {
+    if (!isPage(info)) return false;
+    const page = toPage(info);
+    this.#pages.set(page.id, page);
+    this.#changed();
+    return true;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The pages of a browser, now. */
+export async function listPages(browser: string): Promise<Page[]> {
+  const cdp = await Cdp.connect(browser);
+  try {
+    const { targetInfos } = await cdp.call("Target.getTargets");
+    return (targetInfos as Members[]).filter(isPage).map(toPage);
+  } finally {
+    cdp.close();
+  }
+}
+
+function isPage({ type, url }: Members): boolean {
+  return type === "page" && !String(url).startsWith("devtools://");
+}
+
+function toPage({ targetId, title, url }: Members): Page {
+  return { id: String(targetId), title: String(title), url: String(url) };
+}
+
+/**
+ * Where the browser cannot be reached, the debugger's sessions stand for the pages; those below them are
+ * their frames and workers.
+ */
+function byDebugger({ pages, debugSessions }: State): Page[] {
+  const lent = new Set(pages.map(({ debugSession }) => debugSession));
+  const below = new Set(
+    debugSessions.flatMap(({ id, parent }) => (parent !== undefined && lent.has(parent) ? id : [])),
+  );
+  return pages
+    .filter(({ debugSession }) => !below.has(debugSession))
+    .map(({ debugSession, name }) => ({ id: debugSession, title: name, url: "" }));
+}

@@ -1,0 +1,190 @@
+// Keeps the store's state in step with the window's browser debug sessions.
+//
+// The editor says what starts and ends; this decides which endpoint is told. Nothing is polled: a
+// search that found nothing is tried again when the session gains a page.
+
+import { type Log, reason } from "../log";
+import type { Browser, PageEndpoint } from "../protocol/protocol.generated";
+import type { Store } from "../window/store";
+import { whenGone } from "./browserurl";
+import { decisionOf, type PortDecision } from "./debuggingport";
+import { follow, lead } from "./discovery";
+import { type Configuration, isBrowserType } from "./injection";
+
+/** A debug session, as the editor tells it. */
+export interface SessionInfo {
+  id: string;
+  /** As it is now: it may change. */
+  readonly name: string;
+  type: string;
+  parent?: SessionInfo | undefined;
+  configuration: Configuration;
+}
+
+interface Entry {
+  readonly info: SessionInfo;
+  readonly abort: AbortController;
+  /** As it was told last. */
+  name?: string;
+  browser?: Browser;
+  page?: PageEndpoint;
+  unwatch?: () => void;
+  search?: Promise<void>;
+}
+
+/** js-debug's shared CDP for a child session: `{host, port, path}`, or nothing. */
+export type PageProxy = (sessionId: string) => PromiseLike<unknown>;
+
+const proxyLimit = 3_000;
+
+export class Sessions {
+  /** In the order of their start. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #store: Store;
+  readonly #pageProxy: PageProxy;
+  readonly #log: Log;
+
+  constructor(store: Store, pageProxy: PageProxy, log: Log) {
+    this.#store = store;
+    this.#pageProxy = pageProxy;
+    this.#log = log;
+  }
+
+  /** A session has started, or was there before us. */
+  started(info: SessionInfo): void {
+    if (!isBrowserType(info.type) || this.#entries.has(info.id)) return;
+    if (info.parent) this.started(info.parent);
+    const entry: Entry = { info, abort: new AbortController() };
+    this.#entries.set(info.id, entry);
+    this.#publish();
+    const root = this.#root(entry);
+    if (root === entry) void this.#search(root);
+    else void this.#child(root, entry);
+  }
+
+  /** The debugger said something: js-debug names a page by its title, and no event tells of that. */
+  said(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry && entry.name !== entry.info.name) this.#publish();
+  }
+
+  /** A session has ended, and everything below it. */
+  ended(id: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    this.#entries.delete(id);
+    entry.abort.abort();
+    entry.unwatch?.();
+    for (const other of [...this.#entries.values()]) {
+      if (other.info.parent?.id === id) this.ended(other.info.id);
+    }
+    this.#publish();
+  }
+
+  /** What was decided about a port for the browser that a session belongs to. */
+  decisionOf(id: string): PortDecision | undefined {
+    const entry = this.#entries.get(id);
+    return entry && decisionOf(this.#root(entry).info.configuration);
+  }
+
+  /** Forgets all sessions. */
+  close(): void {
+    for (const id of [...this.#entries.keys()]) this.ended(id);
+  }
+
+  #root(entry: Entry): Entry {
+    const parent = entry.info.parent && this.#entries.get(entry.info.parent.id);
+    return parent ? this.#root(parent) : entry;
+  }
+
+  async #child(root: Entry, entry: Entry): Promise<void> {
+    await root.search; // it began before there was a page, so what it found counts only if it found something
+    await this.#search(root);
+    if (root.browser || entry.abort.signal.aborted) return;
+    try {
+      const url = await this.#proxyURL(entry.info.id);
+      if (entry.abort.signal.aborted || root.browser) return;
+      entry.page = { debugSession: entry.info.id, name: entry.info.name, url };
+      this.#log.info(`page endpoint for "${entry.info.name}" through js-debug`);
+      this.#publish();
+    } catch (error) {
+      this.#log.warn(`no page endpoint for "${entry.info.name}": ${reason(error)}`);
+    }
+  }
+
+  /** One search at a time; a new one only while there is nothing. */
+  #search(root: Entry): Promise<void> {
+    if (root.browser) return Promise.resolve();
+    root.search ??= this.#find(root).finally(() => {
+      delete root.search;
+    });
+    return root.search;
+  }
+
+  async #find(root: Entry): Promise<void> {
+    const { info, abort } = root;
+    const where = lead(info.configuration);
+    if (!where) {
+      this.#log.info(`"${info.name}" has no port that can be reached from here`);
+      return;
+    }
+    try {
+      const found = await follow(where, abort.signal);
+      if (abort.signal.aborted) return;
+      root.browser = { ...found, debugSession: info.id, via: where.via };
+      root.unwatch = whenGone(found.url, () => this.#lost(root));
+      this.#log.info(`browser endpoint of "${info.name}" found (${where.via}, ${found.product ?? "unknown browser"})`);
+      for (const other of this.#entries.values()) {
+        if (this.#root(other) === root) delete other.page;
+      }
+      this.#publish();
+    } catch (error) {
+      if (!abort.signal.aborted) this.#log.warn(`no browser endpoint for "${info.name}" yet: ${reason(error)}`);
+    }
+  }
+
+  /** The browser is gone, whatever the debugger thinks of it. */
+  #lost(root: Entry): void {
+    this.#log.info(`the browser of "${root.info.name}" is gone`);
+    delete root.browser;
+    delete root.unwatch;
+    this.#publish();
+  }
+
+  async #proxyURL(id: string): Promise<string> {
+    // A session without a shared CDP never answers.
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`js-debug did not answer within ${proxyLimit} ms`)), proxyLimit);
+    });
+    try {
+      const answer = (await Promise.race([this.#pageProxy(id), late])) as Record<string, unknown> | undefined;
+      const { host, port, path } = answer ?? {};
+      if (typeof host !== "string" || typeof port !== "number") throw new Error("js-debug offers none");
+      if (!["127.0.0.1", "localhost", "::1"].includes(host)) throw new Error(`it is not on this machine: ${host}`);
+      const suffix = typeof path === "string" ? path.replace(/^\//, "") : "";
+      return `ws://${host === "::1" ? "[::1]" : host}:${port}/${suffix}`;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #publish(): void {
+    const entries = [...this.#entries.values()];
+    for (const entry of entries) {
+      entry.name = entry.info.name;
+      if (entry.page) entry.page.name = entry.name;
+    }
+    this.#store.set({
+      debugSessions: entries.map(({ info: { id, name, type, parent } }) => ({
+        id,
+        name,
+        type,
+        ...(parent && { parent: parent.id }),
+      })),
+      // The newest session's browser: it is the one that the human is looking at.
+      browser: entries.findLast((entry) => entry.browser)?.browser ?? null,
+      pages: entries.flatMap((entry) => entry.page ?? []),
+    });
+  }
+}

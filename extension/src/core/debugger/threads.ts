@@ -1,0 +1,209 @@
+// Which threads of the window's debug sessions stand, and why, by the messages between the editor and
+// the debug adapters. Nothing is asked and nothing polled.
+//
+// A session that began before the extension is known without its messages; what its threads do comes
+// to light with the first message about them.
+import type { SessionInfo } from "../browser/sessions";
+
+/** Why and where a thread stands. */
+export interface Stop {
+  readonly thread: number;
+  /** In DAP's words. */
+  readonly reason: string;
+  readonly description?: string | undefined;
+}
+
+/** A message of the Debug Adapter Protocol, as far as it matters here. */
+export interface DapMessage {
+  type?: string;
+  seq?: number;
+  request_seq?: number;
+  success?: boolean;
+  event?: string;
+  command?: string;
+  arguments?: Record<string, unknown>;
+  body?: Record<string, unknown>;
+}
+
+/** The requests that let a thread run. */
+const moves = new Set(["continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto", "restartFrame"]);
+
+export class Session {
+  readonly stops = new Map<number, Stop>();
+  readonly threads = new Set<number>();
+  /** Its messages are seen from the beginning. */
+  watched = false;
+  ended = false;
+  /** How often one of its threads came to a stop. */
+  count = 0;
+  /** The requests in flight that let a thread run, with the stop that they left. */
+  readonly moving = new Map<number, { stop: Stop | undefined; count: number }>();
+
+  /** The adapter takes breakpoints. */
+  takesBreakpoints = false;
+  /** How often it was told the breakpoints of a file, and which of these it has answered. */
+  told = 0;
+  readonly telling = new Map<number, number>();
+  heard = 0;
+
+  constructor(readonly info: SessionInfo) {}
+
+  /** The stop of a thread, or of the thread that came to a stop last. */
+  stopOf(thread?: number): Stop | undefined {
+    return thread === undefined ? [...this.stops.values()].at(-1) : this.stops.get(thread);
+  }
+
+  get root(): SessionInfo {
+    let { info } = this;
+    while (info.parent) info = info.parent;
+    return info;
+  }
+}
+
+export class Threads {
+  /** In the order of their start. */
+  readonly #sessions = new Map<string, Session>();
+  readonly #listeners = new Set<() => void>();
+
+  /** A session is there; `watched` when all of its messages will be told. */
+  started(info: SessionInfo, watched = false): Session {
+    if (info.parent) this.started(info.parent);
+    let session = this.#sessions.get(info.id);
+    if (!session) {
+      session = new Session(info);
+      this.#sessions.set(info.id, session);
+    }
+    if (watched) session.watched = true;
+    this.#tell();
+    return session;
+  }
+
+  /** A session has ended, and everything below it. */
+  ended(id: string): void {
+    const session = this.#sessions.get(id);
+    if (!session) return;
+    session.ended = true;
+    this.#sessions.delete(id);
+    for (const { info } of this.all) {
+      if (info.parent?.id === id) this.ended(info.id);
+    }
+    this.#tell();
+  }
+
+  get all(): Session[] {
+    return [...this.#sessions.values()];
+  }
+
+  get(id: string): Session | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** The editor sends this to the adapter. */
+  toAdapter(id: string, message: DapMessage): void {
+    const session = this.#sessions.get(id);
+    if (!session || message.type !== "request") return;
+    if (message.command === "setBreakpoints") {
+      session.told += 1;
+      session.telling.set(message.seq ?? -1, session.told);
+    }
+    if (!moves.has(message.command ?? "")) return;
+    // From now on and not only from the answer: the next stop may come before that.
+    const thread = Number(message.arguments?.threadId ?? session.stopOf()?.thread);
+    session.moving.set(message.seq ?? -1, { stop: session.stops.get(thread), count: session.count });
+    session.stops.delete(thread);
+    this.#tell();
+  }
+
+  /** The adapter says this. */
+  fromAdapter(id: string, message: DapMessage): void {
+    const session = this.#sessions.get(id);
+    if (!session) return;
+    if (message.type === "response") this.#response(session, message);
+    else if (message.type === "event") this.#event(session, message.event, message.body ?? {});
+    this.#tell();
+  }
+
+  /** Calls listener after each message, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Waits until done gives something; undefined when the limit, in ms, is over. */
+  until<T>(done: () => T | undefined, signal: AbortSignal): Promise<T>;
+  until<T>(done: () => T | undefined, signal: AbortSignal, limit: number): Promise<T | undefined>;
+  until<T>(done: () => T | undefined, signal: AbortSignal, limit?: number): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const finish = (settle: () => void) => {
+        clearTimeout(timer);
+        stop();
+        signal.removeEventListener("abort", given);
+        settle();
+      };
+      const look = () => {
+        const found = done();
+        if (found !== undefined) finish(() => resolve(found));
+      };
+      const given = () => finish(() => reject(signal.reason));
+      const timer = limit === undefined ? undefined : setTimeout(() => finish(() => resolve(undefined)), limit);
+      const stop = this.onChange(look);
+      signal.addEventListener("abort", given);
+      look();
+    });
+  }
+
+  /**
+   * Has the editor change breakpoints, and waits until the debug adapters have answered, but no longer than
+   * limit, in ms. `change` answers how many have come or gone: of each the adapters are told.
+   */
+  async changeBreakpoints(change: () => number, signal: AbortSignal, limit: number): Promise<number> {
+    const before = this.all
+      .filter(({ takesBreakpoints }) => takesBreakpoints)
+      .map((each) => ({ each, told: each.told }));
+    const changes = change();
+    const known = () => before.every(({ each, told }) => each.ended || each.heard >= told + changes);
+    if (changes > 0) await this.until(() => known() || undefined, signal, limit);
+    return changes;
+  }
+
+  #response(session: Session, { request_seq = -1, success }: DapMessage): void {
+    session.heard = Math.max(session.heard, session.telling.get(request_seq) ?? 0);
+    session.telling.delete(request_seq);
+    const before = session.moving.get(request_seq);
+    session.moving.delete(request_seq);
+    // It did not move after all.
+    if (before?.stop && success === false && session.count === before.count) {
+      session.stops.set(before.stop.thread, before.stop);
+    }
+  }
+
+  #event(session: Session, event: string | undefined, body: Record<string, unknown>): void {
+    const thread = Number(body.threadId ?? 0);
+    if (event === "stopped") {
+      session.threads.add(thread);
+      session.stops.delete(thread); // to the end: it is the last one now
+      session.stops.set(thread, { thread, reason: String(body.reason ?? "pause"), description: describe(body) });
+      session.count += 1;
+    } else if (event === "continued") {
+      if (body.allThreadsContinued === true || body.threadId === undefined) session.stops.clear();
+      else session.stops.delete(thread);
+    } else if (event === "initialized") {
+      session.takesBreakpoints = session.info.configuration.noDebug !== true;
+    } else if (event === "thread") {
+      if (body.reason === "started") session.threads.add(thread);
+      if (body.reason !== "exited") return;
+      session.threads.delete(thread);
+      session.stops.delete(thread);
+    }
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+/** The reason for people: of an exception its text, which says more. */
+function describe({ reason, description, text }: Record<string, unknown>): string | undefined {
+  const said = reason === "exception" ? (text ?? description) : (description ?? text);
+  return typeof said === "string" && said !== "" ? said : undefined;
+}

@@ -1,0 +1,54 @@
+// Whether a path still leads to the file that was seen there, and deletion that is sure of it.
+// Obeys specs/window-protocol/README.md sections 2.1 and 2.3.
+import { randomBytes } from "node:crypto";
+import type { BigIntStats } from "node:fs";
+import { link, lstat, rename, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { code } from "../log";
+
+/** What tells a file from the next one of its name. The inode's number alone is used again at once. */
+export type Seen = Pick<BigIntStats, "ino" | "mtimeNs">;
+
+function isSame(a: Seen, b: Seen): boolean {
+  return a.ino === b.ino && a.mtimeNs === b.mtimeNs;
+}
+
+/** Whether path leads to the file that was seen. */
+export async function leadsTo(path: string, seen: Seen): Promise<boolean> {
+  try {
+    return isSame(await lstat(path, { bigint: true }), seen);
+  } catch (error) {
+    if (code(error) === "ENOENT" || code(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}
+
+/** A name of one's own in dir, for what is only there for a moment. */
+export function momentary(dir: string, kind: "bind" | "gone"): string {
+  return join(dir, `.${kind}-${process.pid}-${randomBytes(4).toString("hex")}`);
+}
+
+/** The socket's name in the momentary folder that it is made in. */
+export const newSocket = "s";
+
+/** The pid of the process that uses a momentary name; undefined for any other name. */
+export function leftBy(name: string): number | undefined {
+  const pid = /^\.(?:bind|gone)-([1-9][0-9]{0,9})-[0-9a-f]{8}$/.exec(name)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/**
+ * Deletes path if it is the file that was seen. It is moved aside first, so that a process that was
+ * stopped for long after its look deletes nobody else's file.
+ */
+export async function removeSeen(path: string, seen: Seen): Promise<void> {
+  const aside = momentary(dirname(path), "gone");
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (code(error) === "ENOENT") return;
+    throw error;
+  }
+  if (!(await leadsTo(aside, seen))) await link(aside, path).catch(() => {}); // a newer one has the name
+  await unlink(aside);
+}

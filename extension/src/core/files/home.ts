@@ -1,0 +1,23 @@
+// The human's home directory.
+import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
+import { code } from "../log";
+
+/**
+ * Where there is none this throws: what is meant for it must not be written elsewhere. Many a container runs
+ * under a uid that the system does not know, and an empty HOME would lead to where the editor was started.
+ */
+export function homeDirectory(): string {
+  const home = known();
+  if (home !== undefined && isAbsolute(home)) return home;
+  throw new Error("your home directory is not known: set HOME to its absolute path, and start the editor anew");
+}
+
+function known(): string | undefined {
+  try {
+    return homedir();
+  } catch (error) {
+    if (code(error) === "ERR_SYSTEM_ERROR") return undefined;
+    throw error;
+  }
+}

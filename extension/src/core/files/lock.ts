@@ -1,0 +1,88 @@
+// The directory lock that binding and deleting windows share.
+// Obeys specs/window-protocol/README.md section 2.2.
+import { type FileHandle, lstat, open, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
+import { code } from "../log";
+import { leadsTo, removeSeen } from "./file";
+
+// Longer than a lock may be old: on a busy machine many windows may be in front.
+const patience = 15_000;
+const oldest = 10_000;
+
+/** Runs work while holding the lock of dir, which it waits for, for a limited time in milliseconds. */
+export async function locked<T>(dir: string, work: () => Promise<T>, limit = patience): Promise<T> {
+  const path = join(dir, ".lock");
+  const held = await hold(path, limit);
+  try {
+    return await work();
+  } finally {
+    await letGo(path, held);
+  }
+}
+
+async function hold(path: string, limit: number): Promise<FileHandle> {
+  const started = performance.now();
+  for (;;) {
+    const held = await take(path);
+    if (held) return held;
+    if (await breakAbandoned(path)) continue;
+    if (performance.now() - started > limit) {
+      throw new Error(`another process has held ${path} for ${limit} ms; if none is running, remove that file`);
+    }
+    await after(5 + Math.random() * 20);
+  }
+}
+
+async function take(path: string): Promise<FileHandle | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, "wx", 0o600);
+  } catch (error) {
+    if (code(error) === "EEXIST") return undefined;
+    throw error;
+  }
+  try {
+    await file.writeFile(`${process.pid}\n`);
+    return file; // kept open: as long as it is, no other file can get its inode's number
+  } catch (error) {
+    await letGo(path, file);
+    throw error;
+  }
+}
+
+/** Removes the lock, unless somebody took us for dead and the lock is another's by now. */
+async function letGo(path: string, held: FileHandle): Promise<void> {
+  try {
+    if (await leadsTo(path, await held.stat({ bigint: true }))) await unlink(path);
+  } finally {
+    await held.close();
+  }
+}
+
+/** Removes a lock whose owner is gone. Answers whether to try again at once. */
+async function breakAbandoned(path: string): Promise<boolean> {
+  try {
+    const seen = await lstat(path, { bigint: true });
+    const text = await readFile(path, "utf8");
+    // One that is dated well in the future is old as well: the clock was set back since.
+    const tooOld = Math.abs(Date.now() - Number(seen.mtimeMs)) > oldest;
+    // Empty: its owner is between creating and writing.
+    const ownerGone = /^[1-9][0-9]{0,9}\n$/.test(text) && !isRunning(Number(text));
+    if (!tooOld && !ownerGone) return false;
+    await removeSeen(path, seen);
+    return true;
+  } catch (error) {
+    if (code(error) === "ENOENT") return true;
+    throw error;
+  }
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return code(error) !== "ESRCH";
+  }
+}

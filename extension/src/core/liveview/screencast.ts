@@ -1,0 +1,252 @@
+// One page, filmed: its frames as they are painted, and where it is clicked.
+//
+//     const cast = await Screencast.start(state, page, size, { frame, click }, signal);
+//     …
+//     cast.close();
+//
+// A browser-level endpoint gives the page a session of its own. Where there is only js-debug's shared
+// CDP, the page's endpoint is js-debug's own session: it tells of no event that it is not asked for, and
+// nothing is turned off in it that js-debug needs.
+import { Cdp } from "../browser/cdp";
+import type { State } from "../protocol/protocol.generated";
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export interface Watcher {
+  /** A JPEG. The next one comes only when this one's promise is settled. */
+  frame(data: Uint8Array): Promise<void>;
+  /** A click, as parts of the picture's width and height. */
+  click(x: number, y: number): void;
+}
+
+const world = "browserCoordinatorLiveView";
+const quality = 70;
+const off = { enabled: false };
+
+/** Of a frame: what it shows, in pixels that do not depend on the screen. */
+interface FrameMetadata {
+  deviceWidth: number;
+  deviceHeight: number;
+}
+
+/** Runs in an isolated world of each frame, where the page cannot see it. It draws nothing. */
+function watchClicks(name: string): void {
+  const window = globalThis as unknown as ClickWindow;
+  const watcher = `${name} watches`;
+  window[watcher] ??= ({ isTrusted, clientX, clientY }: PointerDown) => {
+    const tell = window[name];
+    if (!isTrusted || typeof tell !== "function") return;
+    let [x, y, frame] = [clientX, clientY, window];
+    // A frame's position is known while it is of the same origin as the one around it.
+    while (frame !== frame.parent) {
+      const element = frame.frameElement;
+      if (!element) return;
+      // It may be transformed, zoomed and padded.
+      const box = element.getBoundingClientRect();
+      const style = window.getComputedStyle(element);
+      const [left, top] = [Number.parseFloat(style.paddingLeft), Number.parseFloat(style.paddingTop)];
+      const width = element.clientWidth - left - Number.parseFloat(style.paddingRight);
+      const height = element.clientHeight - top - Number.parseFloat(style.paddingBottom);
+      const [inX, inY] = [(x * width) / frame.innerWidth, (y * height) / frame.innerHeight];
+      x = box.x + (element.clientLeft + left + inX) * (box.width / element.offsetWidth);
+      y = box.y + (element.clientTop + top + inY) * (box.height / element.offsetHeight);
+      frame = frame.parent;
+    }
+    // Of the page's layout only a part may be in sight: pinched, or wider than its phone.
+    const { offsetLeft, offsetTop, scale } = frame.visualViewport;
+    tell(JSON.stringify([(x - offsetLeft) * scale, (y - offsetTop) * scale]));
+  };
+  // The same one again is no second one.
+  window.addEventListener("pointerdown", window[watcher] as (event: PointerDown) => void, {
+    capture: true,
+    passive: true,
+  });
+}
+
+interface ClickWindow {
+  [name: string]: unknown;
+  parent: ClickWindow;
+  frameElement: FrameElement | null;
+  innerWidth: number;
+  innerHeight: number;
+  visualViewport: { offsetLeft: number; offsetTop: number; scale: number };
+  getComputedStyle(element: FrameElement): Record<`padding${"Left" | "Top" | "Right" | "Bottom"}`, string>;
+  addEventListener(type: string, listener: (event: PointerDown) => void, options: object): void;
+}
+
+interface PointerDown {
+  isTrusted: boolean;
+  clientX: number;
+  clientY: number;
+}
+
+interface FrameElement {
+  clientLeft: number;
+  clientTop: number;
+  clientWidth: number;
+  clientHeight: number;
+  offsetWidth: number;
+  offsetHeight: number;
+  getBoundingClientRect(): { x: number; y: number; width: number; height: number };
+}
+
+const events = [
+  "Page.screencastFrame",
+  "Page.screencastVisibilityChanged",
+  "Page.documentOpened",
+  "Runtime.bindingCalled",
+];
+
+export class Screencast {
+  private constructor(
+    readonly cdp: Cdp,
+    private readonly session: string | undefined,
+  ) {}
+
+  /** That watches for clicks in documents to come. */
+  #script: unknown;
+  /** One step at a time, so that no script is left behind. */
+  #watching = Promise.resolve();
+  /** What the last frame shows, in the page's own pixels before any pinch. */
+  #seen: Size | undefined;
+
+  /** `page` is a target of the browser, or a debug session where there is only its endpoint. */
+  static async start(
+    state: State,
+    page: string,
+    size: Size,
+    watcher: Watcher,
+    signal: AbortSignal,
+  ): Promise<Screencast> {
+    const own = state.pages.find(({ debugSession }) => debugSession === page)?.url;
+    const url = state.browser?.url ?? own;
+    if (url === undefined) throw new Error("the page has no endpoint");
+    const cdp = await Cdp.connect(url, signal);
+    try {
+      let session: string | undefined;
+      if (state.browser) {
+        const { sessionId } = await cdp.call("Target.attachToTarget", { targetId: page, flatten: true });
+        session = String(sessionId);
+      } else await cdp.call("JsDebug.subscribe", { events });
+      const cast = new Screencast(cdp, session);
+      try {
+        cast.#listen(watcher);
+        signal.throwIfAborted();
+        await cdp.call("Page.enable", {}, session);
+        signal.throwIfAborted();
+        await cast.#watchClicks();
+        signal.throwIfAborted();
+        await cast.resize(size);
+        signal.throwIfAborted();
+      } catch (error) {
+        await cast.close();
+        throw error;
+      }
+      signal.addEventListener("abort", () => void cast.close());
+      return cast;
+    } catch (error) {
+      cdp.close();
+      throw error;
+    }
+  }
+
+  /** Settles when the page or its browser is gone. */
+  get closed(): Promise<void> {
+    const detached = new Promise<void>((resolve) => {
+      this.cdp.on("Target.detachedFromTarget", ({ sessionId }) => {
+        if (sessionId === this.session) resolve();
+      });
+    });
+    return Promise.race([this.cdp.closed, detached]);
+  }
+
+  /** Frames are not larger than this from now on. */
+  async resize({ width, height }: Size): Promise<void> {
+    const params = { format: "jpeg", quality, maxWidth: width, maxHeight: height };
+    await this.cdp.call("Page.startScreencast", params, this.session);
+  }
+
+  /** Ends it, and all that it brought about. */
+  async close(): Promise<void> {
+    // js-debug's session stays when we leave; our own ends, and what it turned on with it.
+    if (this.session === undefined) {
+      await this.#watching;
+      await Promise.allSettled([
+        this.cdp.call("Page.stopScreencast"),
+        this.cdp.call("Emulation.setFocusEmulationEnabled", off),
+        this.cdp.call("Runtime.removeBinding", { name: world }),
+        this.cdp.call("Page.removeScriptToEvaluateOnNewDocument", { identifier: this.#script }),
+      ]);
+    }
+    this.cdp.close();
+  }
+
+  /** A page in the background of its browser paints nothing. This one is looked at: here. */
+  async #unhide(): Promise<void> {
+    await this.cdp.call("Emulation.setFocusEmulationEnabled", { enabled: true }, this.session).catch(() => {});
+  }
+
+  #listen(watcher: Watcher): void {
+    this.cdp.on("Page.screencastFrame", ({ data, sessionId, metadata }) => {
+      void this.#measure(metadata as FrameMetadata);
+      void this.#frame(watcher, String(data), sessionId);
+    });
+    this.cdp.on("Page.screencastVisibilityChanged", ({ visible }) => void (visible === false && this.#unhide()));
+    // A document that is written anew has lost its listeners.
+    this.cdp.on("Page.documentOpened", () => {
+      this.#watching = this.#watching.then(() => this.#watchDocuments()).catch(() => {});
+    });
+    this.cdp.on("Runtime.bindingCalled", ({ name, payload }) => {
+      const at = name === world && this.#seen ? place(payload, this.#seen) : undefined;
+      if (at) watcher.click(...at);
+    });
+  }
+
+  async #frame(watcher: Watcher, data: string, number: unknown): Promise<void> {
+    await watcher.frame(new Uint8Array(Buffer.from(data, "base64"))); // a Buffer is no message for a panel
+    // Without an answer the browser sends no more than two; it may be gone by now.
+    await this.cdp.call("Page.screencastFrameAck", { sessionId: number }, this.session).catch(() => {});
+  }
+
+  /** With each frame, as nothing tells of the user's zoom, and a page that shows a dialog answers nothing. */
+  async #measure({ deviceWidth, deviceHeight }: FrameMetadata): Promise<void> {
+    try {
+      const { cssVisualViewport } = await this.cdp.call("Page.getLayoutMetrics", {}, this.session);
+      const { zoom = 1 } = cssVisualViewport as { zoom?: number };
+      this.#seen = { width: deviceWidth / zoom, height: deviceHeight / zoom };
+    } catch {} // it has gone
+  }
+
+  async #watchClicks(): Promise<void> {
+    // Bindings are told of only where this is on, and the runtime tells us its console too.
+    await this.cdp.call("Runtime.enable", {}, this.session);
+    await this.cdp.call("Runtime.addBinding", { name: world, executionContextName: world }, this.session);
+    await this.#watchDocuments();
+  }
+
+  /** Those that are there, and those to come. */
+  async #watchDocuments(): Promise<void> {
+    const before = this.#script;
+    const source = `(${watchClicks})(${JSON.stringify(world)})`;
+    const script = { source, worldName: world, runImmediately: true };
+    const { identifier } = await this.cdp.call("Page.addScriptToEvaluateOnNewDocument", script, this.session);
+    this.#script = identifier;
+    if (before === undefined) return;
+    await this.cdp.call("Page.removeScriptToEvaluateOnNewDocument", { identifier: before }, this.session);
+  }
+}
+
+/** The page is not trusted: what is no place in the picture is no click. */
+function place(payload: unknown, { width, height }: Size): [number, number] | undefined {
+  try {
+    const [left, top] = JSON.parse(String(payload)) as [unknown, unknown];
+    const [x, y] = [Number(left) / width, Number(top) / height];
+    const inside = (part: number) => part >= 0 && part <= 1;
+    return inside(x) && inside(y) ? [x, y] : undefined;
+  } catch {
+    return undefined;
+  }
+}

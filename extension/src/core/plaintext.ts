@@ -1,0 +1,60 @@
+// Puts what clients and pages say into words for the human. Nobody of them can be trusted with more
+// than plain text: notifications make links of [words](command:…), the status bar and lists make icons
+// of $(words), and a long name could push the buttons out of sight.
+
+/** Text of somebody else's, as one short line without links, icons, control characters and changes of direction. */
+export function plain(text: string, most: number): string {
+  const line = text
+    .replace(/[[\]]/g, (bracket) => (bracket === "[" ? "(" : ")"))
+    .replace(/\p{Cf}/gu, "") // soft hyphens, joiners and marks of direction are no blanks
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .replace(/\$\(/g, "$ (")
+    .trim();
+  const signs = [...line];
+  return signs.length > most ? `${signs.slice(0, most - 1).join("")}…` : line;
+}
+
+/** "Claude Code 2.1.0" */
+export function clientName({ name, version }: { name: string; version: string }): string {
+  return plain(`${nameOf(name)} ${version}`, 60);
+}
+
+/** "Claude Code" */
+export function nameOf(name: string, most = 60): string {
+  return plain(name, most) || "An agent without a name";
+}
+
+/** A page by its title, or by its site. */
+export function pageName({ title, url }: { title: string; url: string }, most = 100): string {
+  return plain(title, most) || siteOf(url);
+}
+
+/** Whether it is an address of the web. */
+export function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** The host and port of a URL; its scheme where there is no host. */
+export function siteOf(url: string): string {
+  try {
+    const { host, protocol } = new URL(url);
+    return plain(host || protocol, 60);
+  } catch {
+    return plain(url, 60);
+  }
+}
+
+/** "Chrome 156", the shared debug session where there is no more to know, or undefined where there is none. */
+export function browserName({
+  browser,
+  pages,
+}: {
+  browser: { product?: string } | null;
+  pages: readonly unknown[];
+}): string | undefined {
+  if (browser) {
+    const [name = "", version = ""] = plain(browser.product ?? "The browser", 60).split("/");
+    return `${name} ${version.split(".")[0]}`.trim();
+  }
+  return pages.length > 0 ? "The shared debug session" : undefined;
+}

@@ -1,0 +1,164 @@
+// Who uses this window's browser, and what they did lately: what coordinators have told.
+// Obeys specs/window-protocol/commands.md, client.announce and client.report.
+import { isDeepStrictEqual } from "node:util";
+import { Argument } from "../protocol/argument";
+import type { Activity, ConnectedClient } from "../protocol/protocol.generated";
+import type { Command } from "./connection";
+
+export const actsLimit = 200;
+/** So many clients are known by name after they have left. */
+const knownLimit = 200;
+const announceLimit = 256;
+const reportLimit = 1_000;
+
+/** An act, with its client's name: the client may be gone. Done again and again it is one, with the last one's time. */
+export interface Act extends Activity {
+  /** Counts from 1 within this window session. */
+  readonly number: number;
+  readonly times: number;
+  readonly name: string;
+}
+
+export class Clients {
+  /** By the connection that announced them. */
+  readonly #announced = new Map<AbortSignal, ConnectedClient[]>();
+  readonly #known = new Map<string, ConnectedClient>();
+  #acts: Act[] = [];
+  #counted = 0;
+  readonly #listeners = new Set<() => void>();
+
+  /** Those that are connected, the longest first. */
+  get connected(): ConnectedClient[] {
+    const all = new Map([...this.#announced.values()].flat().map((client) => [client.id, client]));
+    return [...all.values()].sort((one, other) => one.since - other.since);
+  }
+
+  /** What they did, the newest last. */
+  get acts(): readonly Act[] {
+    return this.#acts;
+  }
+
+  /** One that is connected, or was. */
+  known(id: string): ConnectedClient | undefined {
+    return this.#known.get(id);
+  }
+
+  /** Knows clients of an earlier time by name. */
+  remember(clients: ConnectedClient[]): void {
+    for (const client of clients) {
+      this.#known.delete(client.id);
+      this.#known.set(client.id, client);
+      for (const id of this.#known.keys()) {
+        if (this.#known.size <= knownLimit) break;
+        this.#known.delete(id);
+      }
+    }
+  }
+
+  /** Replaces what the connection said before; what it said ends with it. */
+  announce(connection: AbortSignal, clients: ConnectedClient[]): void {
+    if (connection.aborted) return;
+    if (!this.#announced.has(connection)) {
+      const forget = () => this.#announced.delete(connection) && this.#tell();
+      connection.addEventListener("abort", forget, { once: true });
+    }
+    this.#announced.set(connection, clients);
+    this.remember(clients);
+    this.#tell();
+  }
+
+  report(entries: Activity[]): void {
+    if (entries.length === 0) return;
+    const acts = [...this.#acts];
+    for (const entry of entries) {
+      const last = acts.at(-1);
+      if (last && isSame(last, entry)) acts.splice(-1, 1, { ...last, time: entry.time, times: last.times + 1 });
+      else acts.push(this.#act(entry));
+    }
+    this.#acts = acts.slice(-actsLimit);
+    this.#tell();
+  }
+
+  #act(entry: Activity): Act {
+    this.#counted += 1;
+    return { ...entry, number: this.#counted, times: 1, name: this.#name(entry.client) };
+  }
+
+  /** Forgets what was done. */
+  clear(): void {
+    this.#acts = [];
+    this.#tell();
+  }
+
+  /** Calls listener after each change until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #name(id: string): string {
+    return this.known(id)?.name ?? "a client that has left";
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Whether one was done again. A client that asks the page something every moment would fill the list. */
+function isSame(one: Activity, other: Activity): boolean {
+  const told = ({ client, act, target, outcome, ok, url }: Activity) => [client, act, target, outcome, ok, url];
+  return isDeepStrictEqual(told(one), told(other));
+}
+
+/** The commands by which coordinators tell. */
+export function clientCommands(clients: Clients): [string, Command][] {
+  return [
+    [
+      "client.announce",
+      {
+        run: async (arg, { connection }) => {
+          clients.announce(connection, atMost(announceLimit, Argument.of(arg), "clients").map(readClient));
+          return {};
+        },
+      },
+    ],
+    [
+      "client.report",
+      {
+        run: async (arg) => {
+          clients.report(atMost(reportLimit, Argument.of(arg), "entries").map(readActivity));
+          return {};
+        },
+      },
+    ],
+  ];
+}
+
+function atMost(limit: number, arg: Argument, list: string): Argument[] {
+  const items = arg.objects(list);
+  if (items.length > limit) throw arg.bad(list, `must not have more than ${limit} items`);
+  return items;
+}
+
+function readClient(client: Argument): ConnectedClient {
+  return {
+    id: client.text("id"),
+    name: client.text("name"),
+    version: client.text("version", 0),
+    kind: client.choice("kind", ["mcp", "cdp"]),
+    since: client.whole("since", 0),
+  };
+}
+
+function readActivity(entry: Argument): Activity {
+  return {
+    client: entry.text("client"),
+    time: entry.whole("time", 0),
+    act: entry.text("act"),
+    target: entry.text("target", 0),
+    outcome: entry.text("outcome", 0),
+    ok: entry.flag("ok"),
+    ...(entry.has("url") && { url: entry.text("url", 0) }),
+  };
+}

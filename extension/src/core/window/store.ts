@@ -1,0 +1,88 @@
+// The window's state and the events that told of its changes.
+// Obeys specs/window-protocol/README.md sections 5 (listen) and 8.
+import { isDeepStrictEqual } from "node:util";
+import { type Log, silent } from "../log";
+import { stateLimit } from "../protocol/framing";
+import type { Editor, State } from "../protocol/protocol.generated";
+
+/** A numbered event, ready to be sent again. */
+export interface Numbered {
+  type: "state";
+  seq: number;
+  payload: State;
+}
+
+export const replayLimit = 256;
+const replayBytes = 4 * 1024 * 1024;
+
+export class Store {
+  #state: State = {
+    revision: 0,
+    debugSessions: [],
+    browser: null,
+    pages: [],
+    access: { mode: "view", stopped: [] }, // until the user's choice is read
+  };
+  #seq = 0;
+  #kept: { event: Numbered; bytes: number }[] = [];
+  #keptBytes = 0;
+  readonly #listeners = new Set<(event: Numbered) => void>();
+
+  constructor(private readonly log: Log = silent) {}
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** The number of the newest event; 0 before the first. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /**
+   * Changes members of the state; one event when they differ, none when they do not. A state that is
+   * too large could be told to nobody: the one before stays.
+   */
+  set(changes: Partial<Omit<State, "revision" | "editor">> & { editor?: Editor | undefined }): void {
+    const { editor, ...others } = { ...this.#state, ...structuredClone(changes) };
+    const next: State = { ...others, ...(editor && { editor }) };
+    if (isDeepStrictEqual(this.#state, next)) return;
+    const event: Numbered = {
+      type: "state",
+      seq: this.#seq + 1,
+      payload: { ...next, revision: next.revision + 1 },
+    };
+    const bytes = Buffer.byteLength(JSON.stringify(event)) + 1; // with the line's end
+    if (bytes > stateLimit) {
+      this.log.error(
+        `the window's state stays as it was: it would have ${bytes} bytes, over the limit of ${stateLimit}`,
+      );
+      return;
+    }
+    this.#keep(event, bytes);
+    this.#state = event.payload;
+    this.#seq = event.seq;
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  #keep(event: Numbered, bytes: number): void {
+    this.#kept.push({ event, bytes });
+    this.#keptBytes += bytes;
+    while (this.#kept.length > replayLimit || this.#keptBytes > replayBytes) {
+      this.#keptBytes -= this.#kept.shift()?.bytes ?? 0;
+    }
+  }
+
+  /** The events after seq, or undefined when some of them are gone or have not been. */
+  since(seq: number): Numbered[] | undefined {
+    const missed = this.#seq - seq;
+    if (missed < 0 || missed > this.#kept.length) return undefined;
+    return this.#kept.slice(this.#kept.length - missed).map(({ event }) => event);
+  }
+
+  /** Calls listener at each event until the returned function is called. */
+  subscribe(listener: (event: Numbered) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,32 @@
+// What is done and asked for, in words.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { askedText, doneText } from "../../src/core/access/actions";
+
+test.each([
+  ["browser_click", 'click button "Buy"', 'click button "Buy"'],
+  ["browser_fill_form", "", "fill form"],
+  ["Page.navigate", "http://shop/", "open a page: http://shop/"],
+  ["Runtime.evaluate", "", "run a script"],
+  ["Emulation.setLocaleOverride", "de", "Emulation.setLocaleOverride: de"],
+  ["Page.navigate", "[x](command:y)", "open a page: (x)(command:y)"],
+  ["browser_click", "\u200b", "click"],
+  ["\u200b", "", "something that it does not name"],
+])("%s about %j is asked for as %j", (act, detail, text) => expect(askedText({ act, detail })).toBe(text));
+
+test.each([
+  ["browser_take_screenshot", "", "take screenshot"],
+  ["browser_click", 'button "Buy"', 'click button "Buy"'],
+  ["pick_element", "", "pick element"],
+  ["Input.dispatchKeyEvent", "keyDown", "press a key: keyDown"],
+  ["Overlay.setShowFPSCounter", "", "Overlay.setShowFPSCounter"],
+])("%s with %j is listed as %j", (act, target, text) => expect(doneText({ act, target })).toBe(text));
+
+test("the methods that have words are such as act, by the table that the endpoint goes by", () => {
+  const source = readFileSync(fileURLToPath(new URL("../../src/core/access/actions.ts", import.meta.url)), "utf8");
+  const table = readFileSync(fileURLToPath(new URL("../../../cdpproxy/access/methods.txt", import.meta.url)), "utf8");
+  const named = [...source.matchAll(/^ {2}"(\w+\.\w+)":/gm)].map(([, name]) => name);
+  expect(named.length).toBeGreaterThan(10);
+  for (const name of named) expect(table).toMatch(new RegExp(`^(acts|ends) +${name}\\b`, "m"));
+});

@@ -1,0 +1,258 @@
+// Who asks, what the human is asked, and what comes of each answer. Time is vitest's.
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { letGoOn, setMode, stop } from "../../src/core/access/access";
+import { Permissions } from "../../src/core/access/permission";
+import type { PermissionAskResult } from "../../src/core/protocol/protocol.generated";
+import { Clients } from "../../src/core/window/clients";
+import { Store } from "../../src/core/window/store";
+
+const limit = 60_000;
+let store: Store;
+let clients: Clients;
+let permissions: Permissions;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  store = new Store();
+  clients = new Clients();
+  permissions = new Permissions(store, clients, () => limit);
+  setMode(store, "ask");
+});
+
+afterEach(() => {
+  permissions.close();
+  vi.useRealTimers();
+});
+
+interface Asking {
+  answer: Promise<PermissionAskResult>;
+  giveUp: AbortController;
+}
+
+function ask(id: string, act = "browser_click"): Asking {
+  const giveUp = new AbortController();
+  const arg = { client: { id, name: `Agent ${id}`, version: "1" }, act, detail: "" };
+  return { answer: permissions.ask(arg, giveUp.signal), giveUp };
+}
+
+/** Answers the question that is shown. */
+function answer(choice: "once" | "session" | "refuse", seen?: number): void {
+  const { question } = permissions;
+  if (!question) throw new Error("nobody asks");
+  const last = question.acts[(seen ?? question.acts.length) - 1];
+  permissions.answer(question.id, choice, last?.number ?? 0);
+}
+
+const shown = () => permissions.question && [permissions.question.client.id, permissions.question.acts.length];
+
+describe("without a question", () => {
+  test("full allows", async () => {
+    setMode(store, "full");
+    expect(await ask("a").answer).toEqual({ decision: "allow", scope: "once" });
+  });
+
+  test("view refuses", async () => {
+    setMode(store, "view");
+    expect(await ask("a").answer).toEqual({ decision: "refuse", scope: "once", reason: "mode" });
+  });
+
+  test("a stopped client is refused in every mode, and asks again when it may go on", async () => {
+    stop(store, "a");
+    for (const mode of ["full", "ask", "view"] as const) {
+      setMode(store, mode);
+      expect(await ask("a").answer).toMatchObject({ decision: "refuse", reason: "stopped" });
+    }
+    setMode(store, "ask");
+    letGoOn(store, "a");
+    void ask("a");
+    expect(shown()).toEqual(["a", 1]);
+  });
+});
+
+describe("an answer", () => {
+  test("once is for this act alone", async () => {
+    const first = ask("a");
+    answer("once");
+    expect(await first.answer).toEqual({ decision: "allow", scope: "once" });
+    void ask("a");
+    expect(shown()).toEqual(["a", 1]);
+  });
+
+  test("for the session is remembered for this client, and no other", async () => {
+    const first = ask("a");
+    answer("session");
+    expect(await first.answer).toEqual({ decision: "allow", scope: "session" });
+    expect(await ask("a").answer).toEqual({ decision: "allow", scope: "session" });
+    void ask("b");
+    expect(shown()).toEqual(["b", 1]);
+  });
+
+  test("refuse says that it was the human", async () => {
+    const first = ask("a");
+    answer("refuse");
+    expect(await first.answer).toEqual({ decision: "refuse", scope: "once", reason: "human" });
+    expect(permissions.question).toBeUndefined();
+  });
+
+  test("to a question that is answered already changes nothing", async () => {
+    const first = ask("a");
+    const { id } = permissions.question ?? { id: "" };
+    answer("refuse");
+    void ask("a");
+    permissions.answer(id, "session", 1);
+    expect(await first.answer).toMatchObject({ decision: "refuse" });
+    expect(permissions.isGranted("a")).toBe(false);
+    expect(shown()).toEqual(["a", 1]);
+  });
+});
+
+describe("many requests", () => {
+  test("of one client are one question", async () => {
+    const all = [ask("a", "one"), ask("a", "two"), ask("a", "three")];
+    expect(shown()).toEqual(["a", 3]);
+    answer("once");
+    for (const each of all) expect((await each.answer).decision).toBe("allow");
+    expect(permissions.waiting).toBe(0);
+  });
+
+  test("what came after the human looked is not allowed once with the rest", async () => {
+    const first = ask("a");
+    const second = ask("a", "later");
+    answer("once", 1);
+    expect((await first.answer).decision).toBe("allow");
+    expect(permissions.question?.acts.map(({ act }) => act)).toEqual(["later"]);
+    answer("refuse");
+    expect((await second.answer).decision).toBe("refuse");
+  });
+
+  test("of several clients come one after the other, each with its whole time", async () => {
+    const a = ask("a");
+    const b = ask("b");
+    expect(shown()).toEqual(["a", 1]);
+    vi.advanceTimersByTime(limit - 1);
+    answer("once");
+    expect((await a.answer).decision).toBe("allow");
+    expect(shown()).toEqual(["b", 1]);
+    vi.advanceTimersByTime(limit - 1);
+    expect(shown()).toEqual(["b", 1]);
+    vi.advanceTimersByTime(1);
+    expect(await b.answer).toEqual({ decision: "refuse", scope: "once", reason: "timeout" });
+  });
+
+  test("each change is told", () => {
+    const told = vi.fn();
+    permissions.subscribe(told);
+    void ask("a");
+    void ask("a");
+    void ask("b");
+    expect(told).toHaveBeenCalledTimes(3);
+    answer("refuse");
+    expect(told).toHaveBeenCalledTimes(4);
+  });
+});
+
+describe("nobody answers", () => {
+  test("and it is refused when the time is over; what joined late has its own whole time", async () => {
+    const first = ask("a", "first");
+    vi.advanceTimersByTime(limit - 100);
+    const second = ask("a", "second");
+    expect(permissions.question?.until).toBe(performance.now() + limit);
+    vi.advanceTimersByTime(100);
+    expect((await first.answer).reason).toBe("timeout");
+    expect(permissions.question?.acts.map(({ act }) => act)).toEqual(["second"]);
+    vi.advanceTimersByTime(limit - 101);
+    expect(shown()).toEqual(["a", 1]);
+    vi.advanceTimersByTime(1);
+    expect((await second.answer).reason).toBe("timeout");
+    expect(permissions.question).toBeUndefined();
+  });
+
+  test("to one act, and once allows of the others only what the human saw", async () => {
+    const first = ask("a");
+    vi.advanceTimersByTime(limit - 1);
+    const second = ask("a");
+    const { id, acts } = permissions.question ?? { id: "", acts: [] };
+    vi.advanceTimersByTime(1);
+    expect((await first.answer).reason).toBe("timeout");
+    const third = ask("a", "third");
+    permissions.answer(id, "once", acts[1]?.number ?? 0);
+    expect((await second.answer).decision).toBe("allow");
+    expect(permissions.question?.acts.map(({ act }) => act)).toEqual(["third"]);
+    vi.advanceTimersByTime(limit - 1);
+    expect(shown()).toEqual(["a", 1]);
+    answer("refuse");
+    expect((await third.answer).reason).toBe("human");
+  });
+
+  test("because the client has given up", async () => {
+    const first = ask("a");
+    const second = ask("a");
+    first.giveUp.abort(new Error("cancelled"));
+    await expect(first.answer).rejects.toThrow("cancelled");
+    expect(shown()).toEqual(["a", 1]);
+    second.giveUp.abort(new Error("cancelled"));
+    await expect(second.answer).rejects.toThrow();
+    expect(permissions.question).toBeUndefined();
+  });
+
+  test("because the client has left", async () => {
+    const connection = new AbortController();
+    const client = { id: "a", name: "Agent a", version: "1", kind: "mcp", since: 1 } as const;
+    clients.announce(connection.signal, [client]);
+    const granted = ask("a");
+    answer("session");
+    await granted.answer;
+    clients.announce(connection.signal, []);
+    clients.announce(connection.signal, [client]);
+    const again = ask("a"); // a client that comes back is asked about again
+    expect(shown()).toEqual(["a", 1]);
+    connection.abort();
+    expect(await again.answer).toMatchObject({ decision: "refuse" });
+    expect(permissions.question).toBeUndefined();
+  });
+});
+
+describe("while the human is asked", () => {
+  test("full allows all that waits", async () => {
+    const all = [ask("a"), ask("a"), ask("b")];
+    setMode(store, "full");
+    for (const each of all) expect((await each.answer).decision).toBe("allow");
+    expect(permissions.question).toBeUndefined();
+  });
+
+  test("view refuses all that waits", async () => {
+    const all = [ask("a"), ask("b")];
+    setMode(store, "view");
+    for (const each of all) expect(await each.answer).toMatchObject({ decision: "refuse", reason: "mode" });
+  });
+
+  test("stopping a client refuses what it waits for, and takes back what it was allowed", async () => {
+    const first = ask("a");
+    answer("session");
+    await first.answer;
+    stop(store, "a");
+    expect(permissions.isGranted("a")).toBe(false);
+    const [b, c] = [ask("b"), ask("c")];
+    stop(store, "b");
+    expect(await b.answer).toMatchObject({ decision: "refuse", reason: "stopped" });
+    expect(shown()).toEqual(["c", 1]);
+    answer("once");
+    expect((await c.answer).decision).toBe("allow");
+  });
+
+  test("a change of the mode takes back what was allowed for the session", async () => {
+    const first = ask("a");
+    answer("session");
+    await first.answer;
+    setMode(store, "full");
+    setMode(store, "ask");
+    expect(permissions.isGranted("a")).toBe(false);
+  });
+});
+
+test("closing refuses what waits and leaves no timer", async () => {
+  const all = [ask("a"), ask("b")];
+  permissions.close();
+  for (const each of all) expect((await each.answer).decision).toBe("refuse");
+  expect(vi.getTimerCount()).toBe(0);
+});

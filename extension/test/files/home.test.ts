@@ -1,0 +1,37 @@
+// Where the home directory is, and what is said where there is none.
+import { homedir } from "node:os";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { homeDirectory } from "../../src/core/files/home";
+
+vi.mock("node:os", async (original) => {
+  const os = await original<typeof import("node:os")>();
+  return { ...os, homedir: vi.fn(os.homedir) };
+});
+
+function setHome(home: string): void {
+  vi.stubEnv("HOME", home);
+  vi.stubEnv("USERPROFILE", home); // Windows
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+test("it is the one that the environment says", () => {
+  const home = process.cwd();
+  setHome(home);
+  expect(homeDirectory()).toBe(home);
+});
+
+test.each(["", "somewhere", "./home"])("of HOME=%s nothing would be written where it is meant", (home) => {
+  setHome(home);
+  expect(homeDirectory).toThrow("your home directory is not known: set HOME to its absolute path");
+});
+
+test("a user whom the system does not know has none", () => {
+  // Played: a process cannot lose its name. So says Node there, without HOME.
+  const told = Object.assign(new Error("A system error occurred: uv_os_homedir returned ENOENT"), {
+    code: "ERR_SYSTEM_ERROR",
+  });
+  vi.mocked(homedir).mockImplementationOnce(() => {
+    throw told;
+  });
+  expect(homeDirectory).toThrow("your home directory is not known: set HOME to its absolute path");
+});

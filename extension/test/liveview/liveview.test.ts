@@ -1,0 +1,252 @@
+// The live view of a real Chromium. The panel is played here; the real one is in e2e/liveview.test.ts.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { Cdp } from "../../src/core/browser/cdp";
+import { follow } from "../../src/core/browser/discovery";
+import { LiveView, type Shown } from "../../src/core/liveview/liveview";
+import { silent } from "../../src/core/log";
+import { Store } from "../../src/core/window/store";
+import { endBrowser, launchBrowser } from "../support/browser";
+import { Relay } from "../support/relay";
+import { temporaryFolder } from "../support/window";
+
+const size = { width: 800, height: 600 };
+
+function play() {
+  const store = new Store();
+  const warn = vi.fn();
+  const live = new LiveView(store, { ...silent, warn });
+  onTestFinished(() => live.close());
+  const all: Shown[] = [];
+  const wakes = new Set<() => void>();
+  const show = (shown: Shown) => {
+    all.push(shown);
+    if (shown.type === "frame") live.drawn(shown.number);
+    for (const wake of wakes) wake();
+  };
+  /** What was shown from `since` on, as soon as it fits. */
+  const until = <T extends Shown["type"]>(
+    type: T,
+    fits: (shown: Extract<Shown, { type: T }>) => boolean = () => true,
+    since = 0,
+  ) =>
+    new Promise<Extract<Shown, { type: T }>>((resolve) => {
+      const look = () => {
+        const found = all.slice(since).find((each) => each.type === type && fits(each as Extract<Shown, { type: T }>));
+        if (!found) return;
+        wakes.delete(look);
+        resolve(found as Extract<Shown, { type: T }>);
+      };
+      wakes.add(look);
+      look();
+    });
+  return { store, live, warn, all, show, until };
+}
+
+/** The store's browser, by way of a relay. */
+async function relayed(store: Store): Promise<Relay> {
+  const url = new URL(store.state.browser?.url ?? "");
+  const relay = await Relay.open(Number(url.port));
+  onTestFinished(() => relay.close());
+  url.port = `${relay.port}`;
+  store.set({ browser: { url: url.href, via: "injected" } });
+  return relay;
+}
+
+async function debugged(store: Store, preferences?: object) {
+  const userDataDir = await temporaryFolder();
+  if (preferences) {
+    await mkdir(join(userDataDir, "Default"));
+    await writeFile(join(userDataDir, "Default", "Preferences"), JSON.stringify(preferences));
+  }
+  const child = launchBrowser(userDataDir);
+  const { url } = await follow({ via: "injected", userDataDir }, AbortSignal.timeout(15_000));
+  store.set({ browser: { url, via: "injected" } });
+  const cdp = await Cdp.connect(url);
+  onTestFinished(() => cdp.close());
+  /** Opens a page, and answers its id and a session of it. */
+  const open = async (html: string) => {
+    const { targetId } = await cdp.call("Target.createTarget", { url: `data:text/html,${encodeURIComponent(html)}` });
+    const { sessionId } = await cdp.call("Target.attachToTarget", { targetId, flatten: true });
+    return { id: String(targetId), session: String(sessionId) };
+  };
+  return { child, cdp, open };
+}
+
+test("without a browser it says what to do, with one it shows the page", async () => {
+  const { store, live, show, until, all } = play();
+  live.open(show, size);
+  expect(await until("empty")).toMatchObject({ start: true, text: expect.stringContaining("Start one") });
+  const { child, open } = await debugged(store);
+  const { id } = await open("<title>Red</title><body style='background:red'>");
+  expect((await until("pages", ({ current }) => current === id)).pages.length).toBeGreaterThan(0);
+  const { data } = await until("frame");
+  expect([...data.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]); // a JPEG
+  const before = all.length;
+  await endBrowser(child);
+  store.set({ browser: null });
+  await until("empty", ({ start }) => start, before);
+});
+
+/** Until it paints, the browser drops what is clicked. */
+async function painted(cdp: Cdp, session: string): Promise<void> {
+  const expression = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))";
+  await cdp.call("Runtime.evaluate", { expression, awaitPromise: true }, session);
+}
+
+async function clickAt(cdp: Cdp, session: string, x: number, y: number): Promise<void> {
+  for (const type of ["mousePressed", "mouseReleased"]) {
+    await cdp.call("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 }, session);
+  }
+}
+
+test("a click is told with its place, also in a frame and after a navigation", async () => {
+  const { store, live, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const frame =
+    "<iframe srcdoc='<button>b</button>' style='position:absolute;left:100px;top:100px;width:200px;height:200px'>";
+  const { id, session } = await open(`<title>Clicks</title>${frame}`);
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("frame");
+  const { result } = (await cdp.call(
+    "Runtime.evaluate",
+    { expression: "[innerWidth, innerHeight]", returnByValue: true },
+    session,
+  )) as { result: { value: [number, number] } };
+  const [width, height] = result.value;
+  await painted(cdp, session);
+  const click = async (x: number, y: number) => {
+    const since = all.length;
+    await clickAt(cdp, session, x, y);
+    return until("click", () => true, since);
+  };
+  expect(await click(width / 2, height / 4)).toMatchObject({ x: 0.5, y: expect.closeTo(0.25, 2) });
+  const inFrame = await click(150, 150);
+  expect(inFrame.x * width).toBeCloseTo(150, 0);
+  expect(inFrame.y * height).toBeCloseTo(150, 0);
+  await cdp.call("Page.navigate", { url: "data:text/html,<title>Other</title>" }, session);
+  await until("pages", ({ pages }) => pages.some(({ title }) => title === "Other"));
+  await painted(cdp, session);
+  expect(await click(width / 4, height / 2)).toMatchObject({ x: 0.25 });
+  const expression = "document.open(); document.write('<title>Written</title>'); document.close()";
+  await cdp.call("Runtime.evaluate", { expression }, session); // which takes the listeners away
+  await until("pages", ({ pages }) => pages.some(({ title }) => title === "Written"));
+  await painted(cdp, session);
+  expect(await click(width / 2, height / 2)).toMatchObject({ x: 0.5 });
+  // The page cannot see who watches.
+  const { result: seen } = (await cdp.call(
+    "Runtime.evaluate",
+    { expression: "Object.getOwnPropertyNames(globalThis).filter((name) => /coordinator/i.test(name)).length" },
+    session,
+  )) as { result: { value: number } };
+  expect(seen.value).toBe(0);
+});
+
+const phone = { width: 390, height: 800, deviceScaleFactor: 3, mobile: true };
+const scaled = "border:5px solid; padding:10px 30px; transform:scale(0.5); transform-origin:0 0";
+
+// Where the picture has what was clicked at the page's 100, 80.
+test.each([
+  ["zoomed by its user", { partition: { default_zoom_level: { x: Math.log(1.5) / Math.log(1.2) } } }, {}, 1, "", 1.5],
+  ["pinched", undefined, { ...phone, mobile: false }, 2, "", 2],
+  ["wider than its phone", undefined, phone, 1, "<p style='width:700px'>wide</p>", 1],
+  ["in a frame that is scaled and padded", undefined, phone, 1, `<iframe srcdoc='a' style='${scaled}'></iframe>`, 1],
+])("a click is marked where it was in a page that is %s", async (_, preferences, screen, pinch, body, shown) => {
+  const { store, live, show, until } = play();
+  const { cdp, open } = await debugged(store, preferences);
+  const head =
+    "<!doctype html><meta name=viewport content='width=device-width,initial-scale=1'><style>*{margin:0}</style>";
+  const { id, session } = await open(`${head}${body}<p style='height:3000px'>`);
+  const emulate = { width: 600, height: 500, deviceScaleFactor: 1, mobile: false, ...screen };
+  await cdp.call("Emulation.setDeviceMetricsOverride", emulate, session);
+  await cdp.call("Emulation.setPageScaleFactor", { pageScaleFactor: pinch }, session);
+  live.open(show, size);
+  await until("pages", ({ current }) => current === id);
+  await until("frame");
+  await painted(cdp, session);
+  await clickAt(cdp, session, 100, 80);
+  const { x, y } = await until("click");
+  expect([x * emulate.width, y * emulate.height]).toEqual([
+    expect.closeTo(100 * shown, -0.5),
+    expect.closeTo(80 * shown, -0.5),
+  ]);
+});
+
+test("the human chooses the page, and nothing is asked while nobody looks", async () => {
+  const { store, live, show, until, all } = play();
+  const { cdp, open } = await debugged(store);
+  const first = await open("<title>First</title>");
+  const second = await open("<title>Second</title>");
+  live.open(show, size);
+  await until("pages", ({ pages }) => [first, second].every(({ id }) => pages.some((page) => page.id === id)));
+  live.choose(first.id);
+  await until("pages", ({ current }) => current === first.id);
+  await until("frame", () => true, all.length);
+  live.hide();
+  const shown = all.length;
+  await cdp.call("Runtime.evaluate", { expression: "document.body.textContent = 'painted'" }, first.session);
+  await cdp.call("Page.captureScreenshot", {}, first.session); // after this it is painted
+  expect(all).toHaveLength(shown);
+  live.open(show, size);
+  await until("frame", () => true, shown);
+  await cdp.call("Target.closeTarget", { targetId: first.id });
+  await until("pages", ({ current }) => current === second.id, shown);
+});
+
+test("while nobody looks, nobody is connected to the browser", async () => {
+  const { store, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  await open("<title>Shop</title>");
+  const relay = await relayed(store);
+  for (let count = 0; count < 2; count += 1) {
+    const before = all.length;
+    live.open(show, size);
+    await until("frame", () => true, before);
+    await relay.until(2); // for the pages, and for the one that is shown
+    live.hide();
+    await relay.until(0);
+  }
+});
+
+test("a page that cannot be shown is tried again when the human wants it, and not at every change", async () => {
+  const { store, live, warn, show, until, all } = play();
+  const { open } = await debugged(store);
+  const { id } = await open("<title>Shop</title>");
+  const relay = await relayed(store);
+  relay.takes = 1; // that which lists the pages
+  live.open(show, size);
+  await until("pages", ({ current, pages }) => current === id && pages.some(({ title }) => title === "Shop"));
+  const chosen = all.findIndex((each) => each.type === "pages" && each.current === id);
+  await until("failed", ({ why }) => why?.startsWith("The page cannot be shown: ") === true, chosen);
+  const [told, warned] = [all.length, warn.mock.calls.length];
+  for (let line = 1; line <= 5; line += 1) {
+    store.set({ editor: { path: "/a", line, column: 1, endLine: line, endColumn: 1, dirty: false } });
+  }
+  live.choose(id);
+  expect(all).toHaveLength(told);
+  live.retry();
+  await until("failed", ({ why }) => why !== undefined, told);
+  expect(warn).toHaveBeenCalledTimes(warned + 1);
+  relay.takes = 1;
+  const before = all.length;
+  live.retry();
+  await until("frame", () => true, before);
+  expect(all.findLast(({ type }) => type === "failed")).toEqual({ type: "failed" });
+});
+
+test("what the panel knows is not told again", async () => {
+  const { store, live, show, until, all } = play();
+  const { open } = await debugged(store);
+  const { id } = await open("<title>Shop</title>");
+  live.open(show, size);
+  await until("pages", ({ current, pages }) => current === id && pages.some(({ title }) => title === "Shop"));
+  await until("frame");
+  const listed = () => all.filter(({ type }) => type === "pages");
+  const before = listed().length;
+  store.set({ editor: { path: "/a", line: 1, column: 1, endLine: 1, endColumn: 1, dirty: false } });
+  expect(listed()).toHaveLength(before);
+  live.open(show, size); // a panel that has loaded anew knows nothing
+  expect(listed().length).toBeGreaterThan(before);
+});

@@ -1,0 +1,78 @@
+// What the human reads, when those who have a say in it mean no good.
+import { expect, test } from "vitest";
+import { questionText } from "../src/core/access/actions";
+import { clientName, isWebUrl, pageName, plain, siteOf } from "../src/core/plaintext";
+import type { PermissionAskArg } from "../src/core/protocol/protocol.generated";
+
+const client = { id: "a", name: "Claude Code", version: "2.1.0" };
+const click: PermissionAskArg = {
+  client,
+  act: "browser_click",
+  detail: 'click button "Buy"',
+  page: { title: "Shop", url: "http://127.0.0.1:5173/?q=1" },
+};
+const ask = (...acts: PermissionAskArg[]) => questionText({ client, acts });
+
+test("a question names the agent, the act and the page", () => {
+  expect(ask(click)).toBe('Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy".');
+});
+
+test("an act without a detail or a page is named by itself", () => {
+  expect(ask({ client, act: "Page.navigate", detail: "" })).toBe("Claude Code 2.1.0 wants to act: open a page.");
+});
+
+test("a question names three acts, with their pages where they are elsewhere, and says how many wait", () => {
+  const pay = { ...click, detail: "click Pay", page: { title: "Bank", url: "https://bank.example/" } };
+  const press = { ...click, detail: "press Enter" };
+  expect(ask(click, press)).toMatch(/: click button "Buy"; press Enter\.$/);
+  expect(ask(click, pay, press)).toMatch(/: click button "Buy"; click Pay on “Bank” \(bank\.example\); press Enter\.$/);
+  expect(ask(click, pay, press, press)).toMatch(/; press Enter\. 1 more act waits\.$/);
+  expect(ask(press, press, press, pay, click)).toMatch(/: press Enter; press Enter; press Enter\. 2 more acts wait\.$/);
+});
+
+test.each([
+  ["a link that allows", "[Refuse](command:browserCoordinator.answer)", "(Refuse)(command:browserCoordinator.answer)"],
+  ["a new line", "Shop\r\n\u2028Allowed", "Shop Allowed"],
+  ["a change of direction", "Shop\u202egnp.exe", "Shopgnp.exe"],
+  ["a word that may be parted", "Waren\u00adkorb \u200fשלום\u200f!", "Warenkorb שלום!"],
+  ["an icon", "$(bell-dot) Agent asks $[sync~spin]", "$ (bell-dot) Agent asks $ (sync~spin)"],
+  ["an icon in pieces", "$\u200b(bell-dot) $$(bell)", "$ (bell-dot) $$ (bell)"],
+  ["nothing to see", "\u200b\u0000", ""],
+])("%s in a page's title is plain text", (_, title, expected) => {
+  expect(plain(title, 60)).toBe(expected);
+  expect(ask({ ...click, page: { title, url: "http://shop/" } })).not.toMatch(/\]\(/);
+});
+
+test("long texts are cut, between characters, so that the answers stay in sight", () => {
+  const long = "😀".repeat(5_000);
+  expect(plain(long, 10)).toBe(`${"😀".repeat(9)}…`);
+  const all = { ...client, name: long };
+  const act = { client: all, act: long, detail: long, page: { title: long, url: `http://${"a".repeat(200)}/` } };
+  for (const acts of [[act], Array<PermissionAskArg>(99).fill(act)]) {
+    expect([...questionText({ client: all, acts })].length).toBeLessThan(500);
+  }
+});
+
+test.each(["", "\u200b\u0000"])("a client without a name has one", (name) => {
+  expect(clientName({ name, version: "1" })).toBe("An agent without a name 1");
+});
+
+test.each([
+  ["https://bank.example/login?token=1", "bank.example"],
+  ["about:blank", "about:"],
+  ["no url", "no url"],
+])("the site of %s", (url, site) => expect(siteOf(url)).toBe(site));
+
+test.each([
+  ["http://[::1]:5173/?filter[name]=x", true],
+  ["HTTPS://shop.example/", true],
+  ["vscode://publisher.extension/act", false],
+  ["file:///etc/passwd", false],
+  ["javascript:alert(1)", false],
+  ["no url", false],
+])("%s is of the web: %s", (url, expected) => expect(isWebUrl(url)).toBe(expected));
+
+test("a page without a title is named by its site", () => {
+  expect(pageName({ title: "Shop", url: "http://shop/" })).toBe("Shop");
+  expect(pageName({ title: "\u200b", url: "http://shop/" })).toBe("shop");
+});

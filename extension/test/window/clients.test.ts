@@ -1,0 +1,145 @@
+// Who is connected and what they did, told over a real socket.
+import { describe, expect, test } from "vitest";
+import { letGoOn, ruled, stop } from "../../src/core/access/access";
+import { Permissions, permissionCommands } from "../../src/core/access/permission";
+import type { Activity, ConnectedClient } from "../../src/core/protocol/protocol.generated";
+import { actsLimit, Clients, clientCommands } from "../../src/core/window/clients";
+import { Store } from "../../src/core/window/store";
+import { commandVectors } from "../support/vectors";
+import { serve } from "../support/window";
+
+const client = (id: string, since = 1): ConnectedClient => ({
+  id,
+  name: `Agent ${id}`,
+  version: "1",
+  kind: "mcp",
+  since,
+});
+const act = (client: string, time: number): Activity => ({
+  client,
+  time,
+  act: "browser_click",
+  target: "",
+  outcome: "clicked",
+  ok: true,
+});
+const call = (command: string, arg: unknown) => ["call", { command, arg }] as const;
+
+async function window() {
+  const clients = new Clients();
+  return { clients, ...(await serve(new Map(clientCommands(clients)))) };
+}
+
+/** Settles at the next change that fits. */
+function until(clients: Clients, fits: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = clients.subscribe(() => {
+      if (!fits()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+describe("announce", () => {
+  test("replaces what the connection said before, and nothing of another's", async () => {
+    const { clients, dial } = await window();
+    const [one, other] = [await dial(), await dial()];
+    await one.ask(...call("client.announce", { clients: [client("a", 2), client("b", 1)] }));
+    await other.ask(...call("client.announce", { clients: [client("c", 3)] }));
+    expect(clients.connected.map(({ id }) => id)).toEqual(["b", "a", "c"]);
+    await one.ask(...call("client.announce", { clients: [client("a", 2)] }));
+    expect(clients.connected.map(({ id }) => id)).toEqual(["a", "c"]);
+  });
+
+  test("ends with the connection, not with the call", async () => {
+    const { clients, dial } = await window();
+    const one = await dial();
+    expect((await one.ask(...call("client.announce", { clients: [client("a")] }))).payload).toEqual({ result: {} });
+    await one.ask("ping");
+    expect(clients.known("a")).toMatchObject({ name: "Agent a" });
+    const left = until(clients, () => clients.connected.length === 0);
+    one.close();
+    await left;
+  });
+
+  test.each([
+    [{}, "/payload/arg/clients"],
+    [{ clients: [{ ...client("a"), kind: "human" }] }, "/payload/arg/clients/0/kind"],
+    [{ clients: [client("a"), { ...client("b"), since: 1.5 }] }, "/payload/arg/clients/1/since"],
+    [{ clients: Array(300).fill(client("a")) }, "/payload/arg/clients"],
+    [[], "/payload/arg"],
+  ])("of %.60j is refused at its fault", async (arg, path) => {
+    const { clients, dial } = await window();
+    const answer = await (await dial()).ask(...call("client.announce", arg));
+    expect(answer).toMatchObject({ success: false, error: { code: "bad_payload", data: { path } } });
+    expect(clients.connected).toEqual([]);
+  });
+});
+
+test("a client that is stopped can be let go on after it has left", () => {
+  const clients = new Clients();
+  const store = new Store();
+  const connection = new AbortController();
+  clients.announce(connection.signal, [client("a"), client("b", 2)]);
+  stop(store, "a");
+  const told = () => ruled(store, clients).map((each) => [each.client.name, each.stopped, each.connected]);
+  expect(told()).toEqual([
+    ["Agent a", true, true],
+    ["Agent b", false, true],
+  ]);
+  connection.abort();
+  expect(told()).toEqual([["Agent a", true, false]]);
+  letGoOn(store, "a");
+  expect(told()).toEqual([]);
+});
+
+describe("report", () => {
+  test("keeps the newest, with the name that the client had", async () => {
+    const { clients, dial } = await window();
+    const one = await dial();
+    await one.ask(...call("client.announce", { clients: [client("a")] }));
+    await one.ask(...call("client.report", { entries: [act("a", 1), act("x", 2)] }));
+    await one.ask(...call("client.announce", { clients: [] }));
+    await one.ask(...call("client.report", { entries: [act("a", 3)] }));
+    expect(clients.acts.map(({ number, name }) => [number, name])).toEqual([
+      [1, "Agent a"],
+      [2, "a client that has left"],
+      [3, "Agent a"],
+    ]);
+    const many = Array.from({ length: 900 }, (_, n) => ({ ...act("a", n), target: `button ${n}` }));
+    await one.ask(...call("client.report", { entries: many }));
+    expect(clients.acts).toHaveLength(actsLimit);
+    expect(clients.acts.at(-1)).toMatchObject({ number: 903, time: 899 });
+    clients.clear();
+    expect(clients.acts).toEqual([]);
+  });
+});
+
+test("what one client does again and again is one act, until something else is done", () => {
+  const clients = new Clients();
+  clients.report([act("a", 1), act("a", 2)]);
+  const [first] = clients.acts;
+  clients.report([act("a", 3), act("b", 4), act("a", 5), { ...act("a", 6), ok: false }]);
+  expect(clients.acts.map(({ number, client, time, times }) => [number, client, time, times])).toEqual([
+    [1, "a", 3, 3],
+    [2, "b", 4, 1],
+    [3, "a", 5, 1],
+    [4, "a", 6, 1],
+  ]);
+  expect(first).toMatchObject({ time: 2, times: 2 }); // what a row holds does not change under it
+});
+
+test("the specification's examples are understood", async () => {
+  const clients = new Clients();
+  const store = new Store();
+  const permissions = new Permissions(store, clients, () => 60_000);
+  const { dial } = await serve(new Map([...clientCommands(clients), ...permissionCommands(permissions)]));
+  const vectors = commandVectors().filter(({ command }) => /^(client|permission)\./.test(command));
+  expect(vectors.length).toBeGreaterThan(3);
+  const one = await dial();
+  for (const { command, arg } of vectors) {
+    expect(await one.ask(...call(command, arg))).toMatchObject({ success: true });
+  }
+  permissions.close();
+});

@@ -1,0 +1,169 @@
+// What a window tells those who listen to it, on real sockets.
+import { expect, test } from "vitest";
+import { silent } from "../../src/core/log";
+import { stateLimit } from "../../src/core/protocol/framing";
+import { replayLimit, Store } from "../../src/core/window/store";
+import { Client } from "../support/client";
+import { serve, session, testCommands } from "../support/window";
+
+test("every change is one event, with no hole, and no change is none", async () => {
+  const { store, dial } = await serve();
+  const client = await dial();
+  const { payload } = await client.ask("listen", { events: ["state"] });
+  expect(payload).toMatchObject({ seq: 0, resumed: false, state: { revision: 0 } });
+  store.set(session("a"));
+  store.set(session("a"));
+  store.set(session("b"));
+  await client.until((line) => line.seq === 2);
+  const events = client.lines.filter((line) => line.type === "state");
+  expect(events).toMatchObject([
+    { seq: 1, payload: { revision: 1, debugSessions: [{ id: "a" }] } },
+    { seq: 2, payload: { revision: 2, debugSessions: [{ id: "b" }] } },
+  ]);
+});
+
+test("unlisten ends the events", async () => {
+  const { store, dial } = await serve();
+  const client = await dial();
+  await client.ask("listen", { events: ["state"] });
+  await client.ask("unlisten", { events: ["state"] });
+  store.set(session("a"));
+  expect((await client.ask("state")).payload).toMatchObject({ seq: 1 });
+  expect(client.lines.some((line) => line.type === "state")).toBe(false);
+});
+
+test("listening twice does not double the events", async () => {
+  const { store, dial } = await serve();
+  const client = await dial();
+  await client.ask("listen", { events: ["state"] });
+  await client.ask("listen", { events: ["state", "state"] });
+  store.set(session("a"));
+  await client.ask("ping");
+  expect(client.lines.filter((line) => line.type === "state")).toHaveLength(1);
+});
+
+test("who returns gets just what was missed", async () => {
+  const { server, store, dial } = await serve();
+  store.set(session("a"));
+  store.set(session("b"));
+  store.set(session("c"));
+  const client = await dial();
+  const { payload } = await client.ask("listen", { events: ["state"], resume: { session: server.session, seq: 1 } });
+  expect(payload).toEqual({ session: server.session, seq: 3, resumed: true });
+  await client.until((line) => line.seq === 3);
+  expect(client.lines.filter((line) => line.type === "state").map((line) => line.seq)).toEqual([2, 3]);
+});
+
+test.each([
+  ["another session", (own: string) => ({ session: `not ${own}`, seq: 300 })],
+  ["what is gone", (own: string) => ({ session: own, seq: 300 - replayLimit - 1 })],
+  ["what has not been", (own: string) => ({ session: own, seq: 301 })],
+])("who resumes from %s gets the state", async (_, resume) => {
+  const { server, store, dial } = await serve();
+  for (let i = 0; i < 300; i++) store.set(session(`${i}`));
+  const client = await dial();
+  const { payload } = await client.ask("listen", { events: ["state"], resume: resume(server.session) });
+  expect(payload).toMatchObject({ seq: 300, resumed: false, state: { revision: 300 } });
+  const all = await client.ask("listen", {
+    events: ["state"],
+    resume: { session: server.session, seq: 300 - replayLimit },
+  });
+  expect(all.payload).toMatchObject({ resumed: true });
+  await client.until((line) => line.seq === 300);
+  expect(client.lines.filter((line) => line.type === "state")).toHaveLength(replayLimit);
+});
+
+test("a state that is too large is not taken, and the log says so; any other can be told", async () => {
+  const errors: string[] = [];
+  const store = new Store({ ...silent, error: (message) => errors.push(message) });
+  const { dial } = await serve(testCommands, undefined, { store });
+  store.set(session("a"));
+  const client = await dial();
+  await client.ask("listen", { events: ["state"] });
+  store.set(session("x".repeat(stateLimit)));
+  expect(errors).toEqual([expect.stringContaining(`over the limit of ${stateLimit}`)]);
+  expect((await client.ask("state")).payload).toMatchObject({ seq: 1, state: { debugSessions: [{ name: "a" }] } });
+  store.set(session("b"));
+  expect(await client.until((line) => line.type === "state")).toMatchObject({ seq: 2, payload: { revision: 2 } });
+  store.set(session("x".repeat(stateLimit / 2 - 500))); // the name stands there twice
+  expect(errors).toHaveLength(1);
+  const hello = { client: { name: "large", version: "" }, versions: [2] };
+  expect(await client.ask("hello", hello)).toMatchObject({ success: true, payload: { seq: 3 } });
+});
+
+test("what clients listened to ends with them", async () => {
+  let subscriptions = 0;
+  const store = new Store();
+  const subscribe = store.subscribe.bind(store);
+  store.subscribe = (listener) => {
+    const end = subscribe(listener);
+    subscriptions++;
+    return () => {
+      end();
+      subscriptions--;
+    };
+  };
+  const { address, server } = await serve(testCommands, undefined, { store });
+  const leave: ((client: Client) => void)[] = [
+    (client) => client.close(),
+    (client) => client.socket.end(),
+    (client) => client.socket.end('{"id":9,'),
+    (client) => client.socket.pause().destroy(),
+  ];
+  const clients: Client[] = [];
+  for (let i = 0; i < 60; i++) clients.push(await Client.dial(address));
+  for (const client of clients) for (let i = 0; i < 3; i++) await client.ask("listen", { events: ["state"] });
+  expect(subscriptions).toBe(60);
+  const gone = new Promise<void>((resolve) => {
+    let left = clients.length;
+    server.onClients(() => --left === 0 && resolve());
+  });
+  for (const [i, client] of clients.entries()) leave[i % leave.length]?.(client);
+  await gone;
+  expect(subscriptions).toBe(0);
+  expect(server.clients).toEqual([]);
+  for (const client of clients) client.close();
+});
+
+test("large states are replayed only as far as they are kept", async () => {
+  const { server, store, dial } = await serve();
+  for (let i = 1; i <= 6; i++) store.set(session(`${i}${"x".repeat(500_000)}`)); // a megabyte each
+  const client = await dial();
+  const listen = async (seq: number) =>
+    (await client.ask("listen", { events: ["state"], resume: { session: server.session, seq } })).payload?.resumed;
+  expect(await listen(1)).toBe(false);
+  expect(await listen(5)).toBe(true);
+});
+
+test("two hundred clients are told of each of twenty changes, in order", async () => {
+  const { store, dial } = await serve();
+  const clients: Client[] = [];
+  for (let i = 0; i < 200; i++) clients.push(await dial());
+  await Promise.all(clients.map((client) => client.ask("listen", { events: ["state"] })));
+  for (let i = 1; i <= 20; i++) store.set(session(`${i}`));
+  const due = Array.from({ length: 20 }, (_, i) => ({ seq: i + 1, payload: { debugSessions: [{ id: `${i + 1}` }] } }));
+  for (const client of clients) {
+    await client.until((line) => line.seq === 20);
+    expect(client.lines.filter((line) => line.type === "state")).toMatchObject(due);
+  }
+});
+
+test("the window knows who listens", async () => {
+  const { server, dial } = await serve();
+  const client = await dial();
+  expect(server.clients).toEqual([]);
+  await client.ask("hello", { client: { name: "coordinator", version: "0.1.0" }, versions: [1] });
+  await client.ask("listen", { events: ["state"] });
+  expect(server.clients).toEqual([{ name: "coordinator", version: "0.1.0" }]);
+  const gone = new Promise<void>((resolve) => server.onClients(() => server.clients.length === 0 && resolve()));
+  client.close();
+  await gone;
+});
+
+test("a state that a client holds does not change under it", async () => {
+  const { store, dial } = await serve();
+  const mine = session("a");
+  store.set(mine);
+  (mine.debugSessions[0] as { name: string }).name = "changed";
+  expect((await (await dial()).ask("state")).payload).toMatchObject({ state: { debugSessions: [{ name: "a" }] } });
+});
