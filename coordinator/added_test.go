@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/child"
 )
 
 // addedMain is a small MCP server of its own, over CDP, which the tests add.
@@ -27,7 +29,7 @@ func addedMain() {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil, nil
 	}
 	mcp.AddTool(server, &mcp.Tool{Name: "page_title", Description: "The title"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
-		titles, err := askTitles(ctx, strings.Replace(os.Getenv(envEndpoint), "http", "ws", 1)+"/devtools/browser/any")
+		titles, err := askTitles(ctx, strings.Replace(os.Getenv(child.EnvEndpoint), "http", "ws", 1)+"/devtools/browser/any")
 		if err != nil {
 			return nil, nil, err
 		}

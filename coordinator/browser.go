@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/terminal"
 )
 
 func (p *program) browserCommand() *cobra.Command {
@@ -31,7 +33,7 @@ is none.`,
 			case quiet:
 				return nil
 			case asJSON:
-				return printJSON(p.out, foundJSON{found.Name, found.Path})
+				return terminal.JSON(p.out, foundJSON{found.Name, found.Path})
 			}
 			_, err = fmt.Fprintln(p.out, found.Path)
 			return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/launch"
 )
 
 // browserFlags say which browser is launched, and how.
@@ -115,6 +115,9 @@ func (f *browserFlags) find() (chrome.Installation, error) {
 	return chrome.Find(chrome.FindOptions{Browser: f.browser, Executable: f.executable})
 }
 
+// headlessSize is the outer size of a headless browser: a laptop's.
+const headlessSize = "1280x900"
+
 // options are those of the launch, but for the executable.
 func (f *browserFlags) options(headless bool, log *slog.Logger) chrome.Options {
 	o := chrome.Options{
@@ -126,12 +129,7 @@ func (f *browserFlags) options(headless bool, log *slog.Logger) chrome.Options {
 	return o
 }
 
-// launchError says what to do where a browser was to be seen that cannot be: the
-// chrome package knows no command line.
-func launchError(err error, advice string) error {
-	var unseen *chrome.NoDisplayError
-	if errors.As(err, &unseen) {
-		return fmt.Errorf("%w: %s", err, advice)
-	}
-	return err
+// onDemand is the browser that is launched when one is needed.
+func (f *browserFlags) onDemand(headed bool, log *slog.Logger) *launch.OnDemand {
+	return &launch.OnDemand{Find: f.find, Options: f.options(!headed, log)}
 }

@@ -4,19 +4,18 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
 )
 
-// endpointJSON is the answer of `endpoint --json`; the names are stable.
+// endpointJSON is the output of `endpoint --json`; the names are stable.
 type endpointJSON struct {
 	Workspace string `json:"workspace"`
 	URL       string `json:"url"`
@@ -26,8 +25,8 @@ type endpointJSON struct {
 	TokenRequired bool `json:"tokenRequired"`
 }
 
-// ownerPatience bounds how long the coordinator that serves an endpoint is asked.
-const ownerPatience = 2 * time.Second
+// ownerTimeout bounds the request to the coordinator that serves an endpoint.
+const ownerTimeout = 2 * time.Second
 
 // clientLine is the line to paste into a client's code or configuration.
 type clientLine struct {
@@ -81,7 +80,7 @@ func formats() []string {
 }
 
 func (p *program) endpointCommand() *cobra.Command {
-	var workspace string
+	var given string
 	var format string
 	var asJSON, withToken bool
 	cmd := &cobra.Command{
@@ -101,13 +100,13 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			windows := p.openRegistry(cmd.Context(), false)
 			defer windows.Close()
-			meant, err := p.meantWorkspace(cmd.Context(), windows, workspace)
+			workspace, err := resolveWorkspace(cmd.Context(), windows, given)
 			if err != nil {
 				return err
 			}
-			asking, cancel := context.WithTimeout(cmd.Context(), ownerPatience)
+			asking, cancel := context.WithTimeout(cmd.Context(), ownerTimeout)
 			defer cancel()
-			a, err := endpoint.Ask(asking, vscodeipc.Hash(meant))
+			a, err := endpoint.Ask(asking, vscodeipc.Hash(workspace))
 			if err != nil {
 				return err
 			}
@@ -119,22 +118,22 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 			case !known:
 				return &exitError{exitUsage, fmt.Errorf("--format %q: want one of %s", format, strings.Join(formats(), ", "))}
 			case asJSON:
-				return printJSON(p.out, endpointJSON{meant, a.URL, a.TokenURL, a.Served, a.RequiresToken})
+				return terminal.JSON(p.out, endpointJSON{workspace, a.URL, a.TokenURL, a.Served, a.RequiresToken})
 			}
 			if _, err := fmt.Fprintln(p.out, line.at(a, withToken)); err != nil {
 				return err
 			}
 			switch {
 			case a.Served:
-			case strangerListens(cmd.Context(), meant, a.Port):
-				p.say("Another program listens on port %d, and nothing serves it: once `coordinator serve --workspace %s` or an MCP host does, the address is another. Ask for it again then.\n", a.Port, shellWord(meant))
+			case endpoint.Taken(cmd.Context(), vscodeipc.Hash(workspace), a.Port):
+				p.notice("Another program listens on port %d, and nothing serves it: once `coordinator serve --workspace %s` or an MCP host does, the address is another. Ask for it again then.\n", a.Port, terminal.Word(workspace))
 			default:
-				p.say("Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", shellWord(meant))
+				p.notice("Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", terminal.Word(workspace))
 			}
 			return nil
 		},
 	}
-	workspaceFlag(cmd, &workspace)
+	workspaceFlag(cmd, &given)
 	cmd.Flags().StringVar(&format, "format", "", "the line to paste, for `CLIENT`: "+strings.Join(formats(), ", "))
 	complete(cmd, "format", formats()...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
@@ -142,21 +141,4 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	cmd.MarkFlagsMutuallyExclusive("json", "token")
 	return cmd
-}
-
-// strangerListens says whether another program listens on one of the loopback
-// addresses of a workspace's port: an endpoint needs both.
-func strangerListens(ctx context.Context, workspace string, port int) bool {
-	dialer := net.Dialer{Timeout: ownerPatience}
-	for _, host := range []string{"127.0.0.1", "::1"} {
-		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-		if err != nil {
-			continue
-		}
-		conn.Close()
-		// It may be a coordinator that has come since it was asked for.
-		a, err := endpoint.Address(vscodeipc.Hash(workspace))
-		return err == nil && !a.Served
-	}
-	return false
 }

@@ -122,7 +122,7 @@ func TestLaunchFails(t *testing.T) {
 
 // TestLaunchWhereNothingComes: the window says that it debugs, but has no browser.
 func TestLaunchWhereNothingComes(t *testing.T) {
-	t.Setenv("TEST_WINDOW_PATIENCE", "1s")
+	t.Setenv("TEST_WINDOW_TIMEOUT", "1s")
 	dir := t.TempDir()
 	e := openEditor(t, dir)
 	if err := e.server.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"browser-coordinator/coordinator/cdplog"
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -140,14 +141,14 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 
 func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err error) {
 	windows := p.openRegistry(ctx, false)
-	meant, err := p.meantWorkspace(ctx, windows, workspace)
+	meant, err := resolveWorkspace(ctx, windows, workspace)
 	windows.Close()
 	if err != nil {
 		return err
 	}
 	hash := vscodeipc.Hash(meant)
 	for _, name := range f.unknown() {
-		p.say("Chromium has no %s: it may be that nothing is shown of it.\n", name)
+		p.notice("Chromium has no %s: it may be that nothing is shown of it.\n", name)
 	}
 	var patience time.Duration // for what passed before the interruption
 	if f.record != "" {
@@ -155,7 +156,7 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	}
 	stream, err := endpoint.Log(ctx, hash, patience)
 	if errors.Is(err, endpoint.ErrNotServed) {
-		return fmt.Errorf("nobody serves the endpoint of %s now: start an agent there, or `coordinator serve --workspace %s`", meant, shellWord(meant))
+		return fmt.Errorf("nobody serves the endpoint of %s now: start an agent there, or `coordinator serve --workspace %s`", meant, terminal.Word(meant))
 	}
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 		adding := context.WithoutCancel(ctx)
 		sink = func(l cdplog.Line) error { return recording.add(adding, l) }
 	}
-	p.say("Listening to the clients of %s; end it with Ctrl+C.\n", meant)
+	p.notice("Listening to the clients of %s; end it with Ctrl+C.\n", meant)
 	for {
 		err = eachLine(stream, sink)
 		if ctx.Err() != nil && (err == nil || f.record == "") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -43,10 +44,10 @@ func runtimeDir(dir string) string {
 	return own
 }
 
-// testedMain is main, less patient where a test says so.
+// testedMain is main, with a shorter timeout where a test sets one.
 func testedMain() {
-	if patience, err := time.ParseDuration(os.Getenv("TEST_WINDOW_PATIENCE")); err == nil {
-		windowPatience = patience
+	if timeout, err := time.ParseDuration(os.Getenv("TEST_WINDOW_TIMEOUT")); err == nil {
+		windowTimeout = timeout
 	}
 	main()
 }
@@ -75,7 +76,7 @@ func privateDirs(dir string) []string {
 		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
 		"HOME=" + filepath.Join(dir, "home"),
 		"TMPDIR=" + os.TempDir(),
-		envWorkspace + "=",
+		registry.EnvWorkspace + "=",
 		"GORACE=atexit_sleep_ms=0", // else every process under the race detector takes a second to end
 	}
 }

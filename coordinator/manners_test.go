@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/child"
 )
 
 // What programs and hosts read beside the text: structured answers, resources,
@@ -223,7 +225,7 @@ func TestEndOfInput(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Setenv("ADDED_HANGS", "yes")
-				args = append(args, "--", added, endpointPlaceholder)
+				args = append(args, "--", added, child.Placeholder)
 			}
 			cmd := command(t.Context(), t, dir, args...)
 			cmd.Dir = shop

@@ -6,17 +6,26 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/child"
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/coordinator/mcpstdio"
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/serving"
 	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/vscodeipc"
 )
 
 func (p *program) mcpCommand() *cobra.Command {
 	var workspace, outputDir, attach, secrets string
-	var noLaunch, headed, launch, allowToken bool
-	var guard guardFlags
+	var noLaunch, headed, launchForClients, allowToken bool
+	var serve endpointFlags
 	var caps, allowed, blocked []string
 	var browser browserFlags
 	cmd := &cobra.Command{
@@ -33,8 +42,8 @@ is used instead.
 With a COMMAND, another MCP server that works over CDP, its tools are offered
 too, under their own names, but for those that have the name of one of ours. It
 is started when it is needed, and again when it has died; the window's stable
-CDP address stands in $` + envEndpoint + `, and in place of
-` + endpointPlaceholder + ` in every argument and every value of the environment. Where
+CDP address stands in $` + child.EnvEndpoint + `, and in place of
+` + child.Placeholder + ` in every argument and every value of the environment. Where
 the address holds the secret token (with --require-token, and on all systems but
 Linux), arguments with it are refused: every user of the machine can read them.`,
 		Example: `  claude mcp add browser -- coordinator mcp
@@ -77,17 +86,17 @@ Linux), arguments with it are refused: every user of the machine can read them.`
 			options := tools.Options{
 				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Attach: attach, Origins: origins, Secrets: hidden, Version: version(), Logger: p.logger,
 			}
-			var own *ownBrowser
+			var own *launch.OnDemand
 			if !noLaunch && attach == "" {
-				own = &ownBrowser{find: browser.find, options: browser.options(!headed, p.logger)}
+				own = browser.onDemand(headed, p.logger)
 				options.Launcher = own
 				options.Viewport = browser.viewport
 			}
-			var forClients *ownBrowser
-			if launch || len(added) > 0 {
+			var forClients *launch.OnDemand
+			if launchForClients || len(added) > 0 {
 				forClients = own
 			}
-			err = p.runMCP(cmd.Context(), options, guard, forClients, added, allowToken)
+			err = p.runMCP(cmd.Context(), options, serve.options(p, forClients), added, allowToken)
 			if own != nil {
 				err = errors.Join(err, own.End())
 			}
@@ -95,9 +104,9 @@ Linux), arguments with it are refused: every user of the machine can read them.`
 		},
 	}
 	workspaceFlag(cmd, &workspace)
-	addAllowToken(cmd.Flags(), &allowToken)
+	allowTokenFlag(cmd, &allowToken)
 	capsFlag(cmd, &caps)
-	guard.add(cmd)
+	serve.add(cmd)
 	cmd.Flags().StringVar(&outputDir, "output-dir", "", "save files to this `folder`, in place of .browser-coordinator in the workspace")
 	cmd.Flags().StringSliceVar(&allowed, "allowed-origins", nil, "the only `origins` that agents may open and fetch from: https://example.com, http://localhost:*, *.example.com")
 	cmd.Flags().StringSliceVar(&blocked, "blocked-origins", nil, "`origins` that they may not, also where they are allowed")
@@ -106,7 +115,7 @@ Linux), arguments with it are refused: every user of the machine can read them.`
 	cmd.Flags().StringVar(&secrets, "secrets", "", "a dotenv `file` whose values agents see and give by their names only")
 	browser.launch(cmd)
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")
-	cmd.Flags().BoolVar(&launch, "launch", false, launchHelp)
+	cmd.Flags().BoolVar(&launchForClients, "launch", false, launchHelp)
 	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a browser of its own")
 	cmd.Flags().StringVar(&attach, "attach", "", "use the browser that runs at this CDP `URL` (http or ws), and no window")
 	complete(cmd, "attach", "http://127.0.0.1:9222")
@@ -125,18 +134,18 @@ func loadSecrets(file string) (*tools.Secrets, error) {
 	return tools.LoadSecrets(file)
 }
 
-func (p *program) runMCP(ctx context.Context, options tools.Options, guard guardFlags, own *ownBrowser, added []string, allowToken bool) error {
+func (p *program) runMCP(ctx context.Context, options tools.Options, serve serving.Options, added []string, allowToken bool) error {
 	windows := p.openRegistry(ctx, true)
 	defer windows.Close()
-	endpoints := newEndpoints(p, windows, guard, own)
-	defer endpoints.close()
-	options.Windows, options.Claims = windows, newPageClaims(p.logger)
-	options.Endpoint = endpoints.url
-	options.Chosen = endpoints.serve
-	endpoints.follow(ctx, options.Workspace, options.Dir)
+	endpoints := serving.NewSet(windows, serve)
+	defer endpoints.Close()
+	options.Windows, options.Claims = windows, claim.NewPages(p.logger)
+	options.Endpoint = func(workspace string) string { return endpoint.URL(vscodeipc.Hash(workspace)) }
+	options.Chosen = endpoints.ServeWindow
+	endpoints.Follow(ctx, registry.Want{Explicit: options.Workspace, Dir: options.Dir})
 	if len(added) > 0 {
 		var err error
-		options.Added, err = p.addedServer(ctx, endpoints, options.Workspace, added, allowToken)
+		options.Added, err = p.addedServer(ctx, windows, endpoints, options.Workspace, added, allowToken)
 		if errors.As(err, new(*endpoint.StateDirError)) {
 			p.logger.Error("the added server is left out", "error", err)
 		} else if err != nil {
@@ -144,9 +153,29 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, guard guard
 		}
 	}
 
-	err := tools.NewServer(options).Run(ctx, &patientStdio{})
+	err := tools.NewServer(options).Run(ctx, &mcpstdio.Transport{})
 	if errors.Is(err, context.Canceled) {
 		return nil // interrupted, which is how some hosts end their servers
 	}
 	return err
+}
+
+// addedServer prepares another MCP server. It gets the stable address of the resolved
+// window, which is served from now on, also before a window opens.
+func (p *program) addedServer(ctx context.Context, windows *registry.Registry, endpoints *serving.Set, given string, command []string, allowToken bool) (*tools.Added, error) {
+	workspace, err := resolveWorkspace(ctx, windows, given)
+	if err != nil {
+		return nil, err
+	}
+	address, err := endpoints.Serve(workspace)
+	if err != nil {
+		return nil, fmt.Errorf("serve the CDP address for %s: %w", command[0], err)
+	}
+	args, env, err := child.Command(command, workspace, address, allowToken)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	// Its tools depend on the command as given, not on the address.
+	cache := filepath.Join(xdg.CacheHome, "browser-coordinator-mcp", "tools-"+vscodeipc.Hash(strings.Join(command, "\x00"))+".json")
+	return &tools.Added{Command: args, Cache: cache, Stderr: p.err, Env: env}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -39,7 +40,7 @@ func TestNamesCannotDriveTheTerminal(t *testing.T) {
 		{"windows"}, {"probe"}, {"windows", "--json"}, {"probe", "--json"},
 		{"endpoint", "--workspace", folder}, {"endpoint", "--json", "--workspace", folder}, {"endpoint", "--workspace", elsewhere + "/" + hostile},
 	} {
-		t.Run(strings.ToValidUTF8(printableLine(strings.Join(args, " ")), ""), func(t *testing.T) {
+		t.Run(strings.ToValidUTF8(terminal.PrintableLine(strings.Join(args, " ")), ""), func(t *testing.T) {
 			cmd := command(t.Context(), t, dir, args...)
 			cmd.Dir = elsewhere
 			var stderr strings.Builder

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -77,10 +78,10 @@ func (p *program) printVerdicts(verdicts []vscodeipc.Verdict) error {
 	}
 	rows, colours := [][]string{{"VERDICT", "WORKSPACE", "BROWSER", "ADDRESS", "REASON"}}, []string{""}
 	for _, v := range verdicts {
-		row, colour := []string{v.Verdict, "", "", string(v.Address), v.Reason}, yellow
+		row, colour := []string{v.Verdict, "", "", string(v.Address), v.Reason}, terminal.Yellow
 		switch {
 		case v.Verdict == vscodeipc.Live:
-			colour = green
+			colour = terminal.Green
 			if v.Hello.Workspace != nil {
 				row[1] = *v.Hello.Workspace
 			}
@@ -90,11 +91,11 @@ func (p *program) printVerdicts(verdicts []vscodeipc.Verdict) error {
 		case v.Deleted:
 			row[0] += " (deleted)"
 		case v.Verdict == vscodeipc.Foreign, v.Verdict == vscodeipc.Incompatible:
-			colour = red
+			colour = terminal.Red
 		}
 		rows, colours = append(rows, row), append(colours, colour)
 	}
-	return paintedTable(p.out, rows, colours)
+	return terminal.ColouredTable(p.out, rows, colours)
 }
 
 func (p *program) printVerdictsJSON(verdicts []vscodeipc.Verdict) error {
@@ -109,5 +110,5 @@ func (p *program) printVerdictsJSON(verdicts []vscodeipc.Verdict) error {
 		}
 		out = append(out, j)
 	}
-	return printJSON(p.out, out)
+	return terminal.JSON(p.out, out)
 }

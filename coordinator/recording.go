@@ -12,6 +12,7 @@ import (
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/cdplog"
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/terminal"
 )
 
 // maxDiscovery bounds a discovery document, in bytes.
@@ -108,14 +109,14 @@ func (r *recording) end(why error) error {
 	case !there:
 		return errors.Join(err, fmt.Errorf("record: %s is gone: it, or its folder, was moved or removed while it was written", name))
 	case r.messages == 0:
-		r.program.say("Nothing that a client said was recorded: %s is not kept.\n", name)
+		r.program.notice("Nothing that a client said was recorded: %s is not kept.\n", name)
 		return errors.Join(err, os.Remove(name))
 	case r.lost > 0:
-		r.program.say("%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.\n", r.messages, name, r.lost)
+		r.program.notice("%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.\n", r.messages, name, r.lost)
 	case r.failed || why != nil:
-		r.program.say("%d messages are in %s, which is cut off; `coordinator replay %s` serves what there is.\n", r.messages, name, shellWord(name))
+		r.program.notice("%d messages are in %s, which is cut off; `coordinator replay %s` serves what there is.\n", r.messages, name, terminal.Word(name))
 	default:
-		r.program.say("%d messages are in %s; `coordinator replay %s` serves them.\n", r.messages, name, shellWord(name))
+		r.program.notice("%d messages are in %s; `coordinator replay %s` serves them.\n", r.messages, name, terminal.Word(name))
 	}
 	return err
 }

@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+
+	"browser-coordinator/coordinator/terminal"
 )
 
 // Exit codes.
 const (
-	exitFailure = 1 // the command could not do its work, or found something amiss
+	exitFailure = 1 // the command failed, or found a problem
 	exitUsage   = 2 // the command line is wrong
 )
 
-// exitError ends the program with a code of its own; a nil cause says nothing
-// more, because the command's output has said it.
+// exitError ends the program with a code of its own. A nil cause prints nothing, where
+// the command's output is enough.
 type exitError struct {
 	code  int
 	cause error
@@ -39,12 +39,6 @@ type stdio struct {
 	out, err io.Writer
 }
 
-// isTerminal says whether a person is at the other end of a stream.
-func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
-
 // program is what the subcommands share.
 type program struct {
 	stdio
@@ -52,32 +46,51 @@ type program struct {
 	logger  *slog.Logger
 }
 
+// notice writes a message for the user to standard error.
+func (p *program) notice(format string, args ...any) {
+	io.WriteString(p.err, terminal.Printable(fmt.Sprintf(format, args...)))
+}
+
+// checkedWriter keeps the first error of a write, which cobra ignores.
+type checkedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, io stdio) int {
 	p := &program{stdio: io}
 	root := p.root()
-	if len(args) == 0 && !isTerminal(io.in) {
+	if len(args) == 0 && !terminal.Is(io.in) {
 		args = []string{"mcp"}
 	}
 	root.SetArgs(args)
-	help := &heededWriter{to: io.out}
+	help := &checkedWriter{to: io.out}
 	root.SetOut(help)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		err = help.failed
+		err = help.err
 	}
 	if err == nil {
 		return 0
 	}
 	code := exitFailure
-	err = readable(err)
+	err = ownWords(err)
 	var exit *exitError
 	if errors.As(err, &exit) {
 		code, err = exit.code, exit.cause
 	}
-	err = placed(err)
+	err = withVariable(err)
 	if err != nil {
-		fmt.Fprintf(io.err, "coordinator: %s\n", printable(err.Error()))
+		fmt.Fprintf(io.err, "coordinator: %s\n", terminal.Printable(err.Error()))
 		if code == exitUsage {
 			fmt.Fprintln(io.err, hint(cmd))
 		}
@@ -86,7 +99,7 @@ func execute(ctx context.Context, args []string, io stdio) int {
 }
 
 func (p *program) root() *cobra.Command {
-	var tellVersion bool
+	var printVersion bool
 	root := &cobra.Command{
 		Use:   "coordinator",
 		Short: "Let an AI agent drive the browser that you debug in a VS Code window",
@@ -96,7 +109,7 @@ An MCP host launches "coordinator mcp" (also the default when standard input is
 not a terminal). The other commands are for people and scripts.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// Letters that differ in a command that does not exist and one that is meant.
+		// The letters in which an unknown command may differ from a suggested one.
 		SuggestionsMinimumDistance: 2,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -105,7 +118,7 @@ not a terminal). The other commands are for people and scripts.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if tellVersion {
+			if printVersion {
 				_, err := fmt.Fprintln(p.out, "coordinator", version())
 				return err
 			}
@@ -124,9 +137,9 @@ not a terminal). The other commands are for people and scripts.`,
 	root.SetErr(p.err)
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(unknownFlag)
-	// Not cobra's own: a version template brings text/template, which calls methods
-	// by name, so that the linker could leave none out of the program.
-	root.Flags().BoolVar(&tellVersion, "version", false, "version for coordinator")
+	// Not cobra's own: its template brings text/template, which calls methods by name,
+	// so that the linker could not remove unused ones.
+	root.Flags().BoolVar(&printVersion, "version", false, "version for coordinator")
 	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "log what happens to standard error")
 	root.AddCommand(
 		p.mcpCommand(),
@@ -142,7 +155,7 @@ not a terminal). The other commands are for people and scripts.`,
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" { // which takes any word without this
+		if c.Name() == "completion" { // which accepts any argument without this
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/child"
 )
 
 func (p *program) runCommand() *cobra.Command {
 	var workspace string
-	var guard guardFlags
+	var serve endpointFlags
 	var launch launchFlags
 	var allowToken bool
 	cmd := &cobra.Command{
@@ -22,11 +23,11 @@ func (p *program) runCommand() *cobra.Command {
 		Long: `Run any CDP program on a window's browser.
 
 The window's stable CDP address is served while the program runs. It stands in
-$` + envEndpoint + `, and in place of ` + endpointPlaceholder + ` in every
+$` + child.EnvEndpoint + `, and in place of ` + child.Placeholder + ` in every
 argument and every value of the environment. The exit code is the program's.
 
 Where the address holds the secret token (with --require-token, and on all systems
-but Linux), arguments with ` + endpointPlaceholder + ` are refused: every user of
+but Linux), arguments with ` + child.Placeholder + ` are refused: every user of
 the machine can read them.
 
 Where another coordinator serves the address, the program uses the browser of
@@ -43,70 +44,51 @@ share the browser of the first, which ends it when its program has ended: start
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.runProgram(cmd, workspace, guard, &launch, allowToken, args)
+			return p.runProgram(cmd, workspace, serve, &launch, allowToken, args)
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
 	workspaceFlag(cmd, &workspace)
-	guard.add(cmd)
+	serve.add(cmd)
 	launch.add(cmd)
-	addAllowToken(cmd.Flags(), &allowToken)
+	allowTokenFlag(cmd, &allowToken)
 	return cmd
 }
 
-func (p *program) runProgram(cmd *cobra.Command, workspace string, guard guardFlags, launch *launchFlags, allowToken bool, args []string) error {
+func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpointFlags, launch *launchFlags, allowToken bool, args []string) error {
 	ctx := cmd.Context()
-	e, err := p.serveMeant(ctx, workspace, guard, launch)
+	e, err := p.serveWorkspace(ctx, workspace, serve, launch)
 	if err != nil {
 		return err
 	}
 	defer e.close()
 
 	if !e.Owner() {
-		p.tell(standsByFor(cmd, launch.launch))
+		p.reportStandby(cmd, launch.launch)
 	}
-	args, env, err := childCommand(args, e.workspace, e.Address(), allowToken)
+	args, env, err := child.Command(args, e.workspace, e.Address(), allowToken)
 	if err != nil {
-		return err
+		return &exitError{exitUsage, err}
 	}
-	child := exec.CommandContext(ctx, args[0], args[1:]...)
-	child.Env = env
-	child.Stdin, child.Stdout, child.Stderr = p.in, p.out, p.err
-	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
-	child.WaitDelay = 5 * time.Second
-	err = child.Run()
-	var exited *exec.ExitError
-	if errors.As(err, &exited) {
-		return &exitError{code: codeOf(exited)}
+	program := exec.CommandContext(ctx, args[0], args[1:]...)
+	program.Env = env
+	program.Stdin, program.Stdout, program.Stderr = p.in, p.out, p.err
+	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) }
+	program.WaitDelay = 5 * time.Second
+	err = program.Run()
+	if errors.As(err, new(*exec.ExitError)) {
+		return &exitError{code: child.ExitCode(err)}
 	}
 	if err != nil {
 		err = fmt.Errorf("run %s: %w", args[0], err)
-		if child.Process == nil && ctx.Err() == nil {
-			return &exitError{codeOfNone(err), err}
+		if program.Process == nil && ctx.Err() == nil {
+			return &exitError{child.ExitCode(err), err}
 		}
-		return err
 	}
-	return nil
+	return err
 }
 
-// Exit codes of a program that could not be started, as shells and env have them.
-const (
-	exitNoProgram = 126 // it is there, but cannot be run
-	exitNotFound  = 127
-)
-
-func codeOfNone(err error) int {
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-		return exitNotFound
-	}
-	return exitNoProgram
-}
-
-// codeOf is what a shell would make of a program's end: 128 and the signal's number
-// where a signal ended it.
-func codeOf(exited *exec.ExitError) int {
-	if status, ok := exited.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return max(exited.ExitCode(), exitFailure)
+// allowTokenFlag adds the flag that permits the secret token in arguments.
+func allowTokenFlag(cmd *cobra.Command, allow *bool) {
+	cmd.Flags().BoolVar(allow, child.AllowTokenFlag, false, "put the address in place of "+child.Placeholder+" in arguments also where it has the secret token, which every user of this machine can read there")
 }

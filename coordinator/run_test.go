@@ -14,14 +14,16 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/remote"
+
+	"browser-coordinator/coordinator/child"
 )
 
 // cdpMain is a CDP program as people write them: it leads the first page at the
 // endpoint to an address, and prints its title.
 func cdpMain() {
 	endpoint, url := os.Args[1], os.Args[2]
-	if env := os.Getenv(envEndpoint); env != endpoint {
-		fmt.Fprintf(os.Stderr, "%s is %q, the argument %q\n", envEndpoint, env, endpoint)
+	if env := os.Getenv(child.EnvEndpoint); env != endpoint {
+		fmt.Fprintf(os.Stderr, "%s is %q, the argument %q\n", child.EnvEndpoint, env, endpoint)
 		os.Exit(4)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -71,7 +73,7 @@ func TestRunACDPProgram(t *testing.T) {
 	if err := os.Symlink(exe, program); err != nil {
 		t.Fatal(err)
 	}
-	cmd := command(t.Context(), t, dir, "run", "--", program, endpointPlaceholder, url)
+	cmd := command(t.Context(), t, dir, "run", "--", program, child.Placeholder, url)
 	cmd.Dir = filepath.Join(shop, "src")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

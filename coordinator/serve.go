@@ -4,19 +4,17 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/serving"
 )
-
-// shutdownPatience bounds every orderly end.
-const shutdownPatience = 2 * time.Second
 
 func (p *program) serveCommand() *cobra.Command {
 	var workspace string
-	var guard guardFlags
+	var serve endpointFlags
 	var launch launchFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -27,16 +25,16 @@ is no browser wait for the next one, or, with --launch, have one started.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			e, err := p.serveMeant(ctx, workspace, guard, &launch)
+			e, err := p.serveWorkspace(ctx, workspace, serve, &launch)
 			if err != nil {
 				return err
 			}
 			defer e.close()
 			if _, err := fmt.Fprintln(p.out, e.Address().ClientURL()); err != nil {
-				return err // nobody would know where it is
+				return err // without its address it is useless
 			}
 			if !e.Owner() {
-				fmt.Fprintln(p.err, standsBy+useless(cmd))
+				fmt.Fprintln(p.err, "Another coordinator serves it now; this one takes over when that ends."+useless(cmd))
 				select {
 				case <-e.Owned():
 					fmt.Fprintln(p.err, "That has ended: this one serves it now, at "+e.Address().ClientURL()+".")
@@ -48,46 +46,47 @@ is no browser wait for the next one, or, with --launch, have one started.`,
 		},
 	}
 	workspaceFlag(cmd, &workspace)
-	guard.add(cmd)
+	serve.add(cmd)
 	launch.add(cmd)
 	return cmd
 }
 
-// servedEndpoint is a window's endpoint in a command's foreground.
-type servedEndpoint struct {
-	*guardedEndpoint
+// served is a window's endpoint in a command's foreground.
+type served struct {
+	*serving.Endpoint
 	workspace string // canonical
 	windows   *registry.Registry
-	own       *ownBrowser // nil: nothing is launched
+	onDemand  *launch.OnDemand // nil: nothing is launched
 	log       *slog.Logger
 }
 
-// serveMeant serves the endpoint of the window that given means.
-func (p *program) serveMeant(ctx context.Context, given string, guard guardFlags, launch *launchFlags) (*servedEndpoint, error) {
-	own, err := launch.own(p)
+// serveWorkspace serves the endpoint of the window that given resolves to.
+func (p *program) serveWorkspace(ctx context.Context, given string, serve endpointFlags, launch *launchFlags) (*served, error) {
+	onDemand, err := launch.onDemand(p)
 	if err != nil {
 		return nil, err
 	}
 	windows := p.openRegistry(ctx, true)
-	meant, err := p.meantWorkspace(ctx, windows, given)
+	workspace, err := resolveWorkspace(ctx, windows, given)
 	if err != nil {
 		windows.Close()
 		return nil, err
 	}
-	e, err := p.serveEndpoint(ctx, meant, windows.Source(meant), guard, own)
+	options := serve.options(p, onDemand)
+	e, err := serving.Serve(ctx, workspace, windows.Source(workspace), &options)
 	if err != nil {
 		windows.Close()
 		return nil, err
 	}
-	return &servedEndpoint{e, meant, windows, own, p.logger}, nil
+	return &served{e, workspace, windows, onDemand, p.logger}, nil
 }
 
-func (s *servedEndpoint) close() {
-	s.guardedEndpoint.close()
+func (s *served) close() {
+	s.Endpoint.Close()
 	s.windows.Close()
-	if s.own != nil {
-		if err := s.own.End(); err != nil {
-			s.log.Warn("a browser of its own did not end well", "error", err)
+	if s.onDemand != nil {
+		if err := s.onDemand.End(); err != nil {
+			s.log.Warn("the launched browser did not end cleanly", "error", err)
 		}
 	}
 }

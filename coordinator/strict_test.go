@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/child"
 )
 
 // In strict mode every command prints and passes on an address that lets clients
@@ -36,7 +38,7 @@ func TestAddressInStrictMode(t *testing.T) {
 	if err := json.Unmarshal([]byte(says("endpoint", "--workspace", shop, "--json")), &all); err != nil || !all.TokenRequired || all.TokenURL != strict.first {
 		t.Errorf("`endpoint --json`: %+v, %v", all, err)
 	}
-	if got := says("run", "--workspace", shop, "--", "sh", "-c", `echo "$`+envEndpoint+`"`); got != strict.first {
+	if got := says("run", "--workspace", shop, "--", "sh", "-c", `echo "$`+child.EnvEndpoint+`"`); got != strict.first {
 		t.Errorf("`run` passes on %s, want %s", got, strict.first)
 	}
 }

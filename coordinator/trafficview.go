@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"browser-coordinator/coordinator/cdplog"
+	"browser-coordinator/coordinator/terminal"
 )
 
 // trafficView shows traffic to people. An answer is shown with the method that it
@@ -87,7 +88,7 @@ func (v *trafficView) text(l cdplog.Line) string {
 		return ""
 	}
 	if !v.flags.json {
-		return printableLine(v.line(l, m, speaker, answered)) + "\n"
+		return terminal.PrintableLine(v.line(l, m, speaker, answered)) + "\n"
 	}
 	if joined, ok := v.joined[l.Client]; ok {
 		return encoded(joined) + encoded(l)
@@ -148,7 +149,7 @@ func encoded(l cdplog.Line) string {
 	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)
 	_ = lines.Encode(l) // it was decoded
-	return string(printableJSON([]byte(text.String())))
+	return string(terminal.PrintableJSON([]byte(text.String())))
 }
 
 // cdpClient is cdpproxy's word for a message of the client.

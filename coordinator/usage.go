@@ -1,13 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -28,7 +30,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return wrongUse("%s: takes no %q", cmd.Name(), args[0])
 }
 
-// unknownCommand says which one may be meant.
+// unknownCommand is the error for an unknown command, with the nearest ones.
 func unknownCommand(root *cobra.Command, name string) error {
 	if near := root.SuggestionsFor(name); len(near) > 0 {
 		slices.Sort(near)
@@ -37,13 +39,12 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return wrongUse("there is no command %q", name)
 }
 
-// together finds the flags of which cobra says, in a way of its own, that they
-// were set and must not be together.
-var together = regexp.MustCompile(`^if any flags in the group .*\[(.*)\] were all set$`)
+// exclusive matches cobra's error for flags that exclude each other.
+var exclusive = regexp.MustCompile(`^if any flags in the group .*\[(.*)\] were all set$`)
 
-// readable puts cobra's complaints as ours are; others stay.
-func readable(err error) error {
-	if m := together.FindStringSubmatch(err.Error()); m != nil {
+// ownWords words cobra's errors as ours; others stay.
+func ownWords(err error) error {
+	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
 		return wrongUse("--%s exclude each other", strings.Join(strings.Fields(m[1]), " and --"))
 	}
 	if strings.HasPrefix(err.Error(), "unknown command") { // of cobra's own commands
@@ -52,29 +53,31 @@ func readable(err error) error {
 	return err
 }
 
-// shellWord is the name of a file or folder as one word of a command line that a
-// person may paste.
-func shellWord(name string) string { return wordFor(runtime.GOOS, name) }
+// flagNames matches the flags in cobra's list of them.
+var flagNames = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)`)
 
-func wordFor(system, name string) string {
-	if strings.HasPrefix(name, "-") {
-		name = "./" + name // no flag, on Windows too
+// unknownFlag adds the nearest flags to the error for an unknown one.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	var named interface {
+		GetSpecifiedName() string
+		GetSpecifiedShortnames() string
 	}
-	special := func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./:@%+=,-", c) && !(c == '\\' && system == "windows")
+	if !errors.As(err, &named) || named.GetSpecifiedShortnames() != "" || cmd.Flags().Lookup(named.GetSpecifiedName()) != nil {
+		return wrongUse("%w", err)
 	}
-	switch {
-	case name != "" && strings.IndexFunc(name, special) < 0:
-		return name
-	case system == "windows": // where no file's name has a quote
-		end := name[len(strings.TrimRight(name, `\`)):] // would take the quote for a letter
-		return `"` + name + end + `"`
-	default:
-		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	// Near as cobra defines it for the names of commands.
+	flags := &cobra.Command{SuggestionsMinimumDistance: cmd.Root().SuggestionsMinimumDistance}
+	for _, name := range flagNames.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
+		flags.AddCommand(&cobra.Command{Use: name[1], Run: func(*cobra.Command, []string) {}})
 	}
+	if near := flags.SuggestionsFor(named.GetSpecifiedName()); len(near) > 0 {
+		slices.Sort(near)
+		return wrongUse("%w; is it --%s?", err, strings.Join(near, ", or --"))
+	}
+	return wrongUse("%w", err)
 }
 
-// hint is where to read how a command is used.
+// hint names the help for a command.
 func hint(cmd *cobra.Command) string {
 	if cmd.HasParent() && cmd.Name() != "help" {
 		return fmt.Sprintf("Run `coordinator help %s` for what there is.", strings.TrimPrefix(cmd.CommandPath(), "coordinator "))
@@ -82,7 +85,7 @@ func hint(cmd *cobra.Command) string {
 	return "Run `coordinator help` for what there is."
 }
 
-// helpCommand is `coordinator help`; cobra's own takes any word.
+// helpCommand is `coordinator help`; cobra's own accepts any argument.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -109,11 +112,36 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// checkCDPURL refuses what is no address of a browser, before it is dialed.
+// checkCDPURL refuses what is not the address of a browser, before it is dialed.
 func checkCDPURL(flag, given string) error {
 	u, err := url.Parse(given)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) {
 		return wrongUse("--%s %q: want a browser's CDP URL, for example http://127.0.0.1:9222 or ws://127.0.0.1:9222/devtools/browser/…", flag, given)
 	}
 	return nil
+}
+
+// homes are the variables with the folders in which we keep files.
+var homes = []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"}
+
+// withVariable adds to the error of a file of ours the variable with its folder.
+func withVariable(err error) error {
+	var file *fs.PathError
+	if !errors.As(err, &file) {
+		return err
+	}
+	for _, variable := range homes {
+		dir := os.Getenv(variable)
+		if filepath.IsAbs(dir) && isOurs(file.Path, filepath.Clean(dir)) {
+			return fmt.Errorf("%w; $%s is %s: set it to a folder that is there or can be made, or unset it", err, variable, dir)
+		}
+	}
+	return err
+}
+
+// isOurs reports whether path is dir, one of its parents, or what we keep in it.
+func isOurs(path, dir string) bool {
+	separator := string(os.PathSeparator)
+	return path == dir || strings.HasPrefix(dir, path+separator) ||
+		strings.HasPrefix(path, filepath.Join(dir, "browser-coordinator-"))
 }

@@ -8,6 +8,7 @@ import (
 
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/terminal"
 )
 
 // windowJSON is one window in `windows --json`; the names are stable.
@@ -64,7 +65,7 @@ terminal in which "coordinator window" runs.`,
 
 func (p *program) printWindows(listing registry.Listing) error {
 	for _, u := range listing.Unreachable {
-		p.say("%s: %s\n", u.Address, u.Reason)
+		p.notice("%s: %s\n", u.Address, u.Reason)
 	}
 	if len(listing.Windows) == 0 {
 		if _, err := fmt.Fprintln(p.out, "No window is open."); err != nil {
@@ -84,9 +85,9 @@ func (p *program) printWindows(listing registry.Listing) error {
 		} else if len(w.State.Pages) > 0 {
 			browser = "pages"
 		}
-		rows = append(rows, []string{w.Label(), w.Kind, strconv.Itoa(w.PID), browser, endpointURL(w)})
+		rows = append(rows, []string{w.Label(), w.Kind, strconv.Itoa(w.PID), browser, endpoint.URL(w.Hash())})
 	}
-	return table(p.out, rows)
+	return terminal.Table(p.out, rows)
 }
 
 func (p *program) printWindowsJSON(listing registry.Listing) error {
@@ -97,7 +98,7 @@ func (p *program) printWindowsJSON(listing registry.Listing) error {
 	for _, w := range listing.Windows {
 		j := windowJSON{
 			Address: string(w.Address), Folders: w.Folders, Kind: w.Kind, Server: w.Server,
-			PID: w.PID, Session: w.Session, Endpoint: endpointURL(w),
+			PID: w.PID, Session: w.Session, Endpoint: endpoint.URL(w.Hash()),
 		}
 		if w.Workspace != "" {
 			j.Workspace = &w.Workspace
@@ -114,15 +115,5 @@ func (p *program) printWindowsJSON(listing registry.Listing) error {
 	for _, u := range listing.Unreachable {
 		out.Unreachable = append(out.Unreachable, unreachableJSON{string(u.Address), u.Reason})
 	}
-	return printJSON(p.out, out)
-}
-
-// endpointURL is the stable address of w's endpoint; empty when it cannot be
-// told, which no list should fail for.
-func endpointURL(w registry.Window) string {
-	a, err := endpoint.Address(w.Hash())
-	if err != nil {
-		return ""
-	}
-	return a.URL
+	return terminal.JSON(p.out, out)
 }

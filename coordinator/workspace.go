@@ -14,17 +14,14 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// envWorkspace says which window is meant where no flag or argument does.
-const envWorkspace = "BROWSER_COORDINATOR_WORKSPACE"
-
 // workspaceFlag adds --workspace to a command.
 func workspaceFlag(cmd *cobra.Command, value *string) {
-	cmd.Flags().StringVar(value, "workspace", os.Getenv(envWorkspace),
-		"the window's `folder`, or its .code-workspace file (default: $"+envWorkspace+", else the working directory)")
+	cmd.Flags().StringVar(value, "workspace", os.Getenv(registry.EnvWorkspace),
+		"the window's `folder`, or its .code-workspace file (default: $"+registry.EnvWorkspace+", else the working directory)")
 }
 
-// openRegistry starts to look for windows. Programs that run for long sweep the
-// dead ones first.
+// openRegistry starts to look for windows. Programs that run for long delete dead
+// sockets first.
 func (p *program) openRegistry(ctx context.Context, sweep bool) *registry.Registry {
 	return registry.Open(ctx, registry.Options{
 		Client: peer(),
@@ -33,7 +30,7 @@ func (p *program) openRegistry(ctx context.Context, sweep bool) *registry.Regist
 	})
 }
 
-// peer is how the coordinator calls itself to windows.
+// peer is the coordinator's name for windows.
 func peer() vscodeipc.Peer { return vscodeipc.Peer{Name: "coordinator", Version: version()} }
 
 // canonicalWorkspace is the canonical path of what --workspace names.
@@ -68,11 +65,11 @@ func checkWorkspace(canonical string) error {
 	return wrongUse("--workspace %s: that is a file; want a folder, or a .code-workspace file", canonical)
 }
 
-// meantWorkspace is the workspace of the window that given means, or given
+// resolveWorkspace is the workspace of the window that given resolves to, or given
 // itself where no window is open: an endpoint's address is known before its
 // window comes. A file may be any in an open window's folders, and any that an open
 // window has as its workspace.
-func (p *program) meantWorkspace(ctx context.Context, windows *registry.Registry, given string) (string, error) {
+func resolveWorkspace(ctx context.Context, windows *registry.Registry, given string) (string, error) {
 	canonical, err := canonicalWorkspace(given)
 	if err != nil {
 		return "", err
@@ -91,8 +88,8 @@ func (p *program) meantWorkspace(ctx context.Context, windows *registry.Registry
 	}
 }
 
-// sameWorkspace says whether the windows that fit equally well all have the
-// wanted folder as their workspace: then they share its endpoint's address.
+// sameWorkspace reports whether one of the windows that fit equally well has the
+// wanted folder as its workspace: then they share its endpoint's address.
 func sameWorkspace(none *registry.SelectionError, canonical string) bool {
 	for _, c := range none.Candidates {
 		if c.Window.Workspace == canonical {

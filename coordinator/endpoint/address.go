@@ -6,6 +6,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -68,6 +69,16 @@ func Address(hash string) (Addr, error) {
 	return addr, nil
 }
 
+// URL is the address that is open to processes of the same user; empty where it
+// cannot be determined.
+func URL(hash string) string {
+	addr, err := Address(hash)
+	if err != nil {
+		return ""
+	}
+	return addr.URL
+}
+
 // Ask is Address, after who serves the endpoint was asked how. Of a coordinator
 // that does not answer within ctx it tells only that it is there.
 func Ask(ctx context.Context, hash string) (Addr, error) {
@@ -85,6 +96,23 @@ func Ask(ctx context.Context, hash string) (Addr, error) {
 		addr.RequiresToken = addr.RequiresToken || o.requiresToken
 	}
 	return addr, nil
+}
+
+// Taken reports whether another program listens on one of the loopback addresses of
+// an endpoint's port: an endpoint needs both.
+func Taken(ctx context.Context, hash string, port int) bool {
+	dialer := net.Dialer{Timeout: 2 * time.Second}
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		conn.Close()
+		// It may be a coordinator that has started to serve meanwhile.
+		a, err := Address(hash)
+		return err == nil && !a.Served
+	}
+	return false
 }
 
 func (f *files) address() (Addr, error) {

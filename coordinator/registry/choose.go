@@ -9,6 +9,9 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
+// EnvWorkspace is the variable with Want.Explicit where no flag or argument gives it.
+const EnvWorkspace = "BROWSER_COORDINATOR_WORKSPACE"
+
 // Want says which window a caller means. The first member that names a window
 // decides (adr/0006).
 type Want struct {

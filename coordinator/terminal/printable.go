@@ -1,15 +1,14 @@
-package main
+package terminal
 
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 )
 
 // Names come from windows, pages and other programs. A terminal must show what is
-// in them, and not obey it: an escape sequence can rewrite the screen, the title
+// in them and obey nothing: an escape sequence can rewrite the screen, the title
 // and the clipboard, and a bidirectional override can show a name as another.
 
 // isObeyed reports whether a terminal obeys a character. Invalid UTF-8 counts: its
@@ -18,16 +17,15 @@ func isObeyed(c rune) bool {
 	return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || unicode.In(c, unicode.Zl, unicode.Zp) || c == unicode.ReplacementChar
 }
 
-// printable returns text for people, with what a terminal would obey written out.
-// Line ends and tabs stay.
-func printable(text string) string {
-	return written(text, func(c rune) bool { return isObeyed(c) && c != '\n' && c != '\t' })
+// Printable escapes what a terminal would obey. Line ends and tabs stay.
+func Printable(text string) string {
+	return escape(text, func(c rune) bool { return isObeyed(c) && c != '\n' && c != '\t' })
 }
 
-// printableLine is printable for what must stay on one line and in one column.
-func printableLine(text string) string { return written(text, isObeyed) }
+// PrintableLine is Printable for what must stay on one line and in one column.
+func PrintableLine(text string) string { return escape(text, isObeyed) }
 
-func written(text string, obeyed func(rune) bool) string {
+func escape(text string, obeyed func(rune) bool) string {
 	if strings.IndexFunc(text, obeyed) < 0 {
 		return text
 	}
@@ -37,7 +35,7 @@ func written(text string, obeyed func(rune) bool) string {
 		case !obeyed(c):
 			b.WriteRune(c)
 		case c == unicode.ReplacementChar:
-			b.WriteRune(c) // in place of a byte that is none of UTF-8
+			b.WriteRune(c) // in place of a byte that is not UTF-8
 		case c < 0x100:
 			fmt.Fprintf(&b, `\x%02x`, c)
 		default:
@@ -47,9 +45,9 @@ func written(text string, obeyed func(rune) bool) string {
 	return b.String()
 }
 
-// printableJSON writes out what a terminal would obey, by escapes of JSON, so that
-// programs read the same. Such characters stand in strings only.
-func printableJSON(text []byte) []byte {
+// PrintableJSON escapes what a terminal would obey as JSON does, so that programs
+// read the same. Such characters occur in strings only.
+func PrintableJSON(text []byte) []byte {
 	obeyed := func(c rune) bool { return c >= 0x7f && isObeyed(c) }
 	if bytes.IndexFunc(text, obeyed) < 0 {
 		return text
@@ -63,9 +61,4 @@ func printableJSON(text []byte) []byte {
 		}
 	}
 	return b.Bytes()
-}
-
-// say writes a message for people to standard error.
-func (p *program) say(format string, args ...any) {
-	io.WriteString(p.err, printable(fmt.Sprintf(format, args...)))
 }

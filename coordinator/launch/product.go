@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"browser-coordinator/cdpproxy/dial"
 )
 
-// browserProduct asks the browser behind a CDP WebSocket URL for its name and
-// version, such as Chrome/156.0.8078.79.
-func browserProduct(ctx context.Context, wsURL string) (string, error) {
+// Product asks the browser behind a CDP WebSocket URL for its name and version,
+// such as Chrome/156.0.8078.79.
+func Product(ctx context.Context, wsURL string) (string, error) {
 	u, err := url.Parse(wsURL)
 	if err != nil {
 		return "", err

@@ -1,4 +1,7 @@
-package main
+// Package mcpstdio is the MCP SDK's stdio transport for scripts and sloppy hosts: a
+// line that is no message gets an error and the session goes on, and the end of the
+// input waits for the responses.
+package mcpstdio
 
 import (
 	"bufio"
@@ -16,28 +19,29 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lastAnswers bounds how long the end of the input waits for answers: everything
-// has to be over within 2 s of it.
-const lastAnswers = time.Second
+// responseTimeout bounds how long the end of the input waits for responses: the
+// program must end within 2 s of it.
+const responseTimeout = time.Second
 
-// patientStdio is the SDK's stdio transport, but a line that is no message is
-// answered and passed over, where the SDK would end the session; and the end of
-// the input is told only when what was asked has been answered: a script may pipe
-// its requests in and close.
-type patientStdio struct{}
+// Transport is the process's standard input and output. Where the SDK would end the
+// session at a malformed line, the line gets an error. The session gets the end of
+// the input only when every request has its response: a script may pipe its requests
+// in and close.
+type Transport struct{}
 
-func (t *patientStdio) Connect(ctx context.Context) (mcp.Connection, error) {
+// Connect implements mcp.Transport.
+func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	out := &lockedWriter{to: os.Stdout}
 	transport := &mcp.IOTransport{Reader: &messageReader{in: bufio.NewReader(os.Stdin), out: out}, Writer: out}
 	conn, err := transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &patientConn{Connection: conn, open: map[any]bool{}, answered: make(chan struct{}, 1)}, nil
+	return &drainingConn{Connection: conn, open: map[any]bool{}, drained: make(chan struct{}, 1)}, nil
 }
 
-// lockedWriter has whole messages written one after the other. The output stays
-// open when the session ends: it is the process's.
+// lockedWriter writes whole messages, one after the other. The output stays open when
+// the session ends: it is the process's.
 type lockedWriter struct {
 	mu sync.Mutex
 	to io.Writer
@@ -51,23 +55,22 @@ func (w *lockedWriter) Write(message []byte) (int, error) {
 
 func (w *lockedWriter) Close() error { return nil }
 
-// messageReader reads the lines that are messages, and answers the others.
+// messageReader reads the lines that are messages, and responds to the others.
 type messageReader struct {
-	in   *bufio.Reader
-	out  io.Writer
-	line []byte // what is still to be read of the last one
-	// batches says that the host speaks the version of MCP that has them.
-	batches bool
+	in      *bufio.Reader
+	out     io.Writer
+	line    []byte // the unread rest of the last one
+	batches bool   // the host's version of MCP has them
 }
 
 func (r *messageReader) Read(p []byte) (int, error) {
 	for len(r.line) == 0 {
 		line, err := r.next()
 		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
-			if refused := r.check(trimmed); refused == nil {
+			if invalid := r.check(trimmed); invalid == nil {
 				r.line = append(trimmed, '\n')
-			} else if answerErr := r.refuse(refused); answerErr != nil {
-				return 0, answerErr
+			} else if writeErr := r.respond(invalid); writeErr != nil {
+				return 0, writeErr
 			}
 		}
 		if err != nil && len(r.line) == 0 {
@@ -82,7 +85,7 @@ func (r *messageReader) Read(p []byte) (int, error) {
 // Close leaves the input open, as the SDK does with the process's.
 func (r *messageReader) Close() error { return nil }
 
-// next returns the next line; of one that is too long only as much as shows that.
+// next returns the next line; of one that is too long, a part that is too long.
 func (r *messageReader) next() (line []byte, err error) {
 	for {
 		piece, err := r.in.ReadSlice('\n')
@@ -95,7 +98,7 @@ func (r *messageReader) next() (line []byte, err error) {
 	}
 }
 
-// check says why a line is no message; nil: it is one.
+// check reports why a line is no message; nil: it is one.
 func (r *messageReader) check(line []byte) *jsonrpc.Error {
 	var batch []json.RawMessage
 	switch {
@@ -120,7 +123,7 @@ func (r *messageReader) check(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// note learns from the first request whether there may be batches.
+// note reads from the first request whether there may be batches.
 func (r *messageReader) note(message jsonrpc.Message) {
 	request, ok := message.(*jsonrpc.Request)
 	if !ok || request.Method != "initialize" {
@@ -130,25 +133,26 @@ func (r *messageReader) note(message jsonrpc.Message) {
 	r.batches = json.Unmarshal(request.Params, &params) == nil && params.ProtocolVersion <= "2025-03-26"
 }
 
-// refuse answers what has no id that could be known.
-func (r *messageReader) refuse(reason *jsonrpc.Error) error {
-	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": reason})
+// respond sends an error without an id: that of the line is not known.
+func (r *messageReader) respond(reason *jsonrpc.Error) error {
+	response, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": reason})
 	if err != nil {
 		return err
 	}
-	_, err = r.out.Write(append(answer, '\n'))
+	_, err = r.out.Write(append(response, '\n'))
 	return err
 }
 
-type patientConn struct {
+// drainingConn reports the end of the input when no request is open any longer.
+type drainingConn struct {
 	mcp.Connection
-	answered chan struct{} // holds a token when the last open request was answered
+	drained chan struct{} // holds a value when the last open request has its response
 
 	mu   sync.Mutex // guards open
 	open map[any]bool
 }
 
-func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := c.Connection.Read(ctx)
 	if req, ok := msg.(*jsonrpc.Request); ok && err == nil && req.IsCall() {
 		c.mu.Lock()
@@ -161,7 +165,7 @@ func (c *patientConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-func (c *patientConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	if resp, ok := msg.(*jsonrpc.Response); ok {
 		c.mu.Lock()
@@ -170,7 +174,7 @@ func (c *patientConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		c.mu.Unlock()
 		if none {
 			select {
-			case c.answered <- struct{}{}:
+			case c.drained <- struct{}{}:
 			default:
 			}
 		}
@@ -178,9 +182,9 @@ func (c *patientConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// await waits until nothing is open any more, at most lastAnswers.
-func (c *patientConn) await(ctx context.Context) {
-	timer := time.NewTimer(lastAnswers)
+// await waits until no request is open, at most responseTimeout.
+func (c *drainingConn) await(ctx context.Context) {
+	timer := time.NewTimer(responseTimeout)
 	defer timer.Stop()
 	for {
 		c.mu.Lock()
@@ -190,7 +194,7 @@ func (c *patientConn) await(ctx context.Context) {
 			return
 		}
 		select {
-		case <-c.answered:
+		case <-c.drained:
 		case <-timer.C:
 			return
 		case <-ctx.Done():

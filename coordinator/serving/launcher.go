@@ -1,6 +1,7 @@
-package main
+package serving
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,71 +11,74 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/internal/notify"
 )
 
-// launchPatience is how long a browser of our own may take to be there.
-const launchPatience = 30 * time.Second
+const (
+	// launchTimeout bounds the launch of a browser of our own.
+	launchTimeout = 30 * time.Second
+	// windowTimeout bounds the window's start of its browser. A client waits 30 s for
+	// a browser by default, so that it still gets one of our own after that.
+	windowTimeout = 20 * time.Second
+	// launchPause is how long a failed launch counts for all clients: one that is
+	// refused often retries at once.
+	launchPause = 5 * time.Second
+	// ownGeneration distinguishes the generations of our own browsers from the window's.
+	ownGeneration = 1 << 63
+)
 
-// windowPatience is how long the window may take to start its own: short enough
-// that who waits for a browser, for 30 s by default, is given one of ours after
-// that. Tests change it.
-var windowPatience = 20 * time.Second
-
-// ownGeneration tells the generations of our own browsers from the window's.
-const ownGeneration = 1 << 63
-
-// launcher is the source of an endpoint that starts a browser when a client
-// wants one: the window's launch configuration, or else a browser of our own,
-// which is used for as long as the window has none.
+// launcher is the source of an endpoint that starts a browser when a client wants
+// one: by the window's launch configuration, or else a browser of our own, which is
+// used while the window has none.
 type launcher struct {
-	source *registry.Source
-	own    *ownBrowser
-	log    *slog.Logger
-	ctx    context.Context // ends with close
-	cancel context.CancelFunc
-	ended  sync.WaitGroup // follow and launch
-	news   chan struct{}  // holds a value when our own browser came or went
+	source        *registry.Source
+	own           *launch.OnDemand
+	windowTimeout time.Duration
+	log           *slog.Logger
+	ctx           context.Context // ends with close
+	cancel        context.CancelFunc
+	running       sync.WaitGroup // the launcher's goroutines
 
 	mu         sync.Mutex        // guards the fields that follow
 	launching  chan struct{}     // closed when it has failed; nil: nothing is launched
-	browser    *cdpproxy.Browser // of our own; nil if there is none
+	browser    *cdpproxy.Browser // of our own; nil: none
 	generation uint64
 	failure    error           // of the last launch; nil once there is a browser
 	failed     <-chan struct{} // closed with failure
 	failedAt   time.Time
-	answer     *cdpproxy.Browser
-	changed    chan struct{} // closed and replaced when answer changes
+	current    *cdpproxy.Browser
+	changed    notify.Broadcast // of current
 }
 
-func newLauncher(source *registry.Source, own *ownBrowser, log *slog.Logger) *launcher {
-	l := &launcher{source: source, own: own, log: log, news: make(chan struct{}, 1), changed: make(chan struct{})}
+func newLauncher(source *registry.Source, o *Options) *launcher {
+	l := &launcher{source: source, own: o.OnDemand, windowTimeout: cmp.Or(o.WindowTimeout, windowTimeout), log: o.Logger}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	l.ended.Add(1)
+	l.running.Add(1)
 	go l.follow()
 	return l
 }
 
-// close ends what the launcher does; our own browser is its owner's to end.
+// close stops the launcher; the browser of our own is its owner's to end.
 func (l *launcher) close() {
 	l.cancel()
-	l.ended.Wait()
+	l.running.Wait()
 }
 
-// Browser is for cdpproxy.
+// Browser implements cdpproxy.Source.
 func (l *launcher) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.refresh()
-	return l.answer, l.changed
+	return l.current, l.changed.Next()
 }
 
-// Access is for the endpoint's rule: in a browser of our own there is nobody to
-// ask.
+// Access allows everything in a browser of our own, where there is no user to ask.
 func (l *launcher) Access() (access.State, <-chan struct{}) {
 	l.mu.Lock()
 	l.refresh()
-	own, changed := l.answer != nil && l.answer == l.browser, l.changed
+	own, changed := l.current != nil && l.current == l.browser, l.changed.Next()
 	l.mu.Unlock()
 	if own {
 		return access.State{Mode: access.Full}, changed
@@ -82,14 +86,14 @@ func (l *launcher) Access() (access.State, <-chan struct{}) {
 	return l.source.Access()
 }
 
-// Ask is for the endpoint's rule.
+// Ask asks the window's user.
 func (l *launcher) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
 	return l.source.Ask(ctx, q)
 }
 
-// follow tells who waits for another answer.
+// follow refreshes at every change of the window's browser.
 func (l *launcher) follow() {
-	defer l.ended.Done()
+	defer l.running.Done()
 	for {
 		_, changed := l.source.Browser()
 		l.mu.Lock()
@@ -97,34 +101,28 @@ func (l *launcher) follow() {
 		l.mu.Unlock()
 		select {
 		case <-changed:
-		case <-l.news:
 		case <-l.ctx.Done():
 			return
 		}
 	}
 }
 
-// refresh brings the answer up to date: the window's browser, else our own. Whoever
-// looks does that, so that nobody sees a former browser with what is allowed in the
-// next. l.mu is held.
+// refresh sets the current browser: the window's, else our own. Every reader calls
+// it, so that none sees a former browser with what is allowed in the next. l.mu is
+// held.
 func (l *launcher) refresh() {
 	now, _ := l.source.Browser()
 	if now == nil {
 		now = l.browser
 	}
-	if now != l.answer {
-		l.answer, l.failure = now, nil
-		close(l.changed)
-		l.changed = make(chan struct{})
+	if now != l.current {
+		l.current, l.failure = now, nil
+		l.changed.Notify()
 	}
 }
 
-// launchPause is how long a launch that failed stands for all: who is refused often
-// asks again at once.
-const launchPause = 5 * time.Second
-
-// wanted is called for each client that has to wait for a browser. What it returns
-// is closed when no browser could be launched.
+// wanted is called for each client that has to wait for a browser. The channel that
+// it returns is closed when no browser could be launched.
 func (l *launcher) wanted() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,13 +131,13 @@ func (l *launcher) wanted() <-chan struct{} {
 	}
 	if l.launching == nil && l.ctx.Err() == nil {
 		l.launching = make(chan struct{})
-		l.ended.Add(1)
+		l.running.Add(1)
 		go l.launch(l.launching)
 	}
 	return l.launching
 }
 
-// why says what became of the last launch, if no browser came of it.
+// why is the cause of the last launch's failure; empty: it did not fail.
 func (l *launcher) why() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,9 +147,9 @@ func (l *launcher) why() string {
 	return fmt.Sprintf("None could be launched: %v.", l.failure)
 }
 
-// launch starts a browser, once for all who want one until it is there.
+// launch starts a browser, once for all clients that want one before it is there.
 func (l *launcher) launch(failed chan struct{}) {
-	defer l.ended.Done()
+	defer l.running.Done()
 	defer func() {
 		l.mu.Lock()
 		l.launching = nil
@@ -162,7 +160,7 @@ func (l *launcher) launch(failed chan struct{}) {
 		return
 	}
 	l.log.Warn("the window started no browser, so one of our own is launched", "why", err)
-	ctx, cancel := context.WithTimeout(l.ctx, launchPatience)
+	ctx, cancel := context.WithTimeout(l.ctx, launchTimeout)
 	defer cancel()
 	if err := l.launchOwn(ctx); err != nil {
 		l.log.Error("no browser could be launched", "error", err)
@@ -175,7 +173,7 @@ func (l *launcher) launch(failed chan struct{}) {
 
 // launchWindows has the window start its browser.
 func (l *launcher) launchWindows() error {
-	ctx, cancel := context.WithTimeout(l.ctx, windowPatience)
+	ctx, cancel := context.WithTimeout(l.ctx, l.windowTimeout)
 	defer cancel()
 	if err := l.source.StartDebugging(ctx); err != nil {
 		return err
@@ -203,34 +201,27 @@ func (l *launcher) launchOwn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gone := l.own.Done()
+	ended := l.own.Done()
 	l.mu.Lock()
 	l.generation++
 	l.browser = &cdpproxy.Browser{Generation: ownGeneration + l.generation, Name: "a browser of its own", URL: url}
+	l.refresh()
 	l.mu.Unlock()
-	l.tell()
-	l.ended.Add(1)
-	go l.watchOwn(gone)
+	l.running.Add(1)
+	go l.watchOwn(ended)
 	return l.await(ctx)
 }
 
 // watchOwn forgets our own browser when it ends.
-func (l *launcher) watchOwn(gone <-chan struct{}) {
-	defer l.ended.Done()
+func (l *launcher) watchOwn(ended <-chan struct{}) {
+	defer l.running.Done()
 	select {
-	case <-gone:
+	case <-ended:
 	case <-l.ctx.Done():
 		return
 	}
 	l.mu.Lock()
 	l.browser = nil
+	l.refresh()
 	l.mu.Unlock()
-	l.tell()
-}
-
-func (l *launcher) tell() {
-	select {
-	case l.news <- struct{}{}:
-	default:
-	}
 }

@@ -1,15 +1,15 @@
-package main
+package serving
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/vscodeipc"
 )
@@ -19,10 +19,8 @@ import (
 // former one. So a rule's verdict never counts for another browser.
 func TestLaunchedInStep(t *testing.T) {
 	const changes = 300
-	for _, v := range privateDirs(t.TempDir()) {
-		name, value, _ := strings.Cut(v, "=")
-		t.Setenv(name, value)
-	}
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	folder, err := vscodeipc.Canonical(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +33,7 @@ func TestLaunchedInStep(t *testing.T) {
 	windows := registry.Open(t.Context(), registry.Options{})
 	defer windows.Close()
 	source := windows.Source(folder)
-	l := newLauncher(source, &ownBrowser{}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	l := newLauncher(source, &Options{OnDemand: &launch.OnDemand{}, Logger: slog.New(slog.DiscardHandler)})
 	defer l.close()
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -1,0 +1,74 @@
+// Package claim locks pages, so that the agents of one user do not work in the same
+// tab, whichever programs they run in.
+package claim
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"github.com/gofrs/flock"
+
+	"browser-coordinator/coordinator/endpoint"
+)
+
+// Pages are locks on files, one for each page that an agent of this user works in.
+// The system releases them when the program ends, however it ends.
+type Pages struct {
+	dir string // empty: there is none, and every claim succeeds
+	log *slog.Logger
+}
+
+// pageID is the form of a CDP target id that may be a part of a file's name.
+var pageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`) })
+
+// NewPages removes the files that killed programs have left. Without a folder for
+// locks every claim succeeds.
+func NewPages(log *slog.Logger) *Pages {
+	dir, err := endpoint.StateDir()
+	if err != nil {
+		log.Warn("agents of other programs may work in the same tabs, and no stable CDP address is served: set XDG_STATE_HOME to a folder that can be written", "error", err)
+		return &Pages{log: log}
+	}
+	c := &Pages{dir, log}
+	left, _ := filepath.Glob(filepath.Join(dir, "page-*.lock"))
+	for _, file := range left {
+		if release, ok := c.lock(file); ok {
+			release()
+		}
+	}
+	return c
+}
+
+// Claim locks a page, by its id, until release is called; false: another agent holds it.
+func (c *Pages) Claim(page string) (release func(), ok bool) {
+	if c.dir == "" || !pageID().MatchString(page) {
+		return func() {}, true
+	}
+	return c.lock(filepath.Join(c.dir, "page-"+page+".lock"))
+}
+
+func (c *Pages) lock(file string) (release func(), ok bool) {
+	lock := flock.New(file, flock.SetPermissions(0o600))
+	ok, err := lock.TryLock()
+	if err != nil {
+		c.log.Warn("a page cannot be claimed", "file", file, "error", err)
+		return func() {}, true // a shared page is better than none
+	}
+	if !ok {
+		return nil, false
+	}
+	return func() {
+		// Removed while it is locked, so that no other program's file is removed; where
+		// an open file cannot be removed, afterwards.
+		removeErr := os.Remove(file)
+		if err := lock.Unlock(); err != nil {
+			c.log.Warn("a page's claim cannot be released", "file", file, "error", err)
+		}
+		if removeErr != nil {
+			_ = os.Remove(file)
+		}
+	}, true
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"browser-coordinator/cdpproxy"
+	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/coordinator/serving"
+)
+
+// windowTimeout is serving.Options.WindowTimeout; tests change it.
+var windowTimeout time.Duration
+
+// endpointFlags are those of the commands that serve an endpoint.
+type endpointFlags struct {
+	requireToken, allowClose bool
+	hold                     hold
+	allowOrigins             origins
+}
+
+func (f *endpointFlags) add(cmd *cobra.Command) {
+	f.hold = hold(cdpproxy.DefaultHold)
+	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, "let CDP clients in by the secret token only, also those of the same user")
+	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "let CDP clients close the browser (Browser.close) for everyone")
+	cmd.Flags().Var(&f.hold, "hold", "how long a CDP client waits for a browser where there is none; 0: not at all")
+	cmd.Flags().Var(&f.allowOrigins, "allow-origin", "let in what pages of this `origin` ask, for example https://tool.example (repeatable)")
+}
+
+// options are those of the flags. With onDemand, a browser is launched when a client
+// wants one.
+func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand) serving.Options {
+	return serving.Options{
+		RequireToken:  f.requireToken,
+		AllowClose:    f.allowClose,
+		AllowOrigins:  f.allowOrigins,
+		HoldTimeout:   f.hold.timeout(),
+		OnDemand:      onDemand,
+		WindowTimeout: windowTimeout,
+		Logger:        p.logger,
+	}
+}
+
+// useless names the flags of a command that have no effect while another coordinator
+// serves the endpoint; empty: none were given. A token that one requires all require.
+func useless(cmd *cobra.Command) string {
+	var given []string
+	for _, name := range []string{"launch", "hold", "allow-origin", "allow-close"} {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if given == nil {
+		return ""
+	}
+	return " Until then what that one was told holds, and not this one's " + strings.Join(given, ", ") + "."
+}
+
+// reportStandby tells the user that another coordinator serves the endpoint, where
+// some of the given flags have no effect because of that: without such flags it is
+// usual, since a program is run on the browser of a window that is open.
+func (p *program) reportStandby(cmd *cobra.Command, launch bool) {
+	none := useless(cmd)
+	switch {
+	case none == "":
+	case launch:
+		p.notice("Another coordinator serves the window's address now, and this one uses that one's browser, which may end with it.%s\n", none)
+	default:
+		p.notice("Another coordinator serves the window's address now; this one takes over when that ends.%s\n", none)
+	}
+}
+
+// launchFlags have a browser launched when a client wants one.
+type launchFlags struct {
+	launch, headed bool
+	browser        browserFlags
+}
+
+const launchHelp = "start the window's browser when a client wants one: its launch configuration, else a browser of its own"
+
+func (f *launchFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.launch, "launch", false, launchHelp)
+	cmd.Flags().BoolVar(&f.headed, "headed", false, "show the window of a browser of its own")
+	f.browser.launch(cmd)
+}
+
+// onDemand is the browser that would be launched; nil without --launch.
+func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
+	if err := f.browser.check(); err != nil {
+		return nil, err
+	}
+	if !f.launch {
+		if f.headed || f.browser != (browserFlags{}) {
+			return nil, wrongUse("what browser is launched, and how, is for --launch alone: add it, or leave the other options away")
+		}
+		return nil, nil
+	}
+	if _, err := f.browser.find(); err != nil {
+		if f.browser.browser != "" || f.browser.executable != "" {
+			return nil, err
+		}
+		// The window's launch configuration may bring its own.
+		p.logger.Warn("only a window's launch configuration can start a browser", "why", err)
+	}
+	return f.browser.onDemand(f.headed, p.logger), nil
+}
+
+// hold is the value of --hold: how long a client waits for a browser.
+type hold time.Duration
+
+func (h *hold) String() string { return time.Duration(*h).String() }
+func (h *hold) Type() string   { return "duration" }
+
+func (h *hold) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	_, notNumber := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil && notNumber == nil:
+		return fmt.Errorf("want a duration with its unit, for example %ss", strings.TrimLeft(text, "+-"))
+	case err != nil:
+		return errors.New("want a duration, for example 5s or 2m")
+	case d < 0:
+		return errors.New("want a duration of 0 or more")
+	}
+	*h = hold(d)
+	return nil
+}
+
+// timeout is the value for cdpproxy.
+func (h hold) timeout() time.Duration {
+	if h == 0 {
+		return cdpproxy.NoHold
+	}
+	return time.Duration(h)
+}
+
+// origins is the value of --allow-origin: the origins of pages that are let in.
+type origins []string
+
+func (o *origins) String() string { return strings.Join(*o, ",") }
+func (o *origins) Type() string   { return "origin" }
+
+// Set adds an origin as browsers send it, RFC 6454 section 6.1. It refuses "null",
+// which every sandboxed page has.
+func (o *origins) Set(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" || u.Host == "" || text != strings.ToLower(u.Scheme+"://"+u.Host) {
+		return errors.New("want an origin in lower case, scheme://host or scheme://host:port, without a path")
+	}
+	*o = append(*o, text)
+	return nil
+}

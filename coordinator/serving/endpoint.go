@@ -1,0 +1,136 @@
+package serving
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/vscodeipc"
+)
+
+// closeTimeout bounds the orderly end of an endpoint.
+const closeTimeout = 2 * time.Second
+
+// Options configure how addresses are served.
+type Options struct {
+	RequireToken bool // also of clients of the same user
+	AllowClose   bool // let clients close the browser
+	AllowOrigins []string
+	HoldTimeout  time.Duration // as in cdpproxy.Options
+	// OnDemand is launched when a client wants a browser and the window starts none;
+	// nil: nothing is launched.
+	OnDemand *launch.OnDemand
+	// WindowTimeout bounds how long the window may take to start its browser; 0: 20 s.
+	WindowTimeout time.Duration
+	Logger        *slog.Logger
+}
+
+// Endpoint is a window's endpoint whose clients do what the window's user allows. The
+// window is notified of them.
+type Endpoint struct {
+	*endpoint.Endpoint
+	launcher  *launcher // nil: nothing is launched
+	rule      *access.Rule
+	source    *registry.Source
+	cancel    context.CancelFunc
+	announced chan struct{} // closed when announce has returned
+}
+
+// Serve serves the endpoint of a workspace. ctx bounds only the wait for that.
+func Serve(ctx context.Context, workspace string, source *registry.Source, o *Options) (*Endpoint, error) {
+	e := &Endpoint{source: source, announced: make(chan struct{})}
+	var user access.Human = source
+	var browsers cdpproxy.Source = source
+	var wanted func() <-chan struct{}
+	var why func() string
+	if o.OnDemand != nil {
+		e.launcher = newLauncher(source, o)
+		user, browsers, wanted, why = e.launcher, e.launcher, e.launcher.wanted, e.launcher.why
+	}
+	e.rule = access.NewRule(user, &access.RuleOptions{AllowClose: o.AllowClose, Activity: e.report})
+	var err error
+	e.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, &endpoint.Options{
+		Proxy: cdpproxy.Options{
+			NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %s`.", workspace, terminal.Word(workspace)),
+			NoBrowserWhy:  why,
+			RequireToken:  o.RequireToken,
+			AllowOrigins:  o.AllowOrigins,
+			HoldTimeout:   o.HoldTimeout,
+			Rule:          e.rule,
+			Watcher:       e.rule,
+			Wanted:        wanted,
+		},
+		Logger: o.Logger,
+	})
+	if err != nil {
+		e.rule.Close()
+		if e.launcher != nil {
+			e.launcher.close()
+		}
+		return nil, err
+	}
+	ctx, e.cancel = context.WithCancel(context.Background())
+	go e.announce(ctx)
+	return e, nil
+}
+
+// Close ends the endpoint. A browser that it launched is its OnDemand's to end.
+func (e *Endpoint) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	e.Endpoint.Close(ctx)
+	e.rule.Close()
+	if e.launcher != nil {
+		e.launcher.close()
+	}
+	e.cancel()
+	<-e.announced
+}
+
+// announceInterval bounds how often the window gets the list of clients: when many
+// connect at once, each would otherwise cost a list of all.
+const announceInterval = 50 * time.Millisecond
+
+// announce notifies the window of the connected clients at every change.
+func (e *Endpoint) announce(ctx context.Context) {
+	defer close(e.announced)
+	for {
+		clients, changed := e.rule.Clients()
+		clients = clients[:min(len(clients), registry.MaxAnnounced)]
+		connected := make([]vscodeipc.ConnectedClient, 0, len(clients))
+		for _, c := range clients {
+			connected = append(connected, vscodeipc.ConnectedClient{
+				ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UnixMilli(),
+			})
+		}
+		e.source.Announce("cdp", connected)
+		pause := time.NewTimer(announceInterval)
+		for range 2 {
+			select {
+			case <-changed:
+				changed = nil
+			case <-pause.C:
+			case <-ctx.Done():
+				pause.Stop()
+				return
+			}
+		}
+	}
+}
+
+// report notifies the window of a client's command.
+func (e *Endpoint) report(entry access.Entry) {
+	e.source.ReportOf(func() (vscodeipc.Activity, bool) {
+		c := entry.Command()
+		return vscodeipc.Activity{
+			Client: entry.Client.ID, Time: time.Now().UnixMilli(), Act: c.Method, Target: c.Target, Outcome: entry.Outcome, OK: entry.OK,
+		}, c.Class != access.Reads
+	})
+}

@@ -1,0 +1,83 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/term"
+)
+
+// Is reports whether a stream is a terminal.
+func Is(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// JSON writes v for programs.
+func JSON(w io.Writer, v any) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(PrintableJSON(text.Bytes()))
+	return err
+}
+
+// Table writes rows for people; the first is the header.
+func Table(w io.Writer, rows [][]string) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(tw, "\t")
+			}
+			if cell == "" {
+				cell = "-"
+			}
+			fmt.Fprint(tw, PrintableLine(cell))
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
+}
+
+// ColouredTable is a Table with a colour for the first column of each row; empty: none.
+func ColouredTable(w io.Writer, rows [][]string, colours []string) error {
+	var plain bytes.Buffer
+	if err := Table(&plain, rows); err != nil {
+		return err
+	}
+	for i := 0; plain.Len() > 0; i++ {
+		line, _ := plain.ReadString('\n')
+		first := rows[i][0]
+		if colours[i] != "" {
+			line = colour(w, colours[i], first) + strings.TrimPrefix(line, first)
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Colours, on a terminal only (https://no-color.org).
+const (
+	Green  = "32"
+	Yellow = "33"
+	Red    = "31"
+)
+
+func colour(w io.Writer, code, text string) string {
+	if !Is(w) || os.Getenv("NO_COLOR") != "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}

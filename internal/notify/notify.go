@@ -1,0 +1,29 @@
+// Package notify tells goroutines that something has changed, without a queue: who
+// gets the notification looks at the state again.
+//
+//	s.mu.Lock()
+//	state, changed := s.state, s.changed.Next()
+//	s.mu.Unlock()
+//	// use state, then
+//	<-changed
+package notify
+
+// Broadcast notifies everybody who waits. Its zero value is ready for use. The mutex
+// of the state that it belongs to guards it.
+type Broadcast struct{ next chan struct{} }
+
+// Next returns the channel that the next Notify closes.
+func (b *Broadcast) Next() <-chan struct{} {
+	if b.next == nil {
+		b.next = make(chan struct{})
+	}
+	return b.next
+}
+
+// Notify closes the channel that Next has returned.
+func (b *Broadcast) Notify() {
+	if b.next != nil {
+		close(b.next)
+		b.next = nil
+	}
+}
