@@ -30,6 +30,10 @@ func extra(name string) string {
 // callExtra runs one of the extra functions in our world of a frame's document,
 // with one argument, and decodes the JSON text that it returns.
 func (p *Page) callExtra(ctx context.Context, frame protocol.FrameID, name string, argument, result any) error {
+	return p.callFunction(ctx, frame, extra(name), argument, result)
+}
+
+func (p *Page) callFunction(ctx context.Context, frame protocol.FrameID, function string, argument, result any) error {
 	encoded, err := json.Marshal(argument)
 	if err != nil {
 		return err
@@ -37,7 +41,7 @@ func (p *Page) callExtra(ctx context.Context, frame protocol.FrameID, name strin
 	var r runtime.CallFunctionOnResult
 	err = p.inWorld(ctx, frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: extra(name), ExecutionContextID: world,
+			FunctionDeclaration: function, ExecutionContextID: world,
 			Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
 		})
 		return err

@@ -74,6 +74,9 @@ type Page struct {
 // ID is the page's CDP target id.
 func (p *Page) ID() string { return string(p.id) }
 
+// Session is the page's own session, for what this package has no method for.
+func (p *Page) Session() *cdp.Session { return p.session }
+
 // attach opens the session and turns on what the events need. The commands are
 // sent together, and only the frame tree is waited for: a page that hangs in a
 // dialog or in the debugger can be attached to all the same.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"browser-coordinator/coordinator/page/storage"
 
-	"browser-coordinator/coordinator/page"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 type keyIn struct {
@@ -52,13 +52,13 @@ func (s *Server) addStorageTools() {
 	add(s, &mcp.Tool{Name: "browser_cookie_set", Description: "Set a cookie", Annotations: acts("Set a cookie")}, cookieSet)
 	add(s, &mcp.Tool{Name: "browser_cookie_delete", Description: "Delete the cookies of a name", Annotations: acts("Delete a cookie")}, cookieDelete)
 	add(s, &mcp.Tool{Name: "browser_cookie_clear", Description: "Delete all cookies, of every site", Annotations: acts("Clear cookies")}, cookieClear)
-	s.addAreaTools(page.LocalStorage)
-	s.addAreaTools(page.SessionStorage)
+	s.addAreaTools(storage.Local)
+	s.addAreaTools(storage.Session)
 	s.addStateTools()
 }
 
 // addAreaTools adds the same five tools for a storage area of the page.
-func (s *Server) addAreaTools(area page.StorageArea) {
+func (s *Server) addAreaTools(area storage.Area) {
 	name := "browser_" + strings.ToLower(string(area))
 	add(s, &mcp.Tool{Name: name + "_list", Description: fmt.Sprintf("List the page's %s", area), Annotations: reads("List " + string(area)), OutputSchema: listOf("items")},
 		func(ctx context.Context, a *agent, in inWindow) (*answer, error) { return itemList(ctx, a, area, in) })
@@ -73,7 +73,7 @@ func (s *Server) addAreaTools(area page.StorageArea) {
 }
 
 func cookieList(ctx context.Context, a *agent, in cookieListIn) (*answer, error) {
-	cookies, refused, err := a.cookies(ctx, in.Window, func(c page.Cookie) bool {
+	cookies, refused, err := a.cookies(ctx, in.Window, func(c storage.Cookie) bool {
 		return strings.Contains(c.Domain, in.Domain) && strings.HasPrefix(c.Path, in.Path)
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func cookieList(ctx context.Context, a *agent, in cookieListIn) (*answer, error)
 }
 
 func cookieGet(ctx context.Context, a *agent, in cookieNameIn) (*answer, error) {
-	cookies, refused, err := a.cookies(ctx, in.Window, func(c page.Cookie) bool { return c.Name == in.Name })
+	cookies, refused, err := a.cookies(ctx, in.Window, func(c storage.Cookie) bool { return c.Name == in.Name })
 	if err != nil {
 		return nil, err
 	}
@@ -130,16 +130,16 @@ type itemOut struct {
 	Value string `json:"value"`
 }
 
-func (a *agent) cookies(ctx context.Context, window string, wanted func(page.Cookie) bool) (cookies []page.Cookie, refused int, err error) {
+func (a *agent) cookies(ctx context.Context, window string, wanted func(storage.Cookie) bool) (cookies []storage.Cookie, refused int, err error) {
 	p, err := a.page(ctx, window)
 	if err != nil {
 		return nil, 0, err
 	}
-	if cookies, err = p.Cookies(ctx); err != nil {
+	if cookies, err = p.Storage().Cookies(ctx); err != nil {
 		return nil, 0, err
 	}
 	cookies, refused = within(a.server.options.Origins, cookies)
-	return slices.DeleteFunc(cookies, func(c page.Cookie) bool { return !wanted(c) }), refused, nil
+	return slices.DeleteFunc(cookies, func(c storage.Cookie) bool { return !wanted(c) }), refused, nil
 }
 
 func cookieSet(ctx context.Context, a *agent, in cookieSetIn) (*answer, error) {
@@ -150,7 +150,7 @@ func cookieSet(ctx context.Context, a *agent, in cookieSetIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := page.Cookie{
+	c := storage.Cookie{
 		Name: in.Name, Value: in.Value, Domain: in.Domain, Path: in.Path, Expires: in.Expires,
 		HTTPOnly: in.HTTPOnly, Secure: in.Secure, SameSite: in.SameSite,
 	}
@@ -163,7 +163,7 @@ func cookieSet(ctx context.Context, a *agent, in cookieSetIn) (*answer, error) {
 	if c.Path == "" {
 		c.Path = "/"
 	}
-	if err := p.SetCookies(ctx, c); err != nil {
+	if err := p.Storage().SetCookies(ctx, c); err != nil {
 		return nil, err
 	}
 	out := a.begin()
@@ -176,7 +176,7 @@ func cookieDelete(ctx context.Context, a *agent, in cookieNameIn) (*answer, erro
 	if err != nil {
 		return nil, err
 	}
-	deleted, err := p.DeleteCookies(ctx, in.Name)
+	deleted, err := p.Storage().DeleteCookies(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func cookieClear(ctx context.Context, a *agent, in inWindow) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.ClearCookies(ctx); err != nil {
+	if err := p.Storage().ClearCookies(ctx); err != nil {
 		return nil, err
 	}
 	out := a.begin()
@@ -203,12 +203,12 @@ func cookieClear(ctx context.Context, a *agent, in inWindow) (*answer, error) {
 	return out, nil
 }
 
-func itemList(ctx context.Context, a *agent, area page.StorageArea, in inWindow) (*answer, error) {
+func itemList(ctx context.Context, a *agent, area storage.Area, in inWindow) (*answer, error) {
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	items, err := p.Items(ctx, area)
+	items, err := p.Storage().Items(ctx, area)
 	if err != nil {
 		return nil, err
 	}
@@ -226,17 +226,17 @@ func itemList(ctx context.Context, a *agent, area page.StorageArea, in inWindow)
 	return out, nil
 }
 
-func itemGet(ctx context.Context, a *agent, area page.StorageArea, in keyIn) (*answer, error) {
+func itemGet(ctx context.Context, a *agent, area storage.Area, in keyIn) (*answer, error) {
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	items, err := p.Items(ctx, area)
+	items, err := p.Storage().Items(ctx, area)
 	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
-	i := slices.IndexFunc(items, func(item page.Item) bool { return item.Name == in.Key })
+	i := slices.IndexFunc(items, func(item storage.Item) bool { return item.Name == in.Key })
 	if i < 0 {
 		out.addf("There is no item %s.", in.Key)
 		return out, nil
@@ -247,12 +247,12 @@ func itemGet(ctx context.Context, a *agent, area page.StorageArea, in keyIn) (*a
 	return out, nil
 }
 
-func itemSet(ctx context.Context, a *agent, area page.StorageArea, in setItemIn) (*answer, error) {
+func itemSet(ctx context.Context, a *agent, area storage.Area, in setItemIn) (*answer, error) {
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.SetItem(ctx, area, in.Key, in.Value); err != nil {
+	if err := p.Storage().SetItem(ctx, area, in.Key, in.Value); err != nil {
 		return nil, err
 	}
 	out := a.begin()
@@ -260,12 +260,12 @@ func itemSet(ctx context.Context, a *agent, area page.StorageArea, in setItemIn)
 	return out, nil
 }
 
-func itemDelete(ctx context.Context, a *agent, area page.StorageArea, in keyIn) (*answer, error) {
+func itemDelete(ctx context.Context, a *agent, area storage.Area, in keyIn) (*answer, error) {
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.RemoveItem(ctx, area, in.Key); err != nil {
+	if err := p.Storage().RemoveItem(ctx, area, in.Key); err != nil {
 		return nil, err
 	}
 	out := a.begin()
@@ -273,12 +273,12 @@ func itemDelete(ctx context.Context, a *agent, area page.StorageArea, in keyIn) 
 	return out, nil
 }
 
-func itemClear(ctx context.Context, a *agent, area page.StorageArea, in inWindow) (*answer, error) {
+func itemClear(ctx context.Context, a *agent, area storage.Area, in inWindow) (*answer, error) {
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.ClearItems(ctx, area); err != nil {
+	if err := p.Storage().ClearItems(ctx, area); err != nil {
 		return nil, err
 	}
 	out := a.begin()

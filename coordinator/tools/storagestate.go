@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/output"
-	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/storage"
 )
 
 type saveStateIn struct {
@@ -45,7 +45,7 @@ func saveState(ctx context.Context, a *agent, in saveStateIn) (*answer, error) {
 		return nil, err
 	}
 	origins, refused := a.server.options.Origins, 0
-	state, err := p.StorageState(ctx, func(origin string) bool {
+	state, err := p.Storage().State(ctx, func(origin string) bool {
 		skip := origins.Check(origin) != nil
 		if skip {
 			refused++
@@ -91,7 +91,7 @@ func loadState(ctx context.Context, a *agent, in loadStateIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var state page.StorageState
+	var state storage.State
 	if err := json.Unmarshal(text, &state); err != nil {
 		return nil, fmt.Errorf("%s is no storage state: %w", file, err)
 	}
@@ -100,7 +100,7 @@ func loadState(ctx context.Context, a *agent, in loadStateIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.SetStorageState(ctx, state); err != nil {
+	if err := p.Storage().SetState(ctx, state); err != nil {
 		return nil, err
 	}
 	out := a.begin()

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/storage"
 )
 
 // addressed is something of a page's history or storage. All of its addresses must be
@@ -29,7 +29,7 @@ func within[T any](o *Origins, all []T) (kept []T, refused int) {
 
 func (o *Origins) refuses(one any) bool {
 	switch one := one.(type) {
-	case page.Cookie:
+	case storage.Cookie:
 		return o.checkCookie(one) != nil
 	case addressed:
 		return o.checkAll(one.Addresses()) != nil
@@ -48,7 +48,7 @@ func (o *Origins) checkAll(addresses []string) error {
 
 // checkCookie refuses a cookie that goes to no origin within the limits: its port, and
 // often its scheme, are any.
-func (o *Origins) checkCookie(c page.Cookie) error {
+func (o *Origins) checkCookie(c storage.Cookie) error {
 	host, below := strings.CutPrefix(c.Domain, ".")
 	hosts, ports := []string{host}, []string{""}
 	for _, p := range o.allowed {

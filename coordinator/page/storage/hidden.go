@@ -1,8 +1,10 @@
-package page
+package storage
 
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -19,7 +21,8 @@ import (
 // hiddenPage is an empty page that can be of any origin: whatever it asks for is
 // answered here, so that no server is asked and none of the site's scripts run.
 type hiddenPage struct {
-	browser *Browser
+	conn    *cdp.Conn
+	log     *slog.Logger
 	id      target.ID
 	session *cdp.Session
 	paused  *cdp.Subscription
@@ -27,18 +30,18 @@ type hiddenPage struct {
 
 // openHidden opens one that is in no tab strip, and that goes with the
 // connection. A browser that cannot hide one gets it in the background.
-func (b *Browser) openHidden(ctx context.Context, in protocol.BrowserContextID) (*hiddenPage, error) {
+func (s *Storage) openHidden(ctx context.Context, in protocol.BrowserContextID) (*hiddenPage, error) {
 	params := target.CreateTargetParams{URL: "about:blank", Hidden: new(true), BrowserContextID: in}
-	r, err := protocol.Call(ctx, b.conn, target.CreateTarget, params)
+	r, err := protocol.Call(ctx, s.opts.Conn, target.CreateTarget, params)
 	if cdp.Refused(err) {
 		params.Hidden, params.Background = nil, new(true)
-		r, err = protocol.Call(ctx, b.conn, target.CreateTarget, params)
+		r, err = protocol.Call(ctx, s.opts.Conn, target.CreateTarget, params)
 	}
 	if err != nil {
 		return nil, err
 	}
-	h := &hiddenPage{browser: b, id: r.TargetID}
-	if h.session, err = b.conn.Attach(ctx, r.TargetID); err != nil {
+	h := &hiddenPage{conn: s.opts.Conn, log: s.opts.Logger, id: r.TargetID}
+	if h.session, err = s.opts.Conn.Attach(ctx, r.TargetID); err != nil {
 		h.close()
 		return nil, err
 	}
@@ -97,20 +100,20 @@ func (h *hiddenPage) visit(ctx context.Context, origin string) error {
 			return err
 		}
 		if r.ErrorText != "" {
-			return &NavigationError{URL: address, Code: r.ErrorText}
+			return fmt.Errorf("cannot open %s: %s", address, r.ErrorText)
 		}
 		return nil
 	}
 }
 
-// callExtra runs one of the extra functions in the document.
-func (h *hiddenPage) callExtra(ctx context.Context, name string, argument, result any) error {
+// callFunction calls a function in the document.
+func (h *hiddenPage) callFunction(ctx context.Context, function string, argument, result any) error {
 	encoded, err := json.Marshal(argument)
 	if err != nil {
 		return err
 	}
 	r, err := protocol.Call(ctx, h.session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: "(" + extra(name) + ")(" + string(encoded) + ")", ReturnByValue: new(true),
+		Expression: "(" + function + ")(" + string(encoded) + ")", ReturnByValue: new(true),
 	})
 	if err != nil {
 		return err
@@ -125,7 +128,7 @@ func (h *hiddenPage) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if _, err := protocol.Call(ctx, h.browser.conn, target.CloseTarget, target.CloseTargetParams{TargetID: h.id}); err != nil {
-		h.browser.log.Debug("page: close a hidden page", "err", err)
+	if _, err := protocol.Call(ctx, h.conn, target.CloseTarget, target.CloseTargetParams{TargetID: h.id}); err != nil {
+		h.log.Debug("storage: close a hidden page", "err", err)
 	}
 }

@@ -1,16 +1,22 @@
-package page
+package storage_test
 
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/coordinator/page/storage"
 )
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 // What is meant for the storage of one site is never done in that of another to which
 // the page is on its way.
 func TestStorageOfAPageThatMoves(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "here")
 	}))
@@ -22,23 +28,23 @@ func TestStorageOfAPageThatMoves(t *testing.T) {
 		}
 	}
 	navigate(next)
-	if err := p.SetItem(t.Context(), LocalStorage, "kept", "of the next site"); err != nil {
+	if err := p.Storage().SetItem(t.Context(), storage.Local, "kept", "of the next site"); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
 		for name, act := range map[string]func() error{
-			"set":   func() error { return p.SetItem(t.Context(), LocalStorage, "token", "of the first site") },
-			"clear": func() error { return p.ClearItems(t.Context(), LocalStorage) },
+			"set":   func() error { return p.Storage().SetItem(t.Context(), storage.Local, "token", "of the first site") },
+			"clear": func() error { return p.Storage().ClearItems(t.Context(), storage.Local) },
 		} {
 			navigate(url)
 			// It goes when the script ends, before the act that is queued behind it.
 			leave := fmt.Sprintf("location.href = %q; for (const end = Date.now() + 200; Date.now() < end;);", next)
-			if _, err := p.session.Start(t.Context(), "Runtime.evaluate", map[string]any{"expression": leave}); err != nil {
+			if _, err := p.Session().Start(t.Context(), "Runtime.evaluate", map[string]any{"expression": leave}); err != nil {
 				t.Fatal(err)
 			}
 			err := act() // in time, or refused
 			navigate(next)
-			items, listErr := p.Items(t.Context(), LocalStorage)
+			items, listErr := p.Storage().Items(t.Context(), storage.Local)
 			if listErr != nil || len(items) != 1 || items[0].Name != "kept" {
 				t.Fatalf("%s, which returned %v: the next site's storage holds %v, %v", name, err, items, listErr)
 			}

@@ -1,6 +1,7 @@
-package page
+package storage
 
 import (
+	"cmp"
 	"context"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -25,18 +26,18 @@ type Cookie struct {
 }
 
 // Cookies returns all cookies of the page's browser context.
-func (p *Page) Cookies(ctx context.Context) ([]Cookie, error) {
+func (s *Storage) Cookies(ctx context.Context) ([]Cookie, error) {
 	var cookies []Cookie
-	err := p.during(ctx, "reading the cookies", p.browser.opts.CallTimeout, func(ctx context.Context) (err error) {
-		cookies, err = p.cookies(ctx)
+	err := s.page.Run(ctx, "reading the cookies", 0, func(ctx context.Context) (err error) {
+		cookies, err = s.cookies(ctx)
 		return err
 	})
 	return cookies, err
 }
 
-func (p *Page) cookies(ctx context.Context) ([]Cookie, error) {
+func (s *Storage) cookies(ctx context.Context) ([]Cookie, error) {
 	// Of the page's session, so that it is the page's browser context.
-	r, err := protocol.Call(ctx, p.session, storage.GetCookies, storage.GetCookiesParams{})
+	r, err := protocol.Call(ctx, s.opts.Session, storage.GetCookies, storage.GetCookiesParams{})
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +45,8 @@ func (p *Page) cookies(ctx context.Context) ([]Cookie, error) {
 	for i, c := range r.Cookies {
 		cookies[i] = Cookie{
 			Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Expires: c.Expires,
-			HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: string(c.SameSite),
+			HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: cmp.Or(string(c.SameSite), "Lax"),
 		}
-		setDefault(&cookies[i].SameSite, "Lax")
 		if key := c.PartitionKey; key != nil {
 			cookies[i].PartitionKey, cookies[i].CrossSite = key.TopLevelSite, &key.HasCrossSiteAncestor
 		}
@@ -55,13 +55,13 @@ func (p *Page) cookies(ctx context.Context) ([]Cookie, error) {
 }
 
 // SetCookies adds cookies, or replaces those of the same name, domain and path.
-func (p *Page) SetCookies(ctx context.Context, cookies ...Cookie) error {
-	return p.during(ctx, "setting cookies", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		return p.setCookies(ctx, cookies)
+func (s *Storage) SetCookies(ctx context.Context, cookies ...Cookie) error {
+	return s.page.Run(ctx, "setting cookies", 0, func(ctx context.Context) error {
+		return s.setCookies(ctx, cookies)
 	})
 }
 
-func (p *Page) setCookies(ctx context.Context, cookies []Cookie) error {
+func (s *Storage) setCookies(ctx context.Context, cookies []Cookie) error {
 	if len(cookies) == 0 {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (p *Page) setCookies(ctx context.Context, cookies []Cookie) error {
 			params[i].Expires = protocol.TimeSinceEpoch(c.Expires)
 		}
 	}
-	_, err := protocol.Call(ctx, p.session, storage.SetCookies, storage.SetCookiesParams{Cookies: params})
+	_, err := protocol.Call(ctx, s.opts.Session, storage.SetCookies, storage.SetCookiesParams{Cookies: params})
 	return err
 }
 
@@ -88,15 +88,15 @@ func (c *Cookie) partition() *network.CookiePartitionKey {
 
 // DeleteCookies deletes the cookies of that name, of all sites, and returns
 // them.
-func (p *Page) DeleteCookies(ctx context.Context, name string) ([]Cookie, error) {
+func (s *Storage) DeleteCookies(ctx context.Context, name string) ([]Cookie, error) {
 	var deleted []Cookie
-	err := p.during(ctx, "deleting a cookie", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		cookies, err := p.cookies(ctx)
+	err := s.page.Run(ctx, "deleting a cookie", 0, func(ctx context.Context) error {
+		cookies, err := s.cookies(ctx)
 		for _, c := range cookies {
 			if c.Name != name {
 				continue
 			}
-			_, err := protocol.Call(ctx, p.session, network.DeleteCookies, network.DeleteCookiesParams{
+			_, err := protocol.Call(ctx, s.opts.Session, network.DeleteCookies, network.DeleteCookiesParams{
 				Name: name, Domain: c.Domain, Path: c.Path, PartitionKey: c.partition(),
 			})
 			if err != nil {
@@ -110,11 +110,11 @@ func (p *Page) DeleteCookies(ctx context.Context, name string) ([]Cookie, error)
 }
 
 // ClearCookies deletes all cookies of the page's browser context.
-func (p *Page) ClearCookies(ctx context.Context) error {
-	return p.during(ctx, "clearing the cookies", p.browser.opts.CallTimeout, p.clearCookies)
+func (s *Storage) ClearCookies(ctx context.Context) error {
+	return s.page.Run(ctx, "clearing the cookies", 0, s.clearCookies)
 }
 
-func (p *Page) clearCookies(ctx context.Context) error {
-	_, err := protocol.Call(ctx, p.session, storage.ClearCookies, storage.ClearCookiesParams{})
+func (s *Storage) clearCookies(ctx context.Context) error {
+	_, err := protocol.Call(ctx, s.opts.Session, storage.ClearCookies, storage.ClearCookiesParams{})
 	return err
 }

@@ -1,0 +1,47 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"browser-coordinator/coordinator/page/storage"
+)
+
+// host is a page as its capabilities see it: each asks for a part of it by an
+// interface of its own.
+type host struct{ *Page }
+
+// Run runs an operation on the page and explains its error; limit 0: that of any call.
+func (h host) Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error {
+	return h.during(ctx, doing, cmp.Or(limit, h.browser.opts.CallTimeout), do)
+}
+
+// CallFunction calls a function in our world of the main document, with one argument,
+// and decodes the JSON text that it returns.
+func (h host) CallFunction(ctx context.Context, function string, argument, result any) error {
+	return h.callFunction(ctx, h.mainID(), function, argument, result)
+}
+
+// KnownURLs are the addresses that the page and its frames show or have shown.
+func (h host) KnownURLs() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var urls []string
+	for _, f := range h.frames {
+		urls = append(urls, f.url)
+	}
+	for _, e := range h.requests.entries {
+		if e.Type == "document" {
+			urls = append(urls, e.URL)
+		}
+	}
+	return urls
+}
+
+// Storage is what the sites of the page's browser context have stored.
+func (p *Page) Storage() *storage.Storage {
+	return storage.New(host{p}, storage.Options{
+		Conn: p.browser.conn, Session: p.session, Logger: p.browser.log, StateTimeout: p.browser.opts.NavigateTimeout,
+	})
+}

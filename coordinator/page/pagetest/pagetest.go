@@ -1,0 +1,97 @@
+// Package pagetest gives the tests of a page's capabilities a real browser, and pages
+// in it that show what the test serves.
+package pagetest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/page"
+)
+
+// shared is the one browser of a test program; each test has its own connection and
+// its own page in it.
+var shared *chrome.Browser
+
+// Main runs the tests of a package with a browser, and returns the exit code.
+func Main(m *testing.M) int {
+	found, err := chrome.Find(chrome.FindOptions{})
+	if err == nil {
+		shared, err = chrome.Launch(context.Background(), chrome.Options{
+			Executable: found.Path, Headless: true, Viewport: "1000x800", Args: []string{"--disable-gpu", "--site-per-process"},
+		})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "these tests need a browser:", err)
+		return 1
+	}
+	defer shared.Close(context.Background())
+	return m.Run()
+}
+
+// Connect returns a connection to the shared browser.
+func Connect(t testing.TB) *page.Browser {
+	t.Helper()
+	b, err := page.Connect(t.Context(), shared.URL(), &page.Options{ActionTimeout: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// NewPage returns a page of its own, which is closed at the end of the test.
+func NewPage(t testing.TB, b *page.Browser) *page.Page {
+	t.Helper()
+	p, err := b.NewPage(t.Context(), "about:blank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.ClosePage(context.Background(), p.ID()) })
+	return p
+}
+
+// Open shows the HTML on a page of its own.
+func Open(t testing.TB, html string) (b *page.Browser, p *page.Page, url string) {
+	t.Helper()
+	return Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, html)
+	}))
+}
+
+// Serve shows the root of a site on a page of its own. The browser asks for an icon
+// whenever it likes: no error of that gets among what a test looks for.
+func Serve(t testing.TB, handler http.Handler) (b *page.Browser, p *page.Page, url string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/favicon.ico" {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	b = Connect(t)
+	p = NewPage(t, b)
+	if _, err := p.Navigate(t.Context(), server.URL); err != nil {
+		t.Fatal(err)
+	}
+	return b, p, server.URL
+}
+
+// Evaluate runs a script and returns its JSON.
+func Evaluate(t testing.TB, p *page.Page, script string) string {
+	t.Helper()
+	v, _, err := p.Evaluate(t.Context(), script, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(v)
+}
