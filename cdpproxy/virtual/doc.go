@@ -11,7 +11,7 @@
 // The session of a page is the debugger's own, and every client's. Commands that
 // would disturb the debugger are answered as if done, or refused. A client that
 // changes a setting has a lease on it (lease.go), and the setting is reset when
-// the client leaves (specs/cdp-endpoint.md, "Pages as a browser").
+// the client leaves (specs/cdp-endpoint.md, "The virtual browser").
 //
 // It does not promise what only a browser can do: contexts, targets that the
 // debugger has not joined, and new pages before their first script.

@@ -2,7 +2,7 @@
 //
 // It is a progress notification: unlike others it stays in sight until it is answered, its words can
 // change while it is shown, and it goes when the question does. It has one button, so that refuses;
-// the other answers are links (adr/0021-how-the-human-is-asked.md).
+// the other answers are links (adr/0021-how-the-user-is-asked.md).
 import * as vscode from "vscode";
 import { askedText, named, placeOf, questionText } from "../core/access/actions";
 import type { AskedAct, Choice, Permissions, Question } from "../core/access/permission";

@@ -1,5 +1,5 @@
 // Decides whether a debug browser gets a port, and explains what that exposes.
-// See adr/0032-a-port-only-where-nobody-else-is.md.
+// See adr/0032-a-debugging-port-only-without-other-users.md.
 
 import { reason } from "../log";
 import { plain } from "../plaintext";

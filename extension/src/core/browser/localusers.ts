@@ -1,5 +1,5 @@
 // Who else uses this machine, as far as it matters for a debugging port: every local user can read the port in
-// the system's tables and drive the browser through it. See adr/0032-a-port-only-where-nobody-else-is.md.
+// the system's tables and drive the browser through it. See adr/0032-a-debugging-port-only-without-other-users.md.
 //
 // These are pure functions of what the system reports; systemusers.ts asks the system.
 
