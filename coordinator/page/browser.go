@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/profiling"
 )
 
 const (
@@ -45,6 +46,8 @@ type Browser struct {
 	// watching counts the goroutines of watchTasks and abandonScript.
 	watching sync.WaitGroup
 
+	recordings profiling.Recordings
+
 	// mu guards the fields that follow. Lock order: Browser.mu, then Page.mu.
 	mu       sync.Mutex
 	opened   map[target.ID]*target.Info // pages that have opened, in targetSeq's order
@@ -53,7 +56,6 @@ type Browser struct {
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]*Page // of pages and of their frames in other processes
 	scripts  map[*ownScript]bool        // that run, or that nobody waits for any more
-	recordings
 	downloads
 }
 

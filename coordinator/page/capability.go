@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/page/storage"
 )
 
@@ -38,6 +39,32 @@ func (h host) KnownURLs() []string {
 	}
 	return urls
 }
+
+// Closed reports whether the page is gone, or has crashed.
+func (h host) Closed() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ended != nil
+}
+
+// Documents counts the documents that the main frame has shown.
+func (h host) Documents() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.commits
+}
+
+func (h host) EmulateFocus(ctx context.Context) error { return h.emulateFocus(ctx) }
+
+func (h host) ResourceContent(ctx context.Context, url string) ([]byte, error) {
+	return h.resourceContent(ctx, url)
+}
+
+// Profiler starts recordings of what the browser does for the page.
+func (p *Page) Profiler() *profiling.Profiler { return p.browser.recordings.Of(host{p}) }
+
+// Recordings are what this connection records.
+func (b *Browser) Recordings() *profiling.Recordings { return &b.recordings }
 
 // Storage is what the sites of the page's browser context have stored.
 func (p *Page) Storage() *storage.Storage {

@@ -73,22 +73,6 @@ func TestAddressThatIsAScript(t *testing.T) {
 	}
 }
 
-func TestProfileTwice(t *testing.T) {
-	p, _ := open(t, "<p>p")
-	if err := p.StartProfile(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.StartProfile(t.Context()); !errors.Is(err, ErrRecording) {
-		t.Errorf("the second: %v", err)
-	}
-	if _, err := p.browser.StopProfile(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := p.StartProfile(t.Context()); err != nil {
-		t.Errorf("again: %v", err)
-	}
-}
-
 // A form that the browser does not send says why, as the user is told.
 func TestFormThatIsNotSent(t *testing.T) {
 	p, url := open(t, `<!doctype html><form action=/sent><label>Name <input required id=n></label><input type=email name=mail id=m><button>Send</button><button type=button id=plain>Other</button></form>`)

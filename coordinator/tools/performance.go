@@ -13,6 +13,7 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/profiling"
 )
 
 type startIn struct {
@@ -84,15 +85,15 @@ func (a *agent) started(ctx context.Context, in startIn, what string, start func
 }
 
 func startTrace(ctx context.Context, a *agent, in startIn) (*answer, error) {
-	return a.started(ctx, in, "trace", func(p *page.Page) error { return p.StartTrace(ctx) })
+	return a.started(ctx, in, "trace", func(p *page.Page) error { return p.Profiler().StartTrace(ctx) })
 }
 
 func startProfile(ctx context.Context, a *agent, in startIn) (*answer, error) {
-	return a.started(ctx, in, "CPU profile", func(p *page.Page) error { return p.StartProfile(ctx) })
+	return a.started(ctx, in, "CPU profile", func(p *page.Page) error { return p.Profiler().StartCPUProfile(ctx) })
 }
 
 func startCoverage(ctx context.Context, a *agent, in startIn) (*answer, error) {
-	return a.started(ctx, in, "coverage", func(p *page.Page) error { return p.StartCoverage(ctx) })
+	return a.started(ctx, in, "coverage", func(p *page.Page) error { return p.Profiler().StartCoverage(ctx) })
 }
 
 func stopTrace(ctx context.Context, a *agent, in stopIn) (*answer, error) {
@@ -104,18 +105,18 @@ func stopTrace(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var traced *page.Page
+	var traced string
 	var lost bool
-	var s page.TraceSummary
+	var s profiling.TraceSummary
 	var unread error
 	path, size, err := file.Write(func(to *os.File) (err error) {
-		if traced, lost, err = browser.StopTrace(ctx, to); err != nil {
+		if traced, lost, err = browser.Recordings().StopTrace(ctx, to); err != nil {
 			return err
 		}
 		if _, err := to.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		s, unread = page.SummarizeTrace(to, traced.ID())
+		s, unread = profiling.SummarizeTrace(to, traced)
 		return nil
 	})
 	if err != nil {
@@ -134,7 +135,7 @@ func stopTrace(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 }
 
 // vitals says what a trace shows.
-func (a *answer) vitals(s page.TraceSummary) {
+func (a *answer) vitals(s profiling.TraceSummary) {
 	if s.URL == "" {
 		a.addf("No navigation in it, so no LCP; times are since its start.")
 	} else {
@@ -198,7 +199,7 @@ func heapSnapshot(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	}
 	var used int64
 	path, size, err := file.Write(func(to *os.File) (err error) {
-		used, err = p.HeapSnapshot(ctx, to)
+		used, err = p.Profiler().HeapSnapshot(ctx, to)
 		return err
 	})
 	if err != nil {
@@ -218,7 +219,7 @@ func stopProfile(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	profile, err := browser.StopProfile(ctx)
+	profile, err := browser.Recordings().StopCPUProfile(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -246,12 +247,12 @@ func stopCoverage(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	covered, err := browser.StopCoverage(ctx)
+	covered, err := browser.Recordings().StopCoverage(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if covered == nil {
-		covered = []page.Covered{}
+		covered = []profiling.Covered{}
 	}
 	text, err := json.Marshal(covered)
 	if err != nil {

@@ -1,4 +1,4 @@
-package page
+package profiling
 
 import (
 	"context"
@@ -20,15 +20,15 @@ var traceCategories = []string{
 	"disabled-by-default-lighthouse", "disabled-by-default-v8.compile", "disabled-by-default-v8.cpu_profiler",
 }
 
-// StartTrace records what the browser does for the page, until Browser.StopTrace
+// StartTrace records what the browser does for the page, until Recordings.StopTrace
 // or the end of the connection. A browser records one trace at a time.
-func (p *Page) StartTrace(ctx context.Context) error {
-	return p.during(ctx, "starting a trace", p.browser.opts.CallTimeout, func(ctx context.Context) error {
+func (p *Profiler) StartTrace(ctx context.Context) error {
+	return p.page.Run(ctx, "starting a trace", 0, func(ctx context.Context) error {
 		// A page that is not drawn has no paints and no shifts.
-		if err := p.emulateFocus(ctx); err != nil {
+		if err := p.page.EmulateFocus(ctx); err != nil {
 			return err
 		}
-		_, err := protocol.Call(ctx, p.session, tracing.Start, tracing.StartParams{
+		_, err := protocol.Call(ctx, p.page.Session(), tracing.Start, tracing.StartParams{
 			TransferMode: tracing.StartTransferModeReturnAsStream, StreamFormat: tracing.StreamFormatJSON,
 			TraceConfig: &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: []string{"*"}},
 		})
@@ -38,23 +38,25 @@ func (p *Page) StartTrace(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.browser.began(func(r *recordings) { r.trace = p })
+		p.recordings.mu.Lock()
+		defer p.recordings.mu.Unlock()
+		p.recordings.trace = p.page
 		return nil
 	})
 }
 
 // StopTrace ends the trace that StartTrace began and writes it to w as it comes,
-// as JSON that DevTools opens. It returns the page that was traced, and whether
-// the browser had to leave something out.
-func (b *Browser) StopTrace(ctx context.Context, w io.Writer) (p *Page, lost bool, err error) {
-	p, err = taken(b, func(r *recordings) **Page { return &r.trace })
+// as JSON that DevTools opens. It returns the id of the page that was traced, and
+// whether the browser had to leave something out.
+func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (pageID string, lost bool, err error) {
+	p, err := take(r, &r.trace)
 	if err != nil {
-		return nil, false, err
+		return "", false, err
 	}
-	err = p.during(ctx, "stopping the trace", recordTimeout, func(ctx context.Context) error {
-		complete := p.session.Listen(tracing.TracingComplete.Method)
+	err = p.Run(ctx, "stopping the trace", recordTimeout, func(ctx context.Context) error {
+		complete := p.Session().Listen(tracing.TracingComplete.Method)
 		defer complete.Close()
-		if _, err := protocol.Call(ctx, p.session, tracing.End, protocol.Empty{}); err != nil {
+		if _, err := protocol.Call(ctx, p.Session(), tracing.End, protocol.Empty{}); err != nil {
 			return err
 		}
 		select {
@@ -67,24 +69,24 @@ func (b *Browser) StopTrace(ctx context.Context, w io.Writer) (p *Page, lost boo
 				return err
 			}
 			lost = done.DataLossOccurred
-			return p.readStream(ctx, done.Stream, w)
+			return readStream(ctx, p.Session(), done.Stream, w)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	})
-	return p, lost, err
+	return p.ID(), lost, err
 }
 
 // streamChunk is how much of a stream is asked for at once.
 const streamChunk = 1 << 20
 
 // readStream copies a stream of the browser and closes it.
-func (p *Page) readStream(ctx context.Context, handle cdpio.StreamHandle, w io.Writer) error {
+func readStream(ctx context.Context, s *cdp.Session, handle cdpio.StreamHandle, w io.Writer) error {
 	defer func() {
-		_, _ = p.session.Start(context.WithoutCancel(ctx), cdpio.CommandClose, cdpio.CloseParams{Handle: handle})
+		_, _ = s.Start(context.WithoutCancel(ctx), cdpio.CommandClose, cdpio.CloseParams{Handle: handle})
 	}()
 	for {
-		r, err := protocol.Call(ctx, p.session, cdpio.Read, cdpio.ReadParams{Handle: handle, Size: streamChunk})
+		r, err := protocol.Call(ctx, s, cdpio.Read, cdpio.ReadParams{Handle: handle, Size: streamChunk})
 		if err != nil {
 			return err
 		}

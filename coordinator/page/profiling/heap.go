@@ -1,4 +1,4 @@
-package page
+package profiling
 
 import (
 	"context"
@@ -15,16 +15,17 @@ import (
 // HeapSnapshot writes the page's JavaScript heap to w as it comes, as the JSON
 // that DevTools opens. It returns the bytes that are in use after garbage was
 // collected. Frames of other processes have heaps of their own.
-func (p *Page) HeapSnapshot(ctx context.Context, w io.Writer) (used int64, err error) {
-	err = p.during(ctx, "taking a heap snapshot", recordTimeout, func(ctx context.Context) error {
-		if err := p.session.Call(ctx, heapprofiler.CommandEnable, nil, nil); err != nil {
+func (p *Profiler) HeapSnapshot(ctx context.Context, w io.Writer) (used int64, err error) {
+	err = p.page.Run(ctx, "taking a heap snapshot", recordTimeout, func(ctx context.Context) error {
+		session := p.page.Session()
+		if err := session.Call(ctx, heapprofiler.CommandEnable, nil, nil); err != nil {
 			return err
 		}
 		defer func() {
-			_, _ = p.session.Start(context.WithoutCancel(ctx), heapprofiler.CommandDisable, nil)
+			_, _ = session.Start(context.WithoutCancel(ctx), heapprofiler.CommandDisable, nil)
 		}()
-		chunks := p.session.Listen(heapprofiler.AddHeapSnapshotChunk.Method)
-		taken, err := p.session.Start(ctx, heapprofiler.CommandTakeHeapSnapshot, heapprofiler.TakeHeapSnapshotParams{CaptureNumericValue: new(true)})
+		chunks := session.Listen(heapprofiler.AddHeapSnapshotChunk.Method)
+		taken, err := session.Start(ctx, heapprofiler.CommandTakeHeapSnapshot, heapprofiler.TakeHeapSnapshotParams{CaptureNumericValue: new(true)})
 		if err != nil {
 			chunks.Close()
 			return err
@@ -51,7 +52,7 @@ func (p *Page) HeapSnapshot(ctx context.Context, w io.Writer) (used int64, err e
 		if failed != nil {
 			return fmt.Errorf("write the heap snapshot: %w", failed)
 		}
-		usage, err := protocol.Call(ctx, p.session, runtime.GetHeapUsage, protocol.Empty{})
+		usage, err := protocol.Call(ctx, session, runtime.GetHeapUsage, protocol.Empty{})
 		used = int64(usage.UsedSize)
 		return err
 	})

@@ -1,4 +1,4 @@
-package page
+package profiling
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/cdproto/profiler"
 )
 
-// Profile is a CPU profile of the page's main thread.
-type Profile struct {
+// CPUProfile is a CPU profile of the page's main thread.
+type CPUProfile struct {
 	JSON   []byte        // as DevTools opens it
 	Length time.Duration // from start to stop
 	Idle   time.Duration
@@ -31,46 +31,51 @@ const (
 	mostFunctions = 10
 )
 
-// StartProfile samples what the page's scripts do, until Browser.StopProfile or
-// the end of the connection.
-func (p *Page) StartProfile(ctx context.Context) error {
-	p.browser.mu.Lock()
-	other := p.browser.profile
-	p.browser.mu.Unlock()
-	if other != nil && !other.closed() {
+// StartCPUProfile samples what the page's scripts do, until
+// Recordings.StopCPUProfile or the end of the connection.
+func (p *Profiler) StartCPUProfile(ctx context.Context) error {
+	p.recordings.mu.Lock()
+	other := p.recordings.profile
+	p.recordings.mu.Unlock()
+	if other != nil && !other.Closed() {
 		return ErrRecording
 	}
-	return p.during(ctx, "starting a CPU profile", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		for _, c := range []command{
+	return p.page.Run(ctx, "starting a CPU profile", 0, func(ctx context.Context) error {
+		for _, c := range []struct {
+			method string
+			params any
+		}{
 			{profiler.CommandEnable, nil},
 			{profiler.CommandSetSamplingInterval, profiler.SetSamplingIntervalParams{Interval: sampling.Microseconds()}},
 			{profiler.CommandStart, nil},
 		} {
-			if err := p.session.Call(ctx, c.method, c.params, nil); err != nil {
+			if err := p.page.Session().Call(ctx, c.method, c.params, nil); err != nil {
 				return err
 			}
 		}
-		p.browser.began(func(r *recordings) { r.profile = p })
+		p.recordings.mu.Lock()
+		defer p.recordings.mu.Unlock()
+		p.recordings.profile = p.page
 		return nil
 	})
 }
 
-// StopProfile ends the profile that StartProfile began.
-func (b *Browser) StopProfile(ctx context.Context) (Profile, error) {
-	var result Profile
-	p, err := taken(b, func(r *recordings) **Page { return &r.profile })
+// StopCPUProfile ends the profile that StartCPUProfile began.
+func (r *Recordings) StopCPUProfile(ctx context.Context) (CPUProfile, error) {
+	var result CPUProfile
+	p, err := take(r, &r.profile)
 	if err != nil {
 		return result, err
 	}
-	err = p.during(ctx, "stopping the CPU profile", recordTimeout, func(ctx context.Context) error {
+	err = p.Run(ctx, "stopping the CPU profile", recordTimeout, func(ctx context.Context) error {
 		var reply struct {
 			Profile jsonv2.Value `json:"profile"`
 		}
-		if err := p.session.Call(ctx, profiler.CommandStop, nil, &reply); err != nil {
+		if err := p.Session().Call(ctx, profiler.CommandStop, nil, &reply); err != nil {
 			return err
 		}
-		if p.browser.uncovered() {
-			_, _ = p.session.Start(ctx, profiler.CommandDisable, nil)
+		if r.profilerUnused() {
+			_, _ = p.Session().Start(ctx, profiler.CommandDisable, nil)
 		}
 		result, err = readProfile(reply.Profile)
 		return err
@@ -78,19 +83,12 @@ func (b *Browser) StopProfile(ctx context.Context) (Profile, error) {
 	return result, err
 }
 
-// uncovered says whether nothing else needs the profiler.
-func (b *Browser) uncovered() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.coverage == nil && b.profile == nil
-}
-
-func readProfile(text []byte) (Profile, error) {
+func readProfile(text []byte) (CPUProfile, error) {
 	var p profiler.Profile
 	if err := json.Unmarshal(text, &p); err != nil {
-		return Profile{}, fmt.Errorf("read the profile: %w", err)
+		return CPUProfile{}, fmt.Errorf("read the profile: %w", err)
 	}
-	result := Profile{JSON: text, Length: microseconds(p.EndTime - p.StartTime)}
+	result := CPUProfile{JSON: text, Length: microseconds(p.EndTime - p.StartTime)}
 	names := map[int64]string{}
 	for _, n := range p.Nodes {
 		if n.CallFrame == nil {

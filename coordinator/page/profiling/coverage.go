@@ -1,4 +1,4 @@
-package page
+package profiling
 
 import (
 	"cmp"
@@ -25,6 +25,14 @@ type Covered struct {
 	Used   int            `json:"-"`
 }
 
+// coverage is a recording of what is used of scripts and style sheets.
+type coverage struct {
+	page      Page
+	sheets    *cdp.Subscription // the style sheets that there are
+	old       map[string]bool   // scripts that were there at the start
+	documents int               // that the page had shown then
+}
+
 // CoveredRange is a part of a source: from Start up to, without, End.
 type CoveredRange struct {
 	Start int `json:"start"`
@@ -32,72 +40,73 @@ type CoveredRange struct {
 }
 
 // StartCoverage records what is used of the page's scripts and style sheets,
-// until Browser.StopCoverage or the end of the connection.
-func (p *Page) StartCoverage(ctx context.Context) error {
-	return p.during(ctx, "starting coverage", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		c := &coverage{page: p, sheets: p.session.Listen(css.StyleSheetAdded.Method), old: map[string]bool{}}
-		if err := p.startCoverage(ctx, c); err != nil {
+// until Recordings.StopCoverage or the end of the connection.
+func (p *Profiler) StartCoverage(ctx context.Context) error {
+	return p.page.Run(ctx, "starting coverage", 0, func(ctx context.Context) error {
+		c := &coverage{page: p.page, sheets: p.page.Session().Listen(css.StyleSheetAdded.Method), old: map[string]bool{}}
+		if err := c.start(ctx); err != nil {
 			c.sheets.Close()
 			return err
 		}
-		p.browser.began(func(r *recordings) {
-			if r.coverage != nil {
-				r.coverage.sheets.Close()
-			}
-			r.coverage = c
-		})
+		p.recordings.mu.Lock()
+		defer p.recordings.mu.Unlock()
+		if before := p.recordings.coverage; before != nil {
+			before.sheets.Close()
+		}
+		p.recordings.coverage = c
 		return nil
 	})
 }
 
-func (p *Page) startCoverage(ctx context.Context, c *coverage) error {
-	for _, command := range []command{
+func (c *coverage) start(ctx context.Context) error {
+	session := c.page.Session()
+	for _, command := range []struct {
+		method string
+		params any
+	}{
 		{"DOM.enable", nil},
 		{css.CommandEnable, nil},
 		{css.CommandStartRuleUsageTracking, nil},
 		{profiler.CommandEnable, nil},
 		{profiler.CommandStartPreciseCoverage, profiler.StartPreciseCoverageParams{CallCount: new(false), Detailed: new(true)}},
 	} {
-		if err := p.session.Call(ctx, command.method, command.params, nil); err != nil {
+		if err := session.Call(ctx, command.method, command.params, nil); err != nil {
 			return err
 		}
 	}
-	before, err := protocol.Call(ctx, p.session, profiler.TakePreciseCoverage, protocol.Empty{})
+	before, err := protocol.Call(ctx, session, profiler.TakePreciseCoverage, protocol.Empty{})
 	if err != nil {
 		return err
 	}
 	for _, s := range before.Result {
 		c.old[string(s.ScriptID)] = true
 	}
-	p.mu.Lock()
-	c.commits = p.commits
-	p.mu.Unlock()
+	c.documents = c.page.Documents()
 	return nil
 }
 
 // StopCoverage ends what StartCoverage began. What has no address is left out,
 // and so are frames of other processes.
-func (b *Browser) StopCoverage(ctx context.Context) ([]Covered, error) {
-	c, err := taken(b, func(r *recordings) **coverage { return &r.coverage })
+func (r *Recordings) StopCoverage(ctx context.Context) ([]Covered, error) {
+	c, err := take(r, &r.coverage)
 	if err != nil {
 		return nil, err
 	}
 	defer c.sheets.Close()
 	var found []Covered
-	p := c.page
-	err = p.during(ctx, "stopping coverage", recordTimeout, func(ctx context.Context) error {
-		scripts, err := p.coveredScripts(ctx, c)
+	err = c.page.Run(ctx, "stopping coverage", recordTimeout, func(ctx context.Context) error {
+		scripts, err := c.scripts(ctx)
 		if err != nil {
 			return err
 		}
-		sheets, err := p.coveredSheets(ctx, c)
+		sheets, err := c.styleSheets(ctx)
 		found = append(scripts, sheets...)
 		off := []string{profiler.CommandStopPreciseCoverage, css.CommandDisable, "DOM.disable"}
-		if b.uncovered() {
+		if r.profilerUnused() {
 			off = append(off, profiler.CommandDisable)
 		}
 		for _, method := range off {
-			_, _ = p.session.Start(ctx, method, nil)
+			_, _ = c.page.Session().Start(ctx, method, nil)
 		}
 		return err
 	})
@@ -105,14 +114,12 @@ func (b *Browser) StopCoverage(ctx context.Context) ([]Covered, error) {
 	return found, err
 }
 
-func (p *Page) coveredScripts(ctx context.Context, c *coverage) ([]Covered, error) {
-	taken, err := protocol.Call(ctx, p.session, profiler.TakePreciseCoverage, protocol.Empty{})
+func (c *coverage) scripts(ctx context.Context) ([]Covered, error) {
+	taken, err := protocol.Call(ctx, c.page.Session(), profiler.TakePreciseCoverage, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
-	replaced := p.commits != c.commits
-	p.mu.Unlock()
+	replaced := c.page.Documents() != c.documents
 	var found []Covered
 	for _, s := range taken.Result {
 		if s.URL == "" || len(s.Functions) == 0 || replaced && c.old[string(s.ScriptID)] {
@@ -124,7 +131,7 @@ func (p *Page) coveredScripts(ctx context.Context, c *coverage) ([]Covered, erro
 				covered.Total = max(covered.Total, int(r.EndOffset))
 			}
 		}
-		covered.Text = p.sourceOf(ctx, s.URL, covered.Total)
+		covered.Text = c.sourceOf(ctx, s.URL, covered.Total)
 		covered.Used = length(covered.Ranges)
 		found = append(found, covered)
 	}
@@ -133,16 +140,16 @@ func (p *Page) coveredScripts(ctx context.Context, c *coverage) ([]Covered, erro
 
 // sourceOf is the text of a script that is a file of its own, where the page
 // still has it: of one within a document only the whole is known.
-func (p *Page) sourceOf(ctx context.Context, url string, total int) string {
-	content, err := p.resourceContent(ctx, url)
+func (c *coverage) sourceOf(ctx context.Context, url string, total int) string {
+	content, err := c.page.ResourceContent(ctx, url)
 	if err != nil || len(utf16.Encode([]rune(string(content)))) != total {
 		return ""
 	}
 	return string(content)
 }
 
-func (p *Page) coveredSheets(ctx context.Context, c *coverage) ([]Covered, error) {
-	usage, err := protocol.Call(ctx, p.session, css.StopRuleUsageTracking, protocol.Empty{})
+func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
+	usage, err := protocol.Call(ctx, c.page.Session(), css.StopRuleUsageTracking, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +170,7 @@ func (p *Page) coveredSheets(ctx context.Context, c *coverage) ([]Covered, error
 		if h == nil || h.SourceURL == "" || h.Origin != css.StyleSheetOriginRegular {
 			continue
 		}
-		text, err := protocol.Call(ctx, p.session, css.GetStyleSheetText, css.GetStyleSheetTextParams{StyleSheetID: h.StyleSheetID})
+		text, err := protocol.Call(ctx, c.page.Session(), css.GetStyleSheetText, css.GetStyleSheetTextParams{StyleSheetID: h.StyleSheetID})
 		if cdp.Refused(err) {
 			continue // its document has gone
 		}

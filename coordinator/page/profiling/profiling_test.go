@@ -1,19 +1,25 @@
-package page
+package profiling_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/coordinator/page/profiling"
 )
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 // slowPage shifts its layout, works for long twice and loads something large. It
 // measures itself as the Web Vitals are defined.
@@ -45,18 +51,18 @@ func slowSite() http.Handler {
 }
 
 func TestTraceTellsWhatThePageMeasures(t *testing.T) {
-	p, url := serve(t, slowSite())
-	if err := p.StartTrace(t.Context()); err != nil {
+	b, p, url := pagetest.Serve(t, slowSite())
+	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.StartTrace(t.Context()); err == nil || !strings.Contains(err.Error(), "one trace at a time") {
+	if err := p.Profiler().StartTrace(t.Context()); err == nil || !strings.Contains(err.Error(), "one trace at a time") {
 		t.Errorf("a second trace: %v", err)
 	}
 	if _, err := p.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eval(t, p, `new Promise((done) => { const look = () => document.title === "ready" ? requestAnimationFrame(done) : setTimeout(look, 10); look() }).then(() => 1)`)
-	if _, err := p.Click(t.Context(), "button", ClickOptions{}); err != nil {
+	pagetest.Evaluate(t, p, `new Promise((done) => { const look = () => document.title === "ready" ? requestAnimationFrame(done) : setTimeout(look, 10); look() }).then(() => 1)`)
+	if _, err := p.Click(t.Context(), "button", page.ClickOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var seen struct {
@@ -64,16 +70,16 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 		Long          []float64
 	}
 	// Event timings come with the frame after the act.
-	measured := eval(t, p, `new Promise((done) => { const look = () => seen.inp && seen.long.length > 1 ? done(seen) : setTimeout(look, 10); look() })`)
+	measured := pagetest.Evaluate(t, p, `new Promise((done) => { const look = () => seen.inp && seen.long.length > 1 ? done(seen) : setTimeout(look, 10); look() })`)
 	if err := json.Unmarshal([]byte(measured), &seen); err != nil {
 		t.Fatal(err)
 	}
 	var trace bytes.Buffer
-	traced, lost, err := p.browser.StopTrace(t.Context(), &trace)
-	if err != nil || lost || traced != p {
+	traced, lost, err := b.Recordings().StopTrace(t.Context(), &trace)
+	if err != nil || lost || traced != p.ID() {
 		t.Fatal(traced, lost, err)
 	}
-	s, err := SummarizeTrace(bytes.NewReader(trace.Bytes()), p.ID())
+	s, err := profiling.SummarizeTrace(bytes.NewReader(trace.Bytes()), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +96,7 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 	if seen.INP < 100 || math.Abs(milliseconds(s.INP)-seen.INP) > 9 { // the page is told multiples of 8
 		t.Errorf("INP %v, the page measured %v ms", s.INP, seen.INP)
 	}
-	heavy := slices.IndexFunc(s.LongTasks, func(l LongTask) bool { return strings.HasPrefix(l.What, "heavy at "+url+"/:14") })
+	heavy := slices.IndexFunc(s.LongTasks, func(l profiling.LongTask) bool { return strings.HasPrefix(l.What, "heavy at "+url+"/:14") })
 	if s.Long < 2 || heavy < 0 || milliseconds(s.LongTasks[heavy].Duration) < 149 {
 		t.Errorf("long tasks %+v, the page measured %v", s.LongTasks, seen.Long)
 	}
@@ -100,7 +106,7 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 	if len(s.Largest) == 0 || s.Largest[0].URL != url+"/big.js" || s.Largest[0].Size < 300_000 || s.Requests < 2 {
 		t.Errorf("requests %+v", s.Largest)
 	}
-	if _, _, err := p.browser.StopTrace(t.Context(), io.Discard); !errors.Is(err, ErrNotRecording) {
+	if _, _, err := b.Recordings().StopTrace(t.Context(), io.Discard); !errors.Is(err, profiling.ErrNotRecording) {
 		t.Errorf("stopped twice: %v", err)
 	}
 }
@@ -109,7 +115,7 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 // none of that is the next one's.
 func TestTraceLeavesOutTheDocumentBefore(t *testing.T) {
 	worked := make(chan struct{})
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
 			io.WriteString(w, `<!doctype html><div id=ad></div><h1>before</h1><script>
@@ -123,24 +129,24 @@ function work() { ad.style.height = "300px"
 			io.WriteString(w, "<!doctype html><title>next</title><h1>next</h1>")
 		}
 	}))
-	if err := p.StartTrace(t.Context()); err != nil {
+	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.MouseMove(t.Context(), 5, 5); err != nil { // as one who acts; a page that is only read may not be drawn
 		t.Fatal(err)
 	}
-	eval(t, p, `(location.href = "/next", work(), 1)`)
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "next"}); err != nil {
+	pagetest.Evaluate(t, p, `(location.href = "/next", work(), 1)`)
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "next"}); err != nil {
 		t.Fatal(err)
 	}
 	var trace bytes.Buffer
-	if _, _, err := p.browser.StopTrace(t.Context(), &trace); err != nil {
+	if _, _, err := b.Recordings().StopTrace(t.Context(), &trace); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(trace.String(), `"LayoutShift"`) {
 		t.Error("the document before did not shift its layout")
 	}
-	s, err := SummarizeTrace(&trace, p.ID())
+	s, err := profiling.SummarizeTrace(&trace, p.ID())
 	if err != nil || s.URL != url+"/next" {
 		t.Fatal(s.URL, err)
 	}
@@ -156,27 +162,24 @@ function work() { ad.style.height = "300px"
 
 // A trace that nobody stopped ends with its connection.
 func TestTraceEndsWithTheConnection(t *testing.T) {
-	watcher, _ := serve(t, slowSite())
-	agent, err := Connect(context.Background(), shared.URL(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	watched, watcher, _ := pagetest.Serve(t, slowSite())
+	agent := pagetest.Connect(t)
 	p, err := agent.Page(t.Context(), watcher.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.StartTrace(t.Context()); err != nil {
+	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	agent.Close()
-	if err := watcher.StartTrace(t.Context()); err != nil {
+	if err := watcher.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatalf("after the agent has gone: %v", err)
 	}
 	var trace bytes.Buffer
-	if _, _, err := watcher.browser.StopTrace(t.Context(), &trace); err != nil {
+	if _, _, err := watched.Recordings().StopTrace(t.Context(), &trace); err != nil {
 		t.Fatal(err)
 	}
-	s, err := SummarizeTrace(&trace, watcher.ID())
+	s, err := profiling.SummarizeTrace(&trace, watcher.ID())
 	if err != nil || s.URL != "" || s.LCP != 0 {
 		t.Errorf("a trace without a navigation: %+v %v", s, err)
 	}
@@ -184,16 +187,16 @@ func TestTraceEndsWithTheConnection(t *testing.T) {
 
 func TestTraceThatIsNone(t *testing.T) {
 	for _, text := range []string{"", "{}", "[]", `{"traceEvents":[{"name":`, `{"traceEvents":7}`} {
-		if s, err := SummarizeTrace(strings.NewReader(text), "X"); err == nil && s.Requests != 0 {
+		if s, err := profiling.SummarizeTrace(strings.NewReader(text), "X"); err == nil && s.Requests != 0 {
 			t.Errorf("%q: %+v", text, s)
 		}
 	}
 }
 
 func TestHeapSnapshot(t *testing.T) {
-	p, _ := open(t, `<script>class Crate { constructor() { this.things = Array.from({length: 20000}, (_, i) => ({ i })) } }; crate = new Crate()</script>`)
+	_, p, _ := pagetest.Open(t, `<script>class Crate { constructor() { this.things = Array.from({length: 20000}, (_, i) => ({ i })) } }; crate = new Crate()</script>`)
 	var heap bytes.Buffer
-	used, err := p.HeapSnapshot(t.Context(), &heap)
+	used, err := p.Profiler().HeapSnapshot(t.Context(), &heap)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +216,7 @@ func TestHeapSnapshot(t *testing.T) {
 		t.Error("the page's class is not in it")
 	}
 	failing := &failingWriter{}
-	if _, err := p.HeapSnapshot(t.Context(), failing); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if _, err := p.Profiler().HeapSnapshot(t.Context(), failing); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("a disk that is full: %v", err)
 	}
 }
@@ -223,15 +226,15 @@ type failingWriter struct{}
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestCPUProfile(t *testing.T) {
-	p, url := serve(t, slowSite())
-	if _, err := p.browser.StopProfile(t.Context()); !errors.Is(err, ErrNotRecording) {
+	b, p, url := pagetest.Serve(t, slowSite())
+	if _, err := b.Recordings().StopCPUProfile(t.Context()); !errors.Is(err, profiling.ErrNotRecording) {
 		t.Errorf("not started: %v", err)
 	}
-	if err := p.StartProfile(t.Context()); err != nil {
+	if err := p.Profiler().StartCPUProfile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eval(t, p, "burn(300)")
-	profile, err := p.browser.StopProfile(t.Context())
+	pagetest.Evaluate(t, p, "burn(300)")
+	profile, err := b.Recordings().StopCPUProfile(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +253,7 @@ func TestCPUProfile(t *testing.T) {
 func TestCoverage(t *testing.T) {
 	const script = "function used() { return 1 }\nfunction unused() { return 2 }\nused();\n"
 	const sheet = ".a { color: red }\n.nobody { color: blue }\n"
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
 			fmt.Fprint(w, `<!doctype html><link rel=stylesheet href="/site.css"><p class=a>text<script src="/app.js"></script>`)
@@ -262,13 +265,13 @@ func TestCoverage(t *testing.T) {
 			io.WriteString(w, sheet)
 		}
 	}))
-	if err := p.StartCoverage(t.Context()); err != nil {
+	if err := p.Profiler().StartCoverage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	covered, err := p.browser.StopCoverage(t.Context())
+	covered, err := b.Recordings().StopCoverage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +296,23 @@ func TestCoverage(t *testing.T) {
 			t.Errorf("%s: unused is %q", c.Kind, got)
 		}
 	}
-	if _, err := p.browser.StopCoverage(t.Context()); !errors.Is(err, ErrNotRecording) {
+	if _, err := b.Recordings().StopCoverage(t.Context()); !errors.Is(err, profiling.ErrNotRecording) {
 		t.Errorf("stopped twice: %v", err)
+	}
+}
+
+func TestProfileTwice(t *testing.T) {
+	b, p, _ := pagetest.Open(t, "<p>p")
+	if err := p.Profiler().StartCPUProfile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Profiler().StartCPUProfile(t.Context()); !errors.Is(err, profiling.ErrRecording) {
+		t.Errorf("the second: %v", err)
+	}
+	if _, err := b.Recordings().StopCPUProfile(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := p.Profiler().StartCPUProfile(t.Context()); err != nil {
+		t.Errorf("again: %v", err)
 	}
 }
