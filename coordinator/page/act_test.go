@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 func TestClickWaitsAndSaysWhy(t *testing.T) {
@@ -52,7 +54,7 @@ func TestClickWaitsAndSaysWhy(t *testing.T) {
 	if _, err := p.Type(t.Context(), "#ro", "x", TypeOptions{Timeout: 300 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "not editable") {
 		t.Errorf("typing into a read-only field: %v", err)
 	}
-	var target *TargetError
+	var target *frame.TargetError
 	if err := click("button"); !errors.As(err, &target) || !strings.Contains(err.Error(), "matches") {
 		t.Errorf("several matches: %v", err)
 	}
@@ -266,7 +268,7 @@ func TestTargetThatComes(t *testing.T) {
 		t.Errorf("at %s the title is %s", p.URL(), got)
 	}
 	start := time.Now()
-	var missing *TargetError
+	var missing *frame.TargetError
 	if _, err := p.Click(t.Context(), "#never", ClickOptions{Timeout: 500 * time.Millisecond}); !errors.As(err, &missing) || time.Since(start) < 400*time.Millisecond {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}

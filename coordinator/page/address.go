@@ -38,11 +38,9 @@ func FileAddress(address string) string {
 func (p *Page) Addresses() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	addresses := []string{p.frames[p.mainID()].url}
-	for id, f := range p.frames {
-		if id != p.mainID() {
-			addresses = append(addresses, f.url)
-		}
+	var addresses []string
+	for _, f := range p.frames.All() {
+		addresses = append(addresses, f.URL)
 	}
 	return append(addresses, p.guard.holds(p.commits)...)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // maxClosedDepth bounds how many closed shadow roots inside of one another are
@@ -18,7 +19,7 @@ const maxClosedDepth = 5
 // have a closed shadow root, and hands those roots to our world: script has no
 // way to them. It says whether there was one.
 func (p *Page) adopt(ctx context.Context, session *cdp.Session, id protocol.FrameID) (bool, error) {
-	_, world, err := p.world(ctx, id)
+	_, world, err := p.frames.World(ctx, id)
 	if err != nil {
 		return false, err
 	}
@@ -67,7 +68,7 @@ func (p *Page) adopt(ctx context.Context, session *cdp.Session, id protocol.Fram
 			adopted = true
 		}
 		pending, err := session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: libraryCall("adopt"), ObjectID: q.host, Arguments: arguments, Silent: new(true),
+			FunctionDeclaration: frame.Call("adopt"), ObjectID: q.host, Arguments: arguments, Silent: new(true),
 		})
 		if err != nil {
 			return false, err

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/profiling"
 )
 
@@ -80,7 +81,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	setDefault(&o.NavigateTimeout, defaultNavigateTimeout)
 	setDefault(&o.CallTimeout, defaultCallTimeout)
 	if o.Refs == nil {
-		o.Refs = new(Refs)
+		o.Refs = new(frame.Refs)
 	}
 	setDefault(&o.ConsoleSize, defaultConsoleSize)
 	setDefault(&o.NetworkSize, defaultNetworkSize)
@@ -274,6 +275,34 @@ func (b *Browser) InFront(ctx context.Context) (string, error) {
 		return id, nil
 	}
 	return pages[0].ID, nil
+}
+
+// flush waits until the events that have come so far are handled. The event
+// loop never blocks, so neither does this.
+func (b *Browser) flush() {
+	done := make(chan struct{})
+	if !b.sub.Mark(done) {
+		return
+	}
+	select {
+	case <-done:
+	case <-b.done:
+	}
+}
+
+// refElsewhere finds the page that a ref is of, other than one.
+func (b *Browser) refElsewhere(than *Page, n int) (label, address string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.sessions {
+		if p == than {
+			continue
+		}
+		if label, ok = p.frames.Label(n); ok {
+			return label, p.frames.URL(), true
+		}
+	}
+	return "", "", false
 }
 
 // visibleTimeout bounds the question to each page; a hung one must not hold up

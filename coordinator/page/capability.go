@@ -21,7 +21,7 @@ func (h host) Run(ctx context.Context, doing string, limit time.Duration, do fun
 // CallFunction calls a function in our world of the main document, with one argument,
 // and decodes the JSON text that it returns.
 func (h host) CallFunction(ctx context.Context, function string, argument, result any) error {
-	return h.callFunction(ctx, h.mainID(), function, argument, result)
+	return h.frames.Run(ctx, h.frames.Main(), function, argument, result)
 }
 
 // KnownURLs are the addresses that the page and its frames show or have shown.
@@ -29,8 +29,8 @@ func (h host) KnownURLs() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var urls []string
-	for _, f := range h.frames {
-		urls = append(urls, f.url)
+	for _, f := range h.frames.All() {
+		urls = append(urls, f.URL)
 	}
 	for _, e := range h.requests.entries {
 		if e.Type == "document" {

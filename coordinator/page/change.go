@@ -43,7 +43,7 @@ func (p *Page) markNow() mark {
 		inputs:  p.inputs.Load(),
 		told:    p.told,
 		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: p.choosers, refusals: p.guard.refusals(),
-		url: p.frames[p.mainID()].url,
+		url: p.frames.URL(),
 	}
 }
 
@@ -309,10 +309,10 @@ func (b *Browser) openedSince(seq int64, opener target.ID) []Info {
 // since reads what changed.
 func (p *Page) since(before mark) Change {
 	p.mu.Lock()
-	f := p.frames[p.mainID()]
+	url := p.frames.URL()
 	c := Change{
-		URL:       f.url,
-		Navigated: p.commits != before.commits || p.moves != before.moves && f.url != before.url,
+		URL:       url,
+		Navigated: p.commits != before.commits || p.moves != before.moves && url != before.url,
 		Loading:   p.pending != "" || p.commits != before.commits && !p.loaded,
 		Leaves:    p.pending,
 		Dialog:    p.dialog,
@@ -386,6 +386,6 @@ func (p *Page) titleNow(ctx context.Context, before mark) string {
 	}
 	// The browser keeps a title for each step within the document.
 	var title string
-	_ = p.fixed(ctx, "document.title", &title)
+	_ = p.frames.Evaluate(ctx, "document.title", &title)
 	return title
 }

@@ -11,6 +11,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // FileChooser is a file chooser that the page has asked for. It is not shown:
@@ -26,13 +27,7 @@ type FileChooser struct {
 // where nobody would expect them and no agent could answer them. It is on during
 // acts only: in between the choosers are the human's. Nothing is waited for.
 func (p *Page) holdChoosers(ctx context.Context, on bool) {
-	p.mu.Lock()
-	sessions := map[*cdp.Session]bool{p.session: true}
-	for _, f := range p.frames {
-		sessions[f.session] = true
-	}
-	p.mu.Unlock()
-	for s := range sessions {
+	for _, s := range p.frames.Sessions() {
 		// A frame that has gone opens nothing.
 		_, _ = s.Start(context.WithoutCancel(ctx), cdppage.CommandSetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: on})
 	}
@@ -59,31 +54,31 @@ func (p *Page) Upload(ctx context.Context, target string, files ...string) (Chan
 		if target == "" {
 			return p.answerChooser(ctx, target, files)
 		}
-		e, err := p.find(ctx, target)
+		e, err := p.frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
-		defer e.release(ctx)
+		defer e.Release(ctx)
 		var is struct{ File, Multiple, Disabled bool }
-		if err := e.call(ctx, "fileInput", nil, &is); err != nil {
+		if err := e.Call(ctx, "fileInput", nil, &is); err != nil {
 			return err
 		}
 		if !is.File {
 			return p.clickForChooser(ctx, target, patience, files)
 		}
 		if is.Disabled {
-			return &TargetError{target, "is disabled"}
+			return &frame.TargetError{Target: target, Reason: "is disabled"}
 		}
 		if err := oneFile(target, is.Multiple, files); err != nil {
 			return err
 		}
-		return p.setFiles(ctx, e.session, target, dom.SetFileInputFilesParams{Files: files, ObjectID: e.handle})
+		return p.setFiles(ctx, e.Session, target, dom.SetFileInputFilesParams{Files: files, ObjectID: e.Handle})
 	})
 }
 
 func oneFile(target string, multiple bool, files []string) error {
 	if len(files) > 1 && !multiple {
-		return &TargetError{target, fmt.Sprintf("takes one file, not %d", len(files))}
+		return &frame.TargetError{Target: target, Reason: fmt.Sprintf("takes one file, not %d", len(files))}
 	}
 	return nil
 }
@@ -96,7 +91,7 @@ func (p *Page) clickForChooser(ctx context.Context, target string, patience time
 	if err != nil {
 		return err
 	}
-	defer s.release(ctx)
+	defer s.Release(ctx)
 	p.mu.Lock()
 	p.chooser = nil
 	p.mu.Unlock()
@@ -106,7 +101,7 @@ func (p *Page) clickForChooser(ctx context.Context, target string, patience time
 	bounded, cancel := context.WithTimeoutCause(ctx, chooserPatience, errPatience)
 	defer cancel()
 	if err := p.await(bounded, func() bool { return p.chooser != nil }); err == errPatience {
-		return &TargetError{target, "is no file input, and a click on it opens no file chooser"}
+		return &frame.TargetError{Target: target, Reason: "is no file input, and a click on it opens no file chooser"}
 	} else if err != nil {
 		return err
 	}
@@ -137,7 +132,7 @@ func (p *Page) setFiles(ctx context.Context, s *cdp.Session, target string, para
 	p.inputs.Add(1)
 	_, err := protocol.Call(ctx, s, dom.SetFileInputFiles, params)
 	if cdp.Refused(err) {
-		return &TargetError{target, "takes no files: " + err.Error()}
+		return &frame.TargetError{Target: target, Reason: "takes no files: " + err.Error()}
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (b *Browser) dialogElsewhere(than *Page) (where string, open *Dialog) {
 		}
 		p.mu.Lock()
 		if p.dialog != nil {
-			where, open = p.frames[p.mainID()].url, new(*p.dialog)
+			where, open = p.frames.URL(), new(*p.dialog)
 		}
 		p.mu.Unlock()
 	}

@@ -11,7 +11,7 @@
 //
 // A target is a ref from a snapshot ("e3") or a CSS selector ("#save"). Refs
 // stay the same for as long as their document lives and are never given out a
-// second time: one of an older document is a [StaleRefError].
+// second time: one of an older document is a [frame.StaleRefError].
 //
 // Nothing here waits for good. Every call has a deadline, and a JavaScript
 // dialog, a debugger pause, a crash, a closed tab or a browser that goes away

@@ -20,15 +20,15 @@ func (p *Page) Drag(ctx context.Context, from, to string) (Change, error) {
 		if err != nil {
 			return err
 		}
-		defer func() { start.release(ctx) }()
-		defer end.release(ctx)
+		defer func() { start.Release(ctx) }()
+		defer end.Release(ctx)
 		drag := func() (missed string, err error) {
 			x, y := end.x, end.y
 			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled one to where the other was
 				x, y = start.x, start.y+dragAtLeast
 			}
 			return p.dragTo(ctx, start, x, y, func() (float64, float64, error) {
-				at, err := p.placeOf(ctx, end.element)
+				at, err := p.frames.Place(ctx, end.Element)
 				return at.X + at.Width/2, at.Y + at.Height/2, err
 			})
 		}
@@ -44,7 +44,7 @@ func (p *Page) Drag(ctx context.Context, from, to string) (Change, error) {
 			missed, err = drag()
 		}
 		if err == nil && missed != "" {
-			err = &NotReadyError{Target: from, Was: start.label, Reason: "it is covered by " + missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
+			err = &NotReadyError{Target: from, Was: start.Label, Reason: "it is covered by " + missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
 		}
 		return err
 	})
@@ -64,16 +64,16 @@ func (p *Page) dragSpots(ctx context.Context, from, to string, patience time.Dur
 		if again, err = p.readyFor(ctx, to, "hover", patience, true); err == nil {
 			end.become(ctx, again)
 			if !end.unproven { // and this one the first
-				start.release(ctx)
+				start.Release(ctx)
 				start, err = p.ready(ctx, from, "click", patience)
 			}
 		}
 	}
 	if err != nil {
 		if start != nil {
-			start.release(ctx)
+			start.Release(ctx)
 		}
-		end.release(ctx)
+		end.Release(ctx)
 		return nil, nil, err
 	}
 	return start, end, nil
@@ -126,7 +126,7 @@ func (p *Page) dragTo(ctx context.Context, start *spot, x, y float64, target fun
 func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams) (began *cdp.Pending, err error) {
 	// Nothing of this is waited for before the button is pressed: a drag begins with
 	// the movements that follow.
-	watching, err := start.start(ctx, "watchDrag", nil)
+	watching, err := start.Start(ctx, "watchDrag", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held 
 	if err := p.mouse(ctx, start.x, start.y, 0, clicks(held.Button, held.Buttons, 1)[:2]); err != nil {
 		return nil, err
 	}
-	if err := start.outcome(ctx, watching, nil); err != nil {
+	if err := start.Outcome(ctx, watching, nil); err != nil {
 		return nil, err
 	}
 	// A drag begins only after the first few pixels.
@@ -145,7 +145,7 @@ func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held 
 			return nil, err
 		}
 	}
-	return start.start(ctx, "dragBegan", nil)
+	return start.Start(ctx, "dragBegan", nil)
 }
 
 // dragBegan tells what the button was pressed on if that was not the start, and
@@ -156,7 +156,7 @@ func (p *Page) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, i
 		Began  bool
 		Missed string
 	}
-	if err := start.outcome(ctx, began, &r); err != nil {
+	if err := start.Outcome(ctx, began, &r); err != nil {
 		return "", nil, err
 	}
 	if r.Missed != "" || failed != nil || !r.Began {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // What a page does when a drag begins: the place to drop at moves, or goes.
@@ -20,7 +22,7 @@ onmouseup = e => log.push("up on " + e.target.id)</script>`)
 		t.Errorf("the page saw %s", got)
 	}
 	eval(t, p, `document.body.insertAdjacentHTML("beforeend", "<div id=goes style='top:200px'>goes</div>")`)
-	var stale *StaleRefError
+	var stale *frame.StaleRefError
 	if _, err := p.Drag(t.Context(), "#card", "#goes"); !errors.As(err, &stale) {
 		t.Errorf("onto what goes: %v", err)
 	}

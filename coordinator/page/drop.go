@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // copied is CDP's bit for a drag that copies (Input.DragData).
@@ -27,18 +29,18 @@ func (p *Page) Drop(ctx context.Context, target string, files []string, data map
 		if err := p.prove(ctx, s, p.patience(0)); err != nil {
 			return err
 		}
-		if err := s.call(ctx, "watchDrop", nil, nil); err != nil {
+		if err := s.Call(ctx, "watchDrop", nil, nil); err != nil {
 			return err
 		}
 		if err := p.dragEvents(ctx, drag, s.x, s.y); err != nil {
 			return err
 		}
 		var dropped bool
-		if err := s.call(ctx, "dropped", nil, &dropped); err != nil {
+		if err := s.Call(ctx, "dropped", nil, &dropped); err != nil {
 			return err
 		}
 		if !dropped {
-			return &TargetError{target, "does not take what was dropped: the page did not accept the drag over it"}
+			return &frame.TargetError{Target: target, Reason: "does not take what was dropped: the page did not accept the drag over it"}
 		}
 		return nil
 	})

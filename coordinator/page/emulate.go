@@ -89,11 +89,11 @@ func (p *Page) Emulate(ctx context.Context, e Emulation) (Change, error) {
 			}
 		}
 		if e.Viewport != nil {
-			l, err := p.layout(ctx)
+			l, err := p.frames.Layout(ctx)
 			if err != nil {
 				return err
 			}
-			set = append(set, e.Viewport.overrides(l.zoom)...)
+			set = append(set, e.Viewport.overrides(l.Zoom)...)
 		}
 		for _, o := range set {
 			if err := p.apply(ctx, o); err != nil {
@@ -114,7 +114,7 @@ func (p *Page) knowsTimezone(ctx context.Context, name string) error {
 		return nil
 	}
 	known := false
-	err := p.callExtra(ctx, p.mainID(), "timezone", name, &known)
+	err := p.frames.Run(ctx, p.frames.Main(), extra("timezone"), name, &known)
 	if err == nil && !known {
 		err = fmt.Errorf("there is no time zone %q: want for example Europe/Berlin", name)
 	}
@@ -244,7 +244,7 @@ func (p *Page) apply(ctx context.Context, o override) error {
 	if o.main {
 		return nil
 	}
-	for _, s := range p.frameSessions() {
+	for _, s := range p.frames.Sessions()[1:] {
 		// A frame that has gone needs none.
 		_, _ = s.Start(ctx, o.method, params)
 	}
@@ -260,19 +260,6 @@ func (p *Page) paramsOf(o override) any {
 		return p.browser.router.conditions(o.params)
 	}
 	return o.params
-}
-
-// frameSessions are those of the page's frames in other processes.
-func (p *Page) frameSessions() []*cdp.Session {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var sessions []*cdp.Session
-	for _, f := range p.frames {
-		if f.session != p.session && !slices.Contains(sessions, f.session) {
-			sessions = append(sessions, f.session)
-		}
-	}
-	return sessions
 }
 
 // reapply gives the overrides to a frame that another process renders from now
@@ -308,11 +295,11 @@ func (p *Page) endEmulation(ctx context.Context) error {
 	p.located = nil
 	p.mu.Unlock()
 	if v := p.browser.opts.Viewport; v != nil { // the size that its pages begin with
-		l, err := p.layout(ctx)
+		l, err := p.frames.Layout(ctx)
 		if err != nil {
 			return err
 		}
-		for _, o := range v.overrides(l.zoom) {
+		for _, o := range v.overrides(l.Zoom) {
 			undo[o.method] = o
 		}
 	}

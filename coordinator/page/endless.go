@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // scriptTime is how long a script may keep the page busy, in the browser's
@@ -86,7 +87,7 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 	default:
 		p.browser.removeScript(script)
 	}
-	if errors.Is(err, errEndless) || cdp.Refused(err) && !leftDocument(err) && time.Since(began) >= limit {
+	if errors.Is(err, errEndless) || cdp.Refused(err) && !frame.LeftDocument(err) && time.Since(began) >= limit {
 		return &TimeoutError{Doing: "running the script", After: humanDuration(limit), Hint: "it came to no end and was stopped; the page lives on", over: true}
 	}
 	return err

@@ -38,36 +38,6 @@ func (e *PausedError) Error() string {
 // Is makes errors.Is(err, ErrPaused) true.
 func (e *PausedError) Is(target error) bool { return target == ErrPaused }
 
-// StaleRefError reports a target whose document or element is gone.
-type StaleRefError struct {
-	Ref  string // or the selector
-	Was  string // what it was, for example: button "Save"; empty when unknown
-	Gone string // what is gone: "its document was replaced", "its element was removed"
-	Now  string // ref of the one element that looks the same now; empty when there is none or several
-}
-
-func (e *StaleRefError) Error() string {
-	was := ""
-	if e.Was != "" {
-		was = " (" + e.Was + ")"
-	}
-	if _, numbered := parseRef(e.Ref); !numbered {
-		return fmt.Sprintf("target %q: %s meanwhile: take a new snapshot, or call again", e.Ref, e.Gone)
-	}
-	if e.Now != "" {
-		return fmt.Sprintf("ref %s%s is stale, %s: %s looks the same now; use it if that is meant, or take a new snapshot", e.Ref, was, e.Gone, e.Now)
-	}
-	return fmt.Sprintf("ref %s%s is stale, %s: take a new snapshot and use its refs", e.Ref, was, e.Gone)
-}
-
-// TargetError reports a target that names nothing, or more than one thing.
-type TargetError struct {
-	Target string
-	Reason string
-}
-
-func (e *TargetError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Reason) }
-
 // DialogError reports that an open dialog blocks the page.
 type DialogError struct{ Dialog Dialog }
 

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/remote"
 )
 
@@ -30,7 +30,7 @@ func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMes
 	change, err := p.actUntil(ctx, "running the script", p.browser.opts.CallTimeout, p.settleScript, func(ctx context.Context) error {
 		var err error
 		value, err = p.evaluate(ctx, script, target)
-		if leftDocument(err) {
+		if frame.LeftDocument(err) {
 			return nil
 		}
 		return err
@@ -115,24 +115,18 @@ func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawM
 	if !looksLikeFunction(script) {
 		function = "(element) => (" + script + "\n)"
 	}
-	e, err := p.find(ctx, target)
+	e, err := p.frames.Find(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	defer e.release(ctx)
-	// The handle is of our world; the page's own world has another for the same
-	// node.
-	node, err := protocol.Call(ctx, e.session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.handle})
+	defer e.Release(ctx)
+	own, err := e.OwnHandle(ctx)
 	if err != nil {
-		return nil, e.gone(err)
+		return nil, err
 	}
-	own, err := protocol.Call(ctx, e.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node.Node.BackendNodeID})
-	if err != nil {
-		return nil, e.gone(err)
-	}
-	value, err := p.callOn(ctx, e.session, own.Object.ObjectID, function)
+	value, err := p.callOn(ctx, e.Session, own, function)
 	if isBody(err) && function != script && strings.Contains(script, "return") {
-		value, err = p.callOn(ctx, e.session, own.Object.ObjectID, "async (element) => {\n"+script+"\n}")
+		value, err = p.callOn(ctx, e.Session, own, "async (element) => {\n"+script+"\n}")
 	}
 	return value, err
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // What a script returns is told as JSON, and in JavaScript's words where JSON has
@@ -101,7 +103,7 @@ func TestEvaluateBody(t *testing.T) {
 	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", ""); err == nil || eval(t, p, "runs") != "11" {
 		t.Errorf("%v, %s runs", err, eval(t, p, "runs"))
 	}
-	var target *TargetError
+	var target *frame.TargetError
 	if _, err := p.Type(t.Context(), "button", "x", TypeOptions{}); !errors.As(err, &target) || !strings.Contains(err.Error(), "is a <button>, which takes no text") {
 		t.Errorf("typing into a button: %v", err)
 	}

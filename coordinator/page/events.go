@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -175,11 +176,7 @@ func (p *Page) leave(id target.SessionID) {
 	delete(p.sessions, id)
 	delete(p.worked, s)
 	p.requests.leave(s)
-	for id, f := range p.frames {
-		if f.session == s && id != p.mainID() {
-			p.removeFrame(id)
-		}
-	}
+	p.frames.SessionEnded(s)
 }
 
 // forget drops a page that could not be attached to.
@@ -263,48 +260,47 @@ var pageEvents = map[string]func(*Page, cdp.Event) error{
 }
 
 func (p *Page) frameAttached(s *cdp.Session, e *cdppage.EventFrameAttached) {
-	if p.frames[e.FrameID] == nil {
-		p.frames[e.FrameID] = &frame{id: e.FrameID, parent: e.ParentFrameID, session: s, learnt: true}
-	}
+	p.frames.Attached(s, e.FrameID, e.ParentFrameID)
 }
 
 func (p *Page) frameDetached(s *cdp.Session, e *cdppage.EventFrameDetached) {
-	// "swap": the frame goes on in another process, whose session tells of it.
-	if e.Reason == cdppage.FrameDetachedReasonSwap {
-		return
-	}
-	if f := p.frames[e.FrameID]; f != nil && e.FrameID != p.mainID() {
-		p.removeFrame(e.FrameID)
+	// "swap": the frame goes on in another process, whose session reports it.
+	if e.Reason != cdppage.FrameDetachedReasonSwap {
+		p.frames.Detached(e.FrameID)
 	}
 }
 
 func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
-	p.commit(s, e.Frame)
-	if e.Frame.ID == p.mainID() && e.Type == cdppage.NavigationTypeBackForwardCacheRestore {
-		p.loaded, p.parsed = true, true // it does not load again
+	p.frames.Committed(s, e.Frame)
+	if e.Frame.ID != p.frames.Main() {
+		return
 	}
-	if e.Frame.ID == p.mainID() {
-		p.guard.committed(e.Frame.URL)
+	restored := e.Type == cdppage.NavigationTypeBackForwardCacheRestore // it does not load again
+	p.pending, p.loaded, p.parsed = "", restored, restored
+	p.chooser = nil
+	p.commits++
+	p.lost = false
+	if p.ended == ErrCrashed {
+		p.ended = nil
 	}
+	p.guard.committed(e.Frame.URL)
 }
 
 func (p *Page) navigatedWithin(_ *cdp.Session, e *cdppage.EventNavigatedWithinDocument) {
-	if f := p.frames[e.FrameID]; f != nil {
-		f.url = e.URL
-	}
-	if e.FrameID == p.mainID() {
+	p.frames.Moved(e.FrameID, e.URL)
+	if e.FrameID == p.frames.Main() {
 		p.moves++
 	}
 }
 
 func (p *Page) navigationRequested(_ *cdp.Session, e *cdppage.EventFrameRequestedNavigation) {
-	if e.FrameID == p.mainID() && e.Disposition == cdppage.ClientNavigationDispositionCurrentTab {
+	if e.FrameID == p.frames.Main() && e.Disposition == cdppage.ClientNavigationDispositionCurrentTab {
 		p.leaveFor(e.URL)
 	}
 }
 
 func (p *Page) navigationStarted(_ *cdp.Session, e *cdppage.EventFrameStartedNavigating) {
-	if e.FrameID != p.mainID() {
+	if e.FrameID != p.frames.Main() {
 		return
 	}
 	switch e.NavigationType {
@@ -316,7 +312,7 @@ func (p *Page) navigationStarted(_ *cdp.Session, e *cdppage.EventFrameStartedNav
 }
 
 func (p *Page) stoppedLoading(_ *cdp.Session, e *cdppage.EventFrameStoppedLoading) {
-	if e.FrameID == p.mainID() {
+	if e.FrameID == p.frames.Main() {
 		p.pending, p.loaded, p.parsed = "", true, true
 	}
 }
@@ -354,11 +350,7 @@ func (p *Page) downloadBegins(_ *cdp.Session, e *browser.EventDownloadWillBegin)
 }
 
 func (p *Page) contextsCleared(s *cdp.Session, _ *runtime.EventExecutionContextsCleared) {
-	for _, f := range p.frames {
-		if f.session == s {
-			f.world = 0
-		}
-	}
+	p.frames.WorldsCleared(s)
 }
 
 func (p *Page) crashed(s *cdp.Session, _ *struct{}) {
@@ -378,19 +370,28 @@ func (p *Page) revived(s *cdp.Session, _ *struct{}) {
 // frameAttachedElsewhere gives a frame the session of its own process.
 func (p *Page) frameAttachedElsewhere(s *cdp.Session, info *target.Info) {
 	p.mu.Lock()
-	id := protocol.FrameID(info.TargetID)
-	f := p.frames[id]
-	if f == nil {
-		f = &frame{id: id, parent: info.ParentFrameID}
-		p.frames[id] = f
-	}
 	p.sessions[s.ID()] = s
-	f.session, f.url, f.world, f.learnt = s, info.URL, 0, false
-	f.generation++
-	p.refs.dropFrame(id)
+	p.frames.AttachedElsewhere(s, protocol.FrameID(info.TargetID), info.ParentFrameID, info.URL)
 	p.notify()
 	p.mu.Unlock()
 	p.enableFrame(s)
+}
+
+// frameStartTimeout bounds handing the commands for a new frame to the writer.
+const frameStartTimeout = time.Second
+
+// enableFrame turns on the events of a frame in another process. It is called
+// by the event loop and waits for no reply.
+func (p *Page) enableFrame(s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
+	defer cancel()
+	if err := p.enable(ctx, s); err != nil {
+		p.browser.log.Debug("page: a frame has gone before its events were on", "err", err)
+	}
+	p.reapply(ctx, s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.untold(s)
 }
 
 // workerStarted has a worker of the page tell of its requests. It waits for no

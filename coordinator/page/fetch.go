@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"browser-coordinator/coordinator/page/remote"
-
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // FetchOptions of Fetch. Only URL is required.
@@ -80,12 +81,12 @@ func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
 	if err != nil {
 		return Fetched{}, err
 	}
-	session, world, err := p.world(ctx, p.mainID())
+	session, world, err := p.frames.World(ctx, p.frames.Main())
 	if err != nil {
 		return Fetched{}, p.explain(err, doing)
 	}
 	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: libraryCall("fetch"), ExecutionContextID: world,
+		FunctionDeclaration: frame.Call("fetch"), ExecutionContextID: world,
 		Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
 	})
 	if err != nil {

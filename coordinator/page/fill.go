@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // Type fills a target with text: what is there is replaced. Slowly types it key
@@ -31,7 +33,7 @@ func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) 
 			return err
 		}
 		// Where it has led to another document there is nobody to ask.
-		_ = p.unlessLeaving(ctx, func(ctx context.Context) error { return s.call(ctx, "unmet", nil, &unmet) })
+		_ = p.unlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "unmet", nil, &unmet) })
 		return nil
 	})
 	change.Held, change.Unmet = held, unmet
@@ -42,13 +44,13 @@ func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) 
 // typing has led to where it cannot be asked.
 func (p *Page) held(ctx context.Context, s *spot, text string, slowly, secret bool) []Held {
 	var value *string
-	if err := s.call(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret}, &value); err != nil || value == nil {
+	if err := s.Call(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret}, &value); err != nil || value == nil {
 		return nil
 	}
 	if secret {
-		return []Held{{Target: s.target, Value: strings.Repeat("•", utf8.RuneCountInString(*value)), Plain: *value}}
+		return []Held{{Target: s.Target, Value: strings.Repeat("•", utf8.RuneCountInString(*value)), Plain: *value}}
 	}
-	return []Held{{Target: s.target, Value: *value}}
+	return []Held{{Target: s.Target, Value: *value}}
 }
 
 func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) error {
@@ -57,12 +59,12 @@ func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) erro
 		Error string
 	}
 	p.inputs.Add(1)
-	if err := s.call(ctx, "fill", map[string]any{"text": text, "slowly": slowly}, &r); err != nil {
+	if err := s.CallAsUser(ctx, "fill", map[string]any{"text": text, "slowly": slowly}, &r); err != nil {
 		return err
 	}
 	switch {
 	case r.Error != "":
-		return &TargetError{s.target, r.Error}
+		return &frame.TargetError{Target: s.Target, Reason: r.Error}
 	case r.Done:
 		return nil
 	case slowly:
@@ -103,11 +105,11 @@ func (p *Page) SelectOption(ctx context.Context, target string, values ...string
 func (p *Page) choose(ctx context.Context, s *spot, values []string) error {
 	var r struct{ Error string }
 	p.inputs.Add(1)
-	if err := s.call(ctx, "select", values, &r); err != nil {
+	if err := s.CallAsUser(ctx, "select", values, &r); err != nil {
 		return err
 	}
 	if r.Error != "" {
-		return &TargetError{s.target, r.Error}
+		return &frame.TargetError{Target: s.Target, Reason: r.Error}
 	}
 	return nil
 }
@@ -164,7 +166,7 @@ func (p *Page) fillField(ctx context.Context, f Field, patience time.Duration) (
 	if err != nil {
 		return nil, err
 	}
-	defer s.release(ctx)
+	defer s.Release(ctx)
 	switch kind {
 	case "select":
 		return nil, p.choose(ctx, s, []string{f.Value})
@@ -184,17 +186,17 @@ func (p *Page) check(ctx context.Context, s *spot, value string) error {
 		return fmt.Errorf("value %q: a checkbox takes true or false", value)
 	}
 	var is bool
-	if err := s.call(ctx, "checked", nil, &is); err != nil || is == want {
+	if err := s.Call(ctx, "checked", nil, &is); err != nil || is == want {
 		return err
 	}
 	if err := p.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, p.patience(0)); err != nil {
 		return err
 	}
-	if err := s.call(ctx, "checked", nil, &is); err != nil {
+	if err := s.Call(ctx, "checked", nil, &is); err != nil {
 		return err
 	}
 	if is != want {
-		return &TargetError{s.target, fmt.Sprintf("stays %v although it was clicked", is)}
+		return &frame.TargetError{Target: s.Target, Reason: fmt.Sprintf("stays %v although it was clicked", is)}
 	}
 	return nil
 }

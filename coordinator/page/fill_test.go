@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // Fields that take less than was typed, or put it in a form of their own, say what
@@ -46,7 +48,7 @@ func TestFormsThatFail(t *testing.T) {
 		t.Errorf("a form: %+v %v", c, err)
 	}
 	// A date that is none leaves what was there.
-	var target *TargetError
+	var target *frame.TargetError
 	_, err = p.Type(ctx, "#d", "31.12.2026", TypeOptions{})
 	if !errors.As(err, &target) || !strings.Contains(err.Error(), `holds "2026-01-02" as before: give YYYY-MM-DD`) {
 		t.Errorf("no date: %v", err)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // Frames of the same process, of another process (localhost and 127.0.0.1 are
@@ -63,7 +65,7 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 	}
 	// A frame that navigates takes its refs with it, and only its own.
 	eval(t, p, `document.querySelector('iframe').src='/inner?new', new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
-	var stale *StaleRefError
+	var stale *frame.StaleRefError
 	if _, err := p.Click(t.Context(), ref(t, text, "Button same"), ClickOptions{}); !errors.As(err, &stale) {
 		t.Errorf("a ref of a replaced frame: %v", err)
 	}
@@ -78,7 +80,7 @@ func TestStaleRefs(t *testing.T) {
 	text := snapshot(t, p)
 	save := ref(t, text, "Save")
 	eval(t, p, "a.remove()")
-	var stale *StaleRefError
+	var stale *frame.StaleRefError
 	if _, err := p.Click(t.Context(), save, ClickOptions{}); !errors.As(err, &stale) || !strings.Contains(err.Error(), `button "Save"`) {
 		t.Errorf("a removed element: %v", err)
 	}
@@ -101,7 +103,7 @@ func TestStaleRefs(t *testing.T) {
 	if _, err := p.Click(t.Context(), ref(t, snapshot(t, p), "Other"), ClickOptions{}); err != nil {
 		t.Errorf("after going back: %v", err)
 	}
-	var target *TargetError
+	var target *frame.TargetError
 	if _, err := p.Click(t.Context(), "e9999", ClickOptions{}); !errors.As(err, &target) {
 		t.Errorf("a ref that was never given out: %v", err)
 	}
@@ -129,9 +131,7 @@ func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
 		if _, err := p.Click(t.Context(), "button", ClickOptions{}); err != nil {
 			t.Errorf("page %d: %v", i, err)
 		}
-		p.mu.Lock()
-		frames := len(p.frames)
-		p.mu.Unlock()
+		frames := len(p.frames.All())
 		if frames != 3 {
 			t.Errorf("page %d: of its 3 frames %d are known", i, frames)
 		}

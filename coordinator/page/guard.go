@@ -273,7 +273,7 @@ func (g *guard) judge(e *fetch.EventRequestPaused) {
 // concerns says whether a request is the main frame's document, or Fetch's.
 func (g *guard) concerns(e *fetch.EventRequestPaused) bool {
 	if e.ResourceType == network.ResourceTypeDocument {
-		return e.FrameID == g.page.mainID()
+		return e.FrameID == g.page.frames.Main()
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // readyMargin is how much earlier than its call's deadline the script in the
@@ -17,7 +18,7 @@ const readyMargin = 2 * time.Second
 
 // spot is an element that is ready to be acted on, and where.
 type spot struct {
-	*element
+	*frame.Element
 	x, y float64
 	// unproven: whether it moves was not waited for. Moving the mouse there, which
 	// takes until the next frame anyway, gives the time for that; see prove.
@@ -42,7 +43,7 @@ func (p *Page) readyFor(ctx context.Context, target, kind string, patience time.
 		return nil, err
 	}
 	for {
-		e, err := p.findInTime(ctx, target, until)
+		e, err := p.frames.FindInTime(ctx, target, until)
 		if err != nil {
 			return nil, err
 		}
@@ -50,48 +51,48 @@ func (p *Page) readyFor(ctx context.Context, target, kind string, patience time.
 		if err == nil {
 			return s, nil
 		}
-		e.release(ctx)
+		e.Release(ctx)
 		// A ref means one element; a selector whichever matches, and pages make their
 		// elements anew all the time.
-		_, numbered := parseRef(target)
-		if numbered || !errors.As(err, new(*StaleRefError)) || time.Now().After(until) {
+		_, numbered := frame.ParseRef(target)
+		if numbered || !errors.As(err, new(*frame.StaleRefError)) || time.Now().After(until) {
 			return nil, err
 		}
 	}
 }
 
 // readyElement is ready for an element that was found.
-func (p *Page) readyElement(ctx context.Context, e *element, kind string, patience time.Duration, until time.Time, quick bool) (*spot, error) {
+func (p *Page) readyElement(ctx context.Context, e *frame.Element, kind string, patience time.Duration, until time.Time, quick bool) (*spot, error) {
 	var r struct {
 		OK, Gone, Top, Quick bool
 		Link                 bool
 		X, Y                 float64
 		Why, Label           string
 	}
-	err := e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
+	err := e.Call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
 	// Where another process draws a part of the page, the browser may send there what
 	// is meant for this one.
-	apart := !r.Top || (kind == "click" || kind == "hover") && len(p.frameSessions()) > 0
+	apart := !r.Top || (kind == "click" || kind == "hover") && len(p.frames.Sessions()[1:]) > 0
 	if err == nil && r.OK && apart && r.Quick { // the way there takes longer than a frame
 		r.Quick = false
-		err = e.call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
+		err = e.Call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
 	}
 	if err == nil && r.OK && apart {
 		r.X, r.Y, r.Why, err = p.reach(ctx, e, r.X, r.Y, patience)
 		r.OK = r.Why == ""
 	}
-	if e.label == "" {
-		e.label = r.Label
+	if e.Label == "" {
+		e.Label = r.Label
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case r.Gone:
-		return nil, p.removed(ctx, e)
+		return nil, p.frames.Removed(ctx, e)
 	case !r.OK:
-		return nil, &NotReadyError{Target: e.target, Was: e.label, Reason: r.Why, Waited: humanDuration(patience)}
+		return nil, &NotReadyError{Target: e.Target, Was: e.Label, Reason: r.Why, Waited: humanDuration(patience)}
 	}
-	return &spot{element: e, x: r.X, y: r.Y, unproven: r.Quick, link: r.Link}, nil
+	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, link: r.Link}, nil
 }
 
 // patience returns how long a target may take to become ready.
@@ -115,7 +116,7 @@ func (p *Page) actOn(ctx context.Context, doing, target, kind string, patience t
 		if err != nil {
 			return err
 		}
-		defer s.release(ctx)
+		defer s.Release(ctx)
 		return do(ctx, s)
 	})
 }
@@ -173,7 +174,7 @@ func (p *Page) clickSpot(ctx context.Context, s *spot, button input.MouseButton,
 			Unmet    []string
 			Download bool
 		}
-		err := p.unlessLeaving(ctx, func(ctx context.Context) error { return s.call(ctx, "clicked", nil, &r) })
+		err := p.unlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "clicked", nil, &r) })
 		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -184,12 +185,12 @@ func (p *Page) clickSpot(ctx context.Context, s *spot, button input.MouseButton,
 			s.unmet, s.downloads = r.Unmet, r.Download
 			return nil
 		}
-		unready := &NotReadyError{Target: s.target, Was: s.label, Reason: "it is covered by " + r.Missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
+		unready := &NotReadyError{Target: s.Target, Was: s.Label, Reason: "it is covered by " + r.Missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
 		left := time.Until(end)
 		if left <= 0 {
 			return unready
 		}
-		again, err := p.ready(ctx, s.target, "click", left)
+		again, err := p.ready(ctx, s.Target, "click", left)
 		if errors.As(err, new(*NotReadyError)) {
 			return unready
 		}
@@ -211,10 +212,10 @@ func (p *Page) prove(ctx context.Context, s *spot, patience time.Duration) error
 			return nil
 		}
 		var steady bool
-		if err := s.call(ctx, "steady", nil, &steady); err != nil || steady {
+		if err := s.Call(ctx, "steady", nil, &steady); err != nil || steady {
 			return err
 		}
-		again, err := p.ready(ctx, s.target, "hover", patience)
+		again, err := p.ready(ctx, s.Target, "hover", patience)
 		if err != nil {
 			return err
 		}
@@ -224,7 +225,7 @@ func (p *Page) prove(ctx context.Context, s *spot, patience time.Duration) error
 
 // become takes the place that the same target has now.
 func (s *spot) become(ctx context.Context, again *spot) {
-	s.element.release(ctx)
+	s.Element.Release(ctx)
 	*s = *again
 }
 

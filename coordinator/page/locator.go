@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // locations is what extra/locate.js finds an element by.
@@ -17,24 +18,24 @@ type locations struct{ TestID, Placeholder, Label, Alt, Title, CSS string }
 func (p *Page) Locator(ctx context.Context, target string) (string, error) {
 	var locator string
 	err := p.during(ctx, "looking for a locator", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		e, err := p.find(ctx, target)
+		e, err := p.frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
-		defer e.release(ctx)
+		defer e.Release(ctx)
 		if locator, err = p.locator(ctx, e); err != nil {
 			return err
 		}
-		frames, err := p.frameLocator(ctx, e.frame)
+		frames, err := p.frameLocator(ctx, e.Frame)
 		locator = frames + locator
 		return err
 	})
 	return locator, err
 }
 
-func (p *Page) locator(ctx context.Context, e *element) (string, error) {
+func (p *Page) locator(ctx context.Context, e *frame.Element) (string, error) {
 	var l locations
-	if err := e.callExtra(ctx, "locate", nil, &l); err != nil {
+	if err := e.Run(ctx, extra("locate"), nil, &l); err != nil {
 		return "", err
 	}
 	if l.TestID != "" {
@@ -61,8 +62,8 @@ var ours = map[string]bool{
 }
 
 // roleLocator is empty where role and name are not the element's alone.
-func (p *Page) roleLocator(ctx context.Context, e *element) (string, error) {
-	own, err := p.outlineDocument(ctx, e.frame, e, SnapshotOptions{look: &look{}, Depth: 1})
+func (p *Page) roleLocator(ctx context.Context, e *frame.Element) (string, error) {
+	own, err := p.outlineDocument(ctx, e.Frame, e, SnapshotOptions{look: &look{}, Depth: 1})
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +71,7 @@ func (p *Page) roleLocator(ctx context.Context, e *element) (string, error) {
 	if role == "" || ours[role] {
 		return "", nil
 	}
-	own, err = p.outlineDocument(ctx, e.frame, e, SnapshotOptions{look: &look{Role: role}, Depth: 1})
+	own, err = p.outlineDocument(ctx, e.Frame, e, SnapshotOptions{look: &look{Role: role}, Depth: 1})
 	if err != nil || len(own.Sighted) < 2 {
 		return "", err // hidden
 	}
@@ -78,7 +79,7 @@ func (p *Page) roleLocator(ctx context.Context, e *element) (string, error) {
 	if name == "" || strings.HasSuffix(name, "…") {
 		return "", nil
 	}
-	all, err := p.sight(ctx, e.frame, role)
+	all, err := p.sight(ctx, e.Frame, role)
 	if err != nil {
 		return "", err
 	}
@@ -103,34 +104,23 @@ func (p *Page) roleLocator(ctx context.Context, e *element) (string, error) {
 // frameLocator leads to a frame from the page; empty for the main frame.
 func (p *Page) frameLocator(ctx context.Context, id protocol.FrameID) (string, error) {
 	var path string
-	for id != p.mainID() {
-		p.mu.Lock()
-		f := p.frames[id]
-		p.mu.Unlock()
-		if f == nil || f.parent == "" {
-			return "", errFrameGone
+	for id != p.frames.Main() {
+		f, ok := p.frames.Frame(id)
+		if !ok || f.Parent == "" {
+			return "", frame.ErrGone
 		}
-		session, world, err := p.world(ctx, f.parent)
+		e, err := p.frames.Owner(ctx, f)
 		if err != nil {
 			return "", err
 		}
-		owner, err := protocol.Call(ctx, session, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: id})
-		if err != nil {
-			return "", err
-		}
-		node, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: owner.BackendNodeID, ExecutionContextID: world})
-		if err != nil {
-			return "", err
-		}
-		e := &element{target: "iframe", frame: f.parent, session: session, handle: node.Object.ObjectID}
 		var l locations
-		err = e.callExtra(ctx, "locate", nil, &l)
-		e.release(ctx)
+		err = e.Run(ctx, extra("locate"), nil, &l)
+		e.Release(ctx)
 		if err != nil {
 			return "", err
 		}
 		path = "locator(" + quoted(l.CSS) + ").contentFrame()." + path
-		id = f.parent
+		id = f.Parent
 	}
 	return path, nil
 }

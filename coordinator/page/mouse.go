@@ -9,6 +9,8 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // pointer is where the mouse is and which of its buttons are held.
@@ -113,14 +115,14 @@ func (p *Page) MouseWheel(ctx context.Context, dx, dy float64) (Change, error) {
 	at := p.pointerNow()
 	return p.atPoint(ctx, "turning the mouse wheel", at.x, at.y, func(ctx context.Context) error {
 		// Unlike the point, the way is not in CSS pixels where the site is zoomed.
-		l, err := p.layout(ctx)
+		l, err := p.frames.Layout(ctx)
 		if err != nil {
 			return err
 		}
 		p.inputs.Add(1)
 		// cdproto's parameters leave out a 0, which the browser demands here.
 		return p.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
-			"type": input.DispatchMouseEventTypeMouseWheel, "x": at.x, "y": at.y, "deltaX": dx * l.zoom, "deltaY": dy * l.zoom,
+			"type": input.DispatchMouseEventTypeMouseWheel, "x": at.x, "y": at.y, "deltaX": dx * l.Zoom, "deltaY": dy * l.Zoom,
 		}, nil)
 	})
 }
@@ -135,7 +137,7 @@ func (p *Page) MouseDrag(ctx context.Context, fromX, fromY, toX, toY float64) (C
 		if err != nil {
 			return err
 		}
-		defer start.release(ctx)
+		defer start.Release(ctx)
 		_, err = p.dragTo(ctx, start, toX, toY, func() (float64, float64, error) { return toX, toY, nil })
 		return err
 	})
@@ -163,7 +165,7 @@ func (p *Page) pointerNow() pointer {
 
 // elementAt is the main document's element at a point.
 func (p *Page) elementAt(ctx context.Context, x, y float64) (*spot, error) {
-	session, world, err := p.world(ctx, p.mainID())
+	session, world, err := p.frames.World(ctx, p.frames.Main())
 	if err != nil {
 		return nil, err
 	}
@@ -176,5 +178,5 @@ func (p *Page) elementAt(ctx context.Context, x, y float64) (*spot, error) {
 	if r.Result == nil || r.Result.ObjectID == "" {
 		return nil, errOutside
 	}
-	return &spot{element: &element{target: "the point", frame: p.mainID(), session: session, handle: r.Result.ObjectID}, x: x, y: y}, nil
+	return &spot{Element: &frame.Element{Target: "the point", Frame: p.frames.Main(), Session: session, Handle: r.Result.ObjectID}, x: x, y: y}, nil
 }

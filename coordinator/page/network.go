@@ -245,7 +245,7 @@ func (p *Page) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent) {
 	if size <= maxPosted {
 		sent.posted = e.Request.PostDataEntries
 	}
-	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == p.mainID()
+	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == p.frames.Main()
 	sent.Navigation = navigates && e.RedirectResponse == nil
 	sent.Documents[1] = e.DocumentURL
 	if !navigates {

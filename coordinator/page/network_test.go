@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 func TestNetwork(t *testing.T) {
@@ -144,7 +146,7 @@ func TestWaitUploadDrag(t *testing.T) {
 	if got := eval(t, p, "m.textContent"); got != `"hello.txt"` {
 		t.Errorf("the page sees %s", got)
 	}
-	var target *TargetError
+	var target *frame.TargetError
 	if _, err := p.Upload(t.Context(), "#m", file); !errors.As(err, &target) {
 		t.Errorf("upload to a paragraph: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // operation is a call under way; news that make waiting pointless cancel it.
@@ -35,7 +36,7 @@ func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Du
 	if p.dialog != nil && !op.anyDialog {
 		return nil, nil, &DialogError{*p.dialog}
 	}
-	if err := p.guard.shows(p.frames[p.mainID()].url); err != nil && !op.leaves {
+	if err := p.guard.shows(p.frames.URL()); err != nil && !op.leaves {
 		return nil, nil, &unsentError{err}
 	}
 	if len(p.ops) == 0 {
@@ -145,8 +146,8 @@ func (p *Page) explain(err error, doing string) error {
 	if errors.As(err, &dialog) {
 		return dialog
 	}
-	var stale *StaleRefError
-	var target *TargetError
+	var stale *frame.StaleRefError
+	var target *frame.TargetError
 	var unready *NotReadyError
 	var script *ScriptError
 	var unlike *VerifyError

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // Page is one attached page. Its methods may be called from any goroutine;
@@ -24,6 +25,7 @@ type Page struct {
 	browser *Browser
 	id      target.ID
 	session *cdp.Session // of the page itself; frames may have their own
+	frames  *frame.Tree
 	console *ring
 	// requests is guarded by mu, as console is.
 	requests *requestLog
@@ -39,18 +41,17 @@ type Page struct {
 	mu        sync.Mutex
 	changed   chan struct{}                     // closed and replaced at each change, see notify
 	sessions  map[target.SessionID]*cdp.Session // those whose events are taken in
-	frames    map[protocol.FrameID]*frame
-	loaded    bool          // the main document's load event has fired
-	parsed    bool          // its DOMContentLoaded has
-	pending   string        // URL of a navigation of the main frame under way
-	told      int64         // one more than the console's last message when an act was answered; 0: none was
-	over      int64         // the console message that was the last when the tasks of an act were over
-	tasks     chan struct{} // closed when they are; nil: there was none
-	left      time.Time     // when it began
-	commits   int           // documents that the main frame has shown
-	moves     int           // URL changes within a document
-	windows   int           // windows that the page asked to open
-	download  string        // URL of the last download
+	loaded    bool                              // the main document's load event has fired
+	parsed    bool                              // its DOMContentLoaded has
+	pending   string                            // URL of a navigation of the main frame under way
+	told      int64                             // one more than the console's last message when an act was answered; 0: none was
+	over      int64                             // the console message that was the last when the tasks of an act were over
+	tasks     chan struct{}                     // closed when they are; nil: there was none
+	left      time.Time                         // when it began
+	commits   int                               // documents that the main frame has shown
+	moves     int                               // URL changes within a document
+	windows   int                               // windows that the page asked to open
+	download  string                            // URL of the last download
 	dialog    *Dialog
 	lost      bool         // its renderer has gone and no other has come
 	guard     *guard       // nil: every address is allowed; see guarding
@@ -62,10 +63,8 @@ type Page struct {
 	located   []string            // origins that may ask where they are
 	ended     error               // ErrCrashed until revived, or ErrPageClosed
 	ops       map[*operation]struct{}
-	focused   bool // focus emulation is on
-	behind    bool // it was in the background when it was turned on
-	drawing   bool // see draw
-	refs      refTable
+	focused   bool                  // focus emulation is on
+	drawing   bool                  // see draw
 	worked    map[*cdp.Session]bool // a service worker has answered there
 	seen      seen
 	scripts   map[scriptKey]string // addresses, see askPaused
@@ -92,14 +91,16 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 		console: newRing(b.opts.ConsoleSize), requests: newRequestLog(b.opts.NetworkSize),
 		changed:   make(chan struct{}),
 		sessions:  map[target.SessionID]*cdp.Session{session.ID(): session},
-		frames:    map[protocol.FrameID]*frame{},
 		ops:       map[*operation]struct{}{},
 		overrides: map[string]override{},
 		worked:    map[*cdp.Session]bool{},
-		refs:      newRefTable(),
 	}
 	// A page's target id is the id of its main frame.
-	p.frames[p.mainID()] = &frame{id: p.mainID(), session: session}
+	p.frames = frame.New(protocol.FrameID(id), session, frame.Options{
+		Library: library, Flush: b.flush, Refs: b.opts.Refs,
+		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
+	})
+	p.frames.OnStale(p.similar)
 	p.requests.documents = p.documents
 	p.requests.untold[session] = true
 	b.mu.Lock()
@@ -171,7 +172,9 @@ func (p *Page) readFrames(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.addFrames(tree.FrameTree)
+	if p.frames.Add(tree.FrameTree) {
+		p.documentLearnt(p.frames.URL())
+	}
 	if p.commits == 0 { // an event since then may know more
 		p.loaded = p.loaded || told.State == "complete"
 		p.parsed = p.parsed || told.State != "loading"
@@ -201,11 +204,7 @@ func (p *Page) Dialog() *Dialog {
 }
 
 // URL is the address that the main frame shows.
-func (p *Page) URL() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.frames[p.mainID()].url
-}
+func (p *Page) URL() string { return p.frames.URL() }
 
 // Host is the host name of that address, empty for one without.
 func (p *Page) Host() string {
@@ -215,8 +214,6 @@ func (p *Page) Host() string {
 	}
 	return u.Hostname()
 }
-
-func (p *Page) mainID() protocol.FrameID { return protocol.FrameID(p.id) }
 
 // notify wakes everybody who waits for a state; mu is held.
 func (p *Page) notify() {
@@ -264,13 +261,7 @@ func (p *Page) emulateFocus(ctx context.Context) error {
 		return nil
 	}
 	p.draw(ctx)
-	p.mu.Lock()
-	p.behind = true
-	p.mu.Unlock()
-	// The world that is there already has the other name. The answer is waited for:
-	// a tab that was never shown takes the zoom of its site only now, and a mouse
-	// event that came first would land elsewhere.
-	return p.session.Call(ctx, cdppage.CommandCreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{FrameID: p.mainID(), WorldName: behindName}, nil)
+	return p.frames.SetBehind(ctx)
 }
 
 // draw makes the browser draw a page in the background, once and for as long as

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // Requests that began before their session was attached to. The browser replays a
@@ -45,7 +46,7 @@ func (p *Page) ask(ctx context.Context, s *cdp.Session) (past, error) {
 	p.mu.Unlock()
 	told, err := p.readPast(ctx, s)
 	p.browser.flush() // or what events told before would be taken for untold
-	if err != nil && !errors.Is(err, cdp.ErrSessionGone) && !errors.Is(err, errFrameGone) {
+	if err != nil && !errors.Is(err, cdp.ErrSessionGone) && !errors.Is(err, frame.ErrGone) {
 		p.mu.Lock()
 		p.requests.untold[s] = true
 		p.mu.Unlock()

@@ -17,13 +17,7 @@ const maxScriptURLs = 10_000
 // is done for slow calls only, since an enabled debugger stops at "debugger"
 // statements and has every script reported.
 func (p *Page) askPaused(ctx context.Context) {
-	p.mu.Lock()
-	sessions := map[*cdp.Session]bool{p.session: true}
-	for _, f := range p.frames {
-		sessions[f.session] = true
-	}
-	p.mu.Unlock()
-	for s := range sessions {
+	for _, s := range p.frames.Sessions() {
 		if _, err := s.Start(ctx, debugger.CommandEnable, nil); err != nil {
 			continue
 		}

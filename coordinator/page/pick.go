@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // ErrPickCancelled reports that the human pressed Escape instead of picking.
@@ -89,14 +90,11 @@ func (p *Page) pick(ctx context.Context, on func()) (Picked, error) {
 		return Picked{}, errors.New("another pick is going on in this page")
 	}
 	p.picking = news
-	sessions := map[*cdp.Session]bool{p.session: true}
-	for _, f := range p.frames {
-		sessions[f.session] = true
-	}
 	p.mu.Unlock()
+	sessions := p.frames.Sessions()
 	defer p.endPick(ctx, sessions)
 
-	for s := range sessions {
+	for _, s := range sessions {
 		if err := startPick(ctx, s); err != nil && s == p.session {
 			return Picked{}, err
 		}
@@ -136,13 +134,13 @@ const endPickPatience, givenUpPatience = time.Second, 50 * time.Millisecond
 
 // endPick turns the inspect mode off again, whatever became of the pick. The
 // next click is the page's.
-func (p *Page) endPick(ctx context.Context, sessions map[*cdp.Session]bool) {
+func (p *Page) endPick(ctx context.Context, sessions []*cdp.Session) {
 	p.mu.Lock()
 	p.picking = nil
 	p.mu.Unlock()
 	var sent []*cdp.Pending
 	unbound := context.WithoutCancel(ctx)
-	for s := range sessions {
+	for _, s := range sessions {
 		// A frame that has gone has no mode any more.
 		off, err := s.Start(unbound, overlay.CommandSetInspectMode, overlay.SetInspectModeParams{Mode: overlay.InspectModeNone, HighlightConfig: &overlay.HighlightConfig{}})
 		if err == nil {
@@ -178,18 +176,18 @@ func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
 	if err != nil {
 		return Picked{}, err
 	}
-	defer e.release(ctx)
+	defer e.Release(ctx)
 	picked := Picked{URL: p.URL()}
-	if err := e.callExtra(ctx, "picked", nil, &picked); err != nil {
+	if err := e.Run(ctx, extra("picked"), nil, &picked); err != nil {
 		return Picked{}, err
 	}
-	e.target = picked.Selector
-	box, err := p.placeOf(ctx, e)
+	e.Target = picked.Selector
+	box, err := p.frames.Place(ctx, e)
 	if err != nil {
 		return Picked{}, err
 	}
 	picked.X, picked.Y, picked.Width, picked.Height = hundredths(box.X), hundredths(box.Y), hundredths(box.Width), hundredths(box.Height)
-	if s, err := p.outline(ctx, e.frame, e, SnapshotOptions{Depth: 1}); err == nil {
+	if s, err := p.outline(ctx, e.Frame, e, SnapshotOptions{Depth: 1}); err == nil {
 		line, _, _ := strings.Cut(s.Text, "\n")
 		picked.Line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":")
 	}
@@ -202,34 +200,24 @@ func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
 
 // elementOf gives a node its handle in our world of its document, which is that
 // of one of the frames of its process.
-func (p *Page) elementOf(ctx context.Context, n pickNews) (*element, error) {
-	p.mu.Lock()
-	var frames []protocol.FrameID
-	for id, f := range p.frames {
-		if f.session == n.session {
-			frames = append(frames, id)
+func (p *Page) elementOf(ctx context.Context, n pickNews) (*frame.Element, error) {
+	for _, f := range p.frames.All() {
+		if f.Session != n.session {
+			continue
 		}
-	}
-	p.mu.Unlock()
-	for _, id := range frames {
-		_, world, err := p.world(ctx, id)
+		e, err := p.frames.Resolve(ctx, f.ID, n.node, "the element")
 		if err != nil {
-			continue // it has gone meanwhile
+			continue // not of this frame, or the frame has gone
 		}
-		r, err := protocol.Call(ctx, n.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.node, ExecutionContextID: world})
-		if err != nil {
-			continue // not of this frame
-		}
-		e := &element{target: "the element", frame: id, session: n.session, handle: r.Object.ObjectID}
 		own, err := protocol.Call(ctx, n.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: "function () { return this.ownerDocument === document }", ObjectID: e.handle, ReturnByValue: new(true),
+			FunctionDeclaration: "function () { return this.ownerDocument === document }", ObjectID: e.Handle, ReturnByValue: new(true),
 		})
 		if err == nil && own.Result != nil && string(own.Result.Value) == "true" {
 			return e, nil
 		}
-		e.release(ctx)
+		e.Release(ctx)
 	}
-	return nil, &StaleRefError{Ref: "the element", Gone: "its document was replaced"}
+	return nil, &frame.StaleRefError{Ref: "the element", Gone: "its document was replaced"}
 }
 
 // componentPatience and longestName bound what a page can make of its components.
@@ -247,12 +235,12 @@ func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
 	if err != nil {
 		return nil
 	}
-	e := &element{target: "the element", session: n.session, handle: r.Object.ObjectID}
-	defer e.release(ctx)
+	e := &frame.Element{Target: "the element", Session: n.session, Handle: r.Object.ObjectID}
+	defer e.Release(ctx)
 	bounded, cancel := context.WithTimeout(ctx, componentPatience)
 	defer cancel()
 	var c *Component
-	if err := e.callExtra(bounded, "component", nil, &c); err != nil || c == nil {
+	if err := e.Run(bounded, extra("component"), nil, &c); err != nil || c == nil {
 		return nil // a page may have made anything of these fields
 	}
 	c.Owners = c.Owners[:min(len(c.Owners), 8)]
@@ -299,15 +287,15 @@ func (p *Page) locateComponent(ctx context.Context, c *Component) {
 func hundredths(n float64) float64 { return math.Round(n*100) / 100 }
 
 // pictureOf shows a place of the viewport, with a little around it.
-func (p *Page) pictureOf(ctx context.Context, box rect) (Image, error) {
-	l, err := p.layout(ctx)
+func (p *Page) pictureOf(ctx context.Context, box frame.Rect) (Image, error) {
+	l, err := p.frames.Layout(ctx)
 	if err != nil {
 		return Image{}, err
 	}
 	left, top := math.Max(0, box.X-pickMargin), math.Max(0, box.Y-pickMargin)
-	right, bottom := math.Min(l.view.ClientWidth, box.X+box.Width+pickMargin), math.Min(l.view.ClientHeight, box.Y+box.Height+pickMargin)
-	part := l.inPage(rect{left, top, math.Max(1, right-left), math.Max(1, bottom-top)})
-	r, err := p.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: l.clip(part, 1/l.density), OptimizeForSpeed: new(true)})
+	right, bottom := math.Min(l.View.ClientWidth, box.X+box.Width+pickMargin), math.Min(l.View.ClientHeight, box.Y+box.Height+pickMargin)
+	part := l.InPage(frame.Rect{X: left, Y: top, Width: math.Max(1, right-left), Height: math.Max(1, bottom-top)})
+	r, err := p.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: l.Clip(part, 1/l.Density), OptimizeForSpeed: new(true)})
 	if err != nil {
 		return Image{}, err
 	}

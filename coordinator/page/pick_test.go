@@ -126,7 +126,7 @@ func TestPickElsewhere(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, picked.Selector, err)
 			continue
 		}
-		if e, err := p.find(t.Context(), picked.Selector); err != nil {
+		if e, err := p.frames.Find(t.Context(), picked.Selector); err != nil {
 			t.Errorf("%s: its selector finds %+v, %v", what, e, err)
 		}
 	}

@@ -48,17 +48,17 @@ func (p *Page) read(ctx context.Context, doing, function, target string, result 
 	if target == "" {
 		return p.explain(p.readDocument(ctx, function, result), doing)
 	}
-	e, err := p.find(ctx, target)
+	e, err := p.frames.Find(ctx, target)
 	if err != nil {
 		return p.explain(err, doing)
 	}
-	defer e.release(ctx)
-	return p.explain(e.call(ctx, function, nil, result), doing)
+	defer e.Release(ctx)
+	return p.explain(e.Call(ctx, function, nil, result), doing)
 }
 
 func (p *Page) readDocument(ctx context.Context, function string, result any) error {
 	var r runtime.EvaluateResult
-	err := p.inWorld(ctx, p.mainID(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+	err := p.frames.InWorld(ctx, p.frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library." + function + ".call(null)", ContextID: world, ReturnByValue: new(true)})
 		return err
 	})
@@ -115,7 +115,7 @@ func (p *Page) Find(ctx context.Context, opts FindOptions) (Found, error) {
 		return Found{}, err
 	}
 	defer end()
-	r, err := p.outline(ctx, p.mainID(), nil, SnapshotOptions{full: true})
+	r, err := p.outline(ctx, p.frames.Main(), nil, SnapshotOptions{full: true})
 	if err != nil {
 		return Found{}, p.explain(err, doing)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // past is what the documents of a session tell of themselves.
@@ -69,21 +70,21 @@ func (p *Page) readPast(ctx context.Context, s *cdp.Session) (past, error) {
 	params := runtime.EvaluateParams{Expression: pastScript, ReturnByValue: new(true), Silent: new(true)}
 	var r runtime.EvaluateResult
 	for tries := 1; ; tries++ {
-		frame, err := p.rootOf(s)
+		root, err := p.rootOf(s)
 		switch {
 		case err != nil:
 			return told, err
-		case frame == "":
+		case root == "":
 			params.Timeout = workerPatience
 		default:
-			if params.ContextID, err = emptyWorld(ctx, s, frame); err != nil {
+			if params.ContextID, err = frame.EmptyWorld(ctx, s, root); err != nil {
 				return told, err
 			}
 		}
 		if r, err = protocol.Call(ctx, s, runtime.Evaluate, params); err == nil {
 			break
 		}
-		if !noContext(err) || tries == 4 { // the document is replaced while it is asked
+		if !frame.NoContext(err) || tries == 4 { // the document is replaced while it is asked
 			return told, err
 		}
 	}
@@ -105,21 +106,10 @@ func (p *Page) rootOf(s *cdp.Session) (protocol.FrameID, error) {
 	if _, worker := p.requests.scripts[s]; worker {
 		return "", nil
 	}
-	if f := p.frameOf(s); f != nil {
-		return f.id, nil
+	if f, ok := p.frames.RootOf(s); ok {
+		return f.ID, nil
 	}
-	return "", errFrameGone
-}
-
-// frameOf is the topmost frame of a session; nil: it has none, as a worker's. mu is
-// held.
-func (p *Page) frameOf(s *cdp.Session) *frame {
-	for _, f := range p.frames {
-		if parent := p.frames[f.parent]; f.session == s && (parent == nil || parent.session != s) {
-			return f
-		}
-	}
-	return nil
+	return "", frame.ErrGone
 }
 
 // documentLearnt completes what events told before the page's address was known; mu is
@@ -138,12 +128,7 @@ func (p *Page) documentLearnt(url string) {
 }
 
 // documents are the addresses of the page and of a session's frame in it; mu is held.
-func (p *Page) documents(s *cdp.Session) (urls [2]string) {
-	if main := p.frames[p.mainID()]; main != nil {
-		urls[0] = main.url
-	}
-	if f := p.frameOf(s); f != nil {
-		urls[1] = f.url
-	}
-	return urls
+func (p *Page) documents(s *cdp.Session) [2]string {
+	f, _ := p.frames.RootOf(s)
+	return [2]string{p.frames.URL(), f.URL}
 }

@@ -14,6 +14,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 const (
@@ -67,10 +68,14 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	if err := p.emulateFocus(ctx); err != nil {
 		return Image{}, err
 	}
-	var target rect
+	var place frame.Rect
 	if opts.Target != "" { // before anything is measured, since it scrolls
-		var err error
-		if target, err = p.showPlace(ctx, opts.Target); err != nil {
+		e, err := p.frames.Find(ctx, opts.Target)
+		if err != nil {
+			return Image{}, err
+		}
+		defer e.Release(ctx)
+		if place, err = p.frames.Show(ctx, e); err != nil {
 			return Image{}, err
 		}
 	}
@@ -78,17 +83,17 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	if err != nil {
 		return Image{}, err
 	}
-	l, err := p.layout(ctx)
+	l, err := p.frames.Layout(ctx)
 	if err != nil {
 		return Image{}, err
 	}
-	part := rect{l.view.PageX, l.view.PageY, l.view.ClientWidth, l.view.ClientHeight}
+	part := frame.Rect{X: l.View.PageX, Y: l.View.PageY, Width: l.View.ClientWidth, Height: l.View.ClientHeight}
 	switch {
 	case opts.Target != "":
-		part = l.inPage(target)
+		part = l.InPage(place)
 		params.CaptureBeyondViewport = new(true)
 	case opts.FullPage:
-		part = rect{0, 0, l.content.Width, l.content.Height}
+		part = frame.Rect{Width: l.Content.Width, Height: l.Content.Height}
 		params.CaptureBeyondViewport = new(true)
 	}
 	cropped := false
@@ -102,21 +107,21 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 			return Image{}, fmt.Errorf("the clip is outside of the %s, which has %.0f×%.0f CSS pixels", what, part.Width, part.Height)
 		}
 		cropped = c != *opts.Clip
-		part = rect{part.X + c.X, part.Y + c.Y, c.Width, c.Height}
+		part = frame.Rect{X: part.X + c.X, Y: part.Y + c.Y, Width: c.Width, Height: c.Height}
 	}
-	scaling := scale(part.Width, part.Height, opts.MaxWidth, opts.MaxHeight) / l.density
+	scaling := scale(part.Width, part.Height, opts.MaxWidth, opts.MaxHeight) / l.Density
 	if opts.Device {
-		scaling = scale(part.Width*l.density, part.Height*l.density, opts.MaxWidth, opts.MaxHeight)
+		scaling = scale(part.Width*l.Density, part.Height*l.Density, opts.MaxWidth, opts.MaxHeight)
 	}
 	asked := Clip{Width: part.Width, Height: part.Height}
-	longest := math.Floor(maxSide / scaling / l.density)
+	longest := math.Floor(maxSide / scaling / l.Density)
 	part.Width, part.Height = min(part.Width, longest), min(part.Height, longest)
 	img := Image{
 		Format: opts.Format, Cropped: cropped,
 		Of: asked, Cut: part.Width < asked.Width || part.Height < asked.Height,
-		Width: int(math.Round(part.Width * scaling * l.density)), Height: int(math.Round(part.Height * scaling * l.density)),
+		Width: int(math.Round(part.Width * scaling * l.Density)), Height: int(math.Round(part.Height * scaling * l.Density)),
 	}
-	whole := isViewport(opts) && scaling == 1 && l.density == 1 && l.view.Scale == 1
+	whole := isViewport(opts) && scaling == 1 && l.Density == 1 && l.View.Scale == 1
 	if early != nil {
 		defer p.kick(ctx)()
 		var r cdppage.CaptureScreenshotResult
@@ -132,7 +137,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	} else if whole {
 		p.shots.CompareAndSwap(unknown, entire)
 	}
-	params.Clip = l.clip(part, scaling)
+	params.Clip = l.Clip(part, scaling)
 	r, err := p.captureFrame(ctx, params)
 	if err != nil {
 		return Image{}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/remote"
 )
 
@@ -38,25 +39,25 @@ func (p *Page) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, er
 
 func (p *Page) snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, error) {
 	var s Snapshot
-	frame := p.mainID()
-	var root *element
+	in := p.frames.Main()
+	var root *frame.Element
 	if opts.Target != "" {
-		e, err := p.find(ctx, opts.Target)
+		e, err := p.frames.Find(ctx, opts.Target)
 		if err != nil {
 			return s, err
 		}
-		defer e.release(ctx)
-		root, frame = e, e.frame
+		defer e.Release(ctx)
+		root, in = e, e.Frame
 	}
-	r, err := p.outline(ctx, frame, root, opts)
+	r, err := p.outline(ctx, in, root, opts)
 	for range maxReplaced {
-		if root != nil || !errors.Is(err, errFrameGone) && !r.Rootless {
+		if root != nil || !errors.Is(err, frame.ErrGone) && !r.Rootless {
 			break
 		}
 		if r.Rootless && !p.awaitRoot(ctx) {
 			break
 		}
-		r, err = p.outline(ctx, frame, root, opts)
+		r, err = p.outline(ctx, in, root, opts)
 	}
 	if err != nil {
 		return s, err
@@ -118,7 +119,7 @@ type outlineResult struct {
 const frameMark = "\x01"
 
 // outline prints one document, then puts those of its frames in their places.
-func (p *Page) outline(ctx context.Context, id protocol.FrameID, root *element, opts SnapshotOptions) (outlineResult, error) {
+func (p *Page) outline(ctx context.Context, id protocol.FrameID, root *frame.Element, opts SnapshotOptions) (outlineResult, error) {
 	r, err := p.outlineDocument(ctx, id, root, opts)
 	if err != nil || !strings.Contains(r.Text, frameMark) {
 		return r, err
@@ -150,11 +151,11 @@ func (p *Page) outlineFrame(ctx context.Context, in protocol.FrameID, number str
 	if err != nil {
 		return outlineResult{}, fmt.Errorf("frame mark %q: %w", number, err)
 	}
-	e, err := p.numbered(ctx, in, n, "iframe")
+	e, err := p.frames.Numbered(ctx, in, n, "iframe")
 	if err == nil {
-		defer e.release(ctx)
+		defer e.Release(ctx)
 		var node dom.DescribeNodeResult
-		if node, err = protocol.Call(ctx, e.session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.handle}); err == nil {
+		if node, err = protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle}); err == nil {
 			p.browser.flush()
 			var r outlineResult
 			if r, err = p.outline(ctx, node.Node.FrameID, nil, opts); err == nil {
@@ -162,19 +163,10 @@ func (p *Page) outlineFrame(ctx context.Context, in protocol.FrameID, number str
 			}
 		}
 	}
-	if frameVanished(err) {
+	if frame.Vanished(err) {
 		return outlineResult{}, nil
 	}
 	return outlineResult{}, err
-}
-
-// frameVanished tells the end of a frame, which only leaves it out, from news
-// that end the snapshot.
-func frameVanished(err error) bool {
-	var refusal *cdp.Error
-	var stale *StaleRefError
-	return errors.Is(err, errFrameGone) || errors.Is(err, cdp.ErrSessionGone) || errors.Is(err, cdp.ErrTargetCrashed) ||
-		errors.As(err, &refusal) || errors.As(err, &stale)
 }
 
 // callOutline runs snapshot.js.
@@ -193,24 +185,19 @@ func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallF
 	return r, nil
 }
 
-func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *element, opts SnapshotOptions) (outlineResult, error) {
+func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *frame.Element, opts SnapshotOptions) (outlineResult, error) {
 	var r outlineResult
 	// One snapshot at a time, also where it waits for a world: each continues the
 	// numbers of the one before.
 	p.numbering.Lock()
 	defer p.numbering.Unlock()
-	last := int(p.browser.opts.Refs.last.Load())
-	params := runtime.CallFunctionOnParams{FunctionDeclaration: libraryCall("snapshot"), ReturnByValue: new(true)}
+	last := p.frames.LastRef()
+	params := runtime.CallFunctionOnParams{FunctionDeclaration: frame.Call("snapshot"), ReturnByValue: new(true)}
 	var session *cdp.Session
 	look := func() error {
-		generation := 0
-		p.mu.Lock()
-		if f := p.frames[id]; f != nil {
-			generation = f.generation
-		}
-		p.mu.Unlock()
+		f, _ := p.frames.Frame(id)
 		args, err := json.Marshal(map[string]any{
-			"last": last, "generation": generation, "depth": opts.Depth,
+			"last": last, "generation": f.Generation, "depth": opts.Depth,
 			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "full": opts.full,
 		})
 		if err != nil {
@@ -225,10 +212,10 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 	}
 	var err error
 	if root != nil {
-		session, params.ObjectID = root.session, root.handle
+		session, params.ObjectID = root.Session, root.Handle
 		err = look()
 	} else {
-		err = p.inWorld(ctx, id, func(in *cdp.Session, world runtime.ExecutionContextID) error {
+		err = p.frames.InWorld(ctx, id, func(in *cdp.Session, world runtime.ExecutionContextID) error {
 			session, params.ExecutionContextID = in, world
 			return look()
 		})
@@ -237,7 +224,7 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 	for depth := 0; err == nil && r.Suspects > 0 && depth < maxClosedDepth; depth++ {
 		var adopted bool
 		if adopted, err = p.adopt(ctx, session, id); cdp.Refused(err) {
-			err = errFrameGone // its document goes
+			err = frame.ErrGone // its document goes
 		}
 		if !adopted {
 			break
@@ -248,17 +235,36 @@ func (p *Page) outlineDocument(ctx context.Context, id protocol.FrameID, root *e
 		return r, err
 	}
 	p.browser.flush()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.browser.opts.Refs.reach(r.Last)
-	if f := p.frames[id]; f == nil || f.world != params.ExecutionContextID && root == nil {
-		// The document went while it was read: so did its numbers.
-		return r, errFrameGone
-	}
+	var refs []frame.Ref
 	for i := 0; i+1 < len(r.Fresh); i += 2 {
 		n, _ := r.Fresh[i].(float64)
 		label, _ := r.Fresh[i+1].(string)
-		p.refs.entries[int(n)] = refEntry{frame: id, label: label}
+		refs = append(refs, frame.Ref{Number: int(n), Label: label})
 	}
-	return r, nil
+	return r, p.frames.AddRefs(id, params.ExecutionContextID, r.Last, refs)
+}
+
+// similar returns the ref of the only element of the page as it is now that has the
+// role and name of a stale one. It is offered, never acted on.
+func (p *Page) similar(ctx context.Context, label string) string {
+	if !strings.Contains(label, `"`) {
+		return ""
+	}
+	now, err := p.outline(ctx, p.frames.Main(), nil, SnapshotOptions{Interactive: true, full: true})
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for line := range strings.Lines(now.Text) {
+		rest, same := strings.CutPrefix(line, "- "+label+" ")
+		_, rest, numbered := strings.Cut(rest, "[ref=")
+		if !same || !numbered {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found, _, _ = strings.Cut(rest, "]")
+	}
+	return found
 }

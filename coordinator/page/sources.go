@@ -247,7 +247,7 @@ func (p *Page) resourceContent(ctx context.Context, address string) ([]byte, err
 	p.mu.Lock()
 	p.requests.reread = p.commits + 1
 	p.mu.Unlock()
-	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.mainID(), URL: address})
+	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.frames.Main(), URL: address})
 	return r.Content, err
 }
 

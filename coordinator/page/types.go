@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // Options of a connection; nil and the zero value are good defaults.
@@ -18,7 +20,7 @@ type Options struct {
 	Folders         []string      // of the workspace: places in scripts are told as places in its files
 	Remote          bool          // the user's own flag names the browser: it may be on another machine
 	Record          bool          // attach to every page when it appears, for its console and network
-	Refs            *Refs         // that several connections share; nil: one of its own
+	Refs            *frame.Refs   // that several connections share; nil: one of its own
 	Downloads       *Downloads    // what becomes of downloads; nil: the browser's own matter
 }
 

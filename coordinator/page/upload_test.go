@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 func writeFiles(t *testing.T, names ...string) []string {
@@ -70,7 +72,7 @@ func TestUpload(t *testing.T) {
 		t.Errorf("answering no chooser: %v", err)
 	}
 
-	var target *TargetError
+	var target *frame.TargetError
 	for _, bad := range []struct {
 		target, reason string
 		files          []string

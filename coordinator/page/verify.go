@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // look says which elements a snapshot notes besides.
@@ -31,7 +33,7 @@ func (p *Page) FindByRole(ctx context.Context, role, name string) ([]Sighting, e
 	const doing = "looking for an element"
 	var found []Sighting
 	err := p.during(ctx, doing, p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		return p.inFrames(ctx, func(id protocol.FrameID) error {
+		return p.frames.Each(ctx, func(id protocol.FrameID) error {
 			sighted, err := p.sight(ctx, id, role)
 			for _, s := range sighted {
 				if strings.Contains(folded(s.Name), folded(name)) {
@@ -62,38 +64,16 @@ func (p *Page) sight(ctx context.Context, id protocol.FrameID, role string) ([]S
 // folded is a text for comparison, as Playwright's locators do it.
 func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// inFrames calls f for the main frame, then for the others; frames that go
-// meanwhile are left out.
-func (p *Page) inFrames(ctx context.Context, f func(protocol.FrameID) error) error {
-	if err := p.learnFrames(ctx); err != nil {
-		return err
-	}
-	p.mu.Lock()
-	order := []protocol.FrameID{p.mainID()}
-	for i := 0; i < len(order); i++ {
-		for _, child := range p.childFrames(order[i]) {
-			order = append(order, child.id)
-		}
-	}
-	p.mu.Unlock()
-	for i, id := range order {
-		if err := f(id); err != nil && (i == 0 || !frameVanished(err)) {
-			return err
-		}
-	}
-	return nil
-}
-
 // VerifyText makes sure that a text is shown in one of the frames.
 func (p *Page) VerifyText(ctx context.Context, text string) error {
 	shown := false
 	err := p.during(ctx, "looking for a text", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		return p.inFrames(ctx, func(id protocol.FrameID) error {
+		return p.frames.Each(ctx, func(id protocol.FrameID) error {
 			if shown {
 				return nil
 			}
 			var missing []string
-			err := p.callExtra(ctx, id, "shown", map[string]any{"texts": []string{text}}, &missing)
+			err := p.frames.Run(ctx, id, extra("shown"), map[string]any{"texts": []string{text}}, &missing)
 			shown = err == nil && len(missing) == 0
 			return err
 		})
@@ -107,13 +87,13 @@ func (p *Page) VerifyText(ctx context.Context, text string) error {
 // VerifyItems makes sure that all texts are shown within a target.
 func (p *Page) VerifyItems(ctx context.Context, target string, items []string) error {
 	return p.during(ctx, "looking for the items", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		e, err := p.find(ctx, target)
+		e, err := p.frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
-		defer e.release(ctx)
+		defer e.Release(ctx)
 		var missing []string
-		if err := e.callExtra(ctx, "shown", map[string]any{"texts": items}, &missing); err != nil {
+		if err := e.Run(ctx, extra("shown"), map[string]any{"texts": items}, &missing); err != nil {
 			return err
 		}
 		if len(missing) > 0 {
@@ -127,18 +107,18 @@ func (p *Page) VerifyItems(ctx context.Context, target string, items []string) e
 // or radio button true or false, for a dropdown the option's value or label.
 func (p *Page) VerifyValue(ctx context.Context, target, kind, value string) error {
 	return p.during(ctx, "reading the value", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		e, err := p.find(ctx, target)
+		e, err := p.frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
-		defer e.release(ctx)
+		defer e.Release(ctx)
 		var held []string
-		if err := e.callExtra(ctx, "value", map[string]any{"type": kind}, &held); err != nil {
+		if err := e.Run(ctx, extra("value"), map[string]any{"type": kind}, &held); err != nil {
 			return err
 		}
 		switch {
 		case len(held) == 0:
-			return &TargetError{target, "has no value: it is no " + kind}
+			return &frame.TargetError{Target: target, Reason: "has no value: it is no " + kind}
 		case !slices.Contains(held, value):
 			return &VerifyError{fmt.Sprintf("%s holds %q, not %q", target, held[0], value)}
 		}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 const verifiedPage = `<!doctype html><title>t</title>
@@ -86,7 +88,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s: %v", c.target, err)
 		}
 	}
-	var none *TargetError
+	var none *frame.TargetError
 	if err := p.VerifyValue(t.Context(), "h1", "textbox", "x"); !errors.As(err, &none) {
 		t.Errorf("a heading: %v", err)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // askVisible asks a page whether it is visible, and its worlds whether it only
@@ -28,7 +28,7 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind
 	created.Close()
 	for e := range created.C() {
 		var made runtime.EventExecutionContextCreated
-		if e.Decode(&made) == nil && made.Context != nil && made.Context.Name == behindName {
+		if e.Decode(&made) == nil && made.Context != nil && made.Context.Name == frame.BehindName {
 			behind = true
 		}
 	}
@@ -39,7 +39,7 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind
 // isVisible asks a page in a world of ours, where it cannot answer what it likes.
 // The main frame of a page has the id of its target.
 func isVisible(ctx context.Context, s *cdp.Session, id target.ID) (bool, error) {
-	world, err := emptyWorld(ctx, s, protocol.FrameID(id))
+	world, err := frame.EmptyWorld(ctx, s, protocol.FrameID(id))
 	if err != nil {
 		return false, err
 	}
@@ -47,13 +47,4 @@ func isVisible(ctx context.Context, s *cdp.Session, id target.ID) (bool, error) 
 		Expression: `document.visibilityState === "visible"`, ContextID: world, ReturnByValue: new(true),
 	})
 	return err == nil && r.Result != nil && string(r.Result.Value) == "true", err
-}
-
-// emptyWorld is the world that Page.world makes, without our library in it: both get
-// the same one.
-func emptyWorld(ctx context.Context, s *cdp.Session, frame protocol.FrameID) (runtime.ExecutionContextID, error) {
-	r, err := protocol.Call(ctx, s, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
-		FrameID: frame, WorldName: worldName, GrantUniveralAccess: new(true),
-	})
-	return r.ExecutionContextID, err
 }

@@ -11,6 +11,8 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // WaitOptions say what to wait for; all that are given must be true at once.
@@ -58,14 +60,14 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 			p.mu.Lock()
 			commits, moves := p.commits, p.moves
 			p.mu.Unlock()
-			if err := p.await(ctx, func() bool { return strings.Contains(p.frames[p.mainID()].url, opts.URL) }); err != nil {
+			if err := p.await(ctx, func() bool { return strings.Contains(p.frames.URL(), opts.URL) }); err != nil {
 				return err
 			}
 			met, err := p.waitInDocument(ctx, opts, time.Until(end))
 			if err == nil && met {
 				return nil
 			}
-			if err != nil && !cdp.Refused(err) && !errors.Is(err, errFrameGone) {
+			if err != nil && !cdp.Refused(err) && !errors.Is(err, frame.ErrGone) {
 				return err
 			}
 			// The document was replaced, or time is up, which ctx tells.
@@ -97,41 +99,18 @@ func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.D
 	return strings.Contains(p.URL(), opts.URL), nil
 }
 
-// untilTrue runs in the page's own world, where the expression's names are: it
-// is looked at again whenever the browser draws, and now and then where it does
-// not.
-const untilTrue = `new Promise((done, fail) => {
-  const test = () => (%s
-);
-  let last, over = false;
-  setTimeout(() => { over = true; last ? fail(last) : done(false); }, %d);
-  const look = async () => {
-    try {
-      last = undefined;
-      if (await test()) return done(true);
-    } catch (e) {
-      last = e;
-    }
-    if (over) return;
-    let looked = false;
-    const again = () => { if (!looked) { looked = true; look(); } };
-    requestAnimationFrame(again);
-    setTimeout(again, 100);
-  };
-  look();
-})`
-
+// waitForExpression runs in the page's own world, where the expression's names are.
 func (p *Page) waitForExpression(ctx context.Context, expression string, left time.Duration) (bool, error) {
 	expression = strings.TrimRight(strings.TrimSpace(expression), "; \n\t")
 	if looksLikeFunction(expression) {
 		expression = "(" + expression + "\n)()"
 	}
 	// The script gives up first, so that it can say what the expression threw.
-	budget := max(left-left/5, left-time.Second).Milliseconds()
+	budget := max(left-left/5, left-time.Second)
 	var r runtime.EvaluateResult
 	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
-			Expression: fmt.Sprintf(untilTrue, expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
+			Expression: frame.UntilTrue(expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
 			Timeout: p.scriptTime(),
 		})
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/remote"
 )
 
@@ -20,7 +21,7 @@ import (
 type document struct {
 	frame      protocol.FrameID
 	session    *cdp.Session
-	generation int // as in frame
+	generation int // as in frame.Frame
 }
 
 // texts is what a document shows of the texts that are waited for.
@@ -59,16 +60,16 @@ func (p *Page) waitForText(ctx context.Context, opts WaitOptions, left time.Dura
 	news := make(chan sighting)
 	shown := map[document]texts{}
 	for {
-		if err := p.learnFrames(ctx); err != nil {
+		if err := p.frames.Learn(ctx); err != nil {
 			return err
 		}
 		p.mu.Lock()
 		changed := p.changed
 		now := map[document]bool{}
-		for _, f := range p.frames {
-			now[document{f.id, f.session, f.generation}] = true
-		}
 		p.mu.Unlock()
+		for _, f := range p.frames.All() {
+			now[document{f.ID, f.Session, f.Generation}] = true
+		}
 		maps.DeleteFunc(shown, func(d document, _ texts) bool { return !now[d] })
 		for d := range now {
 			if _, watched := shown[d]; !watched {
@@ -126,10 +127,8 @@ func (p *Page) watchTexts(ctx context.Context, d document, w textWait, news chan
 
 // shows reports whether a document is there still.
 func (p *Page) shows(d document) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f := p.frames[d.frame]
-	return f != nil && d == document{f.id, f.session, f.generation}
+	f, ok := p.frames.Frame(d.frame)
+	return ok && d == document{f.ID, f.Session, f.Generation}
 }
 
 func (p *Page) lookForTexts(ctx context.Context, d document, w textWait) (texts, error) {
@@ -138,12 +137,12 @@ func (p *Page) lookForTexts(ctx context.Context, d document, w textWait) (texts,
 		return 0, err
 	}
 	var r runtime.CallFunctionOnResult
-	err = p.inWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+	err = p.frames.InWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		if !p.shows(d) {
-			return errFrameGone // the next document is watched by another, whose wait has the same ID
+			return frame.ErrGone // the next document is watched by another, whose wait has the same ID
 		}
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: libraryCall("wait"), ExecutionContextID: world,
+			FunctionDeclaration: frame.Call("wait"), ExecutionContextID: world,
 			Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
 		})
 		if ctx.Err() != nil {

@@ -63,12 +63,9 @@ func TestWaitForTextInFrames(t *testing.T) {
 		t.Error(err)
 	}
 	// Nothing is left behind in the documents.
-	p.mu.Lock()
-	world := p.frames[p.mainID()].world
-	p.mu.Unlock()
-	var left struct{ Result struct{ Value int } }
-	if err := p.session.Call(t.Context(), "Runtime.evaluate", map[string]any{"expression": "waits.size", "contextId": world, "returnByValue": true}, &left); err != nil || left.Result.Value != 0 {
-		t.Errorf("%d watches are left: %v", left.Result.Value, err)
+	var left int
+	if err := p.frames.Evaluate(t.Context(), "waits.size", &left); err != nil || left != 0 {
+		t.Errorf("%d watches are left: %v", left, err)
 	}
 }
 

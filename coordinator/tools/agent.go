@@ -13,6 +13,7 @@ import (
 
 	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/vscodeipc"
 )
@@ -38,7 +39,7 @@ type agent struct {
 	// initialized is closed when the host has said who it is, or has called.
 	initialized chan struct{}
 	once        sync.Once        // closes initialized
-	refs        page.Refs        // of all its pages: a ref of one is never another's
+	refs        frame.Refs       // of all its pages: a ref of one is never another's
 	joined      *registry.Source // the window that knows of the agent
 
 	mu         sync.Mutex           // guards the fields that follow, and those of link

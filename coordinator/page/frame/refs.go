@@ -1,4 +1,4 @@
-package page
+package frame
 
 import (
 	"strconv"
@@ -6,9 +6,10 @@ import (
 	"sync/atomic"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
 )
 
-// refTable knows in which frame a ref is; Page.mu guards it. The elements
+// refTable holds the frame that each ref is in; Tree.mu guards it. The elements
 // themselves are known to the snapshot script in that frame's document. Numbers
 // rise for as long as their [Refs] do, so a ref of an older document, or of another
 // page, can never mean an element of this one.
@@ -20,8 +21,8 @@ type refTable struct {
 // share it.
 type Refs struct{ last atomic.Int64 }
 
-// reach makes n a number that is taken. Where two pages are read at the same time
-// they may take the same numbers; each page's own are never taken twice.
+// reach makes n a number that is taken. Two pages that are read at the same time may
+// take the same numbers; each page's own are never taken twice.
 func (r *Refs) reach(n int) {
 	for {
 		last := r.last.Load()
@@ -42,10 +43,36 @@ const maxStale = 5000
 
 func newRefTable() refTable { return refTable{entries: map[int]refEntry{}} }
 
-// holds tells what the ref n is a name of, in a document that is still there.
-func (t *refTable) holds(n int) (label string, ok bool) {
-	e, ok := t.entries[n]
+// Label returns what a ref names, where its document is still there.
+func (t *Tree) Label(n int) (label string, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, ok := t.refs.entries[n]
 	return e.label, ok && !e.stale
+}
+
+// Ref is the number of an element, and what the element is.
+type Ref struct {
+	Number int
+	Label  string
+}
+
+// LastRef is the last number that was given out.
+func (t *Tree) LastRef() int { return int(t.opts.Refs.last.Load()) }
+
+// AddRefs adds refs that were given out in a world of a frame's document; 0: whichever
+// the frame has. ErrGone: the document went meanwhile, and so did its refs.
+func (t *Tree) AddRefs(id protocol.FrameID, world runtime.ExecutionContextID, last int, refs []Ref) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.opts.Refs.reach(last)
+	if f := t.frames[id]; f == nil || world != 0 && f.world != world {
+		return ErrGone
+	}
+	for _, ref := range refs {
+		t.refs.entries[ref.Number] = refEntry{frame: id, label: ref.Label}
+	}
+	return nil
 }
 
 // dropFrame marks the refs of a frame whose document has gone.
@@ -69,9 +96,9 @@ func (t *refTable) dropFrame(id protocol.FrameID) {
 	}
 }
 
-// parseRef reads "e12", also in the forms that agents copy: "[ref=e12]",
+// ParseRef reads "e12", also in the forms that agents copy: "[ref=e12]",
 // "ref=e12" and "f1e12" with a frame in front.
-func parseRef(s string) (int, bool) {
+func ParseRef(s string) (int, bool) {
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
 	s = strings.TrimPrefix(s, "ref=")
 	if rest, ok := strings.CutPrefix(s, "f"); ok {

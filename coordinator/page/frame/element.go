@@ -1,0 +1,130 @@
+package frame
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
+)
+
+// Element is a target that was found, with a handle in our isolated world.
+type Element struct {
+	Target  string // the ref or the selector
+	Label   string // what it is, for example: button "Save"; empty for a selector
+	Frame   protocol.FrameID
+	Session *cdp.Session
+	Handle  runtime.RemoteObjectID
+}
+
+// Resolve gives a node its handle in our world of a frame's document.
+func (t *Tree) Resolve(ctx context.Context, id protocol.FrameID, node protocol.BackendNodeID, target string) (*Element, error) {
+	session, world, err := t.World(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := protocol.Call(ctx, session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: node, ExecutionContextID: world})
+	if err != nil {
+		return nil, err
+	}
+	return &Element{Target: target, Frame: id, Session: session, Handle: r.Object.ObjectID}, nil
+}
+
+// Owner finds the element of a frame in the process that renders its parent.
+func (t *Tree) Owner(ctx context.Context, f Frame) (*Element, error) {
+	session, _, err := t.World(ctx, f.Parent)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := protocol.Call(ctx, session, dom.GetFrameOwner, dom.GetFrameOwnerParams{FrameID: f.ID})
+	if err != nil {
+		return nil, err
+	}
+	return t.Resolve(ctx, f.Parent, owner.BackendNodeID, "frame")
+}
+
+// Call runs a function of the library on the element and decodes what it returns.
+func (e *Element) Call(ctx context.Context, function string, args, result any) error {
+	pending, err := e.Start(ctx, function, args)
+	if err != nil {
+		return err
+	}
+	return e.Outcome(ctx, pending, result)
+}
+
+// CallAsUser is Call for a function that does what a user's input does, so that the
+// page has user activation. The others must leave the page as it is.
+func (e *Element) CallAsUser(ctx context.Context, function string, args, result any) error {
+	pending, err := e.start(ctx, function, args, true)
+	if err != nil {
+		return err
+	}
+	return e.Outcome(ctx, pending, result)
+}
+
+// Start is Call without waiting for what the function returns.
+func (e *Element) Start(ctx context.Context, function string, args any) (*cdp.Pending, error) {
+	return e.start(ctx, function, args, false)
+}
+
+func (e *Element) start(ctx context.Context, function string, args any, asUser bool) (*cdp.Pending, error) {
+	var arguments []*runtime.CallArgument
+	if args != nil {
+		encoded, err := json.Marshal(args)
+		if err != nil {
+			return nil, err
+		}
+		arguments = []*runtime.CallArgument{{Value: encoded}}
+	}
+	return e.Session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: Call(function), ObjectID: e.Handle, Arguments: arguments,
+		AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(asUser),
+	})
+}
+
+// Outcome waits for what the function of a Start returns.
+func (e *Element) Outcome(ctx context.Context, pending *cdp.Pending, result any) error {
+	var r runtime.CallFunctionOnResult
+	if err := pending.Wait(ctx, &r); err != nil {
+		return e.gone(err)
+	}
+	if r.ExceptionDetails != nil {
+		return fmt.Errorf("script on %s: %s", e.Target, remote.Exception(r.ExceptionDetails))
+	}
+	if result == nil || len(r.Result.Value) == 0 {
+		return nil
+	}
+	return json.Unmarshal(r.Result.Value, result)
+}
+
+// OwnHandle is the element's handle in the page's own world, which has another for
+// the same node.
+func (e *Element) OwnHandle(ctx context.Context) (runtime.RemoteObjectID, error) {
+	described, err := protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle})
+	if err != nil {
+		return "", e.gone(err)
+	}
+	own, err := protocol.Call(ctx, e.Session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: described.Node.BackendNodeID})
+	if err != nil {
+		return "", e.gone(err)
+	}
+	return own.Object.ObjectID, nil
+}
+
+// gone recognises an element whose document was replaced while a script ran in it.
+func (e *Element) gone(err error) error {
+	if LeftDocument(err) {
+		return &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its document was replaced"}
+	}
+	return err
+}
+
+// Release lets the page collect the element; nobody waits for the response.
+func (e *Element) Release(ctx context.Context) {
+	_, _ = e.Session.Start(context.WithoutCancel(ctx), runtime.CommandReleaseObject, runtime.ReleaseObjectParams{ObjectID: e.Handle})
+}

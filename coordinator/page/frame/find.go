@@ -1,0 +1,252 @@
+package frame
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
+)
+
+// StaleRefError reports a target whose document or element is gone.
+type StaleRefError struct {
+	Ref  string // or the selector
+	Was  string // what it was, for example: button "Save"; empty when unknown
+	Gone string // what is gone: "its document was replaced", "its element was removed"
+	Now  string // ref of the one element that looks the same now; empty when there is none or several
+}
+
+func (e *StaleRefError) Error() string {
+	was := ""
+	if e.Was != "" {
+		was = " (" + e.Was + ")"
+	}
+	if _, numbered := ParseRef(e.Ref); !numbered {
+		return fmt.Sprintf("target %q: %s meanwhile: take a new snapshot, or call again", e.Ref, e.Gone)
+	}
+	if e.Now != "" {
+		return fmt.Sprintf("ref %s%s is stale, %s: %s looks the same now; use it if that is meant, or take a new snapshot", e.Ref, was, e.Gone, e.Now)
+	}
+	return fmt.Sprintf("ref %s%s is stale, %s: take a new snapshot and use its refs", e.Ref, was, e.Gone)
+}
+
+// TargetError reports a target that names nothing, or more than one thing, or that
+// cannot be used as asked.
+type TargetError struct {
+	Target string
+	Reason string
+}
+
+func (e *TargetError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Reason) }
+
+// OnStale has similar find the ref of the one element that now has the label of a
+// stale one. It is called once, before the tree is used.
+func (t *Tree) OnStale(similar func(ctx context.Context, label string) string) { t.similar = similar }
+
+// Find resolves a target to an element.
+func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
+	target = strings.TrimSpace(target)
+	if target == "" {
+		return nil, &TargetError{target, "is empty: give a ref of the last snapshot or a CSS selector"}
+	}
+	if n, ok := ParseRef(target); ok {
+		e, err := t.findRef(ctx, target, n)
+		var stale *StaleRefError
+		if errors.As(err, &stale) {
+			stale.Now = t.similar(ctx, stale.Was)
+		}
+		return e, err
+	}
+	return t.findSelector(ctx, target)
+}
+
+// FindInTime is Find for a selector that may match only once the page is there: it
+// waits for the main frame, whichever documents that shows meanwhile.
+func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (*Element, error) {
+	for {
+		e, err := t.Find(ctx, target)
+		var missing *TargetError
+		left := time.Until(until)
+		if !errors.As(err, &missing) || missing.Reason != noMatch || left <= 0 {
+			return e, err
+		}
+		if err := t.awaitMatch(ctx, missing.Target, left); err != nil && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Removed is the error for an element that is no longer in its document.
+func (t *Tree) Removed(ctx context.Context, e *Element) error {
+	gone := &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its element was removed"}
+	if _, numbered := ParseRef(e.Target); numbered {
+		gone.Now = t.similar(ctx, e.Label)
+	}
+	return gone
+}
+
+func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
+	t.mu.Lock()
+	entry, ok := t.refs.entries[n]
+	t.mu.Unlock()
+	switch {
+	case ok && !entry.stale:
+		return entry, nil
+	case ok:
+		return entry, &StaleRefError{Ref: target, Was: entry.label, Gone: "its document was replaced"}
+	case n <= 0 || int64(n) > t.opts.Refs.last.Load():
+		return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
+	}
+	if label, where, ok := t.opts.Elsewhere(n); ok {
+		return entry, &TargetError{target, fmt.Sprintf("is %s of another tab, %s: select that tab first (browser_tabs), or take a snapshot of this one", label, where)}
+	}
+	return entry, &StaleRefError{Ref: target, Gone: "its document or tab has gone"}
+}
+
+func (t *Tree) findRef(ctx context.Context, target string, n int) (*Element, error) {
+	entry, err := t.lookUpRef(target, n)
+	if err != nil {
+		return nil, err
+	}
+	e, err := t.Numbered(ctx, entry.frame, n, entry.label)
+	// What the events say by now decides whether the document is still there.
+	t.opts.Flush()
+	if _, gone := t.lookUpRef(target, n); gone != nil {
+		err = gone
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.Target = target
+	return e, nil
+}
+
+// Numbered asks the snapshot script's table for an element.
+func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label string) (*Element, error) {
+	gone := &StaleRefError{Ref: "e" + strconv.Itoa(n), Was: label}
+	f, _ := t.Frame(id)
+	if f.world == 0 {
+		gone.Gone = "its frame or document has gone"
+		return nil, gone
+	}
+	r, err := protocol.Call(ctx, f.Session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: fmt.Sprintf("globalThis.elements?.get(%d)?.deref()", n), ContextID: f.world,
+	})
+	if NoContext(err) {
+		gone.Gone = "its document was replaced"
+		return nil, gone
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Result == nil || r.Result.ObjectID == "" {
+		gone.Gone = "its element was removed"
+		return nil, gone
+	}
+	return &Element{Target: gone.Ref, Label: label, Frame: id, Session: f.Session, Handle: r.Result.ObjectID}, nil
+}
+
+// findSelector looks for a CSS selector in the main frame, then in the others;
+// shadow roots are looked into, closed ones once a snapshot has shown them.
+func (t *Tree) findSelector(ctx context.Context, selector string) (*Element, error) {
+	if err := t.Learn(ctx); err != nil {
+		return nil, err
+	}
+	for i, f := range t.All() {
+		e, err := t.query(ctx, f.ID, selector)
+		if i > 0 && (errors.Is(err, ErrGone) || errors.Is(err, cdp.ErrSessionGone)) {
+			continue
+		}
+		if e != nil || err != nil {
+			return e, err
+		}
+	}
+	return nil, &TargetError{selector, noMatch}
+}
+
+const noMatch = "matches no element: take a snapshot and use a ref of it"
+
+// awaitMatch waits until a selector matches, or for that long. It is refused when
+// the document is replaced.
+func (t *Tree) awaitMatch(ctx context.Context, selector string, timeout time.Duration) error {
+	session, world, err := t.World(ctx, t.main)
+	if err != nil {
+		return err
+	}
+	quoted, err := json.Marshal(selector)
+	if err != nil {
+		return err
+	}
+	_, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: UntilTrue("document.querySelector("+string(quoted)+")", timeout),
+		ContextID:  world, AwaitPromise: new(true), ReturnByValue: new(true), Silent: new(true),
+	})
+	return err
+}
+
+// untilTrue checks an expression whenever the browser draws, and now and then where
+// it does not.
+const untilTrue = `new Promise((done, fail) => {
+  const test = () => (%s
+);
+  let last, over = false;
+  setTimeout(() => { over = true; last ? fail(last) : done(false); }, %d);
+  const look = async () => {
+    try {
+      last = undefined;
+      if (await test()) return done(true);
+    } catch (e) {
+      last = e;
+    }
+    if (over) return;
+    let looked = false;
+    const again = () => { if (!looked) { looked = true; look(); } };
+    requestAnimationFrame(again);
+    setTimeout(again, 100);
+  };
+  look();
+})`
+
+// UntilTrue is a promise that yields true once an expression is true, or false after
+// the timeout. It is rejected with what the expression has thrown at last.
+func UntilTrue(expression string, timeout time.Duration) string {
+	return fmt.Sprintf(untilTrue, expression, timeout.Milliseconds())
+}
+
+// query returns nil when the frame has no match.
+func (t *Tree) query(ctx context.Context, id protocol.FrameID, selector string) (*Element, error) {
+	literal, err := json.Marshal(selector)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		in *cdp.Session
+		r  runtime.EvaluateResult
+	)
+	err = t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		in = session
+		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library.query(" + string(literal) + ")", ContextID: world})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.ExceptionDetails != nil {
+		return nil, fmt.Errorf("look for %q: %s", selector, remote.Exception(r.ExceptionDetails))
+	}
+	switch {
+	case r.Result.Type == runtime.RemoteObjectTypeString: // why the selector does not do
+		return nil, &TargetError{selector, remote.Text(r.Result)}
+	case r.Result.ObjectID == "":
+		return nil, nil
+	}
+	return &Element{Target: selector, Frame: id, Session: in, Handle: r.Result.ObjectID}, nil
+}

@@ -1,0 +1,84 @@
+package frame
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"strings"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
+)
+
+//go:embed script
+var scripts embed.FS
+
+// Library is a script that defines functions in an isolated world: this package's,
+// and those in the folder script of each of the others, one a file. They are defined
+// once for each document, so that the browser compiles and optimizes them once and a
+// call is small.
+func Library(others ...embed.FS) string {
+	var b strings.Builder
+	b.WriteString("globalThis.library ??= {\n")
+	for _, folder := range append(others, scripts) {
+		files, err := folder.ReadDir("script")
+		if err != nil {
+			panic(err) // they are in the binary
+		}
+		for _, f := range files {
+			body, err := folder.ReadFile("script/" + f.Name())
+			if err != nil {
+				panic(err)
+			}
+			b.WriteString(strings.TrimSuffix(f.Name(), ".js") + ": " + strings.TrimSpace(string(body)) + ",\n")
+		}
+	}
+	b.WriteString("}; 0")
+	return b.String()
+}
+
+// Call is the declaration that calls a function of the library.
+func Call(name string) string {
+	return "function (argument) { return library." + name + ".call(this, argument) }"
+}
+
+// Run calls a function in our world of a frame's document, with one argument, and
+// decodes the JSON text that it returns. The function's source goes with each call:
+// it is for functions that few sessions need, so that the library stays small.
+func (t *Tree) Run(ctx context.Context, frame protocol.FrameID, function string, argument, result any) error {
+	encoded, err := json.Marshal(argument)
+	if err != nil {
+		return err
+	}
+	var r runtime.CallFunctionOnResult
+	err = t.InWorld(ctx, frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+			FunctionDeclaration: function, ExecutionContextID: world,
+			Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return remote.Decode(r, result)
+}
+
+// Run is [Tree.Run] with the element as this.
+func (e *Element) Run(ctx context.Context, function string, argument, result any) error {
+	encoded, err := json.Marshal(argument)
+	if err != nil {
+		return err
+	}
+	r, err := protocol.Call(ctx, e.Session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: function, ObjectID: e.Handle,
+		Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
+	})
+	if err != nil {
+		return e.gone(err)
+	}
+	return remote.Decode(r, result)
+}

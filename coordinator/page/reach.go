@@ -1,0 +1,52 @@
+package page
+
+import (
+	"context"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/page/frame"
+)
+
+// reach moves the pointer to a point in a frame of another process and returns
+// the point in the page once the pointer has arrived in that frame. The browser
+// decides by what was drawn last which process an event goes to; after scrolling
+// that may be another, and a click would hit something else.
+func (p *Page) reach(ctx context.Context, e *frame.Element, innerX, innerY float64, patience time.Duration) (x, y float64, why string, err error) {
+	end := time.Now().Add(patience)
+	for budget := arrivalBudget; time.Now().Before(end); budget *= 2 {
+		x, y, why, err = p.frames.Outward(ctx, e.Frame, innerX, innerY)
+		if err != nil || why != "" {
+			return 0, 0, why, err
+		}
+		var arrived bool
+		if arrived, err = p.arrives(ctx, e, x, y, min(budget, time.Until(end))); arrived || err != nil {
+			return x, y, "", err
+		}
+	}
+	return 0, 0, "input events do not reach its frame", nil
+}
+
+// arrivalBudget is how long the first movement of the pointer may take to arrive.
+// Each further one may take twice as long: where little is drawn or much is going
+// on, a frame takes longer than that, and a movement counts only while it is
+// listened for.
+const arrivalBudget = 100 * time.Millisecond
+
+func (p *Page) arrives(ctx context.Context, e *frame.Element, x, y float64, budget time.Duration) (bool, error) {
+	listening, err := e.Start(ctx, "arrival", budget.Milliseconds())
+	if err != nil {
+		return false, err
+	}
+	// Two movements: one to the same place would be none.
+	for _, x := range []float64{x - 1, x} {
+		move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
+		if err := p.session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {
+			return false, err
+		}
+	}
+	var arrived bool
+	err = e.Outcome(ctx, listening, &arrived)
+	return arrived, err
+}
