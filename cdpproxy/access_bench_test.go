@@ -13,6 +13,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/policy"
 )
 
 // What the access rule costs of a round trip, an act in full mode that somebody
@@ -45,7 +46,7 @@ func inTurns(b *testing.B, without, with func()) {
 
 func withAndWithout(b *testing.B, browser string) (without, with string) {
 	_, without = serve(b, newSource(browser), &cdpproxy.Options{})
-	_, with = ruled(b, newHuman(access.Full), browser, &access.RuleOptions{Activity: func(access.Entry) {}})
+	_, with = ruled(b, newHuman(policy.ModeFull), browser, &access.RuleOptions{Activity: func(access.Entry) {}})
 	return without, with
 }
 

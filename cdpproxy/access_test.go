@@ -19,6 +19,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/policy"
 )
 
 // ruled serves an endpoint with the rule of h.
@@ -122,15 +123,15 @@ func TestTable(t *testing.T) {
 	if len(has) < 500 {
 		t.Fatalf("only %d methods in /json/protocol", len(has))
 	}
-	known := access.Methods()
+	known := policy.Methods()
 	for method := range has {
 		if !slices.Contains(known, method) {
-			t.Errorf("%s is not classed in access/methods.txt: does it read, act or end?", method)
+			t.Errorf("%s is not in policy/methods.txt: is it read-only, mutating or destructive?", method)
 		}
 	}
 	for _, method := range known {
 		if !has[method] && !strings.HasPrefix(method, "JsDebug.") {
-			t.Errorf("%s is in access/methods.txt, but this Chromium does not have it any more", method)
+			t.Errorf("%s is in policy/methods.txt, but this Chromium does not have it any more", method)
 		}
 	}
 }
@@ -145,10 +146,11 @@ func refusal(reply map[string]any) string {
 // TestView: clients may look, events flow, and everything else is refused by
 // name, however it is said.
 func TestView(t *testing.T) {
-	h := newHuman(access.View)
+	h := newHuman(policy.ModeView)
 	var told sync.Map
 	_, addr := ruled(t, h, sharedChromium(t).url, &access.RuleOptions{Activity: func(e access.Entry) {
-		told.Store(e.Command().Method, e)
+		e.Operation = e.Operation.Detached()
+		told.Store(e.Operation.Name, e)
 	}})
 	id, own := directTab(t, "data:text/html,<title>looked at</title>")
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -236,7 +238,7 @@ func TestView(t *testing.T) {
 	// The human acts, past the endpoint, and the client sees it.
 	byHand(t, own, "data:text/html,by-hand")
 	waitEvent(t, c, "Page.frameNavigated", "by-hand")
-	if e, ok := told.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Command().Target != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
+	if e, ok := told.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Operation.Detail() != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
 		t.Errorf("the embedding program was told %+v", e)
 	}
 	if e, ok := told.Load("Page.captureScreenshot"); ok {
@@ -248,7 +250,7 @@ func TestView(t *testing.T) {
 // allowed.
 func TestBrowserClose(t *testing.T) {
 	browser := newChromium(t)
-	h := newHuman(access.Full)
+	h := newHuman(policy.ModeFull)
 	_, addr := ruled(t, h, browser.url, nil)
 	for name, message := range map[string]string{
 		"plain":  `{"id":1,"method":"Browser.close"}`,
@@ -308,7 +310,7 @@ func TestBrowserClose(t *testing.T) {
 // TestViewPaths: in view mode no way to write a request closes a tab, opens one or
 // brings one to the front.
 func TestViewPaths(t *testing.T) {
-	_, addr := ruled(t, newHuman(access.View), sharedChromium(t).url, nil)
+	_, addr := ruled(t, newHuman(policy.ModeView), sharedChromium(t).url, nil)
 	id, _ := directTab(t, "data:text/html,stays")
 	other, _ := directTab(t, "data:text/html,in-front") // the one that was used last comes first
 	_, before := get(t, addr, "/json/list", nil)

@@ -15,43 +15,44 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/policy"
 )
 
 // human stands for the human of a window; the window's protocol is tested where
 // it is joined to this.
 type human struct {
-	asked  chan access.Question // each question that is put
-	answer chan access.Answer   // taken by the first that waits
+	asked  chan policy.Question // each question that is put
+	answer chan policy.Answer   // taken by the first that waits
 
 	mu      sync.Mutex // guards what follows
-	state   access.State
+	state   policy.State
 	changed chan struct{}
 }
 
-func newHuman(mode access.Mode) *human {
+func newHuman(mode policy.Mode) *human {
 	return &human{
-		asked: make(chan access.Question, 100), answer: make(chan access.Answer),
-		state: access.State{Mode: mode, Change: "Ask the tester."}, changed: make(chan struct{}),
+		asked: make(chan policy.Question, 100), answer: make(chan policy.Answer),
+		state: policy.State{Mode: mode, Change: "Ask the tester."}, changed: make(chan struct{}),
 	}
 }
 
-func (h *human) Access() (access.State, <-chan struct{}) {
+func (h *human) Access() (policy.State, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.state, h.changed
 }
 
-func (h *human) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+func (h *human) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	h.asked <- q
 	select {
 	case a := <-h.answer:
 		return a, nil
 	case <-ctx.Done():
-		return access.Answer{}, ctx.Err()
+		return policy.Answer{}, ctx.Err()
 	}
 }
 
-func (h *human) choose(mode access.Mode, stopped ...string) {
+func (h *human) choose(mode policy.Mode, stopped ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.state.Mode, h.state.Stopped = mode, stopped
@@ -62,7 +63,7 @@ func (h *human) choose(mode access.Mode, stopped ...string) {
 // TestAsk: the first act asks, nothing else waits, order is kept, and the answer
 // for the session is the last.
 func TestAsk(t *testing.T) {
-	h := newHuman(access.Ask)
+	h := newHuman(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	id, _ := directTab(t, "about:blank")
 	c, other := dial(t, addr, "/devtools/page/"+id), dial(t, addr, "/devtools/browser/x")
@@ -84,7 +85,7 @@ func TestAsk(t *testing.T) {
 	// Refused: it and what waits behind it.
 	navigate(1)
 	q := <-h.asked
-	if q.Act != "Page.navigate" || q.Detail != "data:text/html,<title>n1</title>" || q.Client.Name != "Go program" || q.Client.ID == "" {
+	if q.Operation.Name != "Page.navigate" || q.Detail != "data:text/html,<title>n1</title>" || q.Actor.Name != "Go program" || q.Actor.ID == "" {
 		t.Errorf("the human is asked %+v", q)
 	}
 	navigate(2)
@@ -94,7 +95,7 @@ func TestAsk(t *testing.T) {
 	if got := call(t, other, getVersion); !strings.Contains(got, "Chrome/") {
 		t.Errorf("another client: %s", got)
 	}
-	h.answer <- access.Answer{Reason: "human"}
+	h.answer <- policy.Answer{Reason: "human"}
 	expect(1, "the human did not allow it. Ask the tester.")
 	expect(2, "the human did not allow it")
 
@@ -102,11 +103,11 @@ func TestAsk(t *testing.T) {
 	navigate(3)
 	<-h.asked
 	navigate(4)
-	h.answer <- access.Answer{Allow: true}
+	h.answer <- policy.Answer{Allow: true}
 	expect(3, "")
 	<-h.asked
 	navigate(5)
-	h.answer <- access.Answer{Allow: true, Session: true}
+	h.answer <- policy.Answer{Allow: true, Session: true}
 	expect(4, "")
 	expect(5, "")
 	navigate(6)
@@ -115,7 +116,7 @@ func TestAsk(t *testing.T) {
 	if err := other.Write(testContext(t), websocket.MessageText, []byte(`{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	if q := <-h.asked; q.Act != "Target.createTarget" {
+	if q := <-h.asked; q.Operation.Name != "Target.createTarget" {
 		t.Errorf("the other client's act asks %+v", q)
 	}
 	other.CloseNow()
@@ -124,7 +125,7 @@ func TestAsk(t *testing.T) {
 // TestAskTogether: what waits behind a question is asked about together, 16 at the
 // most, and not before the first is answered.
 func TestAskTogether(t *testing.T) {
-	h := newHuman(access.Ask)
+	h := newHuman(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	c := dial(t, addr, "/devtools/browser/x")
 	said := 0
@@ -141,7 +142,7 @@ func TestAskTogether(t *testing.T) {
 		for range n {
 			select {
 			case q := <-h.asked:
-				if q.Act != "Target.activateTarget" {
+				if q.Operation.Name != "Target.activateTarget" {
 					t.Errorf("asked %+v", q)
 				}
 			case <-testContext(t).Done():
@@ -155,7 +156,7 @@ func TestAskTogether(t *testing.T) {
 	answered := func(n int) {
 		t.Helper()
 		for range n {
-			h.answer <- access.Answer{Allow: true}
+			h.answer <- policy.Answer{Allow: true}
 		}
 		for range n {
 			if reply := nextReply(t, c); !strings.Contains(refusal(reply), "No target with given id") {
@@ -180,22 +181,22 @@ func TestAskTogether(t *testing.T) {
 // TestAskNamesPage: the human is told the page that an act goes to, whichever way
 // the client reaches it.
 func TestAskNamesPage(t *testing.T) {
-	h := newHuman(access.Ask)
+	h := newHuman(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	const url = "data:text/html,<title>asked about</title>"
 	id, _ := directTab(t, url)
-	asked := func(what string) *access.Page {
+	asked := func(what string) *policy.Page {
 		t.Helper()
 		select {
 		case q := <-h.asked:
-			h.answer <- access.Answer{Reason: "human"}
+			h.answer <- policy.Answer{Reason: "human"}
 			return q.Page
 		case <-testContext(t).Done():
 			t.Fatalf("%s: nobody is asked", what)
 			return nil
 		}
 	}
-	expect := func(what string, page *access.Page) {
+	expect := func(what string, page *policy.Page) {
 		t.Helper()
 		if page == nil || page.Title != "asked about" || page.URL != url {
 			t.Errorf("%s: the human is told of %+v", what, page)
@@ -237,7 +238,7 @@ func TestAskNamesPage(t *testing.T) {
 
 // TestModeChanges: another mode holds at once, also for what waits.
 func TestModeChanges(t *testing.T) {
-	h := newHuman(access.Full)
+	h := newHuman(policy.ModeFull)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -245,12 +246,12 @@ func TestModeChanges(t *testing.T) {
 	if reply := exchange(t, c, act); reply["result"] == nil {
 		t.Errorf("full: %v", reply)
 	}
-	h.choose(access.View)
+	h.choose(policy.ModeView)
 	if reply := exchange(t, c, act); !strings.Contains(refusal(reply), `"view"`) {
 		t.Errorf("view: %v", reply)
 	}
-	for mode, want := range map[access.Mode]string{access.Full: "result", access.View: `"view"`} {
-		h.choose(access.Ask)
+	for mode, want := range map[policy.Mode]string{policy.ModeFull: "result", policy.ModeView: `"view"`} {
+		h.choose(policy.ModeAsk)
 		if err := c.Write(testContext(t), websocket.MessageText, []byte(act)); err != nil {
 			t.Fatal(err)
 		}
@@ -272,19 +273,19 @@ type slowHuman struct {
 	late chan struct{}
 }
 
-func (h slowHuman) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+func (h slowHuman) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	h.asked <- q
 	<-h.late
-	return access.Answer{}, ctx.Err()
+	return policy.Answer{}, ctx.Err()
 }
 
 // TestModeWhileWaiting: what waits behind a question is let go by the mode of then,
 // also if it would have passed when it came, and is told of once.
 func TestModeWhileWaiting(t *testing.T) {
-	h := slowHuman{newHuman(access.Ask), make(chan struct{})}
+	h := slowHuman{newHuman(policy.ModeAsk), make(chan struct{})}
 	told := make(chan string, 10)
 	rule := access.NewRule(h, &access.RuleOptions{Activity: func(e access.Entry) {
-		told <- fmt.Sprint(e.Command().Method, " ", e.OK)
+		told <- fmt.Sprint(e.Operation.Name, " ", e.OK)
 	}})
 	t.Cleanup(func() { rule.Close() }) // after the endpoint's end
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule, Watcher: rule})
@@ -299,12 +300,12 @@ func TestModeWhileWaiting(t *testing.T) {
 	}
 	say(1, "Page.navigate")
 	<-h.asked
-	h.choose(access.Full)
+	h.choose(policy.ModeFull)
 	say(2, "Page.reload")
 	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
 		t.Errorf("while acts wait: %v", reply)
 	}
-	h.choose(access.View)
+	h.choose(policy.ModeView)
 	close(h.late)
 	for want := 1.0; want <= 2; want++ {
 		if reply := nextReply(t, c); reply["id"] != want || !strings.Contains(refusal(reply), `"view"`) {
@@ -324,7 +325,7 @@ func TestModeWhileWaiting(t *testing.T) {
 // TestPlaywrightIsTold: it hears of refused code by an exception, the only error
 // of code that it does not take for a navigation.
 func TestPlaywrightIsTold(t *testing.T) {
-	_, addr := ruled(t, newHuman(access.View), sharedChromium(t).url, nil)
+	_, addr := ruled(t, newHuman(policy.ModeView), sharedChromium(t).url, nil)
 	c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Playwright/1.65.1 (x64)"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +344,7 @@ func TestPlaywrightIsTold(t *testing.T) {
 // kept away, also by who serves it next; others are not, until the human lets it
 // go on.
 func TestStopped(t *testing.T) {
-	h := newHuman(access.Full)
+	h := newHuman(policy.ModeFull)
 	rule, addr := ruled(t, h, sharedChromium(t).url, nil)
 	joinAt := func(addr, agent string) *websocket.Conn {
 		t.Helper()
@@ -387,7 +388,7 @@ func TestStopped(t *testing.T) {
 	good := join("Good/1")
 	id := waitFor("Bad", "Bad", "Good")[0].ID
 
-	h.choose(access.Full, id)
+	h.choose(policy.ModeFull, id)
 	sentAway(bad)
 	sentAway(again)
 	call(t, good, getVersion)
@@ -401,7 +402,7 @@ func TestStopped(t *testing.T) {
 	sentAway(joinAt(next, "Bad/1"))
 	call(t, joinAt(next, "Good/1"), getVersion)
 
-	h.choose(access.Full)
+	h.choose(policy.ModeFull)
 	waitFor("Good")
 	call(t, join("Bad/1"), getVersion)
 	waitFor("Good", "Bad")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/policy"
 )
 
 // watchedPage has one of everything that code could change although V8 checks it
@@ -101,7 +101,7 @@ func watched(t *testing.T) (c *websocket.Conn, state func() string, own *websock
 		io.WriteString(w, watchedPage)
 	}))
 	t.Cleanup(site.Close)
-	_, addr := ruled(t, newHuman(access.View), sharedChromium(t).url, nil)
+	_, addr := ruled(t, newHuman(policy.ModeView), sharedChromium(t).url, nil)
 	id, own := directTab(t, site.URL)
 	return dial(t, addr, "/devtools/page/"+id), func() string {
 		t.Helper()

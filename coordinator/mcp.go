@@ -19,6 +19,7 @@ import (
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
 	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -68,7 +69,7 @@ Linux), arguments with it are refused: every user of the machine can read them.`
 					return err
 				}
 			}
-			origins, err := tools.ParseOrigins(allowed, blocked)
+			origins, err := policy.ParseOrigins(allowed, blocked)
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}

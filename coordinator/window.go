@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
 	"browser-coordinator/coordinator/window"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -35,7 +35,7 @@ and removes its private profile then.`,
 			if err := browser.check(); err != nil {
 				return err
 			}
-			if !slices.Contains(access.Modes, access.Mode(mode)) {
+			if !slices.Contains(policy.Modes, policy.Mode(mode)) {
 				return &exitError{exitUsage, fmt.Errorf("--access %q: want one of full, ask, view", mode)}
 			}
 			workspace, err := canonicalWorkspace(given)
@@ -54,7 +54,7 @@ and removes its private profile then.`,
 		},
 	}
 	workspaceFlag(cmd, &given)
-	cmd.Flags().StringVar(&mode, "access", string(access.Full), "what clients may do: everything (full), act when they were allowed to (ask; here nobody can be asked), only look (view)")
+	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull), "what clients may do: everything (full), act when they were allowed to (ask; here nobody can be asked), only look (view)")
 	complete(cmd, "access", "full", "ask", "view")
 	serve.add(cmd)
 	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")

@@ -2,37 +2,21 @@ package access
 
 import (
 	"context"
-	"encoding/json"
-	"strings"
 	"testing"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/policy"
 )
-
-// BenchmarkClassify: what is added to reading a message; the last is as large as
-// what Playwright puts into a page.
-func BenchmarkClassify(b *testing.B) {
-	for name, c := range map[string]struct{ method, params string }{
-		"reads":  {"Page.getFrameTree", `{}`},
-		"input":  {"Input.dispatchMouseEvent", `{"type":"mouseMoved","x":1,"y":1}`},
-		"short":  {"Runtime.evaluate", `{"expression":"1+1","returnByValue":true}`},
-		"script": {"Runtime.evaluate", `{"expression":"` + strings.Repeat("f(); ", 20_000) + `","returnByValue":true}`},
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			params := json.RawMessage(c.params)
-			for b.Loop() {
-				Classify(c.method, params)
-			}
-		})
-	}
-}
 
 // anybody lets clients do everything.
 type anybody struct{ never chan struct{} }
 
-func (a anybody) Access() (State, <-chan struct{})              { return State{Mode: Full}, a.never }
-func (a anybody) Ask(context.Context, Question) (Answer, error) { return Answer{Allow: true}, nil }
+func (a anybody) Access() (policy.State, <-chan struct{}) {
+	return policy.State{Mode: policy.ModeFull}, a.never
+}
+func (a anybody) Ask(context.Context, policy.Question) (policy.Answer, error) {
+	return policy.Answer{Allow: true}, nil
+}
 
 // BenchmarkJudge reads and judges one act, and tells of it.
 func BenchmarkJudge(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/policy"
 )
 
 // connected is a client of the endpoint.
@@ -17,7 +18,7 @@ type connected struct {
 func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s, _ := r.human.Access(); stoppedAs(c, s) != "" {
+	if s, _ := r.user.Access(); stoppedAs(c, s) != "" {
 		end(stoppedReason)
 		return
 	}
@@ -71,7 +72,7 @@ const stoppedReason = "stopped by the human in VS Code"
 func (r *Rule) follow() {
 	defer r.running.Done()
 	for {
-		s, chosen := r.human.Access()
+		s, chosen := r.user.Access()
 		r.mu.Lock()
 		for _, known := range r.clients {
 			if stoppedAs(known.client, s) != "" {
@@ -91,7 +92,7 @@ func (r *Rule) follow() {
 // client that is sent away often comes back at once, maybe to another coordinator,
 // and all that is known of it then is how it calls itself. So a stop is for all
 // connections that call themselves the same.
-func stoppedAs(c *cdpproxy.Client, s State) string {
+func stoppedAs(c *cdpproxy.Client, s policy.State) string {
 	for _, id := range s.Stopped {
 		if c.Resembles(id) {
 			return id

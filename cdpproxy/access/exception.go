@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/policy"
 )
 
 // asException is the refusal of code as the result of code that threw it, for
 // clients that do not hear a CDP error there; else nil. Playwright takes any for
 // a navigation, tries again until its time is over, and never shows the text.
-func asException(c *cdpproxy.Client, command Command, refused error) json.RawMessage {
-	if c.Name != "Playwright" || command.Method != "Runtime.evaluate" && command.Method != "Runtime.callFunctionOn" {
+func asException(c *cdpproxy.Client, o policy.Operation, refused error) json.RawMessage {
+	if c.Name != "Playwright" || o.Name != "Runtime.evaluate" && o.Name != "Runtime.callFunctionOn" {
 		return nil
 	}
 	type object map[string]any

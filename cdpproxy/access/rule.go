@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	json "github.com/chromedp/cdproto/cdp/jsonv2"
+
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/policy"
 )
 
 // RuleOptions configure a Rule. Nil means the defaults.
@@ -17,39 +20,29 @@ type RuleOptions struct {
 	// Browser.close ends only the connection of who says it, and what else would
 	// end the browser is refused.
 	AllowClose bool
-	// Activity is called for each act that was let through or refused, in the
-	// order of each client's acts. It must not block. Nil: nobody is told.
+	// Activity is called for each mutating operation that was let through or refused, in
+	// the order of each client's operations. It must not block. Nil: nobody is told.
 	Activity func(Entry)
 }
 
-// Entry is an act of a client. It is good for the call that brings it.
+// Entry is an operation of a client. It is valid during the call that receives it.
 type Entry struct {
-	Client  *cdpproxy.Client
-	Outcome string // for people
-	OK      bool   // it was let through
-	command Command
-	message *cdpproxy.Message // not classed yet; nil: command says it
+	Client    *cdpproxy.Client
+	Operation policy.Operation
+	Outcome   string // for people
+	OK        bool   // it was let through
 }
 
-// Command says what was done. It is found out only when somebody asks: in full
-// mode nothing else depends on it, and it may turn out to have read.
-func (e Entry) Command() Command {
-	if e.message != nil {
-		return Classify(e.message.Method, e.message.Params)
-	}
-	return e.command
-}
-
-// Rule keeps a window's rule for the clients of its endpoint: it is their
+// Rule applies the policy to the clients of a window's endpoint: it is their
 // [cdpproxy.Rule] and their [cdpproxy.ClientWatcher].
 type Rule struct {
-	human   Human
-	guard   *Guard
-	options RuleOptions
-	ctx     context.Context // ends with Close
-	cancel  context.CancelFunc
-	running sync.WaitGroup // follow and the questions under way
-	asked   atomic.Int32   // len(asking)
+	user     policy.User
+	enforcer *policy.Enforcer
+	options  RuleOptions
+	ctx      context.Context // ends with Close
+	cancel   context.CancelFunc
+	running  sync.WaitGroup // follow and the questions under way
+	asked    atomic.Int32   // len(asking)
 
 	mu      sync.Mutex // guards the fields that follow
 	ending  bool
@@ -63,26 +56,29 @@ type Rule struct {
 type question struct{ acts []waiting }
 
 type waiting struct {
-	client  *cdpproxy.Client
-	command Command
-	target  string                  // that it is done to; empty: not known
-	verdict chan<- cdpproxy.Verdict // buffered
+	client    *cdpproxy.Client
+	operation policy.Operation
+	target    string                  // that it is done to; empty: not known
+	verdict   chan<- cdpproxy.Verdict // buffered
 }
 
 // targetOf is the id of the target that m is about: some commands name it.
 func targetOf(m *cdpproxy.Message) string {
 	if strings.HasPrefix(m.Method, "Target.") {
-		if id, ok := read(m.Params).text("targetId"); ok {
-			return id
+		var params struct {
+			ID string `json:"targetId"`
+		}
+		if err := json.Unmarshal(m.Params, &params, json.AllowInvalidUTF8(true)); err == nil && params.ID != "" {
+			return params.ID
 		}
 	}
 	return m.Target()
 }
 
 // NewRule returns the rule of a window. Close ends it.
-func NewRule(human Human, o *RuleOptions) *Rule {
+func NewRule(user policy.User, o *RuleOptions) *Rule {
 	r := &Rule{
-		human: human, guard: NewGuard(human),
+		user: user, enforcer: policy.NewEnforcer(user),
 		asking: map[string]*question{}, clients: map[string]*connected{}, changed: make(chan struct{}),
 	}
 	if o != nil {
@@ -105,59 +101,37 @@ func (r *Rule) Close() error {
 	return nil
 }
 
-// closedHere tells the client of a Browser.close what became of it.
-const closedHere = "the browser stays open for its human; only this connection was closed"
-
-// onlyHuman is why nobody may end the browser.
-const onlyHuman = "it would end the browser, or let a page do so, for the human and every other client. Only the coordinator's option --allow-close permits that."
-
 // Judge is for cdpproxy.
 func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
-	e := methods()[m.Method]
-	if e != nil && e.class == Reads {
+	o := policy.Command(m.Method, m.Params)
+	d := r.enforcer.Decide(r.actor(m.Client), o)
+	switch {
+	case d.Outcome == policy.Allow && o.Class == policy.ReadOnly:
 		return cdpproxy.Verdict{}
-	}
-	s, _ := r.human.Access()
-	if s.Mode == Full && len(s.Stopped) == 0 && r.asked.Load() == 0 && (e == nil || e.class == Acts && e.inner == "" && e.ends == nil) {
-		if r.options.Activity != nil {
-			r.options.Activity(Entry{Client: m.Client, Outcome: sent, OK: true, message: m})
-		}
+	case d.Outcome == policy.Allow && r.asked.Load() == 0:
+		r.report(m.Client, o, sent, true)
 		return cdpproxy.Verdict{Behind: true}
 	}
-	c := Classify(m.Method, m.Params)
-	switch {
-	case c.Class == Reads:
-		return cdpproxy.Verdict{}
-	case c.Ignorable && s.Mode == View:
-		return cdpproxy.Verdict{Action: cdpproxy.Ignore}
-	}
-	return r.judge(m, c, s.Mode)
+	return r.judge(m, o)
 }
 
-func (r *Rule) judge(m *cdpproxy.Message, c Command, mode Mode) cdpproxy.Verdict {
+func (r *Rule) judge(m *cdpproxy.Message, o policy.Operation) cdpproxy.Verdict {
 	client := m.Client
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.Class == Ends && !r.options.AllowClose && (mode == Full || mode == Ask) {
-		if c.Method == "Browser.close" {
-			r.tell(client, c, closedHere, false)
-			return cdpproxy.Verdict{Action: cdpproxy.End, Reason: closedHere}
-		}
-		return r.refuse(client, c, &RefusedError{Act: c.Method, Reason: onlyHuman})
-	}
-	ask, err := r.guard.Check(r.question(client, c))
+	d := r.enforcer.Decide(r.actor(client), o)
 	q := r.asking[client.ID]
 	switch {
-	case err != nil:
-		return r.refuse(client, c, err)
-	case !ask && q == nil: // else it waits behind what is asked about, and the mode may change meanwhile
-		r.tell(client, c, sent, true)
+	case d.Outcome == policy.Deny:
+		return r.deny(client, o, d)
+	case d.Outcome == policy.Allow && q == nil: // else it waits behind what is asked about, and the mode may change meanwhile
+		r.report(client, o, sent, true)
 		return cdpproxy.Verdict{Behind: true}
 	case r.ending:
-		return r.refuse(client, c, &RefusedError{Act: c.Method, Reason: "the coordinator is shutting down."})
+		return r.refuse(client, o, &policy.DeniedError{Operation: o.Name, Reason: "the coordinator is shutting down."})
 	}
 	verdict := make(chan cdpproxy.Verdict, 1)
-	act := waiting{client, c, targetOf(m), verdict}
+	act := waiting{client, o.Detached(), targetOf(m), verdict}
 	if q != nil {
 		q.acts = append(q.acts, act)
 	} else {
@@ -169,13 +143,16 @@ func (r *Rule) judge(m *cdpproxy.Message, c Command, mode Mode) cdpproxy.Verdict
 	return cdpproxy.Verdict{Action: cdpproxy.Wait, Later: verdict}
 }
 
-func (r *Rule) question(c *cdpproxy.Client, command Command) Question {
-	s, _ := r.human.Access()
-	id := cmp.Or(stoppedAs(c, s), c.ID)
-	return Question{Client: Client{id, c.Name, c.Version}, Act: command.Method, Detail: command.Target}
+// actor is the client as the policy knows it: by the id under which the user has
+// stopped it, where that is another one.
+func (r *Rule) actor(c *cdpproxy.Client) policy.Actor {
+	s, _ := r.user.Access()
+	return policy.Actor{
+		Kind: policy.Client, ID: cmp.Or(stoppedAs(c, s), c.ID), Name: c.Name, Version: c.Version, AllowClose: r.options.AllowClose,
+	}
 }
 
-// together bounds how many acts of a client the human is asked about at a time.
+// together bounds how many operations of a client the user is asked about at a time.
 const together = 16
 
 // ask puts one client's questions to the human until no act of it waits any
@@ -205,24 +182,34 @@ func (r *Rule) ask(c *cdpproxy.Client) {
 		var refused error
 		for i, act := range asked {
 			if errs[i] == nil { // what was allowed first may no longer be
-				_, errs[i] = r.guard.Check(r.question(act.client, act.command))
+				errs[i] = r.enforcer.Decide(r.actor(c), act.operation).Err()
 			}
 			if errs[i] != nil {
 				refused = errs[i]
-				act.verdict <- r.refuse(c, act.command, errs[i])
+				act.verdict <- r.refuse(c, act.operation, errs[i])
 				continue
 			}
-			r.tell(c, act.command, allowed, true)
+			r.report(c, act.operation, allowed, true)
 			act.verdict <- cdpproxy.Verdict{Behind: true}
 		}
 		q.acts = q.acts[len(asked):]
 		if refused != nil {
 			for _, act := range q.acts {
-				act.verdict <- r.refuse(c, act.command, named(refused, act.command))
+				act.verdict <- r.refuse(c, act.operation, named(refused, act.operation))
 			}
 			q.acts = nil
 		}
 		r.mu.Unlock()
+	}
+}
+
+// cancelAt is owned by ask, which waits for it.
+func cancelAt(ctx context.Context, cancel context.CancelFunc, done <-chan struct{}, watched chan<- struct{}) {
+	defer close(watched)
+	select {
+	case <-done:
+		cancel()
+	case <-ctx.Done():
 	}
 }
 
@@ -231,9 +218,9 @@ func (r *Rule) permitAll(ctx context.Context, acts []waiting) []error {
 	var asked sync.WaitGroup
 	for i, act := range acts {
 		asked.Go(func() {
-			q := r.question(act.client, act.command)
-			q.Page = pageOf(ctx, act)
-			errs[i] = r.guard.Permit(ctx, q)
+			errs[i] = r.enforcer.Permit(ctx, policy.Question{
+				Actor: r.actor(act.client), Operation: act.operation, Detail: act.operation.Detail(), Page: pageOf(ctx, act),
+			})
 		})
 	}
 	asked.Wait()
@@ -245,7 +232,7 @@ func (r *Rule) permitAll(ctx context.Context, acts []waiting) []error {
 const describing = time.Second
 
 // pageOf is the page that the human is asked about; nil: not known.
-func pageOf(ctx context.Context, act waiting) *Page {
+func pageOf(ctx context.Context, act waiting) *policy.Page {
 	if act.target == "" {
 		return nil
 	}
@@ -255,24 +242,36 @@ func pageOf(ctx context.Context, act waiting) *Page {
 	if err != nil {
 		return nil
 	}
-	return &Page{title, url}
+	return &policy.Page{Title: title, URL: url}
 }
 
-// named is the refusal of another act for the same reason.
-func named(err error, c Command) error {
-	if refused, ok := err.(*RefusedError); ok {
-		return &RefusedError{c.Method, refused.Reason, refused.Change}
+// named is the refusal of another operation for the same reason.
+func named(err error, o policy.Operation) error {
+	if denied, ok := err.(*policy.DeniedError); ok {
+		return &policy.DeniedError{Operation: o.Name, Reason: denied.Reason, Change: denied.Change}
 	}
 	return err
 }
 
-func (r *Rule) refuse(c *cdpproxy.Client, command Command, err error) cdpproxy.Verdict {
-	outcome := err.Error()
-	if refused, ok := err.(*RefusedError); ok {
-		outcome = "refused: " + refused.Reason
+// deny carries out the decision to deny an operation.
+func (r *Rule) deny(c *cdpproxy.Client, o policy.Operation, d policy.Decision) cdpproxy.Verdict {
+	switch d.Response {
+	case policy.Ignored:
+		return cdpproxy.Verdict{Action: cdpproxy.Ignore}
+	case policy.Disconnected:
+		r.report(c, o, d.Denied.Reason, false)
+		return cdpproxy.Verdict{Action: cdpproxy.End, Reason: d.Denied.Reason}
 	}
-	r.tell(c, command, outcome, false)
-	if thrown := asException(c, command, err); thrown != nil {
+	return r.refuse(c, o, d.Err())
+}
+
+func (r *Rule) refuse(c *cdpproxy.Client, o policy.Operation, err error) cdpproxy.Verdict {
+	outcome := err.Error()
+	if denied, ok := err.(*policy.DeniedError); ok {
+		outcome = "refused: " + denied.Reason
+	}
+	r.report(c, o, outcome, false)
+	if thrown := asException(c, o, err); thrown != nil {
 		return cdpproxy.Verdict{Action: cdpproxy.Ignore, Result: thrown}
 	}
 	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: err.Error()}
@@ -284,8 +283,8 @@ const (
 	allowed = "allowed, and sent to the browser"
 )
 
-func (r *Rule) tell(c *cdpproxy.Client, command Command, outcome string, ok bool) {
+func (r *Rule) report(c *cdpproxy.Client, o policy.Operation, outcome string, ok bool) {
 	if r.options.Activity != nil {
-		r.options.Activity(Entry{Client: c, Outcome: outcome, OK: ok, command: command})
+		r.options.Activity(Entry{c, o, outcome, ok})
 	}
 }

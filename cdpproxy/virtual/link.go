@@ -8,6 +8,8 @@ import (
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
+
+	"browser-coordinator/policy"
 )
 
 // link is a session's connection to its page. Each session has its own: the
@@ -130,19 +132,13 @@ func (l *link) subscribe(domain string) {
 // command carries out a command to the page.
 func (l *link) command(m command) {
 	domain, name, _ := strings.Cut(m.Method, ".")
-	switch policies[m.Method] {
-	case refuse:
-		l.session.client.reply(l.session, m.ID, nil, refused(m.Method+": "+debuggerRefusal))
-		return
-	case lasting:
-		l.session.client.reply(l.session, m.ID, nil, refused(m.Method+": "+lastingRefusal))
-		return
-	case absorb:
+	d := policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(m.Method, []byte(m.Params)))
+	switch {
+	case d.Outcome == policy.Deny && d.Response == policy.Ignored:
 		l.mark(m, func() {})
 		return
-	}
-	if m.Method == "Runtime.releaseObjectGroup" && ofDebugger(m.Params) {
-		l.mark(m, func() {})
+	case d.Outcome == policy.Deny:
+		l.session.client.reply(l.session, m.ID, nil, refused(m.Method+": "+d.Denied.Reason))
 		return
 	}
 	st, off, isSetting := settingOf(m)
@@ -173,6 +169,13 @@ func (l *link) command(m command) {
 	default:
 		l.forward(m, nil)
 	}
+}
+
+// onceOnly are commands that a session takes once, with what Chromium says to
+// the second: an earlier client has done it. Playwright counts a page that
+// refuses it as broken.
+var onceOnly = map[string]string{
+	"Page.setFontFamilies": "can only be set once",
 }
 
 // forward sends a command as it is, and its response back. answered, which may be

@@ -5,33 +5,33 @@ import (
 	"fmt"
 	"slices"
 
-	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
 // Access returns what the human of the workspace's window allows, and a channel
 // that is closed when that is no longer true. While the window is away, what it
 // said last counts; before the first, nothing but looking is allowed.
-func (s *Source) Access() (access.State, <-chan struct{}) {
+func (s *Source) Access() (policy.State, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.access, s.chosen
 }
 
 // Ask puts a question to the human, in the window.
-func (s *Source) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+func (s *Source) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	arg := vscodeipc.AskArg{
-		Client: vscodeipc.ClientInfo{ID: q.Client.ID, Name: q.Client.Name, Version: q.Client.Version},
-		Act:    q.Act, Detail: q.Detail,
+		Client: vscodeipc.ClientInfo{ID: q.Actor.ID, Name: q.Actor.Name, Version: q.Actor.Version},
+		Act:    q.Operation.Name, Detail: q.Detail,
 	}
 	if q.Page != nil {
 		arg.Page = &vscodeipc.PageName{Title: q.Page.Title, URL: q.Page.URL}
 	}
 	var result vscodeipc.AskResult
 	if err := s.call(ctx, vscodeipc.CommandPermissionAsk, arg, &result); err != nil {
-		return access.Answer{}, err
+		return policy.Answer{}, err
 	}
-	return access.Answer{Allow: result.Decision == "allow", Session: result.Scope == "session", Reason: result.Reason}, nil
+	return policy.Answer{Allow: result.Decision == "allow", Session: result.Scope == "session", Reason: result.Reason}, nil
 }
 
 // StartDebugging has the window start its only launch configuration for a browser,
@@ -57,8 +57,8 @@ func (s *Source) updateAccess(window *Window) {
 	if window == nil {
 		return
 	}
-	now := access.State{
-		Mode:    access.Mode(window.State.Access.Mode),
+	now := policy.State{
+		Mode:    policy.Mode(window.State.Access.Mode),
 		Stopped: window.State.Access.Stopped,
 		Change:  howToChange(window),
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -78,7 +78,7 @@ func take[T any](t *testing.T, from <-chan T) T {
 	}
 }
 
-func waitMode(t *testing.T, s *Source, mode access.Mode) access.State {
+func waitMode(t *testing.T, s *Source, mode policy.Mode) policy.State {
 	t.Helper()
 	for {
 		state, changed := s.Access()
@@ -90,41 +90,41 @@ func waitMode(t *testing.T, s *Source, mode access.Mode) access.State {
 }
 
 // TestHuman: what the human of a window chooses and answers reaches the source,
-// and a guard made of it.
+// and an enforcer made of it.
 func TestHuman(t *testing.T) {
 	private(t)
 	folder := filepath.Join(tree(t, "shop"), "shop")
 	r := open(t)
 	source := r.Source(folder)
-	if state, _ := source.Access(); state.Mode != access.View {
+	if state, _ := source.Access(); state.Mode != policy.ModeView {
 		t.Errorf("before any window: %+v", state)
 	}
 	window := serveTold(t, folder)
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}})
-	waitMode(t, source, access.Full)
-	guard := access.NewGuard(source)
-	q := access.Question{Client: access.Client{ID: "c1", Name: "Agent", Version: "1"}, Act: "browser_click", Detail: "button Buy", Page: &access.Page{Title: "Shop", URL: "http://shop.test/"}}
-	if err := guard.Permit(t.Context(), q); err != nil {
+	waitMode(t, source, policy.ModeFull)
+	enforcer := policy.NewEnforcer(source)
+	q := policy.Question{Actor: policy.Actor{Kind: policy.Agent, ID: "c1", Name: "Agent", Version: "1"}, Operation: policy.Tool("browser_click", nil), Detail: "button Buy", Page: &policy.Page{Title: "Shop", URL: "http://shop.test/"}}
+	if err := enforcer.Permit(t.Context(), q); err != nil {
 		t.Errorf("full: %v", err)
 	}
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessView, Stopped: []string{"c2"}}})
-	if state := waitMode(t, source, access.View); len(state.Stopped) != 1 || !strings.Contains(state.Change, "browserCoordinator.access") {
+	if state := waitMode(t, source, policy.ModeView); len(state.Stopped) != 1 || !strings.Contains(state.Change, "browserCoordinator.access") {
 		t.Errorf("view: %+v", state)
 	}
-	var refused *access.RefusedError
-	if err := guard.Permit(t.Context(), q); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"view"`) || !strings.Contains(err.Error(), "status bar") {
+	var refused *policy.DeniedError
+	if err := enforcer.Permit(t.Context(), q); !errors.As(err, &refused) || !strings.Contains(err.Error(), `"view"`) || !strings.Contains(err.Error(), "status bar") {
 		t.Errorf("view: %v", err)
 	}
 	other := q
-	other.Client.ID = "c2"
-	if err := guard.Permit(t.Context(), other); err == nil || !strings.Contains(err.Error(), "stopped by the human") {
+	other.Actor.ID = "c2"
+	if err := enforcer.Permit(t.Context(), other); err == nil || !strings.Contains(err.Error(), "stopped by the human") {
 		t.Errorf("stopped: %v", err)
 	}
 
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
-	waitMode(t, source, access.Ask)
+	waitMode(t, source, policy.ModeAsk)
 	window.answer <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "timeout"}
-	if err := guard.Permit(t.Context(), q); err == nil || !strings.Contains(err.Error(), "nobody answered") {
+	if err := enforcer.Permit(t.Context(), q); err == nil || !strings.Contains(err.Error(), "nobody answered") {
 		t.Errorf("ask, no answer: %v", err)
 	}
 	if arg := take(t, window.asked); arg.Act != "browser_click" || arg.Detail != "button Buy" || arg.Client.Name != "Agent" || arg.Page == nil || arg.Page.Title != "Shop" {
@@ -132,7 +132,7 @@ func TestHuman(t *testing.T) {
 	}
 	window.answer <- vscodeipc.AskResult{Decision: "allow", Scope: "session"}
 	for range 2 { // the second is not asked
-		if err := guard.Permit(t.Context(), q); err != nil {
+		if err := enforcer.Permit(t.Context(), q); err != nil {
 			t.Errorf("allowed for the session: %v", err)
 		}
 	}
@@ -142,8 +142,8 @@ func TestHuman(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	other.Client.ID = "c3"
-	if err := guard.Permit(ctx, other); !errors.Is(err, context.Canceled) {
+	other.Actor.ID = "c3"
+	if err := enforcer.Permit(ctx, other); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
 }
@@ -156,8 +156,8 @@ func TestAskTerminal(t *testing.T) {
 	source := r.Source(folder)
 	window := serve(t, folder)
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
-	waitMode(t, source, access.Ask)
-	err := access.NewGuard(source).Permit(t.Context(), access.Question{Client: access.Client{ID: "c"}, Act: "Page.navigate"})
+	waitMode(t, source, policy.ModeAsk)
+	err := policy.NewEnforcer(source).Permit(t.Context(), policy.Question{Actor: policy.Actor{Kind: policy.Client, ID: "c"}, Operation: policy.Command("Page.navigate", nil)})
 	if err == nil || !strings.Contains(err.Error(), "nobody could be asked") || !strings.Contains(err.Error(), "--access full") {
 		t.Errorf("%v", err)
 	}

@@ -6,13 +6,13 @@ import (
 	"sync"
 
 	"browser-coordinator/cdpproxy"
-	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
 // Source follows one workspace, through every restart of its browser and of its
 // window: which browser it has, and what its human allows. It satisfies
-// [cdpproxy.Source] and [access.Human].
+// [cdpproxy.Source] and [policy.User].
 type Source struct {
 	registry  *Registry
 	workspace string
@@ -24,7 +24,7 @@ type Source struct {
 	changed    chan struct{} // closed and replaced when a browser or the window comes or goes
 	generation uint64
 
-	access access.State  // of the last window
+	access policy.State  // of the last window
 	chosen chan struct{} // closed and replaced when access changes, or the window's session
 
 	clients map[string][]vscodeipc.ConnectedClient // by kind
@@ -43,7 +43,7 @@ func (r *Registry) Source(workspace string) *Source {
 	if s == nil {
 		s = &Source{
 			registry: r, workspace: workspace, changed: make(chan struct{}),
-			access: access.State{Mode: access.View}, chosen: make(chan struct{}),
+			access: policy.State{Mode: policy.ModeView}, chosen: make(chan struct{}),
 			clients: map[string][]vscodeipc.ConnectedClient{}, told: make(chan struct{}, 1),
 		}
 		r.sources[workspace] = s

@@ -36,23 +36,21 @@ func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 // come faster than they can be told, only the first are, and how many more there
 // were.
 func (s *Source) Report(act vscodeipc.Activity) {
-	s.ReportOf(func() (vscodeipc.Activity, bool) { return act, true })
+	s.ReportOf(func() vscodeipc.Activity { return act })
 }
 
-// ReportOf is Report for an act that describe describes, if it was one. It is
-// called, at once, only where there is room for one more: acts that come by the
-// thousand are only counted.
-func (s *Source) ReportOf(describe func() (act vscodeipc.Activity, was bool)) {
+// ReportOf is Report for the action that describe returns. It calls describe before it
+// returns, and only where there is room for one more: actions that come by the thousand
+// are only counted.
+func (s *Source) ReportOf(describe func() vscodeipc.Activity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.acts) == maxActs {
 		s.dropped++
 		return
 	}
-	if act, was := describe(); was {
-		s.acts = append(s.acts, act)
-		s.wake()
-	}
+	s.acts = append(s.acts, describe())
+	s.wake()
 }
 
 // wake has the window told what there is to tell. s.mu is held.

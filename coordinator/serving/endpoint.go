@@ -12,6 +12,7 @@ import (
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -46,7 +47,7 @@ type Endpoint struct {
 // Serve serves the endpoint of a workspace. ctx bounds only the wait for that.
 func Serve(ctx context.Context, workspace string, source *registry.Source, o *Options) (*Endpoint, error) {
 	e := &Endpoint{source: source, announced: make(chan struct{})}
-	var user access.Human = source
+	var user policy.User = source
 	var browsers cdpproxy.Source = source
 	var wanted func() <-chan struct{}
 	var why func() string
@@ -127,10 +128,9 @@ func (e *Endpoint) announce(ctx context.Context) {
 
 // report notifies the window of a client's command.
 func (e *Endpoint) report(entry access.Entry) {
-	e.source.ReportOf(func() (vscodeipc.Activity, bool) {
-		c := entry.Command()
+	e.source.ReportOf(func() vscodeipc.Activity {
 		return vscodeipc.Activity{
-			Client: entry.Client.ID, Time: time.Now().UnixMilli(), Act: c.Method, Target: c.Target, Outcome: entry.Outcome, OK: entry.OK,
-		}, c.Class != access.Reads
+			Client: entry.Client.ID, Time: time.Now().UnixMilli(), Act: entry.Operation.Name, Target: entry.Operation.Detail(), Outcome: entry.Outcome, OK: entry.OK,
+		}
 	})
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy"
-	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/internal/notify"
+	"browser-coordinator/policy"
 )
 
 const (
@@ -75,19 +75,19 @@ func (l *launcher) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 }
 
 // Access allows everything in a browser of our own, where there is no user to ask.
-func (l *launcher) Access() (access.State, <-chan struct{}) {
+func (l *launcher) Access() (policy.State, <-chan struct{}) {
 	l.mu.Lock()
 	l.refresh()
 	own, changed := l.current != nil && l.current == l.browser, l.changed.Next()
 	l.mu.Unlock()
 	if own {
-		return access.State{Mode: access.Full}, changed
+		return policy.State{Mode: policy.ModeFull}, changed
 	}
 	return l.source.Access()
 }
 
 // Ask asks the window's user.
-func (l *launcher) Ask(ctx context.Context, q access.Question) (access.Answer, error) {
+func (l *launcher) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	return l.source.Ask(ctx, q)
 }
 

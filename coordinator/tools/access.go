@@ -12,9 +12,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -50,44 +50,15 @@ func (a *agent) info() vscodeipc.ClientInfo {
 	return a.client
 }
 
-// call is one call of a tool, as the human of a window is asked and told of it.
+// call is one call of a tool, as the user of a window is asked and told of it.
 type call struct {
-	tool   *mcp.Tool
-	in     any
-	window string // that the call names
-	added  bool   // the tool is an added server's
+	tool      *mcp.Tool
+	in        any
+	window    string // that the call names
+	operation policy.Operation
 }
 
-// readOnlyTools are the tools that change neither the page nor the window, besides those
-// that say so to hosts by readOnlyHint. The hint also excludes a tool that may write a
-// file, which every access mode allows: a file goes to the output folder, under a
-// name that does no harm.
-var readOnlyTools = []string{
-	"window_select", "reveal_source", "present_review", // shows the user something
-	"browser_snapshot", "browser_find", "browser_markdown", "browser_dom",
-	"browser_console_messages", "browser_network_requests", "browser_network_request", "browser_storage_state",
-	"performance_stop_trace", "performance_heap_snapshot", "performance_stop_profile", "performance_stop_coverage",
-}
-
-// looks says whether a call leaves everything as it is, or only shows the human
-// something.
-func (c call) looks() bool {
-	if c.added || c.tool.Annotations.ReadOnlyHint || slices.Contains(readOnlyTools, c.tool.Name) {
-		return true
-	}
-	in, ok := c.in.(interface{ looks() bool })
-	return ok && in.looks()
-}
-
-// An expression can do whatever a script of the page can.
-func (in waitIn) looks() bool { return in.Expression == "" }
-
-// The page is scrolled to an element, and resized for what is beyond the viewport.
-func (in screenshotIn) looks() bool { return in.Target == "" && !in.FullPage }
-
-func (in tabsIn) looks() bool { return in.Action == "list" }
-
-func (in breakpointsIn) looks() bool { return in.Action == "list" }
+func (c call) readOnly() bool { return c.operation.Class == policy.ReadOnly }
 
 // permit asks the window's human, where a question is due, and returns the window
 // that is to be told what came of it; nil if there is none. The context that it
@@ -95,7 +66,7 @@ func (in breakpointsIn) looks() bool { return in.Action == "list" }
 func (a *agent) permit(ctx context.Context, c call) (context.Context, *registry.Source, error) {
 	o := &a.server.options
 	only := context.WithValue(ctx, permittedKey{}, "")
-	if c.looks() {
+	if c.readOnly() {
 		only = ctx
 	}
 	if !c.forWindow() && o.Attach != "" && a.named(c.window) == "" {
@@ -105,7 +76,7 @@ func (a *agent) permit(ctx context.Context, c call) (context.Context, *registry.
 	if err != nil || !c.forWindow() && a.ownInstead(c.window) {
 		return only, nil, nil // the call itself says so, or goes to a browser of our own
 	}
-	if !c.looks() {
+	if !c.readOnly() {
 		only = context.WithValue(ctx, permittedKey{}, window.Label())
 	}
 	source, err := a.permitIn(ctx, c, window)
@@ -115,41 +86,41 @@ func (a *agent) permit(ctx context.Context, c call) (context.Context, *registry.
 // permitIn is permit for the window that the call goes to.
 func (a *agent) permitIn(ctx context.Context, c call, window registry.Window) (*registry.Source, error) {
 	o := &a.server.options
+	me := a.actor()
 	if window.Workspace == "" {
-		if mode := window.State.Access.Mode; mode != vscodeipc.AccessFull && !c.looks() {
-			return nil, &access.RefusedError{Act: c.tool.Name, Reason: fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", mode)}
-		}
-		return nil, nil
+		me.Choice = policy.Choice{State: policy.State{Mode: policy.Mode(window.State.Access.Mode)}, Silent: true}
+		return nil, policy.Decide(me, c.operation).Err()
 	}
 	source := o.Windows.Source(window.Workspace)
 	a.join(source)
-	me := a.info()
-	q := access.Question{
-		Client: access.Client{ID: me.ID, Name: me.Name, Version: me.Version},
-		Act:    c.tool.Name, Detail: c.detail(),
-	}
-	if c.looks() {
-		if state, _ := source.Access(); slices.Contains(state.Stopped, me.ID) {
-			return nil, access.Stopped(q.Act)
-		}
+	enforcer := a.enforcerOf(source)
+	switch d := enforcer.Decide(me, c.operation); {
+	case d.Outcome == policy.Allow:
 		return source, nil
+	case d.Outcome == policy.Deny && c.readOnly():
+		return nil, d.Err() // only actions are reported
+	case d.Outcome == policy.Deny:
+		return source, d.Err()
 	}
-	guard := a.guardOf(source)
-	if ask, err := guard.Check(q); err != nil || !ask {
-		return source, err
-	}
+	q := policy.Question{Actor: me, Operation: c.operation, Detail: c.detail()}
 	if l := a.known(window); l != nil {
 		p, err := a.currentPage(readOnly(ctx), l) // no tab is opened before the user agrees
 		if errors.As(err, new(*closedTabError)) {
-			return nil, err // before the human is asked for what will not be done
+			return nil, err // before the user is asked for what will not be done
 		}
 		if err == nil && a.worksIn(l, p) {
 			if info, err := p.Info(ctx); err == nil {
-				q.Page = &access.Page{Title: info.Title, URL: info.URL}
+				q.Page = &policy.Page{Title: info.Title, URL: info.URL}
 			}
 		}
 	}
-	return source, guard.Permit(ctx, q)
+	return source, enforcer.Permit(ctx, q)
+}
+
+// actor is the agent as the policy knows it.
+func (a *agent) actor() policy.Actor {
+	me := a.info()
+	return policy.Actor{Kind: policy.Agent, ID: me.ID, Name: me.Name, Version: me.Version}
 }
 
 // permittedKey holds the window in which a call was permitted to act; empty: in none.
@@ -172,36 +143,27 @@ func (c call) forWindow() bool {
 	return open != nil && !*open
 }
 
-// untilStopped is the context of a call, which ends when the human stops the agent.
-// The function that it gives has to be called.
+// untilStopped is the context of a call, which ends when the user stops the agent. The
+// caller has to call the function that it returns.
 func (a *agent) untilStopped(ctx context.Context, source *registry.Source, c call) (context.Context, func()) {
 	if source == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	watching, end := context.WithCancel(context.WithoutCancel(ctx))
 	watched := make(chan struct{})
-	ended := make(chan struct{})
-	go a.watchStop(source, c, cancel, ended, watched)
+	go a.watchStop(watching, source, c, cancel, watched)
 	return ctx, func() {
-		close(ended)
+		end()
 		<-watched
 	}
 }
 
-func (a *agent) watchStop(source *registry.Source, c call, cancel context.CancelCauseFunc, ended <-chan struct{}, watched chan<- struct{}) {
+// watchStop is owned by the call, which waits for it.
+func (a *agent) watchStop(ctx context.Context, source *registry.Source, c call, cancel context.CancelCauseFunc, watched chan<- struct{}) {
 	defer close(watched)
-	me := a.info().ID
-	for {
-		state, chosen := source.Access()
-		if slices.Contains(state.Stopped, me) {
-			cancel(access.Stopped(c.tool.Name))
-			return
-		}
-		select {
-		case <-chosen:
-		case <-ended:
-			return
-		}
+	if err := a.enforcerOf(source).AwaitStop(ctx, a.actor(), c.operation); err != nil {
+		cancel(err)
 	}
 }
 
@@ -243,17 +205,17 @@ func (a *agent) ownInstead(window string) bool {
 	return false
 }
 
-// guardOf is the one guard of a window for all agents of the server.
-func (a *agent) guardOf(source *registry.Source) *access.Guard {
+// enforcerOf is the one enforcer of a window for all agents of the server.
+func (a *agent) enforcerOf(source *registry.Source) *policy.Enforcer {
 	s := a.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := s.guards[source]
-	if g == nil {
-		g = access.NewGuard(source)
-		s.guards[source] = g
+	e := s.enforcers[source]
+	if e == nil {
+		e = policy.NewEnforcer(source)
+		s.enforcers[source] = e
 	}
-	return g
+	return e
 }
 
 // join has a window told that the agent uses it, and the former one that it does
@@ -299,7 +261,7 @@ func (a *agent) tell(source *registry.Source, c call, began time.Time, err error
 	if p := a.lastPage(); p != nil {
 		act.URL = withoutQuery(p.URL())
 	}
-	var refused *access.RefusedError
+	var refused *policy.DeniedError
 	switch {
 	case errors.As(err, &refused):
 		act.Outcome = "refused"

@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/group"
+	"browser-coordinator/policy"
 )
 
 // Added is another MCP server that works on the same browser: its tools are
@@ -327,7 +328,7 @@ func (a *addedServer) handler(tool *mcp.Tool) mcp.ToolHandler {
 			return question, nil
 		}
 		defer agent.keepInformed(ctx, req)()
-		c := call{tool: &known, in: req.Params.Arguments, added: true}
+		c := call{tool: &known, in: req.Params.Arguments, operation: policy.AddedTool(tool.Name)}
 		_, source, err := agent.permit(ctx, c)
 		var result *mcp.CallToolResult
 		if err == nil {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -25,9 +25,9 @@ type Server struct {
 	tools   toolSet      // of this program
 	added   *addedServer // nil: none
 
-	mu     sync.Mutex // guards agents, each agent's joined, and guards
-	agents map[*mcp.ServerSession]*agent
-	guards map[*registry.Source]*access.Guard
+	mu        sync.Mutex // guards agents, each agent's joined, and enforcers
+	agents    map[*mcp.ServerSession]*agent
+	enforcers map[*registry.Source]*policy.Enforcer
 }
 
 // agent is one MCP session: its own connections, its own window and its own

@@ -8,9 +8,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
 )
 
 // answer is what a tool says: text, in its own words or the page's, and an
@@ -25,7 +25,7 @@ type answer struct {
 	download string
 	// secrets are hidden in a text before it is cut, perhaps in the middle of one.
 	secrets *Secrets
-	origins *Origins // outside of which nothing is told
+	origins *policy.Origins // outside of which nothing is told
 }
 
 // block is lines of one origin.
@@ -103,7 +103,7 @@ func (a *agent) failure(err error, fromPage bool) *mcp.CallToolResult {
 // before a page is asked for cannot.
 func ofPage(err error) bool {
 	var (
-		refused  *access.RefusedError
+		refused  *policy.DeniedError
 		noWindow *registry.SelectionError
 		none     *noBrowserError
 		unmade   *connectError

@@ -118,7 +118,7 @@ func debugStart(ctx context.Context, a *agent, in debugStartIn) (*answer, error)
 		err = a.mayShow(ctx, window.Folders, in.URL)
 	}
 	if err == nil {
-		err = a.server.options.Origins.CheckTyped(in.URL)
+		err = a.checkTyped(in.URL)
 	}
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/output"
+	"browser-coordinator/policy"
 )
 
 // readers are the tools whose filename is that of a file that they read.
@@ -229,19 +230,25 @@ func TestReadOnlyTools(t *testing.T) {
 	names := map[string]bool{}
 	for _, tool := range listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Caps: caps})) {
 		names[tool.Name] = true
+		switch class := policy.Tool(tool.Name, nil).Class; {
+		case class == policy.Unknown:
+			t.Errorf("%s is not in policy/tools.txt", tool.Name)
+		case class != policy.ReadOnly && tool.Annotations.ReadOnlyHint:
+			t.Errorf("%s is %s and readOnlyHint", tool.Name, class)
+		}
 		writes := hasFilename(tool) && !slices.Contains(readers, tool.Name)
 		if writes && tool.Annotations.ReadOnlyHint {
 			t.Errorf("%s writes files and is readOnlyHint", tool.Name)
 		}
 	}
-	for _, name := range readOnlyTools {
+	for _, name := range policy.Tools() {
 		if !names[name] {
 			t.Errorf("there is no tool %s", name)
 		}
 	}
 	for _, name := range []string{"browser_fetch", "browser_evaluate", "browser_click", "browser_set_storage_state", "a_new_tool"} {
-		if (call{tool: &mcp.Tool{Name: name, Annotations: acts("x")}}).looks() {
-			t.Errorf("%s only looks", name)
+		if c := policy.Tool(name, nil).Class; c == policy.ReadOnly {
+			t.Errorf("%s is %s", name, c)
 		}
 	}
 }

@@ -183,8 +183,10 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.server.options.Origins.checkAll(r.Request.Addresses()); err != nil {
-		return nil, err
+	for _, address := range r.Request.Addresses() {
+		if err := a.checkOrigin(address); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.mayShow(ctx, p.Folders(), r.URL); err != nil {
 		return nil, err

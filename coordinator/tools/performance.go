@@ -21,9 +21,6 @@ type startIn struct {
 	inWindow
 }
 
-// looks: a recording leaves the page as it is, unless it is reloaded.
-func (in startIn) looks() bool { return !in.Reload }
-
 type stopIn struct {
 	Filename string `json:"filename,omitempty" jsonschema:"default: named by kind and time"`
 	inWindow

@@ -32,7 +32,7 @@ func mayRepeat(c call, err error) bool {
 	if errors.As(err, &unreached) {
 		return true
 	}
-	return errors.Is(err, page.ErrBrowserGone) && (c.looks() || errors.Is(err, page.ErrUnsent))
+	return errors.Is(err, page.ErrBrowserGone) && (c.readOnly() || errors.Is(err, page.ErrUnsent))
 }
 
 // backPatience bounds the wait for a browser to come back: a debug session that

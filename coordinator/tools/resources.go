@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/policy"
 )
 
 // resource is something of the session's page that a host can show or attach
@@ -39,7 +40,8 @@ func (s *Server) addResources() {
 // that the human has stopped reads nothing.
 func (a *agent) readResource(ctx context.Context, r resource) (*mcp.ReadResourceResult, error) {
 	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{fromPage: true}}
-	door := call{tool: &mcp.Tool{Name: "read " + r.uri, Annotations: reads(r.name)}}
+	name := "read " + r.uri
+	door := call{tool: &mcp.Tool{Name: name, Annotations: reads(r.name)}, operation: policy.Resource(name)}
 	_, err := a.pass(ctx, door, func(ctx context.Context) (*answer, error) { return nil, r.read(ctx, a, content) })
 	if err != nil {
 		return nil, err

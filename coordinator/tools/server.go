@@ -7,8 +7,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
 )
 
 // Windows is what the tools need of the registry.
@@ -63,7 +63,7 @@ type Options struct {
 	// Chosen is called when a call has decided on a window; nil: ignored.
 	Chosen func(registry.Window)
 	// Origins bounds the addresses that agents may open; nil: none is refused.
-	Origins *Origins
+	Origins *policy.Origins
 	// Secrets are hidden from the agents; nil: none.
 	Secrets *Secrets
 	// Added is another MCP server whose tools are offered too; nil: none.
@@ -87,7 +87,7 @@ func NewServer(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{options: o, tools: toolSet{}, agents: map[*mcp.ServerSession]*agent{}, guards: map[*registry.Source]*access.Guard{}}
+	s := &Server{options: o, tools: toolSet{}, agents: map[*mcp.ServerSession]*agent{}, enforcers: map[*registry.Source]*policy.Enforcer{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{
 		Name: "browser-coordinator", Title: "Browser Coordinator", Version: o.Version,
 	}, &mcp.ServerOptions{
@@ -167,7 +167,7 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In)
 			return question, nil, nil
 		}
 		defer a.keepInformed(ctx, req)()
-		out, err := a.pass(ctx, call{tool: tool, in: in, window: windowOf(in)}, func(ctx context.Context) (*answer, error) { return do(ctx, a, in) })
+		out, err := a.pass(ctx, call{tool: tool, in: in, window: windowOf(in), operation: policy.Tool(tool.Name, in)}, func(ctx context.Context) (*answer, error) { return do(ctx, a, in) })
 		if err != nil {
 			return a.failure(s.boundError(err), ofPage(err)), nil, nil
 		}
@@ -190,7 +190,7 @@ func (a *agent) pass(ctx context.Context, c call, do func(context.Context) (*ans
 		a.tell(source, c, began, err)
 		return nil, err
 	}
-	if c.looks() {
+	if c.readOnly() {
 		ctx = readOnly(ctx)
 	}
 	ctx, release := a.untilStopped(ctx, source, c)
@@ -205,7 +205,7 @@ func (a *agent) pass(ctx context.Context, c call, do func(context.Context) (*ans
 		err = context.Cause(ctx)
 	}
 	a.tell(source, c, began, err)
-	if err == nil && !c.looks() {
+	if err == nil && !c.readOnly() {
 		a.noteAct()
 	}
 	return out, explain(err)

@@ -10,6 +10,7 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page/storage"
+	"browser-coordinator/policy"
 )
 
 type saveStateIn struct {
@@ -46,7 +47,7 @@ func saveState(ctx context.Context, a *agent, in saveStateIn) (*answer, error) {
 	}
 	origins, refused := a.server.options.Origins, 0
 	state, err := p.Storage().State(ctx, func(origin string) bool {
-		skip := origins.Check(origin) != nil
+		skip := origins.Decide(origin).Outcome != policy.Allow
 		if skip {
 			refused++
 		}

@@ -16,6 +16,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/policy"
 )
 
 // serve is one relay, or the peer, in a process of its own. It prints its
@@ -65,12 +66,12 @@ func (o oneBrowser) Browser() (*cdpproxy.Browser, <-chan struct{}) { return o.br
 // freeHand is a window in mode full: the rule reads everything and permits it.
 type freeHand struct{}
 
-func (freeHand) Access() (access.State, <-chan struct{}) {
-	return access.State{Mode: access.Full}, nil
+func (freeHand) Access() (policy.State, <-chan struct{}) {
+	return policy.State{Mode: policy.ModeFull}, nil
 }
 
-func (freeHand) Ask(context.Context, access.Question) (access.Answer, error) {
-	return access.Answer{Allow: true}, nil
+func (freeHand) Ask(context.Context, policy.Question) (policy.Answer, error) {
+	return policy.Answer{Allow: true}, nil
 }
 
 // wholeMessages relays as chromedp-proxy does: a message is read to its end,

@@ -25,8 +25,8 @@ test.each([
 
 test("the methods that have words are such as act, by the table that the endpoint goes by", () => {
   const source = readFileSync(fileURLToPath(new URL("../../src/core/access/actions.ts", import.meta.url)), "utf8");
-  const table = readFileSync(fileURLToPath(new URL("../../../cdpproxy/access/methods.txt", import.meta.url)), "utf8");
+  const table = readFileSync(fileURLToPath(new URL("../../../policy/methods.txt", import.meta.url)), "utf8");
   const named = [...source.matchAll(/^ {2}"(\w+\.\w+)":/gm)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(10);
-  for (const name of named) expect(table).toMatch(new RegExp(`^(acts|ends) +${name}\\b`, "m"));
+  for (const name of named) expect(table).toMatch(new RegExp(`^(mutating|destructive) +${name}\\b`, "m"));
 });

@@ -1,7 +1,8 @@
-package access
+package policy
 
 import (
 	_ "embed"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -28,10 +29,18 @@ var pageSchemes = map[string]bool{
 	"filesystem": true, "ftp": true, "ws": true, "wss": true, "mailto": true, "tel": true,
 }
 
-// endsByURL: a URL at which the browser, or a process of it, ends.
-func endsByURL(args arguments) bool {
+// hasDebugURL: a URL at which the browser, or a process of it, ends.
+func hasDebugURL(args arguments) bool {
 	address, ok := args.text("url")
 	return ok && isDebugURL(address)
+}
+
+// CheckAddress refuses agents an address at which the browser, or a process of it, ends.
+func CheckAddress(address string) error {
+	if !isDebugURL(address) {
+		return nil
+	}
+	return fmt.Errorf("%s is there to make the browser or its tab crash, hang or quit: only its human opens it", address)
 }
 
 // isDebugURL reads an address at least as leniently as browsers do, who drop what

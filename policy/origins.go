@@ -1,21 +1,16 @@
-package tools
+package policy
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
 	"sync"
-
-	"browser-coordinator/cdpproxy/access"
-	"browser-coordinator/coordinator/page"
 )
 
-// Origins says which addresses agents may open, look at and fetch from. It binds
-// the agent, not the page: what a page loads by itself is its own matter.
+// Origins limit which addresses agents may open, read and fetch from. They bind the
+// agent, not the page: what a page loads by itself is its own matter.
 type Origins struct{ allowed, blocked []originPattern }
 
 // originPattern is an origin in which the scheme, the port and the first labels
@@ -85,11 +80,12 @@ func (p originPattern) matches(scheme, host, port string) bool {
 	return host == p.host
 }
 
-// Check refuses an address, as a browser has read it, that is blocked, or not allowed
-// where some are. Addresses without a server (about:blank, data:) have no origin.
-func (o *Origins) Check(address string) error {
+// Decide decides on an address as a browser has read it: it is denied when it is
+// blocked, or not allowed where some are. Addresses without a server (about:blank,
+// data:) have no origin.
+func (o *Origins) Decide(address string) Decision {
 	if o == nil || address == "" {
-		return nil
+		return Decision{Outcome: Allow}
 	}
 	inner := address
 	for _, around := range []string{"view-source:", "blob:", "filesystem:"} { // in the only order that there is
@@ -97,30 +93,34 @@ func (o *Origins) Check(address string) error {
 	}
 	u, err := url.Parse(inner)
 	if err != nil {
-		return &page.OriginError{URL: address, Reason: "it cannot be read"}
+		return denyAddress(address, "it cannot be read")
 	}
 	scheme, port := u.Scheme, u.Port()
 	if port == "" {
 		port = defaultPorts[scheme]
 	}
 	if defaultPorts[scheme] == "" {
-		return nil
+		return Decision{Outcome: Allow}
 	}
 	host := plainHost(u.Hostname())
 	for _, p := range o.blocked {
 		if p.matches(scheme, host, port) {
-			return &page.OriginError{URL: address, Reason: "--blocked-origins lists " + p.text}
+			return denyAddress(address, "--blocked-origins lists "+p.text)
 		}
 	}
 	for _, p := range o.allowed {
 		if p.matches(scheme, host, port) {
-			return nil
+			return Decision{Outcome: Allow}
 		}
 	}
 	if len(o.allowed) > 0 {
-		return &page.OriginError{URL: address, Reason: "--allowed-origins does not list it"}
+		return denyAddress(address, "--allowed-origins does not list it")
 	}
-	return nil
+	return Decision{Outcome: Allow}
+}
+
+func denyAddress(address, reason string) Decision {
+	return deny(Operation{Name: address}, reason, "")
 }
 
 // plainHost is a host of a browser's address without what leads nowhere else: a dot at
@@ -138,17 +138,50 @@ var plainAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^https?://([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(:[1-9][0-9]*)?([/?#][!-~]*)?$`)
 })
 
-// CheckTyped is Check for an address that no browser at hand has read. What might be
-// read in another way is refused.
-func (o *Origins) CheckTyped(address string) error {
-	if o == nil || address == "" || page.FileAddress(address) != "" {
-		return nil
+// DecideTyped is Decide for an address that no browser has read yet. What might be read
+// in another way is denied.
+func (o *Origins) DecideTyped(address string) Decision {
+	if o == nil || address == "" {
+		return Decision{Outcome: Allow}
 	}
 	u, err := url.Parse(address)
 	if err != nil || !plainAddress().MatchString(address) || !plainName(u.Hostname()) {
-		return &page.OriginError{URL: address, Reason: "it has to be written as a browser shows it, for example http://localhost:3000/"}
+		return denyAddress(address, "it has to be written as a browser shows it, for example http://localhost:3000/")
 	}
-	return o.Check(address)
+	return o.Decide(address)
+}
+
+// DecideCookie denies a cookie that goes to no origin within the limits: its port, and
+// often its scheme, are any.
+func (o *Origins) DecideCookie(domain string, secure bool) Decision {
+	if o == nil {
+		return Decision{Outcome: Allow}
+	}
+	host, below := strings.CutPrefix(domain, ".")
+	hosts, ports := []string{host}, []string{""}
+	for _, p := range o.allowed {
+		if name := strings.Replace(p.host, "*", "any", 1); below && strings.HasSuffix(name, "."+host) {
+			hosts = append(hosts, name)
+		}
+		if p.port != "*" {
+			ports = append(ports, ":"+p.port)
+		}
+	}
+	schemes := []string{"https"}
+	if ip, _ := netip.ParseAddr(host); !secure || ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		schemes = append(schemes, "http")
+	}
+	var d Decision
+	for _, h := range hosts {
+		for _, port := range ports {
+			for _, scheme := range schemes {
+				if d = o.Decide(scheme + "://" + h + port + "/"); d.Outcome == Allow {
+					return d
+				}
+			}
+		}
+	}
+	return d
 }
 
 // plainName says whether a host is no number in disguise: a browser reads a last part
@@ -158,61 +191,4 @@ func plainName(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	_, err := netip.ParseAddr(host)
 	return err == nil || last != "" && (last[0] < '0' || last[0] > '9')
-}
-
-// mayShow refuses an address at which the browser would end, and that of a file that
-// an agent may not see: one that it could not read itself, and that is not in the
-// folders of the page's window.
-func (a *agent) mayShow(ctx context.Context, folders []string, address string) error {
-	params, err := json.Marshal(map[string]string{"url": address})
-	if err != nil {
-		return err
-	}
-	if access.Classify("Page.navigate", params).Class == access.Ends {
-		return fmt.Errorf("%s is there to make the browser or its tab crash, hang or quit: only its human opens it", address)
-	}
-	address = page.FileAddress(address)
-	if address == "" {
-		return nil
-	}
-	file, ok := filePath(address)
-	if !ok {
-		return fmt.Errorf("%s is no file's address", address)
-	}
-	_, err = a.allowedFile(ctx, file, folders...)
-	return err
-}
-
-// mayLook refuses a page of which a frame shows what the agent may not see.
-func (a *agent) mayLook(ctx context.Context, p *page.Page) error {
-	addresses := p.Addresses()
-	err := a.server.options.Origins.Check(addresses[0])
-	for _, address := range addresses {
-		if err == nil {
-			err = a.mayShow(ctx, p.Folders(), address)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("this tab is out of bounds: %w. Navigate or reload it, or choose another", err)
-	}
-	return nil
-}
-
-// bind keeps a page, which is to go to the address unless that is empty, to the
-// allowed origins where some are configured, and to the allowed files where it
-// could ask for any: a server's page cannot, and must not pay for it.
-func (a *agent) bind(ctx context.Context, p *page.Page, address string) error {
-	var bounds page.Bounds
-	if origins := a.server.options.Origins; origins != nil {
-		bounds.Open = origins.Check
-	}
-	shown := p.URL()
-	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
-	if page.FileAddress(address) != "" || page.FileAddress(shown) != "" || !server && p.Opened() {
-		bounds.File = func(address string) error { return a.mayShow(context.WithoutCancel(ctx), p.Folders(), address) }
-	}
-	if bounds.Open == nil && bounds.File == nil {
-		return nil
-	}
-	return p.Guard(ctx, bounds)
 }

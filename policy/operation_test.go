@@ -1,7 +1,8 @@
-package access
+package policy
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -11,39 +12,39 @@ func TestConditions(t *testing.T) {
 		method, params string
 		class          Class
 	}{
-		{"Runtime.evaluate", `{"expression":"1"}`, Acts},
-		{"Runtime.evaluate", ``, Acts},
-		{"Runtime.evaluate", `{"expression":"document.title"}`, Acts},
-		{"Runtime.evaluate", `{"expression":"1","timeout":500,"throwOnSideEffect":true}`, Acts},
-		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => { return document.title; }"}`, Acts},
-		{"Debugger.evaluateOnCallFrame", `{"callFrameId":"1","expression":"x","timeout":500,"throwOnSideEffect":true}`, Acts},
-		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x\revil()"}`, Acts},
-		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x\u2028evil()"}`, Acts},
-		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"","worldName":"w"}`, Reads},
-		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x"}`, Reads},
-		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x\nevil()"}`, Acts},
-		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"evil()"}`, Acts},
-		{"Page.addScriptToEvaluateOnNewDocument", `{}`, Acts},
-		{"Fetch.continueRequest", `{"requestId":"1"}`, Reads},
-		{"Fetch.continueRequest", `{"requestId":"1","url":"http://x"}`, Acts},
-		{"Page.setInterceptFileChooserDialog", `{"enabled":false}`, Reads},
-		{"Page.setInterceptFileChooserDialog", `{"enabled":true}`, Acts},
-		{"Page.setInterceptFileChooserDialog", `{}`, Acts},
-		{"Page.captureScreenshot", `{"format":"png"}`, Reads},
-		{"Page.captureScreenshot", ``, Reads},
-		{"Page.captureScreenshot", `{"clip":{"x":0,"y":0,"width":9,"height":9,"scale":1},"captureBeyondViewport":false}`, Reads},
-		{"Page.captureScreenshot", `{"captureBeyondViewport":true}`, Acts},
-		{"Page.captureScreenshot", `{"\u0063aptureBeyondViewport":true}`, Acts},
-		{"Page.captureScreenshot", `{"captureBeyondViewport":false,"captureBeyondViewport":true}`, Acts},
-		{"Page.close", ``, Acts},
-		{"WebAuthn.disable", ``, Acts},
-		{"HeapProfiler.stopSampling", ``, Acts},
-		{"HeapProfiler.stopTrackingHeapObjects", ``, Acts},
-		{"Memory.stopSampling", ``, Acts},
-		{"Browser.close", ``, Ends},
-		{"Nobody.knows", `{}`, Acts},
+		{"Runtime.evaluate", `{"expression":"1"}`, Mutating},
+		{"Runtime.evaluate", ``, Mutating},
+		{"Runtime.evaluate", `{"expression":"document.title"}`, Mutating},
+		{"Runtime.evaluate", `{"expression":"1","timeout":500,"throwOnSideEffect":true}`, Mutating},
+		{"Runtime.callFunctionOn", `{"functionDeclaration":"() => { return document.title; }"}`, Mutating},
+		{"Debugger.evaluateOnCallFrame", `{"callFrameId":"1","expression":"x","timeout":500,"throwOnSideEffect":true}`, Mutating},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x\revil()"}`, Mutating},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x\u2028evil()"}`, Mutating},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"","worldName":"w"}`, ReadOnly},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x"}`, ReadOnly},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"//# sourceURL=x\nevil()"}`, Mutating},
+		{"Page.addScriptToEvaluateOnNewDocument", `{"source":"evil()"}`, Mutating},
+		{"Page.addScriptToEvaluateOnNewDocument", `{}`, Mutating},
+		{"Fetch.continueRequest", `{"requestId":"1"}`, ReadOnly},
+		{"Fetch.continueRequest", `{"requestId":"1","url":"http://x"}`, Mutating},
+		{"Page.setInterceptFileChooserDialog", `{"enabled":false}`, ReadOnly},
+		{"Page.setInterceptFileChooserDialog", `{"enabled":true}`, Mutating},
+		{"Page.setInterceptFileChooserDialog", `{}`, Mutating},
+		{"Page.captureScreenshot", `{"format":"png"}`, ReadOnly},
+		{"Page.captureScreenshot", ``, ReadOnly},
+		{"Page.captureScreenshot", `{"clip":{"x":0,"y":0,"width":9,"height":9,"scale":1},"captureBeyondViewport":false}`, ReadOnly},
+		{"Page.captureScreenshot", `{"captureBeyondViewport":true}`, Mutating},
+		{"Page.captureScreenshot", `{"\u0063aptureBeyondViewport":true}`, Mutating},
+		{"Page.captureScreenshot", `{"captureBeyondViewport":false,"captureBeyondViewport":true}`, Mutating},
+		{"Page.close", ``, Mutating},
+		{"WebAuthn.disable", ``, Mutating},
+		{"HeapProfiler.stopSampling", ``, Mutating},
+		{"HeapProfiler.stopTrackingHeapObjects", ``, Mutating},
+		{"Memory.stopSampling", ``, Mutating},
+		{"Browser.close", ``, Destructive},
+		{"Nobody.knows", `{}`, Mutating},
 	} {
-		if got := Classify(c.method, json.RawMessage(c.params)).Class; got != c.class {
+		if got := Command(c.method, json.RawMessage(c.params)).Class; got != c.class {
 			t.Errorf("%s %s %v, want %v", c.method, c.params, got, c.class)
 		}
 	}
@@ -53,11 +54,11 @@ func TestNesting(t *testing.T) {
 	params := json.RawMessage(`{"expression":"1"}`)
 	method := "Runtime.evaluate"
 	for depth := range nesting + 1 {
-		want := Acts
+		want := Mutating
 		if depth >= nesting {
-			want = Ends // nobody needs that
+			want = Destructive // nobody needs that
 		}
-		if got := Classify(method, params); got.Class != want {
+		if got := Command(method, params); got.Class != want {
 			t.Errorf("%d deep: %+v, want %v", depth, got, want)
 		}
 		inner, _ := json.Marshal(map[string]any{"id": 1, "method": method, "params": params})
@@ -79,7 +80,7 @@ func TestTarget(t *testing.T) {
 		{"DOM.setFileInputFiles", `{"files":["/a","/b"]}`, `["/a","/b"]`},
 		{"Page.captureScreenshot", `{}`, ""},
 	} {
-		if got := Classify(c.method, json.RawMessage(c.params)).Target; got != c.want {
+		if got := Command(c.method, json.RawMessage(c.params)).Detail(); got != c.want {
 			t.Errorf("%s %.100s: %q, want %q", c.method, c.params, got, c.want)
 		}
 	}
@@ -88,27 +89,28 @@ func TestTarget(t *testing.T) {
 // TestTableIsStrict: a line that says nothing, or twice, is found at the start.
 func TestTableIsStrict(t *testing.T) {
 	for _, table := range []string{
-		"reads", "looks Page.enable", "reads Page", "reads Page.enable\nacts Page.enable",
-		"acts Page.navigate unless:never", "acts Page.navigate ends:never", "acts Page.navigate shows", "acts Page.navigate view:done",
+		"read-only", "looks Page.enable", "unknown Page.enable", "read-only Page.enable\nmutating Page.enable",
+		"mutating Page.navigate unless:never", "mutating Page.navigate destructive:never", "mutating Page.navigate shows", "mutating Page.navigate view:done",
+		"mutating Page.navigate denied:ignored", "mutating Page.navigate shared:never", "mutating Page.navigate shared:ignored:never", "mutating Page.navigate shared:ignored:",
 	} {
-		if _, err := parse(table); err == nil {
+		if _, err := parse("methods.txt", table); err == nil {
 			t.Errorf("%q is taken", table)
 		}
 	}
 	for name := range conditions {
-		if !strings.Contains(table, " unless:"+name) && !strings.Contains(table, " ends:"+name) {
-			t.Errorf("no method uses the condition %s", name)
+		if !regexp.MustCompile(` (unless|destructive|shared:\w+):` + name + `\b`).MatchString(methodTable + toolTable) {
+			t.Errorf("no operation uses the condition %s", name)
 		}
 	}
 }
 
-// FuzzClassify: whatever the parameters, no panic, and never two answers.
-func FuzzClassify(f *testing.F) {
+// FuzzCommand: whatever the parameters, no panic, and never two answers.
+func FuzzCommand(f *testing.F) {
 	f.Add("Runtime.evaluate", []byte(`{"expression":"1","timeout":500,"throwOnSideEffect":true}`))
 	f.Add("Target.sendMessageToTarget", []byte(`{"message":"{\"id\":1,\"method\":\"Browser.close\"}"}`))
 	f.Add("Page.navigate", []byte(`{"url":"\ud800"}`))
 	f.Fuzz(func(t *testing.T, method string, params []byte) {
-		if a, b := Classify(method, params), Classify(method, params); a != b {
+		if a, b := Command(method, params), Command(method, params); a.Name != b.Name || a.Class != b.Class || a.Detail() != b.Detail() {
 			t.Errorf("%+v, then %+v", a, b)
 		}
 	})
@@ -127,7 +129,7 @@ func TestDebugURLs(t *testing.T) {
 	} {
 		for _, method := range []string{"Page.navigate", "Target.createTarget"} {
 			params, _ := json.Marshal(map[string]string{"url": address})
-			if got := Classify(method, params); got.Class != Ends {
+			if got := Command(method, params); got.Class != Destructive {
 				t.Errorf("%s %q %v", method, address, got.Class)
 			}
 		}
@@ -138,14 +140,14 @@ func TestDebugURLs(t *testing.T) {
 		"http://\u00e4.test/", "chrome://kill@version",
 	} {
 		params, _ := json.Marshal(map[string]string{"url": address})
-		if got := Classify("Page.navigate", params); got.Class != Acts {
+		if got := Command("Page.navigate", params); got.Class != Mutating {
 			t.Errorf("%q %v", address, got.Class)
 		}
 	}
 	for params, want := range map[string]Class{
-		`{"url":"about:blank","url":"chrome://crash"}`: Ends, `{"url":"\u0063hrome://crash"}`: Ends, `{"\u0075rl":"chrome://crash"}`: Ends, `{}`: Acts, ``: Acts, `{"url":7}`: Acts,
+		`{"url":"about:blank","url":"chrome://crash"}`: Destructive, `{"url":"\u0063hrome://crash"}`: Destructive, `{"\u0075rl":"chrome://crash"}`: Destructive, `{}`: Mutating, ``: Mutating, `{"url":7}`: Mutating,
 	} {
-		if got := Classify("Page.navigate", json.RawMessage(params)); got.Class != want {
+		if got := Command("Page.navigate", json.RawMessage(params)); got.Class != want {
 			t.Errorf("%s %v, want %v", params, got.Class, want)
 		}
 	}

@@ -1,11 +1,8 @@
-package tools
+package policy
 
 import (
-	"errors"
 	"strings"
 	"testing"
-
-	"browser-coordinator/coordinator/page"
 )
 
 func TestOrigins(t *testing.T) {
@@ -41,17 +38,16 @@ func TestOrigins(t *testing.T) {
 		"filesystem:http://no.org/x":     "does not list",
 		"blob:null/0a1b":                 "",
 	} {
-		err := o.Check(address)
-		var refused *page.OriginError
-		if want == "" && err != nil || want != "" && (!errors.As(err, &refused) || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v, want %q", address, err, want)
+		d := o.Decide(address)
+		if want == "" && d.Outcome != Allow || want != "" && (d.Outcome != Deny || !strings.Contains(d.Denied.Reason, want)) {
+			t.Errorf("%s: %+v, want %q", address, d, want)
 		}
 	}
 	blocked, err := ParseOrigins(nil, []string{"http://[::1]:8080"})
-	if err != nil || blocked.Check("http://[::1]:8080/") == nil || blocked.Check("http://[::1]/") != nil || blocked.Check("https://anything.org") != nil {
+	if err != nil || blocked.Decide("http://[::1]:8080/").Outcome == Allow || blocked.Decide("http://[::1]/").Outcome != Allow || blocked.Decide("https://anything.org").Outcome != Allow {
 		t.Errorf("only blocked ones: %v", err)
 	}
-	if none, err := ParseOrigins(nil, []string{" "}); none != nil || err != nil || none.Check("https://x.org") != nil {
+	if none, err := ParseOrigins(nil, []string{" "}); none != nil || err != nil || none.Decide("https://x.org").Outcome != Allow {
 		t.Errorf("none: %v %v", none, err)
 	}
 	mapped, err := ParseOrigins(nil, []string{"127.0.0.1,http://[::FFFF:7f00:2]:80"})
@@ -59,19 +55,19 @@ func TestOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, address := range []string{"http://127.0.0.1/", "http://127.0.0.1./", "http://[::ffff:7f00:1]:8080/", "http://127.0.0.2/", "http://[::ffff:7f00:2]/"} {
-		if mapped.Check(address) == nil {
+		if mapped.Decide(address).Outcome == Allow {
 			t.Errorf("%s is not refused", address)
 		}
 	}
 	// No browser has read these.
 	for address, allowed := range map[string]bool{
-		"https://example.com/a?b#c": true, "http://localhost:3000": true, "": true, "file:///x": true,
+		"https://example.com/a?b#c": true, "http://localhost:3000": true, "": true,
 		"HTTPS://example.com/": false, "http://2130706433:3000/": false, "http://0x7f.1:3000/": false, "http://0177.0.0.1/": false, `http:\\localhost:3000`: false,
 		"http://localhost:3000\t/": false, "http://user@localhost:3000/": false, "http://ｌocalhost:3000/": false, "http:/localhost:3000/": false,
 		"//localhost:3000/": false, "view-source:http://localhost:3000/": false, "http://localhost:03000/": false, "http://evil.org/": false, "http://b%C3%BCcher.test/": false,
 	} {
-		if err := o.CheckTyped(address); (err == nil) != allowed {
-			t.Errorf("%q as it was typed: %v", address, err)
+		if d := o.DecideTyped(address); (d.Outcome == Allow) != allowed {
+			t.Errorf("%q as it was typed: %+v", address, d)
 		}
 	}
 	for _, bad := range []string{"https://", "ftp://x", "https://a/b", "a*b.com", "*.*.com", "http://2130706433", "http://0x7f.1", "http://127.1:80", "http://0177.0.0.1", "https://bücher.example", "http://%6cocalhost", "http://localhost:080"} {

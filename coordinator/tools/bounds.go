@@ -1,0 +1,134 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/storage"
+	"browser-coordinator/policy"
+)
+
+// checkOrigin refuses an address, as a browser has read it, that is not within the
+// agent's origins.
+func (a *agent) checkOrigin(address string) error {
+	return originError(address, a.server.options.Origins.Decide(address))
+}
+
+// checkTyped is checkOrigin for an address that no browser has read yet. A file's is
+// for mayShow to check.
+func (a *agent) checkTyped(address string) error {
+	if page.FileAddress(address) != "" {
+		return nil
+	}
+	return originError(address, a.server.options.Origins.DecideTyped(address))
+}
+
+func originError(address string, d policy.Decision) error {
+	if d.Outcome == policy.Allow {
+		return nil
+	}
+	return &page.OriginError{URL: address, Reason: d.Denied.Reason}
+}
+
+// mayShow refuses an address at which the browser would end, and that of a file that
+// an agent may not see: one that it could not read itself, and that is not in the
+// folders of the page's window.
+func (a *agent) mayShow(ctx context.Context, folders []string, address string) error {
+	if err := policy.CheckAddress(address); err != nil {
+		return err
+	}
+	address = page.FileAddress(address)
+	if address == "" {
+		return nil
+	}
+	file, ok := filePath(address)
+	if !ok {
+		return fmt.Errorf("%s is no file's address", address)
+	}
+	_, err := a.allowedFile(ctx, file, folders...)
+	return err
+}
+
+// mayLook refuses a page of which a frame shows what the agent may not see.
+func (a *agent) mayLook(ctx context.Context, p *page.Page) error {
+	addresses := p.Addresses()
+	err := a.checkOrigin(addresses[0])
+	for _, address := range addresses {
+		if err == nil {
+			err = a.mayShow(ctx, p.Folders(), address)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("this tab is out of bounds: %w. Navigate or reload it, or choose another", err)
+	}
+	return nil
+}
+
+// bind keeps a page, which is to go to the address unless that is empty, to the
+// allowed origins where some are configured, and to the allowed files where it
+// could ask for any: a server's page cannot, and must not pay for it.
+func (a *agent) bind(ctx context.Context, p *page.Page, address string) error {
+	var bounds page.Bounds
+	if a.server.options.Origins != nil {
+		bounds.Open = a.checkOrigin
+	}
+	shown := p.URL()
+	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
+	if page.FileAddress(address) != "" || page.FileAddress(shown) != "" || !server && p.Opened() {
+		bounds.File = func(address string) error { return a.mayShow(context.WithoutCancel(ctx), p.Folders(), address) }
+	}
+	if bounds.Open == nil && bounds.File == nil {
+		return nil
+	}
+	return p.Guard(ctx, bounds)
+}
+
+// addressed is something of a page's history or storage. All of its addresses must be
+// within the agent's origins, or, of alternatives such as a cookie's, one of them.
+type addressed interface{ Addresses() []string }
+
+// within leaves out what is of an origin that the agent may not see, and counts it. A
+// tab may have shown such a document before the agent worked in it. Nothing of the kind
+// is told but through here.
+func within[T any](o *policy.Origins, all []T) (kept []T, refused int) {
+	if o == nil {
+		return all, 0
+	}
+	for _, one := range all {
+		if allowed(o, one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept, len(all) - len(kept)
+}
+
+func allowed(o *policy.Origins, one any) bool {
+	switch one := one.(type) {
+	case storage.Cookie:
+		return o.DecideCookie(one.Domain, one.Secure).Outcome == policy.Allow
+	case addressed:
+		for _, address := range one.Addresses() {
+			if o.Decide(address).Outcome != policy.Allow {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// leftOut says how many of something were left out by within.
+func (a *answer) leftOut(refused int, what string) {
+	if text := leftOutText(refused, what); text != "" {
+		a.addf("%s", strings.TrimSpace(text))
+	}
+}
+
+func leftOutText(refused int, what string) string {
+	if refused == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Left out because of --allowed-origins or --blocked-origins: %d %s.\n", refused, what)
+}

@@ -1,0 +1,171 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Kind is what an actor is.
+type Kind int
+
+const (
+	// Agent calls tools over MCP.
+	Agent Kind = iota + 1
+	// Client sends CDP commands to a window's endpoint.
+	Client
+	// SharedClient sends CDP commands to a page whose debug session it shares with the
+	// debugger.
+	SharedClient
+)
+
+// Actor is who wants to do something. The ID is random; Name and Version are for people.
+type Actor struct {
+	Kind              Kind
+	ID, Name, Version string
+	// AllowClose: the user has started the endpoint with --allow-close, so that clients
+	// may end the browser where they may do what is mutating.
+	AllowClose bool
+	// Choice is the user's for the actor. An Enforcer sets it.
+	Choice Choice
+}
+
+// Choice is what the user of a window has chosen for an actor.
+type Choice struct {
+	State
+	Granted bool // the user has allowed everything for this session
+	Silent  bool // the window cannot be asked
+}
+
+// Outcome is what a decision comes to.
+type Outcome int
+
+const (
+	Deny Outcome = iota
+	Ask          // the user has to agree first
+	Allow
+)
+
+// Response is how a client is told that an operation is denied.
+type Response int
+
+const (
+	Refused      Response = iota // by an error with the reason
+	Ignored                      // by a success: the client needs no more than that
+	Disconnected                 // by the end of its connection, with the reason
+)
+
+// Decision is the answer to an actor that wants to do something.
+type Decision struct {
+	Outcome  Outcome
+	Response Response     // to what is denied
+	Denied   *DeniedError // why; nil where it is not denied
+}
+
+func (d Decision) as(r Response) Decision {
+	d.Response = r
+	return d
+}
+
+// Err is why the operation is denied; nil: it is not.
+func (d Decision) Err() error {
+	if d.Outcome != Deny {
+		return nil
+	}
+	return d.Denied
+}
+
+// DeniedError tells an actor what it may not do, by which rule, and what a person can
+// do about it.
+type DeniedError struct {
+	Operation string
+	Reason    string
+	Change    string // may be empty
+}
+
+func (e *DeniedError) Error() string {
+	text := e.Operation + " refused: " + e.Reason
+	if e.Change != "" {
+		text += " " + e.Change
+	}
+	return text
+}
+
+// Decide says whether the actor may carry out the operation.
+func Decide(a Actor, o Operation) Decision {
+	if a.Kind == SharedClient {
+		return decideShared(o)
+	}
+	c := a.Choice
+	protected := o.Class == Destructive && !a.AllowClose && (c.Mode == ModeFull || c.Mode == ModeAsk)
+	switch {
+	case a.Kind != Agent && a.Kind != Client:
+		return deny(o, "it is not known who wants it.", "")
+	case o.Class == ReadOnly && a.Kind == Client: // of a stopped client the connection ends
+		return Decision{Outcome: Allow}
+	case o.Class == Unknown:
+		return deny(o, "it is not known what it does.", "")
+	case c.Mode == ModeView && a.Kind == Client && o.entry != nil && o.entry.ignored:
+		return denyByMode(o, c.State).as(Ignored)
+	case protected && o.entry != nil && o.entry.disconnects:
+		return deny(o, closedText, "").as(Disconnected)
+	case protected:
+		return deny(o, destructiveText, "")
+	case slices.Contains(c.Stopped, a.ID):
+		return deny(o, stoppedText, "")
+	case o.Class == ReadOnly, c.Mode == ModeFull, c.Mode == ModeAsk && c.Granted:
+		return Decision{Outcome: Allow}
+	case c.Silent:
+		return deny(o, fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", c.Mode), "")
+	case c.Mode == ModeAsk:
+		return Decision{Outcome: Ask}
+	default: // view, and whatever a newer window may call its modes
+		return denyByMode(o, c.State)
+	}
+}
+
+// What people read about a denial.
+const (
+	closedText      = "the browser stays open for its human; only this connection was closed"
+	destructiveText = "it would end the browser, or let a page do so, for the human and every other client. Only the coordinator's option --allow-close permits that."
+	stoppedText     = "stopped by the human in VS Code, until told there to go on."
+)
+
+func deny(o Operation, reason, change string) Decision {
+	return Decision{Outcome: Deny, Denied: &DeniedError{o.Name, reason, change}}
+}
+
+func denyByMode(o Operation, s State) Decision {
+	return deny(o, fmt.Sprintf("the access mode of this window is %q: clients may look, but change nothing.", s.Mode), s.Change)
+}
+
+// sharedRule is what becomes of a command in a session that is shared with the debugger.
+type sharedRule int
+
+const (
+	sharedDebugger sharedRule = iota + 1
+	sharedLasting
+	sharedIgnored
+)
+
+var sharedRules = map[string]sharedRule{"debugger": sharedDebugger, "lasting": sharedLasting, "ignored": sharedIgnored}
+
+const (
+	debuggerText = "the debugger of this window drives this page: set breakpoints, step and resume there. Another client may look, not steer, because it would share the debugger's own session"
+	ignoredText  = "the debugger depends on what it would change"
+	lastingText  = "in the session that the debugger lends nothing could take this back when this client leaves"
+)
+
+func decideShared(o Operation) Decision {
+	if o.entry == nil || o.entry.sharedIf != nil && !o.entry.sharedIf(read(o.params)) {
+		return Decision{Outcome: Allow}
+	}
+	switch o.entry.shared {
+	case sharedDebugger:
+		return deny(o, debuggerText, "")
+	case sharedLasting:
+		return deny(o, lastingText, "")
+	case sharedIgnored:
+		return deny(o, ignoredText, "").as(Ignored)
+	}
+	return Decision{Outcome: Allow}
+}

@@ -1,0 +1,115 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Enforcer decides for one window by what its user chooses, and asks the user. Its
+// methods may be called from any goroutine.
+type Enforcer struct {
+	user User
+
+	mu      sync.Mutex // guards the fields that follow
+	chosen  <-chan struct{}
+	granted map[string]bool // ids of actors, as long as chosen is the user's choice
+}
+
+// NewEnforcer returns the enforcer of a window.
+func NewEnforcer(user User) *Enforcer { return &Enforcer{user: user} }
+
+// Decide is [Decide] by what the user has chosen now.
+func (e *Enforcer) Decide(a Actor, o Operation) Decision {
+	s, chosen := e.user.Access()
+	a.Choice = e.choice(a, s, chosen)
+	return Decide(a, o)
+}
+
+// Permit returns nil when the actor may carry out the operation now, a [*DeniedError]
+// when it may not. It waits for the user where a question is due; a change of the mode
+// meanwhile is an answer too.
+func (e *Enforcer) Permit(ctx context.Context, q Question) error {
+	for {
+		s, chosen := e.user.Access()
+		q.Actor.Choice = e.choice(q.Actor, s, chosen)
+		if d := Decide(q.Actor, q.Operation); d.Outcome != Ask {
+			return d.Err()
+		}
+		answer, err := e.ask(ctx, q, chosen)
+		select {
+		case <-chosen:
+			continue // what was asked is no longer the question
+		default:
+		}
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("%s: wait for the human's answer: %w", q.Operation.Name, ctx.Err())
+		case err != nil:
+			return deny(q.Operation, fmt.Sprintf("the access mode of this window is %q, but nobody could be asked: %v.", s.Mode, err), s.Change).Err()
+		case !answer.Allow:
+			return answer.denial(q.Operation, s).Err()
+		}
+		if answer.Session {
+			e.grant(q.Actor.ID, chosen)
+		}
+		return nil
+	}
+}
+
+// AwaitStop returns a [*DeniedError] when the user stops the actor, which carries out
+// the operation; nil when ctx ends.
+func (e *Enforcer) AwaitStop(ctx context.Context, a Actor, o Operation) error {
+	for {
+		s, chosen := e.user.Access()
+		if slices.Contains(s.Stopped, a.ID) {
+			return deny(o, stoppedText, "").Err()
+		}
+		select {
+		case <-chosen:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// ask ends early when the user's choice changes.
+func (e *Enforcer) ask(ctx context.Context, q Question, chosen <-chan struct{}) (Answer, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go cancelAt(ctx, cancel, chosen, watched)
+	answer, err := e.user.Ask(ctx, q)
+	cancel()
+	<-watched
+	return answer, err
+}
+
+// cancelAt is owned by ask, which waits for it.
+func cancelAt(ctx context.Context, cancel context.CancelFunc, chosen <-chan struct{}, watched chan<- struct{}) {
+	defer close(watched)
+	select {
+	case <-chosen:
+		cancel()
+	case <-ctx.Done():
+	}
+}
+
+func (e *Enforcer) choice(a Actor, s State, chosen <-chan struct{}) Choice {
+	return Choice{State: s, Granted: s.Mode == ModeAsk && e.isGranted(a.ID, chosen)}
+}
+
+func (e *Enforcer) isGranted(id string, chosen <-chan struct{}) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.chosen == chosen && e.granted[id]
+}
+
+func (e *Enforcer) grant(id string, chosen <-chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.chosen != chosen {
+		e.chosen, e.granted = chosen, map[string]bool{}
+	}
+	e.granted[id] = true
+}

@@ -1,0 +1,162 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Class is what an operation does.
+type Class int
+
+const (
+	// Unknown: the tables do not have it. It is always denied.
+	Unknown Class = iota
+	// ReadOnly: it changes nothing that the page or the user could notice.
+	ReadOnly
+	// Mutating: it changes something.
+	Mutating
+	// Destructive: it ends the browser for everyone, or opens a way to.
+	Destructive
+)
+
+var classNames = [...]string{Unknown: "unknown", ReadOnly: "read-only", Mutating: "mutating", Destructive: "destructive"}
+
+func (c Class) String() string {
+	if c < 0 || int(c) >= len(classNames) {
+		return fmt.Sprintf("Class(%d)", int(c))
+	}
+	return classNames[c]
+}
+
+// Operation is what an actor wants to do: a CDP command or a call of a tool.
+type Operation struct {
+	Name  string // the method, of the inner command where one carries another, or the tool
+	Class Class
+
+	entry  *entry // nil: not in the tables
+	params json.RawMessage
+	detail string
+}
+
+// nesting bounds how many commands may carry each other.
+const nesting = 4
+
+// Command classifies a CDP command. A method that the table does not know is mutating,
+// since browsers get new ones all the time. A command whose parameters cannot be read
+// for sure is destructive. The operation refers to params.
+func Command(method string, params json.RawMessage) Operation {
+	for range nesting {
+		e := methods()[method]
+		if e == nil {
+			return Operation{Name: method, Class: Mutating}
+		}
+		if e.inner == "" {
+			return e.classify(method, params)
+		}
+		carried, inner, ok := carriedBy(e, params)
+		if !ok {
+			break
+		}
+		method, params = carried, inner
+	}
+	return unreadable(method, nil)
+}
+
+// carriedBy is the command in the parameters of another one.
+func carriedBy(e *entry, params json.RawMessage) (method string, inner json.RawMessage, ok bool) {
+	text, ok := read(params).text(e.inner)
+	if !ok {
+		return "", nil, false
+	}
+	command := read([]byte(text))
+	method, ok = command.text("method")
+	return method, json.RawMessage(command["params"]), ok
+}
+
+// Tool classifies a call of a tool. Its arguments are encoded as JSON where they matter.
+func Tool(name string, arguments any) Operation {
+	e := tools()[name]
+	if e == nil {
+		return Operation{Name: name}
+	}
+	if e.unless == nil {
+		return Operation{Name: name, Class: e.class, entry: e}
+	}
+	params, err := json.Marshal(arguments)
+	if err != nil {
+		return Operation{Name: name, Class: e.class, entry: e}
+	}
+	return e.classify(name, params)
+}
+
+// AddedTool is a call of a tool of an MCP server that the user has added. What that
+// does in the browser it does as a [Client].
+func AddedTool(name string) Operation { return Operation{Name: name, Class: ReadOnly} }
+
+// Resource is the reading of an MCP resource.
+func Resource(name string) Operation { return Operation{Name: name, Class: ReadOnly} }
+
+// classify decides the class of an operation by its parameters.
+func (e *entry) classify(name string, params json.RawMessage) Operation {
+	o := Operation{Name: name, Class: e.class, entry: e, params: params}
+	if e.unless == nil && e.destructive == nil {
+		return o
+	}
+	args := read(params)
+	readable := args != nil || len(params) == 0
+	switch {
+	case e.destructive != nil && !readable:
+		return unreadable(name, e)
+	case e.destructive != nil && e.destructive(args):
+		o.Class = Destructive
+	case e.unless != nil && readable && e.unless(args):
+		o.Class = ReadOnly
+	}
+	return o
+}
+
+func unreadable(name string, e *entry) Operation {
+	return Operation{Name: name, Class: Destructive, entry: e, detail: "a command that cannot be read"}
+}
+
+// Detail tells people what the operation is about: a URL, the code that would run. It
+// is empty for what is read-only.
+func (o Operation) Detail() string {
+	if o.detail != "" || o.Class == ReadOnly || o.entry == nil || o.entry.shows == "" {
+		return o.detail
+	}
+	return shown(read(o.params)[o.entry.shows])
+}
+
+// Detached is the operation without a reference to the parameters.
+func (o Operation) Detached() Operation {
+	o.detail, o.params = o.Detail(), nil
+	return o
+}
+
+// shownBytes bounds what people are shown of a parameter.
+const shownBytes = 120
+
+// shown is a parameter in one line for people.
+func shown(value []byte) string {
+	text, ok := "", false
+	if len(value) <= 4*shownBytes {
+		text, ok = decodeText(value)
+	}
+	if !ok { // cut off, or not a string
+		text = strings.Trim(string(value[:min(len(value), 4*shownBytes)]), `"`)
+	}
+	if strings.ContainsAny(text, "\t\r\n") || strings.Contains(text, "  ") {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	if len(text) > shownBytes {
+		text = text[:shownBytes]
+		for !utf8.ValidString(text) {
+			text = text[:len(text)-1]
+		}
+		text += "…"
+	}
+	return text
+}

@@ -1,0 +1,69 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+)
+
+// Mode is what the user of a window lets actors do.
+type Mode string
+
+const (
+	ModeFull Mode = "full" // everything
+	ModeAsk  Mode = "ask"  // mutating operations after the user has agreed
+	ModeView Mode = "view" // read-only operations
+)
+
+// Modes are all modes, the widest first. A mode that is not among them counts as view.
+var Modes = []Mode{ModeFull, ModeAsk, ModeView}
+
+// State is what the user of a window has chosen.
+type State struct {
+	Mode Mode
+	// Stopped are the ids of actors that may do nothing.
+	Stopped []string
+	// Change tells a person how to change the mode.
+	Change string
+}
+
+// User is the user of a window, as far as a program reaches that person.
+type User interface {
+	// Access returns what the user has chosen, and a channel that is closed once that is
+	// no longer true. It is called for every operation and must not block.
+	Access() (State, <-chan struct{})
+	// Ask returns the answer to a question, or an error that tells people why nobody can
+	// be asked. ctx ends when nobody waits for the answer any more.
+	Ask(ctx context.Context, q Question) (Answer, error)
+}
+
+// Question asks the user whether an actor may carry out an operation.
+type Question struct {
+	Actor     Actor
+	Operation Operation
+	Detail    string // what the operation is about; may be empty
+	Page      *Page  // nil where it is not known
+}
+
+// Page is how people know a page.
+type Page struct{ Title, URL string }
+
+// Answer is the user's. Session: do not ask about this actor again. Reason, of a
+// refusal, is one of the words of the window protocol.
+type Answer struct {
+	Allow, Session bool
+	Reason         string
+}
+
+// denial is the decision for an operation that the user has not allowed.
+func (a Answer) denial(o Operation, s State) Decision {
+	switch a.Reason {
+	case "timeout":
+		return deny(o, fmt.Sprintf("the access mode of this window is %q, and nobody answered the question.", s.Mode), s.Change)
+	case "stopped":
+		return deny(o, stoppedText, "")
+	case "mode":
+		return denyByMode(o, State{Mode: ModeView, Change: s.Change})
+	default:
+		return deny(o, fmt.Sprintf("the access mode of this window is %q, and the human did not allow it.", s.Mode), s.Change)
+	}
+}
