@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +89,25 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// check refuses values that cannot be.
+// completeList offers the values of a flag that takes a list, without those that it
+// has already.
+func completeList(cmd *cobra.Command, flag string, values func() []cobra.Completion) {
+	offer := func(_ *cobra.Command, _ []string, typed string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
+		list := typed[:strings.LastIndexByte(typed, ',')+1]
+		for _, value := range values() {
+			name, _, _ := strings.Cut(value, "\t")
+			if !slices.Contains(strings.Split(list, ","), name) {
+				offers = append(offers, list+value)
+			}
+		}
+		return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
+		panic(err) // only for a flag that is not there
+	}
+}
+
+// check refuses impossible values.
 func (f *browserFlags) check() error {
 	if f.browser != "" && !slices.Contains(chrome.Names, f.browser) {
 		_, err := chrome.Find(chrome.FindOptions{Browser: f.browser})

@@ -98,9 +98,7 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 		Example: `  chromium.connectOverCDP(process.env.CDP)   with   CDP=$(coordinator endpoint)`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			windows := p.openRegistry(cmd.Context(), false)
-			defer windows.Close()
-			workspace, err := resolveWorkspace(cmd.Context(), windows, given)
+			workspace, err := p.findWorkspace(cmd.Context(), given)
 			if err != nil {
 				return err
 			}

@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -19,84 +15,40 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/coordinator/traffic"
 	"browser-coordinator/vscodeipc"
 )
 
-// logFlags are what a person wants to see of the traffic.
+// logFlags choose what is shown or recorded of the traffic.
 type logFlags struct {
-	json, full       bool
-	record           string
-	domains, methods []string
-	client           string
+	record string
+	view   traffic.View
 }
 
-// tidy takes away what a list has besides its names.
-func (f *logFlags) tidy() {
-	for _, list := range []*[]string{&f.domains, &f.methods} {
-		names := *list
-		*list = nil
-		for _, name := range names {
-			if name = strings.TrimSpace(name); name != "" {
-				*list = append(*list, name)
-			}
-		}
-	}
-}
-
-// check refuses what cannot be meant. given says which flags are.
+// check trims the lists and refuses what cannot be meant. given reports which flags are.
 func (f *logFlags) check(given func(flag string) bool) error {
-	for _, flag := range []struct {
-		name  string
-		empty bool
-		want  string
-	}{
-		{"record", f.record == "", "the name of a file"},
-		{"domain", len(f.domains) == 0, "names, for example Page,Network"},
-		{"method", len(f.methods) == 0, "names, for example Page.navigate or 'Runtime.*'"},
-	} {
-		if flag.empty && given(flag.name) {
-			return wrongUse("log: --%s wants %s", flag.name, flag.want)
-		}
-	}
-	if f.record == "-" {
+	f.view.Filter.Trim()
+	filter := f.view.Filter
+	switch {
+	case f.record == "" && given("record"):
+		return wrongUse("log: --record wants the name of a file")
+	case len(filter.Domains) == 0 && given("domain"):
+		return wrongUse("log: --domain wants names, for example Page,Network")
+	case len(filter.Methods) == 0 && given("method"):
+		return wrongUse("log: --method wants names, for example Page.navigate or 'Runtime.*'")
+	case f.record == "-":
 		return wrongUse("log: --record -: a recording is a file: name one; --json shows the same lines")
-	}
-	if f.record != "" && (len(f.domains) > 0 || len(f.methods) > 0 || f.client != "" || f.full || f.json) {
+	case f.record != "" && (len(filter.Domains) > 0 || len(filter.Methods) > 0 || filter.Client != "" || f.view.Full || f.view.JSON):
 		return wrongUse("log: --record writes everything: run a second `coordinator log` to see a part of it")
+	case given("client") && !traffic.IsClient(filter.Client):
+		return wrongUse("log: --client %q: a client is called as in Playwright, or Playwright#1, and a session of it as in Playwright#1.2", filter.Client)
 	}
-	for _, pattern := range f.methods {
+	for _, pattern := range filter.Methods {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return wrongUse("log: --method %q: not a pattern", pattern)
 		}
 	}
-	if given("client") && !isClient(f.client) {
-		return wrongUse("log: --client %q: a client is called as in Playwright, or Playwright#1, and a session of it as in Playwright#1.2", f.client)
-	}
 	return nil
-}
-
-// isClient says whether a client, or one of its sessions, may be called so. Names may
-// have a # themselves.
-func isClient(who string) bool {
-	at := strings.LastIndexByte(who, '#')
-	if at < 0 {
-		return who != ""
-	}
-	name, number := who[:at], who[at+1:]
-	if name == "" || number == "" {
-		return false
-	}
-	if number[0] < '0' || number[0] > '9' {
-		return true // of the name
-	}
-	client, session, ofSession := strings.Cut(number, ".")
-	return counts(client) && (!ofSession || counts(session))
-}
-
-// counts says whether a number is one of those that count things.
-func counts(number string) bool {
-	n, err := strconv.Atoi(number)
-	return err == nil && n > 0 && strconv.Itoa(n) == number
 }
 
 func (p *program) logCommand() *cobra.Command {
@@ -116,7 +68,6 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
   coordinator log --record session.jsonl`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.tidy()
 			if err := f.check(cmd.Flags().Changed); err != nil {
 				return err
 			}
@@ -125,38 +76,40 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 	}
 	workspaceFlag(cmd, &workspace)
 	cmd.Flags().StringVar(&f.record, "record", "", "write everything to this `file`, which must not exist")
-	cmd.Flags().StringSliceVar(&f.domains, "domain", nil, "show only these `domains`, for example Page,Network")
-	cmd.Flags().StringSliceVar(&f.methods, "method", nil, "show only these `methods`, or also these where there is --domain; * stands for any letters")
-	cmd.Flags().StringVar(&f.client, "client", "", "show only clients of this `name`, or the second of all clients, Playwright#2, or the first of its sessions, Playwright#2.1")
-	cmd.Flags().BoolVar(&f.full, "full", false, "show messages in full, however long")
-	cmd.Flags().BoolVar(&f.json, "json", false, "show JSON lines, as they are recorded")
+	cmd.Flags().StringSliceVar(&f.view.Filter.Domains, "domain", nil, "show only these `domains`, for example Page,Network")
+	cmd.Flags().StringSliceVar(&f.view.Filter.Methods, "method", nil, "show only these `methods`, or also these where there is --domain; * stands for any letters")
+	cmd.Flags().StringVar(&f.view.Filter.Client, "client", "", "show only clients of this `name`, or the second of all clients, Playwright#2, or the first of its sessions, Playwright#2.1")
+	cmd.Flags().BoolVar(&f.view.Full, "full", false, "show messages in full, however long")
+	cmd.Flags().BoolVar(&f.view.JSON, "json", false, "show JSON lines, as they are recorded")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	if err := cmd.RegisterFlagCompletionFunc("domain", completeDomains); err != nil {
-		panic(err) // only for a flag that is not there
-	}
+	completeList(cmd, "domain", traffic.Domains)
 	complete(cmd, "method")
 	complete(cmd, "client")
 	return cmd
 }
 
-func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err error) {
-	windows := p.openRegistry(ctx, false)
-	meant, err := resolveWorkspace(ctx, windows, workspace)
-	windows.Close()
+// drainTimeout is how long the coordinator may be silent that sends what passed before
+// a recording was interrupted.
+const drainTimeout = 5 * time.Second
+
+const serverEnded = "the coordinator that served the endpoint has ended"
+
+func (p *program) runLog(ctx context.Context, given string, f logFlags) (err error) {
+	workspace, err := p.findWorkspace(ctx, given)
 	if err != nil {
 		return err
 	}
-	hash := vscodeipc.Hash(meant)
-	for _, name := range f.unknown() {
+	hash := vscodeipc.Hash(workspace)
+	for _, name := range f.view.Filter.Unknown() {
 		p.notice("Chromium has no %s: it may be that nothing is shown of it.\n", name)
 	}
-	var patience time.Duration // for what passed before the interruption
+	var drain time.Duration
 	if f.record != "" {
-		patience = lastWords
+		drain = drainTimeout
 	}
-	stream, err := endpoint.Log(ctx, hash, patience)
+	stream, err := endpoint.Log(ctx, hash, drain)
 	if errors.Is(err, endpoint.ErrNotServed) {
-		return fmt.Errorf("nobody serves the endpoint of %s now: start an agent there, or `coordinator serve --workspace %s`", meant, terminal.Word(meant))
+		return fmt.Errorf("nobody serves the endpoint of %s now: start an agent there, or `coordinator serve --workspace %s`", workspace, terminal.Word(workspace))
 	}
 	if err != nil {
 		return err
@@ -165,83 +118,50 @@ func (p *program) runLog(ctx context.Context, workspace string, f logFlags) (err
 	// A recording waits for the last of the traffic: a second Ctrl+C does not.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
-	view := newTrafficView(p.out, f)
-	sink := view.show
+	view := &f.view
+	view.Out = p.out
+	view.Begin()
+	sink := view.Show
 	if f.record != "" {
-		var recording *recording
-		if recording, err = p.record(hash, f.record); err != nil {
+		var recording *traffic.Recording
+		if recording, err = traffic.Create(hash, f.record); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, recording.end(err)) }()
+		defer func() {
+			summary, closeErr := recording.Close(err)
+			if summary != "" {
+				p.notice("%s\n", summary)
+			}
+			err = errors.Join(err, closeErr)
+		}()
 		// What passed before the interruption is kept.
 		adding := context.WithoutCancel(ctx)
-		sink = func(l cdplog.Line) error { return recording.add(adding, l) }
+		sink = func(l cdplog.Line) error { return recording.Add(adding, l) }
 	}
-	p.notice("Listening to the clients of %s; end it with Ctrl+C.\n", meant)
+	p.notice("Listening to the clients of %s; end it with Ctrl+C.\n", workspace)
 	for {
-		err = eachLine(stream, sink)
-		if ctx.Err() != nil && (err == nil || f.record == "") {
+		err = cdplog.Decode(stream, sink)
+		switch {
+		case ctx.Err() != nil && (err == nil || f.record == ""):
 			return nil // interrupted, which is how it ends
-		}
-		if err != nil && !errors.Is(err, errServerEnded) {
+		case err != nil && !errors.Is(err, cdplog.ErrTorn):
 			return err
-		}
-		if f.record != "" {
+		case f.record != "":
 			// A recording would have a gap, and another coordinator's clients.
-			return errServerEnded
+			return errors.New(serverEnded)
 		}
-		next, err := endpoint.NextLog(ctx, hash, patience)
-		if ctx.Err() != nil {
-			if err == nil {
-				next.Close()
-			}
+		next, err := endpoint.NextLog(ctx, hash, drain)
+		switch {
+		case err != nil && ctx.Err() != nil:
 			return nil
-		}
-		if errors.Is(err, endpoint.ErrNotServed) {
-			return errServerEnded
-		}
-		if err != nil {
+		case errors.Is(err, endpoint.ErrNotServed):
+			return errors.New(serverEnded)
+		case err != nil:
 			return err
 		}
 		stream.Close()
 		stream = next
-		view.begin()
-		fmt.Fprintln(p.err, "The coordinator that served the endpoint has ended; another one serves it now.")
-	}
-}
-
-// bare is what the system says, without the operation and the name that it is about.
-func bare(err error) error {
-	var system syscall.Errno
-	if errors.As(err, &system) {
-		return system
-	}
-	return err
-}
-
-// lastWords is how long a coordinator may be silent that is to tell what passed
-// before a recording was interrupted.
-const lastWords = 5 * time.Second
-
-var errServerEnded = errors.New("the coordinator that served the endpoint has ended")
-
-// eachLine calls sink with each line of a stream. errServerEnded: it was cut off.
-func eachLine(stream io.Reader, sink func(cdplog.Line) error) error {
-	lines := json.NewDecoder(stream)
-	for {
-		var l cdplog.Line
-		if err := lines.Decode(&l); err != nil {
-			switch {
-			case errors.Is(err, io.EOF):
-				return nil
-			case errors.Is(err, io.ErrUnexpectedEOF):
-				return errServerEnded
-			default:
-				return err
-			}
-		}
-		if err := sink(l); err != nil {
-			return err
-		}
+		view.Begin()
+		p.notice("The coordinator that served the endpoint has ended; another one serves it now.\n")
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"browser-coordinator/coordinator/cdplog"
 )
 
 // TestRecordBeforeTheBrowser: a recording can begin before there is a browser, and
@@ -69,52 +67,6 @@ func TestRecordingStays(t *testing.T) {
 	}
 	if kept, err := os.ReadFile(file); err != nil || string(kept) != "precious" {
 		t.Errorf("the file holds %q, %v", kept, err)
-	}
-}
-
-// TestRecordingsLastWords: what is wrong with a recording is told where it ends.
-func TestRecordingsLastWords(t *testing.T) {
-	message := cdplog.Line{Client: "c1", From: "client", Message: []byte(`{"id":1}`)}
-	for _, end := range []struct {
-		name, words string
-		spoil       func(*recording)
-		kept        bool
-	}{
-		{"whole", "1 messages are in FILE; `coordinator replay FILE` serves them.", func(*recording) {}, true},
-		{"with a gap", "1 messages are in FILE, and 7 are missing, since they came too fast: it cannot be replayed.", func(r *recording) { r.add(t.Context(), cdplog.Line{Lost: 7}) }, true},
-		{"cut off", "1 messages are in FILE, which is cut off; `coordinator replay FILE` serves what there is.", func(r *recording) { r.file.Close(); r.add(t.Context(), message) }, true},
-		{"not closed", "1 messages are in FILE, which is cut off; `coordinator replay FILE` serves what there is.", func(r *recording) { r.file.Close() }, true},
-		{"nothing said", "Nothing that a client said was recorded: FILE is not kept.", func(r *recording) { r.messages = 0 }, false},
-		{"empty", "Nothing that a client said was recorded: FILE is not kept.", func(r *recording) { r.begun, r.messages = false, 0 }, false},
-	} {
-		t.Run(end.name, func(t *testing.T) {
-			said := newShown()
-			file := filepath.Join(t.TempDir(), "session.jsonl")
-			r, err := (&program{stdio: stdio{err: said}}).record("", file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.begun = true // with a browser: TestLogAndReplay
-			if err := r.add(t.Context(), message); err != nil {
-				t.Fatal(err)
-			}
-			end.spoil(r)
-			r.end(nil)
-			if want := strings.ReplaceAll(end.words, "FILE", file) + "\n"; said.String() != want {
-				t.Errorf("said %q, want %q", said, want)
-			}
-			if _, err := os.Stat(file); (err == nil) != end.kept {
-				t.Errorf("the file: %v", err)
-			}
-		})
-	}
-}
-
-// TestRecordingWithoutItsFolder: what cannot be made is told in words.
-func TestRecordingWithoutItsFolder(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "nowhere", "session.jsonl")
-	if _, err := new(program).record("", file); err == nil || err.Error() != "record: the folder of "+file+" is not there: make it, or name a file elsewhere" {
-		t.Errorf("a recording in no folder: %v", err)
 	}
 }
 

@@ -3,14 +3,10 @@
 package main
 
 import (
-	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-
-	"browser-coordinator/coordinator/cdplog"
 )
 
 // TestRecordingIsNotWhole: the coordinator that knows what passed before a recording
@@ -44,32 +40,5 @@ func pause(t *testing.T, window *running) {
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(window.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("the window did not stop: %v, %v", status, err)
-	}
-}
-
-// TestRecordingThatIsGone: nobody is told to replay what is no longer there.
-func TestRecordingThatIsGone(t *testing.T) {
-	for name, move := range map[string]func(file string) error{
-		"removed":  os.Remove,
-		"moved":    func(file string) error { return os.Rename(file, file+".moved") },
-		"replaced": func(file string) error { return errors.Join(os.Remove(file), os.WriteFile(file, nil, 0o600)) },
-		"folder":   func(file string) error { return os.RemoveAll(filepath.Dir(file)) },
-	} {
-		said := newShown()
-		file := filepath.Join(t.TempDir(), "folder", "session.jsonl")
-		if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		r, err := (&program{stdio: stdio{err: said}}).record("", file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.begun = true
-		if err := errors.Join(r.add(t.Context(), cdplog.Line{Client: "c1", From: "client", Message: []byte(`{"id":1}`)}), move(file)); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.end(nil); err == nil || !strings.Contains(err.Error(), file+" is gone") || said.String() != "" {
-			t.Errorf("%s: %v, said %q", name, err, said)
-		}
 	}
 }

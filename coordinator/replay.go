@@ -8,14 +8,13 @@ import (
 	"math"
 	"net"
 	"os"
-	"runtime"
 	"strconv"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/cdplog"
+	"browser-coordinator/coordinator/endpoint"
 )
 
 func (p *program) replayCommand() *cobra.Command {
@@ -66,13 +65,15 @@ func (p *program) runReplay(ctx context.Context, name string, port int, requireT
 	}
 	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return notListened(port, err)
+		if errors.Is(err, endpoint.ErrAddrInUse) {
+			return fmt.Errorf("replay: port %d is taken by another program: choose another with --port", port)
+		}
+		return fmt.Errorf("replay: port %d cannot be served (%w): choose another with --port", port, err)
 	}
-	stop := context.AfterFunc(ctx, func() { player.Close() })
-	defer stop()
+	defer context.AfterFunc(ctx, player.Close)()
 	if _, err := fmt.Fprintf(p.out, "http://%s%s\n", ln.Addr(), mount); err != nil {
 		ln.Close()
-		return err // nobody would know where it is
+		return err // without its address it is useless
 	}
 	return player.Serve(ln)
 }
@@ -83,7 +84,7 @@ func openRecording(name string) (*cdplog.Player, error) {
 		return nil, fmt.Errorf("there is no %s: name a recording of `coordinator log --record`", name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read (%w): name a recording that you may read", name, bare(err))
+		return nil, fmt.Errorf("%s cannot be read (%w): name a recording that you may read", name, errors.Unwrap(err))
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
@@ -94,13 +95,4 @@ func openRecording(name string) (*cdplog.Player, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return player, nil
-}
-
-// notListened is why there is no replay at a port.
-func notListened(port int, err error) error {
-	const onWindows = syscall.Errno(10048) // WSAEADDRINUSE
-	if errors.Is(err, syscall.EADDRINUSE) || runtime.GOOS == "windows" && errors.Is(err, onWindows) {
-		return fmt.Errorf("replay: port %d is taken by another program: choose another with --port", port)
-	}
-	return fmt.Errorf("replay: port %d cannot be served (%w): choose another with --port", port, bare(err))
 }

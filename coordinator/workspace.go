@@ -88,6 +88,13 @@ func resolveWorkspace(ctx context.Context, windows *registry.Registry, given str
 	}
 }
 
+// findWorkspace is resolveWorkspace with the windows that are open now.
+func (p *program) findWorkspace(ctx context.Context, given string) (string, error) {
+	windows := p.openRegistry(ctx, false)
+	defer windows.Close()
+	return resolveWorkspace(ctx, windows, given)
+}
+
 // sameWorkspace reports whether one of the windows that fit equally well has the
 // wanted folder as its workspace: then they share its endpoint's address.
 func sameWorkspace(none *registry.SelectionError, canonical string) bool {

@@ -1,15 +1,20 @@
+// Package cdplog is the form in which CDP traffic is recorded, and a browser made
+// of such a recording (specs/cdp-log.md).
+//
+//	player, err := cdplog.Open(file)
+//	err = player.Serve(listener) // until player.Close
 package cdplog
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
-// Format and Version stand in the first line of a recording.
+// Format and Version are in the first line of a recording.
 const (
 	Format  = "cdp-log"
 	Version = 1
@@ -33,20 +38,33 @@ type Line struct {
 	Cut     string          `json:"cut,omitempty"`  // why it ends too early, at its end
 }
 
-// Client describes a client; Path is the WebSocket's, which says whether it speaks
-// to the browser or to a page.
+// Client describes a client; Path is the WebSocket's, which leads to the browser or to
+// a page.
 type Client struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 	Path    string `json:"path"`
 }
 
-// Head gives the first line of a recording.
-func Head(browser, targets json.RawMessage) Line {
-	return Line{Format: Format, Version: Version, Browser: browser, Targets: targets}
+// Message has the members of a command, a response or an event.
+type Message struct {
+	ID      json.RawMessage `json:"id"`
+	Session string          `json:"sessionId"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	Result  json.RawMessage `json:"result"`
+	Error   json.RawMessage `json:"error"`
 }
 
-// SetMessage stores what was said.
+// Truncate shortens text for people.
+func Truncate(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(text))
+}
+
+// SetMessage stores a message as it was sent.
 func (l *Line) SetMessage(text []byte) {
 	if json.Valid(text) {
 		l.Message = text
@@ -55,44 +73,49 @@ func (l *Line) SetMessage(text []byte) {
 	}
 }
 
-// longestLine is more than the largest message (100 MiB) takes.
-const longestLine = 512 << 20
-
 var (
-	// ErrTorn reports a recording that ends in the middle of a line, as where the
-	// disk was full. What stands before is good.
+	// ErrTorn reports lines that end in the middle of one, as where the disk was full.
+	// What precedes is good.
 	ErrTorn = errors.New("its last line is not whole")
 
 	errForeign = errors.New("this is no recording of `coordinator log --record`, or one of a newer version")
 )
 
-// Read reads the lines of a recording and calls each with them; the first has to
-// be a recording's.
-func Read(r io.Reader, each func(Line) error) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 64<<10), longestLine)
-	begun := false
-	for n := 1; lines.Scan(); n++ {
-		if len(lines.Bytes()) == 0 {
-			continue
-		}
+// Decode calls each with every line.
+func Decode(r io.Reader, each func(Line) error) error {
+	lines := json.NewDecoder(r)
+	for n := 1; ; n++ {
 		var l Line
-		err := json.Unmarshal(lines.Bytes(), &l)
+		err := lines.Decode(&l)
+		var syntax *json.SyntaxError
 		switch {
-		case !begun && (err != nil || l.Format != Format || l.Version != Version):
-			return errForeign
-		case err != nil && !lines.Scan():
-			return fmt.Errorf("line %d: %w (%w)", n, ErrTorn, err)
-		case err != nil:
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("line %d: %w", n, ErrTorn)
+		case errors.As(err, &syntax):
 			return fmt.Errorf("line %d: %w", n, err)
+		case err != nil:
+			return err
 		}
-		begun = true
 		if err := each(l); err != nil {
 			return err
 		}
 	}
-	if lines.Err() == nil && !begun {
+}
+
+// Read is Decode for a recording, whose first line has its format.
+func Read(r io.Reader, each func(Line) error) error {
+	begun := false
+	err := Decode(r, func(l Line) error {
+		if !begun && (l.Format != Format || l.Version != Version) {
+			return errForeign
+		}
+		begun = true
+		return each(l)
+	})
+	if !begun {
 		return errForeign
 	}
-	return lines.Err()
+	return err
 }

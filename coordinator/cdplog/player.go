@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,41 +18,40 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// Player is a browser made of a recording. Each client that connects plays the
-// part of the next recorded one whose path fits its own, and when all were
-// played, of the first such one again.
+// Player is a browser made of a recording. Each client that connects plays the part of
+// a recorded one with the same path.
 type Player struct {
 	// Log: nil discards. Set it before Serve.
 	Log *slog.Logger
-	// Admission decides on who is let in. Nil: on Linux, programs of the same user.
-	// Set it before Serve.
+	// Admission decides who is let in. Nil: on Linux, programs of the same user. Set it
+	// before Serve.
 	Admission *cdpproxy.Admission
 
-	head    Line
-	parts   []*part // in the order in which they joined
-	cut     string  // why the recording ends too early; empty: it does not
-	server  *http.Server
-	playing sync.WaitGroup
-	ctx     context.Context // ends with Close
-	cancel  context.CancelFunc
+	head   Line
+	cut    string // why the recording ends too early; empty: it does not
+	server *http.Server
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	warned sync.Map // texts with their methods
 
-	mu     sync.Mutex // guards the fields that follow
-	played map[*part]int
-	warned map[string]bool // of these
+	mu      sync.Mutex // guards the fields that follow, and part.played
+	parts   []*part    // in the order in which they joined
+	playing sync.WaitGroup
 }
 
 // maxMessage is the largest message that Chromium accepts.
 const maxMessage = 100 << 20
 
-// part is what one client said and heard.
+// part is what one client sent and received.
 type part struct {
 	client Client
 	lines  []Line
+	played int // how often
 }
 
 // Open reads a recording.
 func Open(r io.Reader) (*Player, error) {
-	p := &Player{Log: slog.New(slog.DiscardHandler), played: map[*part]int{}, warned: map[string]bool{}}
+	p := &Player{Log: slog.New(slog.DiscardHandler)}
 	parts := map[string]*part{}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	err := Read(r, func(l Line) error {
@@ -132,7 +130,7 @@ func (p *Player) handle(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// document answers with a recorded one, its addresses turned into ours.
+// document responds with a recorded one, its addresses replaced by the replay's.
 func (p *Player) document(w http.ResponseWriter, own string, text json.RawMessage) {
 	if len(text) == 0 {
 		http.Error(w, "not in the recording", http.StatusNotFound)
@@ -147,60 +145,48 @@ func (p *Player) document(w http.ResponseWriter, own string, text json.RawMessag
 	w.Write(text)
 }
 
-// kind is what a path leads to: the browser, or one page.
-func kind(path string) string {
-	path = strings.TrimSuffix(path, "/")
-	if path == "/devtools/browser" || strings.HasPrefix(path, "/devtools/browser/") {
-		return "browser"
-	}
-	return path
+// samePath reports whether two paths lead to the same page, or both to the browser.
+func samePath(a, b string) bool {
+	const browser = "/devtools/browser/"
+	a, b = strings.TrimSuffix(a, "/")+"/", strings.TrimSuffix(b, "/")+"/"
+	return a == b || strings.HasPrefix(a, browser) && strings.HasPrefix(b, browser)
 }
 
-// parted are the parts with that path.
-func (p *Player) parted(path string) []*part {
-	var all []*part
-	for _, c := range p.parts {
-		if kind(c.client.Path) == kind(path) {
-			all = append(all, c)
+// choose returns the part of a client with that name: one that a client of the same
+// name has played if there is any, and of those the one that was played least. nil: no
+// client connected to that path.
+func (p *Player) choose(path, name string) (best *part) {
+	for _, each := range p.parts {
+		if !samePath(each.client.Path, path) {
+			continue
 		}
-	}
-	return all
-}
-
-// choose gives the next one to a client of that name: of those that a client of the
-// same name has played if there are any, the one that was played least.
-func (p *Player) choose(parts []*part, name, version string) *part {
-	same := func(c *part) bool { return c.client.Name == name }
-	if slices.ContainsFunc(parts, same) {
-		parts = slices.DeleteFunc(slices.Clone(parts), func(c *part) bool { return !same(c) })
-	}
-	p.mu.Lock()
-	best := slices.MinFunc(parts, func(a, b *part) int { return p.played[a] - p.played[b] })
-	p.played[best]++
-	p.mu.Unlock()
-	if was := best.client; was.Name != name || was.Version != version {
-		p.Log.Warn("a client plays the part of another one: it may not say the same", "client", strings.TrimSpace(name+" "+version), "recorded", strings.TrimSpace(was.Name+" "+was.Version))
+		same := each.client.Name == name
+		bestSame := best != nil && best.client.Name == name
+		if best == nil || same && !bestSame || same == bestSame && each.played < best.played {
+			best = each
+		}
 	}
 	return best
 }
 
 func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
-	parts := p.parted(path)
-	if len(parts) == 0 {
-		p.Log.Warn("a client wants to connect where nobody did while this was recorded", "path", path)
+	name, version := cdpproxy.GuessName(r.UserAgent(), r.Header.Get("Origin"))
+	p.mu.Lock()
+	known, ended := p.choose(path, name) != nil, p.ctx.Err() != nil
+	if known && !ended {
+		p.playing.Add(1)
+		defer p.playing.Done()
+	}
+	p.mu.Unlock()
+	switch {
+	case !known:
+		p.Log.Warn("a client connects to a path to which none connected while this was recorded", "path", path)
 		http.Error(w, "nobody connected to "+path+" while this was recorded", http.StatusNotFound)
 		return
-	}
-	p.mu.Lock()
-	if p.ctx.Err() != nil {
-		p.mu.Unlock()
+	case ended:
 		http.Error(w, "the replay has ended", http.StatusServiceUnavailable)
 		return
 	}
-	p.playing.Add(1)
-	p.mu.Unlock()
-	defer p.playing.Done()
-	name, version := cdpproxy.GuessName(r.UserAgent(), r.Header.Get("Origin"))
 	// Admission has checked Origin.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled, InsecureSkipVerify: true})
 	if err != nil {
@@ -208,23 +194,23 @@ func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxMessage)
-	chosen := p.choose(parts, name, version)
-	play := newPlay(chosen.lines, p.Log, p.warn)
+	p.mu.Lock()
+	chosen := p.choose(path, name)
+	chosen.played++
+	p.mu.Unlock()
+	if was := chosen.client; was.Name != name || was.Version != version {
+		p.Log.Warn("a client plays the part of another one: it may send other commands", "client", strings.TrimSpace(name+" "+version), "recorded", strings.TrimSpace(was.Name+" "+was.Version))
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
-	err = play.run(ctx, conn)
+	err = newPlay(chosen.lines, p.warn).run(ctx, conn)
 	p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
 }
 
-// warn tells each text once for a method, with more about the first time.
+// warn logs each text once for a method, with more about the first time.
 func (p *Player) warn(text, method string, more ...any) {
-	about := text + " " + method
-	p.mu.Lock()
-	known := p.warned[about]
-	p.warned[about] = true
-	p.mu.Unlock()
-	if !known {
+	if _, known := p.warned.LoadOrStore(text+" "+method, true); !known {
 		p.Log.Warn(text, append([]any{"method", method}, more...)...)
 	}
 }

@@ -33,7 +33,7 @@ func record(t *testing.T, version, targets string, lines ...cdplog.Line) *bytes.
 	var out bytes.Buffer
 	to := json.NewEncoder(&out)
 	for _, l := range append([]cdplog.Line{
-		cdplog.Head(json.RawMessage(version), json.RawMessage(targets)),
+		{Format: cdplog.Format, Version: cdplog.Version, Browser: json.RawMessage(version), Targets: json.RawMessage(targets)},
 		{Time: time.Unix(1, 0).UTC(), Client: "c1", Joined: &cdplog.Client{Name: "Go program", Path: "/devtools/browser/x"}},
 	}, lines...) {
 		if err := to.Encode(l); err != nil {

@@ -28,5 +28,5 @@ func listen(port int) ([]net.Listener, error) {
 // isTaken reports whether err says that somebody has the port: on Windows a
 // port that is held exclusively gives "access denied".
 func isTaken(err error) bool {
-	return errors.Is(err, errAddrInUse) || errors.Is(err, os.ErrPermission)
+	return errors.Is(err, ErrAddrInUse) || errors.Is(err, os.ErrPermission)
 }

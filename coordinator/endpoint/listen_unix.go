@@ -4,4 +4,5 @@ package endpoint
 
 import "syscall"
 
-const errAddrInUse = syscall.EADDRINUSE
+// ErrAddrInUse is the error of a listener whose port is taken.
+const ErrAddrInUse = syscall.EADDRINUSE

@@ -2,4 +2,5 @@ package endpoint
 
 import "golang.org/x/sys/windows"
 
-const errAddrInUse = windows.WSAEADDRINUSE
+// ErrAddrInUse is the error of a listener whose port is taken.
+const ErrAddrInUse = windows.WSAEADDRINUSE

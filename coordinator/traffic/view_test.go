@@ -1,4 +1,4 @@
-package main
+package traffic
 
 import (
 	"strings"
@@ -12,8 +12,9 @@ import (
 // which cannot be brought about at will.
 func TestGapInJSONLines(t *testing.T) {
 	var out strings.Builder
-	v := newTrafficView(&out, logFlags{json: true})
-	if err := v.show(cdplog.Line{Time: time.Unix(1, 0).UTC(), Lost: 3}); err != nil || out.String() != `{"time":"1970-01-01T00:00:01Z","lost":3}`+"\n" {
+	v := &View{Out: &out, JSON: true}
+	v.Begin()
+	if err := v.Show(cdplog.Line{Time: time.Unix(1, 0).UTC(), Lost: 3}); err != nil || out.String() != `{"time":"1970-01-01T00:00:01Z","lost":3}`+"\n" {
 		t.Errorf("%s, %v", out.String(), err)
 	}
 }
@@ -31,30 +32,31 @@ func TestWhatIsShown(t *testing.T) {
 		{Client: "b", From: "client", Message: []byte(`[1,2]`)},
 	}
 	for _, each := range []struct {
-		flags logFlags
-		want  []string
+		filter Filter
+		want   []string
 	}{
-		{logFlags{}, []string{"→ Page.enable", "→ Runtime.enable", "→ DOM.enable\ufffd[31m", "not JSON \ufffd[31m", "[1,2]"}},
-		{logFlags{domains: []string{"Page", "", " runtime", " "}}, []string{"Page.enable", "Runtime.enable"}},
-		{logFlags{methods: []string{"page.*", " RUNTIME.Enable "}}, []string{"Page.enable", "Runtime.enable"}},
-		{logFlags{client: "cdp client#1"}, []string{"Page.enable"}},
+		{Filter{}, []string{"→ Page.enable", "→ Runtime.enable", `→ DOM.enable\x1b[31m`, `not JSON \x1b[31m`, "[1,2]"}},
+		{Filter{Domains: []string{"Page", "", " runtime", " "}}, []string{"Page.enable", "Runtime.enable"}},
+		{Filter{Methods: []string{"page.*", " RUNTIME.Enable "}}, []string{"Page.enable", "Runtime.enable"}},
+		{Filter{Client: "cdp client#1"}, []string{"Page.enable"}},
 	} {
 		var out strings.Builder
-		each.flags.tidy()
-		v := newTrafficView(&out, each.flags)
+		each.filter.Trim()
+		v := &View{Out: &out, Filter: each.filter}
+		v.Begin()
 		for _, l := range lines {
-			if err := v.show(l); err != nil {
+			if err := v.Show(l); err != nil {
 				t.Fatal(err)
 			}
 		}
 		got := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(got) != len(each.want) || strings.Contains(out.String(), "\x1b") {
-			t.Errorf("%+v shows %q", each.flags, got)
+			t.Errorf("%+v shows %q", each.filter, got)
 			continue
 		}
 		for i, want := range each.want {
 			if !strings.Contains(got[i], want) {
-				t.Errorf("%+v shows %q, want %q", each.flags, got[i], want)
+				t.Errorf("%+v shows %q, want %q", each.filter, got[i], want)
 			}
 		}
 	}
@@ -85,10 +87,11 @@ func TestSessionsAreNumbered(t *testing.T) {
 		"my.tool#x#2":   {""},
 	} {
 		var out strings.Builder
-		v := newTrafficView(&out, logFlags{client: who})
+		v := &View{Out: &out, Filter: Filter{Client: who}}
+		v.Begin()
 		for _, l := range lines {
 			l.Time = time.Unix(1, 0)
-			if err := v.show(l); err != nil {
+			if err := v.Show(l); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -108,13 +111,13 @@ func TestSessionsAreNumbered(t *testing.T) {
 // TestUnknownNames: who asks for what Chromium does not have is told so.
 func TestUnknownNames(t *testing.T) {
 	for _, each := range []struct {
-		flags logFlags
-		want  string
+		filter Filter
+		want   string
 	}{
-		{logFlags{domains: []string{"page", "Target"}, methods: []string{"Runtime.*", "*.enable", "Network.requestWillBeSent"}}, ""},
-		{logFlags{domains: []string{"Pages"}, methods: []string{"Page.navigat", "Page.navigate?"}}, "domain Pages, method Page.navigat, method Page.navigate?"},
+		{Filter{Domains: []string{"page", "Target"}, Methods: []string{"Runtime.*", "*.enable", "Network.requestWillBeSent"}}, ""},
+		{Filter{Domains: []string{"Pages"}, Methods: []string{"Page.navigat", "Page.navigate?"}}, "domain Pages, method Page.navigat, method Page.navigate?"},
 	} {
-		if got := strings.Join(each.flags.unknown(), ", "); got != each.want {
+		if got := strings.Join(each.filter.Unknown(), ", "); got != each.want {
 			t.Errorf("unknown: %q, want %q", got, each.want)
 		}
 	}
