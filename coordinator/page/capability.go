@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/page/storage"
 )
@@ -40,6 +42,15 @@ func (h host) KnownURLs() []string {
 	return urls
 }
 
+// FrameSessions are those of the page's frames in other processes.
+func (h host) FrameSessions() []*cdp.Session { return h.frames.Sessions()[1:] }
+
+// Zoom is the user's own for the site of the page.
+func (h host) Zoom(ctx context.Context) (float64, error) {
+	l, err := h.frames.Layout(ctx)
+	return l.Zoom, err
+}
+
 // Closed reports whether the page is gone, or has crashed.
 func (h host) Closed() bool {
 	h.mu.Lock()
@@ -71,4 +82,13 @@ func (p *Page) Storage() *storage.Storage {
 	return storage.New(host{p}, storage.Options{
 		Conn: p.browser.conn, Session: p.session, Logger: p.browser.log, StateTimeout: p.browser.opts.NavigateTimeout,
 	})
+}
+
+// Emulate changes what the page believes of its surroundings.
+func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error) {
+	apply, err := p.emulation.Plan(s)
+	if err != nil {
+		return Change{}, err
+	}
+	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, apply)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
 )
 
@@ -107,7 +108,7 @@ func TestEvaluateBody(t *testing.T) {
 	if _, err := p.Type(t.Context(), "button", "x", TypeOptions{}); !errors.As(err, &target) || !strings.Contains(err.Error(), "is a <button>, which takes no text") {
 		t.Errorf("typing into a button: %v", err)
 	}
-	if _, err := p.Resize(t.Context(), 99999, 10); err == nil || !strings.Contains(err.Error(), "10000") {
+	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 99999, Height: 10}}); err == nil || !strings.Contains(err.Error(), "10000") {
 		t.Errorf("%v", err)
 	}
 }

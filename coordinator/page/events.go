@@ -388,7 +388,7 @@ func (p *Page) enableFrame(s *cdp.Session) {
 	if err := p.enable(ctx, s); err != nil {
 		p.browser.log.Debug("page: a frame has gone before its events were on", "err", err)
 	}
-	p.reapply(ctx, s)
+	p.emulation.Reapply(ctx, s)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.untold(s)

@@ -16,17 +16,19 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
 )
 
 // Page is one attached page. Its methods may be called from any goroutine;
 // acts that depend on one another are the caller's to order.
 type Page struct {
-	browser *Browser
-	id      target.ID
-	session *cdp.Session // of the page itself; frames may have their own
-	frames  *frame.Tree
-	console *ring
+	browser   *Browser
+	id        target.ID
+	session   *cdp.Session // of the page itself; frames may have their own
+	frames    *frame.Tree
+	emulation *emulation.Emulation
+	console   *ring
 	// requests is guarded by mu, as console is.
 	requests *requestLog
 	asking   sync.Mutex // held while documents are asked for past requests; before mu
@@ -38,36 +40,34 @@ type Page struct {
 	guarding  sync.Mutex   // held while the page's bounds are set; before mu
 
 	// mu guards the fields that follow.
-	mu        sync.Mutex
-	changed   chan struct{}                     // closed and replaced at each change, see notify
-	sessions  map[target.SessionID]*cdp.Session // those whose events are taken in
-	loaded    bool                              // the main document's load event has fired
-	parsed    bool                              // its DOMContentLoaded has
-	pending   string                            // URL of a navigation of the main frame under way
-	told      int64                             // one more than the console's last message when an act was answered; 0: none was
-	over      int64                             // the console message that was the last when the tasks of an act were over
-	tasks     chan struct{}                     // closed when they are; nil: there was none
-	left      time.Time                         // when it began
-	commits   int                               // documents that the main frame has shown
-	moves     int                               // URL changes within a document
-	windows   int                               // windows that the page asked to open
-	download  string                            // URL of the last download
-	dialog    *Dialog
-	lost      bool         // its renderer has gone and no other has come
-	guard     *guard       // nil: every address is allowed; see guarding
-	chooser   *FileChooser // not answered yet
-	choosers  int          // how many were opened
-	pointer   pointer
-	picking   chan pickNews       // nil while nobody picks
-	overrides map[string]override // what is emulated, by method
-	located   []string            // origins that may ask where they are
-	ended     error               // ErrCrashed until revived, or ErrPageClosed
-	ops       map[*operation]struct{}
-	focused   bool                  // focus emulation is on
-	drawing   bool                  // see draw
-	worked    map[*cdp.Session]bool // a service worker has answered there
-	seen      seen
-	scripts   map[scriptKey]string // addresses, see askPaused
+	mu       sync.Mutex
+	changed  chan struct{}                     // closed and replaced at each change, see notify
+	sessions map[target.SessionID]*cdp.Session // those whose events are taken in
+	loaded   bool                              // the main document's load event has fired
+	parsed   bool                              // its DOMContentLoaded has
+	pending  string                            // URL of a navigation of the main frame under way
+	told     int64                             // one more than the console's last message when an act was answered; 0: none was
+	over     int64                             // the console message that was the last when the tasks of an act were over
+	tasks    chan struct{}                     // closed when they are; nil: there was none
+	left     time.Time                         // when it began
+	commits  int                               // documents that the main frame has shown
+	moves    int                               // URL changes within a document
+	windows  int                               // windows that the page asked to open
+	download string                            // URL of the last download
+	dialog   *Dialog
+	lost     bool         // its renderer has gone and no other has come
+	guard    *guard       // nil: every address is allowed; see guarding
+	chooser  *FileChooser // not answered yet
+	choosers int          // how many were opened
+	pointer  pointer
+	picking  chan pickNews // nil while nobody picks
+	ended    error         // ErrCrashed until revived, or ErrPageClosed
+	ops      map[*operation]struct{}
+	focused  bool                  // focus emulation is on
+	drawing  bool                  // see draw
+	worked   map[*cdp.Session]bool // a service worker has answered there
+	seen     seen
+	scripts  map[scriptKey]string // addresses, see askPaused
 }
 
 // ID is the page's CDP target id.
@@ -89,11 +89,10 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	p := &Page{
 		browser: b, id: id, session: session,
 		console: newRing(b.opts.ConsoleSize), requests: newRequestLog(b.opts.NetworkSize),
-		changed:   make(chan struct{}),
-		sessions:  map[target.SessionID]*cdp.Session{session.ID(): session},
-		ops:       map[*operation]struct{}{},
-		overrides: map[string]override{},
-		worked:    map[*cdp.Session]bool{},
+		changed:  make(chan struct{}),
+		sessions: map[target.SessionID]*cdp.Session{session.ID(): session},
+		ops:      map[*operation]struct{}{},
+		worked:   map[*cdp.Session]bool{},
 	}
 	// A page's target id is the id of its main frame.
 	p.frames = frame.New(protocol.FrameID(id), session, frame.Options{
@@ -101,6 +100,7 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
 	})
 	p.frames.OnStale(p.similar)
+	p.emulation = emulation.New(host{p}, emulation.Options{Conn: b.conn, Viewport: b.opts.Viewport, Network: b.router.conditions})
 	p.requests.documents = p.documents
 	p.requests.untold[session] = true
 	b.mu.Lock()
@@ -109,10 +109,8 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	if err := p.enable(ctx, session); err != nil {
 		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
 	}
-	if v := b.opts.Viewport; v != nil {
-		if err := p.presize(ctx, v); err != nil {
-			return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
-		}
+	if err := p.emulation.SendViewport(ctx); err != nil {
+		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
 	}
 	if err := p.readFrames(ctx); err != nil {
 		var late *TimeoutError

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"browser-coordinator/coordinator/page/emulation"
 )
 
 func TestGlob(t *testing.T) {
@@ -310,14 +312,14 @@ func TestOfflineAndEmulation(t *testing.T) {
 		}
 		return ms
 	}
-	if _, err := p.Emulate(t.Context(), Emulation{Network: "fast 3g"}); err != nil {
+	if _, err := p.Emulate(t.Context(), emulation.Settings{Network: "fast 3g"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.browser.SetOffline(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	mustRoute(t, p.browser, Route{Pattern: "**/nothing", Abort: "failed"})
-	if _, err := p.Emulate(t.Context(), Emulation{Network: "fast 3g"}); err != nil {
+	if _, err := p.Emulate(t.Context(), emulation.Settings{Network: "fast 3g"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(t, p, "/api/item"); got != "failed" {

@@ -19,6 +19,7 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/emulation"
 )
 
 // router holds what a connection has set for the network of its pages: routes,
@@ -102,19 +103,16 @@ func (r *router) holding() command {
 	return command{target.CommandSetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: r.holds(), Flatten: new(true)}}
 }
 
-// emulateNetwork is the command for a network that is slow, or not there.
-const emulateNetwork = "Network.emulateNetworkConditions"
-
-// conditions are those of emulateNetwork: offline comes before what a page
+// conditions are parameters of emulation.NetworkMethod: offline comes before what a page
 // emulates.
 func (r *router) conditions(emulated any) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.offline {
-		return networks["offline"]
+		return emulation.Offline()
 	}
 	if emulated == nil {
-		return networks["none"]
+		return emulation.Unlimited()
 	}
 	return emulated
 }
@@ -135,7 +133,7 @@ func (r *router) admit(ctx context.Context, p *Page, s *cdp.Session) error {
 	r.sessions[s.ID()] = s
 	commands := r.routing(true)
 	if r.offline {
-		commands = append(commands, command{emulateNetwork, networks["offline"]})
+		commands = append(commands, command{emulation.NetworkMethod, emulation.Offline()})
 	}
 	if r.holds() {
 		commands = append(commands, r.holding())
@@ -219,9 +217,9 @@ func (b *Browser) SetOffline(ctx context.Context, offline bool) error {
 		b.mu.Unlock()
 		var emulated any
 		if p != nil {
-			emulated = p.overridden(emulateNetwork)
+			emulated = p.emulation.Network()
 		}
-		return []command{{emulateNetwork, r.conditions(emulated)}, holding}
+		return []command{{emulation.NetworkMethod, r.conditions(emulated)}, holding}
 	})
 }
 

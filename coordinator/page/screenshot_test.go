@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/emulation"
 )
 
 func TestScreenshots(t *testing.T) {
@@ -32,13 +34,13 @@ func TestScreenshots(t *testing.T) {
 			t.Errorf("%s: %dx%d %q", test.name, img.Width, img.Height, img.Data[:4])
 		}
 	}
-	if _, err := p.Resize(t.Context(), 640, 480); err != nil {
+	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 640, Height: 480}}); err != nil {
 		t.Error(err)
 	}
 	if img, err := p.Screenshot(t.Context(), ScreenshotOptions{}); err != nil || img.Width != 640 || img.Height != 480 {
 		t.Errorf("after resizing: %dx%d %v", img.Width, img.Height, err)
 	}
-	if _, err := p.Resize(t.Context(), 0, 480); err == nil {
+	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 0, Height: 480}}); err == nil {
 		t.Error("a viewport without width is no error")
 	}
 	for _, bad := range []ScreenshotOptions{{Format: "gif"}, {Target: "#d", FullPage: true}, {Target: "#none"}} {
@@ -52,7 +54,7 @@ func TestScreenshots(t *testing.T) {
 // where they belong.
 func TestScreenshotParts(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0}div{width:50px;height:50px}</style><div style="background:red"></div><div style="background:lime"></div><div style="height:3000px"></div><div style="background:blue"></div>`)
-	if _, err := p.Emulate(t.Context(), Emulation{Viewport: &Viewport{Width: 400, Height: 300, Scale: 2}}); err != nil {
+	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 400, Height: 300, Scale: 2}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -87,7 +89,7 @@ func TestScreenshotParts(t *testing.T) {
 
 func TestClipOutside(t *testing.T) {
 	p, _ := open(t, "<p>p")
-	if _, err := p.Resize(t.Context(), 1000, 600); err != nil {
+	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 1000, Height: 600}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := p.Screenshot(t.Context(), ScreenshotOptions{Clip: &Clip{X: 5000, Y: 5000, Width: 10, Height: 10}})

@@ -5,23 +5,24 @@ import (
 	"log/slog"
 	"time"
 
+	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
 )
 
 // Options of a connection; nil and the zero value are good defaults.
 type Options struct {
-	Logger          *slog.Logger  // nil discards
-	ActionTimeout   time.Duration // until a target must be ready for an act; 0 means 5 s
-	NavigateTimeout time.Duration // of a navigation until its load event; 0 means 30 s
-	CallTimeout     time.Duration // of any other call; 0 means 10 s
-	ConsoleSize     int           // console messages that are kept per page; 0 means 1000
-	NetworkSize     int           // requests that are kept per page; 0 means 1000
-	Viewport        *Viewport     // of every page that is attached to; nil: as it is
-	Folders         []string      // of the workspace: places in scripts are told as places in its files
-	Remote          bool          // the user's own flag names the browser: it may be on another machine
-	Record          bool          // attach to every page when it appears, for its console and network
-	Refs            *frame.Refs   // that several connections share; nil: one of its own
-	Downloads       *Downloads    // what becomes of downloads; nil: the browser's own matter
+	Logger          *slog.Logger        // nil discards
+	ActionTimeout   time.Duration       // until a target must be ready for an act; 0 means 5 s
+	NavigateTimeout time.Duration       // of a navigation until its load event; 0 means 30 s
+	CallTimeout     time.Duration       // of any other call; 0 means 10 s
+	ConsoleSize     int                 // console messages that are kept per page; 0 means 1000
+	NetworkSize     int                 // requests that are kept per page; 0 means 1000
+	Viewport        *emulation.Viewport // of every page that is attached to; nil: as it is
+	Folders         []string            // of the workspace: places in scripts are told as places in its files
+	Remote          bool                // the user's own flag names the browser: it may be on another machine
+	Record          bool                // attach to every page when it appears, for its console and network
+	Refs            *frame.Refs         // that several connections share; nil: one of its own
+	Downloads       *Downloads          // what becomes of downloads; nil: the browser's own matter
 }
 
 // Info describes a page of the browser.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"browser-coordinator/coordinator/page/emulation"
 
-	"browser-coordinator/coordinator/page"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 type emulateIn struct {
@@ -32,7 +32,7 @@ func (s *Server) addEmulateTools() {
 }
 
 func emulate(ctx context.Context, a *agent, in emulateIn) (*answer, error) {
-	e := page.Emulation{
+	e := emulation.Settings{
 		Reset: in.Reset, Network: in.Network, CPU: in.CPU,
 		UserAgent: in.UserAgent, Locale: in.Locale, Timezone: in.Timezone,
 		Features: map[string]string{},
@@ -59,7 +59,7 @@ func emulate(ctx context.Context, a *agent, in emulateIn) (*answer, error) {
 		e.Features[f.feature] = f.value
 	}
 	if in.Geolocation != "" {
-		e.Location = &page.Location{}
+		e.Location = &emulation.Location{}
 		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Geolocation, " ", ""), "%g,%g", &e.Location.Latitude, &e.Location.Longitude); n != 2 || err != nil {
 			return nil, fmt.Errorf("geolocation %q: want latitude,longitude, for example 52.5,13.4", in.Geolocation)
 		}
@@ -82,8 +82,8 @@ func emulate(ctx context.Context, a *agent, in emulateIn) (*answer, error) {
 }
 
 // parseViewport reads WIDTHxHEIGHT, WIDTHxHEIGHTxSCALE, and ",mobile" behind it.
-func parseViewport(text string) (*page.Viewport, error) {
-	v := &page.Viewport{}
+func parseViewport(text string) (*emulation.Viewport, error) {
+	v := &emulation.Viewport{}
 	size, kind, _ := strings.Cut(strings.ReplaceAll(text, " ", ""), ",")
 	n, err := fmt.Sscanf(size, "%dx%dx%g", &v.Width, &v.Height, &v.Scale)
 	if n < 2 || n == 2 && strings.Count(size, "x") > 1 || n == 3 && err != nil || kind != "" && kind != "mobile" {

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/emulation"
 )
 
 type hoverIn struct {
@@ -196,7 +197,7 @@ func resize(ctx context.Context, a *agent, in resizeIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did(fmt.Sprintf("The page is %d × %d now.", in.Width, in.Height))(p.Resize(ctx, in.Width, in.Height))
+	return a.did(fmt.Sprintf("The page is %d × %d now.", in.Width, in.Height))(p.Emulate(ctx, emulation.Settings{Viewport: &emulation.Viewport{Width: in.Width, Height: in.Height}}))
 }
 
 func handleDialog(ctx context.Context, a *agent, in dialogIn) (*answer, error) {

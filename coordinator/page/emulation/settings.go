@@ -1,0 +1,148 @@
+package emulation
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// Settings are what the page is made to believe; what an empty field stands for stays
+// as it is.
+type Settings struct {
+	Reset     bool   // ends all that was emulated before; the rest then begins anew
+	Network   string // offline, slow 3g, fast 3g, slow 4g, fast 4g or none
+	CPU       float64
+	UserAgent string
+	Locale    string // as in Accept-Language, for example de-DE
+	Timezone  string // for example Europe/Berlin
+	Media     string // print or screen
+	// Features are CSS media features by name, for example
+	// prefers-color-scheme: dark; "no-override" ends one.
+	Features map[string]string
+	Location *Location
+	Viewport *Viewport
+}
+
+// Location is a place on earth.
+type Location struct{ Latitude, Longitude, Accuracy float64 }
+
+// Viewport is a size of the page, in CSS pixels.
+type Viewport struct {
+	Width, Height int
+	Scale         float64 // device pixels per CSS pixel; 0: the browser's
+	Mobile        bool    // a phone: viewport meta tag, touch
+}
+
+// NetworkMethod is the command that overrides the network.
+const NetworkMethod = "Network.emulateNetworkConditions"
+
+// Unlimited and Offline are parameters of NetworkMethod: the network as it is, and none.
+func Unlimited() any { return networks["none"] }
+func Offline() any   { return networks["offline"] }
+
+// networks are DevTools' presets, as it applies them: latency in ms, throughput
+// in bytes per second.
+var networks = map[string]map[string]any{
+	"none":    {"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
+	"offline": {"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0},
+	"slow 3g": {"offline": false, "latency": 2000, "downloadThroughput": 50_000, "uploadThroughput": 50_000},
+	"fast 3g": {"offline": false, "latency": 562.5, "downloadThroughput": 180_000, "uploadThroughput": 84_375},
+	"slow 4g": {"offline": false, "latency": 562.5, "downloadThroughput": 180_000, "uploadThroughput": 84_375},
+	"fast 4g": {"offline": false, "latency": 165, "downloadThroughput": 1_012_500, "uploadThroughput": 168_750},
+}
+
+// maxViewport is the longest side of a viewport, in CSS pixels: the browser takes
+// larger ones, and no longer draws them.
+const maxViewport = 10_000
+
+// overridesFor are the commands for what is asked for. Media and its features are
+// one command, so those that are on already are repeated.
+func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
+	var set []override
+	if s.Network != "" {
+		conditions, ok := networks[strings.ToLower(s.Network)]
+		if !ok {
+			return nil, fmt.Errorf("network %q: want one of %s", s.Network, strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
+		}
+		set = append(set, override{method: NetworkMethod, params: conditions})
+	}
+	if s.CPU != 0 {
+		if s.CPU < 1 {
+			return nil, fmt.Errorf("cpu %g: want 1 (as it is) or more, how many times slower", s.CPU)
+		}
+		set = append(set, override{method: emulation.CommandSetCPUThrottlingRate, params: emulation.SetCPUThrottlingRateParams{Rate: s.CPU}})
+	}
+	if s.UserAgent != "" || s.Locale != "" {
+		params := emulation.SetUserAgentOverrideParams{UserAgent: s.UserAgent, AcceptLanguage: s.Locale}
+		if before, ok := e.overridden(emulation.CommandSetUserAgentOverride).(emulation.SetUserAgentOverrideParams); ok && !s.Reset {
+			params.UserAgent = cmp.Or(params.UserAgent, before.UserAgent)
+			params.AcceptLanguage = cmp.Or(params.AcceptLanguage, before.AcceptLanguage)
+		}
+		set = append(set, override{method: emulation.CommandSetUserAgentOverride, params: params})
+	}
+	if s.Locale != "" {
+		set = append(set, override{method: emulation.CommandSetLocaleOverride, params: emulation.SetLocaleOverrideParams{Locale: strings.ReplaceAll(s.Locale, "-", "_")}})
+	}
+	if s.Timezone != "" {
+		set = append(set, override{method: emulation.CommandSetTimezoneOverride, params: emulation.SetTimezoneOverrideParams{TimezoneID: s.Timezone}})
+	}
+	if s.Media != "" || len(s.Features) > 0 {
+		params := emulatedMedia{Media: s.Media, Features: maps.Clone(s.Features)}
+		if before, ok := e.overridden(emulation.CommandSetEmulatedMedia).(emulatedMedia); ok && !s.Reset {
+			params.Media = cmp.Or(params.Media, before.Media)
+			merged := maps.Clone(before.Features)
+			maps.Copy(merged, params.Features)
+			params.Features = merged
+		}
+		set = append(set, override{method: emulation.CommandSetEmulatedMedia, params: params})
+	}
+	if l := s.Location; l != nil {
+		if l.Latitude < -90 || l.Latitude > 90 || l.Longitude < -180 || l.Longitude > 180 {
+			return nil, fmt.Errorf("there is no place at %g, %g: want latitude, longitude", l.Latitude, l.Longitude)
+		}
+		set = append(set, override{method: emulation.CommandSetGeolocationOverride, params: map[string]float64{
+			"latitude": l.Latitude, "longitude": l.Longitude, "accuracy": max(l.Accuracy, 1),
+		}})
+	}
+	if v := s.Viewport; v != nil {
+		if min(v.Width, v.Height) < 1 || max(v.Width, v.Height) > maxViewport {
+			return nil, fmt.Errorf("a viewport of %d by %d is not possible: want 1 to %d pixels a side", v.Width, v.Height, maxViewport)
+		}
+	}
+	return set, nil
+}
+
+// overrides are the commands for it, for a site of that zoom: what they are given
+// is made larger by it.
+func (v *Viewport) overrides(zoom float64) []override {
+	return []override{
+		{emulation.CommandSetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: int64(math.Round(float64(v.Width) * zoom)), Height: int64(math.Round(float64(v.Height) * zoom)),
+			DeviceScaleFactor: v.Scale / zoom, Mobile: v.Mobile,
+		}, true},
+		{emulation.CommandSetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: v.Mobile}, true},
+	}
+}
+
+// emulatedMedia keeps what Emulation.setEmulatedMedia was last given.
+type emulatedMedia struct {
+	Media    string
+	Features map[string]string
+}
+
+func (m emulatedMedia) command() emulation.SetEmulatedMediaParams {
+	params := emulation.SetEmulatedMediaParams{Media: m.Media}
+	for _, name := range slices.Sorted(maps.Keys(m.Features)) {
+		value := m.Features[name]
+		if value == "no-override" {
+			value = ""
+		}
+		params.Features = append(params.Features, &emulation.MediaFeature{Name: name, Value: value})
+	}
+	return params
+}
