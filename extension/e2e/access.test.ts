@@ -1,4 +1,4 @@
-// What the human allows, kept by the real coordinator: Playwright joins through the stable endpoint,
+// What the user allows, kept by the real coordinator: Playwright joins through the stable endpoint,
 // and is asked about, refused, and stopped.
 // The tests tell one story, in their order.
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
@@ -71,8 +71,8 @@ test("DevTools of a browser without a screen are given by their address, which w
   }
 });
 
-test("asked to ask, the next act waits for the human, and goes on when it is allowed", async () => {
-  await bar.menu("Agents may do everything", "Agents have to ask");
+test("asked to ask, the next action waits for the user, and goes on when it is allowed", async () => {
+  await bar.menu("Agents may do everything", "Agents must ask");
   await listener.until((state) => state.access.mode === "ask");
   const acted = page.locator("#name").fill("Grace");
   await bar.question.getByText("Playwright").waitFor();
@@ -99,7 +99,7 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
 });
 
 test("a client that may only look sees the page, and cannot change it", async () => {
-  await bar.menu("Agents have to ask", "Agents may only look");
+  await bar.menu("Agents must ask", "Agents may only read");
   // The window tells the coordinator as it tells us, and neither waits for the other: ask who keeps the rule.
   await expect.poll(() => host.use("window_list")).toContain("[access: view]");
   await expect(page.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/view|look/i);
@@ -108,14 +108,14 @@ test("a client that may only look sees the page, and cannot change it", async ()
   expect(page.url()).toBe(`${shop.url}?florist`);
 });
 
-test("a client that the human stops is cut off; the browser stays", async () => {
-  await bar.menu("Agents may only look", "Agents may do everything");
+test("a client that the user stops is cut off; the browser stays", async () => {
+  await bar.menu("Agents may only read", "Agents may do everything");
   const ended = new Promise((resolve) => joined.once("disconnected", resolve));
   await bar.act("Agents", "Playwright", "Stop an Agent");
   await ended;
   expect(listener.state.browser).not.toBeNull();
   await bar.row("Agents", /Playwright.*stopped by you/).waitFor();
-  await expect(chromium.connectOverCDP(stable, { timeout: 3_000 })).rejects.toThrow("stopped by the human");
+  await expect(chromium.connectOverCDP(stable, { timeout: 3_000 })).rejects.toThrow("stopped by the user");
   await window.screenshot("access-stopped");
   await bar.act("Agents", "Playwright", "Resume a Stopped Agent");
   await listener.until((state) => state.access.stopped.length === 0);

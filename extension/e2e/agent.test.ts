@@ -1,5 +1,5 @@
-// An agent and a human at one window, whole: somebody else's MCP client, the real coordinator, a real
-// VS Code and the browser that it debugs. What the agent does is what the human sees, and the reverse.
+// An agent and a user at one window, whole: somebody else's MCP client, the real coordinator, a real
+// VS Code and the browser that it debugs. What the agent does is what the user sees, and the reverse.
 // The tests tell one story, in their order.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,14 +54,14 @@ function notice() {
   return window.page.locator(".notifications-toasts .notification-list-item", { hasText: "asks you to click" });
 }
 
-/** Does something as the human in the debugged browser, by a client of its own. */
-async function asHuman(act: (page: Page) => Promise<void>): Promise<void> {
-  const human: Browser = await chromium.connectOverCDP(listener.state.browser?.url ?? "", { timeout: 20_000 });
+/** Does something as the user in the debugged browser, by a client of its own. */
+async function asUser(act: (page: Page) => Promise<void>): Promise<void> {
+  const user: Browser = await chromium.connectOverCDP(listener.state.browser?.url ?? "", { timeout: 20_000 });
   try {
-    const pages = human.contexts().flatMap((context) => context.pages());
+    const pages = user.contexts().flatMap((context) => context.pages());
     await act(pages.find((page) => page.url().startsWith(shop.url)) as Page);
   } finally {
-    await human.close();
+    await user.close();
   }
 }
 
@@ -76,13 +76,13 @@ afterAll(async () => {
   listener?.close();
 });
 
-test("window_list names the place that the human looks at", async () => {
+test("window_list names the place that the user looks at", async () => {
   expect(await agent.use("window_list")).not.toContain("looks at");
   await window.openFile("app.js");
-  await expect.poll(() => agent.use("window_list")).toContain("the human looks at app.js:1");
+  await expect.poll(() => agent.use("window_list")).toContain("the user looks at app.js:1");
 });
 
-test("the agent starts the launch configuration by its name, and the human sees it run", async () => {
+test("the agent starts the launch configuration by its name, and the user sees it run", async () => {
   await expect(agent.use("debug_start", { configuration: "Shoop" })).rejects.toThrow(/"Shoop".*"Shop"/);
   const started = await agent.use("debug_start", { configuration: "Shop" });
   session = /\(session ([^)]+)\)/.exec(started)?.[1] ?? "";
@@ -93,7 +93,7 @@ test("the agent starts the launch configuration by its name, and the human sees 
   await agent.use("browser_wait_for", { text: "Your name" });
 });
 
-test("a breakpoint of the agent is in the human's gutter, and its click is held there", async () => {
+test("a breakpoint of the agent is in the user's gutter, and its click is held there", async () => {
   expect(await agent.use("debug_breakpoints", { action: "set", path: "app.js", line: 9 })).toBe("- app.js:9");
   await breakpoint("breakpoint").waitFor();
   await agent.use("browser_type", { target: "#name", text: "Ada" });
@@ -112,7 +112,7 @@ test("it sees the frames by the workspace's paths, the variables, and evaluates 
   await expect(agent.use("debug_evaluate", { expression: "nobody.knows" })).rejects.toThrow("nobody is not defined");
 });
 
-test("it steps over, into and out, and the human's editor follows", async () => {
+test("it steps over, into and out, and the user's editor follows", async () => {
   expect(await agent.use("debug_step", { action: "over" })).toMatch(/Paused \(step\) at .* app\.js:10:/);
   expect(await agent.use("debug_evaluate", { expression: "who" })).toContain("'Ada'");
   expect(await agent.use("debug_step", { action: "into" })).toMatch(/at Window\.thank app\.js:4:/);
@@ -156,21 +156,21 @@ test("a log point says its message in the debug console, and holds nothing", asy
   await breakpoint("breakpoint-log").waitFor({ state: "hidden" });
 });
 
-test("it shows the human a place in a file", async () => {
+test("it shows the user a place in a file", async () => {
   await agent.use("reveal_source", { path: "index.html", line: 11 });
   await window.page.locator(".tab.active", { hasText: "index.html" }).waitFor();
   await window.page.locator(".statusbar-item", { hasText: "Ln 11, Col 1" }).waitFor();
-  await expect.poll(() => agent.use("window_list")).toContain("the human looks at index.html:11");
+  await expect.poll(() => agent.use("window_list")).toContain("the user looks at index.html:11");
   await expect(agent.use("reveal_source", { path: "nowhere.html" })).rejects.toThrow("nowhere.html");
 });
 
-test("the human points at an element in the browser, and the agent learns which it was", async () => {
+test("the user points at an element in the browser, and the agent learns which it was", async () => {
   const picked = agent.use("pick_element", { message: "Which button is too small?" });
   picked.catch(() => {}); // told below
   await notice().getByText("Which button is too small?").waitFor();
   expect(await notice().textContent()).toContain("e2e-agent 1.0.0 asks you to click");
   await window.screenshot("agent-pick");
-  await asHuman(async (page) => {
+  await asUser(async (page) => {
     const box = await page.locator("#buy").boundingBox();
     if (!box) throw new Error("the button is not in sight");
     await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
@@ -186,15 +186,15 @@ test("the human points at an element in the browser, and the agent learns which 
   expect(await answer()).toContain("Thank you, Hedy");
 });
 
-test("a human who does not want to point says so in the window", async () => {
+test("a user who does not want to point says so in the window", async () => {
   const picked = agent.use("pick_element");
   picked.catch(() => {}); // told below
   await notice().getByRole("button", { name: "Cancel" }).click();
-  await expect(picked).rejects.toThrow("the human did not want to point at an element");
+  await expect(picked).rejects.toThrow("the user did not want to point at an element");
   await notice().waitFor({ state: "hidden" });
   // The page listens to clicks again.
   await agent.use("browser_type", { target: "#name", text: "Ida" });
-  await asHuman((page) => page.locator("#buy").click());
+  await asUser((page) => page.locator("#buy").click());
   expect(await answer()).toContain("Thank you, Ida");
 });
 
@@ -212,7 +212,7 @@ test("it ends the session that it started", async () => {
   expect(await agent.use("debug_state")).toContain("Nothing is being debugged");
 });
 
-test("the human's own session is not the agent's to end", async () => {
+test("the user's own session is not the agent's to end", async () => {
   await window.press("F5");
   await listener.debugging((state) => state.browser !== null);
   const own = /session ([^,]+),/.exec(await agent.use("debug_state"))?.[1];

@@ -55,12 +55,12 @@ test("Show Log shows the extension's, which tells of the endpoint and not where 
   await window.stop();
 });
 
-test("Copy CDP Endpoint copies an address, says that nobody serves it, and serves it on a click", async () => {
+test("Copy CDP Endpoint copies an address, says that it is not served, and serves it on a click", async () => {
   await window.press("F5");
   await coordinator.debugging((state) => state.browser !== null);
   await window.command("Browser Coordinator: Copy CDP Endpoint");
   const told = window.toast("Copied the CDP endpoint, http://127.0.0.1:");
-  await told.getByText("Nobody serves it now").waitFor();
+  await told.getByText("It is not served now").waitFor();
   await told.getByRole("button", { name: "Start Serving" }).click();
   const terminal = window.page.locator(".terminal-wrapper.active .xterm");
   await terminal.waitFor();

@@ -1,4 +1,4 @@
-// A client debugs along with the human, in a real VS Code: each sees what the other does.
+// A client debugs along with the user, in a real VS Code: each sees what the other does.
 // The tests tell one story, in their order.
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -61,7 +61,7 @@ test("it says what there is, when the configuration that is meant is not there",
   expect(await state()).toEqual([]);
 });
 
-test("a client starts the launch configuration by name, and the human sees it run", async () => {
+test("a client starts the launch configuration by name, and the user sees it run", async () => {
   const started = await listener.call("debug.start", { client, configuration: "Shop" });
   expect(started).toMatchObject({ name: "Shop" });
   session = started.session as string;
@@ -72,7 +72,7 @@ test("a client starts the launch configuration by name, and the human sees it ru
   await expect(listener.call("debug.start", { client })).rejects.toThrow('"Shop" is being debugged already');
 });
 
-test("a breakpoint that the client sets is in the human's gutter", async () => {
+test("a breakpoint that the client sets is in the user's gutter", async () => {
   await window.openFile("app.js");
   const { breakpoints } = await listener.call("debug.breakpoints", { action: "set", path: "app.js", line: 5 });
   expect(breakpoints).toEqual([{ path: `${shop.folder}/app.js`, line: 5, enabled: true }]);
@@ -101,7 +101,7 @@ test("a click in the page stops there, and the client sees the frames and the va
   await window.screenshot("debugger-paused");
 });
 
-test("the client steps over, and the human's editor follows", async () => {
+test("the client steps over, and the user's editor follows", async () => {
   expect(await step("over")).toMatchObject({
     state: "paused",
     reason: "step",
@@ -123,7 +123,7 @@ test("it goes on, and the page with it", async () => {
   });
 });
 
-test("what the human does is seen too: a breakpoint of theirs, and their going on", async () => {
+test("what the user does is seen too: a breakpoint of theirs, and their going on", async () => {
   await window.toggleBreakpoint(7);
   await expect
     .poll(async () => (await listener.call("debug.breakpoints", { action: "list" })).breakpoints)
@@ -141,7 +141,7 @@ test("what the human does is seen too: a breakpoint of theirs, and their going o
   );
 });
 
-test("it shows the human a place in a file", async () => {
+test("it shows the user a place in a file", async () => {
   expect(await listener.call("editor.reveal", { path: "index.html", line: 11 })).toEqual({});
   await window.page.locator(".tab.active", { hasText: "index.html" }).waitFor();
   await window.page.locator(".statusbar-item", { hasText: "Ln 11, Col 1" }).waitFor();
@@ -159,7 +159,7 @@ test("it stops what it started, and only the same client does", async () => {
   await window.page.locator(".debug-toolbar").waitFor({ state: "hidden" });
 });
 
-test("the human's own session is not a client's to stop", async () => {
+test("the user's own session is not a client's to stop", async () => {
   await window.press("F5");
   await listener.debugging((each) => each.browser !== null);
   const [root] = await state();

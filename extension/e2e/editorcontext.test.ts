@@ -1,4 +1,4 @@
-// The window tells what the human looks at, in a real VS Code.
+// The window tells what the user looks at, in a real VS Code.
 // The tests tell one story, in their order.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ test("the file, the selection and whether it is saved", async () => {
   await listener.until((state) => state.editor?.dirty === false);
 });
 
-test("who comes later is told what the human looks at then", async () => {
+test("who comes later is told what the user looks at then", async () => {
   listener.close();
   await window.press("ArrowDown");
   await window.page.locator(".statusbar-item", { hasText: "Ln 3" }).waitFor();
@@ -60,7 +60,7 @@ test("nothing where no file of the folder is in sight", async () => {
   await listener.until((state) => state.editor === undefined);
 });
 
-test("the human's setting turns it off, at once, and on", async () => {
+test("the user's setting turns it off, at once, and on", async () => {
   await window.openFile("index.html");
   await listener.until((state) => state.editor?.path === join(shop.folder, "index.html"));
   mkdirSync(join(shop.folder, ".vscode"), { recursive: true });

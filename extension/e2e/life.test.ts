@@ -23,7 +23,7 @@ let bar: SideBar;
 
 const claude = agent("c1", "Claude Code");
 
-/** As the human edits them, in the editor. */
+/** As the user edits them, in the editor. */
 async function set(settings: Record<string, unknown>): Promise<void> {
   await window.command("Preferences: Open User Settings (JSON)");
   const editor = window.page.locator('.monaco-editor[data-uri$="settings.json"]');
@@ -95,10 +95,10 @@ test("an answer that does not come in the stated time is a refusal, and the ques
   coordinator.close();
 });
 
-test("what the human chose in the window outlives a reload, and the client finds the window again", async () => {
+test("what the user chose in the window outlives a reload, and the client finds the window again", async () => {
   const coordinator = await joined();
   await coordinator.announce(claude);
-  await bar.menu("Agents have to ask", "Agents may only look");
+  await bar.menu("Agents must ask", "Agents may only read");
   await bar.act("Agents", "Claude Code", "Stop an Agent");
   await coordinator.until(({ access }) => access.mode === "view" && access.stopped.includes(claude.id));
   await window.reload();
@@ -130,12 +130,12 @@ test("a crashed extension host leaves a dead socket, and the next one takes the 
   again.close();
 });
 
-test("two windows on one folder have two addresses, and each its own human", async () => {
+test("two windows on one folder have two addresses, and each its own user", async () => {
   const second = await Workbench.open(run, screen, `folder=${shop.folder}`);
   const secondAddress = address.replace(/\.sock$/, "-2.sock");
   const [first, other] = [await joined(), await joined(secondAddress)];
   await first.announce(claude);
-  await bar.menu("Agents may do everything", "Agents have to ask");
+  await bar.menu("Agents may do everything", "Agents must ask");
   await first.until(({ access }) => access.mode === "ask");
   expect(other.state.access.mode).toBe("full");
   const its = await SideBar.open(second);
@@ -143,8 +143,8 @@ test("two windows on one folder have two addresses, and each its own human", asy
   await its.row("Agents", "No agent is connected").waitFor();
 
   // The one that chose last decides nothing for the other, which is reloaded.
-  await its.menu("Agents may do everything", "Agents may only look");
-  await its.menu("Agents may only look", "Agents may do everything");
+  await its.menu("Agents may do everything", "Agents may only read");
+  await its.menu("Agents may only read", "Agents may do everything");
   await other.until(({ access }) => access.mode === "full");
   await window.reload();
   await first.ended();
@@ -181,7 +181,7 @@ test("the walkthrough opens by its command, and its buttons work", async () => {
   expect(await steps.count()).toBe(4);
   await steps.filter({ hasText: "Decide what agents may do" }).click();
   await window.page.getByRole("button", { name: "Change What Agents May Do" }).click();
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only look" }).waitFor();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only read" }).waitFor();
   await window.screenshot("walkthrough");
 });
 

@@ -1,4 +1,4 @@
-// The live view in a real VS Code: the human watches the page of a headless debug browser.
+// The live view in a real VS Code: the user watches the page of a headless debug browser.
 // The tests tell one story, in their order.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type FrameLocator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Cdp } from "../src/core/browser/cdp";
-import { follow } from "../src/core/browser/discovery";
+import { findEndpoint } from "../src/core/browser/discovery";
 import { Relay } from "../test/support/relay";
 import { untilColoured } from "./support/colour";
 import { untilPresent } from "./support/files";
@@ -109,7 +109,7 @@ test("a click of the agent is marked where it was", async () => {
   await ring.waitFor({ state: "detached" });
 });
 
-test("of several pages the human chooses one", async () => {
+test("of several pages the user chooses one", async () => {
   const context = browser?.contexts()[0] as BrowserContext;
   const second = await context.newPage();
   await second.goto(`${shop.url}warm.html`);
@@ -138,7 +138,7 @@ test("of a page that cannot be shown it says so, shows it on demand, and while n
   const attached = spawn(run.browser, args, { env: run.env, stdio: "ignore" });
   let relay: Relay | undefined;
   try {
-    const { url } = await follow({ via: "configured", userDataDir: profile }, AbortSignal.timeout(15_000));
+    const { url } = await findEndpoint({ via: "configured", userDataDir: profile }, AbortSignal.timeout(15_000));
     relay = await Relay.open(Number(new URL(url).port));
     const launch = join(shop.folder, ".vscode", "launch.json");
     const { version, configurations } = JSON.parse(readFileSync(launch, "utf8"));

@@ -1,4 +1,4 @@
-// An agent asks the human, in a real VS Code, to click an element. The click itself is the coordinator's
+// An agent asks the user, in a real VS Code, to click an element. The click itself is the coordinator's
 // to see.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setScene } from "./support/scene";

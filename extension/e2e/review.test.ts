@@ -1,4 +1,4 @@
-// An agent shows a review in a real VS Code, and the human reads it.
+// An agent shows a review in a real VS Code, and the user reads it.
 // The tests tell one story, in their order.
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -194,7 +194,7 @@ test("of a compound's sessions the newest browser is told, and the other one whe
   const newest = await listener.until((state) => state.browser?.debugSession === second?.id);
   expect(newest.browser?.via).toBe("injected");
   const closing = await (await joinBrowser(newest.browser?.url)).newBrowserCDPSession();
-  void closing.send("Browser.close").catch(() => {}); // as the human closes its window
+  void closing.send("Browser.close").catch(() => {}); // as the user closes its window
   const left = await listener.until((state) => roots(state).length === 1 && state.browser !== null);
   expect(left.browser?.debugSession).toBe(first?.id);
   expect(left.browser?.url).not.toBe(newest.browser?.url);

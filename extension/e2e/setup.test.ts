@@ -99,7 +99,7 @@ test("a file that cannot be added to is not proposed to be, nor one with changes
   rmSync(file());
 });
 
-test("Claude Code is set up: shown first, written when the human says so, and it works", async () => {
+test("Claude Code is set up: shown first, written when the user says so, and it works", async () => {
   await answer("Write", () => expect(existsSync(file())).toBe(false));
   await window.toast("is written").waitFor();
   const { mcpServers } = JSON.parse(await readFile(file(), "utf8"));

@@ -1,4 +1,4 @@
-// A folder that the human does not trust yet. The run's VS Code trusts all, so this is another.
+// A folder that the user does not trust yet. The run's VS Code trusts all, so this is another.
 import { once } from "node:events";
 import { cpSync } from "node:fs";
 import { join } from "node:path";

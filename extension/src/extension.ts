@@ -5,12 +5,12 @@ import { pickCommand } from "./core/access/pick";
 import { Sessions } from "./core/browser/sessions";
 import type { Command } from "./core/window/connection";
 import { Store } from "./core/window/store";
+import { AgentControls } from "./vscode/agentcontrols";
 import { renewCoordinator } from "./vscode/coordinator";
 import { pageProxy, watchDebugging } from "./vscode/debug";
 import { openDebugger } from "./vscode/debugger";
 import { shareEditor } from "./vscode/editorcontext";
 import { shareEnvironment } from "./vscode/environment";
-import { Human } from "./vscode/human";
 import { offerLiveView } from "./vscode/liveview";
 import { offerMcpServer } from "./vscode/mcp";
 import { askToPick } from "./vscode/pick";
@@ -31,10 +31,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger(store);
-  const human = new Human(store, sessions);
-  const review = openReviews(context, (client) => human.isHere(client), log);
+  const controls = new AgentControls(store, sessions);
+  const review = openReviews(context, (client) => controls.isHere(client), log);
   const commands: ReadonlyMap<string, Command> = new Map([
-    ...human.commands,
+    ...controls.commands,
     ...debug.debugger.commands,
     ["pick.start", pickCommand(askToPick)],
     ["review.present", review.reviews.command],
@@ -49,7 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
     watchDebugging(sessions, context.storageUri?.fsPath, log),
     debug.disposable,
     review.disposable,
-    human.show(context, window, log),
+    controls.show(context, window, log),
     offerLiveView(context.extensionUri, store, log),
     shareEditor(store, window),
     offerMcpServer(context, window, log),
@@ -63,7 +63,7 @@ export function activate(context: vscode.ExtensionContext): void {
   log.info(`activated with ${used.toFixed(1)} ms`); // of the processor, which others do not lengthen
 }
 
-/** Has five seconds, and no editor any more. */
+/** Has five seconds, without the editor's API. */
 export async function deactivate(): Promise<void> {
   await running?.close();
 }

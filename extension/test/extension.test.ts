@@ -154,7 +154,7 @@ test("a coordinator that does not tell the endpoint is asked once, and again whe
   const { dial } = await activated();
   const view = editor.views.get("browserCoordinator.agents");
   const endpoint = async () => (await view?.rows())?.find(({ item }) => item.label === "Endpoint")?.item.description;
-  await expect.poll(endpoint).toBe("the coordinator did not tell it");
+  await expect.poll(endpoint).toBe("the coordinator did not report it");
   for (const _ of [1, 2, 3]) {
     const each = await dial();
     await each.ask("call", { command: "client.announce", arg: { clients: [connected] } });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 // @ts-expect-error a script of the build, without types
 import { withoutPictures } from "../scripts/readme.mjs";
-import { modes, modeWords } from "../src/core/access/access";
+import { modeLabels, modes } from "../src/core/access/access";
 import { inject, isBrowserType } from "../src/core/browser/injection";
 
 const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../package.json", import.meta.url)), "utf8"));
@@ -91,11 +91,11 @@ describe("what is contributed", () => {
   test("the modes have one name each, wherever they are shown", () => {
     const { enum: values, enumItemLabels, enumDescriptions } = configuration.properties["browserCoordinator.access"];
     expect(values).toEqual(modes);
-    expect(enumItemLabels).toEqual(modes.map((mode) => modeWords[mode].label));
-    expect(enumDescriptions).toEqual(modes.map((mode) => modeWords[mode].detail));
+    expect(enumItemLabels).toEqual(modes.map((mode) => modeLabels[mode].label));
+    expect(enumDescriptions).toEqual(modes.map((mode) => modeLabels[mode].detail));
     for (const path of ["../README.md", "../media/walkthrough/access.md"]) {
       const text = readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8");
-      for (const mode of modes) expect(text).toMatch(new RegExp(`${modeWords[mode].label}\\W+\`${mode}\``));
+      for (const mode of modes) expect(text).toMatch(new RegExp(`${modeLabels[mode].label}\\W+\`${mode}\``));
     }
   });
 
@@ -138,7 +138,7 @@ describe("what is contributed", () => {
     for (const each of choices) expect(each.enumDescriptions).toHaveLength(each.enum?.length ?? 0);
   });
 
-  test("what agents may do is in the human's own settings alone: a workspace's could be written by an agent", () => {
+  test("what agents may do is in the user's own settings alone: a workspace's could be written by an agent", () => {
     expect(configuration.properties["browserCoordinator.access"].scope).toBe("application");
     expect(configuration.properties["browserCoordinator.permissionTimeout"].scope).toBe("application");
   });

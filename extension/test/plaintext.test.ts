@@ -1,4 +1,4 @@
-// What the human reads, when those who have a say in it mean no good.
+// What the user reads, when those who have a say in it mean no good.
 import { expect, test } from "vitest";
 import { questionText } from "../src/core/access/actions";
 import { clientName, isWebUrl, pageName, plain, siteOf } from "../src/core/plaintext";
@@ -11,23 +11,25 @@ const click: PermissionAskArg = {
   detail: 'click button "Buy"',
   page: { title: "Shop", url: "http://127.0.0.1:5173/?q=1" },
 };
-const ask = (...acts: PermissionAskArg[]) => questionText({ client, acts });
+const ask = (...actions: PermissionAskArg[]) => questionText({ client, actions });
 
-test("a question names the agent, the act and the page", () => {
+test("a question names the agent, the action and the page", () => {
   expect(ask(click)).toBe('Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy".');
 });
 
-test("an act without a detail or a page is named by itself", () => {
+test("an action without a detail or a page is named by itself", () => {
   expect(ask({ client, act: "Page.navigate", detail: "" })).toBe("Claude Code 2.1.0 wants to act: open a page.");
 });
 
-test("a question names three acts, with their pages where they are elsewhere, and says how many wait", () => {
+test("a question names three actions, with their pages where they are elsewhere, and says how many wait", () => {
   const pay = { ...click, detail: "click Pay", page: { title: "Bank", url: "https://bank.example/" } };
   const press = { ...click, detail: "press Enter" };
   expect(ask(click, press)).toMatch(/: click button "Buy"; press Enter\.$/);
   expect(ask(click, pay, press)).toMatch(/: click button "Buy"; click Pay on “Bank” \(bank\.example\); press Enter\.$/);
-  expect(ask(click, pay, press, press)).toMatch(/; press Enter\. 1 more act waits\.$/);
-  expect(ask(press, press, press, pay, click)).toMatch(/: press Enter; press Enter; press Enter\. 2 more acts wait\.$/);
+  expect(ask(click, pay, press, press)).toMatch(/; press Enter\. 1 more action waits\.$/);
+  expect(ask(press, press, press, pay, click)).toMatch(
+    /: press Enter; press Enter; press Enter\. 2 more actions wait\.$/,
+  );
 });
 
 test.each([
@@ -48,8 +50,8 @@ test("long texts are cut, between characters, so that the answers stay in sight"
   expect(plain(long, 10)).toBe(`${"😀".repeat(9)}…`);
   const all = { ...client, name: long };
   const act = { client: all, act: long, detail: long, page: { title: long, url: `http://${"a".repeat(200)}/` } };
-  for (const acts of [[act], Array<PermissionAskArg>(99).fill(act)]) {
-    expect([...questionText({ client: all, acts })].length).toBeLessThan(500);
+  for (const actions of [[act], Array<PermissionAskArg>(99).fill(act)]) {
+    expect([...questionText({ client: all, actions })].length).toBeLessThan(500);
   }
 });
 

@@ -1,4 +1,4 @@
-// The notification by which an agent asks, in a played editor; the real one is in e2e/human.test.ts.
+// The notification by which an agent asks, in a played editor; the real one is in e2e/agentcontrols.test.ts.
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Permissions } from "../src/core/access/permission";
 import { Clients } from "../src/core/window/clients";

@@ -1,10 +1,10 @@
 // Stands in for the coordinator on the window's socket: tells who is there and what they do, and asks
-// the human. The words are the protocol's; the agents are made up.
+// the user. The words are the protocol's; the agents are made up.
 import type { Activity, ConnectedClient, PermissionAskResult, State } from "../../src/core/protocol/protocol.generated";
 import type { Line } from "../../test/support/client";
 import { Listener } from "./socket";
 
-const humanLimit = 40_000;
+const userLimit = 40_000;
 
 export function agent(id: string, name: string, kind: "mcp" | "cdp" = "mcp"): ConnectedClient {
   return { id, name, version: "2.1.0", kind, since: Date.now() };
@@ -46,7 +46,7 @@ export class StandIn {
     await this.#call("client.report", { entries: [entry] });
   }
 
-  /** Settles when the human has answered. */
+  /** Settles when the user has answered. */
   ask({ id, name, version }: ConnectedClient, detail: string): Promise<PermissionAskResult> {
     const page = { title: "Shop", url: "http://127.0.0.1:5173/" };
     const arg = { client: { id, name, version }, act: "browser_click", detail, page };
@@ -57,7 +57,7 @@ export class StandIn {
 
   /** The connection ends: the window closes, reloads, or its extension host does. */
   async ended(): Promise<void> {
-    await this.listener.client.end(humanLimit);
+    await this.listener.client.end(userLimit);
     this.close();
   }
 
@@ -70,7 +70,7 @@ export class StandIn {
     const id = `call ${this.#calls}`;
     const { client } = this.listener;
     client.send({ id, type: "call", version: 2, payload: { command, arg } });
-    const line: Line = await client.until((each) => each.id === id, humanLimit);
+    const line: Line = await client.until((each) => each.id === id, userLimit);
     if (!line.success) throw new Error(JSON.stringify(line.error));
     return line.payload?.result as Record<string, unknown>;
   }

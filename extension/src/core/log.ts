@@ -1,5 +1,4 @@
-// Log is what the core says to people who look for the cause of something.
-// The editor gives a log channel; tests give nothing.
+// Log is the core's diagnostic log. The editor passes a log channel; tests pass none.
 export interface Log {
   debug(message: string): void;
   info(message: string): void;

@@ -1,8 +1,8 @@
-// Puts what clients and pages say into words for the human. Nobody of them can be trusted with more
+// Makes text of clients and pages safe to show to the user. None of them can be trusted with more
 // than plain text: notifications make links of [words](command:…), the status bar and lists make icons
 // of $(words), and a long name could push the buttons out of sight.
 
-/** Text of somebody else's, as one short line without links, icons, control characters and changes of direction. */
+/** Untrusted text as one short line without links, icons, control characters and changes of direction. */
 export function plain(text: string, most: number): string {
   const line = text
     .replace(/[[\]]/g, (bracket) => (bracket === "[" ? "(" : ")"))
@@ -44,7 +44,7 @@ export function siteOf(url: string): string {
   }
 }
 
-/** "Chrome 156", the shared debug session where there is no more to know, or undefined where there is none. */
+/** "Chrome 156", the shared debug session where no more is known, or undefined where there is none. */
 export function browserName({
   browser,
   pages,

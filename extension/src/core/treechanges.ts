@@ -1,4 +1,4 @@
-// What of a tree has to be drawn anew. While an editor draws a row anew with its whole list, a click on it
+// Which rows of a tree to redraw. While an editor redraws a row with its whole list, a click on it
 // reaches the command without its row; so only what has changed is drawn.
 
 /** A row of a tree, with the rows below it. */
@@ -11,7 +11,7 @@ export interface TreeRow {
 }
 
 /**
- * Makes shown what now is, and answers the rows to draw anew, or "all" where rows came, went or moved.
+ * Updates shown to now, and returns the rows to redraw, or "all" where rows came, went or moved.
  * Those that stay keep their objects: a tree knows its rows by them.
  */
 export function renew<R extends TreeRow>(shown: R[], now: R[]): R[] | "all" {

@@ -1,8 +1,8 @@
-// What the human allows in this window: what the setting says, until the human says otherwise here.
+// What the user allows in this window: the setting's mode, until the user chooses another one here.
 // The choice outlives a reload of the window; a change of the setting replaces it.
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { isMode, modes, modeWords, setMode } from "../core/access/access";
+import { isMode, modeLabels, modes, setMode } from "../core/access/access";
 import { type Choice, Choices, strictest } from "../core/access/choices";
 import { type Log, reason } from "../core/log";
 import type { AccessMode } from "../core/protocol/protocol.generated";
@@ -30,16 +30,16 @@ export function keepAccess(
   const { mode, stopped, clients: names } = strictest(kept, configured());
   clients.remember(names);
   store.set({ access: { mode, stopped } });
-  let told = store.state.access;
+  let written = store.state.access;
   const keep = () => {
-    const known = told.stopped.flatMap((id) => clients.known(id) ?? []);
-    attempt("kept", () => keeper.write({ ...told, setting: configured(), clients: known }), undefined);
+    const known = written.stopped.flatMap((id) => clients.known(id) ?? []);
+    attempt("kept", () => keeper.write({ ...written, setting: configured(), clients: known }), undefined);
   };
   if (kept.length > 0) keep(); // in place of the one that this window kept before it was reloaded
   const unsubscribe = store.subscribe(() => {
     const { access } = store.state;
-    if (access === told) return;
-    told = access;
+    if (access === written) return;
+    written = access;
     keep();
   });
   const changed = vscode.workspace.onDidChangeConfiguration((event) => {
@@ -58,13 +58,13 @@ function keeperOf({ storageUri, workspaceState }: vscode.ExtensionContext): Pick
   };
 }
 
-/** Lets the human choose; answers nothing where they did not. */
+/** Lets the user choose; undefined where they cancel. */
 export async function chooseMode(present: AccessMode): Promise<AccessMode | undefined> {
   const choices = modes.map((mode) => ({
     mode,
-    label: `$(${modeWords[mode].icon}) ${modeWords[mode].label}`,
+    label: `$(${modeLabels[mode].icon}) ${modeLabels[mode].label}`,
     description: mode === present ? "now" : "",
-    detail: modeWords[mode].detail,
+    detail: modeLabels[mode].detail,
   }));
   const placeHolder = "For this window, at once, also for agents that are connected already";
   const picked = await vscode.window.showQuickPick(choices, {
@@ -76,5 +76,5 @@ export async function chooseMode(present: AccessMode): Promise<AccessMode | unde
 
 function configured(): AccessMode {
   const value = vscode.workspace.getConfiguration().get(setting);
-  return isMode(value) ? value : "view"; // never more than it says
+  return isMode(value) ? value : "view"; // an unknown value counts as view
 }

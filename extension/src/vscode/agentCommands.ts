@@ -1,6 +1,6 @@
-// The commands by which the human rules agents, and those of the side bar's rows.
+// The commands that control agents, and those of the side bar's rows.
 import * as vscode from "vscode";
-import { letGoOn, ruled, setMode, stop } from "../core/access/access";
+import { resume, setMode, stop, stoppable } from "../core/access/access";
 import { devToolsAddress, openDevTools } from "../core/browser/devtools";
 import { listPages } from "../core/browser/pages";
 import { reason } from "../core/log";
@@ -10,7 +10,7 @@ import { NoCoordinator } from "../core/setup/program";
 import { chooseMode } from "./access";
 import type { Parts } from "./commands";
 import { offerToFindCoordinator } from "./coordinator";
-import { askEndpoint, clientUrl, startServing, tellCopied } from "./endpoint";
+import { askEndpoint, clientUrl, reportCopied, startServing } from "./endpoint";
 import type { DetailRow } from "./views/activity";
 import type { ClientRow } from "./views/agents";
 import type { PageRow } from "./views/browser";
@@ -30,9 +30,9 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
       const client = row?.client ?? (await pickClient(parts, false));
       if (client) stop(store, client.id);
     }),
-    on("letAgentGoOn", async (row?: ClientRow) => {
+    on("resumeAgent", async (row?: ClientRow) => {
       const client = row?.client ?? (await pickClient(parts, true));
-      if (client) letGoOn(store, client.id);
+      if (client) resume(store, client.id);
     }),
     on("openDevTools", (row?: PageRow) => openPage(parts, row)),
     on("copyPageUrl", (row?: PageRow) => copy(row?.page.url)),
@@ -47,14 +47,14 @@ async function copy(text: string | undefined): Promise<void> {
   if (text) await vscode.env.clipboard.writeText(text);
 }
 
-/** A page's address is what a client says that it is: the editor opens programs by other schemes. */
+/** A page's address comes from a client: by other schemes the editor would open programs. */
 async function openUrl(url: string): Promise<void> {
   // As a text: as a Uri it would come out with other characters escaped than went in.
   if (isWebUrl(url)) await vscode.env.openExternal(url as unknown as vscode.Uri);
 }
 
 async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<ConnectedClient | undefined> {
-  const there = ruled(store, clients).filter((each) => each.stopped === stopped);
+  const there = stoppable(store, clients).filter((each) => each.stopped === stopped);
   if (there.length === 0) {
     void vscode.window.showInformationMessage(stopped ? "No agent is stopped." : "No agent is connected.");
     return undefined;
@@ -102,5 +102,5 @@ async function giveAddress({ extension, window }: Parts, page: string): Promise<
   const endpoint = await askEndpoint(extension, workspace);
   await vscode.env.clipboard.writeText(devToolsAddress(clientUrl(endpoint), page));
   const message = "This browser has no screen. Paste the address, which is copied, into Chrome's address bar.";
-  await tellCopied(message, endpoint, () => startServing(extension, workspace));
+  await reportCopied(message, endpoint, () => startServing(extension, workspace));
 }

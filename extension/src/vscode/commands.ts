@@ -1,6 +1,6 @@
 // The commands, and the menu behind the status bar item.
 import * as vscode from "vscode";
-import { modeWords, type Ruled, ruled } from "../core/access/access";
+import { modeLabels, type StoppableClient, stoppable } from "../core/access/access";
 import { describe } from "../core/access/status";
 import { reason } from "../core/log";
 import { clientName } from "../core/plaintext";
@@ -8,7 +8,7 @@ import { NoCoordinator } from "../core/setup/program";
 import type { Clients } from "../core/window/clients";
 import type { Store } from "../core/window/store";
 import { offerToFindCoordinator } from "./coordinator";
-import { askEndpoint, clientUrl, startServing, tellCopied } from "./endpoint";
+import { askEndpoint, clientUrl, reportCopied, startServing } from "./endpoint";
 import type { Window } from "./window";
 
 interface Choice extends vscode.QuickPickItem {
@@ -37,13 +37,13 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
   const { access } = store.state;
   const choices: Choice[] = [
     {
-      label: `$(${modeWords[access.mode].icon}) ${modeWords[access.mode].label}`,
+      label: `$(${modeLabels[access.mode].icon}) ${modeLabels[access.mode].label}`,
       detail: "Change what agents may do in this window's browser",
       command: "browserCoordinator.changeAccess",
     },
     { label: "$(list-tree) Show Browser, Agents and Activity", command: "browserCoordinator.agents.focus" },
     { label: "$(open-preview) Open Live View", command: "browserCoordinator.openLiveView" },
-    ...ruled(store, clients).map(toggle),
+    ...stoppable(store, clients).map(toggle),
     {
       label: "$(copy) Copy CDP Endpoint",
       detail: "The stable address for Playwright, Puppeteer and other CDP tools",
@@ -69,11 +69,11 @@ async function showStatus({ window, store, clients }: Parts): Promise<void> {
 }
 
 /** Stops an agent, or resumes it. */
-function toggle({ client, stopped }: Ruled): Choice {
+function toggle({ client, stopped }: StoppableClient): Choice {
   const name = clientName(client);
   const args = [{ client }];
   return stopped
-    ? { label: `$(debug-continue) Resume ${name}`, command: "browserCoordinator.letAgentGoOn", args }
+    ? { label: `$(debug-continue) Resume ${name}`, command: "browserCoordinator.resumeAgent", args }
     : { label: `$(debug-stop) Stop ${name}`, command: "browserCoordinator.stopAgent", args };
 }
 
@@ -88,7 +88,7 @@ async function copyEndpoint({ extension, window }: Parts): Promise<void> {
     const endpoint = await askEndpoint(extension, workspace);
     await vscode.env.clipboard.writeText(clientUrl(endpoint));
     const message = `Copied the CDP endpoint, ${endpoint.url}.`; // without its token
-    await tellCopied(message, endpoint, () => startServing(extension, workspace));
+    await reportCopied(message, endpoint, () => startServing(extension, workspace));
   } catch (error) {
     if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
     else void vscode.window.showErrorMessage(`The coordinator did not tell the endpoint: ${reason(error)}`);

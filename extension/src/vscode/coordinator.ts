@@ -13,7 +13,7 @@ export function findCoordinator(extension: vscode.Uri): Promise<string> {
   return findProgram(surroundings(extension), isProgram);
 }
 
-/** What starts the coordinator from somebody's configuration, through updates of the extension too. */
+/** The command that starts the coordinator from a host's configuration, also after updates of the extension. */
 export function coordinatorCommand({ extensionUri, globalStorageUri }: vscode.ExtensionContext): Promise<string> {
   const keep = (program: string) => keepCopy(program, copies(globalStorageUri));
   return lastingCommand(surroundings(extensionUri), isProgram, keep);
@@ -40,7 +40,7 @@ function surroundings(extension: vscode.Uri): Surroundings {
   return { platform, setting, home: homeDirectory, extension: extension.fsPath, path: env.PATH };
 }
 
-/** Says what is wrong with the coordinator's program, and where to say where it is. */
+/** Shows what is wrong with the coordinator's program, and opens the setting of its path. */
 export async function offerToFindCoordinator(problem: string): Promise<void> {
   const settings = "Open Settings";
   const picked = await vscode.window.showErrorMessage(`Browser Coordinator: ${problem}.`, settings);

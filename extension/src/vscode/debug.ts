@@ -1,8 +1,8 @@
-// The editor's debug sessions: adds the port before a launch, and tells the core what starts and ends.
+// The editor's debug sessions: adds the port before a launch, and reports to the core what starts and ends.
 import * as vscode from "vscode";
 import { decidePort, portSetting, withDecision } from "../core/browser/debuggingport";
-import { forget } from "../core/browser/discovery";
-import { Ended } from "../core/browser/endedsessions";
+import { removeStalePortFile } from "../core/browser/discovery";
+import { EndedSessions } from "../core/browser/endedsessions";
 import { browserTypes, inject, isBrowserType } from "../core/browser/injection";
 import { profileOf, unlock } from "../core/browser/profilelock";
 import type { SessionInfo, Sessions } from "../core/browser/sessions";
@@ -24,18 +24,18 @@ export function watchDebugging(sessions: Sessions, storage: string | undefined, 
   });
   const trackers = browserTypes.map((type) =>
     vscode.debug.registerDebugAdapterTrackerFactory(type, {
-      createDebugAdapterTracker: ({ id }) => ({ onDidSendMessage: () => sessions.said(id) }),
+      createDebugAdapterTracker: ({ id }) => ({ onDidSendMessage: () => sessions.adapterActive(id) }),
     }),
   );
   return vscode.Disposable.from(provider, followed, ...trackers);
 }
 
-/** Tells of the sessions that start and end, and of those that began before; of one that runs perhaps more than once. */
+/** Reports the sessions that start and end, and those that started before; a running one perhaps more than once. */
 export function followSessions(listener: {
   started(session: vscode.DebugSession): void;
   ended(session: vscode.DebugSession): void;
 }): vscode.Disposable {
-  const over = new Ended();
+  const over = new EndedSessions();
   const seen = (session: vscode.DebugSession | undefined) => {
     if (session && !over.has(info(session))) listener.started(session);
   };
@@ -96,7 +96,7 @@ async function resolve(
     return withDecision(configuration, decision) as vscode.DebugConfiguration;
   }
   try {
-    await forget(injection.userDataDir);
+    await removeStalePortFile(injection.userDataDir);
   } catch (error) {
     log.warn(`what an earlier browser left in ${injection.userDataDir} stays: ${reason(error)}`);
   }

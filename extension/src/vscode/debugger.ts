@@ -1,4 +1,4 @@
-// The editor's debugger for the core: what its sessions and adapters say, and what clients want of it.
+// The editor's debugger for the core: the messages of its sessions and adapters, and the requests of clients.
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
@@ -58,7 +58,7 @@ function editor(sessions: ReadonlyMap<string, vscode.DebugSession>, store: Store
     folder: (path) => toEditor(path, folders()),
     toFile: fileOf,
     file: existing,
-    breakpoints: () => sourceBreakpoints().map(told),
+    breakpoints: () => sourceBreakpoints().map(toBreakpoint),
     setBreakpoint({ path, line, condition, logMessage }) {
       const replaced = at(path, line);
       vscode.debug.removeBreakpoints(replaced);
@@ -80,7 +80,7 @@ function editor(sessions: ReadonlyMap<string, vscode.DebugSession>, store: Store
   };
 }
 
-/** What stands in launch.json, for each folder, in the workspace file and in the user's settings. */
+/** The launch configurations of each folder, in the workspace file and in the user's settings. */
 function launches(): Launch[] {
   const { workspaceFolders = [], workspaceFile } = vscode.workspace;
   const read = (
@@ -142,7 +142,7 @@ function at(path: string, line: number | undefined): vscode.SourceBreakpoint[] {
   );
 }
 
-function told({ location, enabled, condition, logMessage, hitCondition }: vscode.SourceBreakpoint) {
+function toBreakpoint({ location, enabled, condition, logMessage, hitCondition }: vscode.SourceBreakpoint) {
   const { line, character } = location.range.start;
   return {
     path: location.uri.fsPath,

@@ -1,5 +1,5 @@
-// The active editor, as the window tells it: only of files in its folders, only while the human shares it,
-// and only while somebody is connected.
+// The active editor, as the window reports it: only for files in its folders, only while the user shares it,
+// and only while a client is connected.
 import * as vscode from "vscode";
 import { windowPaths } from "../core/files/paths";
 import type { Editor } from "../core/protocol/protocol.generated";
@@ -27,7 +27,7 @@ export function shareEditor(store: Store, window: Window): vscode.Disposable {
     window.onDidChange(() => context.now()),
     vscode.window.onDidChangeActiveTextEditor(changed),
     vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => ofActive(textEditor.document)),
-    vscode.workspace.onDidChangeTextDocument(({ document }) => ofActive(document)), // tells of dirty too
+    vscode.workspace.onDidChangeTextDocument(({ document }) => ofActive(document)), // reports dirty too
     vscode.workspace.onDidSaveTextDocument(ofActive),
     vscode.workspace.onDidChangeWorkspaceFolders(foldersChanged),
     vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration(setting) && changed()),

@@ -11,11 +11,11 @@ const runLimit = 5_000;
 export interface Endpoint {
   /** For processes of the same user. */
   url: string;
-  /** For whoever knows it, everywhere. */
+  /** For every process that knows the token. */
   tokenUrl: string;
   /** Whether a coordinator serves it now. */
   served: boolean;
-  /** Whether nobody gets in by `url`: elsewhere than on Linux, and where who serves it wants it so. */
+  /** Whether `url` is refused: on systems other than Linux, and where the server requires the token. */
   tokenRequired: boolean;
 }
 
@@ -31,18 +31,18 @@ export function clientUrl({ url, tokenUrl, tokenRequired }: Endpoint): string {
   return tokenRequired ? tokenUrl : url;
 }
 
-/** Says what was copied; of an endpoint that nobody serves that too, with a way to serve it. */
-export async function tellCopied(message: string, { served }: Endpoint, serve: () => Promise<void>): Promise<void> {
+/** Shows what was copied; for an endpoint that is not served also that, with a button to serve it. */
+export async function reportCopied(message: string, { served }: Endpoint, serve: () => Promise<void>): Promise<void> {
   if (served) {
     void vscode.window.showInformationMessage(message);
     return;
   }
   const start = "Start Serving";
-  const now = "Nobody serves it now: an agent has to be connected, or `coordinator serve` to run.";
+  const now = "It is not served now: connect an agent, or run `coordinator serve`.";
   if ((await vscode.window.showWarningMessage(`${message} ${now}`, start)) === start) await serve();
 }
 
-/** Serves the endpoint in a terminal, where the human sees it and ends it. */
+/** Serves the endpoint in a terminal, where the user sees it and can end it. */
 export async function startServing(extension: vscode.Uri, workspace: string): Promise<void> {
   const terminal = vscode.window.createTerminal({
     name: "Browser Coordinator",

@@ -1,4 +1,4 @@
-// Tells what starts from this window which window it belongs to: terminals by their environment, MCP
+// Identifies this window to the programs that start from it: to terminals by their environment, to MCP
 // servers by that of the extension host.
 import * as vscode from "vscode";
 import { workspaceVariable } from "./coordinator";
@@ -6,15 +6,15 @@ import type { Window } from "./window";
 
 export function shareEnvironment(context: vscode.ExtensionContext, window: Window): vscode.Disposable {
   const collection = context.environmentVariableCollection;
-  collection.persistent = false; // the next window says it for itself
+  collection.persistent = false; // the next window sets its own
   collection.description = "Lets an agent in the terminal find this window's debug browser";
-  let told: string | null | undefined; // of the terminals; process.env may come from a terminal of another window
+  let current: string | null | undefined; // of the terminals; process.env may come from a terminal of another window
   const update = () => {
     const { serving } = window;
     const wanted = vscode.workspace.getConfiguration("browserCoordinator").get("setEnvironment", true);
     const workspace = wanted && serving.kind === "open" ? serving.workspace : null;
-    if (workspace === told) return;
-    told = workspace;
+    if (workspace === current) return;
+    current = workspace;
     if (workspace === null) {
       collection.delete(workspaceVariable);
       delete process.env[workspaceVariable];

@@ -60,7 +60,7 @@ function fill(panel: vscode.WebviewPanel, extension: vscode.Uri, store: Store, l
     else void vscode.commands.executeCommand("workbench.action.debug.start");
   });
   panel.onDidChangeViewState(() => {
-    if (!panel.visible) live.hide(); // its page says when it is back
+    if (!panel.visible) live.hide(); // its page reports when it is visible again
   });
   panel.onDidDispose(() => live.close());
   webview.html = page(webview, extension, "live", body);

@@ -10,11 +10,11 @@ const settings = ["browserCoordinator.registerMcpServer", "browserCoordinator.co
 
 export function offerMcpServer(context: vscode.ExtensionContext, window: Window, log: Log): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
-  let told = "";
+  let offered = "";
   const moved = window.onDidChange((serving) => {
     const workspace = serving.kind === "open" ? (serving.workspace ?? "") : "";
-    if (workspace === told) return;
-    told = workspace;
+    if (workspace === offered) return;
+    offered = workspace;
     changed.fire();
   });
   const configured = vscode.workspace.onDidChangeConfiguration((event) => {

@@ -1,4 +1,4 @@
-// Asks the human to click an element, in a notification with a Cancel button.
+// Asks the user to click an element, in a notification with a Cancel button.
 import * as vscode from "vscode";
 import type { Notice } from "../core/access/pick";
 

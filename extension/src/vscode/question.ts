@@ -1,11 +1,11 @@
-// The question whether an agent may act, as a notification with three answers.
+// The question whether an agent may act: a notification with three answers.
 //
-// It is a progress notification: unlike others it stays in sight until it is answered, its words can
-// change while it is shown, and it goes when the question does. It has one button, so that refuses;
+// It is a progress notification: unlike others it stays visible until it is answered, its text can
+// change while it is shown, and it closes with the question. It has one button, which refuses;
 // the other answers are links (adr/0021-how-the-user-is-asked.md).
 import * as vscode from "vscode";
-import { askedText, named, placeOf, questionText } from "../core/access/actions";
-import type { AskedAct, Choice, Permissions, Question } from "../core/access/permission";
+import { named, placeOf, questionText, requestText } from "../core/access/actions";
+import type { AskedAction, Choice, Permissions, Question } from "../core/access/permission";
 
 const answerCommand = "browserCoordinator.answer";
 const tick = 1_000;
@@ -42,14 +42,17 @@ export function showQuestions(permissions: Permissions): vscode.Disposable {
 async function pickAnswer(permissions: Permissions): Promise<void> {
   const { question } = permissions;
   if (!question) return;
-  const acts = question.acts.map((act) => ({ label: askedText(act), description: placeOf(act).trim() }));
+  const actions = question.actions.map((action) => ({
+    label: requestText(action),
+    description: placeOf(action).trim(),
+  }));
   const items: (vscode.QuickPickItem & { choice?: Choice })[] = [
     ...choices.map(({ choice, label, icon }) => ({ choice, label: `$(${icon}) ${label}` })),
     {
-      label: acts.length === 1 ? "what it wants to do" : `the ${acts.length} acts`,
+      label: actions.length === 1 ? "what it wants to do" : `the ${actions.length} actions`,
       kind: vscode.QuickPickItemKind.Separator,
     },
-    ...acts,
+    ...actions,
   ];
   const options = { title: "An agent asks", placeHolder: questionText(question), ignoreFocusOut: true };
   const closed = new vscode.CancellationTokenSource();
@@ -57,8 +60,8 @@ async function pickAnswer(permissions: Permissions): Promise<void> {
   const picked = await vscode.window.showQuickPick(items, options, closed.token);
   unsubscribe();
   closed.dispose();
-  if (picked?.choice) permissions.answer(question.id, picked.choice, lastOf(question.acts));
-  else if (picked) await pickAnswer(permissions); // an act is no answer
+  if (picked?.choice) permissions.answer(question.id, picked.choice, lastOf(question.actions));
+  else if (picked) await pickAnswer(permissions); // an action is no answer
 }
 
 class Dialog {
@@ -77,9 +80,9 @@ class Dialog {
     const location = vscode.ProgressLocation.Notification;
     void vscode.window.withProgress({ location, cancellable: refuseLabel }, (progress, token) => {
       this.#progress = progress;
-      token.onCancellationRequested(() => permissions.answer(question.id, "refuse", lastOf(question.acts)));
+      token.onCancellationRequested(() => permissions.answer(question.id, "refuse", lastOf(question.actions)));
       this.show(this.#question);
-      // The bar fills as the time runs out; it slows where another act brings more of it.
+      // The bar fills as the time runs out; it slows when another action extends the time.
       let left = 100;
       this.#timer = setInterval(() => {
         const increment = left * Math.min(tick / Math.max(this.#question.until - performance.now(), tick), 1);
@@ -114,6 +117,6 @@ function link(question: Question, choice: Choice): string {
   return `command:${answerCommand}?${encodeURIComponent(JSON.stringify(args))}`;
 }
 
-function lastOf(acts: readonly AskedAct[]): number {
-  return acts.at(-1)?.number ?? 0;
+function lastOf(actions: readonly AskedAction[]): number {
+  return actions.at(-1)?.number ?? 0;
 }

@@ -135,7 +135,7 @@ class Panel implements ReviewPanel {
   #dispose(): void {
     this.#closed = true;
     for (const { reject } of this.#waiting.splice(0)) {
-      reject(new Refusal("refused", "the human closed the review before it was shown"));
+      reject(new Refusal("refused", "the user closed the review before it was shown"));
     }
   }
 }

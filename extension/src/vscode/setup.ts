@@ -86,7 +86,7 @@ async function setUp(context: vscode.ExtensionContext, sides: Sides): Promise<vo
   }
 }
 
-/** Whose file, of which folder if it is not the home directory's, and what it is called before the human. */
+/** The host's file: its folder, unless it is in the home directory, and its name for the user. */
 interface Target {
   host: Host;
   folder?: string;

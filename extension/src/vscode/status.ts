@@ -3,11 +3,11 @@ import * as vscode from "vscode";
 import { isStopped } from "../core/access/access";
 import type { Permissions } from "../core/access/permission";
 import { describe } from "../core/access/status";
-import type { Act, Clients } from "../core/window/clients";
+import type { Action, Clients } from "../core/window/clients";
 import type { Store } from "../core/window/store";
 import type { Window } from "./window";
 
-/** How long after an act its agent is shown to be at work. */
+/** How long after an action its agent is shown as busy. */
 const workShown = 2_000;
 
 export function showStatus(
@@ -19,7 +19,7 @@ export function showStatus(
   const item = vscode.window.createStatusBarItem("browserCoordinator.status", vscode.StatusBarAlignment.Right, 50);
   item.name = "Browser Coordinator";
   let working: { name: string; timer: NodeJS.Timeout } | undefined;
-  let seen: Act | undefined;
+  let seen: Action | undefined;
 
   const show = () => {
     const { serving } = window;
@@ -45,7 +45,7 @@ export function showStatus(
   };
 
   const clientsChanged = () => {
-    const last = clients.acts.at(-1);
+    const last = clients.actions.at(-1);
     if (last && last !== seen) {
       seen = last;
       clearTimeout(working?.timer);

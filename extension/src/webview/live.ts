@@ -1,4 +1,4 @@
-// Runs in the live view's panel: draws the frames that it is sent, and says when it has.
+// Runs in the live view's panel: draws the frames that it is sent, and reports when it has.
 import { editor, part } from "./editor";
 
 interface Page {

@@ -1,4 +1,4 @@
-// Runs in the review panel: shows what it is sent, and tells of it.
+// Runs in the review panel: shows what it is sent, and reports that.
 import { editor, part } from "./editor";
 
 interface Show {

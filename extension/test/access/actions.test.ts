@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { askedText, doneText } from "../../src/core/access/actions";
+import { actionText, requestText } from "../../src/core/access/actions";
 
 test.each([
   ["browser_click", 'click button "Buy"', 'click button "Buy"'],
@@ -13,7 +13,7 @@ test.each([
   ["Page.navigate", "[x](command:y)", "open a page: (x)(command:y)"],
   ["browser_click", "\u200b", "click"],
   ["\u200b", "", "something that it does not name"],
-])("%s about %j is asked for as %j", (act, detail, text) => expect(askedText({ act, detail })).toBe(text));
+])("%s about %j is asked for as %j", (act, detail, text) => expect(requestText({ act, detail })).toBe(text));
 
 test.each([
   ["browser_take_screenshot", "", "take screenshot"],
@@ -21,7 +21,7 @@ test.each([
   ["pick_element", "", "pick element"],
   ["Input.dispatchKeyEvent", "keyDown", "press a key: keyDown"],
   ["Overlay.setShowFPSCounter", "", "Overlay.setShowFPSCounter"],
-])("%s with %j is listed as %j", (act, target, text) => expect(doneText({ act, target })).toBe(text));
+])("%s with %j is listed as %j", (act, target, text) => expect(actionText({ act, target })).toBe(text));
 
 test("the methods that have words are such as act, by the table that the endpoint goes by", () => {
   const source = readFileSync(fileURLToPath(new URL("../../src/core/access/actions.ts", import.meta.url)), "utf8");

@@ -1,6 +1,6 @@
-// Who asks, what the human is asked, and what comes of each answer. Time is vitest's.
+// Who asks, what the user is asked, and what comes of each answer. Time is vitest's.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { letGoOn, setMode, stop } from "../../src/core/access/access";
+import { resume, setMode, stop } from "../../src/core/access/access";
 import { Permissions } from "../../src/core/access/permission";
 import type { PermissionAskResult } from "../../src/core/protocol/protocol.generated";
 import { Clients } from "../../src/core/window/clients";
@@ -39,11 +39,11 @@ function ask(id: string, act = "browser_click"): Asking {
 function answer(choice: "once" | "session" | "refuse", seen?: number): void {
   const { question } = permissions;
   if (!question) throw new Error("nobody asks");
-  const last = question.acts[(seen ?? question.acts.length) - 1];
+  const last = question.actions[(seen ?? question.actions.length) - 1];
   permissions.answer(question.id, choice, last?.number ?? 0);
 }
 
-const shown = () => permissions.question && [permissions.question.client.id, permissions.question.acts.length];
+const shown = () => permissions.question && [permissions.question.client.id, permissions.question.actions.length];
 
 describe("without a question", () => {
   test("full allows", async () => {
@@ -63,14 +63,14 @@ describe("without a question", () => {
       expect(await ask("a").answer).toMatchObject({ decision: "refuse", reason: "stopped" });
     }
     setMode(store, "ask");
-    letGoOn(store, "a");
+    resume(store, "a");
     void ask("a");
     expect(shown()).toEqual(["a", 1]);
   });
 });
 
 describe("an answer", () => {
-  test("once is for this act alone", async () => {
+  test("once is for this action alone", async () => {
     const first = ask("a");
     answer("once");
     expect(await first.answer).toEqual({ decision: "allow", scope: "once" });
@@ -87,7 +87,7 @@ describe("an answer", () => {
     expect(shown()).toEqual(["b", 1]);
   });
 
-  test("refuse says that it was the human", async () => {
+  test("refuse says that it was the user", async () => {
     const first = ask("a");
     answer("refuse");
     expect(await first.answer).toEqual({ decision: "refuse", scope: "once", reason: "human" });
@@ -115,12 +115,12 @@ describe("many requests", () => {
     expect(permissions.waiting).toBe(0);
   });
 
-  test("what came after the human looked is not allowed once with the rest", async () => {
+  test("what came after the user looked is not allowed once with the rest", async () => {
     const first = ask("a");
     const second = ask("a", "later");
     answer("once", 1);
     expect((await first.answer).decision).toBe("allow");
-    expect(permissions.question?.acts.map(({ act }) => act)).toEqual(["later"]);
+    expect(permissions.question?.actions.map(({ act }) => act)).toEqual(["later"]);
     answer("refuse");
     expect((await second.answer).decision).toBe("refuse");
   });
@@ -159,7 +159,7 @@ describe("nobody answers", () => {
     expect(permissions.question?.until).toBe(performance.now() + limit);
     vi.advanceTimersByTime(100);
     expect((await first.answer).reason).toBe("timeout");
-    expect(permissions.question?.acts.map(({ act }) => act)).toEqual(["second"]);
+    expect(permissions.question?.actions.map(({ act }) => act)).toEqual(["second"]);
     vi.advanceTimersByTime(limit - 101);
     expect(shown()).toEqual(["a", 1]);
     vi.advanceTimersByTime(1);
@@ -167,17 +167,17 @@ describe("nobody answers", () => {
     expect(permissions.question).toBeUndefined();
   });
 
-  test("to one act, and once allows of the others only what the human saw", async () => {
+  test("to one action, and once allows of the others only what the user saw", async () => {
     const first = ask("a");
     vi.advanceTimersByTime(limit - 1);
     const second = ask("a");
-    const { id, acts } = permissions.question ?? { id: "", acts: [] };
+    const { id, actions } = permissions.question ?? { id: "", actions: [] };
     vi.advanceTimersByTime(1);
     expect((await first.answer).reason).toBe("timeout");
     const third = ask("a", "third");
-    permissions.answer(id, "once", acts[1]?.number ?? 0);
+    permissions.answer(id, "once", actions[1]?.number ?? 0);
     expect((await second.answer).decision).toBe("allow");
-    expect(permissions.question?.acts.map(({ act }) => act)).toEqual(["third"]);
+    expect(permissions.question?.actions.map(({ act }) => act)).toEqual(["third"]);
     vi.advanceTimersByTime(limit - 1);
     expect(shown()).toEqual(["a", 1]);
     answer("refuse");
@@ -212,7 +212,7 @@ describe("nobody answers", () => {
   });
 });
 
-describe("while the human is asked", () => {
+describe("while the user is asked", () => {
   test("full allows all that waits", async () => {
     const all = [ask("a"), ask("a"), ask("b")];
     setMode(store, "full");

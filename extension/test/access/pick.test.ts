@@ -1,4 +1,4 @@
-// Asking the human to click an element. The editor's notification is played here; the real one is in
+// Asking the user to click an element. The editor's notification is played here; the real one is in
 // e2e/pick.test.ts.
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Notice, pickCommand } from "../../src/core/access/pick";
@@ -15,7 +15,7 @@ function play() {
   return { shown, abort, run: (value: unknown) => pickCommand(notice).run(value, caller) };
 }
 
-test("the notice names who asks and what for, and goes when the human cancels", async () => {
+test("the notice names who asks and what for, and goes when the user cancels", async () => {
   const { shown, run } = play();
   const outcome = run(arg);
   expect(shown[0]?.text).toBe("Agent 1 asks you to click an element in the page: Which button?");

@@ -3,12 +3,12 @@ import { existsSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { silent } from "../../src/core/log";
-import { Pauses } from "../../src/core/window/backoff";
+import { Backoff } from "../../src/core/window/backoff";
 import type { WindowServer } from "../../src/core/window/server";
 import { Client } from "../support/client";
 import { serve, testCommands } from "../support/window";
 
-/** Pauses that end when the test says so. */
+/** Backoff that end when the test says so. */
 class Steps {
   readonly asked: string[] = [];
   length = 0;
@@ -39,7 +39,7 @@ async function answers(address: string): Promise<boolean> {
 }
 
 test("the pauses are those of section 9", () => {
-  const pauses = new Pauses();
+  const pauses = new Backoff();
   for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
     const pause = pauses.next();
     expect(pause).toBeGreaterThanOrEqual(seconds * 800);
@@ -67,7 +67,7 @@ test("a quiet minute makes it quick again", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const pauses = new Steps();
-  const { server, address } = await serve(testCommands, undefined, { pauses });
+  const { server, address } = await serve(testCommands, undefined, { backoff: pauses });
   for (const quiet of [0, 59_000, 61_000]) {
     vi.advanceTimersByTime(quiet);
     const again = boundAgain(server);
@@ -86,7 +86,10 @@ test("what cannot be bound again is tried until it can", async () => {
     failures += 1;
     if (failures === 3) failedThrice();
   };
-  const { server, address, dial } = await serve(testCommands, undefined, { pauses, log: { ...silent, error } });
+  const { server, address, dial } = await serve(testCommands, undefined, {
+    backoff: pauses,
+    log: { ...silent, error },
+  });
   const client = await dial();
   const again = boundAgain(server);
   const dir = dirname(address);
@@ -104,7 +107,7 @@ test("what cannot be bound again is tried until it can", async () => {
 test("closing does not wait for a pause, and binds nothing after it", async () => {
   const pauses = new Steps();
   pauses.length = 3_600_000;
-  const { server, address } = await serve(testCommands, undefined, { pauses });
+  const { server, address } = await serve(testCommands, undefined, { backoff: pauses });
   const again = boundAgain(server);
   unlinkSync(address);
   await again;

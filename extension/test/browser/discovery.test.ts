@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ask, whenGone } from "../../src/core/browser/browserurl";
-import { follow, forget, type Lead } from "../../src/core/browser/discovery";
+import { type EndpointSource, findEndpoint, removeStalePortFile } from "../../src/core/browser/discovery";
 import { portFlag } from "../../src/core/browser/injection";
 import { endBrowser, launchBrowser } from "../support/browser";
 import { temporaryFolder } from "../support/window";
 
 const never = new AbortController().signal;
 
-function inProfile(userDataDir: string): Lead {
+function inProfile(userDataDir: string): EndpointSource {
   return { via: "injected", userDataDir };
 }
 
@@ -27,7 +27,7 @@ async function fakeBrowser(body: string, status = 200): Promise<number> {
 test("a browser with a pipe and a port is found through its profile", async () => {
   const dir = await temporaryFolder();
   launchBrowser(dir); // the search begins before there is a file
-  const found = await follow(inProfile(dir), never);
+  const found = await findEndpoint(inProfile(dir), never);
   expect(found.url).toMatch(/^ws:\/\/127\.0\.0\.1:[0-9]+\/devtools\/browser\/[0-9a-f-]{36}$/);
   expect(found.product).toMatch(/^(Headless)?Chrome\//);
   expect(await ask("127.0.0.1", Number(new URL(found.url).port))).toEqual(found);
@@ -36,7 +36,7 @@ test("a browser with a pipe and a port is found through its profile", async () =
 test("the file that a dead browser left is not believed, and the new browser is waited for", async () => {
   const dir = await temporaryFolder();
   writeFileSync(join(dir, "DevToolsActivePort"), "1\n/devtools/browser/00000000-0000-0000-0000-000000000000");
-  const search = follow(inProfile(dir), never);
+  const search = findEndpoint(inProfile(dir), never);
   launchBrowser(dir);
   expect((await search).url).not.toContain("00000000-0000");
 });
@@ -44,11 +44,11 @@ test("the file that a dead browser left is not believed, and the new browser is 
 test("the file whose port another browser has by now is not believed", async () => {
   const [own, other] = [await temporaryFolder(), await temporaryFolder()];
   launchBrowser(other);
-  const found = await follow(inProfile(other), never);
+  const found = await findEndpoint(inProfile(other), never);
   const { port } = new URL(found.url);
   writeFileSync(join(own, "DevToolsActivePort"), `${port}\n/devtools/browser/00000000-0000-0000-0000-000000000000`);
   const search = new AbortController();
-  const answer = follow(inProfile(own), search.signal);
+  const answer = findEndpoint(inProfile(own), search.signal);
   search.abort();
   await expect(answer).rejects.toThrow("no browser has named its port");
 });
@@ -56,39 +56,41 @@ test("the file whose port another browser has by now is not believed", async () 
 test("an old file is removed before a launch, a running browser's is kept", async () => {
   const dir = await temporaryFolder();
   const file = join(dir, "DevToolsActivePort");
-  await forget(dir); // nothing there
+  await removeStalePortFile(dir); // nothing there
   writeFileSync(file, "1\n/devtools/browser/00000000-0000-0000-0000-000000000000");
-  await forget(dir);
+  await removeStalePortFile(dir);
   expect(existsSync(file)).toBe(false);
   launchBrowser(dir);
-  await follow(inProfile(dir), never);
-  await forget(dir);
+  await findEndpoint(inProfile(dir), never);
+  await removeStalePortFile(dir);
   expect(existsSync(file)).toBe(true);
 });
 
 test("a session that ends while its browser is searched ends the search", async () => {
   const search = new AbortController();
-  const answer = follow(inProfile(await temporaryFolder()), search.signal);
+  const answer = findEndpoint(inProfile(await temporaryFolder()), search.signal);
   search.abort();
   await expect(answer).rejects.toThrow("no browser has named its port");
 });
 
 test("a browser that never comes is given up", { timeout: 15_000 }, async () => {
-  await expect(follow(inProfile(await temporaryFolder()), never)).rejects.toThrow("no browser has named its port");
+  await expect(findEndpoint(inProfile(await temporaryFolder()), never)).rejects.toThrow(
+    "no browser has named its port",
+  );
 });
 
 test("the user's own port", async () => {
   const dir = await temporaryFolder();
   launchBrowser(dir, [portFlag]);
-  const { url } = await follow(inProfile(dir), never);
+  const { url } = await findEndpoint(inProfile(dir), never);
   const port = Number(new URL(url).port);
-  expect((await follow({ via: "attached", hosts: ["::1", "127.0.0.1"], port }, never)).url).toBe(url);
+  expect((await findEndpoint({ via: "attached", hosts: ["::1", "127.0.0.1"], port }, never)).url).toBe(url);
 });
 
 test("a browser that is killed is noticed, without a poll", async () => {
   const dir = await temporaryFolder();
   const browser = launchBrowser(dir);
-  const { url } = await follow(inProfile(dir), never);
+  const { url } = await findEndpoint(inProfile(dir), never);
   const gone = new Promise<void>((resolve) => whenGone(url, resolve));
   await endBrowser(browser);
   await gone;
@@ -97,7 +99,7 @@ test("a browser that is killed is noticed, without a poll", async () => {
 test("who stops watching is not told", async () => {
   const dir = await temporaryFolder();
   const browser = launchBrowser(dir);
-  const { url } = await follow(inProfile(dir), never);
+  const { url } = await findEndpoint(inProfile(dir), never);
   let told = false;
   const stop = whenGone(url, () => {
     told = true;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { Ended } from "../../src/core/browser/endedsessions";
+import { EndedSessions } from "../../src/core/browser/endedsessions";
 
 const root = { id: "root" };
 const page = { id: "page", parent: root };
 
 test("a session is over when it has ended, and until it is started again", () => {
-  const ended = new Ended();
+  const ended = new EndedSessions();
   expect(ended.has(page)).toBe(false);
   ended.ended("page");
   expect([ended.has(page), ended.has(root)]).toEqual([true, false]);
@@ -14,7 +14,7 @@ test("a session is over when it has ended, and until it is started again", () =>
 });
 
 test("with a session all are over that are part of it", () => {
-  const ended = new Ended();
+  const ended = new EndedSessions();
   ended.ended("root"); // the editor may tell of the page's end later, and make it active before
   expect(ended.has(page)).toBe(true);
   ended.started("page");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lead } from "../../src/core/browser/discovery";
+import { endpointSource } from "../../src/core/browser/discovery";
 import { inject, isBrowserType } from "../../src/core/browser/injection";
 
 const launch = {
@@ -98,7 +98,7 @@ describe("where the endpoint is looked for", () => {
     ["nowhere where the port was not added", launch, undefined],
     ["nowhere for the default profile", { ...launch, userDataDir: false }, undefined],
   ])("%s", (_, configuration, expected) => {
-    expect(lead(configuration)).toEqual(expected);
+    expect(endpointSource(configuration)).toEqual(expected);
   });
 });
 

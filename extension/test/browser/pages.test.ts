@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Cdp } from "../../src/core/browser/cdp";
 import { devToolsAddress, openDevTools } from "../../src/core/browser/devtools";
-import { follow } from "../../src/core/browser/discovery";
+import { findEndpoint } from "../../src/core/browser/discovery";
 import { pipeFlag, portFlag } from "../../src/core/browser/injection";
 import { Pages } from "../../src/core/browser/pages";
 import { silent } from "../../src/core/log";
@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/window";
 async function browser(args: string[] = []) {
   const userDataDir = await temporaryFolder();
   const child = launchBrowser(userDataDir, [pipeFlag, portFlag, ...args]);
-  const { url } = await follow({ via: "injected", userDataDir }, new AbortController().signal);
+  const { url } = await findEndpoint({ via: "injected", userDataDir }, new AbortController().signal);
   return { child, url };
 }
 

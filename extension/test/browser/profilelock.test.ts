@@ -3,7 +3,7 @@ import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { follow } from "../../src/core/browser/discovery";
+import { findEndpoint } from "../../src/core/browser/discovery";
 import { profileOf, unlock } from "../../src/core/browser/profilelock";
 import { endBrowser, launchBrowser } from "../support/browser";
 import { temporaryFolder } from "../support/window";
@@ -17,7 +17,7 @@ test("the lock that a killed browser left is removed, a running browser's is kep
   const lock = join(dir, "SingletonLock");
   expect(await unlock(dir)).toBe(false); // nothing there
   const browser = launchBrowser(dir);
-  await follow({ via: "injected", userDataDir: dir }, never);
+  await findEndpoint({ via: "injected", userDataDir: dir }, never);
   expect(readlinkSync(lock)).toBe(`${hostname()}-${browser.pid}`);
   expect(await unlock(dir)).toBe(false);
   expect(lstatSync(lock).isSymbolicLink()).toBe(true);
@@ -30,7 +30,7 @@ test("the lock that a killed browser left is removed, a running browser's is kep
 test("a browser that is about to end is waited for", async () => {
   const dir = await temporaryFolder();
   const browser = launchBrowser(dir);
-  await follow({ via: "injected", userDataDir: dir }, never);
+  await findEndpoint({ via: "injected", userDataDir: dir }, never);
   const unlocked = unlock(dir);
   await endBrowser(browser);
   expect(await unlocked).toBe(true);

@@ -212,10 +212,10 @@ test("a page that is named anew is told when the debugger says something, and on
   sessions.started(parent);
   sessions.started(page);
   const { revision } = await until((state) => state.pages.length === 1);
-  sessions.said("page");
+  sessions.adapterActive("page");
   expect(store.state.revision).toBe(revision);
   name = "Shop: cart";
-  sessions.said("page");
+  sessions.adapterActive("page");
   expect(store.state).toMatchObject({
     revision: revision + 1,
     debugSessions: [{ name: "Launch a" }, { name: "Shop: cart" }],

@@ -156,7 +156,7 @@ test("what runs already is not started twice", async () => {
   await expect(call("debug.start", { configuration: "Both" })).rejects.toMatchObject({ data: { session: "s1" } });
 });
 
-test("a start that waits for the human is given up with what to do, and is not made twice meanwhile", async () => {
+test("a start that waits for the user is given up with what to do, and is not made twice meanwhile", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { call, editor } = play();
@@ -165,13 +165,13 @@ test("a start that waits for the human is given up with what to do, and is not m
   editor.start = () => new Promise((resolve) => (answered = resolve));
   const given = expect(call("debug.start", { client })).rejects.toMatchObject({
     code: "deadline",
-    message: expect.stringMatching(/"Shop".*Ask the human to look there/),
+    message: expect.stringMatching(/"Shop".*Ask the user to look there/),
   });
   await vi.advanceTimersByTimeAsync(startLimit);
   await given;
   editor.start = start;
   await expect(call("debug.start", { client })).rejects.toThrow('"Shop" is being started already');
-  answered(false); // the human has said no
+  answered(false); // the user has said no
   await vi.advanceTimersByTimeAsync(0);
   expect(await call("debug.start", { client })).toMatchObject({ name: "Shop" });
 });
@@ -197,11 +197,11 @@ test("only who started a session stops it", async () => {
   const another = { ...caller, connection: new AbortController().signal };
   await expect(call("debug.stop", { session: own.session }, another)).rejects.toMatchObject({ code: "refused" });
   await call("debug.stop", { session: own.session });
-  const human = begin(shop);
-  await expect(call("debug.stop", { session: human.id, client })).rejects.toMatchObject({ code: "refused" });
+  const user = begin(shop);
+  await expect(call("debug.stop", { session: user.id, client })).rejects.toMatchObject({ code: "refused" });
   await expect(call("debug.stop", { session: "gone" })).rejects.toMatchObject({
     code: "bad_payload",
-    data: { sessions: [{ id: human.id, name: "Shop", state: "running" }] },
+    data: { sessions: [{ id: user.id, name: "Shop", state: "running" }] },
   });
 });
 
@@ -268,7 +268,7 @@ test("breakpoints are set, listed and removed; what is not there is an error", a
   expect(await call("debug.breakpoints", { action: "remove", path: "/a" })).toEqual({ breakpoints: [] });
 });
 
-test("where the human lets agents only look, they look", async () => {
+test("where the user lets agents only look, they look", async () => {
   const { call, access, begin, page } = play();
   page(begin(shop));
   access.mode = "view";

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Cdp } from "../../src/core/browser/cdp";
-import { follow } from "../../src/core/browser/discovery";
+import { findEndpoint } from "../../src/core/browser/discovery";
 import { LiveView, type Shown } from "../../src/core/liveview/liveview";
 import { silent } from "../../src/core/log";
 import { Store } from "../../src/core/window/store";
@@ -61,7 +61,7 @@ async function debugged(store: Store, preferences?: object) {
     await writeFile(join(userDataDir, "Default", "Preferences"), JSON.stringify(preferences));
   }
   const child = launchBrowser(userDataDir);
-  const { url } = await follow({ via: "injected", userDataDir }, AbortSignal.timeout(15_000));
+  const { url } = await findEndpoint({ via: "injected", userDataDir }, AbortSignal.timeout(15_000));
   store.set({ browser: { url, via: "injected" } });
   const cdp = await Cdp.connect(url);
   onTestFinished(() => cdp.close());
@@ -174,7 +174,7 @@ test.each([
   ]);
 });
 
-test("the human chooses the page, and nothing is asked while nobody looks", async () => {
+test("the user chooses the page, and nothing is asked while nobody looks", async () => {
   const { store, live, show, until, all } = play();
   const { cdp, open } = await debugged(store);
   const first = await open("<title>First</title>");
@@ -210,7 +210,7 @@ test("while nobody looks, nobody is connected to the browser", async () => {
   }
 });
 
-test("a page that cannot be shown is tried again when the human wants it, and not at every change", async () => {
+test("a page that cannot be shown is tried again when the user wants it, and not at every change", async () => {
   const { store, live, warn, show, until, all } = play();
   const { open } = await debugged(store);
   const { id } = await open("<title>Shop</title>");

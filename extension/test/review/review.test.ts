@@ -178,7 +178,7 @@ test("after a reload a tab's own text may be older than what was kept", async ()
   expect(text()).toBe("kept");
 });
 
-test("after a reload, what was kept of a tab that the human has closed, or of another window, is none", async () => {
+test("after a reload, what was kept of a tab that the user has closed, or of another window, is none", async () => {
   const { present, text, tabs } = await reloaded("kept");
   tabs.clear();
   await present("new", "append");

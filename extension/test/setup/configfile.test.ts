@@ -1,4 +1,4 @@
-// Files of others: written as the human has seen them, or not at all.
+// Files of others: written as the user has seen them, or not at all.
 import {
   chmodSync,
   lstatSync,

@@ -49,7 +49,7 @@ describe.each(json.map((each) => [each.label, each] as const))("%s", (_, host) =
     expect(JSON.parse(withEntry(host, old, entry))[member]).toEqual({ [entryName]: entry });
   });
 
-  test("what the human has added to the entry stays", () => {
+  test("what the user has added to the entry stays", () => {
     const mine = { args: ["mcp", "--caps", "network"], env: { A: "1" }, type: "stdio" };
     const before = JSON.stringify({ [member]: { [entryName]: { command: "/old", ...mine } } });
     const after = withEntry(host, before, entry);
@@ -106,7 +106,7 @@ describe("Codex CLI", () => {
     expect(withEntry(codex, after, entry)).toBe(after);
   });
 
-  test("what the human has added to the entry stays", () => {
+  test("what the user has added to the entry stays", () => {
     const mine = (command: string) =>
       `model = "x"\n\n[mcp_servers.browser-coordinator]\ncommand = "${command}"\nargs = [\n  "mcp",\n  # more\n  "--caps", "network",\n]\nroots = [\n[1],\n[2],\n]\nenv = { A = "1" }\n[mcp_servers.browser-coordinator.tools]\nx = 1\n\n[tui]\ntheme = "z"`;
     expect(withEntry(codex, mine("/old"), entry)).toBe(mine("/opt/coordinator"));

@@ -15,12 +15,12 @@ export class Client {
     const reader = createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY });
     reader.on("line", (line) => {
       this.lines.push(JSON.parse(line));
-      this.#tell();
+      this.#notify();
     });
     reader.on("error", () => {}); // the input's own, once more
     reader.on("close", () => {
       this.#ended = true;
-      this.#tell();
+      this.#notify();
     });
     socket.on("error", () => {});
   }
@@ -68,7 +68,7 @@ export class Client {
     this.socket.destroy();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const wake of this.#wake) wake();
   }
 

@@ -21,11 +21,11 @@ export class Relay {
       }
       const browser = connect(port, "127.0.0.1");
       this.#sockets.add(socket);
-      this.#tell();
+      this.#notify();
       const end = () => {
         socket.destroy();
         browser.destroy();
-        if (this.#sockets.delete(socket)) this.#tell();
+        if (this.#sockets.delete(socket)) this.#notify();
       };
       for (const each of [socket, browser]) each.on("error", end).on("close", end);
       socket.pipe(browser).pipe(socket);
@@ -71,7 +71,7 @@ export class Relay {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const look of this.#changed) look();
   }
 }

@@ -25,7 +25,7 @@ export async function surroundings(): Promise<Surroundings> {
 /** The commands that the vectors speak of. */
 export const testCommands: ReadonlyMap<string, Command> = new Map([
   ["echo", { run: async (arg: unknown) => arg }],
-  ["wait", { waitsForHuman: true, run: () => new Promise(() => {}) }],
+  ["wait", { waitsForUser: true, run: () => new Promise(() => {}) }],
 ]);
 
 /** What a window tells where nothing is debugged, and where one session of this name is. */

@@ -48,7 +48,7 @@ test("an answer or an error over the line's limit is told as internal, and the c
   expect((await client.ask("ping")).success).toBe(true);
 });
 
-test("a call that does not wait for a human has its deadline", { timeout: 15_000 }, async () => {
+test("a call that does not wait for a user has its deadline", { timeout: 15_000 }, async () => {
   let aborted = false;
   const run = (_: unknown, { signal }: Caller) =>
     new Promise(() =>
@@ -73,7 +73,7 @@ test("cancel reaches the command, and frees the id", async () => {
     signal.addEventListener("abort", () => told(signal.reason));
     return new Promise(() => {});
   };
-  const { dial } = await serve(new Map([["ask", { waitsForHuman: true, run }]]));
+  const { dial } = await serve(new Map([["ask", { waitsForUser: true, run }]]));
   const client = await dial();
   client.send({ id: "a", type: "call", version: 1, payload: { command: "ask" } });
   expect((await client.ask("cancel", { id: "a" })).payload).toEqual({ cancelled: true });
@@ -95,7 +95,7 @@ test("answers race cancels: each id is answered once, and is free then", async (
   };
   const { dial } = await serve(
     new Map([
-      ["race", { waitsForHuman: true, run: race }],
+      ["race", { waitsForUser: true, run: race }],
       ["deaf", { run: deaf }],
     ]),
   );
@@ -157,7 +157,7 @@ test("a client that is gone gives up its calls, after a second", async () => {
     begun();
     return new Promise(() => {});
   };
-  const { dial } = await serve(new Map([["ask", { waitsForHuman: true, run }]]));
+  const { dial } = await serve(new Map([["ask", { waitsForUser: true, run }]]));
   const client = await dial();
   client.send({ id: 1, type: "call", version: 1, payload: { command: "ask" } });
   await running;

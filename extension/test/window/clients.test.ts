@@ -1,9 +1,9 @@
 // Who is connected and what they did, told over a real socket.
 import { describe, expect, test } from "vitest";
-import { letGoOn, ruled, stop } from "../../src/core/access/access";
+import { resume, stop, stoppable } from "../../src/core/access/access";
 import { Permissions, permissionCommands } from "../../src/core/access/permission";
 import type { Activity, ConnectedClient } from "../../src/core/protocol/protocol.generated";
-import { actsLimit, Clients, clientCommands } from "../../src/core/window/clients";
+import { actionsLimit, Clients, clientCommands } from "../../src/core/window/clients";
 import { Store } from "../../src/core/window/store";
 import { commandVectors } from "../support/vectors";
 import { serve } from "../support/window";
@@ -83,14 +83,14 @@ test("a client that is stopped can be let go on after it has left", () => {
   const connection = new AbortController();
   clients.announce(connection.signal, [client("a"), client("b", 2)]);
   stop(store, "a");
-  const told = () => ruled(store, clients).map((each) => [each.client.name, each.stopped, each.connected]);
+  const told = () => stoppable(store, clients).map((each) => [each.client.name, each.stopped, each.connected]);
   expect(told()).toEqual([
     ["Agent a", true, true],
     ["Agent b", false, true],
   ]);
   connection.abort();
   expect(told()).toEqual([["Agent a", true, false]]);
-  letGoOn(store, "a");
+  resume(store, "a");
   expect(told()).toEqual([]);
 });
 
@@ -102,26 +102,26 @@ describe("report", () => {
     await one.ask(...call("client.report", { entries: [act("a", 1), act("x", 2)] }));
     await one.ask(...call("client.announce", { clients: [] }));
     await one.ask(...call("client.report", { entries: [act("a", 3)] }));
-    expect(clients.acts.map(({ number, name }) => [number, name])).toEqual([
+    expect(clients.actions.map(({ number, name }) => [number, name])).toEqual([
       [1, "Agent a"],
       [2, "a client that has left"],
       [3, "Agent a"],
     ]);
     const many = Array.from({ length: 900 }, (_, n) => ({ ...act("a", n), target: `button ${n}` }));
     await one.ask(...call("client.report", { entries: many }));
-    expect(clients.acts).toHaveLength(actsLimit);
-    expect(clients.acts.at(-1)).toMatchObject({ number: 903, time: 899 });
+    expect(clients.actions).toHaveLength(actionsLimit);
+    expect(clients.actions.at(-1)).toMatchObject({ number: 903, time: 899 });
     clients.clear();
-    expect(clients.acts).toEqual([]);
+    expect(clients.actions).toEqual([]);
   });
 });
 
-test("what one client does again and again is one act, until something else is done", () => {
+test("what one client does again and again is one action, until something else is done", () => {
   const clients = new Clients();
   clients.report([act("a", 1), act("a", 2)]);
-  const [first] = clients.acts;
+  const [first] = clients.actions;
   clients.report([act("a", 3), act("b", 4), act("a", 5), { ...act("a", 6), ok: false }]);
-  expect(clients.acts.map(({ number, client, time, times }) => [number, client, time, times])).toEqual([
+  expect(clients.actions.map(({ number, client, time, times }) => [number, client, time, times])).toEqual([
     [1, "a", 3, 3],
     [2, "b", 4, 1],
     [3, "a", 5, 1],

@@ -1,4 +1,4 @@
-// How the window tells what the human looks at; the editor itself is in e2e/editorcontext.test.ts.
+// How the window tells what the user looks at; the editor itself is in e2e/editorcontext.test.ts.
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type { Editor } from "../../src/core/protocol/protocol.generated";
 import { EditorContext } from "../../src/core/window/editorcontext";

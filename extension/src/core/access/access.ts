@@ -1,4 +1,4 @@
-// What the human allows: the mode, and who is stopped. The store's state says it to everybody.
+// What the user allows: the mode, and which clients are stopped. Both are part of the window's state.
 
 import type { AccessMode, ConnectedClient } from "../protocol/protocol.generated";
 import type { Clients } from "../window/clients";
@@ -6,11 +6,11 @@ import type { Store } from "../window/store";
 
 export const modes = ["full", "ask", "view"] as const satisfies AccessMode[];
 
-/** How the modes are called before the human, in the manifest too. */
-export const modeWords: Record<AccessMode, { label: string; icon: string; detail: string }> = {
-  full: { label: "Agents may do everything", icon: "unlock", detail: "They look and act without asking." },
-  ask: { label: "Agents have to ask", icon: "shield", detail: "They look; you are asked before they act." },
-  view: { label: "Agents may only look", icon: "eye", detail: "They look; whatever would change a page is refused." },
+/** The labels of the modes; the manifest has the same. */
+export const modeLabels: Record<AccessMode, { label: string; icon: string; detail: string }> = {
+  full: { label: "Agents may do everything", icon: "unlock", detail: "They read and act without asking." },
+  ask: { label: "Agents must ask", icon: "shield", detail: "They read; you are asked before they act." },
+  view: { label: "Agents may only read", icon: "eye", detail: "They read; whatever would change a page is refused." },
 };
 
 /** Ids of clients that are gone stay: a client that comes back under its id is still stopped. */
@@ -34,13 +34,13 @@ export function stop(store: Store, client: string): void {
   store.set({ access: { mode, stopped: [...stopped, client].slice(-stoppedLimit) } });
 }
 
-export function letGoOn(store: Store, client: string): void {
+export function resume(store: Store, client: string): void {
   const { mode, stopped } = store.state.access;
   store.set({ access: { mode, stopped: stopped.filter((each) => each !== client) } });
 }
 
-/** A client whom the human can stop, or let go on. */
-export interface Ruled {
+/** A client that the user can stop or resume. */
+export interface StoppableClient {
   readonly client: ConnectedClient;
   readonly stopped: boolean;
   /** A stopped one is cut off, and may have left. */
@@ -48,7 +48,7 @@ export interface Ruled {
 }
 
 /** All clients that are connected, and those that are stopped. */
-export function ruled(store: Store, clients: Clients): Ruled[] {
+export function stoppable(store: Store, clients: Clients): StoppableClient[] {
   const { stopped } = store.state.access;
   const here = clients.connected;
   const away = stopped.filter((id) => !here.some((client) => client.id === id));

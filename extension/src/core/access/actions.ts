@@ -1,9 +1,9 @@
-// What agents and CDP clients want to do and have done, in words for the human.
+// Describes to the user what agents and CDP clients want to do and have done.
 
 import { clientName, plain, siteOf } from "../plaintext";
 import type { Client, PermissionAskArg } from "../protocol/protocol.generated";
 
-/** The methods of CDP that people meet. The others stand by their own names, which say what they do. */
+/** The CDP methods that users meet most. The others are shown by their own names. */
 const methods: Record<string, string> = {
   "DOM.setFileInputFiles": "choose files",
   "Debugger.evaluateOnCallFrame": "run a script",
@@ -25,14 +25,14 @@ const methods: Record<string, string> = {
   "Target.createTarget": "open a tab",
 };
 
-/** `click button "Buy"`, `open a page: http://127.0.0.1:5173/`. What an agent's tool is asked for says what it does. */
-export function askedText({ act, detail }: { act: string; detail: string }, most = 160): string {
-  const text = detail === "" || isMethod(act) ? doneText({ act, target: detail }) : detail;
-  return plain(text, most) || plain(doneText({ act, target: "" }), most) || "something that it does not name";
+/** `click button "Buy"`, `open a page: http://127.0.0.1:5173/`. The detail of an agent's tool describes the action by itself. */
+export function requestText({ act, detail }: { act: string; detail: string }, most = 160): string {
+  const text = detail === "" || isMethod(act) ? actionText({ act, target: detail }) : detail;
+  return plain(text, most) || plain(actionText({ act, target: "" }), most) || "something that it does not name";
 }
 
 /** `click button "Buy"` for browser_click and its target. */
-export function doneText({ act, target }: { act: string; target: string }): string {
+export function actionText({ act, target }: { act: string; target: string }): string {
   const name = isMethod(act) ? (methods[act] ?? act) : act.replace(/^browser_/, "").replaceAll("_", " ");
   return plain(target, 200) === "" ? name : `${name}${isMethod(act) ? ":" : ""} ${target}`;
 }
@@ -42,24 +42,24 @@ function isMethod(act: string): boolean {
   return /^[A-Z]\w*\.\w+$/.test(act);
 }
 
-/** So many acts stand in a question; what stands there is what "once" allows. */
-const namedActs = 3;
+/** A question lists this many actions; "once" allows only those that are listed. */
+const shownActions = 3;
 
-/** The acts that a question names. */
-export function named<Act>({ acts }: { acts: readonly Act[] }): readonly Act[] {
-  return acts.slice(0, namedActs);
+/** The actions that a question lists. */
+export function named<Action>({ actions }: { actions: readonly Action[] }): readonly Action[] {
+  return actions.slice(0, shownActions);
 }
 
-/** "Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy"; press Enter. 2 more acts wait." */
-export function questionText({ client, acts }: { client: Client; acts: readonly PermissionAskArg[] }): string {
-  const shown = named({ acts });
+/** "Claude Code 2.1.0 wants to act on “Shop” (127.0.0.1:5173): click button "Buy"; press Enter. 2 more actions wait." */
+export function questionText({ client, actions }: { client: Client; actions: readonly PermissionAskArg[] }): string {
+  const shown = named({ actions });
   const [first] = shown;
   if (!first) return "";
   const where = placeOf(first);
   const most = shown.length > 1 ? 80 : 160;
-  const texts = shown.map((act) => askedText(act, most) + (placeOf(act) === where ? "" : placeOf(act)));
-  const waiting = acts.length - shown.length;
-  const more = waiting === 0 ? "" : ` ${waiting} more ${waiting === 1 ? "act waits" : "acts wait"}.`;
+  const texts = shown.map((each) => requestText(each, most) + (placeOf(each) === where ? "" : placeOf(each)));
+  const waiting = actions.length - shown.length;
+  const more = waiting === 0 ? "" : ` ${waiting} more ${waiting === 1 ? "action waits" : "actions wait"}.`;
   return `${clientName(client)} wants to act${where}: ${texts.join("; ")}.${more}`;
 }
 

@@ -1,5 +1,5 @@
-// What the human has allowed in the windows of one workspace. The editor keeps one state for all of them, and
-// the last writer's counts there; here each window has a file of its own, by the process of its extension host.
+// What the user has allowed in the windows of one workspace. The editor keeps one state for all of them, where
+// the last writer wins; here each window has its own file, named by the process of its extension host.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "../files/lock";
@@ -30,7 +30,7 @@ export function strictest(all: Choice[], setting: AccessMode): Choice {
 
 interface Entry extends Choice {
   pid: number;
-  /** When the process began, where the system tells: its number may be another's by now. */
+  /** When the process began, where the system reports it: its pid may be another's by now. */
   born: string;
 }
 

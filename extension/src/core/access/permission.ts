@@ -1,7 +1,7 @@
-// Asks the human whether a client may act: one question at a time, and all that one client waits for
+// Asks the user whether a client may act: one question at a time, with all that one client waits for
 // in one question. Obeys specs/window-protocol/commands.md, permission.ask.
 //
-// It shows nothing. Who does looks at `question` after each change, and calls `answer`.
+// It shows nothing itself: a view reads `question` after each change, and calls `answer`.
 import { randomUUID } from "node:crypto";
 import { Argument } from "../protocol/argument";
 import type { Client, PermissionAskArg, PermissionAskResult } from "../protocol/protocol.generated";
@@ -12,24 +12,24 @@ import { isStopped } from "./access";
 
 export type Choice = "once" | "session" | "refuse";
 
-/** An act that waits for an answer. */
-export interface AskedAct extends PermissionAskArg {
-  /** Counts on from act to act: a later one has a higher number. */
+/** An action that waits for an answer. */
+export interface AskedAction extends PermissionAskArg {
+  /** Increases with each action. */
   readonly number: number;
 }
 
-/** What the human is asked. */
+/** What the user is asked. */
 export interface Question {
   readonly id: string;
   readonly client: Client;
   /** What the client waits for, the oldest first. There may be more when it is looked at again. */
-  readonly acts: readonly AskedAct[];
-  /** When the last of them is refused if nobody answers, as performance.now() counts. */
+  readonly actions: readonly AskedAction[];
+  /** When the last of them is refused without an answer, as performance.now() counts. */
   readonly until: number;
 }
 
 interface Waiting {
-  readonly act: AskedAct;
+  readonly action: AskedAction;
   settle(result: PermissionAskResult): void;
   /** Set from when it is shown. */
   until?: number | undefined;
@@ -43,9 +43,9 @@ interface Asked {
 }
 
 export class Permissions {
-  /** By the client's id; the first is the one that the human is asked. */
+  /** By the client's id; the first is the one that the user is asked about. */
   readonly #asked = new Map<string, Asked>();
-  /** The ids of clients that may act without being asked about again. */
+  /** The ids of clients that are allowed for their session. */
   readonly #granted = new Set<string>();
   readonly #store: Store;
   readonly #clients: Clients;
@@ -56,7 +56,7 @@ export class Permissions {
   #counted = 0;
   #connected = new Set<string>();
 
-  /** limit gives the milliseconds that the human has, at the moment of asking. */
+  /** limit returns the timeout of a question in milliseconds, at the moment of asking. */
   constructor(store: Store, clients: Clients, limit: () => number) {
     this.#store = store;
     this.#clients = clients;
@@ -68,13 +68,13 @@ export class Permissions {
     ];
   }
 
-  /** What the human is asked now. */
+  /** What the user is asked now. */
   get question(): Question | undefined {
     const asked = this.#first;
     if (!asked) return undefined;
     const { id, client, waiting } = asked;
     const until = Math.max(...waiting.map((each) => each.until ?? 0));
-    return { id, client, acts: waiting.map(({ act }) => act), until };
+    return { id, client, actions: waiting.map(({ action }) => action), until };
   }
 
   /** How many clients wait for an answer. */
@@ -86,7 +86,7 @@ export class Permissions {
     return this.#granted.has(client);
   }
 
-  /** Settles when the human has answered, or the answer is clear without. */
+  /** Settles when the user has answered, or when no question is needed. */
   ask(arg: PermissionAskArg, signal: AbortSignal): Promise<PermissionAskResult> {
     const { id } = arg.client;
     const { mode } = this.#store.state.access;
@@ -97,7 +97,7 @@ export class Permissions {
     return new Promise((settle, reject) => {
       if (signal.aborted) return reject(signal.reason);
       this.#counted += 1;
-      const waiting: Waiting = { act: { ...arg, number: this.#counted }, settle };
+      const waiting: Waiting = { action: { ...arg, number: this.#counted }, settle };
       const asked = this.#asked.get(id) ?? { id: newId(), client: arg.client, waiting: [] };
       asked.waiting.push(waiting);
       this.#asked.set(id, asked);
@@ -110,7 +110,7 @@ export class Permissions {
     });
   }
 
-  /** seen: the number of the last act that the human saw; to what came later, "once" is no answer. */
+  /** seen is the number of the last action that the user saw: "once" does not allow later ones. */
   answer(question: string, choice: Choice, seen: number): void {
     const asked = this.#first;
     if (asked?.id !== question) return; // it was answered already
@@ -119,10 +119,10 @@ export class Permissions {
       this.#granted.add(asked.client.id);
       this.#settle(asked, allowed("session"));
     } else {
-      const later = asked.waiting.filter(({ act }) => act.number > seen);
+      const later = asked.waiting.filter(({ action }) => action.number > seen);
       asked.waiting = asked.waiting.filter((each) => !later.includes(each));
       this.#settle(asked, allowed("once"));
-      if (later.length > 0) this.#asked.set(asked.client.id, { ...asked, id: newId(), waiting: later.map(anew) });
+      if (later.length > 0) this.#asked.set(asked.client.id, { ...asked, id: newId(), waiting: later.map(renewed) });
     }
     this.#changed();
   }
@@ -133,7 +133,7 @@ export class Permissions {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Refuses what waits, and listens to nothing any more. */
+  /** Refuses what waits, and stops listening. */
   close(): void {
     for (const stop of this.#stopListening) stop();
     this.#listeners.clear();
@@ -168,10 +168,10 @@ export class Permissions {
     this.#gone(waiting);
   }
 
-  /** Nobody waits for it any more. */
+  /** Its caller no longer waits. */
   #gone(waiting: Waiting): void {
     clearTimeout(waiting.timer);
-    const asked = this.#asked.get(waiting.act.client.id);
+    const asked = this.#asked.get(waiting.action.client.id);
     if (!asked?.waiting.includes(waiting)) return;
     asked.waiting = asked.waiting.filter((each) => each !== waiting);
     if (asked.waiting.length === 0) this.#asked.delete(asked.client.id);
@@ -181,7 +181,7 @@ export class Permissions {
   #accessChanged(): void {
     const { mode, stopped } = this.#store.state.access;
     for (const id of stopped) this.#granted.delete(id);
-    if (mode !== this.#mode) this.#granted.clear(); // the human has decided anew
+    if (mode !== this.#mode) this.#granted.clear(); // the user has changed the mode
     this.#mode = mode;
     const all = [...this.#asked.values()];
     for (const asked of all) {
@@ -192,7 +192,7 @@ export class Permissions {
     if (this.#asked.size < all.length) this.#changed();
   }
 
-  /** What a client that was there and has left waits for concerns nobody any more. */
+  /** Refuses what a client that has left waited for. */
   #clientsChanged(): void {
     const now = new Set(this.#clients.connected.map(({ id }) => id));
     const left = [...this.#connected].filter((id) => !now.has(id));
@@ -214,7 +214,7 @@ export function permissionCommands(permissions: Permissions): [string, Command][
   return [
     [
       "permission.ask",
-      { waitsForHuman: true, run: async (arg, { signal }) => permissions.ask(readAsk(Argument.of(arg)), signal) },
+      { waitsForUser: true, run: async (arg, { signal }) => permissions.ask(readAsk(Argument.of(arg)), signal) },
     ],
   ];
 }
@@ -229,15 +229,15 @@ function readAsk(arg: Argument): PermissionAskArg {
   };
 }
 
-/** It stands in the links of a notification, which screen readers read out. */
+/** Short, since screen readers read out the links of a notification, which contain it. */
 function newId(): string {
   return randomUUID().slice(0, 8);
 }
 
-/** It has its whole time again when it is put before the human. */
-function anew({ act, settle, timer }: Waiting): Waiting {
+/** It gets the full timeout again when it is shown to the user. */
+function renewed({ action, settle, timer }: Waiting): Waiting {
   clearTimeout(timer);
-  return { act, settle };
+  return { action, settle };
 }
 
 function allowed(scope: "once" | "session"): PermissionAskResult {

@@ -1,20 +1,20 @@
-// pick.start: the human is asked to click an element in the page. Which one it was, the client finds out;
-// here is only the asking, and the way out of it.
+// pick.start asks the user to click an element in the page. The client finds out which one it was;
+// this only shows the request, and lets the user cancel it.
 
 import { clientName, plain } from "../plaintext";
 import { Argument } from "../protocol/argument";
 import type { PickStartResult } from "../protocol/protocol.generated";
 import type { Command } from "../window/connection";
 
-/** Nobody waits for a human longer than this, in seconds. */
+/** The longest time that a pick may wait for the user, in seconds. */
 export const longest = 3_600;
 
-/** Shows the request until the signal is aborted; resolves before that only when the human cancels. */
+/** Shows the request until the signal is aborted; resolves before that only when the user cancels. */
 export type Notice = (text: string, signal: AbortSignal) => Promise<void>;
 
 export function pickCommand(notice: Notice): Command {
   return {
-    waitsForHuman: true,
+    waitsForUser: true,
     async run(value, { signal }): Promise<PickStartResult> {
       const arg = Argument.of(value);
       const who = clientName(arg.client());

@@ -1,4 +1,4 @@
-// What the status bar says of a window, in one glance and in its tooltip.
+// What the status bar shows of a window, and its tooltip.
 
 import { browserName, clientName, nameOf } from "../plaintext";
 import type { ConnectedClient, State } from "../protocol/protocol.generated";
@@ -9,7 +9,7 @@ export interface Facts {
   /** Why agents cannot find this window, if they cannot. */
   problem?: string | undefined;
   clients: readonly ConnectedClient[];
-  /** Who has done something in the last moments, by the name that it gives itself. */
+  /** The client that acted in the last moments, by the name that it gives itself. */
   atWork?: string | undefined;
   question?: Question | undefined;
 }
@@ -25,8 +25,8 @@ export interface Shown {
 
 const allows = {
   full: "Agents may do everything.",
-  ask: "Agents have to ask you before they act.",
-  view: "Agents may look, not act.",
+  ask: "Agents must ask you before they act.",
+  view: "Agents may only read.",
 };
 const marks = { full: "", ask: " $(shield)", view: " $(eye)" };
 

@@ -20,7 +20,7 @@ export function surroundings(): Surroundings {
 export interface Identity {
   workspace: string | null;
   folders: string[];
-  /** The hash, or `pid-PID`: what stands in the address's name. */
+  /** The hash, or `pid-PID`: a part of the address's name. */
   key: string;
 }
 
@@ -58,7 +58,7 @@ export interface Place {
   fsPath: string;
 }
 
-/** What of an open workspace is on this machine's disk, and so can tell who the window is. */
+/** The part of an open workspace that is on this machine's disk, and so can identify the window. */
 export function onDisk(
   workspaceFile: Place | undefined,
   folders: readonly Place[],

@@ -1,4 +1,4 @@
-// Takes a window's address and gives it back.
+// Binds a window's address and releases it.
 // Obeys specs/window-protocol/README.md sections 2.1 and 2.3.
 import { chmod, link, lstat, mkdir, rmdir, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
@@ -99,7 +99,7 @@ export async function deleteStale(address: string, uid: number): Promise<boolean
   }
 }
 
-/** "" when somebody answers, a system error's code, or "timeout", which is no death. */
+/** "" when a window answers, a system error's code, or "timeout", which does not prove that it is dead. */
 export function connectError(address: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = createConnection(address);

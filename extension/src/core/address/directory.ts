@@ -42,7 +42,7 @@ async function check(dir: string, uid: number): Promise<void> {
   if ((stat.mode & 0o077) !== 0) throw new Error(`other users may enter ${dir}; run: chmod 700 '${dir}'`);
 }
 
-/** The short directory that stands for data; undefined where none is named that is the user's own. */
+/** The short directory in place of data; undefined where none is named or it is not the user's own. */
 async function shortOf(data: string, { uid, platform }: Surroundings): Promise<string | undefined> {
   try {
     await check(data, uid);

@@ -25,7 +25,7 @@ function realpathBytes(path: string): Promise<Uint8Array> {
 export async function canonical(path: string): Promise<string> {
   if (path === "") throw new PathError("empty");
   const real = spell(await realpathBytes(isAbsolute(path) ? path : resolve(path)), process.platform);
-  // Windows' realpath tells the names as they are on disk already.
+  // Windows' realpath returns the names as they are on disk.
   return process.platform === "win32" ? real : spell(await nameOnDisk(real), process.platform);
 }
 

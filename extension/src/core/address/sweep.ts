@@ -1,4 +1,4 @@
-// Removes what windows and sweepers that died have left in DIR.
+// Removes what crashed windows and sweepers have left in DIR.
 // Obeys specs/window-protocol/README.md sections 2.3 and 10, as `coordinator probe` does.
 import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { code } from "../log";
 import { isName } from "./address";
 import { connectError, deleteStale } from "./bind";
 
-/** How many are asked at once, and deleted under one hold of the lock: who binds waits for milliseconds. */
+/** How many are asked at once, and deleted under one hold of the lock: a window that binds waits for milliseconds only. */
 const batch = 32;
 const limit = 10_000;
 

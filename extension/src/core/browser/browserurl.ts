@@ -22,7 +22,7 @@ export async function ask(host: string, port: number): Promise<Found> {
   return { url: `ws://${authority}${pathname}`, ...(typeof Browser === "string" && { product: Browser }) };
 }
 
-/** What is no JSON is no answer; the error of what reads it would quote a piece of it, which may be the endpoint. */
+/** A body that is not JSON counts as empty: the parser's error would quote a part of it, which may hold the endpoint. */
 function parsed(body: string): Record<string, unknown> {
   try {
     return (JSON.parse(body) ?? {}) as Record<string, unknown>;
@@ -56,7 +56,7 @@ function fetchText(host: string, port: number, authority: string): Promise<strin
 
 /**
  * Calls gone once when the server at the URL's port is no longer there, until the returned function
- * is called. An idle connection tells: the system closes it with the browser, however that ends.
+ * is called. An idle connection shows it: the system closes it with the browser, however that ends.
  */
 export function whenGone(url: string, gone: () => void): () => void {
   const { hostname, port } = new URL(url);

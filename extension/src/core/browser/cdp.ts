@@ -5,7 +5,7 @@
 //     const { product } = await cdp.call("Browser.getVersion");
 //     cdp.close();
 //
-// It never connects again: whoever holds it waits for `closed`.
+// It never reconnects: its owner waits for `closed`.
 import { reason } from "../log";
 
 export const answerLimit = 5_000;
@@ -13,7 +13,7 @@ const connectLimit = 5_000;
 
 export type Members = Record<string, unknown>;
 
-// Node has it since 22; @types/node 20 does not tell.
+// Node has it since 22; @types/node 20 does not declare it.
 interface Socket extends EventTarget {
   readonly readyState: number;
   send(data: string): void;

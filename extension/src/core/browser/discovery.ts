@@ -1,6 +1,6 @@
 // Finds the browser-level endpoint of a browser debug session from its resolved configuration.
 //
-// It does not promise one: where there is no port, the session's pages have endpoints of their own
+// There may be none: without a port, the session's pages have endpoints of their own
 // (sessions.ts).
 import { watch } from "node:fs";
 import { readFile, unlink } from "node:fs/promises";
@@ -12,13 +12,13 @@ import { type Configuration, pipeFlag, portFlag, runtimeArgs } from "./injection
 export type Via = "injected" | "configured" | "attached";
 
 /** Where to look: a port that the configuration names, or a file that will name it. */
-export type Lead = { via: Via; hosts: string[]; port: number } | { via: Via; userDataDir: string };
+export type EndpointSource = { via: Via; hosts: string[]; port: number } | { via: Via; userDataDir: string };
 
 const portFile = "DevToolsActivePort";
 const fileLimit = 5_000;
 
-/** Where the configuration says that the endpoint is; undefined when it says nothing. */
-export function lead(configuration: Configuration): Lead | undefined {
+/** Where to look for the endpoint, by the configuration; undefined when it names no port. */
+export function endpointSource(configuration: Configuration): EndpointSource | undefined {
   const { request, port, address, userDataDir, browserLaunchLocation, browserAttachLocation } = configuration;
   const number = Number(port);
   if (request === "attach") {
@@ -38,13 +38,13 @@ export function lead(configuration: Configuration): Lead | undefined {
   return given !== undefined || configuration.inspectUri ? { via: "configured", userDataDir } : undefined;
 }
 
-/** Follows a lead. Throws where nothing answers at its end. */
-export async function follow(lead: Lead, signal: AbortSignal): Promise<Found> {
-  if ("userDataDir" in lead) return fromFile(lead.userDataDir, signal);
+/** Finds the endpoint at a source. Throws where no browser answers there. */
+export async function findEndpoint(source: EndpointSource, signal: AbortSignal): Promise<Found> {
+  if ("userDataDir" in source) return fromFile(source.userDataDir, signal);
   let failure: unknown;
-  for (const host of lead.hosts) {
+  for (const host of source.hosts) {
     try {
-      return await ask(host, lead.port);
+      return await ask(host, source.port);
     } catch (error) {
       failure = error;
     }
@@ -56,7 +56,7 @@ export async function follow(lead: Lead, signal: AbortSignal): Promise<Found> {
  * Removes what an earlier browser of this profile left behind, so that the file that is there later
  * is the new browser's. A file whose browser still runs is left alone.
  */
-export async function forget(userDataDir: string): Promise<void> {
+export async function removeStalePortFile(userDataDir: string): Promise<void> {
   const stays = await fromFileNow(userDataDir).then(
     (found) => found !== undefined,
     () => false,
@@ -88,7 +88,7 @@ async function fromFile(userDataDir: string, signal: AbortSignal): Promise<Found
   }
 }
 
-/** What the file says now; undefined while it is not there or not whole, or not this browser's. */
+/** What the file names now; undefined while it is missing, incomplete or another browser's. */
 async function fromFileNow(userDataDir: string): Promise<Found | undefined> {
   let text: string;
   try {
@@ -112,7 +112,7 @@ interface Changes {
 
 function changesOf(dir: string, signal: AbortSignal): Changes {
   let seen = 0;
-  let told = 0;
+  let reported = 0;
   let wake = () => {};
   const watcher = watch(dir, (_, name) => {
     if (name !== null && name !== portFile) return;
@@ -124,9 +124,9 @@ function changesOf(dir: string, signal: AbortSignal): Changes {
   signal.addEventListener("abort", onAbort);
   return {
     async next() {
-      if (seen === told && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
-      const changed = seen > told;
-      told = seen;
+      if (seen === reported && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      const changed = seen > reported;
+      reported = seen;
       return changed;
     },
     close() {

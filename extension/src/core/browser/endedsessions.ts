@@ -2,17 +2,17 @@
 //
 // The editor cannot list its sessions; those that began before us come to light when one is made active. But
 // it may make one active that it has ended, most likely of two that run together, and js-debug may start a page
-// of a session that was stopped meanwhile. Nothing more is told of these: they would never end.
+// of a session that was stopped meanwhile. Both are ignored: they would never end.
 
 export interface Session {
   id: string;
   parent?: Session | undefined;
 }
 
-export class Ended {
+export class EndedSessions {
   readonly #ids = new Set<string>();
 
-  /** A restart begins a session anew that has ended. */
+  /** A restart uses the id of the ended session again. */
   started(id: string): void {
     this.#ids.delete(id);
   }

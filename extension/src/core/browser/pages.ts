@@ -7,7 +7,7 @@ import type { Store } from "../window/store";
 import { Cdp, type Members } from "./cdp";
 import { Titles } from "./titles";
 
-/** A page: id is its CDP target where the browser told it, else its debug session. */
+/** A page: id is its CDP target where the browser reports it, else its debug session. */
 export interface Page {
   readonly id: string;
   readonly title: string;
@@ -35,7 +35,7 @@ export class Pages {
     return this.#browser ? [...this.#pages.values()] : byDebugger(this.#store.state);
   }
 
-  /** Whether somebody looks: without, there is no connection. */
+  /** Whether a view shows them: without one, there is no connection. */
   set looking(looking: boolean) {
     this.#looking = looking;
     this.#follow();
@@ -86,7 +86,7 @@ export class Pages {
     cdp.on("Target.targetDestroyed", ({ targetId }) => {
       if (!signal.aborted && this.#pages.delete(String(targetId))) this.#changed();
     });
-    // Those that are there already are told as if they had just been made.
+    // The browser reports existing ones as if they had just been created.
     await cdp.call("Target.setDiscoverTargets", { discover: true }).catch((error: unknown) => {
       if (!signal.aborted) this.#log.warn(`the browser's pages cannot be listed: ${reason(error)}`);
     });

@@ -1,7 +1,7 @@
 // The lock that a browser holds on its profile: a link SingletonLock to HOST-PID.
 //
 // js-debug kills a browser that it closes, and one that is killed leaves the lock. At the next launch
-// js-debug takes any lock for a browser that runs, and asks the human in a dialog that blocks the window.
+// js-debug takes any lock for a browser that runs, and asks the user in a dialog that blocks the window.
 // Chromium itself looks for the process, and so does this. Windows has no such link: its lock goes with
 // the browser.
 import { readlink, unlink } from "node:fs/promises";
@@ -12,13 +12,13 @@ import { isRunning } from "../files/lock";
 import { code } from "../log";
 import { type Configuration, isLaunched, runtimeArgs } from "./injection";
 
-/** How long a browser that was told to end may take to do so. */
-const patience = 1_000;
+/** How long a browser that is closing may take to exit. */
+const exitTimeout = 1_000;
 const look = 50;
 
 /**
  * The profile with which js-debug will launch the browser of a configuration whose variables still
- * stand in it; undefined where that cannot be told. storage is our folder of the workspace's storage.
+ * stand in it; undefined where that is unknown. storage is our folder of the workspace's storage.
  */
 export function profileOf(
   configuration: Configuration,
@@ -41,7 +41,7 @@ export function profileOf(
  * about to end is waited for; one that runs on keeps its lock.
  */
 export async function unlock(profile: string): Promise<boolean> {
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + exitTimeout;
   for (;;) {
     const holder = await holderOf(profile);
     if (holder === undefined) return false;

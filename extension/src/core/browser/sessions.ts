@@ -1,17 +1,17 @@
 // Keeps the store's state in step with the window's browser debug sessions.
 //
-// The editor says what starts and ends; this decides which endpoint is told. Nothing is polled: a
-// search that found nothing is tried again when the session gains a page.
+// The editor reports what starts and ends; this decides which endpoint is published. Nothing is polled: a
+// search that found nothing is repeated when the session gets a page.
 
 import { type Log, reason } from "../log";
 import type { Browser, PageEndpoint } from "../protocol/protocol.generated";
 import type { Store } from "../window/store";
 import { whenGone } from "./browserurl";
 import { decisionOf, type PortDecision } from "./debuggingport";
-import { follow, lead } from "./discovery";
+import { endpointSource, findEndpoint } from "./discovery";
 import { type Configuration, isBrowserType } from "./injection";
 
-/** A debug session, as the editor tells it. */
+/** A debug session, as the editor reports it. */
 export interface SessionInfo {
   id: string;
   /** As it is now: it may change. */
@@ -24,7 +24,7 @@ export interface SessionInfo {
 interface Entry {
   readonly info: SessionInfo;
   readonly abort: AbortController;
-  /** As it was told last. */
+  /** As it was published last. */
   name?: string;
   browser?: Browser;
   page?: PageEndpoint;
@@ -62,8 +62,8 @@ export class Sessions {
     else void this.#child(root, entry);
   }
 
-  /** The debugger said something: js-debug names a page by its title, and no event tells of that. */
-  said(id: string): void {
+  /** The debug adapter sent a message: js-debug renames a page by its title, and has no event for that. */
+  adapterActive(id: string): void {
     const entry = this.#entries.get(id);
     if (entry && entry.name !== entry.info.name) this.#publish();
   }
@@ -123,17 +123,17 @@ export class Sessions {
 
   async #find(root: Entry): Promise<void> {
     const { info, abort } = root;
-    const where = lead(info.configuration);
-    if (!where) {
+    const source = endpointSource(info.configuration);
+    if (!source) {
       this.#log.info(`"${info.name}" has no port that can be reached from here`);
       return;
     }
     try {
-      const found = await follow(where, abort.signal);
+      const found = await findEndpoint(source, abort.signal);
       if (abort.signal.aborted) return;
-      root.browser = { ...found, debugSession: info.id, via: where.via };
+      root.browser = { ...found, debugSession: info.id, via: source.via };
       root.unwatch = whenGone(found.url, () => this.#lost(root));
-      this.#log.info(`browser endpoint of "${info.name}" found (${where.via}, ${found.product ?? "unknown browser"})`);
+      this.#log.info(`browser endpoint of "${info.name}" found (${source.via}, ${found.product ?? "unknown browser"})`);
       for (const other of this.#entries.values()) {
         if (this.#root(other) === root) delete other.page;
       }
@@ -182,7 +182,7 @@ export class Sessions {
         type,
         ...(parent && { parent: parent.id }),
       })),
-      // The newest session's browser: it is the one that the human is looking at.
+      // The newest session's browser: it is the one that the user is looking at.
       browser: entries.findLast((entry) => entry.browser)?.browser ?? null,
       pages: entries.flatMap((entry) => entry.page ?? []),
     });

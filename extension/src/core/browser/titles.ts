@@ -1,8 +1,8 @@
-// When a page's title may have changed, for whoever lists pages.
+// Reports when a page's title may have changed, for lists of pages.
 //
-// The browser tells of a page before it has read its title, and has no event for a title. So each page gets a
-// session of its own, which tells when it has loaded and when something changes in its head. No script runs
-// in the page, and of its body nothing is told but what comes and goes right below it.
+// The browser reports a page before it has read its title, and has no event for a title. So each page gets a
+// session of its own, which reports when it has loaded and when something changes in its head. No script runs
+// in the page, and of its body only direct children are reported.
 import type { Cdp, Members } from "./cdp";
 
 const changes = [
@@ -25,14 +25,14 @@ interface Followed {
 
 export class Titles {
   readonly #cdp: Cdp;
-  readonly #told: (info: Members) => void;
-  /** By the sessions that tell of them. */
+  readonly #report: (info: Members) => void;
+  /** By their sessions. */
   readonly #pages = new Map<string, Followed>();
 
-  /** Calls told with what a page is, whenever its title may be another. It ends with the connection. */
-  constructor(cdp: Cdp, told: (info: Members) => void) {
+  /** Calls report with a page's target info whenever its title may have changed. It ends with the connection. */
+  constructor(cdp: Cdp, report: (info: Members) => void) {
     this.#cdp = cdp;
-    this.#told = told;
+    this.#report = report;
     cdp.on("Target.detachedFromTarget", ({ sessionId }) => this.#pages.delete(String(sessionId)));
     for (const event of changes) cdp.on(event, (_, session = "") => void this.#look(session));
   }
@@ -57,20 +57,20 @@ export class Titles {
     try {
       while (page.changed) {
         page.changed = false;
-        await this.#watchHead(session); // before the question: so what comes after its answer is told
-        this.#told(await this.#cdp.call("Target.getTargetInfo", { targetId: page.targetId }));
+        await this.#watchHead(session); // first, so that a change after the answer is reported
+        this.#report(await this.#cdp.call("Target.getTargetInfo", { targetId: page.targetId }));
       }
     } catch {} // it has gone
     page.looking = false;
   }
 
-  /** A document tells only of nodes that it was asked for, and not of what is new below them. */
+  /** A document reports only nodes that were requested, and not new ones below them. */
   async #watchHead(session: string): Promise<void> {
     try {
       const { root } = await this.#cdp.call("DOM.getDocument", { depth: 0 }, session);
       const { nodeId } = root as Members;
       const head = await this.#cdp.call("DOM.querySelector", { nodeId, selector: "head" }, session);
       await this.#cdp.call("DOM.requestChildNodes", { ...head, depth: 2 }, session);
-    } catch {} // there is no head yet, or the document has gone: either is told
+    } catch {} // there is no head yet, or the document has gone: either is reported
   }
 }

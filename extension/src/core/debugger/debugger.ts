@@ -1,9 +1,8 @@
-// The commands by which a client debugs along with the human: debug.start, debug.state and so on.
+// The commands by which a client debugs together with the user: debug.start, debug.state and so on.
 // Obeys specs/window-protocol/commands.md.
 //
-// All goes through the editor's own debugger, so that the human sees the same state. What the editor
-// and its debug adapters do is told to Threads; this chooses the session and thread that are meant,
-// and shapes the answers.
+// All goes through the editor's own debugger, so that the user sees the same state. Threads follows what the
+// editor and its debug adapters do; this resolves the session and thread, and shapes the results.
 
 import { isBrowserType } from "../browser/injection";
 import { reason } from "../log";
@@ -25,12 +24,12 @@ import type { Session, Stop, Threads } from "./threads";
 
 /** The editor's debugger. */
 export interface DebugEditor {
-  /** What the human allows now. */
+  /** The access mode that the user has set. */
   readonly mode: AccessMode;
   launches(): Launch[];
   /** The first of the window's folders. */
   readonly firstFolder: string | undefined;
-  /** Answers false where the editor did not start it; it has told the human why. */
+  /** Resolves to false where the editor did not start it; the editor has shown the user why. */
   start(start: Start): PromiseLike<boolean>;
   stop(session: string): PromiseLike<void>;
   /** Asks the debug adapter of a session. */
@@ -53,12 +52,12 @@ const stepLimit = 2_000;
 /** How long a browser may take to have its first page. js-debug cannot be stopped well before. */
 const pageLimit = 10_000;
 const stopLimit = 4_500;
-/** How long the debug adapters may take to know the breakpoints. VS Code tells them the first one only after a second or so. */
+/** How long the debug adapters may take to get the breakpoints. VS Code sends the first one only after about a second. */
 const breakpointLimit = 4_000;
 /** How long a start may take. */
 export const startLimit = 30_000;
 const waits =
-  "a question to the human may stand open in the window, or a task runs first. Ask the human to look there, and see debug.state";
+  "a dialog may be open in the window, or a task runs first. Ask the user to look there, and see debug.state";
 
 const stepRequests = { continue: "continue", over: "next", into: "stepIn", out: "stepOut", pause: "pause" } as const;
 type StepAction = keyof typeof stepRequests;
@@ -72,7 +71,7 @@ export class Debugger {
   readonly #editor: DebugEditor;
   /** Of what clients started, by the sessions' ids and the marks of their configurations. */
   readonly #owners = new Map<string, Owner>();
-  /** One start at a time, so that a compound's sessions are told from the human's. */
+  /** One start at a time, so that a compound's sessions can be told apart from the user's. */
   #starts: Promise<unknown> = Promise.resolve();
   /** The names of the sessions of starts that the editor has not settled. */
   readonly #starting = new Set<readonly string[]>();
@@ -83,38 +82,38 @@ export class Debugger {
   }
 
   get commands(): [string, Command][] {
-    const command = (run: (arg: Argument, caller: Caller) => Promise<unknown>, waitsForHuman = false): Command => ({
-      waitsForHuman,
+    const command = (run: (arg: Argument, caller: Caller) => Promise<unknown>, waitsForUser = false): Command => ({
+      waitsForUser,
       run: async (arg, caller) => run(Argument.of(arg), caller),
     });
-    const act = (run: (arg: Argument, caller: Caller) => Promise<unknown>, waitsForHuman = false): Command =>
+    const mutating = (run: (arg: Argument, caller: Caller) => Promise<unknown>, waitsForUser = false): Command =>
       command(async (arg, caller) => {
-        this.#refuseToAct();
+        this.#refuseInView();
         return run(arg, caller);
-      }, waitsForHuman);
+      }, waitsForUser);
     return [
       ["debug.start", command((arg, caller) => this.#start(arg, caller), true)],
       ["debug.state", command((arg) => this.#state(arg))],
       ["debug.breakpoints", command((arg, caller) => this.#breakpoints(arg, caller))],
-      ["debug.step", act((arg, caller) => this.#step(arg, caller), true)],
-      ["debug.evaluate", act((arg) => this.#evaluate(arg))],
-      ["debug.stop", act((arg, caller) => this.#stop(arg, caller))],
+      ["debug.step", mutating((arg, caller) => this.#step(arg, caller), true)],
+      ["debug.evaluate", mutating((arg) => this.#evaluate(arg))],
+      ["debug.stop", mutating((arg, caller) => this.#stop(arg, caller))],
       ["editor.reveal", command((arg) => this.#reveal(arg))],
     ];
   }
 
-  /** Who passes on acts asks the human in the mode `ask`; in `view` nobody has to. */
-  #refuseToAct(): void {
+  /** In the mode `ask` the coordinator asks the user before it forwards a call; `view` is enforced here too. */
+  #refuseInView(): void {
     if (this.#editor.mode !== "view") return;
-    throw new Refusal("refused", 'the human lets agents only look (the mode is "view"): ask them to change that');
+    throw new Refusal("refused", 'the user lets agents only read (the access mode is "view"): ask them to change it');
   }
 
   async #start(arg: Argument, caller: Caller): Promise<DebugStartResult> {
-    // Without a client it is the human's own doing, by the coordinator's --launch.
-    if (arg.has("client")) this.#refuseToAct();
+    // Without a client the user started it, with the coordinator's --launch.
+    if (arg.has("client")) this.#refuseInView();
     const owner = ownerOf(arg, caller);
     const work = this.#starts.then(() => this.#startNow(arg, owner, caller.signal));
-    this.#starts = work.catch(() => {}); // who asked is told
+    this.#starts = work.catch(() => {}); // the caller gets the error
     return work;
   }
 
@@ -147,10 +146,10 @@ export class Debugger {
         this.#starting.delete(start.names);
         stopClaiming();
       });
-      const told = started.then((ok) => {
+      const accepted = started.then((ok) => {
         if (!ok) throw new Refusal("internal", `VS Code did not start ${label(start)}: the window says why`);
       });
-      const both = Promise.all([there, told]).then(([session]) => session);
+      const both = Promise.all([there, accepted]).then(([session]) => session);
       const session = await Promise.race([both, this.#givenUp(there, compound, limit)]);
       if (isBrowserType(session.info.type)) await this.#firstPage(session, signal);
       return { session: session.info.id, name: session.info.name };
@@ -160,7 +159,7 @@ export class Debugger {
     }
   }
 
-  /** Throws when nobody waits any more, or the browser has ended while the editor shows its error in a dialog. */
+  /** Throws when the caller no longer waits, or when the browser has ended while the editor shows its error in a dialog. */
   async #givenUp(there: Promise<Session>, compound: boolean, limit: AbortSignal): Promise<never> {
     const session = await there;
     const hasEnded = () => !compound && isBrowserType(session.info.type) && session.ended;
@@ -168,7 +167,7 @@ export class Debugger {
     throw new Refusal("internal", `${session.info.name} ended at once: the window says why`);
   }
 
-  /** Two sessions of one configuration would fight over one profile, and the human would be asked. */
+  /** Two sessions of one configuration would fight over one profile, and js-debug would ask the user. */
   #refuseTwice(start: Start): void {
     const open = [...this.#starting].flat().find((name) => start.names.includes(name));
     if (open !== undefined)
@@ -207,7 +206,7 @@ export class Debugger {
       state: "running",
     };
     const ask = this.#asking(session);
-    const stop = session.watched ? session.stopOf(thread) : await standing(ask, thread);
+    const stop = session.watched ? session.stopOf(thread) : await pausedThread(ask, thread);
     if (!stop) return known;
     try {
       const frames = await readFrames(ask, this.#editor.toFile, stop.thread, frameLimit);
@@ -231,7 +230,7 @@ export class Debugger {
 
   async #breakpoints(arg: Argument, { signal }: Caller): Promise<{ breakpoints: Breakpoint[] }> {
     const action = arg.choice("action", ["list", "set", "remove"]);
-    if (action !== "list") this.#refuseToAct();
+    if (action !== "list") this.#refuseInView();
     if (action === "set") {
       const condition = arg.optional("condition", () => arg.text("condition", 0)) || undefined;
       const logMessage = arg.optional("logMessage", () => arg.text("logMessage", 0)) || undefined;
@@ -258,9 +257,9 @@ export class Debugger {
   async #step(arg: Argument, caller: Caller): Promise<DebugStepResult> {
     const action = arg.choice("action", stepActions);
     const thread = arg.optional("thread", () => arg.whole("thread", 0));
-    const session = this.#meant(arg, action === "pause" ? "running" : "paused");
+    const session = this.#resolve(arg, action === "pause" ? "running" : "paused");
     const ask = this.#asking(session);
-    const stop = session.watched ? session.stopOf(thread) : await standing(ask, thread);
+    const stop = session.watched ? session.stopOf(thread) : await pausedThread(ask, thread);
     if (action === "pause") {
       if (stop) return this.#stepped(session, stop.thread, stop);
     } else if (!stop) {
@@ -291,7 +290,7 @@ export class Debugger {
   async #evaluate(arg: Argument): Promise<DebugEvaluateResult> {
     const expression = arg.text("expression");
     const frame = arg.optional("frame", () => arg.whole("frame", 0));
-    const session = this.#meant(arg, frame === undefined ? "any" : "paused");
+    const session = this.#resolve(arg, frame === undefined ? "any" : "paused");
     const ask = this.#asking(session);
     const frameId = frame ?? (await this.#topFrame(session, ask));
     const args = { expression, context: "repl", ...(frameId !== undefined && { frameId }) };
@@ -299,7 +298,7 @@ export class Debugger {
     return { result: shorten(String(result ?? "")), ...(typeof type === "string" && type !== "" && { type }) };
   }
 
-  /** A paused session evaluates where it stands. */
+  /** A paused session evaluates in its top frame. */
   async #topFrame(session: Session, ask: Ask): Promise<number | undefined> {
     const stop = session.stopOf();
     return stop && (await readFrames(ask, this.#editor.toFile, stop.thread, 1))[0]?.id;
@@ -310,7 +309,7 @@ export class Debugger {
     const { [startMark]: mark } = root.configuration;
     const owner = this.#owners.get(root.id) ?? this.#owners.get(String(mark));
     if (owner !== ownerOf(arg, caller)) {
-      const message = `${root.name} was not started by this client, so it is not this client's to stop: ask the human to stop it`;
+      const message = `${root.name} was not started by this client, so it is not this client's to stop: ask the user to stop it`;
       throw new Refusal("refused", message, { session: root.id });
     }
     await this.#editor.stop(root.id);
@@ -347,10 +346,10 @@ export class Debugger {
   }
 
   /**
-   * The only session that can be meant, within the one that is named: the paused one, or else a page
+   * Resolves the only session that fits, within the named one: the paused one, or else a page
    * rather than its frames and workers.
    */
-  #meant(arg: Argument, want: "paused" | "running" | "any"): Session {
+  #resolve(arg: Argument, want: "paused" | "running" | "any"): Session {
     const within = this.#within(arg);
     const paused = within.filter((session) => session.stopOf());
     const able = within.filter((session) => session.threads.size > 0 || !session.watched);
@@ -401,8 +400,8 @@ function ownerOf(arg: Argument, caller: Caller): Owner {
   return arg.optional("client", () => arg.client())?.id ?? caller.connection;
 }
 
-/** The first thread that stands, of a session whose messages were not seen. */
-async function standing(ask: Ask, thread: number | undefined): Promise<Stop | undefined> {
+/** The first paused thread of a session whose messages were not seen. */
+async function pausedThread(ask: Ask, thread: number | undefined): Promise<Stop | undefined> {
   const ids = thread === undefined ? await threadsOf(ask) : [thread];
   for (const id of ids) {
     // To ask for the stack of a thread that runs is an error.

@@ -1,4 +1,4 @@
-// What a debug adapter tells of a thread that stands, in the form and within the limits of the window
+// What a debug adapter reports of a paused thread, in the form and within the limits of the window
 // protocol's debug commands.
 import { stripVTControlCharacters } from "node:util";
 import type { Scope, StackFrame, Variable } from "../protocol/protocol.generated";

@@ -1,4 +1,4 @@
-// Which launch configuration a debug.start means.
+// Which launch configuration a debug.start starts.
 import { randomUUID } from "node:crypto";
 import { type Configuration, isBrowserType } from "../browser/injection";
 import type { Argument } from "../protocol/argument";
@@ -22,8 +22,8 @@ export interface Start {
 export const startMark = "__browserCoordinatorStart";
 
 /**
- * Chooses what is meant, in all folders or in one. A URL takes over how the only browser configuration starts its browser; where
- * there is no only one, js-debug's defaults have to do.
+ * Resolves what to start, in all folders or in one. With a URL, the only browser configuration decides how the browser
+ * starts; where there are none or several, js-debug's defaults apply.
  */
 export function choose(
   arg: Argument,
@@ -103,7 +103,7 @@ function browserLaunches({ folder, configurations }: Launch): Start[] {
   });
 }
 
-/** There is nothing to start: says what there would be. */
+/** There is nothing to start: lists the candidates. */
 function nothing(what: string, launches: Launch[]): Refusal {
   const configurations = launches.flatMap(({ folder, configurations, compounds }) => [
     ...configurations.map(({ name, type, request }) => ({ name, type, request, folder })),

@@ -1,11 +1,11 @@
-// Which threads of the window's debug sessions stand, and why, by the messages between the editor and
-// the debug adapters. Nothing is asked and nothing polled.
+// Which threads of the window's debug sessions are paused, and why: read from the messages between the
+// editor and the debug adapters, without requests and without polling.
 //
-// A session that began before the extension is known without its messages; what its threads do comes
-// to light with the first message about them.
+// A session that started before the extension is known without its earlier messages; its threads are
+// known from the first message about them.
 import type { SessionInfo } from "../browser/sessions";
 
-/** Why and where a thread stands. */
+/** Why and where a thread is paused. */
 export interface Stop {
   readonly thread: number;
   /** In DAP's words. */
@@ -41,10 +41,10 @@ export class Session {
 
   /** The adapter takes breakpoints. */
   takesBreakpoints = false;
-  /** How often it was told the breakpoints of a file, and which of these it has answered. */
-  told = 0;
-  readonly telling = new Map<number, number>();
-  heard = 0;
+  /** How many setBreakpoints requests were sent to the adapter, and which of them it has answered. */
+  breakpointRequests = 0;
+  readonly pendingBreakpoints = new Map<number, number>();
+  answeredBreakpoints = 0;
 
   constructor(readonly info: SessionInfo) {}
 
@@ -65,7 +65,7 @@ export class Threads {
   readonly #sessions = new Map<string, Session>();
   readonly #listeners = new Set<() => void>();
 
-  /** A session is there; `watched` when all of its messages will be told. */
+  /** A session exists; `watched` when all of its messages will be seen. */
   started(info: SessionInfo, watched = false): Session {
     if (info.parent) this.started(info.parent);
     let session = this.#sessions.get(info.id);
@@ -74,7 +74,7 @@ export class Threads {
       this.#sessions.set(info.id, session);
     }
     if (watched) session.watched = true;
-    this.#tell();
+    this.#notify();
     return session;
   }
 
@@ -87,7 +87,7 @@ export class Threads {
     for (const { info } of this.all) {
       if (info.parent?.id === id) this.ended(info.id);
     }
-    this.#tell();
+    this.#notify();
   }
 
   get all(): Session[] {
@@ -103,24 +103,24 @@ export class Threads {
     const session = this.#sessions.get(id);
     if (!session || message.type !== "request") return;
     if (message.command === "setBreakpoints") {
-      session.told += 1;
-      session.telling.set(message.seq ?? -1, session.told);
+      session.breakpointRequests += 1;
+      session.pendingBreakpoints.set(message.seq ?? -1, session.breakpointRequests);
     }
     if (!moves.has(message.command ?? "")) return;
     // From now on and not only from the answer: the next stop may come before that.
     const thread = Number(message.arguments?.threadId ?? session.stopOf()?.thread);
     session.moving.set(message.seq ?? -1, { stop: session.stops.get(thread), count: session.count });
     session.stops.delete(thread);
-    this.#tell();
+    this.#notify();
   }
 
-  /** The adapter says this. */
+  /** The adapter sends this to the editor. */
   fromAdapter(id: string, message: DapMessage): void {
     const session = this.#sessions.get(id);
     if (!session) return;
     if (message.type === "response") this.#response(session, message);
     else if (message.type === "event") this.#event(session, message.event, message.body ?? {});
-    this.#tell();
+    this.#notify();
   }
 
   /** Calls listener after each message, until the returned function is called. */
@@ -154,21 +154,24 @@ export class Threads {
 
   /**
    * Has the editor change breakpoints, and waits until the debug adapters have answered, but no longer than
-   * limit, in ms. `change` answers how many have come or gone: of each the adapters are told.
+   * limit, in ms. `change` returns how many were added or removed: the adapters get a request for each.
    */
   async changeBreakpoints(change: () => number, signal: AbortSignal, limit: number): Promise<number> {
     const before = this.all
       .filter(({ takesBreakpoints }) => takesBreakpoints)
-      .map((each) => ({ each, told: each.told }));
+      .map((each) => ({ each, sent: each.breakpointRequests }));
     const changes = change();
-    const known = () => before.every(({ each, told }) => each.ended || each.heard >= told + changes);
+    const known = () => before.every(({ each, sent }) => each.ended || each.answeredBreakpoints >= sent + changes);
     if (changes > 0) await this.until(() => known() || undefined, signal, limit);
     return changes;
   }
 
   #response(session: Session, { request_seq = -1, success }: DapMessage): void {
-    session.heard = Math.max(session.heard, session.telling.get(request_seq) ?? 0);
-    session.telling.delete(request_seq);
+    session.answeredBreakpoints = Math.max(
+      session.answeredBreakpoints,
+      session.pendingBreakpoints.get(request_seq) ?? 0,
+    );
+    session.pendingBreakpoints.delete(request_seq);
     const before = session.moving.get(request_seq);
     session.moving.delete(request_seq);
     // It did not move after all.
@@ -197,12 +200,12 @@ export class Threads {
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }
 }
 
-/** The reason for people: of an exception its text, which says more. */
+/** The reason to show: of an exception its text, which has more detail. */
 function describe({ reason, description, text }: Record<string, unknown>): string | undefined {
   const said = reason === "exception" ? (text ?? description) : (description ?? text);
   return typeof said === "string" && said !== "" ? said : undefined;

@@ -1,10 +1,10 @@
-// The names of a path as they stand on a disk that ignores case.
+// The names of a path as they are on a disk that ignores case.
 // Obeys specs/window-protocol/README.md section 1, step 1; its Go twin is vscodeipc/resolve_unix.go.
 import { lstat, readdir } from "node:fs/promises";
 
 /** What is asked of the file system; tests have one that ignores case. */
 export interface Disk {
-  /** Which file stands there; nothing where there is none. */
+  /** Which file is there; undefined where there is none. */
   file(path: string): Promise<string | undefined>;
   names(dir: string): Promise<string[]>;
 }

@@ -1,4 +1,4 @@
-// The human's home directory.
+// The user's home directory.
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
 import { code } from "../log";

@@ -6,18 +6,18 @@ import { setTimeout as after } from "node:timers/promises";
 import { code } from "../log";
 import { leadsTo, removeSeen } from "./file";
 
-// Longer than a lock may be old: on a busy machine many windows may be in front.
-const patience = 15_000;
+// Longer than the greatest age of a lock: on a busy machine many windows may wait first.
+const lockTimeout = 15_000;
 const oldest = 10_000;
 
 /** Runs work while holding the lock of dir, which it waits for, for a limited time in milliseconds. */
-export async function locked<T>(dir: string, work: () => Promise<T>, limit = patience): Promise<T> {
+export async function locked<T>(dir: string, work: () => Promise<T>, limit = lockTimeout): Promise<T> {
   const path = join(dir, ".lock");
   const held = await hold(path, limit);
   try {
     return await work();
   } finally {
-    await letGo(path, held);
+    await releaseLock(path, held);
   }
 }
 
@@ -46,13 +46,13 @@ async function take(path: string): Promise<FileHandle | undefined> {
     await file.writeFile(`${process.pid}\n`);
     return file; // kept open: as long as it is, no other file can get its inode's number
   } catch (error) {
-    await letGo(path, file);
+    await releaseLock(path, file);
     throw error;
   }
 }
 
-/** Removes the lock, unless somebody took us for dead and the lock is another's by now. */
-async function letGo(path: string, held: FileHandle): Promise<void> {
+/** Removes the lock, unless another process broke it as abandoned and holds it by now. */
+async function releaseLock(path: string, held: FileHandle): Promise<void> {
   try {
     if (await leadsTo(path, await held.stat({ bigint: true }))) await unlink(path);
   } finally {

@@ -1,5 +1,5 @@
-// Paths as the editor has them and as the window tells them. They differ where a folder was opened by a
-// symbolic link: the window tells canonical paths, the editor knows its files by the way they were opened.
+// Paths as the editor has them and as the window reports them. They differ where a folder was opened by a
+// symbolic link: the window reports canonical paths, the editor has the paths by which files were opened.
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 

@@ -1,6 +1,6 @@
-// The live view: which page of the window's browser is shown, and what is said where there is none.
+// The live view: which page of the window's browser is shown, and the text where there is none.
 //
-// Nothing is asked of the browser while nobody looks.
+// The browser gets no request while the view is hidden.
 import { isDeepStrictEqual } from "node:util";
 import { type Page, Pages } from "../browser/pages";
 import { type Log, reason } from "../log";
@@ -8,7 +8,7 @@ import type { State } from "../protocol/protocol.generated";
 import type { Store } from "../window/store";
 import { Screencast, type Size } from "./screencast";
 
-/** What the panel's page is told. */
+/** The messages to the panel's page. */
 export type Shown =
   | { type: "empty"; text: string; start: boolean }
   | { type: "pages"; pages: readonly Page[]; current: string }
@@ -21,7 +21,7 @@ export type Show = (shown: Shown) => void;
 
 const smallest = 320;
 const largest = 2_560;
-/** The size follows the panel's in steps, so that dragging its border does not begin anew with each pixel. */
+/** The size follows the panel's in steps, so that dragging its border does not restart the screencast with each pixel. */
 const step = 160;
 
 interface Filming {
@@ -37,8 +37,8 @@ export class LiveView {
   readonly #pages: Pages;
   readonly #unsubscribe: (() => void)[];
   #show: Show | undefined;
-  /** What the panel was told last of the pages, or of there being none. */
-  #told: Shown | undefined;
+  /** The last message to the panel about its pages. */
+  #lastSent: Shown | undefined;
   #chosen: string | undefined;
   #size: Size = { width: 1280, height: 960 };
   #number = 0;
@@ -57,7 +57,7 @@ export class LiveView {
   open(show: Show, size: Size): void {
     this.#stop();
     this.#show = show;
-    this.#told = undefined;
+    this.#lastSent = undefined;
     this.#size = fitting(size);
     this.#pages.looking = true;
     this.#update();
@@ -70,7 +70,7 @@ export class LiveView {
     this.#stop();
   }
 
-  /** Once more the page that could not be shown. */
+  /** Tries again to show the page that failed. */
   retry(): void {
     if (this.#filming?.failed) this.#stop();
     this.#update();
@@ -107,10 +107,10 @@ export class LiveView {
     const page = all.find(({ id }) => id === this.#chosen) ?? newest(all);
     if (!page) {
       this.#stop();
-      this.#tell(show, { type: "empty", ...why(this.#store.state) });
+      this.#notify(show, { type: "empty", ...why(this.#store.state) });
       return;
     }
-    this.#tell(show, { type: "pages", pages: all, current: page.id });
+    this.#notify(show, { type: "pages", pages: all, current: page.id });
     const { state } = this.#store;
     const key = `${state.browser?.url ?? state.pages.find(({ debugSession }) => debugSession === page.id)?.url} ${page.id}`;
     if (this.#filming?.key === key) return;
@@ -120,9 +120,9 @@ export class LiveView {
     void this.#film(page, this.#filming, show);
   }
 
-  #tell(show: Show, shown: Shown): void {
-    if (isDeepStrictEqual(shown, this.#told)) return;
-    this.#told = shown;
+  #notify(show: Show, shown: Shown): void {
+    if (isDeepStrictEqual(shown, this.#lastSent)) return;
+    this.#lastSent = shown;
     show(shown);
   }
 
@@ -143,10 +143,10 @@ export class LiveView {
       if (signal.aborted) return;
       this.#log.warn(`the live view cannot show the page: ${reason(error)}`);
       show({ type: "failed", why: `The page cannot be shown: ${reason(error)}.` });
-      filming.failed = true; // until another page or browser is meant, or the human wants it
+      filming.failed = true; // until another page or browser is selected, or the user retries
       return;
     }
-    // What comes next, a new page or none, is told by the browser.
+    // What comes next, a new page or none, is reported by the browser.
     if (this.#filming === filming) this.#filming = undefined;
   }
 
@@ -163,7 +163,7 @@ export class LiveView {
   #stop(): void {
     this.#filming?.abort.abort();
     this.#filming = undefined;
-    for (const drawn of this.#drawing.values()) drawn(); // nobody draws them any more
+    for (const drawn of this.#drawing.values()) drawn(); // they are no longer drawn
     this.#drawing.clear();
   }
 }

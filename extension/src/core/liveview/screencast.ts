@@ -5,8 +5,8 @@
 //     cast.close();
 //
 // A browser-level endpoint gives the page a session of its own. Where there is only js-debug's shared
-// CDP, the page's endpoint is js-debug's own session: it tells of no event that it is not asked for, and
-// nothing is turned off in it that js-debug needs.
+// CDP, the page's endpoint is js-debug's own session: it gets only the events that it enables, and
+// nothing that js-debug needs is disabled in it.
 import { Cdp } from "../browser/cdp";
 import type { State } from "../protocol/protocol.generated";
 
@@ -195,7 +195,7 @@ export class Screencast {
       void this.#frame(watcher, String(data), sessionId);
     });
     this.cdp.on("Page.screencastVisibilityChanged", ({ visible }) => void (visible === false && this.#unhide()));
-    // A document that is written anew has lost its listeners.
+    // A document that was written again has lost its listeners.
     this.cdp.on("Page.documentOpened", () => {
       this.#watching = this.#watching.then(() => this.#watchDocuments()).catch(() => {});
     });
@@ -211,7 +211,7 @@ export class Screencast {
     await this.cdp.call("Page.screencastFrameAck", { sessionId: number }, this.session).catch(() => {});
   }
 
-  /** With each frame, as nothing tells of the user's zoom, and a page that shows a dialog answers nothing. */
+  /** With each frame, since there is no event for the user's zoom, and a page that shows a dialog does not answer. */
   async #measure({ deviceWidth, deviceHeight }: FrameMetadata): Promise<void> {
     try {
       const { cssVisualViewport } = await this.cdp.call("Page.getLayoutMetrics", {}, this.session);
@@ -221,7 +221,7 @@ export class Screencast {
   }
 
   async #watchClicks(): Promise<void> {
-    // Bindings are told of only where this is on, and the runtime tells us its console too.
+    // Binding events need this, which also sends the console events.
     await this.cdp.call("Runtime.enable", {}, this.session);
     await this.cdp.call("Runtime.addBinding", { name: world, executionContextName: world }, this.session);
     await this.#watchDocuments();

@@ -5,7 +5,7 @@ export const lineLimit = 8 * 1024 * 1024;
 /** Of a state's event: a hello has to hold more. */
 export const stateLimit = 7 * 1024 * 1024;
 
-/** A line, with its end, is over the limit. Nothing after one that comes can be read, and none is sent. */
+/** A line, with its end, is over the limit. After a received one nothing can be read; none is ever sent. */
 export class TooLarge extends Error {
   constructor() {
     super(`the line is longer than ${lineLimit} bytes`);
@@ -29,7 +29,7 @@ export class LineReader {
       const line = trim(this.#take());
       if (line.length > 0) yield line;
     }
-    this.#keep(chunk.subarray(start), 1); // without its end there is no room for it any more
+    this.#keep(chunk.subarray(start), 1); // with its end it would exceed the limit
   }
 
   #keep(piece: Uint8Array, end: number): void {

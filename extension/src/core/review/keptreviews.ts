@@ -1,4 +1,4 @@
-// What reviews say, in files, so that a reload of the window loses none: the editor brings a panel that was
+// The text of reviews, in files, so that a reload of the window loses none: the editor brings a panel that was
 // behind another back only when it is looked at.
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

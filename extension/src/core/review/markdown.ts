@@ -1,7 +1,7 @@
 // Markdown as a client gives it, made into HTML for the review panel.
 //
 // The client is not trusted: no HTML of its own passes, nothing is loaded from elsewhere, and a link
-// leads to a file of the window, to a web page that the human opens, or nowhere. The panel's Content
+// leads to a file of the window, to a web page that the user opens, or nowhere. The panel's Content
 // Security Policy holds even where this would not.
 import MarkdownIt from "markdown-it";
 

@@ -1,5 +1,5 @@
-// review.present: what a client wants the human to read. Here is what a review says, and when a client is
-// told that it is shown; the panel itself is the editor's.
+// review.present: Markdown that a client shows to the user. This keeps the text of reviews and answers a client
+// when its review is shown; the panel itself is the editor's.
 import { randomUUID } from "node:crypto";
 import { clientName, plain } from "../plaintext";
 import { Argument } from "../protocol/argument";
@@ -19,17 +19,17 @@ export const keptReviews = 20;
 export interface Review {
   /** The panel's, over reloads too. */
   id: string;
-  /** What the panel's tab says: no two have the same. */
+  /** The label of the panel's tab: unique. */
   label: string;
   title: string;
   markdown: string;
-  /** Whose it is. When that one has left, the next client of its name goes on with it. */
+  /** Its owner. When that client has left, the next client of its name takes over. */
   client: Client;
 }
 
 /** A panel of the editor. There is one for each client and title. */
 export interface ReviewPanel {
-  /** Resolves when the human can see it; rejects when the panel is closed before. */
+  /** Resolves when the user can see it; rejects when the panel is closed before. */
   show(review: Review): Promise<void>;
   close(): void;
   readonly onClosed: (listener: () => void) => void;
@@ -41,7 +41,7 @@ export interface ReviewPlace {
   open(label: string): ReviewPanel;
   /**
    * Whether a review's tab has this label. One that was behind another when the window was reloaded is nothing
-   * but a tab until the human looks at it.
+   * but a tab until the user looks at it.
    */
   has(label: string): boolean;
   /** What was kept, of this window and maybe of others. */
@@ -61,7 +61,7 @@ export class Reviews {
   /** One change at a time: each begins with what the one before it has left. */
   #changes: Promise<unknown> = Promise.resolve();
 
-  /** isHere says whether a client of this id is connected. */
+  /** isHere reports whether a client of this id is connected. */
   constructor(
     private readonly place: ReviewPlace,
     private readonly isHere: (client: string) => boolean,
@@ -72,12 +72,12 @@ export class Reviews {
     return this.#change(async () => {
       const kept = (await this.#left()).get(review.id) ?? review;
       if (this.#open.has(review.id)) panel.close();
-      else void (await this.#put(kept, panel)).shown.catch(() => {}); // nobody waits for it
+      else void (await this.#put(kept, panel)).shown.catch(() => {}); // no caller waits for it
     });
   }
 
   get command(): Command {
-    return { waitsForHuman: true, run: async (arg) => this.#present(Argument.of(arg)) };
+    return { waitsForUser: true, run: async (arg) => this.#present(Argument.of(arg)) };
   }
 
   async #present(arg: Argument): Promise<ReviewPresentResult> {
@@ -103,7 +103,7 @@ export class Reviews {
     return { shown: true };
   }
 
-  /** Answers when it is under way; `shown` settles when the human can see it. */
+  /** Resolves when it is under way; `shown` settles when the user can see it. */
   async #put(review: Review, panel: ReviewPanel): Promise<{ shown: Promise<void> }> {
     const { id } = review;
     (await this.#left()).delete(id);
@@ -116,11 +116,11 @@ export class Reviews {
       });
     }
     const shown = panel.show(review);
-    shown.catch(() => {}); // whoever waits for it comes later
+    shown.catch(() => {}); // its caller waits for it later
     return { shown };
   }
 
-  /** The client's own review of this title, else that of one of its name that has left: the same agent, started anew. */
+  /** The client's own review of this title, else that of one of its name that has left: the same agent, restarted. */
   async #find(client: Client, title: string): Promise<Review | undefined> {
     const left = [...(await this.#left()).values()].filter(
       ({ label }) => !this.#inPanel(label) && this.place.has(label),
@@ -152,7 +152,7 @@ export class Reviews {
 
   #change<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#changes.then(work);
-    this.#changes = done.catch(() => {}); // who asked for it is told
+    this.#changes = done.catch(() => {}); // the caller gets the error
     return done;
   }
 }

@@ -1,4 +1,4 @@
-// A file of somebody else's that is changed by what the human has seen of it.
+// Changes a file of another program, only while it is as the user has seen it.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { code } from "../log";

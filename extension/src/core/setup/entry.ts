@@ -1,6 +1,6 @@
 // The coordinator's entry in the file of a program that hosts agents.
 
-/** What an entry says. */
+/** The contents of an entry. */
 export interface Entry {
   command: string;
   args: string[];
@@ -8,7 +8,7 @@ export interface Entry {
 
 export const entryName = "browser-coordinator";
 
-/** The file is there, but not what it should be: nobody overwrites it. */
+/** The file exists but has another form: it is not overwritten. */
 export class Unreadable extends Error {}
 
 /** A table of JSON or TOML. */
@@ -18,7 +18,7 @@ export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What of the entry is not in the old one. The human's own arguments after ours stay, as does all else. */
+/** The members that the old entry lacks. The user's own arguments after ours stay, as does all else. */
 export function missing(old: Table, { command, args }: Entry): Partial<Entry> {
   const given = old.args;
   const kept = Array.isArray(given) && args.every((arg, at) => given[at] === arg);

@@ -18,7 +18,7 @@ export function inJson(member: string, text: string, entry: Entry): string {
   if (old) for (const [name, value] of Object.entries(changes)) put([name], value);
   else put([], entry);
   enter(file, member, changes);
-  // A name that stands there twice, for instance: the first one is edited, the last one counts.
+  // A name that is there twice, for instance: the first one is edited, the last one counts.
   if (!isDeepStrictEqual(read(after), file))
     throw new Unreadable("it cannot be added to without changing what else it says");
   return after;

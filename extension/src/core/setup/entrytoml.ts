@@ -1,5 +1,5 @@
 // Enters the coordinator into a TOML file. The library knows nothing of comments when it writes, so the text is
-// edited by its statements, and read again: it has to say what it said, and the entry.
+// edited by its statements, and parsed again: it must hold what it held before, and the entry.
 import { isDeepStrictEqual } from "node:util";
 import { parse, TomlError } from "smol-toml";
 import { type Entry, enter, entryName, missing, oldEntry, type Table, Unreadable } from "./entry";

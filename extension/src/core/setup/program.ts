@@ -1,4 +1,4 @@
-// Where the coordinator's program may be: what the setting says, else the bundled one, else PATH's.
+// Where the coordinator's program may be: the setting's, else the bundled one, else the one on PATH.
 import { delimiter, isAbsolute, join } from "node:path";
 
 /** What is known of the machine and the settings. */
@@ -15,10 +15,10 @@ export interface Surroundings {
 
 type IsProgram = (path: string) => Promise<boolean>;
 
-/** There is no program; the message says what is wrong, in the middle of a sentence. */
+/** There is no program; the message is a clause that names the cause. */
 export class NoCoordinator extends Error {}
 
-/** The program: the first that is there. A wrong setting is told, not worked around: it throws NoCoordinator. */
+/** The program: the first that is there. A wrong setting is an error, not skipped: it throws NoCoordinator. */
 export async function findProgram(surroundings: Surroundings, isProgram: IsProgram): Promise<string> {
   const { setting, home } = surroundings;
   const set = setting.trim().replace(/^~(?=[\\/])/, home);
@@ -34,7 +34,7 @@ export async function findProgram(surroundings: Surroundings, isProgram: IsProgr
 }
 
 /**
- * The command of an entry in somebody's configuration, which outlives this version of the extension. A program
+ * The command of an entry in a host's configuration, which outlives this version of the extension. A program
  * on PATH goes by its name, so that the entry is good for others too; of the bundled one a copy is kept that
  * stays where it is.
  */

@@ -1,18 +1,18 @@
-// Who uses this window's browser, and what they did lately: what coordinators have told.
+// Who uses this window's browser, and what they did lately, as coordinators report it.
 // Obeys specs/window-protocol/commands.md, client.announce and client.report.
 import { isDeepStrictEqual } from "node:util";
 import { Argument } from "../protocol/argument";
 import type { Activity, ConnectedClient } from "../protocol/protocol.generated";
 import type { Command } from "./connection";
 
-export const actsLimit = 200;
+export const actionsLimit = 200;
 /** So many clients are known by name after they have left. */
 const knownLimit = 200;
 const announceLimit = 256;
 const reportLimit = 1_000;
 
-/** An act, with its client's name: the client may be gone. Done again and again it is one, with the last one's time. */
-export interface Act extends Activity {
+/** An action, with its client's name: the client may be gone. Repeats are one entry, with the last one's time. */
+export interface Action extends Activity {
   /** Counts from 1 within this window session. */
   readonly number: number;
   readonly times: number;
@@ -23,7 +23,7 @@ export class Clients {
   /** By the connection that announced them. */
   readonly #announced = new Map<AbortSignal, ConnectedClient[]>();
   readonly #known = new Map<string, ConnectedClient>();
-  #acts: Act[] = [];
+  #actions: Action[] = [];
   #counted = 0;
   readonly #listeners = new Set<() => void>();
 
@@ -34,8 +34,8 @@ export class Clients {
   }
 
   /** What they did, the newest last. */
-  get acts(): readonly Act[] {
-    return this.#acts;
+  get actions(): readonly Action[] {
+    return this.#actions;
   }
 
   /** One that is connected, or was. */
@@ -55,39 +55,39 @@ export class Clients {
     }
   }
 
-  /** Replaces what the connection said before; what it said ends with it. */
+  /** Replaces what the connection announced before; it ends with the connection. */
   announce(connection: AbortSignal, clients: ConnectedClient[]): void {
     if (connection.aborted) return;
     if (!this.#announced.has(connection)) {
-      const forget = () => this.#announced.delete(connection) && this.#tell();
+      const forget = () => this.#announced.delete(connection) && this.#notify();
       connection.addEventListener("abort", forget, { once: true });
     }
     this.#announced.set(connection, clients);
     this.remember(clients);
-    this.#tell();
+    this.#notify();
   }
 
   report(entries: Activity[]): void {
     if (entries.length === 0) return;
-    const acts = [...this.#acts];
+    const actions = [...this.#actions];
     for (const entry of entries) {
-      const last = acts.at(-1);
-      if (last && isSame(last, entry)) acts.splice(-1, 1, { ...last, time: entry.time, times: last.times + 1 });
-      else acts.push(this.#act(entry));
+      const last = actions.at(-1);
+      if (last && isSame(last, entry)) actions.splice(-1, 1, { ...last, time: entry.time, times: last.times + 1 });
+      else actions.push(this.#action(entry));
     }
-    this.#acts = acts.slice(-actsLimit);
-    this.#tell();
+    this.#actions = actions.slice(-actionsLimit);
+    this.#notify();
   }
 
-  #act(entry: Activity): Act {
+  #action(entry: Activity): Action {
     this.#counted += 1;
     return { ...entry, number: this.#counted, times: 1, name: this.#name(entry.client) };
   }
 
   /** Forgets what was done. */
   clear(): void {
-    this.#acts = [];
-    this.#tell();
+    this.#actions = [];
+    this.#notify();
   }
 
   /** Calls listener after each change until the returned function is called. */
@@ -100,18 +100,18 @@ export class Clients {
     return this.known(id)?.name ?? "a client that has left";
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }
 
-/** Whether one was done again. A client that asks the page something every moment would fill the list. */
+/** Whether one repeats the other. A client that asks the page something every moment would fill the list. */
 function isSame(one: Activity, other: Activity): boolean {
-  const told = ({ client, act, target, outcome, ok, url }: Activity) => [client, act, target, outcome, ok, url];
-  return isDeepStrictEqual(told(one), told(other));
+  const identity = ({ client, act, target, outcome, ok, url }: Activity) => [client, act, target, outcome, ok, url];
+  return isDeepStrictEqual(identity(one), identity(other));
 }
 
-/** The commands by which coordinators tell. */
+/** The commands by which coordinators report. */
 export function clientCommands(clients: Clients): [string, Command][] {
   return [
     [

@@ -22,7 +22,7 @@ import type { Numbered, Store } from "./store";
 
 const inFlightLimit = 256;
 export const waitingLimit = 16 * 1024 * 1024;
-/** Above this many waiting bytes no more requests are read: a client that asks has to read. */
+/** Above this many waiting bytes no more requests are read, until the client has read. */
 const fullAt = 1024 * 1024;
 /** How long a client may take to read the last lines. */
 const linger = 2_000;
@@ -32,8 +32,8 @@ export const callLimit = 5_000;
 
 /** What call can run. */
 export interface Command {
-  /** A human may take as long as they like; anything else has 5 s. */
-  waitsForHuman?: boolean;
+  /** Without a deadline, since the user may take any time. Other commands have 5 s. */
+  waitsForUser?: boolean;
   run(arg: unknown, caller: Caller): Promise<unknown>;
 }
 
@@ -53,7 +53,7 @@ export interface Host {
   readonly commands: ReadonlyMap<string, Command>;
   readonly log: Log;
   hello(): Omit<Hello, "version" | "seq" | "state" | "commands" | "events">;
-  /** The client has said who it is, listens now, or has gone. */
+  /** The client has sent its hello, listens now, or has gone. */
   changed(): void;
   gone(connection: Connection): void;
 }
@@ -89,7 +89,7 @@ export class Connection {
     return this.#unsubscribe !== undefined;
   }
 
-  /** Says why, and ends the connection; after a short while also against the client's will. */
+  /** Sends the reason and ends the connection; after a grace period it is destroyed. */
   bye(why: string, message: string): void {
     if (this.#over) return;
     this.#waiting.push(formatLine({ type: "bye", payload: { reason: why, message } }));
@@ -232,7 +232,7 @@ export class Connection {
     const abort = new AbortController();
     this.#running.set(id, abort);
     const caller = { signal: abort.signal, connection: this.#ended.signal, peer: this.client };
-    const late = command.waitsForHuman
+    const late = command.waitsForUser
       ? undefined
       : setTimeout(() => abort.abort(new Refusal("deadline", `no answer within ${callLimit} ms`)), callLimit);
     try {

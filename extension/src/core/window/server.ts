@@ -5,7 +5,7 @@
 //     …
 //     await server.close();
 //
-// It does not know what a browser is: the store says what there is to tell.
+// It does not know what a browser is: the state comes from the store.
 import { randomUUID } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -17,7 +17,7 @@ import { shortName } from "../address/directory";
 import { sweep } from "../address/sweep";
 import { type Log, reason } from "../log";
 import type { Hello, Peer } from "../protocol/protocol.generated";
-import { Pauses } from "./backoff";
+import { Backoff } from "./backoff";
 import { type Command, Connection, type Host } from "./connection";
 import type { Store } from "./store";
 
@@ -33,7 +33,7 @@ export interface WindowOptions {
   commands: ReadonlyMap<string, Command>;
   log: Log;
   /** How long to wait before a name that is lost again is bound again. */
-  pauses?: Pick<Pauses, "next" | "reset">;
+  backoff?: Pick<Backoff, "next" | "reset">;
 }
 
 export class WindowServer implements Host {
@@ -53,7 +53,7 @@ export class WindowServer implements Host {
   #steps: Promise<void> = Promise.resolve();
   /** Aborted by close. */
   readonly #closing = new AbortController();
-  readonly #pauses: Pick<Pauses, "next" | "reset">;
+  readonly #backoff: Pick<Backoff, "next" | "reset">;
   /** When it was last tried to bind again, by performance.now. */
   #boundAgain = Number.NEGATIVE_INFINITY;
   /** Whether a look at the name is due that has not begun. */
@@ -65,14 +65,14 @@ export class WindowServer implements Host {
     this.store = options.store;
     this.commands = options.commands;
     this.log = options.log;
-    this.#pauses = options.pauses ?? new Pauses();
+    this.#backoff = options.backoff ?? new Backoff();
   }
 
   /** Binds the window's address and answers it. */
   async open(around: Surroundings): Promise<string> {
     this.#around = around;
     await this.#step(() => this.#bind());
-    void this.#sweep(); // in nobody's way
+    void this.#sweep(); // in the background
     return this.address;
   }
 
@@ -107,7 +107,7 @@ export class WindowServer implements Host {
 
   #step(work: () => Promise<void>): Promise<void> {
     const done = this.#steps.then(work);
-    this.#steps = done.catch(() => {}); // who asked for the step is told
+    this.#steps = done.catch(() => {}); // the caller gets the error
     return done;
   }
 
@@ -122,7 +122,7 @@ export class WindowServer implements Host {
     this.#watch(this.#bound);
   }
 
-  /** A name that is deleted or replaced, or whose directory clients do not find, is bound anew (2.1). */
+  /** A name that is deleted or replaced, or whose directory clients do not find, is bound again (2.1). */
   #watch({ address, directories }: Bound): void {
     this.#unwatch();
     for (const dir of directories) {
@@ -154,9 +154,9 @@ export class WindowServer implements Host {
   async #keepName(): Promise<void> {
     this.#lookDue = false;
     while (!this.#closing.signal.aborted && !(await this.#hasName())) {
-      // Whoever takes the name away again and again gets a slow opponent.
-      if (performance.now() - this.#boundAgain > minute) this.#pauses.reset();
-      else if (!(await this.#pause(this.#pauses.next()))) return;
+      // Back off: another program may remove the name again and again.
+      if (performance.now() - this.#boundAgain > minute) this.#backoff.reset();
+      else if (!(await this.#pause(this.#backoff.next()))) return;
       this.#boundAgain = performance.now();
       const was = this.address;
       try {
@@ -194,7 +194,7 @@ export class WindowServer implements Host {
     return listening.map((connection) => connection.client ?? { name: "a client without a name", version: "" });
   }
 
-  /** How many are connected, also those that have said nothing yet. */
+  /** How many are connected, also those that have sent nothing yet. */
   get connected(): number {
     return this.#connections.size;
   }
@@ -232,6 +232,6 @@ export class WindowServer implements Host {
       return;
     }
     this.#connections.add(connection);
-    this.changed(); // before it is told anything
+    this.changed(); // before anything is sent to it
   }
 }

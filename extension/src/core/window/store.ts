@@ -1,4 +1,4 @@
-// The window's state and the events that told of its changes.
+// The window's state and the events of its changes.
 // Obeys specs/window-protocol/README.md sections 5 (listen) and 8.
 import { isDeepStrictEqual } from "node:util";
 import { type Log, silent } from "../log";
@@ -41,7 +41,7 @@ export class Store {
 
   /**
    * Changes members of the state; one event when they differ, none when they do not. A state that is
-   * too large could be told to nobody: the one before stays.
+   * too large cannot be sent: the one before stays.
    */
   set(changes: Partial<Omit<State, "revision" | "editor">> & { editor?: Editor | undefined }): void {
     const { editor, ...others } = { ...this.#state, ...structuredClone(changes) };

@@ -1,6 +1,6 @@
-// The view "Agents": what they may do, where they get in, and who is connected.
+// The view "Agents": what they may do, the endpoint, and which clients are connected.
 import * as vscode from "vscode";
-import { modeWords, type Ruled, ruled } from "../../core/access/access";
+import { modeLabels, type StoppableClient, stoppable } from "../../core/access/access";
 import { questionText } from "../../core/access/actions";
 import type { Permissions } from "../../core/access/permission";
 import { nameOf, plain } from "../../core/plaintext";
@@ -33,15 +33,15 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   const view = new RowView("browserCoordinator.agents", () => rows(parts, asked));
   const askOnce = async () => {
     const { serving } = window;
-    // Only when somebody looks, and once for each workspace: it takes a process.
+    // Only while the view is visible, and once for each workspace: it starts a process.
     if (!view.view.visible || serving.kind !== "open") return;
     const { workspace } = serving;
     if (asked?.workspace === workspace) return;
     const mine: Asked = { workspace };
     asked = mine;
-    const told = await ask(parts.extension, workspace);
+    const answer = await ask(parts.extension, workspace);
     if (asked !== mine) return; // the window has moved meanwhile
-    asked = told;
+    asked = answer;
     view.update();
   };
   const askAgain = () => {
@@ -59,7 +59,7 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
   return vscode.Disposable.from(
     view,
     view.view.onDidChangeVisibility(() => (asked?.problem === undefined ? askOnce() : askAgain())),
-    window.onDidChange(askOnce), // it tells of clients too
+    window.onDidChange(askOnce), // it fires for clients too
     vscode.workspace.onDidChangeConfiguration(
       (event) => event.affectsConfiguration("browserCoordinator.coordinatorPath") && askAgain(),
     ),
@@ -72,7 +72,7 @@ async function ask(extension: vscode.Uri, workspace: string | null): Promise<Ask
   try {
     return { workspace, endpoint: await askEndpoint(extension, workspace) };
   } catch (error) {
-    const problem = error instanceof NoCoordinator ? error.message : "the coordinator did not tell it";
+    const problem = error instanceof NoCoordinator ? error.message : "the coordinator did not report it";
     return { workspace, problem };
   }
 }
@@ -80,16 +80,16 @@ async function ask(extension: vscode.Uri, workspace: string | null): Promise<Ask
 function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
   const { store, clients } = parts;
   const { mode } = store.state.access;
-  const words = modeWords[mode];
+  const words = modeLabels[mode];
   const access = row(words.label, {
     id: "access",
     icon: words.icon,
     tooltip: `${words.label}\n${words.detail} Click to change it.`,
-    says: words.detail,
+    spoken: words.detail,
     context: "access",
     command: { command: "browserCoordinator.changeAccess", title: "Change What Agents May Do" },
   });
-  const all = ruled(store, clients).map((each) => clientRow(each, parts));
+  const all = stoppable(store, clients).map((each) => clientRow(each, parts));
   const nobody = row("No agent is connected", {
     id: "nobody",
     icon: "info",
@@ -109,7 +109,7 @@ function endpointRow(asked: Asked | undefined): Row {
   return row("Endpoint", { ...look, command: copy });
 }
 
-function clientRow({ client, stopped, connected }: Ruled, { permissions }: AgentsParts): ClientRow {
+function clientRow({ client, stopped, connected }: StoppableClient, { permissions }: AgentsParts): ClientRow {
   const { id, name, version, kind, since } = client;
   const { question } = permissions;
   const asks = question?.client.id === id;
@@ -127,7 +127,7 @@ function clientRow({ client, stopped, connected }: Ruled, { permissions }: Agent
     ]
       .filter((line) => line !== "")
       .join("\n"),
-    says: what,
+    spoken: what,
     context: stopped ? "client.stopped" : "client.going",
     ...(asks && { command: { command: "browserCoordinator.answerQuestion", title: "Answer" } }),
   };

@@ -17,7 +17,7 @@ export function openBrowserView(store: Store, sessions: Sessions, log: Log): vsc
   const pages = new Pages(store, log);
   const view = new RowView("browserCoordinator.browser", () => rows(store, sessions, pages));
   const look = () => {
-    pages.looking = view.view.visible; // nobody asks the browser for what nobody sees
+    pages.looking = view.view.visible; // the browser gets no request while the view is hidden
   };
   const visible = view.view.onDidChangeVisibility(look);
   const stop = [store.subscribe(view.update), pages.subscribe(view.update)];

@@ -8,7 +8,7 @@ export interface Row extends TreeRow {
   rows?: Row[];
 }
 
-/** No more often than this is a view drawn anew. */
+/** The shortest time between two redraws of a view, in ms. */
 const pause = 100;
 
 /** Shows rows, and after a change those that have changed, if the view is in sight. */
@@ -69,8 +69,8 @@ export interface Look {
   color?: string;
   tooltip?: string;
   /** What its icon shows, for a screen reader. */
-  says?: string;
-  /** What menus go by. */
+  spoken?: string;
+  /** The context value that menus depend on. */
   context?: string;
   command?: { command: string; title: string; arguments?: unknown[] };
   /** Whether the rows below it are in sight at first. */
@@ -80,14 +80,14 @@ export interface Look {
 export function row(label: string, look: Look, rows?: Row[]): Row {
   const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label, rows ? (look.open ? Expanded : Collapsed) : None);
-  const { id, description, icon, color, tooltip, says, context, command } = look;
+  const { id, description, icon, color, tooltip, spoken, context, command } = look;
   item.id = id;
   if (description !== undefined) item.description = description;
   if (icon !== undefined) item.iconPath = new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
   if (tooltip !== undefined) item.tooltip = tooltip;
-  // Else a screen reader would read the tooltip, in place of what stands here.
-  const spoken = [label, says, description].filter((part) => part !== undefined && part !== "");
-  item.accessibilityInformation = { label: spoken.join(", ") };
+  // Else a screen reader would read the tooltip in place of the row.
+  const parts = [label, spoken, description].filter((part) => part !== undefined && part !== "");
+  item.accessibilityInformation = { label: parts.join(", ") };
   if (context !== undefined) item.contextValue = context;
   if (command) item.command = command;
   const drawn = JSON.stringify([label, look, rows !== undefined]);

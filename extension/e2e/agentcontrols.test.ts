@@ -1,4 +1,4 @@
-// What the human sees of agents, and decides about them: in the side bar, the status bar and by the
+// What the user sees of agents, and decides about them: in the side bar, the status bar and by the
 // question of an agent. A small client stands in for the coordinator, so that each moment can be held.
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -35,9 +35,9 @@ async function debugging(): Promise<State> {
   return coordinator.debugging((state) => state.browser !== null);
 }
 
-/** Has agents asked about, as the human chooses it. */
+/** Has agents asked about, as the user chooses it. */
 async function askingMode(): Promise<void> {
-  const labels = { full: "Agents may do everything", ask: "Agents have to ask", view: "Agents may only look" };
+  const labels = { full: "Agents may do everything", ask: "Agents must ask", view: "Agents may only read" };
   const { mode } = coordinator.state.access;
   if (mode !== "ask") await bar.menu(labels[mode], labels.ask);
   await coordinator.until((state) => state.access.mode === "ask");
@@ -93,7 +93,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   // What a screen reader says is what stands there, with what the icon shows.
   for (const [pane, text, label] of [
     ["Browser", /Shop\s*http/, /^Shop, http:\/\/127/],
-    ["Agents", "Agents may do everything", /^Agents may do everything, They look and act without asking\./],
+    ["Agents", "Agents may do everything", /^Agents may do everything, They read and act without asking\./],
     ["Agents", "Endpoint", /^Endpoint, http:\/\/127/],
     ["Agents", "Claude Code", /^Claude Code, an MCP client, 2\.1\.0/],
     ["Activity", "open a page", /^[0-9:]+ open a page, failed, refused: view · Playwright/],
@@ -144,11 +144,11 @@ test("the mode is changed in the status bar's menu, at once", async () => {
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Show Log" }).waitFor();
   await window.screenshot("menu");
   await bar.pick("Agents may do everything");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only look" }).waitFor();
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Agents may only read" }).waitFor();
   await window.screenshot("menu-modes");
-  await bar.pick("Agents have to ask");
+  await bar.pick("Agents must ask");
   await coordinator.until((state) => state.access.mode === "ask");
-  await bar.row("Agents", "Agents have to ask").waitFor();
+  await bar.row("Agents", "Agents must ask").waitFor();
 });
 
 describe("in the mode ask", () => {
@@ -157,7 +157,7 @@ describe("in the mode ask", () => {
     await askingMode();
   });
 
-  test("once is for one act, and the notification goes with the answer", async () => {
+  test("once is for one action, and the notification goes with the answer", async () => {
     await bar.row("Agents", "Claude Code").click();
     const focused = () => window.page.evaluate("document.activeElement?.getAttribute('aria-label')");
     const asked = coordinator.ask(claude, 'click button "Buy"');
@@ -172,11 +172,11 @@ describe("in the mode ask", () => {
     expect(await asked).toEqual({ decision: "allow", scope: "once" });
   });
 
-  test("many acts of one client are one question, refused together", async () => {
+  test("many actions of one client are one question, refused together", async () => {
     const first = coordinator.ask(claude, "click A");
     await bar.question.waitFor();
     const others = ["B", "C", "D"].map((name) => coordinator.ask(claude, `click ${name}`));
-    await bar.question.getByText("click A; click B; click C. 1 more act waits.").waitFor();
+    await bar.question.getByText("click A; click B; click C. 1 more action waits.").waitFor();
     const another = coordinator.ask(playwright, "click E");
     expect(await bar.question.count()).toBe(1);
     await window.screenshot("question-merged");
@@ -193,7 +193,7 @@ describe("in the mode ask", () => {
 
   test("once allows what the notification names, and in the list all that is there", async () => {
     const all = ["A", "B", "C", "D", "E"].map((name) => coordinator.ask(claude, `click ${name}`));
-    await bar.question.getByText("click A; click B; click C. 2 more acts wait.").waitFor();
+    await bar.question.getByText("click A; click B; click C. 2 more actions wait.").waitFor();
     await bar.answer("Allow Once");
     for (const asked of all.slice(0, 3)) expect(await asked).toEqual({ decision: "allow", scope: "once" });
     await bar.question.getByText("click D; click E.").waitFor();
@@ -214,7 +214,7 @@ describe("in the mode ask", () => {
     await bar.question.waitFor({ state: "hidden" });
   });
 
-  test("an agent that the human stops is refused, until it may go on", async () => {
+  test("an agent that the user stops is refused, until it may go on", async () => {
     const asked = coordinator.ask(claude, "click H");
     await bar.question.waitFor();
     await bar.act("Agents", "Claude Code", "Stop an Agent");
@@ -243,19 +243,19 @@ describe("in the mode ask", () => {
       await acting;
     }
     await bar.row("Activity", /[0-9]+× use the mouse/).waitFor();
-    await bar.menu("Agents have to ask", "Agents may do everything");
+    await bar.menu("Agents must ask", "Agents may do everything");
     await bar.act("Agents", "Claude Code", "Stop an Agent"); // at once
     await coordinator.until(({ access }) => access.stopped.length === 1);
-    await bar.menu("Agents may do everything", "Agents have to ask");
+    await bar.menu("Agents may do everything", "Agents must ask");
     await bar.act("Agents", "Claude Code", "Resume a Stopped Agent");
     await coordinator.until(({ access }) => access.stopped.length === 0);
   });
 
-  test("a mode that answers for the human answers what waits", async () => {
+  test("a mode that answers for the user answers what waits", async () => {
     const asked = coordinator.ask(claude, "click J");
     await bar.question.waitFor();
-    await bar.row("Agents", "Agents have to ask").click();
-    await bar.pick("Agents may only look");
+    await bar.row("Agents", "Agents must ask").click();
+    await bar.pick("Agents may only read");
     expect(await asked).toMatchObject({ decision: "refuse", reason: "mode" });
     await bar.question.waitFor({ state: "hidden" });
     expect(await coordinator.ask(claude, "click K")).toMatchObject({ decision: "refuse", reason: "mode" });

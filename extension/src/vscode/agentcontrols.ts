@@ -1,4 +1,4 @@
-// All that the human sees and decides about agents, put together.
+// What the user sees of agents and decides about them: views, questions, commands.
 import * as vscode from "vscode";
 import { Permissions, permissionCommands } from "../core/access/permission";
 import type { Sessions } from "../core/browser/sessions";
@@ -15,7 +15,7 @@ import { openAgentsView } from "./views/agents";
 import { openBrowserView } from "./views/browser";
 import type { Window } from "./window";
 
-export class Human {
+export class AgentControls {
   readonly #store: Store;
   readonly #sessions: Sessions;
   readonly #clients = new Clients();
@@ -59,16 +59,16 @@ export class Human {
   }
 }
 
-/** How long the human has for an answer, in milliseconds. */
+/** The timeout of a question, in milliseconds. */
 function timeLimit(): number {
   const seconds = vscode.workspace.getConfiguration().get("browserCoordinator.permissionTimeout");
   // The editor only warns of a value that makes no sense.
   return (typeof seconds === "number" ? Math.min(Math.max(seconds, 5), 3_600) : 60) * 1_000;
 }
 
-/** What menus and welcomes go by. */
+/** The contexts that menus and welcome views depend on. */
 function keepContexts(store: Store, clients: Clients): vscode.Disposable {
-  const told = new Map<string, unknown>();
+  const reported = new Map<string, unknown>();
   const update = () => {
     const { browser, pages, debugSessions } = store.state;
     for (const [key, value] of [
@@ -76,10 +76,10 @@ function keepContexts(store: Store, clients: Clients): vscode.Disposable {
       ["browserCoordinator.hasBrowser", browser !== null || pages.length > 0],
       ["browserCoordinator.hasPort", browser !== null],
       ["browserCoordinator.hasAgent", clients.connected.length > 0],
-      ["browserCoordinator.hasActivity", clients.acts.length > 0],
+      ["browserCoordinator.hasActivity", clients.actions.length > 0],
     ] as const) {
-      if (told.get(key) === value) continue;
-      told.set(key, value);
+      if (reported.get(key) === value) continue;
+      reported.set(key, value);
       void vscode.commands.executeCommand("setContext", key, value);
     }
   };
