@@ -11,21 +11,23 @@ const (
 	// in all: unfinished messages, commands that wait for a decision, what a client
 	// does not read, and what a tap has not read.
 	memoryLimit = 512 << 20
-	// stalled is how long the holder of memory may stand still before it has to
-	// give way to another that needs some.
-	stalled = 15 * time.Second
-	// patience is how long a client is kept waiting for memory.
-	patience = 30 * time.Second
+	// stallTimeout is how long a holder of memory may make no progress before it
+	// must give way to another that needs some.
+	stallTimeout = 15 * time.Second
+	// memoryTimeout is how long a client waits for memory.
+	memoryTimeout = 30 * time.Second
 )
 
-// memory is the budget of the whole process.
-var memory = &budget{limit: memoryLimit, claims: map[*claim]struct{}{}, freed: make(chan struct{})}
+// processMemory is the budget of the whole process.
+var processMemory = newBudget(memoryLimit, stallTimeout, memoryTimeout)
 
-// budget is a semaphore of bytes. While there is enough, nobody is hurried: a client
-// may take minutes for a message. When it is used up, who needs more waits, and who
-// has stood still for the longest time gives way.
+// budget is a semaphore of bytes. While there is enough, no holder is evicted: a
+// client may take minutes for a message. When it is used up, a claim that needs more
+// waits, and the holder that has made no progress for the longest time is evicted.
 type budget struct {
-	limit int
+	limit         int
+	stallTimeout  time.Duration
+	memoryTimeout time.Duration
 
 	mu     sync.Mutex // guards the fields that follow
 	used   int
@@ -33,8 +35,20 @@ type budget struct {
 	freed  chan struct{}       // closed and replaced when used becomes less
 }
 
-// claim is what one holder has of the budget. The zero claim belongs to none, and
-// takes what it likes.
+func newBudget(limit int, stallTimeout, memoryTimeout time.Duration) *budget {
+	return &budget{
+		limit: limit, stallTimeout: stallTimeout, memoryTimeout: memoryTimeout,
+		claims: map[*claim]struct{}{}, freed: make(chan struct{}),
+	}
+}
+
+// exhausted ends a client whose message finds no room.
+func (b *budget) exhausted() error {
+	return &protocolError{closeTryLater, fmt.Sprintf("the endpoint's %d MB for messages are used up by its clients; connect again later", b.limit>>20)}
+}
+
+// claim is what one holder has of the budget. The zero claim has no budget and no
+// bound.
 type claim struct {
 	budget *budget
 	// evict ends the holder with a reason; nil: it never gives way.
@@ -44,8 +58,8 @@ type claim struct {
 
 	// Guarded by the budget's lock.
 	held   int
-	moved  time.Time // when the holder last went on
-	waits  bool      // in await, so it could not go on
+	moved  time.Time // when the holder last made progress
+	waits  bool      // in await, where it cannot make progress
 	closed bool      // the holder has ended, or gives way
 }
 
@@ -58,14 +72,15 @@ func (c *claim) take(n int) bool {
 	return ok
 }
 
-// takeAnyway takes what cannot be done without.
+// takeAnyway takes n bytes even beyond the limit.
 func (c *claim) takeAnyway(n int) {
 	if c.budget != nil {
 		c.try(n, true)
 	}
 }
 
-// await is take that waits for others to give something back, where its holder can.
+// await is take that waits for other holders to give something back, where its
+// holder can wait.
 func (c *claim) await(n int) bool {
 	if c.budget == nil || c.over == nil {
 		return c.take(n)
@@ -76,7 +91,7 @@ func (c *claim) await(n int) bool {
 	}
 	defer c.waiting(false)
 	c.waiting(true)
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(c.budget.memoryTimeout)
 	defer deadline.Stop()
 	for !ok {
 		retry := time.NewTimer(again)
@@ -102,34 +117,33 @@ func (c *claim) waiting(now bool) {
 	c.waits, c.moved = now, time.Now()
 }
 
-// try takes n bytes, if need be from holders that stand still. Otherwise freed is
-// closed when there is more, and after again another holder may have stood still for
-// long enough.
+// try takes n bytes, and evicts stalled holders for that. Where it fails, freed is
+// closed when there is more, and after again another holder may have stalled.
 func (c *claim) try(n int, anyway bool) (ok bool, freed <-chan struct{}, again time.Duration) {
 	b := c.budget
 	now := time.Now()
-	var still []*claim
+	var stalled []*claim
 	defer func() {
-		for _, other := range still {
-			other.evict(fmt.Sprintf("this client stood still for %v, and the endpoint's %d MB for messages are used up; connect again", stalled, b.limit>>20))
+		for _, other := range stalled {
+			other.evict(fmt.Sprintf("this client stood still for %v, and the endpoint's %d MB for messages are used up; connect again", b.stallTimeout, b.limit>>20))
 		}
 	}()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c.closed {
-		return anyway, b.freed, patience
+		return anyway, b.freed, b.memoryTimeout
 	}
-	again = stalled
+	again = b.stallTimeout
 	for !anyway && b.used+n > b.limit {
-		other := b.longestStill(c)
+		other := b.longestStalled(c)
 		if other == nil {
 			return false, b.freed, again
 		}
-		if again = stalled - now.Sub(other.moved); again > 0 {
+		if again = b.stallTimeout - now.Sub(other.moved); again > 0 {
 			return false, b.freed, again
 		}
 		other.drop()
-		still = append(still, other)
+		stalled = append(stalled, other)
 	}
 	if c.held == 0 {
 		c.moved = now
@@ -140,9 +154,9 @@ func (c *claim) try(n int, anyway bool) (ok bool, freed <-chan struct{}, again t
 	return true, nil, 0
 }
 
-// longestStill returns the other holder that has not gone on for the longest time,
-// though it could; b.mu is held.
-func (b *budget) longestStill(asks *claim) *claim {
+// longestStalled returns the other holder that could make progress and has made
+// none for the longest time; b.mu is held.
+func (b *budget) longestStalled(asks *claim) *claim {
 	var longest *claim
 	for c := range b.claims {
 		if c != asks && c.evict != nil && !c.waits && (longest == nil || c.moved.Before(longest.moved)) {
@@ -152,8 +166,8 @@ func (b *budget) longestStill(asks *claim) *claim {
 	return longest
 }
 
-// goesOn notes that the holder does not stand still.
-func (c *claim) goesOn() {
+// progress notes that the holder has not stalled.
+func (c *claim) progress() {
 	if c.budget == nil {
 		return
 	}

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// TestBudget: who stands still gives way to who needs memory, the longest first; who
-// goes on, waits itself or cannot be sent away does not.
+// TestBudget: a holder that stalls is evicted for one that needs memory, the longest
+// first. A holder that makes progress, waits itself or cannot be evicted stays.
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &budget{limit: 100, claims: map[*claim]struct{}{}, freed: make(chan struct{})}
+		b := newBudget(100, stallTimeout, memoryTimeout)
 		over := make(chan struct{})
 		var evicted []string
 		holder := func(name string) *claim {
@@ -29,12 +29,12 @@ func TestBudget(t *testing.T) {
 		}
 		asks.takeAnyway(5)
 		began := time.Now()
-		busy.goesOn()
-		if !asks.await(20) || time.Since(began) != stalled-3*time.Second || len(evicted) != 1 || evicted[0] != "first" {
+		busy.progress()
+		if !asks.await(20) || time.Since(began) != stallTimeout-3*time.Second || len(evicted) != 1 || evicted[0] != "first" {
 			t.Errorf("after %v: evicted %q", time.Since(began), evicted)
 		}
 		if first.take(1) {
-			t.Error("who was sent away takes more")
+			t.Error("an evicted holder takes more")
 		}
 		first.give(25)
 		if b.used != 100 {
@@ -49,14 +49,14 @@ func TestBudget(t *testing.T) {
 		}
 		began = time.Now()
 		stays.takeAnyway(100)
-		if holder("late").await(150) || time.Since(began) != patience {
+		if holder("late").await(150) || time.Since(began) != memoryTimeout {
 			t.Errorf("it waited %v for more than there can be", time.Since(began))
 		}
 		go func() { waits <- holder("ends").await(150) }()
 		synctest.Wait()
 		close(over)
 		if <-waits {
-			t.Error("who has ended has taken more")
+			t.Error("a holder that has ended has taken more")
 		}
 		for _, c := range []*claim{stays, first, second, busy, asks} {
 			c.close()

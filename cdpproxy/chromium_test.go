@@ -2,6 +2,7 @@ package cdpproxy_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"sync"
@@ -68,6 +69,26 @@ func newChromium(t testing.TB) *chromium {
 	return c
 }
 
+// newChromiums launches n browsers at the same time.
+func newChromiums(t testing.TB, n int) []*chromium {
+	t.Helper()
+	browsers, errs := make([]*chromium, n), make([]error, n)
+	var launches sync.WaitGroup
+	for i := range browsers {
+		launches.Go(func() { browsers[i], errs[i] = launch() })
+	}
+	launches.Wait()
+	for _, c := range browsers {
+		if c != nil {
+			t.Cleanup(c.kill)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return browsers
+}
+
 func TestMain(m *testing.M) {
 	if child := os.Getenv("CDPPROXY_TEST_CHILD"); child != "" {
 		connectAsChild(child)
@@ -128,11 +149,17 @@ func (s *source) touch() {
 // serve runs a proxy on a port of its own and returns its host:port.
 func serve(t testing.TB, src cdpproxy.Source, opts *cdpproxy.Options) (*cdpproxy.Proxy, string) {
 	t.Helper()
+	return serveLimited(t, src, opts, cdpproxy.Limits{})
+}
+
+func serveLimited(t testing.TB, src cdpproxy.Source, opts *cdpproxy.Options, limits cdpproxy.Limits) (*cdpproxy.Proxy, string) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := cdpproxy.New(src, opts)
+	p.SetLimits(limits)
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(ln) }()
 	t.Cleanup(func() {

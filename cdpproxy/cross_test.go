@@ -88,7 +88,7 @@ func askOnce(ctx context.Context, addr, path string) (string, error) {
 // asks for more rounds.
 func TestNeverCross(t *testing.T) {
 	const clients = 2
-	rounds := rounds(t, 200)
+	rounds := rounds(t, 80)
 	type window struct {
 		name string
 		src  *source

@@ -301,6 +301,7 @@ func FuzzMessageReader(f *testing.F) {
 		var raws []byte
 		pings := 0
 		r := messageReader{
+			headers: maxHeaders,
 			onMessage: func(m *message) error {
 				texts = append(texts, string(m.text))
 				raws = append(raws, m.frames()...)
@@ -342,7 +343,7 @@ func FuzzMessageNoise(f *testing.F) {
 	f.Add(append(serverFrame(0x01, []byte(event[:20])), serverFrame(0x80, []byte(event[20:]))...), uint8(0), true)
 	f.Fuzz(func(t *testing.T, stream []byte, chunk uint8, unmasked bool) {
 		read := func(size int) (said []string, targets map[string]string, err error) {
-			r := messageReader{unmasked: unmasked}
+			r := messageReader{unmasked: unmasked, headers: maxHeaders}
 			r.onMessage = func(m *message) error {
 				text := string(m.text)
 				said = append(said, text+" "+string(m.frames()))

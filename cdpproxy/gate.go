@@ -40,7 +40,8 @@ type waiting struct {
 func newGate(r *relay, rule Rule) *gate {
 	g := &gate{relay: r, rule: rule}
 	g.message.attached = r.down.attached
-	g.reader.claim = claim{budget: memory, evict: r.evict, over: r.over}
+	g.reader.claim = claim{budget: r.proxy.limits.memory, evict: r.evict, over: r.over}
+	g.reader.headers = r.proxy.limits.headers
 	g.reader.onMessage = g.judge
 	g.reader.onControl = r.write
 	return g
@@ -83,7 +84,7 @@ func (g *gate) judge(msg *message) error {
 		size = len(msg.raw)
 		kept = &message{claim: msg.claim, held: size + len(m.ID)}
 	}
-	if len(g.waiting) == maxWaiting || g.bytes+size > maxWaitingBytes || kept != msg && !kept.claim.take(kept.held) {
+	if len(g.waiting) == maxWaiting || g.bytes+size > g.relay.proxy.limits.waitingBytes || kept != msg && !kept.claim.take(kept.held) {
 		return g.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
 	}
 	w := waiting{m.kept(), kept, size, v}

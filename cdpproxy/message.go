@@ -67,9 +67,6 @@ func (m *message) free() {
 	messages.Put(m)
 }
 
-// errMemory ends a client whose message finds no room in the budget.
-var errMemory = &protocolError{closeTryLater, fmt.Sprintf("the endpoint's %d MB for messages are used up by its clients; connect again later", memoryLimit>>20)}
-
 // hold has the budget bear a buffer of that size.
 func (m *message) hold(size int) error {
 	switch {
@@ -78,7 +75,7 @@ func (m *message) hold(size int) error {
 	case size <= smallHold:
 		m.claim.takeAnyway(size)
 	case !m.claim.await(size):
-		return errMemory
+		return m.claim.budget.exhausted()
 	}
 	m.held += size
 	return nil
@@ -150,6 +147,7 @@ func (m *message) frames() []byte {
 // buffer.
 type messageReader struct {
 	unmasked bool // a browser's stream
+	headers  int  // bound on the headers of one message's frames
 	header   [maxFrameHeader]byte
 	have     int    // bytes of header seen; 0 while a payload is read
 	inFrame  bool   // the header is complete, remain bytes of payload to come
@@ -235,8 +233,8 @@ func (r *messageReader) begin(h []byte) error {
 	if !r.unmasked {
 		copy(r.open.mask[:], h[len(h)-4:])
 	}
-	if len(r.open.raw)+len(h)-r.payload > maxHeaders {
-		return &protocolError{closeTooBig, fmt.Sprintf("a message in so many frames that their headers take more than %d bytes", maxHeaders)}
+	if len(r.open.raw)+len(h)-r.payload > r.headers {
+		return &protocolError{closeTooBig, fmt.Sprintf("a message in so many frames that their headers take more than %d bytes", r.headers)}
 	}
 	if r.remain > maxMessage || uint64(r.payload)+r.remain > maxMessage {
 		return &protocolError{closeTooBig, fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxMessage)}
@@ -252,7 +250,7 @@ func (r *messageReader) keep(b []byte) error {
 		return nil
 	}
 	if r.open.held > 0 {
-		r.claim.goesOn()
+		r.claim.progress()
 	}
 	return r.open.append(b, int(r.remain), r.fin)
 }

@@ -81,7 +81,7 @@ func TestAnswersBehindAFrame(t *testing.T) {
 // TestAnswersNotRead: a client that takes none of the endpoint's own answers is
 // told so, and its connection closed, as one that does not read the browser's.
 func TestAnswersNotRead(t *testing.T) {
-	const size = 12 << 20 // more than a connection holds
+	const size = 6 << 20 // more than a connection holds that takes little at once
 	for name, late := range map[string]bool{"at once": false, "after a decision": true} {
 		t.Run(name, func(t *testing.T) {
 			watcher := newJoined()
@@ -100,7 +100,7 @@ func TestAnswersNotRead(t *testing.T) {
 				MaxBuffered: 1 << 20, Rule: rule, Watcher: watcher,
 				Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			})
-			c := dial(t, addr, "/devtools/browser/x")
+			c := dialBy(t, addr, "/devtools/browser/x", dialSmall)
 			client := <-watcher.came
 			message := []byte(`{"id":"` + strings.Repeat("x", size) + `","method":"A.b"}`)
 			for range 4 {

@@ -38,7 +38,7 @@ func smallUpgrade(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 // TestPile: many messages in one piece, to a browser, or from a rule that refuses
 // them all, that is taken slowly: each comes once and whole, in its place.
 func TestPile(t *testing.T) {
-	const messages = 12_000
+	const messages = 6000
 	for name, c := range map[string]struct {
 		rule cdpproxy.Rule
 		size int
@@ -74,7 +74,7 @@ func (r refuseAll) Judge(*cdpproxy.Message) cdpproxy.Verdict {
 func TestDeafBrowser(t *testing.T) { eachWay(t, deafBrowser) }
 
 func deafBrowser(t *testing.T, rule cdpproxy.Rule) {
-	const events, messages = 100, 400
+	const events, messages = 100, 200
 	said := strings.Repeat("e", 100)
 	more, listen := make(chan struct{}), make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "deaf", func(conn net.Conn) {

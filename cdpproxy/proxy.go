@@ -29,6 +29,8 @@ type Proxy struct {
 	changes, refusals atomic.Uint64 // for the status page
 	taps              taps
 
+	limits limits
+
 	slots chan struct{} // holds a value for each exchange under way with the browser
 
 	mu sync.Mutex // guards the fields that follow
@@ -47,6 +49,14 @@ type Proxy struct {
 	wg        sync.WaitGroup // followSource and every relay
 }
 
+// limits bound what is kept for clients. Tests use smaller ones.
+type limits struct {
+	memory                *budget
+	waitingBytes          int // of one client's commands that wait for a decision
+	headers               int // of one message's frames
+	tapMessages, tapBytes int
+}
+
 // maxExchanges bounds the discovery requests and handshakes that a browser is
 // asked at once. Chromium's listen queue takes ten connections; of hundreds that
 // come together after a restart the kernel would drop most, and each would be
@@ -60,6 +70,7 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
+		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes},
 		slots:  make(chan struct{}, maxExchanges),
 		relays: make(map[*relay]struct{}),
 		silent: make(map[net.Conn]struct{}), strangers: make(map[net.Conn]struct{}),

@@ -157,8 +157,8 @@ func (r *relay) cut() {
 func (r *relay) start() {
 	r.down = &downstream{
 		messages: &r.messagesDown,
-		out:      &sender{limit: r.proxy.opts.MaxBuffered, claim: claim{budget: memory, evict: r.evict}},
-		ear:      listener{taps: &r.proxy.taps, client: r.who},
+		out:      &sender{limit: r.proxy.opts.MaxBuffered, claim: claim{budget: r.proxy.limits.memory, evict: r.evict}},
+		ear:      listener{taps: &r.proxy.taps, client: r.who, limits: &r.proxy.limits},
 		noClose:  r.noClose,
 	}
 	if rule := r.proxy.opts.Rule; rule != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -33,16 +34,22 @@ func evaluate(ctx context.Context, addr string) (string, error) {
 
 func testContext(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }
 
 func dial(t testing.TB, addr, path string) *websocket.Conn {
 	t.Helper()
+	return dialBy(t, addr, path, nil)
+}
+
+// dialBy dials TCP by a function of the test's own, nil for the usual one.
+func dialBy(t testing.TB, addr, path string, tcp func(ctx context.Context, network, addr string) (net.Conn, error)) *websocket.Conn {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	c, res, err := websocket.Dial(ctx, "ws://"+addr+path, nil)
+	c, res, err := websocket.Dial(ctx, "ws://"+addr+path, &websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: tcp}}})
 	if err != nil {
 		t.Fatalf("dial %s: %v (%v)", path, err, res)
 	}

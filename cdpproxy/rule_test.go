@@ -1,7 +1,6 @@
 package cdpproxy_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -196,7 +195,7 @@ func direct(t *testing.T, path string) {
 // TestRuleFrames: what no rule could be sure to have read ends the client.
 func TestRuleFrames(t *testing.T) {
 	rule := newRule()
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	_, addr := serveLimited(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule}, cdpproxy.Limits{Headers: 1 << 20})
 	text := getVersion
 	for name, frames := range map[string]string{
 		"compressed":         "\xc1" + masked(text)[1:],
@@ -207,7 +206,7 @@ func TestRuleFrames(t *testing.T) {
 		"split ping":         "\x09" + masked("")[1:],
 		"unknown opcode":     "\x83" + masked(text)[1:],
 		"too big":            "\x81\xff\x00\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00",
-		"endless frames":     "\x01\x80\x00\x00\x00\x00" + strings.Repeat("\x00\x80\x00\x00\x00\x00", 3<<20),
+		"endless frames":     "\x01\x80\x00\x00\x00\x00" + strings.Repeat("\x00\x80\x00\x00\x00\x00", 3<<16),
 		"absurd":             "\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00",
 	} {
 		conn, br, _ := rawUpgrade(t, addr, "", frames)
@@ -286,20 +285,17 @@ func TestTooManyWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		size, fit int // bytes of each message, and how many of them may wait
 	}{
-		"messages": {0, 1000}, "bytes": {60 << 20, 1},
+		"messages": {0, 1000}, "bytes": {6 << 20, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rule := newRule()
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)
-			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+			_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule}, cdpproxy.Limits{WaitingBytes: 10 << 20})
 			conn, other := dial(t, addr, "/devtools/browser/x"), dial(t, addr, "/devtools/browser/x")
 			filler := strings.Repeat("x", c.size)
 			navigate := func(c *websocket.Conn, id int, filler string) {
 				t.Helper()
-				// 60 MiB take long under the race detector on a busy machine.
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-				defer cancel()
-				if err := c.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Page.navigate","params":{"url":"%s"}}`, id, filler)); err != nil {
+				if err := c.Write(testContext(t), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Page.navigate","params":{"url":"%s"}}`, id, filler)); err != nil {
 					t.Fatal(err)
 				}
 			}

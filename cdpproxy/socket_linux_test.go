@@ -76,7 +76,7 @@ func pipes(t *testing.T) (n int) {
 // TestDescriptors: connections that have carried data, little and much, have two
 // descriptors each and no pipe, TCP keep-alive is on on both, and pacing off.
 func TestDescriptors(t *testing.T) {
-	const connections = 4
+	const connections = 2
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
 		t.Run(name, func(t *testing.T) {
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)
@@ -95,7 +95,7 @@ func TestDescriptors(t *testing.T) {
 				conns = append(conns, c)
 			}
 			keptAlive(t, addr, fake.addr, connections)
-			large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 10_000_000) + `"}`
+			large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 6_000_000) + `"}`
 			for _, c := range conns {
 				if got := call(t, c, large); got != large {
 					t.Fatalf("%d bytes came back", len(got))

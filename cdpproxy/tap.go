@@ -31,6 +31,7 @@ const (
 type Tap struct {
 	proxy *Proxy
 	c     chan Traffic
+	limit int   // of bytes
 	claim claim // for what waits in c
 
 	mu     sync.Mutex // guards the fields that follow
@@ -82,7 +83,7 @@ func (t *taps) hear(c *Client, from Sender, text []byte) {
 
 // Tap opens a tap, which its caller has to close.
 func (p *Proxy) Tap() *Tap {
-	t := &Tap{proxy: p, c: make(chan Traffic, tapMessages), claim: claim{budget: memory}}
+	t := &Tap{proxy: p, c: make(chan Traffic, p.limits.tapMessages), limit: p.limits.tapBytes, claim: claim{budget: p.limits.memory}}
 	p.taps.change(func(now []*Tap) []*Tap { return append(now, t) })
 	return t
 }
@@ -107,7 +108,7 @@ func (t *Tap) put(m Traffic) {
 	if t.closed {
 		return
 	}
-	if t.bytes+len(m.Text) > tapBytes || !t.claim.take(len(m.Text)) {
+	if t.bytes+len(m.Text) > t.limit || !t.claim.take(len(m.Text)) {
 		t.lost++
 		return
 	}
@@ -147,6 +148,7 @@ func (t *Tap) Close() (lost int) {
 type listener struct {
 	taps   *taps
 	client *Client
+	limits *limits
 	reader *messageReader
 }
 
@@ -161,7 +163,7 @@ func (l *listener) hear(frames frameScanner, data []byte) {
 		if !frames.between() {
 			return
 		}
-		l.reader = &messageReader{unmasked: true, claim: claim{budget: memory}, onMessage: l.heard, onControl: func([]byte) error { return nil }}
+		l.reader = &messageReader{unmasked: true, headers: l.limits.headers, claim: claim{budget: l.limits.memory}, onMessage: l.heard, onControl: func([]byte) error { return nil }}
 	}
 	if l.reader.feed(data) != nil {
 		l.drop() // not what we understand, or too much of it; the client may

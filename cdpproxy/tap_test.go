@@ -27,11 +27,11 @@ func heard(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
 	return texts, lost
 }
 
-// TestTapNotRead: a tap whose reader does not read holds up nobody. It keeps
-// 10,000 messages or 128 MiB, and says where how many are missing.
+// TestTapNotRead: a tap whose reader does not read holds up nobody. It keeps a
+// bounded number of messages and bytes, and reports where how many are missing.
 func TestTapNotRead(t *testing.T) {
 	t.Parallel()
-	big := frame(30<<20, 'x')
+	big := frame(3<<20, 'x')
 	fake := startFake(t, "127.0.0.1:0", "answers", func(conn net.Conn) {
 		in := bufio.NewReader(conn)
 		for {
@@ -55,7 +55,7 @@ func TestTapNotRead(t *testing.T) {
 			}
 		}
 	})
-	p, addr := serve(t, newSource(fake.url()), ruledOnly)
+	p, addr := serveLimited(t, newSource(fake.url()), ruledOnly, cdpproxy.Limits{TapMessages: 1000, TapBytes: 13 << 20})
 	tap := p.Tap()
 	defer tap.Close()
 	c := dial(t, addr, "/devtools/browser/x")
@@ -69,11 +69,11 @@ func TestTapNotRead(t *testing.T) {
 		}
 		return text
 	}
-	for range 5100 {
+	for range 510 {
 		exchange()
 	}
 	texts, lost := heard(tap)
-	if len(texts) != 10_000 || len(lost) > 0 {
+	if len(texts) != 1000 || len(lost) > 0 {
 		t.Fatalf("%d messages were kept, and %v are missing before them", len(texts), lost)
 	}
 	for i, text := range texts {
@@ -83,19 +83,19 @@ func TestTapNotRead(t *testing.T) {
 		}
 	}
 	text := exchange()
-	if texts, lost := heard(tap); len(texts) != 2 || texts[0] != "client "+text || lost[0] != 200 || len(lost) != 1 {
+	if texts, lost := heard(tap); len(texts) != 2 || texts[0] != "client "+text || lost[0] != 20 || len(lost) != 1 {
 		t.Errorf("then came %v, with %v missing before", texts, lost)
 	}
 
 	cutOff := p.Tap()
 	defer cutOff.Close()
-	for range 5 { // 150 MiB
-		if got := call(t, c, `{"id":0,"method":"A.large"}`); len(got) != 30<<20 {
+	for range 5 { // 15 MiB
+		if got := call(t, c, `{"id":0,"method":"A.large"}`); len(got) != 3<<20 {
 			t.Fatalf("%d bytes", len(got))
 		}
 	}
 	// Small ones have room still.
-	if texts, lost := heard(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 30<<20 || texts[8] != `client {"id":0,"method":"A.large"}` {
+	if texts, lost := heard(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 3<<20 || texts[8] != `client {"id":0,"method":"A.large"}` {
 		t.Errorf("%d messages were kept, with %v missing", len(texts), lost)
 	}
 	if lost := cutOff.Close(); lost != 1 || len(cutOff.C()) != 9 {

@@ -1,0 +1,5 @@
+//go:build race
+
+package cdpproxy_test
+
+const raceDetector = true
