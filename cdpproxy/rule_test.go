@@ -144,6 +144,7 @@ func TestEvasion(t *testing.T) {
 		"number":          `{"id":1,"method":7}`,
 		"array":           `[{"id":1,"method":"Runtime.evaluate",` + set + `}]`,
 		"deep":            strings.Repeat("[", 20_000),
+		"deep, whole":     `{"id":1,"params":{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `},"method":"Runtime.evaluate"}`,
 		"empty":           ``,
 	} {
 		reply := exchange(t, c, message)

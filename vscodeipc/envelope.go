@@ -3,6 +3,9 @@ package vscodeipc
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // envelope is a line of either direction with its members as they stand there;
@@ -15,39 +18,36 @@ type envelope struct {
 // scanEnvelope finds the members of a line, by exact name; it reports whether the
 // line is a JSON object. Each message passes here once, so that it makes no map.
 func scanEnvelope(line []byte) (e envelope, ok bool) {
-	line = skipSpace(line)
-	if len(line) == 0 || line[0] != '{' || !json.Valid(line) {
+	// The decoder reads a bytes.Buffer in place.
+	in := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if in.PeekKind() != '{' {
 		return e, false
 	}
-	// The line is valid, so that the rest needs to tell apart very little.
-	for rest := line[1:]; ; {
-		key := bytes.IndexByte(rest, '"')
-		if key < 0 {
-			return e, true // it was {}
+	if _, err := in.ReadToken(); err != nil {
+		return e, false
+	}
+	for in.PeekKind() != '}' {
+		name, err := in.ReadToken()
+		if err != nil {
+			return e, false
 		}
-		rest = rest[key:]
-		end := valueEnd(rest)
-		member := e.member(rest[:end])
-		rest = skipSpace(skipSpace(rest[end:])[1:]) // over the colon
-		end = valueEnd(rest)
+		member := e.member(name.String())
+		value, err := in.ReadValue()
+		if err != nil {
+			return e, false
+		}
 		if member != nil {
-			*member = rest[:end:end]
-		}
-		rest = skipSpace(rest[end:])
-		if rest[0] == '}' {
-			return e, true
+			*member = json.RawMessage(value)
 		}
 	}
+	_, err := in.ReadToken()
+	_, end := in.ReadToken()
+	return e, err == nil && end == io.EOF
 }
 
 // member gives the place of a member that is known.
-func (e *envelope) member(key json.RawMessage) *json.RawMessage {
-	name := []byte(key[1 : len(key)-1])
-	if bytes.IndexByte(name, '\\') >= 0 { // "\u0069d" is "id" too
-		decoded, _ := decodeString(key)
-		name = []byte(decoded)
-	}
-	switch string(name) {
+func (e *envelope) member(name string) *json.RawMessage {
+	switch name {
 	case "id":
 		return &e.id
 	case "type":
@@ -64,54 +64,4 @@ func (e *envelope) member(key json.RawMessage) *json.RawMessage {
 		return &e.seq
 	}
 	return nil
-}
-
-// valueEnd gives the length of the value that valid JSON begins with.
-func valueEnd(b []byte) int {
-	switch b[0] {
-	case '"':
-		return stringEnd(b)
-	case '{', '[':
-		depth := 0
-		for i := 0; ; i++ {
-			switch b[i] {
-			case '"':
-				i += stringEnd(b[i:]) - 1
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-		}
-	}
-	for i, c := range b {
-		switch c {
-		case ',', ']', '}', ' ', '\t', '\r', '\n':
-			return i
-		}
-	}
-	return len(b)
-}
-
-// skipSpace takes away what JSON calls white space.
-func skipSpace(b []byte) []byte {
-	for i, c := range b {
-		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
-			return b[i:]
-		}
-	}
-	return nil
-}
-
-func stringEnd(b []byte) int {
-	for i := 1; ; i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
 }
