@@ -9,7 +9,8 @@ import (
 // attached knows which target each of a connection's sessions is with. The browser
 // tells a client of every session before the client can use it.
 type attached struct {
-	begun []byte // of an event that has not come to its end
+	begun []byte // of an event that is incomplete
+	skip  bool   // the frame that is read is no such event
 
 	mu      sync.Mutex // guards targets
 	targets map[string]string
@@ -24,51 +25,43 @@ const maxTargetEvent = 64 << 10
 // follow takes data that comes when frames is the state of the stream before it.
 func (a *attached) follow(frames frameScanner, data []byte) {
 	for len(data) > 0 {
-		first := frames.between()
-		n := frames.frame(data)
-		a.hear(data[:n], first, frames.between())
-		data = data[n:]
+		var p piece
+		p, data = frames.next(data)
+		a.read(p)
 	}
 }
 
-// hear takes the browser's next bytes of one frame: its first, where first says
-// so, and its last, where last does.
-func (a *attached) hear(b []byte, first, last bool) {
+// read takes the browser's next piece.
+func (a *attached) read(p piece) {
+	if p.header != nil {
+		a.begun, a.skip = nil, false
+	}
 	switch {
-	case first && last:
-		a.read(b)
-		return
-	case first:
-		a.begun = nil
-		if !begins(b) {
-			return
+	case a.skip:
+	case p.last && len(a.begun) == 0:
+		a.event(p.payload)
+	case len(a.begun)+len(p.payload) > maxTargetEvent, len(a.begun) == 0 && !begins(p.payload):
+		a.begun, a.skip = nil, true
+	default:
+		a.begun = append(a.begun, p.payload...)
+		if p.last {
+			a.event(a.begun)
+			a.begun = nil
+		} else if !begins(a.begun) {
+			a.begun, a.skip = nil, true
 		}
-	case a.begun == nil:
-		return
-	}
-	a.begun = append(a.begun, b...)
-	if last {
-		a.read(a.begun)
-	}
-	if last || len(a.begun) > maxTargetEvent || !begins(a.begun) {
-		a.begun = nil
 	}
 }
 
-// begins reports whether a frame that begins with b may be such an event.
+// begins reports whether a message that begins with b may be such an event.
 func begins(b []byte) bool {
-	if h := headerLength(b); len(b) > h {
-		b = b[h:]
-		n := min(len(b), len(ofTargets))
-		return bytes.Equal(b[:n], ofTargets[:n])
-	}
-	return true
+	n := min(len(b), len(ofTargets))
+	return bytes.Equal(b[:n], ofTargets[:n])
 }
 
-// read takes a whole frame.
-func (a *attached) read(frame []byte) {
-	h := headerLength(frame)
-	if len(frame) < h || len(frame) > maxTargetEvent || !bytes.HasPrefix(frame[h:], ofTargets) {
+// event takes a whole message.
+func (a *attached) event(text []byte) {
+	if len(text) > maxTargetEvent || !bytes.HasPrefix(text, ofTargets) {
 		return
 	}
 	var event struct {
@@ -80,9 +73,9 @@ func (a *attached) read(frame []byte) {
 			} `json:"targetInfo"`
 		} `json:"params"`
 	}
-	rest := frame[h+len(ofTargets):]
+	rest := text[len(ofTargets):]
 	came, went := bytes.HasPrefix(rest, []byte(`attachedToTarget"`)), bytes.HasPrefix(rest, []byte(`detachedFromTarget"`))
-	if !came && !went || json.Unmarshal(frame[h:], &event) != nil {
+	if !came && !went || json.Unmarshal(text, &event) != nil {
 		return
 	}
 	a.mu.Lock()

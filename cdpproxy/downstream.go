@@ -111,9 +111,10 @@ func (d *downstream) send(data []byte) error {
 	return err
 }
 
-// say sends a frame of our own: now if the browser's stream is between two
-// frames, else as soon as it is. What waits for that is bounded as the rest is.
-func (d *downstream) say(frame []byte) error {
+// insert sends a message of the endpoint's own: now if the browser's stream is between
+// two frames, else as soon as it is. What waits for that is bounded as the rest is.
+func (d *downstream) insert(text []byte) error {
+	frame := textFrame(text)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	waits := !d.frames.between()
@@ -121,7 +122,7 @@ func (d *downstream) say(frame []byte) error {
 		return errTooSlow
 	}
 	if d.ear.taps.open() {
-		d.ear.taps.hear(d.ear.client, FromEndpoint, frame[headerLength(frame):])
+		d.ear.taps.hear(d.ear.client, FromEndpoint, text)
 	}
 	if !waits {
 		return d.sendOwn(frame)

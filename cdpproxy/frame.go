@@ -17,15 +17,24 @@ const (
 	closeTryLater       = 1013 // the memory for messages is used up
 )
 
+// Opcodes, RFC 6455 section 5.2.
 const (
-	opClose          = 8
+	opContinuation = 0
+	opText         = 1
+	opBinary       = 2
+	opClose        = 8
+	opPong         = 10
+)
+
+const (
 	maxControlFrame  = 125 // RFC 6455 section 5.5
 	maxFrameHeader   = 14
 	closeReasonLimit = maxControlFrame - 2
 )
 
-// frameScanner follows one direction of a WebSocket stream just far enough to
-// know where its frames end, so that a close frame can be put between two.
+// frameScanner follows one direction of a WebSocket stream. It is the only reader
+// of frame headers; it knows where frames end, so that a frame of the endpoint's own
+// can stand between two.
 type frameScanner struct {
 	header  [maxFrameHeader]byte
 	have    int    // bytes of header seen; 0 between frames and in a payload
@@ -35,44 +44,51 @@ type frameScanner struct {
 	messages uint64 // whose last frame has begun
 }
 
+// piece is a part of one frame.
+type piece struct {
+	header  []byte // valid until the next call; nil where the header came before, or is incomplete
+	payload []byte // what has come of it, masked as it came
+	last    bool   // the frame is complete
+}
+
+// next takes the next piece from b, up to the end of the frame that is read or of b.
+// It returns the rest of b.
+func (s *frameScanner) next(b []byte) (piece, []byte) {
+	var p piece
+	if s.remain == 0 {
+		for s.have < headerLength(s.header[:s.have]) {
+			if len(b) == 0 {
+				return p, nil
+			}
+			s.header[s.have] = b[0]
+			s.have++
+			b = b[1:]
+		}
+		p.header = s.header[:s.have]
+		s.have, s.remain = 0, payloadLength(p.header)
+		s.closing = s.closing || p.header[0]&0x0f == opClose
+		if p.header[0]&0x88 == 0x80 { // the last frame of data
+			s.messages++
+		}
+	}
+	n := min(uint64(len(b)), s.remain)
+	s.remain -= n
+	p.payload, p.last = b[:n], s.remain == 0
+	return p, b[n:]
+}
+
 // scan advances over b.
 func (s *frameScanner) scan(b []byte) {
 	for len(b) > 0 {
-		b = b[s.frame(b):]
+		_, b = s.next(b)
 	}
 }
 
 // frame advances to the end of the current frame, or of b if that comes first,
 // and returns how many bytes that took.
 func (s *frameScanner) frame(b []byte) int {
-	n := 0
-	for s.remain == 0 {
-		if n == len(b) {
-			return n
-		}
-		s.header[s.have] = b[n]
-		s.have++
-		n++
-		if s.have < headerLength(s.header[:s.have]) {
-			continue
-		}
-		s.remain = payloadLength(s.header[:s.have])
-		s.closing = s.closing || s.header[0]&0x0f == opClose
-		if s.header[0]&0x88 == 0x80 { // the last frame of data
-			s.messages++
-		}
-		s.have = 0
-		if s.remain == 0 {
-			return n
-		}
-	}
-	if rest := uint64(len(b) - n); rest < s.remain {
-		s.remain -= rest
-		return len(b)
-	}
-	n += int(s.remain)
-	s.remain = 0
-	return n
+	_, rest := s.next(b)
+	return len(b) - len(rest)
 }
 
 // beforeClose advances to the first close frame in b, and returns where it begins:
@@ -136,4 +152,35 @@ func closeFrame(code uint16, reason string) []byte {
 	}
 	b := []byte{0x80 | opClose, byte(2 + len(reason)), byte(code >> 8), byte(code)}
 	return append(b, reason...)
+}
+
+// maskOf is the mask that ends a client's header.
+func maskOf(header []byte) [4]byte { return [4]byte(header[len(header)-4:]) }
+
+// unmask masks a payload, or undoes that.
+func unmask(b []byte, mask [4]byte) {
+	word := uint64(binary.LittleEndian.Uint32(mask[:]))
+	word |= word << 32
+	for len(b) >= 8 {
+		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^word)
+		b = b[8:]
+	}
+	for i := range b {
+		b[i] ^= mask[i&3]
+	}
+}
+
+// textFrame is a server's text frame.
+func textFrame(payload []byte) []byte {
+	b := make([]byte, 0, len(payload)+10)
+	b = append(b, 0x80|opText)
+	switch n := len(payload); {
+	case n < 126:
+		b = append(b, byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
+	}
+	return append(b, payload...)
 }

@@ -266,7 +266,7 @@ func clientFrame(first byte, payload []byte, mask [4]byte) []byte {
 	header := len(b) - len(payload)
 	b[1] |= 0x80
 	out := append(append(append([]byte(nil), b[:header]...), mask[:]...), payload...)
-	unmask(out[header+4:], mask, 0)
+	unmask(out[header+4:], mask)
 	return out
 }
 

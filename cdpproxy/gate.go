@@ -147,7 +147,7 @@ func (g *gate) release() {
 // say answers the client in the browser's place. It ends the relay if the client
 // cannot be written to, or has taken so little that no answer fits any more.
 func (g *gate) say(answer []byte) error {
-	err := g.relay.down.say(answer)
+	err := g.relay.down.insert(answer)
 	g.relay.sent(err)
 	return err
 }

@@ -1,7 +1,6 @@
 package cdpproxy
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync"
 )
@@ -23,13 +22,6 @@ const (
 // message may come in as many frames as one likes, empty ones among them. Sent
 // byte by byte, 2.5 MB fit.
 const maxHeaders = 16 << 20
-
-const (
-	opContinuation = 0
-	opText         = 1
-	opBinary       = 2
-	opPong         = 10
-)
 
 // protocolError ends a client that breaks RFC 6455. Chromium would end it too;
 // what it might make of such bytes is not left to chance where a rule has to
@@ -113,7 +105,7 @@ func (m *message) finish(payload int, masked bool) error {
 		m.text = m.raw[m.first:]
 		if masked {
 			m.inPlace = true
-			unmask(m.text, m.mask, 0)
+			unmask(m.text, m.mask)
 		}
 		return nil
 	}
@@ -121,15 +113,15 @@ func (m *message) finish(payload int, masked bool) error {
 		return err
 	}
 	m.text = make([]byte, 0, payload)
+	var frames frameScanner
 	for rest := m.raw; len(rest) > 0; {
-		h := headerLength(rest)
-		end := h + int(payloadLength(rest))
+		var p piece
+		p, rest = frames.next(rest)
 		start := len(m.text)
-		m.text = append(m.text, rest[h:end]...)
+		m.text = append(m.text, p.payload...)
 		if masked {
-			unmask(m.text[start:], [4]byte(rest[h-4:h]), 0)
+			unmask(m.text[start:], maskOf(p.header))
 		}
-		rest = rest[end:]
 	}
 	return nil
 }
@@ -138,7 +130,7 @@ func (m *message) finish(payload int, masked bool) error {
 func (m *message) frames() []byte {
 	if m.inPlace {
 		m.inPlace = false
-		unmask(m.text, m.mask, 0)
+		unmask(m.text, m.mask)
 	}
 	return m.raw
 }
@@ -148,10 +140,7 @@ func (m *message) frames() []byte {
 type messageReader struct {
 	unmasked bool // a browser's stream
 	headers  int  // bound on the headers of one message's frames
-	header   [maxFrameHeader]byte
-	have     int    // bytes of header seen; 0 while a payload is read
-	inFrame  bool   // the header is complete, remain bytes of payload to come
-	remain   uint64 // bytes of payload to come
+	frames   frameScanner
 	op       byte
 	fin      bool
 	closed   bool // the other side has said its last word
@@ -169,28 +158,17 @@ type messageReader struct {
 // behind a close frame is ignored, RFC 6455 section 5.5.1.
 func (r *messageReader) feed(b []byte) error {
 	for len(b) > 0 && !r.closed {
-		if !r.inFrame {
-			r.header[r.have] = b[0]
-			r.have++
-			b = b[1:]
-			if r.have < headerLength(r.header[:r.have]) {
-				continue
-			}
-			if err := r.begin(r.header[:r.have]); err != nil {
+		var p piece
+		p, b = r.frames.next(b)
+		if p.header != nil {
+			if err := r.begin(p.header); err != nil {
 				return err
 			}
-			r.have = 0
 		}
-		n := len(b)
-		if uint64(n) > r.remain {
-			n = int(r.remain)
-		}
-		r.remain -= uint64(n)
-		if err := r.keep(b[:n]); err != nil {
+		if err := r.keep(p.payload); err != nil {
 			return err
 		}
-		b = b[n:]
-		if r.remain == 0 {
+		if p.last {
 			if err := r.end(); err != nil {
 				return err
 			}
@@ -201,9 +179,8 @@ func (r *messageReader) feed(b []byte) error {
 
 // begin checks the complete header h, RFC 6455 section 5.2.
 func (r *messageReader) begin(h []byte) error {
-	r.inFrame = true
 	r.fin, r.op = h[0]&0x80 != 0, h[0]&0x0f
-	r.remain = payloadLength(h)
+	size := payloadLength(h)
 	switch {
 	case h[0]&0x70 != 0:
 		return &protocolError{closeProtocol, "reserved bits are set, but no extension was agreed on"}
@@ -212,7 +189,7 @@ func (r *messageReader) begin(h []byte) error {
 	case r.op == opBinary:
 		return &protocolError{closeUnsupported, "CDP is spoken in text frames"}
 	case r.op >= opClose && r.op <= opPong:
-		if !r.fin || r.remain > maxControlFrame {
+		if !r.fin || size > maxControlFrame {
 			return &protocolError{closeProtocol, "a control frame is split or too long"}
 		}
 	case r.op > opBinary:
@@ -231,20 +208,23 @@ func (r *messageReader) begin(h []byte) error {
 		r.open.claim, r.open.first = &r.claim, len(h)
 	}
 	if !r.unmasked {
-		copy(r.open.mask[:], h[len(h)-4:])
+		r.open.mask = maskOf(h)
 	}
 	if len(r.open.raw)+len(h)-r.payload > r.headers {
 		return &protocolError{closeTooBig, fmt.Sprintf("a message in so many frames that their headers take more than %d bytes", r.headers)}
 	}
-	if r.remain > maxMessage || uint64(r.payload)+r.remain > maxMessage {
+	if size > maxMessage || uint64(r.payload)+size > maxMessage {
 		return &protocolError{closeTooBig, fmt.Sprintf("a message of more than %d bytes; Chromium takes none", maxMessage)}
 	}
-	r.payload += int(r.remain)
-	return r.open.append(h, int(r.remain), r.fin)
+	r.payload += int(size)
+	return r.open.append(h, int(size), r.fin)
 }
 
 // keep adds b to what is being read.
 func (r *messageReader) keep(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
 	if r.op >= opClose {
 		r.control = append(r.control, b...)
 		return nil
@@ -252,11 +232,10 @@ func (r *messageReader) keep(b []byte) error {
 	if r.open.held > 0 {
 		r.claim.progress()
 	}
-	return r.open.append(b, int(r.remain), r.fin)
+	return r.open.append(b, int(r.frames.remain), r.fin)
 }
 
 func (r *messageReader) end() error {
-	r.inFrame = false
 	if r.op >= opClose {
 		frame := r.control
 		r.control = nil
@@ -277,34 +256,3 @@ func (r *messageReader) end() error {
 
 // large reports whether a large message is being read.
 func (r *messageReader) large() bool { return r.open != nil && r.payload >= largeMessage }
-
-// unmask undoes the mask of b, which begins at position at of its payload.
-func unmask(b []byte, mask [4]byte, at int) {
-	var turned [8]byte
-	for i := range turned {
-		turned[i] = mask[(at+i)&3]
-	}
-	word := binary.LittleEndian.Uint64(turned[:])
-	for len(b) >= 8 {
-		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^word)
-		b = b[8:]
-	}
-	for i := range b {
-		b[i] ^= turned[i&3]
-	}
-}
-
-// textFrame is a server's text frame.
-func textFrame(payload []byte) []byte {
-	b := make([]byte, 0, len(payload)+10)
-	b = append(b, 0x80|opText)
-	switch n := len(payload); {
-	case n < 126:
-		b = append(b, byte(n))
-	case n < 1<<16:
-		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
-	default:
-		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
-	}
-	return append(b, payload...)
-}

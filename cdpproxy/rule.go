@@ -112,5 +112,5 @@ func reply(m *Message, v any) []byte {
 		m.ID = nil
 		return errorReply(m, refusedCode, "unreadable id")
 	}
-	return textFrame(b)
+	return b
 }
