@@ -35,7 +35,7 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	if drained {
 		d.out.waited = 0
 	} else {
-		d.out.easy = 0 // in the middle of much
+		d.out.keptUp = 0 // in the middle of much
 	}
 	d.ear.hear(d.frames, data)
 	if d.attached != nil {
@@ -84,20 +84,20 @@ func (d *downstream) resume(conn *net.TCPConn) error {
 }
 
 // catchUp sends what the loop left, for which the client may be waited for, and
-// begins to count anew how easy that is.
+// begins to count anew how many the client takes at once.
 func (d *downstream) catchUp() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := d.send(nil)
-	d.out.easy = 0
+	d.out.keptUp = 0
 	return err
 }
 
-// easy returns how many pieces in a row the client took at once.
-func (d *downstream) easy() int {
+// keptUp returns how many pieces in a row the client took at once.
+func (d *downstream) keptUp() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.out.easy
+	return d.out.keptUp
 }
 
 func (d *downstream) send(data []byte) error {

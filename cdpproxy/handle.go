@@ -90,12 +90,12 @@ const (
 // once is all that try may be called with it. A web browser's request is not held,
 // and no browser is launched for it: any page could cause it.
 func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context, *Browser) error) *refusal {
-	ctx, patience := r.Context(), max(p.opts.HoldTimeout, 0)
+	ctx, wait := r.Context(), max(p.opts.HoldTimeout, 0)
 	told := p.opts.Wanted == nil
 	if byWebBrowser(r) && !isUpgrade(r) {
-		patience, told = 0, true
+		wait, told = 0, true
 	}
-	hold, cancel := context.WithTimeout(ctx, patience)
+	hold, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var failed <-chan struct{}
 	var last *Browser // that did not answer
@@ -149,7 +149,7 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 				return p.nobody(nil, nil, 0)
 			}
 		case <-hold.Done():
-			return p.nobody(b, err, patience)
+			return p.nobody(b, err, wait)
 		case <-p.done:
 			return &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting down; connect again"}
 		}

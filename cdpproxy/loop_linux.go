@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loop relays for all connections that are at ease: one goroutine that waits for
+// loop relays for all connections that keep up: one goroutine that waits for
 // any of them, reads what there is and writes it. That halves what a message
 // costs with two goroutines and Go's own poller, and an idle connection holds
 // nothing but its two descriptors (specs/benchmarks.md).
 //
-// A connection is at ease as long as each side takes at once what the other
+// A connection keeps up as long as each side takes at once what the other
 // says. When one does not, and at the end, the relay leaves the loop and goes on
 // with its own goroutines, which can wait; it may come back.
 type loop struct {
@@ -26,13 +26,13 @@ type loop struct {
 	buffer  []byte         // run's
 
 	mu        sync.Mutex // guards the fields that follow
-	eased     []*eased   // by descriptor
-	leaving   []*eased   // that release has not come to
+	parked    []*parked  // by descriptor
+	leaving   []*parked  // that release has not come to
 	releasing bool       // release runs
 }
 
-// eased is a relay in the loop.
-type eased struct {
+// parked is a relay in the loop.
+type parked struct {
 	relay            *relay
 	loop             *loop
 	client, upstream int // descriptors that Go's poller does not know
@@ -83,23 +83,23 @@ func (l *loop) run() {
 	}
 }
 
-func (l *loop) get(fd int) *eased {
+func (l *loop) get(fd int) *parked {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.eased[fd]
+	return l.parked[fd]
 }
 
-func (l *loop) set(fd int, e *eased) {
+func (l *loop) set(fd int, e *parked) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if more := fd + 1 - len(l.eased); more > 0 {
-		l.eased = append(l.eased, make([]*eased, more)...)
+	if more := fd + 1 - len(l.parked); more > 0 {
+		l.parked = append(l.parked, make([]*parked, more)...)
 	}
-	l.eased[fd] = e
+	l.parked[fd] = e
 }
 
 // move reads from one side and writes to the other.
-func (e *eased) move(fd int) {
+func (e *parked) move(fd int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.leaving.Load() {
@@ -160,12 +160,12 @@ func writeDescriptor(fd int, b []byte) (int, error) {
 }
 
 // write is for what the client says, tell for what it is told.
-func (e *eased) write(b []byte) (int, error) { return writeDescriptor(e.upstream, b) }
-func (e *eased) tell(b []byte) (int, error)  { return writeDescriptor(e.client, b) }
+func (e *parked) write(b []byte) (int, error) { return writeDescriptor(e.upstream, b) }
+func (e *parked) tell(b []byte) (int, error)  { return writeDescriptor(e.client, b) }
 
 // ease hands the relay to the loop and reports whether it took it; then none of
 // the relay's goroutines runs. Otherwise nothing has changed.
-func (l *loop) ease(r *relay) bool {
+func (l *loop) park(r *relay) bool {
 	r.upMu.Lock()
 	defer r.upMu.Unlock()
 	r.down.mu.Lock()
@@ -175,7 +175,7 @@ func (l *loop) ease(r *relay) bool {
 	if r.why != nil || !r.down.out.idle() {
 		return false
 	}
-	e := &eased{relay: r, loop: l}
+	e := &parked{relay: r, loop: l}
 	var err error
 	if e.client, err = own(r.client); err != nil {
 		return false
@@ -192,7 +192,7 @@ func (l *loop) ease(r *relay) bool {
 	}
 	r.client.Close()
 	r.upstream.Close()
-	r.client, r.upstream, r.eased = nil, nil, e
+	r.client, r.upstream, r.parked = nil, nil, e
 	r.down.out.direct(e)
 	l.set(e.client, e)
 	l.set(e.upstream, e)
@@ -204,7 +204,7 @@ func (l *loop) ease(r *relay) bool {
 
 // leaveSoon has the relay go on with its own goroutines, or end. One of upMu,
 // down's lock and the relay's is held, so the descriptors are still its own.
-func (e *eased) leaveSoon() {
+func (e *parked) leaveSoon() {
 	if !e.leaving.CompareAndSwap(false, true) {
 		return
 	}
@@ -245,7 +245,7 @@ func (l *loop) release() {
 }
 
 // leave lets go of the relay, for which the proxy waits until it has ended.
-func (e *eased) leave() {
+func (e *parked) leave() {
 	r := e.relay
 	e.mu.Lock() // run is done with it
 	e.loop.set(e.client, nil)
@@ -261,7 +261,7 @@ func (e *eased) leave() {
 
 // conns makes the descriptors connections again, closed ones if they are of no
 // use any more or there is an error.
-func (e *eased) conns(gone bool) (client, upstream *net.TCPConn, err error) {
+func (e *parked) conns(gone bool) (client, upstream *net.TCPConn, err error) {
 	if gone {
 		unix.Close(e.client)
 		unix.Close(e.upstream)

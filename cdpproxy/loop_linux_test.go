@@ -152,10 +152,10 @@ func tail(t *testing.T, rule cdpproxy.Rule) {
 	// often.
 	until := func(say func(n int), took func() uint64) (n int) {
 		before := took()
-		for eased := true; eased; n++ {
+		for parked := true; parked; n++ {
 			say(n)
-			for eased && took()-before < uint64((n+1)*size) {
-				_, _, eased = p.Only()
+			for parked && took()-before < uint64((n+1)*size) {
+				_, _, parked = p.Only()
 			}
 		}
 		return n
@@ -170,7 +170,7 @@ func tail(t *testing.T, rule cdpproxy.Rule) {
 		}
 	}
 	// Back to the loop.
-	for _, _, eased := p.Only(); !eased; _, _, eased = p.Only() {
+	for _, _, parked := p.Only(); !parked; _, _, parked = p.Only() {
 		pieces <- 10
 		readLarge(t, br)
 	}

@@ -70,10 +70,10 @@ func dialSmall(ctx context.Context, network, addr string) (net.Conn, error) {
 	return conn, err
 }
 
-// TestAtEaseAndNot: messages of every size, by a client that now reads at once
+// TestParkedAndNot: messages of every size, by a client that now reads at once
 // and now lets them pile up, so that its relay changes over and over between the
 // loop and its own goroutines. Nothing is lost, doubled or out of order.
-func TestAtEaseAndNot(t *testing.T) {
+func TestParkedAndNot(t *testing.T) {
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
 		t.Run(name, func(t *testing.T) {
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)

@@ -17,14 +17,14 @@ import (
 // one with goroutines of its own, is woken for much at once. Its end reaches the
 // client as soon as it is there, what follows does too, and so does a browser's end.
 func TestLargeFrameInPieces(t *testing.T) {
-	for _, eased := range []bool{true, false} {
-		t.Run(fmt.Sprintf("eased=%v", eased), func(t *testing.T) {
-			eachWay(t, func(t *testing.T, rule cdpproxy.Rule) { largeFrameInPieces(t, rule, eased) })
+	for _, parked := range []bool{true, false} {
+		t.Run(fmt.Sprintf("parked=%v", parked), func(t *testing.T) {
+			eachWay(t, func(t *testing.T, rule cdpproxy.Rule) { largeFrameInPieces(t, rule, parked) })
 		})
 	}
 }
 
-func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, eased bool) {
+func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, parked bool) {
 	const size = 8 * cdpproxy.LowWater
 	pieces := make(chan []byte)
 	fake := startFake(t, "127.0.0.1:0", "pieces", func(conn net.Conn) {
@@ -34,7 +34,7 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, eased bool) {
 	})
 	p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
 	get(t, addr, "/json/version", nil)
-	if !eased {
+	if !parked {
 		p.EndLoop()
 	}
 	conn, br, _ := rawUpgrade(t, addr, "", "")
@@ -47,7 +47,7 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, eased bool) {
 		}
 		return len(upstreams) == 1
 	}
-	eventually(t, func() bool { _, _, now := p.Only(); return settled() && now == eased })
+	eventually(t, func() bool { _, _, now := p.Only(); return settled() && now == parked })
 	wokenFor := func(want int) {
 		t.Helper()
 		eventually(t, func() bool {
@@ -80,7 +80,7 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, eased bool) {
 
 	whole := frame(size, 'x')
 	sent := begin(whole)
-	if _, _, now := p.Only(); now != eased {
+	if _, _, now := p.Only(); now != parked {
 		t.Fatalf("the loop has the relay: %v", now)
 	}
 	for range 3 {

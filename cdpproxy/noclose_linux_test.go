@@ -49,8 +49,8 @@ func TestWithoutCloseFrame(t *testing.T) {
 		"like a close, in text":  {pieces: []string{"\x81\x02\x88\x00\x81\x03\x88", "\x88\x88", closes}, want: "\x81\x02\x88\x00\x81\x03\x88\x88\x88"},
 		"the client breaks form": {first: "\x82\x80\x00\x00\x00\x00", end: func(*source) {}},
 	} {
-		for _, eased := range []bool{true, false} {
-			t.Run(name+map[bool]string{true: ", in the loop"}[eased], func(t *testing.T) {
+		for _, parked := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: ", in the loop"}[parked], func(t *testing.T) {
 				connected := make(chan struct{})
 				left := make(chan struct{})
 				fake := startFake(t, "127.0.0.1:0", "fake", func(conn net.Conn) {
@@ -64,7 +64,7 @@ func TestWithoutCloseFrame(t *testing.T) {
 				})
 				src := newSource(fake.url())
 				p, addr := serve(t, src, &cdpproxy.Options{Rule: passAll{}})
-				if !eased {
+				if !parked {
 					get(t, addr, "/json/version", nil)
 					p.EndLoop()
 				}

@@ -43,10 +43,10 @@ type Proxy struct {
 	// silent are the connections that have asked for nothing yet: browsers open
 	// some to spare. http.Server would wait 5 s for them to speak.
 	silent map[net.Conn]struct{}
-	// strangers are the connections that were not let in yet: none of their
+	// unauthenticated are the connections that were not let in yet: none of their
 	// requests has been answered but by a refusal.
-	strangers map[net.Conn]struct{}
-	wg        sync.WaitGroup // followSource and every relay
+	unauthenticated map[net.Conn]struct{}
+	wg              sync.WaitGroup // followSource and every relay
 }
 
 // limits bound what is kept for clients. Tests use smaller ones.
@@ -73,7 +73,7 @@ func New(source Source, opts *Options) *Proxy {
 		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes},
 		slots:  make(chan struct{}, maxExchanges),
 		relays: make(map[*relay]struct{}),
-		silent: make(map[net.Conn]struct{}), strangers: make(map[net.Conn]struct{}),
+		silent: make(map[net.Conn]struct{}), unauthenticated: make(map[net.Conn]struct{}),
 	}
 	p.log = p.opts.Logger
 	p.server = &http.Server{
@@ -196,10 +196,10 @@ func (p *Proxy) begin() {
 	}
 }
 
-// maxStrangers is how many connections may wait to be let in before nobody but the
+// maxUnauthenticated is how many connections may wait to be let in before nobody but the
 // own user may add to them, where that can be told: another user could take all
 // descriptors that there are.
-const maxStrangers = 256
+const maxUnauthenticated = 256
 
 // watchConn is told of what becomes of a connection: of a new one before anything
 // else is done with it.
@@ -212,10 +212,10 @@ func (p *Proxy) watchConn(conn net.Conn, state http.ConnState) {
 	defer p.mu.Unlock()
 	switch state {
 	case http.StateNew:
-		p.strangers[conn] = struct{}{}
+		p.unauthenticated[conn] = struct{}{}
 	case http.StateActive: // it has said something
 	default:
-		delete(p.strangers, conn) // a refusal ends the connection
+		delete(p.unauthenticated, conn) // a refusal ends the connection
 	}
 	switch {
 	case state != http.StateNew:
@@ -230,7 +230,7 @@ func (p *Proxy) watchConn(conn net.Conn, state http.ConnState) {
 func (p *Proxy) isCrowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.strangers) >= maxStrangers
+	return len(p.unauthenticated) >= maxUnauthenticated
 }
 
 // followSource ends the relays of a browser as soon as the source no longer

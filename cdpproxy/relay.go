@@ -14,9 +14,9 @@ const (
 	// frameGrace is how long a browser that is being left may take to finish
 	// the frame that it is in the middle of, so that a close frame can follow.
 	frameGrace = 60 * time.Millisecond
-	// farewell bounds the rest of a relay's end: the client takes what is
+	// closeTimeout bounds the rest of a relay's end: the client takes what is
 	// queued for it, reads the close frame and closes its own side.
-	farewell = 2 * time.Second
+	closeTimeout = 2 * time.Second
 )
 
 // ending says why a relay ends and what its client is told. Code 0: nothing,
@@ -59,10 +59,10 @@ type relay struct {
 	upMu   sync.Mutex // serialises writes to upstream where there is a rule
 	unsent []byte     // guarded by upMu: what the browser did not take at once
 
-	mu    sync.Mutex // guards the fields that follow
-	eased *eased     // while the loop has the relay
-	why   *ending    // the first reason to end; nil while the relay runs
-	isCut bool
+	mu     sync.Mutex // guards the fields that follow
+	parked *parked    // while the loop has the relay
+	why    *ending    // the first reason to end; nil while the relay runs
+	isCut  bool
 }
 
 // end starts the relay's end. It only wakes pumpDown, or the loop, which do the
@@ -75,8 +75,8 @@ func (r *relay) end(e ending) {
 	}
 	r.why = &e
 	close(r.over)
-	if r.eased != nil {
-		r.eased.leaveSoon()
+	if r.parked != nil {
+		r.parked.leaveSoon()
 		return
 	}
 	r.upstream.SetDeadline(time.Unix(1, 0))
@@ -107,8 +107,8 @@ func (r *relay) evict(reason string) { r.end(ending{code: closeTryLater, reason:
 func (r *relay) handOff() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.eased != nil {
-		r.eased.leaveSoon()
+	if r.parked != nil {
+		r.parked.leaveSoon()
 	}
 }
 
@@ -171,18 +171,18 @@ func (r *relay) start() {
 	if err := r.down.out.use(r.client); err != nil {
 		r.cut()
 	}
-	if len(r.fromClient) > 0 || len(r.fromBrowser) > 0 || !r.ease() {
+	if len(r.fromClient) > 0 || len(r.fromBrowser) > 0 || !r.park() {
 		go r.run()
 	}
 }
 
 // ease hands the relay to the loop, if there is one and it takes it.
-func (r *relay) ease() bool { return r.proxy.loop != nil && r.proxy.loop.ease(r) }
+func (r *relay) park() bool { return r.proxy.loop != nil && r.proxy.loop.park(r) }
 
 // resume takes the connections back from the loop, which has let go of them. It
 // waits for nobody: others leave the loop after this one. It reports whether there
 // is anybody left to relay for.
-func (r *relay) resume(e *eased) bool {
+func (r *relay) resume(e *parked) bool {
 	r.upMu.Lock()
 	defer r.upMu.Unlock()
 	r.down.mu.Lock()
@@ -190,7 +190,7 @@ func (r *relay) resume(e *eased) bool {
 	r.mu.Lock()
 	gone := r.isCut || r.why != nil && r.why.code == 0
 	client, upstream, err := e.conns(gone)
-	r.client, r.upstream, r.eased = client, upstream, nil
+	r.client, r.upstream, r.parked = client, upstream, nil
 	switch {
 	case err != nil:
 		gone = true
@@ -211,7 +211,7 @@ func (r *relay) resume(e *eased) bool {
 // the loop has it.
 func (r *relay) run() {
 	for r.pump() { // once more where the end came between the two
-		if r.ease() {
+		if r.park() {
 			return
 		}
 	}
@@ -238,22 +238,22 @@ func (r *relay) finish() {
 	r.proxy.remove(r)
 }
 
-// pump relays with goroutines, and reports whether that has become so easy that
+// pump relays with goroutines, and reports whether that keeps up so well that
 // the loop could do it. Otherwise the relay has ended.
-func (r *relay) pump() (easy bool) {
+func (r *relay) pump() (keepsUp bool) {
 	r.upDone = make(chan struct{})
 	go r.pumpUp()
-	easy = r.pumpDown()
-	if easy {
+	keepsUp = r.pumpDown()
+	if keepsUp {
 		r.client.SetReadDeadline(time.Unix(1, 0))
 		r.upstream.SetWriteDeadline(time.Unix(1, 0))
 	}
 	<-r.upDone
-	if easy {
+	if keepsUp {
 		r.client.SetReadDeadline(time.Time{})
 		r.upstream.SetWriteDeadline(time.Time{})
 	}
-	return easy
+	return keepsUp
 }
 
 // lost is the end when the browser closes the connection.
@@ -320,7 +320,7 @@ func (r *relay) write(b []byte) error {
 // which the relay leaves the loop. upMu is held.
 func (r *relay) writeEased(b []byte) error {
 	if len(r.unsent) == 0 {
-		n, err := r.eased.write(b)
+		n, err := r.parked.write(b)
 		if err != nil {
 			return err
 		}
@@ -328,7 +328,7 @@ func (r *relay) writeEased(b []byte) error {
 	}
 	if len(b) > 0 {
 		r.unsent = append(r.unsent, b...)
-		r.eased.leaveSoon()
+		r.parked.leaveSoon()
 	}
 	return nil
 }
@@ -363,14 +363,14 @@ func (r *relay) pumpUp() {
 	}
 }
 
-// easyReads is how many times in a row a client has to take at once what the
+// keepUpReads is how many times in a row a client has to take at once what the
 // browser said, before its relay goes to the loop.
-const easyReads = 16
+const keepUpReads = 16
 
 // pumpDown takes what the browser says to the client, always draining the
 // browser, and at the end says goodbye to the client. It reports true, and says
 // nothing, when the loop could take over.
-func (r *relay) pumpDown() (easy bool) {
+func (r *relay) pumpDown() (keepsUp bool) {
 	in, err := newReader(r.upstream)
 	if err != nil {
 		r.cut()
@@ -403,12 +403,12 @@ func (r *relay) pumpDown() (easy bool) {
 		if !goesOn {
 			break
 		}
-		if r.proxy.loop != nil && r.down.easy() >= easyReads && !r.large.Load() && !r.ended() {
+		if r.proxy.loop != nil && r.down.keptUp() >= keepUpReads && !r.large.Load() && !r.ended() {
 			return true
 		}
 	}
 	r.upstream.Close()
-	r.farewell()
+	r.closeClient()
 	return false
 }
 
@@ -425,9 +425,9 @@ func (r *relay) sent(err error) bool {
 	return false
 }
 
-func (r *relay) farewell() {
+func (r *relay) closeClient() {
 	why := r.reason()
-	deadline := time.Now().Add(farewell)
+	deadline := time.Now().Add(closeTimeout)
 	if why.code == 0 || !r.down.close(*why, deadline) {
 		r.client.Close()
 		r.down.out.wait(deadline)

@@ -27,15 +27,15 @@ const (
 //
 // send and last are called under the downstream's lock.
 type sender struct {
-	conn  *net.TCPConn // nil while the loop has the relay
-	try   *tryWriter   // to conn
-	eased *eased       // while the loop has the relay
-	held  []byte       // what could not be sent at once there, and goes before all else
-	limit int
-	claim claim // for the queue
+	conn   *net.TCPConn // nil while the loop has the relay
+	try    *tryWriter   // to conn
+	parked *parked      // while the loop has the relay
+	held   []byte       // what could not be sent at once there, and goes before all else
+	limit  int
+	claim  claim // for the queue
 
 	waited time.Duration // in send, since the browser had nothing more to say
-	easy   int           // pieces in a row that drained the browser and were taken at once
+	keptUp int           // pieces in a row that drained the browser and were taken at once
 
 	mu      sync.Mutex // guards the fields that follow
 	queue   [][]byte
@@ -46,27 +46,27 @@ type sender struct {
 
 // send writes b or queues it; b is the caller's again when it returns.
 func (s *sender) send(b []byte) error {
-	if s.eased != nil {
+	if s.parked != nil {
 		return s.sendEased(b)
 	}
 	if err := s.catchUp(); err != nil || len(b) == 0 {
 		return err
 	}
 	if queued, err := s.enqueue(b, false, s.limit); queued || err != nil {
-		s.easy = 0
+		s.keptUp = 0
 		return err
 	}
 	n, err := s.try.write(b)
 	if err != nil || n == len(b) {
-		s.easy++
+		s.keptUp++
 		return err
 	}
-	b, s.easy = b[n:], 0
+	b, s.keptUp = b[n:], 0
 	// The client is behind. To wait for it costs no memory, as long as what
 	// the browser says meanwhile cannot come near the point where it drops.
-	patience := min(waitOnce, waitInAll-s.waited)
+	wait := min(waitOnce, waitInAll-s.waited)
 	began := time.Now()
-	if err := s.conn.SetWriteDeadline(began.Add(patience)); err != nil {
+	if err := s.conn.SetWriteDeadline(began.Add(wait)); err != nil {
 		return err
 	}
 	n, err = s.conn.Write(b)
@@ -99,7 +99,7 @@ func (s *sender) catchUp() error {
 // relay has left the loop, which it does for that.
 func (s *sender) sendEased(b []byte) error {
 	if len(s.held) == 0 {
-		n, err := s.eased.tell(b)
+		n, err := s.parked.tell(b)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *sender) sendEased(b []byte) error {
 	}
 	if len(b) > 0 {
 		s.held = append(s.held, b...)
-		s.eased.leaveSoon()
+		s.parked.leaveSoon()
 	}
 	return nil
 }
@@ -115,12 +115,12 @@ func (s *sender) sendEased(b []byte) error {
 // use has conn written to, which belongs to the relay.
 func (s *sender) use(conn *net.TCPConn) error {
 	try, err := newTryWriter(conn)
-	s.conn, s.try, s.eased = conn, try, nil
+	s.conn, s.try, s.parked = conn, try, nil
 	return err
 }
 
 // direct has the loop's descriptor written to.
-func (s *sender) direct(e *eased) { s.conn, s.try, s.eased = nil, nil, e }
+func (s *sender) direct(e *parked) { s.conn, s.try, s.parked = nil, nil, e }
 
 // idle reports whether nothing is queued and nothing has gone wrong.
 func (s *sender) idle() bool {

@@ -46,15 +46,15 @@ const LowWater = lowWater
 
 // Only tells of the only relay how many bytes it has taken from its client and
 // from its browser, and whether the loop has it.
-func (p *Proxy) Only() (up, down uint64, eased bool) {
+func (p *Proxy) Only() (up, down uint64, parked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for r := range p.relays {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		up, down, eased = r.bytesUp.Load(), r.bytesDown.Load(), r.eased != nil
+		up, down, parked = r.bytesUp.Load(), r.bytesDown.Load(), r.parked != nil
 	}
-	return up, down, eased
+	return up, down, parked
 }
 
 // Watched is how many descriptors the loop hears of, and of how many it knows the
@@ -65,7 +65,7 @@ func (p *Proxy) Watched() (heard, known int, err error) {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", p.loop.poller.set))
 	p.loop.mu.Lock()
 	defer p.loop.mu.Unlock()
-	for _, e := range p.loop.eased {
+	for _, e := range p.loop.parked {
 		if e != nil {
 			known++
 		}
@@ -78,7 +78,7 @@ func (p *Proxy) Watched() (heard, known int, err error) {
 func (p *Proxy) Late() (looks []func()) {
 	p.loop.mu.Lock()
 	defer p.loop.mu.Unlock()
-	for fd, e := range p.loop.eased {
+	for fd, e := range p.loop.parked {
 		if e != nil {
 			looks = append(looks, func() { e.move(fd) })
 		}

@@ -97,7 +97,7 @@ func TestCloseWhileStopped(t *testing.T) {
 	}()
 	select {
 	case <-closed:
-	case <-time.After(patience):
+	case <-time.After(soon):
 		t.Error("Close waits for a browser that is stopped")
 	}
 	b.cmd.Process.Kill()

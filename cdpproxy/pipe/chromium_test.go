@@ -22,8 +22,8 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// patience is for everything that comes soon on a machine that is not busy.
-const patience = 60 * time.Second
+// soon is the timeout of everything that comes soon on a machine that is not busy.
+const soon = 60 * time.Second
 
 // browser is a real Chromium that is reached in both ways: by its pipe, through the
 // server, and by a debugging port, to compare with.
@@ -85,7 +85,7 @@ func start(t testing.TB, opts *pipe.Options) *browser {
 		cmd.Wait()
 		ended.Stop()
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	if err := server.Ready(ctx); err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ type message struct {
 
 func connect(t testing.TB, url string) *client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, url, nil)
 	if err != nil {
@@ -161,7 +161,7 @@ func connect(t testing.TB, url string) *client {
 // raw sends a message as it stands.
 func (c *client) raw(text string) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(c.t.Context(), soon)
 	defer cancel()
 	if err := c.ws.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
 		c.t.Fatal(err)
@@ -169,7 +169,7 @@ func (c *client) raw(text string) {
 }
 
 func (c *client) read() (message, error) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(c.t.Context(), soon)
 	defer cancel()
 	_, text, err := c.ws.Read(ctx)
 	if err != nil {
@@ -306,7 +306,7 @@ func (c *client) ended() error {
 // eventually is for what the browser does without telling anybody.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(soon); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(what)
 		}

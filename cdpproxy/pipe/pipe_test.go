@@ -352,7 +352,7 @@ func TestBrowserGone(t *testing.T) {
 			}
 			select {
 			case <-b.server.Done():
-			case <-time.After(patience):
+			case <-time.After(soon):
 				t.Error("the server outlives its browser")
 			}
 			if res, err := http.Get(httpOf(b.server.URL(), "/json/version")); err == nil {

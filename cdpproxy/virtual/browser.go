@@ -219,7 +219,7 @@ func (b *Browser) await(ctx context.Context, find func() *target) (*target, erro
 // ready waits until each page has said what it is, or cannot, so that a client
 // finds them as it would in a browser. It reports whether there is one.
 func (b *Browser) ready(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, pagePatience)
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	_, err := b.await(ctx, func() *target {
 		for _, t := range b.targets {
@@ -235,7 +235,7 @@ func (b *Browser) ready(ctx context.Context) bool {
 // refresh asks the pages for what the browser does not tell by itself: it says
 // nothing of a new title.
 func (b *Browser) refresh(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, farewell)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	b.mu.Lock()
 	targets := slices.Clone(b.order)

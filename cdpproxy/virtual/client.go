@@ -137,7 +137,7 @@ func (c *client) write() {
 		}
 	}
 	// Close waits for the client's own close frame.
-	timer := time.AfterFunc(farewell, func() { c.ws.CloseNow() })
+	timer := time.AfterFunc(closeTimeout, func() { c.ws.CloseNow() })
 	defer timer.Stop()
 	c.ws.Close(c.code, c.why)
 }
@@ -147,7 +147,7 @@ func (c *client) send(message []byte) {
 	if err := c.out.put(message); err != nil {
 		c.end(closePolicy, "this client reads too slowly: no more is kept for it, and nothing is dropped silently")
 		// The writer may be stuck in a write that never ends.
-		time.AfterFunc(farewell, func() { c.ws.CloseNow() })
+		time.AfterFunc(closeTimeout, func() { c.ws.CloseNow() })
 	}
 }
 

@@ -17,8 +17,8 @@ const (
 	dialTimeout  = 5 * time.Second
 	writeTimeout = 15 * time.Second
 	callTimeout  = 10 * time.Second
-	// farewell bounds the wait for the last commands of a connection.
-	farewell = time.Second
+	// closeTimeout bounds the wait for the last commands of a connection.
+	closeTimeout = time.Second
 	// maxPageMessage is as much as Chromium can hold for one reader. See
 	// specs/platform-notes.md, "Chromium's DevTools server".
 	maxPageMessage = 256 << 20
@@ -200,10 +200,10 @@ func (c *conn) call(ctx context.Context, method string, params any, result any) 
 	}
 }
 
-// settle waits until what was sent so far is answered, up to farewell, and lets
+// settle waits until what was sent so far is answered, up to closeTimeout, and lets
 // the connection end.
 func (c *conn) settle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, farewell)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	_ = c.call(ctx, "JsDebug.subscribe", subscription{Events: []string{}}, nil)
 	c.out.finish()

@@ -37,7 +37,7 @@ type jsDebug struct {
 	mu      sync.Mutex // guards the fields that follow; taken after sending
 	nextID  int64
 	pending map[int64]func(reply)
-	pages   []*lentPage
+	pages   []*sharedPage
 	heard   map[string]int // commands that reached the browser, by method
 	// integrated answers as VS Code's integrated browser does, where a page's
 	// session asks of targets: as the browser, and without news of them. That
@@ -56,8 +56,8 @@ type reply struct {
 	Error  json.RawMessage
 }
 
-// lentPage is one page that is debugged.
-type lentPage struct {
+// sharedPage is one page that is debugged.
+type sharedPage struct {
 	debug   *jsDebug
 	session string
 	target  string
@@ -67,7 +67,7 @@ type lentPage struct {
 	// guarded by jsDebug.mu
 	replays []replay
 	paused  *replay
-	clients map[*lentClient]bool
+	clients map[*sharedClient]bool
 }
 
 type replay struct {
@@ -223,7 +223,7 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 	case "Debugger.resumed":
 		p.paused = nil
 	}
-	var to []*lentClient
+	var to []*sharedClient
 	for c := range p.clients {
 		for _, prefix := range c.prefixes {
 			if strings.HasPrefix(method, prefix) {
@@ -240,7 +240,7 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 
 // debug does with a new session what the debugger does.
 func (d *jsDebug) debug(session, target, parent string) {
-	p := &lentPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*lentClient]bool{}}
+	p := &sharedPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*sharedClient]bool{}}
 	d.mu.Lock()
 	d.pages = append(d.pages, p)
 	holds := d.holding && parent != ""
@@ -295,7 +295,7 @@ func (d *jsDebug) notify() {
 	d.changed = make(chan struct{})
 }
 
-func (d *jsDebug) page(session string) *lentPage {
+func (d *jsDebug) page(session string) *sharedPage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.pages {
@@ -307,9 +307,9 @@ func (d *jsDebug) page(session string) *lentPage {
 }
 
 // only waits for the one page that there is.
-func (d *jsDebug) only() *lentPage {
+func (d *jsDebug) only() *sharedPage {
 	d.t.Helper()
-	return d.await("a page", func() *lentPage {
+	return d.await("a page", func() *sharedPage {
 		if len(d.pages) == 1 {
 			return d.pages[0]
 		}
@@ -318,7 +318,7 @@ func (d *jsDebug) only() *lentPage {
 }
 
 // await waits until find, called with mu held, finds something.
-func (d *jsDebug) await(what string, find func() *lentPage) *lentPage {
+func (d *jsDebug) await(what string, find func() *sharedPage) *sharedPage {
 	d.t.Helper()
 	timeout := time.After(40 * time.Second)
 	for {
@@ -356,18 +356,18 @@ func (d *jsDebug) delay(method string) (pass func()) {
 // untilReached waits until a command has come to the browser so often.
 func (d *jsDebug) untilReached(method string, times int) {
 	d.t.Helper()
-	d.await(fmt.Sprintf("%d of %s", times, method), func() *lentPage {
+	d.await(fmt.Sprintf("%d of %s", times, method), func() *sharedPage {
 		if d.heard[method] >= times {
-			return new(lentPage)
+			return new(sharedPage)
 		}
 		return nil
 	})
 }
 
 // untilPaused waits until the debugger stands in a page, or no longer does.
-func (d *jsDebug) untilPaused(p *lentPage, paused bool) {
+func (d *jsDebug) untilPaused(p *sharedPage, paused bool) {
 	d.t.Helper()
-	d.await(fmt.Sprintf("paused: %v", paused), func() *lentPage {
+	d.await(fmt.Sprintf("paused: %v", paused), func() *sharedPage {
 		if (p.paused != nil) == paused {
 			return p
 		}

@@ -113,7 +113,7 @@ func (l *link) end() {
 		}
 	}
 	l.conn.settle(l.ctx)
-	timer := time.AfterFunc(farewell, l.cancel)
+	timer := time.AfterFunc(closeTimeout, l.cancel)
 	defer timer.Stop()
 	<-l.conn.gone
 }

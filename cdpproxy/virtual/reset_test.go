@@ -51,7 +51,7 @@ func TestLeavingResets(t *testing.T) {
 		t.Error(got)
 	}
 	lent := s.debug.only()
-	s.debug.await("the resets", func() *lentPage {
+	s.debug.await("the resets", func() *sharedPage {
 		if s.debug.heard["Runtime.removeBinding"] == 1 && s.debug.heard["Page.removeScriptToEvaluateOnNewDocument"] == 1 {
 			return lent
 		}
@@ -118,7 +118,7 @@ func TestResetOfSeveral(t *testing.T) {
 	until := func(sensors, places int) {
 		t.Helper()
 		lent := s.debug.only()
-		s.debug.await("the resets", func() *lentPage {
+		s.debug.await("the resets", func() *sharedPage {
 			if s.debug.heard["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.heard["Emulation.clearGeolocationOverride"] == places {
 				return lent
 			}

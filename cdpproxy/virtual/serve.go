@@ -10,8 +10,8 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// pagePatience bounds how long a request waits for the first page.
-const pagePatience = 15 * time.Second
+// pageTimeout bounds how long a request waits for the first page.
+const pageTimeout = 15 * time.Second
 
 // handle answers as Chromium's DevTools server does, below the secret.
 func (b *Browser) handle(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func (b *Browser) serveNew(w http.ResponseWriter, r *http.Request) {
 	if err != nil || address == "" {
 		address = "about:blank"
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), callTimeout+offerPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), callTimeout+offerTimeout)
 	defer cancel()
 	t, err := b.create(ctx, encode(struct {
 		URL string `json:"url"`

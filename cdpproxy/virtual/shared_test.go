@@ -292,7 +292,7 @@ func TestWorkerThatWaits(t *testing.T) {
 	if p.count(worker, "Inspector.workerScriptLoaded", "") != 0 {
 		t.Error("a worker's script is told to be loaded, and the worker has not begun")
 	}
-	s.debug.letRun(s.debug.await("the worker", func() *lentPage {
+	s.debug.letRun(s.debug.await("the worker", func() *sharedPage {
 		for _, lent := range s.debug.pages {
 			if lent.parent != "" {
 				return lent

@@ -10,9 +10,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// lentClient is a client of a page's shared CDP, as jsDebug serves it.
-type lentClient struct {
-	page *lentPage
+// sharedClient is a client of a page's shared CDP, as jsDebug serves it.
+type sharedClient struct {
+	page *sharedPage
 	ws   *websocket.Conn
 	// mu keeps the order of what is sent.
 	mu       sync.Mutex
@@ -31,7 +31,7 @@ func (d *jsDebug) lend(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(-1)
-	c := &lentClient{page: p, ws: ws}
+	c := &sharedClient{page: p, ws: ws}
 	d.mu.Lock()
 	p.clients[c] = true
 	d.mu.Unlock()
@@ -50,7 +50,7 @@ func (d *jsDebug) lend(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *lentClient) send(message any) {
+func (c *sharedClient) send(message any) {
 	text, err := json.Marshal(message)
 	if err != nil {
 		panic(err)
@@ -60,7 +60,7 @@ func (c *lentClient) send(message any) {
 	_ = c.ws.Write(context.Background(), websocket.MessageText, text)
 }
 
-func (c *lentClient) hear(data []byte) {
+func (c *sharedClient) hear(data []byte) {
 	var m struct {
 		ID     json.RawMessage
 		Method string
@@ -151,7 +151,7 @@ func (d *jsDebug) answersIntegrated(method string, params json.RawMessage) bool 
 }
 
 // breakOff ends every connection to a page's shared CDP.
-func (d *jsDebug) breakOff(p *lentPage) {
+func (d *jsDebug) breakOff(p *sharedPage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for c := range p.clients {

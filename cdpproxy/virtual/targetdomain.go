@@ -9,9 +9,9 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// offerPatience bounds how long a new page may take until the debugger has it
+// offerTimeout bounds how long a new page may take until the debugger has it
 // and lends its session.
-const offerPatience = 20 * time.Second
+const offerTimeout = 20 * time.Second
 
 var (
 	errNoTarget  = &failure{codeParams, "No target with given id found"}
@@ -49,7 +49,7 @@ func (s *session) targetCommand(m command, name string) {
 	case "exposeDevToolsProtocol", "sendMessageToTarget", "autoAttachRelated", "openDevTools", "getDevToolsTarget":
 		err = errAllowed
 	case "createTarget":
-		c.later(callTimeout+offerPatience, func(ctx context.Context) { s.createTarget(ctx, m) })
+		c.later(callTimeout+offerTimeout, func(ctx context.Context) { s.createTarget(ctx, m) })
 		return
 	case "closeTarget", "activateTarget":
 		c.later(callTimeout, func(ctx context.Context) { s.actOnTarget(ctx, m) })
@@ -310,7 +310,7 @@ func (b *Browser) create(ctx context.Context, params json.Value) (*target, error
 	if err := via.call(ctx, "Target.createTarget", params, &made); err != nil {
 		return nil, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, offerPatience)
+	waiting, cancel := context.WithTimeout(ctx, offerTimeout)
 	defer cancel()
 	t, err := b.await(waiting, func() *target {
 		t, tab := b.byID(made.ID)
