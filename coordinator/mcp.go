@@ -19,6 +19,7 @@ import (
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
 	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
@@ -128,11 +129,11 @@ Linux), arguments with it are refused: every user of the machine can read them.`
 }
 
 // loadSecrets reads the file of --secrets; without one there are none.
-func loadSecrets(file string) (*tools.Secrets, error) {
+func loadSecrets(file string) (*secrets.Set, error) {
 	if file == "" {
 		return nil, nil
 	}
-	return tools.LoadSecrets(file)
+	return secrets.Load(file)
 }
 
 func (p *program) runMCP(ctx context.Context, options tools.Options, serve serving.Options, added []string, allowToken bool) error {

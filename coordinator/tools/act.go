@@ -139,10 +139,10 @@ func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
 		return nil, err
 	}
 	did := a.did(fmt.Sprintf("Typed into %s.", named(in.Element, in.Target)))
-	text := a.server.options.Secrets.value(in.Text)
+	text := a.server.options.Secrets.Value(in.Text)
 	change, err := p.Type(ctx, in.Target, text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text})
 	for _, h := range change.Held {
-		a.server.options.Secrets.learn(in.Text, h.Plain)
+		a.server.options.Secrets.Learn(in.Text, h.Plain)
 	}
 	return did(change, err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
 )
 
@@ -24,7 +25,7 @@ type answer struct {
 	// download is the address of one that the act has begun; empty: none.
 	download string
 	// secrets are hidden in a text before it is cut, perhaps in the middle of one.
-	secrets *Secrets
+	secrets *secrets.Set
 	origins *policy.Origins // outside of which nothing is told
 }
 
@@ -200,7 +201,7 @@ func (a *answer) messages(all []page.Message) {
 	all, refused := within(a.origins, all)
 	a.leftOut(refused, "messages")
 	for _, m := range all {
-		m.Text = cutText(a.secrets.hide(m.Text), maxMessage)
+		m.Text = cutText(a.secrets.Hide(m.Text), maxMessage)
 		a.quote(consoleLine(m))
 	}
 }

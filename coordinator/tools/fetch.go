@@ -54,9 +54,9 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 		got.Body = wholeCharacters(got.Body)
 	}
 	if utf8.Valid(got.Body) { // before it is cut, perhaps in the middle of one
-		hide := a.server.options.Secrets.hide
+		hide := a.server.options.Secrets.Hide
 		if got.Truncated {
-			hide = a.server.options.Secrets.hideCut
+			hide = a.server.options.Secrets.HideCut
 		}
 		got.Body = []byte(hide(string(got.Body)))
 	}

@@ -28,7 +28,7 @@ func (a *agent) textOrFile(out *answer, file *output.File, what, text string) er
 		out.quote(text)
 		return nil
 	}
-	path, err := file.Save([]byte(a.server.options.Secrets.hide(text) + "\n"))
+	path, err := file.Save([]byte(a.server.options.Secrets.Hide(text) + "\n"))
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func fillForm(ctx context.Context, a *agent, in fillFormIn) (*answer, error) {
 		if err := oneOf("type", f.Type, "textbox", "checkbox", "radio", "combobox", "slider"); err != nil {
 			return nil, fmt.Errorf("field %d: %w", i+1, err)
 		}
-		value := a.server.options.Secrets.value(f.Value)
+		value := a.server.options.Secrets.Value(f.Value)
 		fields[i] = page.Field{Target: f.Target, Type: f.Type, Value: value, Secret: value != f.Value}
 	}
 	p, err := a.page(ctx, in.Window)
@@ -131,7 +131,7 @@ func fillForm(ctx context.Context, a *agent, in fillFormIn) (*answer, error) {
 	change, err := p.FillForm(ctx, fields)
 	for _, h := range change.Held {
 		if i := slices.IndexFunc(in.Fields, func(f fieldIn) bool { return f.Target == h.Target }); i >= 0 {
-			a.server.options.Secrets.learn(in.Fields[i].Value, h.Plain)
+			a.server.options.Secrets.Learn(in.Fields[i].Value, h.Plain)
 		}
 	}
 	return a.did(fmt.Sprintf("Filled %d fields.", len(fields)))(change, err)
@@ -209,5 +209,5 @@ func handleDialog(ctx context.Context, a *agent, in dialogIn) (*answer, error) {
 	if in.Accept {
 		did = "Accepted the dialog."
 	}
-	return a.did(did)(p.HandleDialog(ctx, in.Accept, a.server.options.Secrets.value(in.PromptText)))
+	return a.did(did)(p.HandleDialog(ctx, in.Accept, a.server.options.Secrets.Value(in.PromptText)))
 }

@@ -37,7 +37,7 @@ func (s *Server) bound(out *answer) {
 	cut := false
 	for i, b := range out.blocks {
 		if len(b.text) > maxText {
-			out.blocks[i].text = cutText(s.options.Secrets.hide(b.text), maxText)
+			out.blocks[i].text = cutText(s.options.Secrets.Hide(b.text), maxText)
 			cut = true
 		}
 	}
@@ -51,7 +51,7 @@ func (s *Server) boundError(err error) error {
 	if err == nil || len(err.Error()) <= maxText {
 		return err
 	}
-	return errors.New(cutText(s.options.Secrets.hide(err.Error()), maxText))
+	return errors.New(cutText(s.options.Secrets.Hide(err.Error()), maxText))
 }
 
 // longText is the last text that did not fit into one answer: its other parts are
@@ -71,7 +71,7 @@ func (a *agent) restOf(what string, in partIn) (string, bool) {
 // part adds the part of the text that was asked for, and says how to get the
 // others; or it saves the whole where a file is asked for.
 func (a *agent) part(out *answer, in partIn, file *output.File, what, text string) error {
-	text = a.server.options.Secrets.hide(text) // before it is cut, perhaps in the middle of one
+	text = a.server.options.Secrets.Hide(text) // before it is cut, perhaps in the middle of one
 	if file != nil || len(text) <= maxAnswer {
 		name, _, _ := strings.Cut(what, " ")
 		return a.textOrFile(out, file, name, strings.TrimSuffix(text, "\n"))
@@ -93,7 +93,7 @@ func (a *agent) part(out *answer, in partIn, file *output.File, what, text strin
 // data is part for a text that a member of the structured answer says too, where
 // one answer holds the whole.
 func (a *agent) data(out *answer, in partIn, file *output.File, what, text, name string, value any) error {
-	if file != nil || len(a.server.options.Secrets.hide(text)) > maxAnswer {
+	if file != nil || len(a.server.options.Secrets.Hide(text)) > maxAnswer {
 		return a.part(out, in, file, what, text)
 	}
 	out.told(text, true)

@@ -42,7 +42,7 @@ func find(ctx context.Context, a *agent, in findIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := page.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * page.MaxFound, Hide: a.server.options.Secrets.hide}
+	options := page.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * page.MaxFound, Hide: a.server.options.Secrets.Hide}
 	if in.Filename != "" {
 		options.Skip, options.Most = 0, math.MaxInt
 	}

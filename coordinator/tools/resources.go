@@ -105,7 +105,7 @@ func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 
 // latest is the end of a text of lines, as much as one answer has of it.
 func (a *agent) latest(text, empty, tool string) string {
-	text = a.server.options.Secrets.hide(text) // before it is cut, perhaps in the middle of one
+	text = a.server.options.Secrets.Hide(text) // before it is cut, perhaps in the middle of one
 	if len(text) <= maxAnswer {
 		return cmp.Or(text, empty)
 	}

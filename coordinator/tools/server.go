@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
 )
 
@@ -65,7 +66,7 @@ type Options struct {
 	// Origins bounds the addresses that agents may open; nil: none is refused.
 	Origins *policy.Origins
 	// Secrets are hidden from the agents; nil: none.
-	Secrets *Secrets
+	Secrets *secrets.Set
 	// Added is another MCP server whose tools are offered too; nil: none.
 	Added *Added
 	// Claims keeps the pages of agents apart; nil: there are no others.
@@ -102,8 +103,8 @@ func NewServer(o Options) *Server {
 		},
 	})
 	if o.Secrets != nil {
-		s.mcp.AddReceivingMiddleware(o.Secrets.hideIn)
-		s.mcp.AddSendingMiddleware(o.Secrets.hideIn)
+		s.mcp.AddReceivingMiddleware(o.Secrets.Middleware)
+		s.mcp.AddSendingMiddleware(o.Secrets.Middleware)
 	}
 	s.mcp.AddReceivingMiddleware(s.listen, s.tools.list, s.tools.prepare(s.mcp))
 	s.addWindowTools()

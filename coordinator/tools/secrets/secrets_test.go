@@ -1,4 +1,4 @@
-package tools
+package secrets
 
 import (
 	"encoding/json"
@@ -24,22 +24,22 @@ func TestDotenv(t *testing.T) {
 	if err := os.WriteFile(file, []byte("P=xyz\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := LoadSecrets(file); err != nil || s.value("P") != "xyz" || s.value("Q") != "Q" {
+	if s, err := Load(file); err != nil || s.Value("P") != "xyz" || s.Value("Q") != "Q" {
 		t.Errorf("%+v %v", s, err)
 	}
 	if err := os.WriteFile(file, []byte("NONE=\nLONG=abc\nSHORT=äb\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadSecrets(file); err == nil || !strings.Contains(err.Error(), "SHORT") || strings.Contains(err.Error(), "äb") {
+	if _, err := Load(file); err == nil || !strings.Contains(err.Error(), "SHORT") || strings.Contains(err.Error(), "äb") {
 		t.Errorf("a value of two letters: %v", err)
 	}
-	if _, err := LoadSecrets(file + "x"); err == nil {
+	if _, err := Load(file + "x"); err == nil {
 		t.Error("a file that is not there is no error")
 	}
 }
 
 func TestHide(t *testing.T) {
-	s := NewSecrets(map[string]string{"PASSWORD": `pa"ss&<w>ö rd`, "LONG": "abcdef", "SHORT": "abc", "EMPTY": ""})
+	s := New(map[string]string{"PASSWORD": `pa"ss&<w>ö rd`, "LONG": "abcdef", "SHORT": "abc", "EMPTY": ""})
 	for _, c := range []struct{ text, want string }{
 		{`it is pa"ss&<w>ö rd.`, "it is <secret>PASSWORD</secret>."},
 		{`{"v":"pa\"ss&<w>ö rd"}`, `{"v":"<secret>PASSWORD</secret>"}`},
@@ -56,7 +56,7 @@ func TestHide(t *testing.T) {
 		{`pa"ss&<w>o rd, pass`, `pa"ss&<w>o rd, pass`},
 		{"nothing", "nothing"},
 	} {
-		if got := s.hide(c.text); got != c.want {
+		if got := s.Hide(c.text); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}
@@ -65,13 +65,13 @@ func TestHide(t *testing.T) {
 		17:      "17",
 		3.25:    `"\u003csecret\u003ePIN\u003c/secret\u003e"`,
 	} {
-		got, err := json.Marshal(NewSecrets(map[string]string{"SHORT": "abc", "PIN": "3.25"}).hideData(data))
+		got, err := json.Marshal(New(map[string]string{"SHORT": "abc", "PIN": "3.25"}).hideData(data))
 		if err != nil || string(got) != want {
 			t.Errorf("%v: %s %v, want %s", data, got, err, want)
 		}
 	}
-	var none *Secrets
-	if none.hide("x") != "x" || none.value("y") != "y" {
+	var none *Set
+	if none.Hide("x") != "x" || none.Value("y") != "y" {
 		t.Error("no secrets change a text")
 	}
 }

@@ -1,4 +1,4 @@
-package tools
+package secrets
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ import (
 // mostLayers bounds how often the escapes of a text are undone.
 const mostLayers = 4
 
-// secretForm is one spelling of a value.
-type secretForm struct {
+// spelling is one spelling of a value.
+type spelling struct {
 	name, text string
 	// encoded: in base64, where the characters at its ends may hold bits of the value
 	// besides those of what stands beside it.
@@ -31,13 +31,13 @@ type secretForm struct {
 }
 
 // formsOf are the spellings of a value, none for one of nothing but white space.
-func formsOf(name, value string) []secretForm {
-	var forms []secretForm
+func formsOf(name, value string) []spelling {
+	var forms []spelling
 	for n, l := 0, newLayer(value); n < mostLayers; n++ {
 		// White space around it is lost wherever it is shown.
 		text := strings.Trim(l.fold().text, " ")
-		if text != "" && (n == 0 || utf8.RuneCountInString(text) >= shortestSecret) {
-			forms = append(forms, secretForm{name: name, text: text})
+		if text != "" && (n == 0 || utf8.RuneCountInString(text) >= shortest) {
+			forms = append(forms, spelling{name: name, text: text})
 		}
 		next, changed := l.unescape()
 		if !changed {
@@ -58,7 +58,7 @@ func formsOf(name, value string) []secretForm {
 				continue
 			}
 			text := newLayer(all[from:to]).fold().text
-			form := secretForm{name: name, text: text, encoded: true, left: before > 0, right: bits%6 > 0}
+			form := spelling{name: name, text: text, encoded: true, left: before > 0, right: bits%6 > 0}
 			if !slices.Contains(forms, form) {
 				forms = append(forms, form)
 			}
@@ -232,7 +232,7 @@ type span struct {
 
 // hideForms replaces values by their names. A part of a value at a cut edge is
 // hidden too: whatever is cut, in the page too, has cutMark there.
-func hideForms(text string, forms []secretForm) string {
+func hideForms(text string, forms []spelling) string {
 	var spans []span
 	for n, l := 0, newLayer(text); n < mostLayers; n++ {
 		folded := l.fold()
@@ -264,7 +264,7 @@ func hideForms(text string, forms []secretForm) string {
 }
 
 // find adds where a form stands.
-func (l layer) find(form secretForm, spans []span) []span {
+func (l layer) find(form spelling, spans []span) []span {
 	for from := 0; ; {
 		i := strings.Index(l.text[from:], form.text)
 		if i < 0 {
@@ -295,7 +295,7 @@ var partEscape = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // findCut adds the beginnings of values before a mark, and their ends behind one.
-func (l layer) findCut(forms []secretForm, spans []span) []span {
+func (l layer) findCut(forms []spelling, spans []span) []span {
 	for from := 0; ; {
 		i := strings.Index(l.text[from:], cutMark)
 		if i < 0 {
@@ -327,7 +327,7 @@ func (l layer) findCut(forms []secretForm, spans []span) []span {
 // startAtEnd is how much of a value's beginning a text ends with; less than the
 // shortest secret is none.
 func startAtEnd(text, value string) int {
-	for n := min(len(text), len(value)-1); n >= shortestSecret; n-- {
+	for n := min(len(text), len(value)-1); n >= shortest; n-- {
 		if value[n-1] == text[len(text)-1] && strings.HasSuffix(text, value[:n]) {
 			return n
 		}
@@ -337,7 +337,7 @@ func startAtEnd(text, value string) int {
 
 // endAtStart is how much of a value's end a text begins with.
 func endAtStart(text, value string) int {
-	for n := min(len(text), len(value)-1); n >= shortestSecret; n-- {
+	for n := min(len(text), len(value)-1); n >= shortest; n-- {
 		if value[len(value)-n] == text[0] && strings.HasPrefix(text, value[len(value)-n:]) {
 			return n
 		}

@@ -1,4 +1,4 @@
-package tools
+package secrets
 
 import (
 	"encoding/base64"
@@ -82,10 +82,10 @@ var hiddenValues = []string{"hunter22", `p4_"ß'&<x>*[y] z😀`, "a+b c%41d&amp;
 // A value is hidden however it is written, and nothing beside it is.
 func TestHideInEachForm(t *testing.T) {
 	for _, value := range hiddenValues {
-		s := NewSecrets(map[string]string{"NAME": value})
+		s := New(map[string]string{"NAME": value})
 		for form, encode := range encodings {
 			text := "it is " + encode(value) + ", said"
-			got := s.hide(text)
+			got := s.Hide(text)
 			if want := "it is <secret>NAME</secret>, said"; strings.ReplaceAll(got, "> ,", ">,") != want {
 				t.Errorf("%s of %.40q: %.200q", form, value, got)
 			}
@@ -97,25 +97,25 @@ func TestHideInEachForm(t *testing.T) {
 // cut is; only what is shorter than the shortest secret may be seen.
 func TestHideAtCutEdges(t *testing.T) {
 	for _, value := range hiddenValues[:4] {
-		s := NewSecrets(map[string]string{"NAME": value})
+		s := New(map[string]string{"NAME": value})
 		for form, encode := range encodings {
 			encoded := encode(value)
 			for at := 1; at < len(encoded); at++ {
-				if got, plain := s.hide("it is "+encoded[:at]+"…"), newLayer(encoded[:at]); seen(got, value) {
+				if got, plain := s.Hide("it is "+encoded[:at]+"…"), newLayer(encoded[:at]); seen(got, value) {
 					t.Errorf("%s of %q cut at %d (%q): %q", form, value, at, plain.text, got)
 				}
 			}
 		}
 		for at := range value {
-			if got := s.hide("…" + value[at:] + " is it"); len(value)-at >= shortestSecret && strings.Contains(got, value[at:]) {
+			if got := s.Hide("…" + value[at:] + " is it"); len(value)-at >= shortest && strings.Contains(got, value[at:]) {
 				t.Errorf("the end of %q from %d: %q", value, at, got)
 			}
-			if got := s.hideCut("it is " + value[:at]); at >= shortestSecret && strings.Contains(got, value[:at]) {
+			if got := s.HideCut("it is " + value[:at]); at >= shortest && strings.Contains(got, value[:at]) {
 				t.Errorf("%q cut at %d: %q", value, at, got)
 			}
 		}
 	}
-	if got := NewSecrets(map[string]string{"A": "abcdef"}).hide("abc and def… or …abc"); got != "abc and def… or …abc" {
+	if got := New(map[string]string{"A": "abcdef"}).Hide("abc and def… or …abc"); got != "abc and def… or …abc" {
 		t.Errorf("what is no part at an edge is hidden: %q", got)
 	}
 }
@@ -141,12 +141,12 @@ func seen(text, value string) bool {
 
 func TestHideInBase64(t *testing.T) {
 	for _, value := range []string{"hunter22", "hunter2", "hunter", `p4_"ß'&<x>`} {
-		s := NewSecrets(map[string]string{"NAME": value})
+		s := New(map[string]string{"NAME": value})
 		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
 			for _, before := range []string{"", "u", "us", "user:", "ada:x"} {
 				for _, after := range []string{"", "1", "12", "123"} {
 					text := "Authorization: Basic " + encoding.EncodeToString([]byte(before+value+after)) + "\n"
-					got := s.hide(text)
+					got := s.Hide(text)
 					if !strings.Contains(got, "<secret>NAME</secret>") || !strings.HasPrefix(got, "Authorization: Basic ") {
 						t.Errorf("%q after %q: %q", value, before, got)
 					}
@@ -157,7 +157,7 @@ func TestHideInBase64(t *testing.T) {
 }
 
 func TestHideSeveral(t *testing.T) {
-	s := NewSecrets(map[string]string{"A": "abcdef", "B": "efgh", "C": "secret"})
+	s := New(map[string]string{"A": "abcdef", "B": "efgh", "C": "secret"})
 	for text, want := range map[string]string{
 		"abcdefgh":        "<secret>A</secret>",
 		"abcdef efgh":     "<secret>A</secret> <secret>B</secret>",
@@ -165,23 +165,23 @@ func TestHideSeveral(t *testing.T) {
 		"abcdefabcdef":    "<secret>A</secret><secret>A</secret>",
 		"a\xffabcdef\xff": "a\xff<secret>A</secret>\xff",
 	} {
-		if got := s.hide(text); got != want {
+		if got := s.Hide(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	s.learn("A", "abc")
-	s.learn("A", "ab")
-	s.learn("Z", "zzzz")
-	if got := s.hide("abc ab zzzz"); got != "<secret>A</secret> ab zzzz" {
+	s.Learn("A", "abc")
+	s.Learn("A", "ab")
+	s.Learn("Z", "zzzz")
+	if got := s.Hide("abc ab zzzz"); got != "<secret>A</secret> ab zzzz" {
 		t.Errorf("what a field made of it: %q", got)
 	}
 }
 
 func BenchmarkHide(b *testing.B) {
 	text := strings.Repeat(`<p class="row">Tea &amp; coffee %20 for \"two\"</p>`+"\n", 800)
-	s := NewSecrets(map[string]string{"A": "hunter22", "B": `p4_"ß'&<x>`, "C": "another secret"})
+	s := New(map[string]string{"A": "hunter22", "B": `p4_"ß'&<x>`, "C": "another secret"})
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		s.hide(text)
+		s.Hide(text)
 	}
 }

@@ -1,0 +1,108 @@
+package secrets
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Middleware is middleware for what is answered and what is told: whatever tool,
+// resource or prompt it comes from, no value leaves.
+func (s *Set) Middleware(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch params := req.GetParams().(type) {
+		//lint:ignore SA1019 hosts that show a server's log will do so for years
+		case *mcp.LoggingMessageParams: // what we send
+			params.Data = s.hideData(params.Data)
+		case *mcp.ProgressNotificationParams:
+			params.Message = s.Hide(params.Message)
+		}
+		result, err := next(ctx, method, req)
+		if err != nil {
+			if hidden := s.Hide(err.Error()); hidden != err.Error() {
+				err = errors.New(hidden)
+			}
+			return result, err
+		}
+		switch r := result.(type) {
+		case *mcp.CallToolResult:
+			for _, c := range r.Content {
+				s.hideContent(c)
+			}
+			r.StructuredContent = s.hideData(r.StructuredContent)
+		case *mcp.ReadResourceResult:
+			for _, c := range r.Contents {
+				c.Text = s.Hide(c.Text)
+			}
+		case *mcp.GetPromptResult:
+			for _, m := range r.Messages {
+				s.hideContent(m.Content)
+			}
+		}
+		return result, nil
+	}
+}
+
+func (s *Set) hideContent(c mcp.Content) {
+	switch c := c.(type) {
+	case *mcp.TextContent:
+		c.Text = s.Hide(c.Text)
+	case *mcp.EmbeddedResource:
+		if c.Resource != nil {
+			c.Resource.Text = s.Hide(c.Resource.Text)
+		}
+	}
+}
+
+// hideData hides in whatever is sent as JSON: in its texts and names, and a number
+// that holds a value becomes a text.
+func (s *Set) hideData(data any) any {
+	if data == nil {
+		return nil
+	}
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return data // it will not be sent either
+	}
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.UseNumber()
+	var decoded any
+	if decoder.Decode(&decoded) != nil {
+		return data
+	}
+	hidden, changed := s.hideValue(decoded)
+	if !changed {
+		return data
+	}
+	return hidden
+}
+
+func (s *Set) hideValue(value any) (hidden any, changed bool) {
+	switch v := value.(type) {
+	case string:
+		text := s.Hide(v)
+		return text, text != v
+	case json.Number:
+		if text := s.Hide(v.String()); text != v.String() {
+			return text, true
+		}
+	case []any:
+		for i := range v {
+			item, other := s.hideValue(v[i])
+			v[i], changed = item, changed || other
+		}
+	case map[string]any:
+		for key, item := range v {
+			item, other := s.hideValue(item)
+			if name := s.Hide(key); name != key {
+				delete(v, key)
+				key, other = name, true
+			}
+			v[key], changed = item, changed || other
+		}
+	}
+	return value, changed
+}
