@@ -1,65 +1,38 @@
 package vscodeipc
 
 import (
-	"path/filepath"
-	"regexp"
-	"strings"
+	"log/slog"
+
+	"browser-coordinator/vscodeipc/internal/identity"
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // Address is where a window listens: the path of its socket, or on Windows the
 // name of its pipe.
-type Address string
+type Address = socket.Address
 
-// maxSuffix is the last of the suffixes that tell windows on one folder apart.
-const maxSuffix = 9
+// DirWatcher reports when a window's address appears or goes.
+type DirWatcher = socket.DirWatcher
 
-// longestName is the length of the longest socket name that has a hash.
-const longestName = len("ipc-0123456789abcdef-2.sock")
+// Canonical returns the path that identifies a window: links resolved, the name as
+// it is on disk, spelt as spec 1 says. The error of a path that does not exist wraps
+// [io/fs.ErrNotExist].
+func Canonical(path string) (string, error) { return identity.Canonical(path) }
 
-var namePattern = regexp.MustCompile(`^ipc-([0-9a-f]{16}|pid-[0-9]+)(?:-([2-9]))?\.sock$`)
+// Hash names the canonical path in addresses.
+func Hash(canonical string) string { return identity.Hash(canonical) }
 
-// Key gives the window's hash, or "pid-" and its process id for a window
-// without a workspace, or "" if the address is none of a window's.
-func (a Address) Key() string {
-	m := namePattern.FindStringSubmatch(a.socketName())
-	if m == nil {
-		return ""
-	}
-	return m[1]
-}
+// Find returns the addresses in use for a hash, whether or not a window answers
+// there. Most often there is none or one.
+func Find(hash string) []Address { return socket.Find(hash) }
 
-// Suffix returns the number that tells windows on one workspace apart: 1 for an
-// address without one, 0 for what is no window's address.
-func (a Address) Suffix() int {
-	m := namePattern.FindStringSubmatch(a.socketName())
-	switch {
-	case m == nil:
-		return 0
-	case m[2] == "":
-		return 1
-	}
-	return int(m[2][0] - '0')
-}
+// List returns the addresses in use in all directories of the user. The error
+// reports directories that were refused, beside the addresses of the others.
+func List() ([]Address, error) { return socket.List() }
 
-// socketName gives the name of the socket, or what it would be for a pipe.
-func (a Address) socketName() string {
-	if rest, ok := strings.CutPrefix(string(a), pipePrefix); ok {
-		return "ipc-" + rest + ".sock"
-	}
-	return filepath.Base(string(a))
-}
+// Dir returns the directory in which windows of this environment listen, "" on
+// Windows.
+func Dir() (string, error) { return socket.Dir() }
 
-const pipePrefix = `\\.\pipe\browser-coordinator-mcp-`
-
-// Find gives the addresses in use for a hash, without asking whether anybody
-// listens there. Most often it is none or one.
-func Find(hash string) []Address {
-	all, _ := List() // a directory that is refused has no window of ours
-	var found []Address
-	for _, a := range all {
-		if a.Key() == hash {
-			found = append(found, a)
-		}
-	}
-	return found
-}
+// WatchDirs watches the directories of List. The logger may be nil.
+func WatchDirs(log *slog.Logger) *DirWatcher { return socket.WatchDirs(log) }

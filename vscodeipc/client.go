@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // requestTime is the deadline of a dial and of each request that does not wait
@@ -83,7 +85,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 		options.Logger = discard
 	}
 	if options.connect == nil {
-		options.connect = connect
+		options.connect = socket.Connect
 	}
 	if _, given := ctx.Deadline(); !given {
 		var cancel context.CancelFunc
@@ -95,7 +97,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{
-		conn: conn, try: tryWriter(conn), log: options.Logger, version: lowest,
+		conn: conn, try: socket.TryWriter(conn), log: options.Logger, version: lowest,
 		turn: make(chan struct{}, 1), done: make(chan struct{}),
 		events: make(chan Event, eventRoom), waiting: map[int64]*waiter{}, waiters: sync.Pool{New: newWaiter},
 	}

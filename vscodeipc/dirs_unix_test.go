@@ -5,16 +5,13 @@ package vscodeipc
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 func shortDir(t testing.TB) string {
@@ -25,63 +22,6 @@ func shortDir(t testing.TB) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
-}
-
-func TestDir(t *testing.T) {
-	t.Setenv("HOME", "/home/dev")
-	for data, want := range map[string]string{
-		"":              "/home/dev/.local/share/browser-coordinator-mcp",
-		"relative/data": "/home/dev/.local/share/browser-coordinator-mcp",
-		"/data":         "/data/browser-coordinator-mcp",
-		"/data/":        "/data/browser-coordinator-mcp",
-	} {
-		t.Setenv("XDG_DATA_HOME", data)
-		if got, err := Dir(); err != nil || got != want {
-			t.Errorf("XDG_DATA_HOME=%q: got %q, %v; want %q", data, got, err, want)
-		}
-	}
-}
-
-// TestDirAtTheLimit: a socket's path has just room, and one byte less.
-func TestDirAtTheLimit(t *testing.T) {
-	fits := maxSocketPath - len("/ipc-0123456789abcdef-2.sock") - len("/"+dirName)
-	for length, long := range map[int]bool{fits: false, fits + 1: true} {
-		t.Setenv("XDG_DATA_HOME", "/"+strings.Repeat("d", length-1))
-		dir, err := Dir()
-		if errors.Is(err, fs.ErrNotExist) != long {
-			t.Errorf("%d bytes: %q, %v", length, dir, err)
-		}
-		if path := filepath.Join(dir, "ipc-0123456789abcdef-2.sock"); !long && len(path) != maxSocketPath {
-			t.Errorf("the longest path has %d bytes", len(path))
-		}
-	}
-}
-
-func TestNeitherHomeNorData(t *testing.T) {
-	t.Setenv("XDG_DATA_HOME", "")
-	for _, home := range []string{"", "home/dev"} {
-		t.Setenv("HOME", home)
-		if dir, err := Dir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
-			t.Errorf("HOME=%q: got %q, %v", home, dir, err)
-		}
-		if dirs := SearchDirs(); len(dirs) != 0 {
-			t.Errorf("HOME=%q: it searches %v", home, dirs)
-		}
-	}
-}
-
-func TestSearchDirs(t *testing.T) {
-	t.Setenv("HOME", "/home/dev")
-	t.Setenv("XDG_DATA_HOME", "/home/dev/snap/code/current/.local/share")
-	want := []string{
-		"/home/dev/snap/code/current/.local/share/browser-coordinator-mcp",
-		"/home/dev/.local/share/browser-coordinator-mcp",
-		"/home/dev/snap/code-insiders/current/.local/share/browser-coordinator-mcp",
-		"/home/dev/.var/app/com.visualstudio.code/data/browser-coordinator-mcp",
-	}
-	if got := SearchDirs(); !slices.Equal(got, want) {
-		t.Errorf("got %v", got)
-	}
 }
 
 func serveHere(t testing.TB) *Server {
@@ -103,7 +43,7 @@ func dataHome(t testing.TB) (dir string) {
 	root := shortDir(t)
 	t.Setenv("HOME", root)
 	t.Setenv("XDG_DATA_HOME", root)
-	return filepath.Join(root, dirName)
+	return filepath.Join(root, socket.DirName)
 }
 
 func TestModes(t *testing.T) {
@@ -120,31 +60,11 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestPrivateFromTheFirstMoment: no umask makes a socket that others may use, not
-// even before its mode is set.
-func TestPrivateFromTheFirstMoment(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0))
-	folder := filepath.Join(shortDir(t), "new")
-	l, err := listenPrivate(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for path, want := range map[string]os.FileMode{folder: 0o700, filepath.Join(folder, newSocket): 0o600} {
-		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", path, info.Mode(), err)
-		}
-	}
-	if err := removeNewSocket(folder); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestAnothersNameIsKept: a window that closes leaves a name alone that has become
 // another window's.
 func TestAnothersNameIsKept(t *testing.T) {
 	dir := dataHome(t)
-	bound, err := bind(t.Context(), "0123456789abcdef")
+	bound, err := socket.Bind(t.Context(), "0123456789abcdef")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,13 +74,13 @@ func TestAnothersNameIsKept(t *testing.T) {
 	}
 	other.(*net.UnixListener).SetUnlinkOnClose(false)
 	defer other.Close()
-	if err := os.Rename(filepath.Join(dir, "other"), string(bound.address)); err != nil {
+	if err := os.Rename(filepath.Join(dir, "other"), string(bound.Address)); err != nil {
 		t.Fatal(err)
 	}
-	if err := bound.unbind(t.Context()); err != nil {
+	if err := bound.Unbind(t.Context()); err != nil {
 		t.Error(err)
 	}
-	conn, err := net.Dial("unix", string(bound.address))
+	conn, err := net.Dial("unix", string(bound.Address))
 	if err != nil {
 		t.Fatalf("the other window's name is gone: %v", err)
 	}
@@ -213,68 +133,17 @@ func TestForeignSocketIsRefused(t *testing.T) {
 	}
 }
 
-func TestLocks(t *testing.T) {
-	for name, test := range map[string]struct {
-		text string
-		age  time.Duration
-		held bool
-	}{
-		"of a living process":                      {text: fmt.Sprintln(os.Getpid()), held: true},
-		"of a living process, from a moment ahead": {text: fmt.Sprintln(os.Getpid()), age: -4 * time.Second, held: true},
-		"empty: its owner is about to write":       {held: true},
-		"of a process that is gone":                {text: "4194305\n"}, // above the largest pid
-		"gone, from tomorrow: the clock leapt":     {text: "4194305\n", age: -24 * time.Hour},
-		"of a living process, from tomorrow":       {text: fmt.Sprintln(os.Getpid()), age: -24 * time.Hour},
-		"empty, from tomorrow":                     {age: -24 * time.Hour},
-		"old":                                      {text: fmt.Sprintln(os.Getpid()), age: time.Minute},
-		"old empty":                                {age: time.Minute},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := shortDir(t)
-			path := filepath.Join(dir, lockName)
-			then := time.Now().Add(-test.age)
-			if err := errors.Join(os.WriteFile(path, []byte(test.text), 0o600), os.Chtimes(path, then, then)); err != nil {
-				t.Fatal(err)
-			}
-			ctx := t.Context()
-			if test.held { // and not old within this time
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, time.Second)
-				defer cancel()
-			}
-			lock, err := lockDir(ctx, dir)
-			if test.held {
-				if err == nil || !strings.Contains(err.Error(), "another process holds") {
-					t.Errorf("it was taken: %v", err)
-				}
-				if text, err := os.ReadFile(path); err != nil || string(text) != test.text {
-					t.Errorf("the lock is %q, %v", text, err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			lock.unlock()
-			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-				t.Errorf("there is left %v, %v", entries, err)
-			}
-		})
-	}
-}
-
 // TestPidsOfAFlatpak: its processes have pids of their own, which seem to be gone.
 func TestPidsOfAFlatpak(t *testing.T) {
 	home := filepath.Dir(dataHome(t))
 	dir := filepath.Join(home, ".var/app/com.visualstudio.code/data/browser-coordinator-mcp")
-	lock, binding := filepath.Join(dir, lockName), filepath.Join(dir, ".bind-4194305-00000000") // above the largest pid
+	lock, binding := filepath.Join(dir, ".lock"), filepath.Join(dir, ".bind-4194305-00000000") // above the largest pid
 	if err := errors.Join(os.MkdirAll(binding, 0o700), os.Chmod(dir, 0o700), os.WriteFile(lock, []byte("4194305\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := lockDir(ctx, dir); err == nil {
+	if _, err := socket.LockDir(ctx, dir); err == nil {
 		t.Error("a lock that somebody may hold was broken")
 	}
 	os.Remove(lock)
@@ -289,61 +158,5 @@ func TestPidsOfAFlatpak(t *testing.T) {
 		if _, err := os.Lstat(binding); (err == nil) != (age == 0) {
 			t.Errorf("what is %v old: %v", age, err)
 		}
-	}
-}
-
-func TestBrokenLockIsNotGivenBack(t *testing.T) {
-	dir := shortDir(t)
-	first, err := lockDir(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, lockName)); err != nil {
-		t.Fatal(err)
-	}
-	second, err := lockDir(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first.unlock()
-	if _, err := os.Lstat(filepath.Join(dir, lockName)); err != nil {
-		t.Error("the second owner's lock was taken away")
-	}
-	second.unlock()
-}
-
-// TestLateSweeper was stopped between looking and deleting: what has the name by
-// then is put back, listening still.
-func TestLateSweeper(t *testing.T) {
-	dir := shortDir(t)
-	path := filepath.Join(dir, "ipc-0123456789abcdef.sock")
-	dead, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.Lstat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err := os.Rename(path, path+".kept"); err != nil { // keeps its inode from being used again
-		t.Fatal(err)
-	}
-	dead.Close()
-	live, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer live.Close()
-	if removed, err := removeSame(path, before); removed || err != nil {
-		t.Errorf("removeSame gives %v, %v", removed, err)
-	}
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatalf("the live socket is gone: %v", err)
-	}
-	conn.Close()
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
-		t.Errorf("there is %v, %v", entries, err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // The codes of spec 6.
@@ -43,7 +45,7 @@ func (e *ByeError) Error() string {
 var (
 	// ErrForeign is wrapped by errors about a directory, socket or peer that is
 	// not the user's own, or is not a socket.
-	ErrForeign = errors.New("not ours")
+	ErrForeign = socket.ErrForeign
 	// ErrIncompatible is wrapped by errors about a peer that does not speak a
 	// version of the window protocol that this package speaks.
 	ErrIncompatible = errors.New("incompatible peer")

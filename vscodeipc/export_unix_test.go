@@ -8,20 +8,23 @@ import (
 	"testing"
 
 	"github.com/fsnotify/fsnotify"
+
+	"browser-coordinator/vscodeipc/internal/identity"
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // SetWorldParent keeps the tests out of the directory that all users share.
-func SetWorldParent(dir string) { worldParent = dir }
+func SetWorldParent(dir string) { socket.SharedParent = dir }
 
 // ExhaustNotify makes the system refuse watches until the test ends.
 func ExhaustNotify(t *testing.T) {
-	before := newNotify
-	newNotify = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
-	t.Cleanup(func() { newNotify = before })
+	before := socket.NewNotify
+	socket.NewNotify = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+	t.Cleanup(func() { socket.NewNotify = before })
 }
 
 // Spell is step 2 of the canonical path.
-var Spell = spell
+var Spell = identity.Spell
 
 // VectorLines gives the vectors that are lines, those of requests more often.
 func VectorLines(t testing.TB) (lines []string) {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"browser-coordinator/vscodeipc/internal/identity"
 )
 
 type identityVector struct {
@@ -45,7 +47,7 @@ func TestIdentityVectors(t *testing.T) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		for _, v := range identityVectors(t, goos) {
 			t.Run(goos+"/"+v.Name, func(t *testing.T) {
-				canonical, err := spell(goos, v.path(t))
+				canonical, err := identity.Spell(goos, v.path(t))
 				if v.Error != "" {
 					if err == nil || err.Error() != v.Error {
 						t.Fatalf("got %q, %v; want the error %s", canonical, err, v.Error)
@@ -83,7 +85,7 @@ func TestCanonicalOnDisk(t *testing.T) {
 	if err := os.Symlink(link, filepath.Join(root, "link2")); err != nil {
 		t.Fatal(err)
 	}
-	want, err := spell(runtime.GOOS, shop)
+	want, err := identity.Spell(runtime.GOOS, shop)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +126,11 @@ func FuzzSpell(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, goos, path string) {
-		once, err := spell(goos, path)
+		once, err := identity.Spell(goos, path)
 		if err != nil {
 			return
 		}
-		twice, err := spell(goos, once)
+		twice, err := identity.Spell(goos, once)
 		if err != nil || twice != once {
 			t.Errorf("%q becomes %q, then %q, %v", path, once, twice, err)
 		}

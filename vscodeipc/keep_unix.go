@@ -4,12 +4,13 @@ package vscodeipc
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // keepName binds the window again when somebody has taken its name away: the
@@ -26,7 +27,7 @@ func (s *Server) keepName() {
 	var pauses backoff
 	var bound time.Time // when it was bound again last
 	for s.ctx.Err() == nil {
-		dir, data := filepath.Dir(string(s.Address())), s.binding().data
+		dir, data := filepath.Dir(string(s.Address())), s.binding().Data
 		err := notify.Add(dir)
 		if err == nil && data != dir {
 			err = notify.Add(data)
@@ -62,7 +63,7 @@ func (s *Server) wait(d time.Duration) bool {
 	}
 }
 
-func (s *Server) binding() *binding {
+func (s *Server) binding() *socket.Binding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bound
@@ -71,16 +72,13 @@ func (s *Server) binding() *binding {
 // hasName reports whether clients find the window's name, and it leads to its
 // socket.
 func (s *Server) hasName() bool {
-	bound := s.binding()
-	info, err := os.Lstat(string(bound.address))
-	found := standIns([]string{bound.data})
-	return err == nil && same(info, bound.info) && slices.Equal(found, []string{filepath.Dir(string(bound.address))})
+	return s.binding().IsFound()
 }
 
 // awaitLoss ends when something happened to the name, to a directory, or to the
 // file that names a short one.
 func (s *Server) awaitLoss(notify *fsnotify.Watcher, dir, data string) {
-	ours := []string{string(s.Address()), dir, data, filepath.Join(data, shortName)}
+	ours := []string{string(s.Address()), dir, data, filepath.Join(data, socket.ShortName)}
 	for {
 		select {
 		case e := <-notify.Events:
@@ -96,22 +94,22 @@ func (s *Server) awaitLoss(notify *fsnotify.Watcher, dir, data string) {
 }
 
 func (s *Server) rebind() error {
-	b, err := bind(s.ctx, s.key)
+	b, err := socket.Bind(s.ctx, s.key)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), lockPatient)
+		ctx, cancel := context.WithTimeout(context.Background(), socket.LockTimeout)
 		defer cancel()
-		return b.unbind(ctx)
+		return b.Unbind(ctx)
 	}
 	old := s.bound
 	s.bound = b
 	s.owned.Add(1)
-	go s.acceptLoop(b.listener)
+	go s.acceptLoop(b.Listener)
 	s.mu.Unlock()
-	s.log.Warn("window lost its socket and is bound again", "was", old.address, "is", b.address)
-	return old.listener.Close()
+	s.log.Warn("window lost its socket and is bound again", "was", old.Address, "is", b.Address)
+	return old.Listener.Close()
 }

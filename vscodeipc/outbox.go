@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 const (
@@ -31,7 +33,7 @@ type outbox struct {
 }
 
 func newOutbox(conn net.Conn) *outbox {
-	return &outbox{conn: conn, try: tryWriter(conn), wake: make(chan struct{}, 1)}
+	return &outbox{conn: conn, try: socket.TryWriter(conn), wake: make(chan struct{}, 1)}
 }
 
 func (o *outbox) send(line []byte) {

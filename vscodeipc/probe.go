@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // What a probe finds at an address (spec 10).
@@ -77,12 +79,32 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	verdicts = slices.DeleteFunc(verdicts, func(v Verdict) bool { return v.Verdict == "" })
 	slices.SortFunc(verdicts, func(a, b Verdict) int { return strings.Compare(string(a.Address), string(b.Address)) })
 	if !options.DryRun {
-		err = errors.Join(err, sweep(ctx, verdicts))
+		err = errors.Join(err, removeStale(ctx, verdicts))
 	}
 	if err != nil {
 		err = fmt.Errorf("probe the windows: %w", err)
 	}
 	return verdicts, err
+}
+
+// removeStale deletes the stale addresses, and notes it in the verdicts.
+func removeStale(ctx context.Context, verdicts []Verdict) error {
+	var stale []Address
+	for _, v := range verdicts {
+		if v.Verdict == Stale {
+			stale = append(stale, v.Address)
+		}
+	}
+	removals, err := socket.RemoveStale(ctx, stale)
+	for i := range verdicts {
+		v := &verdicts[i]
+		removal := removals[v.Address]
+		v.Deleted = removal.Deleted
+		if removal.Err != nil {
+			v.Reason += "; " + removal.Err.Error()
+		}
+	}
+	return err
 }
 
 // probe asks one address. The zero verdict means that it is gone meanwhile.
@@ -107,7 +129,7 @@ func probe(ctx context.Context, a Address, patience time.Duration, o *DialOption
 		v.Verdict = Foreign
 	case errors.Is(err, ErrIncompatible):
 		v.Verdict = Incompatible
-	case isRefused(err):
+	case socket.IsRefused(err):
 		v.Verdict, v.Reason = Stale, "nobody listens there"
 	case errors.As(err, &goodbye):
 		v.Verdict = Busy

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // Call is one call of a command.
@@ -56,7 +58,7 @@ type Server struct {
 	// mu guards what follows. Lock order: Server.mu, then serverConn.mu, then
 	// outbox.mu.
 	mu      sync.Mutex
-	bound   *binding
+	bound   *socket.Binding
 	conns   map[*serverConn]struct{}
 	seq     int64
 	state   State
@@ -71,14 +73,14 @@ func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve a window: %w", err)
 	}
-	b, err := bind(ctx, s.key)
+	b, err := socket.Bind(ctx, s.key)
 	if err != nil {
 		s.cancel()
 		return nil, fmt.Errorf("serve a window: %w", err)
 	}
 	s.bound = b
 	s.owned.Add(2)
-	go s.acceptLoop(b.listener)
+	go s.acceptLoop(b.Listener)
 	go s.keepName()
 	return s, nil
 }
@@ -119,7 +121,7 @@ func newServer(o ServerOptions) (*Server, error) {
 func (s *Server) Address() Address {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bound.address
+	return s.bound.Address
 }
 
 // Session gives the random id of this window session.
@@ -200,7 +202,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	s.cancel()
 
-	err := bound.unbind(ctx)
+	err := bound.Unbind(ctx)
 	s.mu.Lock()
 	for c := range s.conns {
 		c.out.finish("shutdown", "the window closes")
@@ -253,7 +255,7 @@ func (s *Server) acceptLoop(l net.Listener) {
 
 // admit gives a client its connection, or a reason why not.
 func (s *Server) admit(conn net.Conn) {
-	if err := checkPeer(conn); err != nil {
+	if err := socket.CheckPeer(conn); err != nil {
 		s.log.Warn("window refuses a client", "error", err)
 		conn.Close()
 		return

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"browser-coordinator/vscodeipc/internal/socket"
 )
 
 // longData makes DIR too long for sockets, and returns it. The tests' own
@@ -22,14 +24,14 @@ func longData(t *testing.T) (data string) {
 	if err := os.Chmod(world, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
-	before := worldParent
-	t.Cleanup(func() { worldParent = before })
-	worldParent = world
+	before := socket.SharedParent
+	t.Cleanup(func() { socket.SharedParent = before })
+	socket.SharedParent = world
 	root := filepath.Join(shortDir(t), strings.Repeat("d", 120))
 	for name, value := range map[string]string{"HOME": root, "XDG_DATA_HOME": root, "XDG_RUNTIME_DIR": "", "TMPDIR": ""} {
 		t.Setenv(name, value)
 	}
-	return filepath.Join(root, dirName)
+	return filepath.Join(root, socket.DirName)
 }
 
 // otherUser is whom the tests run a process as.
@@ -71,14 +73,14 @@ func TestShortDirectory(t *testing.T) {
 	}
 	s := serveHere(t)
 	dir := filepath.Dir(string(s.Address()))
-	if parent, name := filepath.Split(dir); parent != worldParent+"/" || !strings.HasPrefix(name, "bc-") {
+	if parent, name := filepath.Split(dir); parent != socket.SharedParent+"/" || !strings.HasPrefix(name, "bc-") {
 		t.Errorf("it listens in %s", dir)
 	}
-	text, err := os.ReadFile(filepath.Join(data, shortName))
+	text, err := os.ReadFile(filepath.Join(data, socket.ShortName))
 	if err != nil || string(text) != dir+"\n" {
 		t.Errorf("the file names %q, %v", text, err)
 	}
-	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(data, shortName): 0o600} {
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(data, socket.ShortName): 0o600} {
 		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
@@ -98,15 +100,15 @@ func TestShortDirectory(t *testing.T) {
 // TestShortDirectoryIsCleaned: the cleaner looks there too.
 func TestShortDirectoryIsCleaned(t *testing.T) {
 	data := longData(t)
-	dir, err := usable(t.Context(), data)
+	dir, err := socket.Usable(t.Context(), data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := bind(t.Context(), "0123456789abcdef")
+	bound, err := socket.Bind(t.Context(), "0123456789abcdef")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound.listener.Close() // as the end of a process that was killed
+	bound.Listener.Close() // as the end of a process that was killed
 	left := filepath.Join(data, ".bind-4194305-00000000")
 	if err := os.WriteFile(left, nil, 0o600); err != nil { // by one that was killed while it wrote
 		t.Fatal(err)
@@ -143,7 +145,7 @@ func TestPrivateParentOfTheShortDirectory(t *testing.T) {
 				}
 				t.Setenv(variable, parent)
 				s := serveHere(t)
-				if dir := filepath.Dir(string(s.Address())); (dir == filepath.Join(parent, dirName)) != test.used {
+				if dir := filepath.Dir(string(s.Address())); (dir == filepath.Join(parent, socket.DirName)) != test.used {
 					t.Errorf("it listens in %s", dir)
 				}
 				t.Setenv(variable, "") // an MCP host gives its servers few variables
@@ -157,7 +159,7 @@ func TestPrivateParentOfTheShortDirectory(t *testing.T) {
 // that the file names when it is gone, as after a restart.
 func TestAnotherUserTakesTheName(t *testing.T) {
 	data := longData(t)
-	mkdirAsOther(t, filepath.Join(worldParent, dirName+"-0"))
+	mkdirAsOther(t, filepath.Join(socket.SharedParent, socket.DirName+"-0"))
 	first := serveHere(t)
 	reach(t, first)
 	was := filepath.Dir(string(first.Address()))
@@ -179,7 +181,7 @@ func TestAnotherUserTakesTheName(t *testing.T) {
 	if entries, err := os.ReadDir(was); err != nil || len(entries) != 0 {
 		t.Errorf("in the other user's directory there is %v, %v", entries, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(data, shortName)); err != nil || string(text) != filepath.Dir(string(next.Address()))+"\n" {
+	if text, err := os.ReadFile(filepath.Join(data, socket.ShortName)); err != nil || string(text) != filepath.Dir(string(next.Address()))+"\n" {
 		t.Errorf("the file names %q, %v", text, err)
 	}
 }
@@ -206,7 +208,7 @@ func TestSpoiledShortName(t *testing.T) {
 			dirs := WatchDirs(nil)
 			defer dirs.Close()
 			<-dirs.Changes()
-			if err := spoil(filepath.Join(data, shortName)); err != nil {
+			if err := spoil(filepath.Join(data, socket.ShortName)); err != nil {
 				t.Fatal(err)
 			}
 			limit := time.After(20 * time.Second)

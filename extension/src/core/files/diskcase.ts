@@ -1,5 +1,5 @@
 // The names of a path as they are on a disk that ignores case.
-// Obeys specs/window-protocol/README.md section 1, step 1; its Go twin is vscodeipc/resolve_unix.go.
+// Obeys specs/window-protocol/README.md section 1, step 1; its Go twin is vscodeipc/internal/identity/resolve_unix.go.
 import { lstat, readdir } from "node:fs/promises";
 
 /** What is asked of the file system; tests have one that ignores case. */

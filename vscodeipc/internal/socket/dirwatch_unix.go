@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc
+package socket
 
 import (
 	"errors"
@@ -14,14 +14,14 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// newNotify is replaced in a test.
-var newNotify = fsnotify.NewWatcher
+// NewNotify is replaced in a test.
+var NewNotify = fsnotify.NewWatcher
 
 // watch tells of changes below the data directories until the watcher ends. The
 // error is why it cannot: a Linux user has 128 inotify instances, and editors take
 // many.
 func (w *DirWatcher) watch(data []string) error {
-	notify, err := newNotify()
+	notify, err := NewNotify()
 	if err != nil {
 		return err
 	}
@@ -30,17 +30,17 @@ func (w *DirWatcher) watch(data []string) error {
 	if err != nil {
 		return err
 	}
-	w.tell()
+	w.notify()
 	for {
 		select {
 		case e := <-notify.Events:
 			switch {
-			case filepath.Base(e.Name) != shortName && slices.Contains(dirs, filepath.Dir(e.Name)):
+			case filepath.Base(e.Name) != ShortName && slices.Contains(dirs, filepath.Dir(e.Name)):
 				if e.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 && namePattern.MatchString(filepath.Base(e.Name)) {
-					w.tell()
+					w.notify()
 				}
 			case slices.ContainsFunc(dirs, func(dir string) bool {
-				return dir == e.Name || filepath.Join(dir, shortName) == e.Name || strings.HasPrefix(dir, e.Name+"/")
+				return dir == e.Name || filepath.Join(dir, ShortName) == e.Name || strings.HasPrefix(dir, e.Name+"/")
 			}):
 				// One of the directories, or one above, came or went, perhaps
 				// with sockets in it; or the file that names a short one. What was
@@ -51,11 +51,11 @@ func (w *DirWatcher) watch(data []string) error {
 				if dirs, err = arm(notify, data); err != nil {
 					return err
 				}
-				w.tell()
+				w.notify()
 			}
 		case err := <-notify.Errors:
 			w.log.Warn("events of the directories of window sockets are lost", "error", err)
-			w.tell()
+			w.notify()
 		case <-w.ctx.Done():
 			return nil
 		}

@@ -1,10 +1,11 @@
 //go:build unix
 
-package vscodeipc
+package socket
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,33 +15,34 @@ import (
 	"syscall"
 )
 
-func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+// IsRefused reports whether an error proves that no process listens.
+func IsRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
 // lockBatch is how many sockets are deleted under one hold of the lock, so that
 // a window that binds waits for milliseconds only.
 const lockBatch = 32
 
-// sweep deletes the stale addresses until ctx ends, and notes it in the verdicts.
-func sweep(ctx context.Context, verdicts []Verdict) error {
-	byDir := map[string][]*Verdict{}
-	for i := range verdicts {
-		if v := &verdicts[i]; v.Verdict == Stale {
-			dir := filepath.Dir(string(v.Address))
-			byDir[dir] = append(byDir[dir], v)
-		}
+// RemoveStale deletes the addresses that are still stale, and what crashed windows
+// left in their directories, until ctx ends.
+func RemoveStale(ctx context.Context, stale []Address) (map[Address]Removal, error) {
+	removals := map[Address]Removal{}
+	byDir := map[string][]Address{}
+	for _, a := range stale {
+		dir := filepath.Dir(string(a))
+		byDir[dir] = append(byDir[dir], a)
 	}
 	var faults []error
-	for dir, stale := range byDir {
-		for len(stale) > 0 {
-			batch := stale[:min(lockBatch, len(stale))]
-			if err := sweepBatch(ctx, dir, batch); err != nil {
-				for _, v := range stale {
-					v.Reason += "; not deleted: " + err.Error()
+	for dir, addresses := range byDir {
+		for batch := range slices.Chunk(addresses, lockBatch) {
+			if err := removeBatch(ctx, dir, batch, removals); err != nil {
+				for _, a := range addresses {
+					if _, done := removals[a]; !done {
+						removals[a] = Removal{Err: fmt.Errorf("not deleted: %w", err)}
+					}
 				}
 				faults = append(faults, err)
 				break
 			}
-			stale = stale[len(batch):]
 		}
 	}
 	for _, dir := range slices.Compact(slices.Concat(dataDirs(), SearchDirs())) {
@@ -48,7 +50,7 @@ func sweep(ctx context.Context, verdicts []Verdict) error {
 			faults = append(faults, err)
 		}
 	}
-	return errors.Join(faults...)
+	return removals, errors.Join(faults...)
 }
 
 // leftoverPattern is the names under which files stand for the moment of
@@ -74,7 +76,7 @@ func sweepLeftovers(ctx context.Context, dir string) error {
 		if err != nil || infoErr != nil || !isLeft(pid, dir, info) {
 			continue
 		}
-		lock, err := lockDir(ctx, dir)
+		lock, err := LockDir(ctx, dir)
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func sweepLeftovers(ctx context.Context, dir string) error {
 		} else {
 			err = os.Remove(path)
 		}
-		lock.unlock()
+		lock.Unlock()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 			return err
 		}
@@ -92,18 +94,16 @@ func sweepLeftovers(ctx context.Context, dir string) error {
 	return nil
 }
 
-func sweepBatch(ctx context.Context, dir string, batch []*Verdict) error {
-	lock, err := lockDir(ctx, dir)
+// removeBatch deletes the addresses in one directory. The error is that of the lock.
+func removeBatch(ctx context.Context, dir string, batch []Address, removals map[Address]Removal) error {
+	lock, err := LockDir(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer lock.unlock()
-	for _, v := range batch {
-		deleted, err := deleteStale(ctx, string(v.Address))
-		v.Deleted = deleted
-		if err != nil {
-			v.Reason += "; " + err.Error()
-		}
+	defer lock.Unlock()
+	for _, a := range batch {
+		deleted, err := deleteStale(ctx, string(a))
+		removals[a] = Removal{deleted, err}
 	}
 	return nil
 }

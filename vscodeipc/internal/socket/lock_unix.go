@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc
+package socket
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 const (
 	lockName    = ".lock"
-	lockPatient = 15 * time.Second // how long a waiter tries: longer than a lock may be old
+	LockTimeout = 15 * time.Second // how long a waiter tries: longer than a lock may be old
 	lockStale   = 10 * time.Second // how old a lock may be
 	lockRetry   = 5 * time.Millisecond
 )
@@ -30,10 +30,10 @@ type dirLock struct {
 	info fs.FileInfo
 }
 
-// lockDir takes the lock. A file has no event for "released" that Go and Node
+// LockDir takes the lock. A file has no event for "released" that Go and Node
 // both have, so a waiter tries again every few milliseconds.
-func lockDir(ctx context.Context, dir string) (*dirLock, error) {
-	ctx, cancel := context.WithTimeout(ctx, lockPatient)
+func LockDir(ctx context.Context, dir string) (*dirLock, error) {
+	ctx, cancel := context.WithTimeout(ctx, LockTimeout)
 	defer cancel()
 	retry := time.NewTicker(lockRetry)
 	defer retry.Stop()
@@ -69,8 +69,8 @@ func tryLock(path string) (*dirLock, error) {
 	return &dirLock{path, f, info}, nil
 }
 
-// unlock gives the lock back, unless somebody broke it meanwhile.
-func (l *dirLock) unlock() {
+// Unlock gives the lock back, unless somebody broke it meanwhile.
+func (l *dirLock) Unlock() {
 	if now, err := os.Lstat(l.path); err == nil && same(now, l.info) {
 		os.Remove(l.path)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc
+package socket
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// shortName is the file in a DIR that is too long for sockets. It names the short
+// ShortName is the file in a DIR that is too long for sockets. It names the short
 // directory that takes its place. Nobody else can make it or foresee what it names,
 // so that another user cannot take that name first.
-const shortName = ".short"
+const ShortName = ".short"
 
-// worldParent is where a short directory goes when the user has no private parent
+// SharedParent is where a short directory goes when the user has no private parent
 // for it. It is a variable for the tests alone.
-var worldParent = "/tmp"
+var SharedParent = "/tmp"
 
 // shortOf returns the short directory that stands for dir. An error means that no
 // window can be there: the file is missing, or the directory that it names is not
@@ -27,7 +27,7 @@ func shortOf(dir string) (string, error) {
 	if err := checkDir(dir); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, shortName)
+	path := filepath.Join(dir, ShortName)
 	info, err := os.Lstat(path)
 	if err != nil {
 		return "", err
@@ -53,11 +53,11 @@ func chooseShort(ctx context.Context, dir string) (string, error) {
 	if short, err := shortOf(dir); err == nil {
 		return short, nil
 	}
-	lock, err := lockDir(ctx, dir)
+	lock, err := LockDir(ctx, dir)
 	if err != nil {
 		return "", err
 	}
-	defer lock.unlock()
+	defer lock.Unlock()
 	if short, err := shortOf(dir); err == nil {
 		return short, nil
 	}
@@ -70,14 +70,14 @@ func chooseShort(ctx context.Context, dir string) (string, error) {
 	if err := os.WriteFile(temporary, []byte(short+"\n"), 0o600); err != nil {
 		return "", errors.Join(err, os.Remove(temporary))
 	}
-	return short, os.Rename(temporary, filepath.Join(dir, shortName))
+	return short, os.Rename(temporary, filepath.Join(dir, ShortName))
 }
 
 // makeShort makes a directory in the first parent that only the user may enter,
 // or a random one in the parent that all users share.
 func makeShort() (string, error) {
 	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.Getenv("TMPDIR")} {
-		short := filepath.Join(parent, dirName)
+		short := filepath.Join(parent, DirName)
 		if !filepath.IsAbs(parent) || tooLong(short) || checkDir(filepath.Clean(parent)) != nil {
 			continue
 		}
@@ -85,7 +85,7 @@ func makeShort() (string, error) {
 			return short, nil
 		}
 	}
-	short, err := os.MkdirTemp(worldParent, "bc-")
+	short, err := os.MkdirTemp(SharedParent, "bc-")
 	if err != nil {
 		return "", err
 	}
@@ -112,8 +112,8 @@ func standIns(dirs []string) []string {
 	return all
 }
 
-// usable returns the directory for the sockets of dir's windows, made and checked.
-func usable(ctx context.Context, dir string) (string, error) {
+// Usable returns the directory for the sockets of dir's windows, made and checked.
+func Usable(ctx context.Context, dir string) (string, error) {
 	if err := makeDir(dir); err != nil {
 		return "", err
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc
+package socket
 
 import (
 	"context"
@@ -11,17 +11,18 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
 )
 
-// binding is a name in the file system and the socket that listens behind it.
-type binding struct {
-	listener net.Listener
-	address  Address
+// Binding is a name in the file system and the socket that listens behind it.
+type Binding struct {
+	Listener net.Listener
+	Address  Address
 	info     fs.FileInfo // which file is ours
-	data     string      // DIR, in which a file names the socket's directory if DIR is too long
+	Data     string      // DIR, in which a file names the socket's directory if DIR is too long
 }
 
 // unique gives a name that no other process uses: pid, dash, 8 hex digits.
@@ -31,21 +32,21 @@ func unique() string {
 	return fmt.Sprintf("%d-%x", os.Getpid(), b)
 }
 
-// bind listens for the window that key names, as spec 2.1 says.
-func bind(ctx context.Context, key string) (*binding, error) {
+// Bind listens for the window that key names, as spec 2.1 says.
+func Bind(ctx context.Context, key string) (*Binding, error) {
 	data, err := dataDir()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := usable(ctx, data)
+	dir, err := Usable(ctx, data)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(ctx, dir)
+	lock, err := LockDir(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.unlock()
+	defer lock.Unlock()
 
 	folder := filepath.Join(dir, ".bind-"+unique())
 	defer removeNewSocket(folder)
@@ -63,7 +64,7 @@ func bind(ctx context.Context, key string) (*binding, error) {
 		listener.Close()
 		return nil, fmt.Errorf("look at the socket just made: %w", err)
 	}
-	return &binding{listener, Address(path), info, data}, nil
+	return &Binding{listener, Address(path), info, data}, nil
 }
 
 // newSocket is a socket's first name, in a folder of its own.
@@ -81,7 +82,7 @@ func listenPrivate(ctx context.Context, folder string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen in %s: %w", folder, err)
 	}
-	// The name is taken away by unbind alone, which looks whose it is.
+	// The name is taken away by Unbind alone, which looks whose it is.
 	listener.(*net.UnixListener).SetUnlinkOnClose(false)
 	if err := os.Chmod(path, 0o600); err != nil {
 		listener.Close()
@@ -121,21 +122,29 @@ func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
 	return "", fmt.Errorf("name the socket: %d windows or foreign files have the names ipc-%s… in %s already; close one, or run: coordinator probe", maxSuffix, key, dir)
 }
 
-// unbind takes the name away while it is ours and stops listening, in this
+// IsFound reports whether clients find the name, and it leads to this socket.
+func (b *Binding) IsFound() bool {
+	path := string(b.Address)
+	info, err := os.Lstat(path)
+	found := standIns([]string{b.Data})
+	return err == nil && same(info, b.info) && slices.Equal(found, []string{filepath.Dir(path)})
+}
+
+// Unbind takes the name away while it is ours and stops listening, in this
 // order: a name without a listener would look dead (spec 2.1).
-func (b *binding) unbind(ctx context.Context) error {
-	path := string(b.address)
-	lock, err := lockDir(ctx, filepath.Dir(path))
+func (b *Binding) Unbind(ctx context.Context) error {
+	path := string(b.Address)
+	lock, err := LockDir(ctx, filepath.Dir(path))
 	if err == nil {
 		if now, statErr := os.Lstat(path); statErr == nil && same(now, b.info) {
 			err = os.Remove(path)
 		}
-		lock.unlock()
+		lock.Unlock()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // the directory or the name is gone already
 	}
-	return errors.Join(err, b.listener.Close())
+	return errors.Join(err, b.Listener.Close())
 }
 
 // deleteStale deletes a dead socket under the rules of spec 2.3; its caller

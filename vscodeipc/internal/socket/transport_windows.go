@@ -1,4 +1,4 @@
-package vscodeipc
+package socket
 
 import (
 	"context"
@@ -51,10 +51,10 @@ func List() ([]Address, error) {
 	}
 }
 
-// connect dials a window's pipe. A pipe has no instance free for a moment
+// Connect dials a window's pipe. A pipe has no instance free for a moment
 // between two clients, so that busy is tried again until the context ends
 // (go-winio does), and so is a name that is missing for just as long.
-func connect(ctx context.Context, a Address) (net.Conn, error) {
+func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	if a.Key() == "" {
 		return nil, fmt.Errorf("refuse %s: it is no window's pipe: %w", a, ErrForeign)
 	}
@@ -101,18 +101,18 @@ func checkOwner(conn net.Conn) error {
 	return nil
 }
 
-// checkPeer does nothing: the pipe's security descriptor admits its owner only.
-func checkPeer(net.Conn) error { return nil }
+// CheckPeer does nothing: the pipe's security descriptor admits its owner only.
+func CheckPeer(net.Conn) error { return nil }
 
-// binding is a pipe that listens.
-type binding struct {
-	listener net.Listener
-	address  Address
+// Binding is a pipe that listens.
+type Binding struct {
+	Listener net.Listener
+	Address  Address
 }
 
-// bind listens on the first of the window's names that is free: go-winio asks
+// Bind listens on the first of the window's names that is free: go-winio asks
 // for the first instance of a name, which the system gives to one process only.
-func bind(_ context.Context, key string) (*binding, error) {
+func Bind(_ context.Context, key string) (*Binding, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
 		return nil, fmt.Errorf("ask who the user is: %w", err)
@@ -130,7 +130,7 @@ func bind(_ context.Context, key string) (*binding, error) {
 		}
 		listener, err := winio.ListenPipe(name, config)
 		if err == nil {
-			return &binding{listener, Address(name)}, nil
+			return &Binding{listener, Address(name)}, nil
 		}
 		if !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_PIPE_BUSY) && !errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
 			return nil, fmt.Errorf("listen on %s: %w", name, err)
@@ -139,9 +139,9 @@ func bind(_ context.Context, key string) (*binding, error) {
 	return nil, fmt.Errorf("name the pipe: %d windows have the names %s%s… already; close one", maxSuffix, pipePrefix, key)
 }
 
-// unbind stops listening; the name goes with the last handle.
-func (b *binding) unbind(context.Context) error { return b.listener.Close() }
+// Unbind stops listening; the name goes with the last handle.
+func (b *Binding) Unbind(context.Context) error { return b.Listener.Close() }
 
-// tryWriter gives a function that writes nothing: a pipe has no write that does
+// TryWriter gives a function that writes nothing: a pipe has no write that does
 // not wait.
-func tryWriter(net.Conn) func([]byte) int { return func([]byte) int { return 0 } }
+func TryWriter(net.Conn) func([]byte) int { return func([]byte) int { return 0 } }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc
+package socket
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// connect dials a window's socket after the checks of spec 9, and checks the
+// Connect dials a window's socket after the checks of spec 9, and checks the
 // peer then.
-func connect(ctx context.Context, a Address) (net.Conn, error) {
+func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	path := string(a)
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the path %s has %d bytes, a socket's has %d at most", path, len(path), maxSocketPath)
@@ -28,15 +28,15 @@ func connect(ctx context.Context, a Address) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPeer(conn); err != nil {
+	if err := CheckPeer(conn); err != nil {
 		conn.Close()
 		return nil, err
 	}
 	return conn, nil
 }
 
-// checkPeer refuses a peer that runs as another user, where the system tells.
-func checkPeer(conn net.Conn) error {
+// CheckPeer refuses a peer that runs as another user, where the system tells.
+func CheckPeer(conn net.Conn) error {
 	uid, known, err := peerUID(conn)
 	if err != nil {
 		return err
@@ -47,10 +47,10 @@ func checkPeer(conn net.Conn) error {
 	return nil
 }
 
-// tryWriter gives a function that writes what the system takes at once, without
+// TryWriter gives a function that writes what the system takes at once, without
 // waiting, and tells how much that was. A fault comes out in the write after.
 // Its calls have to follow each other.
-func tryWriter(conn net.Conn) func([]byte) int {
+func TryWriter(conn net.Conn) func([]byte) int {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return func([]byte) int { return 0 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc
+package identity
 
 import (
 	"errors"

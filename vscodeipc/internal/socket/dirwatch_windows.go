@@ -1,4 +1,4 @@
-package vscodeipc
+package socket
 
 // watch polls: the pipe namespace has no event for a name that appears that Go
 // can wait for.

@@ -1,4 +1,4 @@
-package vscodeipc
+package socket
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc
+package socket
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-const dirName = "browser-coordinator-mcp"
+const DirName = "browser-coordinator-mcp"
 
 // Dir returns the directory in which windows of this environment listen (spec 2).
 // It may not exist yet; where it is too long for sockets, the error says so until
@@ -28,13 +28,13 @@ func Dir() (string, error) {
 
 // dataDir returns DIR, however long it is.
 func dataDir() (string, error) {
-	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), dirName)
+	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), DirName)
 	if !filepath.IsAbs(dir) {
 		home := os.Getenv("HOME")
 		if !filepath.IsAbs(home) {
 			return "", errors.New("find the directory of window sockets: neither XDG_DATA_HOME nor HOME is an absolute path; set one of them")
 		}
-		dir = filepath.Join(home, ".local", "share", dirName)
+		dir = filepath.Join(home, ".local", "share", DirName)
 	}
 	return dir, nil
 }
@@ -66,7 +66,7 @@ func dataDirs() []string {
 			"snap/code-insiders/current/.local/share",
 			".var/app/com.visualstudio.code/data",
 		} {
-			add(filepath.Join(home, data, dirName))
+			add(filepath.Join(home, data, DirName))
 		}
 	}
 	return dirs

@@ -1,4 +1,4 @@
-package vscodeipc
+package socket
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type DirWatcher struct {
 // The logger may be nil.
 func WatchDirs(log *slog.Logger) *DirWatcher {
 	if log == nil {
-		log = discard
+		log = slog.New(slog.DiscardHandler)
 	}
 	w := &DirWatcher{changes: make(chan struct{}, 1), log: log, ended: make(chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
@@ -49,7 +49,7 @@ func (w *DirWatcher) poll() {
 	defer ticker.Stop()
 	before, _ := List() // the first tick tells of a fault
 	slices.Sort(before)
-	w.tell()
+	w.notify()
 	for {
 		select {
 		case <-ticker.C:
@@ -63,7 +63,7 @@ func (w *DirWatcher) poll() {
 		}
 		slices.Sort(now)
 		if !slices.Equal(before, now) {
-			w.tell()
+			w.notify()
 		}
 		before = now
 	}
@@ -81,7 +81,7 @@ func (w *DirWatcher) Close() error {
 	return nil
 }
 
-func (w *DirWatcher) tell() {
+func (w *DirWatcher) notify() {
 	select {
 	case w.changes <- struct{}{}:
 	default: // one token says it all

@@ -1,4 +1,5 @@
-package vscodeipc
+// Package identity names a workspace: its canonical path, and the hash of that.
+package identity
 
 import (
 	"errors"
@@ -26,7 +27,7 @@ func Canonical(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the canonical form of %q: %w", path, err)
 	}
-	canonical, err := spell(runtime.GOOS, resolved)
+	canonical, err := Spell(runtime.GOOS, resolved)
 	if err != nil {
 		return "", fmt.Errorf("find the canonical form of %q: %w", path, err)
 	}
@@ -58,9 +59,9 @@ var (
 	errNotAbsolute = errors.New("not_absolute")
 )
 
-// spell is step 2 of spec 1. It takes the operating system as an argument, so
+// Spell is step 2 of spec 1. It takes the operating system as an argument, so
 // that the vectors of all three run on each.
-func spell(goos, path string) (string, error) {
+func Spell(goos, path string) (string, error) {
 	switch {
 	case path == "":
 		return "", errEmpty

@@ -1,4 +1,4 @@
-package vscodeipc
+package identity
 
 import (
 	"fmt"

@@ -1,0 +1,79 @@
+// Package socket keeps the addresses of windows on this system: it lists, binds,
+// connects, watches and removes the sockets in their directories, or the pipes
+// of Windows.
+package socket
+
+import (
+	"errors"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Address is where a window listens: the path of its socket, or on Windows the
+// name of its pipe.
+type Address string
+
+// ErrForeign is wrapped by errors about a directory, socket or peer that is not
+// the user's own, or is not a socket.
+var ErrForeign = errors.New("not ours")
+
+// Removal is what came of removing a stale address.
+type Removal struct {
+	Deleted bool
+	Err     error // why it was not deleted
+}
+
+// maxSuffix is the last of the suffixes that tell windows on one folder apart.
+const maxSuffix = 9
+
+// longestName is the length of the longest socket name that has a hash.
+const longestName = len("ipc-0123456789abcdef-2.sock")
+
+var namePattern = regexp.MustCompile(`^ipc-([0-9a-f]{16}|pid-[0-9]+)(?:-([2-9]))?\.sock$`)
+
+// Key gives the window's hash, or "pid-" and its process id for a window
+// without a workspace, or "" if the address is none of a window's.
+func (a Address) Key() string {
+	m := namePattern.FindStringSubmatch(a.socketName())
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+// Suffix returns the number that tells windows on one workspace apart: 1 for an
+// address without one, 0 for what is no window's address.
+func (a Address) Suffix() int {
+	m := namePattern.FindStringSubmatch(a.socketName())
+	switch {
+	case m == nil:
+		return 0
+	case m[2] == "":
+		return 1
+	}
+	return int(m[2][0] - '0')
+}
+
+// socketName gives the name of the socket, or what it would be for a pipe.
+func (a Address) socketName() string {
+	if rest, ok := strings.CutPrefix(string(a), pipePrefix); ok {
+		return "ipc-" + rest + ".sock"
+	}
+	return filepath.Base(string(a))
+}
+
+const pipePrefix = `\\.\pipe\browser-coordinator-mcp-`
+
+// Find returns the addresses in use for a hash, whether or not a window answers
+// there. Most often there is none or one.
+func Find(hash string) []Address {
+	all, _ := List() // a directory that is refused has no window of ours
+	var found []Address
+	for _, a := range all {
+		if a.Key() == hash {
+			found = append(found, a)
+		}
+	}
+	return found
+}
