@@ -151,8 +151,9 @@ export class Workbench {
   /** What the clipboard holds, read as a person does: pasted into an empty editor. */
   async pasted(): Promise<string> {
     await this.command("File: New Untitled Text File");
-    const editor = this.page.locator('.monaco-editor[data-uri^="untitled:"]').last();
-    await editor.locator(".view-line").first().click();
+    // It takes the focus by itself. A click could meet the hover of its tab instead.
+    const editor = this.page.locator('.monaco-editor.focused[data-uri^="untitled:"]');
+    await editor.waitFor();
     await this.press("Control+v");
     await editor.locator(".view-line", { hasText: /\S/ }).first().waitFor();
     // An editor shows blanks as other characters.
