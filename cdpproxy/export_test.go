@@ -1,6 +1,9 @@
 package cdpproxy
 
-import "time"
+import (
+	"net"
+	"time"
+)
 
 // Limits replace bounds whose real size makes a test slow. Zero keeps the real one.
 type Limits struct {
@@ -26,4 +29,30 @@ func (p *Proxy) SetLimits(l Limits) {
 			*set.limit = set.to
 		}
 	}
+}
+
+// LowWater is lowWater.
+const LowWater = lowWater
+
+// Only tells of the only relay how many bytes it has taken from its client and
+// from its browser, and whether the loop has it.
+func (p *Proxy) Only() (up, down uint64, parked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for r := range p.relays {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		up, down, parked = r.bytesUp.Load(), r.bytesDown.Load(), r.parked != nil
+	}
+	return up, down, parked
+}
+
+// EndLoop has relays that begin from now on do without.
+func (p *Proxy) EndLoop() { p.endLoop() }
+
+// KeepAlive changes how connections from now on are looked after, and returns how
+// they were before.
+func KeepAlive(now net.KeepAliveConfig) (before net.KeepAliveConfig) {
+	before, keepAlive = keepAlive, now
+	return before
 }

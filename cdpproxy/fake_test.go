@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/sha1"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -216,4 +217,28 @@ func masked(text string) string {
 func acceptKey(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// readLarge reads a frame of frame.
+func readLarge(t *testing.T, br *bufio.Reader) string {
+	t.Helper()
+	var h [10]byte
+	if _, err := io.ReadFull(br, h[:]); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, binary.BigEndian.Uint64(h[2:]))
+	if _, err := io.ReadFull(br, b); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// eventually looks until it fits: nothing tells what a loop does.
+func eventually(t *testing.T, fits func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not in 10 s")
+		}
+	}
 }

@@ -1,10 +1,9 @@
+//go:build !noeventloop
+
 package cdpproxy_test
 
 import (
-	"bufio"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -16,6 +15,19 @@ import (
 
 	"browser-coordinator/cdpproxy"
 )
+
+// parkedOrNot is whether the loop may have a relay.
+var parkedOrNot = []bool{true, false}
+
+// watchedByLoop demands that the loop gets events of so many descriptors. The last
+// may be on their way.
+func watchedByLoop(t *testing.T, p *cdpproxy.Proxy, n int) {
+	t.Helper()
+	eventually(t, func() bool {
+		watched, known, err := p.Watched()
+		return err == nil && watched == n && known == n
+	})
+}
 
 // TestReusedDescriptors: between an event and the loop's look at it, its
 // descriptor may have become another relay's. Here the loop hears of descriptors
@@ -186,18 +198,4 @@ func tail(t *testing.T, rule cdpproxy.Rule) {
 			t.Fatalf("piece %d of %d from the client: %.60s", n, said, got)
 		}
 	}
-}
-
-// readLarge reads a frame of frame.
-func readLarge(t *testing.T, br *bufio.Reader) string {
-	t.Helper()
-	var h [10]byte
-	if _, err := io.ReadFull(br, h[:]); err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, binary.BigEndian.Uint64(h[2:]))
-	if _, err := io.ReadFull(br, b); err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }

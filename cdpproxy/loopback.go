@@ -1,12 +1,8 @@
 package cdpproxy
 
-const (
-	// lowWater is how much of a large frame has to be there, in bytes, before
-	// the relay is woken for it.
-	lowWater = 512 << 10
-	// room is what the kernel is to keep room for once large frames have come.
-	room = 4 << 20
-)
+// lowWater is how many bytes of a large frame must be there before the relay is
+// woken for it.
+const lowWater = 512 << 10
 
 // waterline returns how many bytes of the browser the relay is to be woken for,
 // and whether that is another number than before. It is more than one only where

@@ -4,6 +4,8 @@ import (
 	"net"
 
 	"golang.org/x/sys/unix"
+
+	"browser-coordinator/cdpproxy/eventloop"
 )
 
 // uncontrolled has conn, if its bytes never leave the machine, send them by the
@@ -21,17 +23,6 @@ func uncontrolled(conn *net.TCPConn) {
 	}
 }
 
-// wake has the kernel call a socket readable when so many bytes are there, or its
-// end, or no more would find room: socket(7) SO_RCVLOWAT.
-func wake(fd, bytes int) {
-	if bytes > 1 {
-		// The kernel makes room for what it is to wait for, and leaves it so. By
-		// SO_RCVBUF there would be less than it gives by itself in many systems.
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, room)
-	}
-	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, bytes)
-}
-
 func (r *reader) wake(bytes int) {
-	r.raw.Control(func(fd uintptr) { wake(int(fd), bytes) })
+	r.raw.Control(func(fd uintptr) { eventloop.SetLowWater(int(fd), bytes) })
 }

@@ -17,7 +17,7 @@ import (
 // one with goroutines of its own, is woken for much at once. Its end reaches the
 // client as soon as it is there, what follows does too, and so does a browser's end.
 func TestLargeFrameInPieces(t *testing.T) {
-	for _, parked := range []bool{true, false} {
+	for _, parked := range parkedOrNot {
 		t.Run(fmt.Sprintf("parked=%v", parked), func(t *testing.T) {
 			eachWay(t, func(t *testing.T, rule cdpproxy.Rule) { largeFrameInPieces(t, rule, parked) })
 		})

@@ -49,7 +49,7 @@ func TestWithoutCloseFrame(t *testing.T) {
 		"like a close, in text":  {pieces: []string{"\x81\x02\x88\x00\x81\x03\x88", "\x88\x88", closes}, want: "\x81\x02\x88\x00\x81\x03\x88\x88\x88"},
 		"the client breaks form": {first: "\x82\x80\x00\x00\x00\x00", end: func(*source) {}},
 	} {
-		for _, parked := range []bool{true, false} {
+		for _, parked := range parkedOrNot {
 			t.Run(name+map[bool]string{true: ", in the loop"}[parked], func(t *testing.T) {
 				connected := make(chan struct{})
 				left := make(chan struct{})

@@ -1,3 +1,5 @@
+//go:build !noeventloop
+
 package cdpproxy_test
 
 import (
@@ -16,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/eventloop"
 )
 
 // TestLoopLeavesRoom: while the loop waits for more in a system call of which Go
@@ -23,7 +26,7 @@ import (
 // connections, timers, goroutines, the collector, a loop beside it, and the end.
 func TestLoopLeavesRoom(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	defer cdpproxy.Linger(cdpproxy.Linger(60_000))
+	defer eventloop.Linger(eventloop.Linger(60_000))
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)
 	p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{})
 	_, beside := serve(t, newSource(fake.url()), &cdpproxy.Options{})
@@ -40,7 +43,7 @@ func TestLoopLeavesRoom(t *testing.T) {
 	first := dial(t, addr, "/devtools/browser/x")
 	eventually(t, func() bool { // a signal may end it
 		talk(first, "one")
-		return cdpproxy.Lingering() == 1
+		return eventloop.Lingering() == 1
 	})
 
 	get(t, addr, "/json/version", nil)
@@ -50,7 +53,7 @@ func TestLoopLeavesRoom(t *testing.T) {
 	for range 10 {
 		talk(other, "another loop")
 		talk(first, "two")
-		if n := cdpproxy.Lingering(); n > 1 {
+		if n := eventloop.Lingering(); n > 1 {
 			t.Fatalf("%d loops linger, which leaves none of two processors", n)
 		}
 	}
@@ -68,18 +71,8 @@ func TestLoopLeavesRoom(t *testing.T) {
 	if err := p.Shutdown(ctx); err != nil {
 		t.Error(err)
 	}
-	if n := cdpproxy.Lingering(); n != 0 {
+	if n := eventloop.Lingering(); n != 0 {
 		t.Errorf("%d loops linger after the end", n)
-	}
-}
-
-// eventually looks until it fits: nothing tells what a loop does.
-func eventually(t *testing.T, fits func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not in 10 s")
-		}
 	}
 }
 
@@ -98,7 +91,7 @@ func init() {
 
 // serveAlone serves the browser at url until its input ends.
 func serveAlone(url string) error {
-	cdpproxy.Linger(500)
+	eventloop.Linger(500)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -256,5 +249,5 @@ func TestLoopParks(t *testing.T) {
 	for range 3 {
 		call(t, c, `{"id":1,"method":"A.b"}`)
 	}
-	eventually(t, func() bool { return cdpproxy.Lingering() == 0 })
+	eventually(t, func() bool { return eventloop.Lingering() == 0 })
 }

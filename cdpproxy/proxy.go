@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"browser-coordinator/cdpproxy/eventloop"
 	"browser-coordinator/cdpproxy/peer"
 )
 
@@ -37,8 +38,8 @@ type Proxy struct {
 	// ending is true once done is closed. Goroutines are added to wg only
 	// while it is false, so that a Wait after it turned true misses none.
 	ending    bool
-	following bool  // followSource was started
-	loop      *loop // set before the first relay; nil where there is none
+	following bool           // followSource was started
+	loop      eventloop.Loop // set before the first relay; nil where there is none
 	relays    map[*relay]struct{}
 	// silent are the connections that have asked for nothing yet: browsers open
 	// some to spare. http.Server would wait 5 s for them to speak.
@@ -112,7 +113,7 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	if !p.following {
 		p.following = true
 		var err error
-		if p.loop, err = startLoop(); err != nil {
+		if p.loop, err = eventloop.Start(); err != nil {
 			p.log.Warn("relaying without a loop", "error", err)
 		}
 		p.wg.Add(1)
@@ -180,7 +181,7 @@ func (p *Proxy) endLoop() {
 	p.loop = nil
 	p.mu.Unlock()
 	if l != nil {
-		l.close()
+		l.Close()
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"browser-coordinator/cdpproxy/eventloop"
 )
 
 const (
@@ -59,9 +61,9 @@ type relay struct {
 	upMu   sync.Mutex // serialises writes to upstream where there is a rule
 	unsent []byte     // guarded by upMu: what the browser did not take at once
 
-	mu     sync.Mutex // guards the fields that follow
-	parked *parked    // while the loop has the relay
-	why    *ending    // the first reason to end; nil while the relay runs
+	mu     sync.Mutex     // guards the fields that follow
+	parked eventloop.Pair // nil while the loop does not have the relay
+	why    *ending        // the first reason to end; nil while the relay runs
 	isCut  bool
 }
 
@@ -76,7 +78,7 @@ func (r *relay) end(e ending) {
 	r.why = &e
 	close(r.over)
 	if r.parked != nil {
-		r.parked.leaveSoon()
+		r.parked.Unpark()
 		return
 	}
 	r.upstream.SetDeadline(time.Unix(1, 0))
@@ -108,7 +110,7 @@ func (r *relay) handOff() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.parked != nil {
-		r.parked.leaveSoon()
+		r.parked.Unpark()
 	}
 }
 
@@ -176,28 +178,74 @@ func (r *relay) start() {
 	}
 }
 
-// ease hands the relay to the loop, if there is one and it takes it.
-func (r *relay) park() bool { return r.proxy.loop != nil && r.proxy.loop.park(r) }
+// park hands the relay to the loop, if there is one, and reports whether it took it:
+// then none of the relay's goroutines runs.
+func (r *relay) park() bool {
+	if r.proxy.loop == nil {
+		return false
+	}
+	r.upMu.Lock()
+	defer r.upMu.Unlock()
+	r.down.mu.Lock()
+	defer r.down.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.why != nil || len(r.unsent) > 0 || !r.down.out.idle() {
+		return false
+	}
+	pair, err := r.proxy.loop.Park(r.client, r.upstream, r)
+	if err != nil {
+		return false
+	}
+	r.client, r.upstream, r.parked = nil, nil, pair
+	r.down.out.direct(pair)
+	return true
+}
 
-// resume takes the connections back from the loop, which has let go of them. It
-// waits for nobody: others leave the loop after this one. It reports whether there
-// is anybody left to relay for.
-func (r *relay) resume(e *parked) bool {
+// Received implements eventloop.Handler.
+func (r *relay) Received(from eventloop.Side, data []byte, err error) (lowWater int) {
+	switch {
+	case from == eventloop.Client && err != nil:
+		r.end(ending{})
+	case from == eventloop.Client:
+		r.heard(data)
+	case err != nil:
+		r.end(r.lost())
+	default:
+		r.told(data, true, false)
+		if bytes, other := r.waterline(); other {
+			return bytes
+		}
+	}
+	return 0
+}
+
+// Unparked implements eventloop.Handler.
+func (r *relay) Unparked() {
+	if r.resume() {
+		go r.run()
+	} else {
+		r.finish()
+	}
+}
+
+// resume takes the connections back from the loop. It does not wait: the loop has
+// other relays to unpark. It reports whether there is a client left to relay for.
+func (r *relay) resume() bool {
 	r.upMu.Lock()
 	defer r.upMu.Unlock()
 	r.down.mu.Lock()
 	defer r.down.mu.Unlock()
 	r.mu.Lock()
 	gone := r.isCut || r.why != nil && r.why.code == 0
-	client, upstream, err := e.conns(gone)
+	client, upstream, err := r.parked.Take(!gone)
 	r.client, r.upstream, r.parked = client, upstream, nil
-	switch {
-	case err != nil:
-		gone = true
-		client.Close()
-		upstream.Close()
-	case !gone && r.why != nil:
-		upstream.SetDeadline(time.Unix(1, 0))
+	if gone = gone || err != nil; !gone {
+		client.SetKeepAliveConfig(keepAlive)
+		upstream.SetKeepAliveConfig(keepAlive)
+		if r.why != nil {
+			upstream.SetDeadline(time.Unix(1, 0))
+		}
 	}
 	r.mu.Unlock()
 	if err != nil {
@@ -303,7 +351,7 @@ func (r *relay) write(b []byte) error {
 		return errEnded
 	}
 	if r.upstream == nil {
-		return r.writeEased(b)
+		return r.writeParked(b)
 	}
 	if len(r.unsent) > 0 {
 		b, r.unsent = append(r.unsent, b...), nil
@@ -316,11 +364,11 @@ func (r *relay) write(b []byte) error {
 	return err
 }
 
-// writeEased writes what the browser takes at once. The rest has to wait, for
+// writeParked writes what the browser takes at once. The rest has to wait, for
 // which the relay leaves the loop. upMu is held.
-func (r *relay) writeEased(b []byte) error {
+func (r *relay) writeParked(b []byte) error {
 	if len(r.unsent) == 0 {
-		n, err := r.parked.write(b)
+		n, err := r.parked.Write(eventloop.Upstream, b)
 		if err != nil {
 			return err
 		}
@@ -328,7 +376,7 @@ func (r *relay) writeEased(b []byte) error {
 	}
 	if len(b) > 0 {
 		r.unsent = append(r.unsent, b...)
-		r.parked.leaveSoon()
+		r.parked.Unpark()
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"browser-coordinator/cdpproxy/eventloop"
 )
 
 // errTooSlow: the bound on bytes kept for a client is reached.
@@ -27,10 +29,10 @@ const (
 //
 // send and last are called under the downstream's lock.
 type sender struct {
-	conn   *net.TCPConn // nil while the loop has the relay
-	try    *tryWriter   // to conn
-	parked *parked      // while the loop has the relay
-	held   []byte       // what could not be sent at once there, and goes before all else
+	conn   *net.TCPConn   // nil while the loop has the relay
+	try    *tryWriter     // to conn
+	parked eventloop.Pair // nil while the loop does not have the relay
+	held   []byte         // what could not be sent at once there, and goes before all else
 	limit  int
 	claim  claim // for the queue
 
@@ -47,7 +49,7 @@ type sender struct {
 // send writes b or queues it; b is the caller's again when it returns.
 func (s *sender) send(b []byte) error {
 	if s.parked != nil {
-		return s.sendEased(b)
+		return s.sendParked(b)
 	}
 	if err := s.catchUp(); err != nil || len(b) == 0 {
 		return err
@@ -95,11 +97,11 @@ func (s *sender) catchUp() error {
 	return s.send(held)
 }
 
-// sendEased sends what the client takes at once; the rest is held until the
+// sendParked sends what the client takes at once; the rest is held until the
 // relay has left the loop, which it does for that.
-func (s *sender) sendEased(b []byte) error {
+func (s *sender) sendParked(b []byte) error {
 	if len(s.held) == 0 {
-		n, err := s.parked.tell(b)
+		n, err := s.parked.Write(eventloop.Client, b)
 		if err != nil {
 			return err
 		}
@@ -107,7 +109,7 @@ func (s *sender) sendEased(b []byte) error {
 	}
 	if len(b) > 0 {
 		s.held = append(s.held, b...)
-		s.parked.leaveSoon()
+		s.parked.Unpark()
 	}
 	return nil
 }
@@ -119,8 +121,8 @@ func (s *sender) use(conn *net.TCPConn) error {
 	return err
 }
 
-// direct has the loop's descriptor written to.
-func (s *sender) direct(e *parked) { s.conn, s.try, s.parked = nil, nil, e }
+// direct has a parked pair written to.
+func (s *sender) direct(pair eventloop.Pair) { s.conn, s.try, s.parked = nil, nil, pair }
 
 // idle reports whether nothing is queued and nothing has gone wrong.
 func (s *sender) idle() bool {

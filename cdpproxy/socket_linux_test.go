@@ -109,14 +109,7 @@ func TestDescriptors(t *testing.T) {
 				}
 			}
 			keptAlive(t, addr, fake.addr, connections)
-			heard, known, err := p.Watched()
-			for deadline := time.Now().Add(10 * time.Second); (heard != 2*connections || known != 2*connections) && time.Now().Before(deadline); {
-				time.Sleep(5 * time.Millisecond) // the last are on their way
-				heard, known, err = p.Watched()
-			}
-			if err != nil || heard != 2*connections || known != 2*connections {
-				t.Errorf("the loop hears of %d descriptors and knows the relays of %d, %v; want %d", heard, known, err, 2*connections)
-			}
+			watchedByLoop(t, p, 2*connections)
 			if now := pipes(t); now > before {
 				t.Errorf("%d pipes more than before", now-before)
 			}

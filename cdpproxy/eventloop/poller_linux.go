@@ -1,4 +1,6 @@
-package cdpproxy
+//go:build !noeventloop
+
+package eventloop
 
 import (
 	"encoding/binary"
