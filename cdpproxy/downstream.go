@@ -13,14 +13,14 @@ import (
 type downstream struct {
 	messages *atomic.Uint64 // the browser's so far
 
-	mu      sync.Mutex // guards the fields that follow
-	out     *sender
-	frames  frameScanner
-	pending [][]byte // frames of our own that wait for the browser's to end
-	waiting int      // bytes in pending
-	failed  bool     // the client's stream is broken off
-	noClose bool     // the client cannot read close frames
-	ear     listener
+	mu        sync.Mutex // guards the fields that follow
+	out       *sender
+	frames    frameScanner
+	pending   [][]byte // frames of our own that wait for the browser's to end
+	waiting   int      // bytes in pending
+	failed    bool     // the client's stream is broken off
+	noClose   bool     // the client cannot read close frames
+	tapReader tapReader
 	// attached knows the targets of sessions; nil where there is no rule to tell.
 	attached *attached
 }
@@ -37,7 +37,7 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	} else {
 		d.out.keptUp = 0 // in the middle of much
 	}
-	d.ear.hear(d.frames, data)
+	d.tapReader.observe(d.frames, data)
 	if d.attached != nil {
 		d.attached.follow(d.frames, data)
 	}
@@ -48,7 +48,7 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 			return err
 		}
 		data = data[n:]
-		if err := d.speak(); err != nil || last {
+		if err := d.flushPending(); err != nil || last {
 			return err
 		}
 	}
@@ -121,8 +121,8 @@ func (d *downstream) insert(text []byte) error {
 	if waits && (d.waiting+len(frame) > d.out.limit || !d.out.claim.take(len(frame))) {
 		return errTooSlow
 	}
-	if d.ear.taps.open() {
-		d.ear.taps.hear(d.ear.client, FromEndpoint, text)
+	if d.tapReader.taps.open() {
+		d.tapReader.taps.record(d.tapReader.client, FromEndpoint, text)
 	}
 	if !waits {
 		return d.sendOwn(frame)
@@ -132,8 +132,8 @@ func (d *downstream) insert(text []byte) error {
 	return nil
 }
 
-// speak sends what is pending, if it can stand here.
-func (d *downstream) speak() error {
+// flushPending sends what is pending, if it can stand here.
+func (d *downstream) flushPending() error {
 	for len(d.pending) > 0 && d.frames.between() {
 		if err := d.sendOwn(d.pending[0]); err != nil {
 			return err

@@ -65,13 +65,13 @@ func (g *gate) judge(msg *message) error {
 		}
 	}()
 	g.relay.messagesUp.Add(1)
-	g.relay.proxy.taps.hear(g.relay.who, FromClient, msg.text)
+	g.relay.proxy.taps.record(g.relay.who, FromClient, msg.text)
 	m := &g.message
 	m.Client = g.relay.who
 	defer m.forget()
 	if err := decode(msg.text, m); err != nil {
 		m.Session = "" // the last message's, or of this one and not to be trusted
-		return g.say(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
+		return g.respond(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
 	}
 	v := g.rule.Judge(m)
 	if v.Action != Wait && !(v.Behind && g.holds()) {
@@ -85,7 +85,7 @@ func (g *gate) judge(msg *message) error {
 		kept = &message{claim: msg.claim, held: size + len(m.ID)}
 	}
 	if len(g.waiting) == maxWaiting || g.bytes+size > g.relay.proxy.limits.waitingBytes || kept != msg && !kept.claim.take(kept.held) {
-		return g.say(errorReply(m, refusedCode, "too many commands wait for a decision"))
+		return g.respond(errorReply(m, refusedCode, "too many commands wait for a decision"))
 	}
 	w := waiting{m.kept(), kept, size, v}
 	if waits = kept == msg; !waits {
@@ -144,9 +144,9 @@ func (g *gate) release() {
 	}
 }
 
-// say answers the client in the browser's place. It ends the relay if the client
+// respond answers the client in the browser's place. It ends the relay if the client
 // cannot be written to, or has taken so little that no answer fits any more.
-func (g *gate) say(answer []byte) error {
+func (g *gate) respond(answer []byte) error {
 	err := g.relay.down.insert(answer)
 	g.relay.sent(err)
 	return err
@@ -156,17 +156,17 @@ func (g *gate) apply(m *Message, msg *message, v Verdict) error {
 	switch v.Action {
 	case Pass:
 		// The verdict may be on what is allowed in the next browser already.
-		if now, _ := g.relay.proxy.source.Browser(); g.relay.outlives(now) {
+		if now, _ := g.relay.proxy.source.Browser(); g.relay.endIfReplaced(now) {
 			return errEnded
 		}
 		return g.relay.write(msg.frames())
 	case Ignore:
-		return g.say(doneReply(m, v.Result))
+		return g.respond(doneReply(m, v.Result))
 	case End:
-		err := g.say(doneReply(m, nil))
+		err := g.respond(doneReply(m, nil))
 		g.relay.end(ending{code: closeNormal, reason: v.Reason})
 		return err
 	default:
-		return g.say(errorReply(m, refusedCode, v.Reason))
+		return g.respond(errorReply(m, refusedCode, v.Reason))
 	}
 }

@@ -146,10 +146,10 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 		case <-again:
 		case <-inVain:
 			if now, _ := p.source.Browser(); now == nil {
-				return p.nobody(nil, nil, 0)
+				return p.noBrowser(nil, nil, 0)
 			}
 		case <-hold.Done():
-			return p.nobody(b, err, wait)
+			return p.noBrowser(b, err, wait)
 		case <-p.done:
 			return &refusal{http.StatusServiceUnavailable, "the coordinator that serves this endpoint is shutting down; connect again"}
 		}
@@ -209,8 +209,8 @@ func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, b *Browser
 	}
 }
 
-// nobody is the answer when there is nothing to wait for any more.
-func (p *Proxy) nobody(b *Browser, err error, hold time.Duration) *refusal {
+// noBrowser is the answer when there is nothing to wait for any more.
+func (p *Proxy) noBrowser(b *Browser, err error, hold time.Duration) *refusal {
 	waited := ""
 	if hold > 0 {
 		waited = fmt.Sprintf(" (waited %v for one)", hold)

@@ -4,18 +4,18 @@ package cdpproxy
 // woken for it.
 const lowWater = 512 << 10
 
-// waterline returns how many bytes of the browser the relay is to be woken for,
-// and whether that is another number than before. It is more than one only where
-// so many bytes of a frame are still to come, of which a part is of no use to the
-// client. The caller is the one that calls told.
-func (r *relay) waterline() (bytes int, other bool) {
+// nextLowWater returns how many bytes of the browser the relay waits for, and whether
+// that number has changed. It is more than one only where so many bytes of a frame are
+// still to come: a part of a frame is of no use to the client. Only the caller of
+// forwardDown calls it.
+func (r *relay) nextLowWater() (bytes int, other bool) {
 	bytes = 1
 	if r.down.frames.remain >= lowWater {
 		bytes = lowWater
 	}
-	if bytes == r.woken || bytes == 1 && r.woken == 0 {
+	if bytes == r.lowWater || bytes == 1 && r.lowWater == 0 {
 		return bytes, false
 	}
-	r.woken = bytes
+	r.lowWater = bytes
 	return bytes, true
 }

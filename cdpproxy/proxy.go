@@ -293,7 +293,7 @@ func (p *Proxy) endOthers(b *Browser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for r := range p.relays {
-		r.outlives(b)
+		r.endIfReplaced(b)
 	}
 }
 

@@ -42,11 +42,11 @@ type relay struct {
 	// lock and mu.
 	upstream, client *net.TCPConn
 
-	down  *downstream // set by start
-	gate  *gate       // set by start; nil without a rule
-	deaf  bool        // the browser takes no more of what the client says
-	large atomic.Bool // the client is sending a large message
-	woken int         // for how many bytes of the browser; 0: never changed
+	down           *downstream // set by start
+	gate           *gate       // set by start; nil without a rule
+	upstreamClosed bool        // the browser accepts no more
+	large          atomic.Bool // the client is sending a large message
+	lowWater       int         // bytes of the browser that the relay waits for; 0: never changed
 
 	// For the status page. Messages of the client are known only where there is
 	// a rule.
@@ -84,9 +84,9 @@ func (r *relay) end(e ending) {
 	r.upstream.SetDeadline(time.Unix(1, 0))
 }
 
-// outlives ends a relay whose browser is not now, the source's (nil: it has none),
-// and reports whether that is so.
-func (r *relay) outlives(now *Browser) bool {
+// endIfReplaced ends the relay if its browser is not now, the source's current one
+// (nil: none), and reports whether it did.
+func (r *relay) endIfReplaced(now *Browser) bool {
 	switch {
 	case now == nil:
 		r.end(ending{code: closeGoingAway, reason: r.browser.label() + " has ended; connect again to be given the next one"})
@@ -98,14 +98,14 @@ func (r *relay) outlives(now *Browser) bool {
 	return true
 }
 
-// sendAway ends the relay on the embedding program's behalf.
-func (r *relay) sendAway(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
+// disconnect ends the relay on the embedding program's behalf.
+func (r *relay) disconnect(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
 
-// evict ends the relay for another one's sake: the memory is used up.
+// evict ends the relay to free memory for another one.
 func (r *relay) evict(reason string) { r.end(ending{code: closeTryLater, reason: reason}) }
 
-// handOff takes the relay out of the loop: what comes next takes so long that others
-// would have to wait for it.
+// handOff unparks the relay: the next step takes so long that other relays of the
+// loop would wait for it.
 func (r *relay) handOff() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +141,7 @@ func (r *relay) attach(client *net.TCPConn) {
 	}
 }
 
-// cut ends the relay at once, without a word to the client.
+// cut ends the relay at once, without a close frame.
 func (r *relay) cut() {
 	r.end(ending{})
 	r.mu.Lock()
@@ -158,17 +158,17 @@ func (r *relay) cut() {
 // start begins to relay, once the client has its answer.
 func (r *relay) start() {
 	r.down = &downstream{
-		messages: &r.messagesDown,
-		out:      &sender{limit: r.proxy.opts.MaxBuffered, claim: claim{budget: r.proxy.limits.memory, evict: r.evict}},
-		ear:      listener{taps: &r.proxy.taps, client: r.who, limits: &r.proxy.limits},
-		noClose:  r.noClose,
+		messages:  &r.messagesDown,
+		out:       &sender{limit: r.proxy.opts.MaxBuffered, claim: claim{budget: r.proxy.limits.memory, evict: r.evict}},
+		tapReader: tapReader{taps: &r.proxy.taps, client: r.who, limits: &r.proxy.limits},
+		noClose:   r.noClose,
 	}
 	if rule := r.proxy.opts.Rule; rule != nil {
 		r.down.attached = new(attached)
 		r.gate = newGate(r, rule)
 	}
 	if watcher := r.proxy.opts.Watcher; watcher != nil {
-		watcher.Joined(r.who, r.sendAway)
+		watcher.Joined(r.who, r.disconnect)
 	}
 	if err := r.down.out.use(r.client); err != nil {
 		r.cut()
@@ -208,12 +208,12 @@ func (r *relay) Received(from eventloop.Side, data []byte, err error) (lowWater 
 	case from == eventloop.Client && err != nil:
 		r.end(ending{})
 	case from == eventloop.Client:
-		r.heard(data)
+		r.forwardUp(data)
 	case err != nil:
-		r.end(r.lost())
+		r.end(r.upstreamLost())
 	default:
-		r.told(data, true, false)
-		if bytes, other := r.waterline(); other {
+		r.forwardDown(data, true, false)
+		if bytes, other := r.nextLowWater(); other {
 			return bytes
 		}
 	}
@@ -273,7 +273,7 @@ func (r *relay) finish() {
 	}
 	r.client.Close()
 	r.upstream.Close()
-	r.down.ear.drop()
+	r.down.tapReader.drop()
 	r.down.out.claim.close()
 	if r.gate != nil {
 		r.gate.reader.claim.close()
@@ -304,37 +304,37 @@ func (r *relay) pump() (keepsUp bool) {
 	return keepsUp
 }
 
-// lost is the end when the browser closes the connection.
-func (r *relay) lost() ending {
+// upstreamLost is the end when the browser closes the connection.
+func (r *relay) upstreamLost() ending {
 	return ending{code: closeGoingAway, reason: r.browser.label() + " closed this connection: it ended, or the page did"}
 }
 
-// heard takes what the client says to the browser, by way of the rule if there
-// is one.
-func (r *relay) heard(data []byte) {
+// forwardUp forwards a client's bytes to the browser, through the rule if there is
+// one.
+func (r *relay) forwardUp(data []byte) {
 	r.bytesUp.Add(uint64(len(data)))
-	if r.deaf {
+	if r.upstreamClosed {
 		return
 	}
 	if r.gate != nil {
-		r.deaf = r.gate.feed(data) != nil
+		r.upstreamClosed = r.gate.feed(data) != nil
 		large := r.gate.reader.large()
 		if r.large.Store(large); large {
 			r.handOff()
 		}
 	} else {
-		r.deaf = r.write(data) != nil
+		r.upstreamClosed = r.write(data) != nil
 	}
 }
 
-// told takes what the browser says to the client, and reports whether that can
-// go on.
-func (r *relay) told(data []byte, drained, last bool) bool {
+// forwardDown forwards the browser's bytes to the client, and reports whether it can
+// continue.
+func (r *relay) forwardDown(data []byte, drained, last bool) bool {
 	r.bytesDown.Add(uint64(len(data)))
 	data, closes := r.down.withoutClose(data)
 	goesOn := r.sent(r.down.relay(data, drained, last))
 	if closes {
-		r.end(r.lost())
+		r.end(r.upstreamLost())
 	}
 	return goesOn && !closes
 }
@@ -381,7 +381,7 @@ func (r *relay) writeParked(b []byte) error {
 	return nil
 }
 
-// pumpUp takes what the client says to the browser. Once the relay has ended it
+// pumpUp forwards a client's bytes to the browser. Once the relay has ended it
 // only reads on, until the client has closed its side: closing with unread bytes
 // would reset the connection and could destroy the close frame on its way.
 func (r *relay) pumpUp() {
@@ -392,11 +392,11 @@ func (r *relay) pumpUp() {
 		return
 	}
 	// When the browser takes no more, pumpDown will see its end.
-	r.deaf = r.deaf || r.write(nil) != nil // what is unsent
+	r.upstreamClosed = r.upstreamClosed || r.write(nil) != nil // what is unsent
 	if len(r.fromClient) > 0 {
 		first := r.fromClient
 		r.fromClient = nil
-		r.heard(first)
+		r.forwardUp(first)
 	}
 	for {
 		buf, data, err := in.read()
@@ -406,7 +406,7 @@ func (r *relay) pumpUp() {
 			}
 			return
 		}
-		r.heard(data)
+		r.forwardUp(data)
 		buf.free()
 	}
 }
@@ -415,9 +415,9 @@ func (r *relay) pumpUp() {
 // browser said, before its relay goes to the loop.
 const keepUpReads = 16
 
-// pumpDown takes what the browser says to the client, always draining the
-// browser, and at the end says goodbye to the client. It reports true, and says
-// nothing, when the loop could take over.
+// pumpDown forwards the browser's bytes to the client, always draining the browser,
+// and at the end closes the client's connection. It returns true, with the connection
+// open, when the loop can take over.
 func (r *relay) pumpDown() (keepsUp bool) {
 	in, err := newReader(r.upstream)
 	if err != nil {
@@ -427,7 +427,7 @@ func (r *relay) pumpDown() (keepsUp bool) {
 	if len(r.fromBrowser) > 0 {
 		first := r.fromBrowser
 		r.fromBrowser = nil
-		r.told(first, true, false)
+		r.forwardDown(first, true, false)
 	}
 	r.sent(r.down.catchUp())
 	leaving := false // the browser finishes its frame
@@ -435,7 +435,7 @@ func (r *relay) pumpDown() (keepsUp bool) {
 		buf, data, err := in.read()
 		if err != nil {
 			if why := r.reason(); why == nil {
-				r.end(r.lost())
+				r.end(r.upstreamLost())
 			} else if !leaving && why.code != 0 && errors.Is(err, os.ErrDeadlineExceeded) {
 				leaving = true
 				r.upstream.SetReadDeadline(time.Now().Add(frameGrace))
@@ -443,9 +443,9 @@ func (r *relay) pumpDown() (keepsUp bool) {
 			}
 			break
 		}
-		goesOn := r.told(data, len(data) < len(buf.b), leaving)
+		goesOn := r.forwardDown(data, len(data) < len(buf.b), leaving)
 		buf.free()
-		if bytes, other := r.waterline(); other {
+		if bytes, other := r.nextLowWater(); other {
 			in.wake(bytes)
 		}
 		if !goesOn {

@@ -69,8 +69,8 @@ func (t *taps) change(edit func([]*Tap) []*Tap) {
 
 func (t *taps) open() bool { return t.list.Load() != nil }
 
-// hear hands a message to every tap. text is the caller's again when it returns.
-func (t *taps) hear(c *Client, from Sender, text []byte) {
+// record hands a message to every tap. text is the caller's again when it returns.
+func (t *taps) record(c *Client, from Sender, text []byte) {
 	list := t.list.Load()
 	if list == nil {
 		return
@@ -143,17 +143,17 @@ func (t *Tap) Close() (lost int) {
 	return lost
 }
 
-// listener puts the browser's frames together for the taps, from the first frame
+// tapReader puts the browser's frames together for the taps, from the first frame
 // on that begins while one is open.
-type listener struct {
+type tapReader struct {
 	taps   *taps
 	client *Client
 	limits *limits
 	reader *messageReader
 }
 
-// hear takes data that comes when frames is the state of the stream before it.
-func (l *listener) hear(frames frameScanner, data []byte) {
+// observe takes data that comes when frames is the state of the stream before it.
+func (l *tapReader) observe(frames frameScanner, data []byte) {
 	if !l.taps.open() {
 		l.drop()
 		return
@@ -163,7 +163,7 @@ func (l *listener) hear(frames frameScanner, data []byte) {
 		if !frames.between() {
 			return
 		}
-		l.reader = &messageReader{unmasked: true, headers: l.limits.headers, claim: claim{budget: l.limits.memory}, onMessage: l.heard, onControl: func([]byte) error { return nil }}
+		l.reader = &messageReader{unmasked: true, headers: l.limits.headers, claim: claim{budget: l.limits.memory}, onMessage: l.message, onControl: func([]byte) error { return nil }}
 	}
 	if l.reader.feed(data) != nil {
 		l.drop() // not what we understand, or too much of it; the client may
@@ -171,15 +171,15 @@ func (l *listener) hear(frames frameScanner, data []byte) {
 }
 
 // drop forgets the message that is being put together.
-func (l *listener) drop() {
+func (l *tapReader) drop() {
 	if l.reader != nil {
 		l.reader.claim.close()
 		l.reader = nil
 	}
 }
 
-func (l *listener) heard(m *message) error {
-	l.taps.hear(l.client, FromBrowser, m.text)
+func (l *tapReader) message(m *message) error {
+	l.taps.record(l.client, FromBrowser, m.text)
 	m.free()
 	return nil
 }
