@@ -235,19 +235,19 @@ func TestOthersThings(t *testing.T) {
 		t.Errorf("a client heard %d events of another's", n)
 	}
 
-	lent := s.debug.only()
-	s.debug.call(lent.session, "Profiler.enable", "{}")
-	s.debug.call(lent.session, "Profiler.start", "{}")
+	shared := s.debug.only()
+	s.debug.call(shared.session, "Profiler.enable", "{}")
+	s.debug.call(shared.session, "Profiler.start", "{}")
 	if m := a.try(sa, "Profiler.stop", ""); m.Error == nil {
 		t.Error("a client took the debugger's profile")
 	}
-	s.debug.call(lent.session, "Profiler.stop", "{}")
+	s.debug.call(shared.session, "Profiler.stop", "{}")
 	var object struct{ Result struct{ ObjectID string } }
-	if err := json.Unmarshal(s.debug.call(lent.session, "Runtime.evaluate", `{"expression":"({a: 1})","objectGroup":"console"}`), &object); err != nil {
+	if err := json.Unmarshal(s.debug.call(shared.session, "Runtime.evaluate", `{"expression":"({a: 1})","objectGroup":"console"}`), &object); err != nil {
 		t.Fatal(err)
 	}
 	a.call(sa, "Runtime.releaseObjectGroup", `{"objectGroup":"console"}`, nil)
-	s.debug.call(lent.session, "Runtime.getProperties", fmt.Sprintf(`{"objectId":%q}`, object.Result.ObjectID))
+	s.debug.call(shared.session, "Runtime.getProperties", fmt.Sprintf(`{"objectId":%q}`, object.Result.ObjectID))
 }
 
 // TestScriptOfABusyPage: a script whose identifier comes long after its client has

@@ -50,8 +50,8 @@ type Browser struct {
 	wg     sync.WaitGroup // the server, the targets' and the clients' goroutines
 
 	// mu guards the fields that follow, and those of targets, clients and
-	// sessions that say so. It is held while events are queued, so that every
-	// client hears of what happens in its order; nothing under it blocks.
+	// sessions whose comments name it. It is held while events are queued, so that every
+	// client gets events in their order; nothing under it blocks.
 	mu      sync.Mutex
 	ending  bool
 	pages   []Page
@@ -140,7 +140,7 @@ func (w debugWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// SetPages says which pages there are now. Pages that are no longer named end
+// SetPages sets the pages that exist now. Pages that are no longer named end
 // their sessions.
 func (b *Browser) SetPages(pages []Page) {
 	b.mu.Lock()
@@ -232,8 +232,8 @@ func (b *Browser) ready(ctx context.Context) bool {
 	return err == nil
 }
 
-// refresh asks the pages for what the browser does not tell by itself: it says
-// nothing of a new title.
+// refresh asks the pages for what the browser does not report by itself: it sends
+// no event for a new title.
 func (b *Browser) refresh(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()

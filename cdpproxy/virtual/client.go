@@ -186,11 +186,11 @@ func (c *client) read() {
 			c.end(websocket.StatusUnsupportedData, "CDP is spoken in text frames")
 			return
 		}
-		c.hear(data)
+		c.receive(data)
 	}
 }
 
-func (c *client) hear(data []byte) {
+func (c *client) receive(data []byte) {
 	var m command
 	own := &session{client: c}
 	if err := json.Unmarshal(data, &m, lenient); err != nil {

@@ -29,7 +29,7 @@ func (s *session) command(m command, link *link) {
 	}
 	switch {
 	case m.Method == "Browser.close":
-		// It would end the browser for the human and everyone else.
+		// It would end the browser for the user and all other clients.
 		c.reply(s, m.ID, nil, nil)
 		c.end(closeNormal, "the browser is the window's: only this connection is closed")
 	case domain == "Target":
@@ -78,13 +78,13 @@ func (c *client) carryOut(limit time.Duration, do func(context.Context)) {
 func (c *client) getVersion(ctx context.Context, s *session, id json.Value) {
 	v, err := c.browser.awaitVersion(ctx)
 	if err != nil {
-		c.reply(s, id, nil, refused("the debugger has no page that could tell the browser's version"))
+		c.reply(s, id, nil, refused("the debugger has no page that could report the browser's version"))
 		return
 	}
 	c.reply(s, id, encode(v), nil)
 }
 
-// awaitVersion waits for the first page, which tells it.
+// awaitVersion waits for the first page, which reports it.
 func (b *Browser) awaitVersion(ctx context.Context) (version, error) {
 	var v version
 	_, err := b.await(ctx, func() *target {
@@ -92,7 +92,7 @@ func (b *Browser) awaitVersion(ctx context.Context) (version, error) {
 			v = *b.version
 			return new(target)
 		}
-		return b.first() // of a browser that tells no version
+		return b.first() // of a browser that reports no version
 	})
 	return v, err
 }

@@ -122,7 +122,7 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 			ended <- fmt.Errorf("read from the page: %w", err)
 			return
 		}
-		var a heard
+		var a incoming
 		if err := json.Unmarshal(data, &a, lenient); err != nil {
 			ended <- fmt.Errorf("the page sent what is not a message: %w", err)
 			return

@@ -9,7 +9,7 @@ import (
 )
 
 // A second Runtime.enable in a session brings no contexts; the debugger replays
-// those that it has heard of, the last fifty, among them such as are no more, or
+// those that it has heard of, the last fifty, among them some that no longer exist, or
 // sleep with their document in the back-forward cache. So what comes until the
 // answer is gathered and sifted, and only what belongs to the present documents
 // is told, as Chromium would.
@@ -23,7 +23,7 @@ type gathering struct {
 type heldEvent struct {
 	method  string
 	params  json.Value
-	created *contextInfo // that the event tells of, or nil
+	created *contextInfo // that the event reports, or nil
 	of      int64        // id of the context that a console message is of, or 0
 }
 
@@ -70,7 +70,7 @@ func (g *gathering) ids() []int64 {
 	return ids
 }
 
-// sift returns what is told, given the contexts that are no more and the frames
+// sift returns the events to send, given the contexts that no longer exist and the frames
 // that there are; nil frames are not known. In a document the default context is
 // the first, so a frame's contexts before its last default one are those of
 // earlier documents. An id may be given twice, by two processes.
@@ -87,7 +87,7 @@ func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEven
 		}
 	}
 	living := map[int64]bool{}
-	var told []heldEvent
+	var sent []heldEvent
 	for i, e := range g.events {
 		if i < g.replayed && e.created != nil {
 			frame := e.created.Aux.Frame
@@ -96,10 +96,10 @@ func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEven
 			}
 			living[e.created.ID] = true
 		}
-		told = append(told, e)
+		sent = append(sent, e)
 	}
-	kept := told[:0]
-	for _, e := range told {
+	kept := sent[:0]
+	for _, e := range sent {
 		if e.of == 0 || living[e.of] || newest[e.of] >= g.replayed {
 			kept = append(kept, e)
 		}
@@ -121,12 +121,12 @@ func (l *link) enableRuntime(m command) {
 	}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if err != nil {
-			l.tellContexts(nil, nil)
+			l.emitContexts(nil, nil)
 			l.reply(m.ID, nil, err)
 			return
 		}
 		l.askContexts(func(dead map[int64]bool, frames map[string]bool) {
-			l.tellContexts(dead, frames)
+			l.emitContexts(dead, frames)
 			l.reply(m.ID, result, nil)
 		})
 	})
@@ -195,7 +195,7 @@ func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool
 	})
 }
 
-// hasDefault says whether a frame's default context is among the living.
+// hasDefault reports whether a frame's default context is among the living.
 func (g *gathering) hasDefault(dead map[int64]bool, frame string) bool {
 	for _, e := range g.events {
 		if e.created != nil && e.created.Aux.Default && e.created.Aux.Frame == frame && !dead[e.created.ID] {
@@ -275,19 +275,19 @@ func (t frameTree) list(ids map[string]bool) {
 	}
 }
 
-// tellContexts tells what was gathered, and ends the gathering.
-func (l *link) tellContexts(dead map[int64]bool, frames map[string]bool) {
+// emitContexts sends what was gathered, and ends the gathering.
+func (l *link) emitContexts(dead map[int64]bool, frames map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	told, loaded := l.gathering.sift(dead, frames), l.gathering.loaded
+	sent, loaded := l.gathering.sift(dead, frames), l.gathering.loaded
 	l.gathering = nil
 	if l.left.Load() || l.on["Runtime"] == 0 {
 		return
 	}
-	for _, e := range told {
+	for _, e := range sent {
 		l.session.client.event(l.session, e.method, e.params)
 	}
-	// A browser tells it to whoever comes late, the debugger does not replay it,
+	// A browser sends it to clients that connect late, the debugger does not replay it,
 	// and without it Playwright takes a worker for one that still starts.
 	if l.unloaded && loaded {
 		l.unloaded = false

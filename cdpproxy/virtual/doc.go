@@ -1,5 +1,5 @@
 // Package virtual presents pages as a browser. Where a window's debug
-// browser has no port, its debugger (js-debug) still lends each page's CDP
+// browser has no port, its debugger (js-debug) still shares each page's CDP
 // session; this package serves them together as one browser-level endpoint that
 // any CDP client, and cdpproxy, takes for a browser of its own.
 //

@@ -21,7 +21,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var said heard
+		var said incoming
 		_ = jsonv2.Unmarshal(text, &said, lenient) // what a page says must not crash
 		var m command
 		if jsonv2.Unmarshal(text, &m, lenient) != nil {

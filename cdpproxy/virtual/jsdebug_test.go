@@ -18,12 +18,12 @@ import (
 
 // jsDebug stands in for VS Code's js-debug, which runs in an editor only (the
 // tests in extension/e2e use that one): one connection to a real Chromium, by
-// which it debugs every page in one flat session each, and lends these sessions
+// which it debugs every page in one flat session each, and shares these sessions
 // as js-debug 1.117 does. A message's sessionId is ignored, and so is what a method
 // has behind a second dot; events come to those
 // who subscribed; X.enable replays what its debugger has heard of execution
 // contexts and console messages (the last fifty, dead ones too) and of a pause;
-// X.disable reaches the debugger's own session. How it lends is in lending_test.go.
+// X.disable reaches the debugger's own session. How it shares is in sharedsession_test.go.
 type jsDebug struct {
 	t       testing.TB
 	url     string // of the real browser
@@ -75,7 +75,7 @@ type replay struct {
 	params json.RawMessage
 }
 
-// startJSDebug debugs every page of a browser and lends them to b.
+// startJSDebug debugs every page of a browser and shares them to b.
 func startJSDebug(t testing.TB, browserURL string, b *virtual.Browser) *jsDebug {
 	t.Helper()
 	ws, _, err := websocket.Dial(t.Context(), browserURL, nil)
@@ -84,7 +84,7 @@ func startJSDebug(t testing.TB, browserURL string, b *virtual.Browser) *jsDebug 
 	}
 	ws.SetReadLimit(-1)
 	d := &jsDebug{t: t, url: browserURL, ws: ws, browser: b, pending: map[int64]func(reply){}, heard: map[string]int{}, changed: make(chan struct{})}
-	d.server = httptest.NewServer(http.HandlerFunc(d.lend))
+	d.server = httptest.NewServer(http.HandlerFunc(d.share))
 	d.wg.Go(d.read)
 	t.Cleanup(func() {
 		ws.CloseNow()

@@ -13,7 +13,7 @@ import (
 )
 
 // link is a session's connection to its page. Each session has its own: the
-// debugger tells events and answers to who asked on that connection, so clients
+// debugger sends events and responses to the connection that asked, so clients
 // are never mixed up.
 type link struct {
 	session *session
@@ -30,7 +30,7 @@ type link struct {
 	on         map[string]int    // the domains that are on, and a trace, each with its turn
 	scripts    []<-chan struct{} // closed when a script's identifier has come
 	gathering  *gathering        // while Runtime.enable is being answered
-	unloaded   bool              // a worker whose script has not been told to be loaded
+	unloaded   bool              // a worker whose script has not been reported as loaded
 }
 
 // newLink starts a link. Browser.mu is held.

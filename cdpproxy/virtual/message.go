@@ -6,7 +6,7 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// command is what a client says. Its keys are matched exactly and stand once, as
+// command is a client's message. Its keys are matched exactly and occur once, as
 // the endpoint's rules read them.
 type command struct {
 	ID      json.Value `json:"id"`
@@ -15,8 +15,8 @@ type command struct {
 	Params  json.Value `json:"params"`
 }
 
-// heard is what a page says: a reply has an id, an event a method.
-type heard struct {
+// incoming is a message of a page: a reply has an id, an event a method.
+type incoming struct {
 	ID     int64      `json:"id"`
 	Method string     `json:"method"`
 	Params json.Value `json:"params"`

@@ -50,10 +50,10 @@ func TestLeavingResets(t *testing.T) {
 	if got := <-hits; got != "/paused odd" {
 		t.Error(got)
 	}
-	lent := s.debug.only()
+	shared := s.debug.only()
 	s.debug.await("the resets", func() *sharedPage {
 		if s.debug.heard["Runtime.removeBinding"] == 1 && s.debug.heard["Page.removeScriptToEvaluateOnNewDocument"] == 1 {
-			return lent
+			return shared
 		}
 		return nil
 	})
@@ -97,7 +97,7 @@ func TestCannotBeTakenBack(t *testing.T) {
 	for method, params := range map[string]string{
 		"Emulation.setHardwareConcurrencyOverride": `{"hardwareConcurrency":3}`, "Emulation.setVirtualTimePolicy": `{"policy":"pause"}`,
 	} {
-		if m := p.try(session, method, params); m.Error == nil || !strings.Contains(m.Error.Message, method+": in the session that the debugger lends") {
+		if m := p.try(session, method, params); m.Error == nil || !strings.Contains(m.Error.Message, method+": in the session that the debugger shares") {
 			t.Error(method, m.Error)
 		}
 	}
@@ -117,10 +117,10 @@ func TestResetOfSeveral(t *testing.T) {
 	b.call(sb, "Emulation.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
 	until := func(sensors, places int) {
 		t.Helper()
-		lent := s.debug.only()
+		shared := s.debug.only()
 		s.debug.await("the resets", func() *sharedPage {
 			if s.debug.heard["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.heard["Emulation.clearGeolocationOverride"] == places {
-				return lent
+				return shared
 			}
 			return nil
 		})

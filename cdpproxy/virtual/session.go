@@ -13,7 +13,7 @@ const (
 )
 
 // session is what one client has with one target, with an id of ours. Sessions
-// form a tree, as in Chromium: a session's target events are told by its parent.
+// form a tree, as in Chromium: a session's target events are sent by its parent.
 type session struct {
 	client *client
 	id     string // empty for the connection's own
@@ -32,7 +32,7 @@ type session struct {
 	restore    []*command // settings of the browser that its last page took with it
 }
 
-// info is what a client is told of the session's target. mu is held.
+// info is what a client gets of the session's target. mu is held.
 func (s *session) info() targetInfo {
 	switch s.kind {
 	case ofBrowser:
@@ -62,9 +62,9 @@ func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
 	}
 	b.order = append(b.order, t)
 	if t.isTab() {
-		b.tell("tab", "Target.targetCreated", encode(about{t.tabInfo()}))
+		b.emit("tab", "Target.targetCreated", encode(about{t.tabInfo()}))
 	}
-	b.tell(info.Type, "Target.targetCreated", encode(about{info}))
+	b.emit(info.Type, "Target.targetCreated", encode(about{info}))
 	for c := range b.clients {
 		for _, s := range c.all() {
 			s.joinAutomatically(t)
@@ -92,10 +92,10 @@ func (b *Browser) withdraw(t *target) {
 	}
 	// In Chromium's order, the page before the tab around it.
 	b.finishSessions(ofPage, t)
-	b.tell(t.info.Type, "Target.targetDestroyed", encode(targetID{t.info.ID}))
+	b.emit(t.info.Type, "Target.targetDestroyed", encode(targetID{t.info.ID}))
 	if t.isTab() {
 		b.finishSessions(ofTab, t)
-		b.tell("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
+		b.emit("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
 	}
 	for c := range b.clients {
 		for _, s := range c.all() {
@@ -123,18 +123,18 @@ func (b *Browser) finishSessions(k kind, t *target) {
 	}
 }
 
-// tellChanged tells those who discover targets of a page's new title or URL. mu
+// emitChanged reports to the sessions that discover targets a page's new title or URL. mu
 // is held.
-func (b *Browser) tellChanged(t *target) {
+func (b *Browser) emitChanged(t *target) {
 	if t.isTab() {
-		b.tell("tab", "Target.targetInfoChanged", encode(about{t.tabInfo()}))
+		b.emit("tab", "Target.targetInfoChanged", encode(about{t.tabInfo()}))
 	}
-	b.tell(t.info.Type, "Target.targetInfoChanged", encode(about{t.info}))
+	b.emit(t.info.Type, "Target.targetInfoChanged", encode(about{t.info}))
 }
 
-// tell sends an event on a type of target to the sessions that discover it. mu
+// emit sends an event on a type of target to the sessions that discover it. mu
 // is held.
-func (b *Browser) tell(kind, method string, params json.Value) {
+func (b *Browser) emit(kind, method string, params json.Value) {
 	for c := range b.clients {
 		for _, s := range c.all() {
 			if s.discover.matches(kind) {
@@ -189,9 +189,9 @@ func (s *session) join(k kind, t *target, auto bool) *session {
 	return child
 }
 
-// finish ends a session and those below it; the parent is told of the first
+// finish ends a session and those below it; the parent gets an event for the first
 // only. mu is held.
-func (s *session) finish(tell bool) {
+func (s *session) finish(notify bool) {
 	if s.ended {
 		return
 	}
@@ -213,7 +213,7 @@ func (s *session) finish(tell bool) {
 		}
 	}
 	s.parent.children = siblings
-	if tell {
+	if notify {
 		s.client.event(s.parent, "Target.detachedFromTarget", encode(struct {
 			Session string `json:"sessionId"`
 			Target  string `json:"targetId"`

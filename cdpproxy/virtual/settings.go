@@ -12,7 +12,7 @@ import (
 type setting struct {
 	reset string // the command that resets it
 	with  string // the parameters of reset
-	each  string // the parameter that tells several settings of this kind apart
+	each  string // the parameter that distinguishes several settings of this kind apart
 	alone bool   // one session has it for itself, even where others want the same
 	any   bool   // clients share it whatever their parameters
 }

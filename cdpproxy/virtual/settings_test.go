@@ -52,9 +52,9 @@ var leavesNothing = map[string]string{
 	"CSS.setStyleSheetText":                        "an act on the page's styles",
 	"CSS.setStyleTexts":                            "an act on the page's styles",
 	"CSS.setSupportsText":                          "an act on the page's styles",
-	"Cast.setSinkToUse":                            "a human's screen",
-	"Cast.startDesktopMirroring":                   "a human's screen, until Cast.stopCasting",
-	"Cast.startTabMirroring":                       "a human's screen, until Cast.stopCasting",
+	"Cast.setSinkToUse":                            "a user's screen",
+	"Cast.startDesktopMirroring":                   "a user's screen, until Cast.stopCasting",
+	"Cast.startTabMirroring":                       "a user's screen, until Cast.stopCasting",
 	"DOM.setAttributeValue":                        "an act on the document",
 	"DOM.setAttributesAsText":                      "an act on the document",
 	"DOM.setFileInputFiles":                        "an act on the document",
@@ -110,7 +110,7 @@ var endsSomething = regexp.MustCompile(`^\w+\.(stop|untrack|hide|reset|end$|clea
 
 // endsNothing are those that do not, each with the reason.
 var endsNothing = map[string]string{
-	"Cast.stopCasting":             "a human's screen",
+	"Cast.stopCasting":             "a user's screen",
 	"FedCm.resetCooldown":          "an act on the browser",
 	"Page.resetNavigationHistory":  "an act on the page",
 	"Page.stopLoading":             "an act on the page",

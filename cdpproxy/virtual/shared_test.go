@@ -191,8 +191,8 @@ func TestBreakpointStops(t *testing.T) {
 	p := join(t, s.url)
 	session := p.attach(s)
 	p.visit(s, session, "/shop")
-	lent := s.debug.only()
-	s.debug.call(lent.session, "Debugger.setBreakpointByUrl", `{"lineNumber":4,"urlRegex":".*/shop"}`)
+	shared := s.debug.only()
+	s.debug.call(shared.session, "Debugger.setBreakpointByUrl", `{"lineNumber":4,"urlRegex":".*/shop"}`)
 
 	for method, params := range map[string]string{
 		"Debugger.enable": "", "Debugger.setSkipAllPauses": `{"skip":true}`, "Debugger.setBreakpointsActive": `{"active":false}`,
@@ -203,7 +203,7 @@ func TestBreakpointStops(t *testing.T) {
 		p.call(session, method, params, nil)
 	}
 	pressed := p.start(session, "Runtime.evaluate", `{"expression":"document.querySelector('button').click()"}`)
-	s.debug.untilPaused(lent, true)
+	s.debug.untilPaused(shared, true)
 
 	// A client that looks whether the page is paused is told, as page/paused.go does.
 	p.call(session, "Debugger.enable", "", nil)
@@ -215,8 +215,8 @@ func TestBreakpointStops(t *testing.T) {
 		}
 	}
 	p.leave()
-	s.debug.call(lent.session, "Debugger.resume", "{}")
-	s.debug.untilPaused(lent, false)
+	s.debug.call(shared.session, "Debugger.resume", "{}")
+	s.debug.untilPaused(shared, false)
 	_ = pressed
 	for _, method := range []string{"Debugger.disable", "Debugger.setSkipAllPauses", "Debugger.setBreakpointsActive", "Network.setCacheDisabled"} {
 		if s.debug.reached(method) != 0 {
@@ -224,9 +224,9 @@ func TestBreakpointStops(t *testing.T) {
 		}
 	}
 	// It stops again, with nobody there.
-	s.debug.send(lent.session, "Runtime.evaluate", `{"expression":"pressed()"}`, nil)
-	s.debug.untilPaused(lent, true)
-	s.debug.call(lent.session, "Debugger.resume", "{}")
+	s.debug.send(shared.session, "Runtime.evaluate", `{"expression":"pressed()"}`, nil)
+	s.debug.untilPaused(shared, true)
+	s.debug.call(shared.session, "Debugger.resume", "{}")
 }
 
 // TestOnceOnly: what a session takes once only is done for the next client too.
@@ -293,9 +293,9 @@ func TestWorkerThatWaits(t *testing.T) {
 		t.Error("a worker's script is told to be loaded, and the worker has not begun")
 	}
 	s.debug.letRun(s.debug.await("the worker", func() *sharedPage {
-		for _, lent := range s.debug.pages {
-			if lent.parent != "" {
-				return lent
+		for _, shared := range s.debug.pages {
+			if shared.parent != "" {
+				return shared
 			}
 		}
 		return nil

@@ -19,8 +19,8 @@ type sharedClient struct {
 	prefixes []string // guarded by jsDebug.mu
 }
 
-// lend serves a page's shared CDP.
-func (d *jsDebug) lend(w http.ResponseWriter, r *http.Request) {
+// share serves a page's shared CDP.
+func (d *jsDebug) share(w http.ResponseWriter, r *http.Request) {
 	p := d.page(strings.TrimPrefix(r.URL.Path, "/"))
 	if p == nil {
 		http.Error(w, "no such path", http.StatusBadRequest)
@@ -46,7 +46,7 @@ func (d *jsDebug) lend(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
-		c.hear(data)
+		c.receive(data)
 	}
 }
 
@@ -60,7 +60,7 @@ func (c *sharedClient) send(message any) {
 	_ = c.ws.Write(context.Background(), websocket.MessageText, text)
 }
 
-func (c *sharedClient) hear(data []byte) {
+func (c *sharedClient) receive(data []byte) {
 	var m struct {
 		ID     json.RawMessage
 		Method string

@@ -52,11 +52,11 @@ func newTarget(b *Browser, p Page) *target {
 	return t
 }
 
-// isTab says whether the page is a tab, and no part of another page.
+// isTab reports whether the page is a tab, and no part of another page.
 func (t *target) isTab() bool { return t.page.Parent == "" }
 
 // Chromium has a target of type "tab" around each page, which Puppeteer asks
-// for. The page's endpoint does not tell its id.
+// for. The page's endpoint does not report its id.
 func (t *target) tabID() string { return "tab-" + t.info.ID }
 
 func (t *target) tabInfo() targetInfo {
@@ -116,8 +116,8 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 	events := []string{"Target.targetInfoChanged", "Target.targetCrashed", "Page.frameNavigated"}
 	c.start("JsDebug.subscribe", encode(subscription{Events: events}), nil)
 	if t.isTab() {
-		// The browser tells each session that asked of all targets; only our own
-		// is listened to. Nothing of the debugger's hears it there.
+		// The browser sends each session that asked events of all targets; only our own
+		// receives them here. No session of the debugger does.
 		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
 	}
 	t.resetAgain(c)
@@ -197,12 +197,12 @@ func (t *target) changed(info targetInfo) {
 	}
 	if t.offered && info.ID == t.info.ID && info != t.info {
 		t.info = info
-		b.tellChanged(t)
+		b.emitChanged(t)
 		b.notify()
 	}
 }
 
-// event hears what the browser says of its targets, by the watcher's reader.
+// event receives what the browser reports of its targets, by the watcher's reader.
 func (t *target) event(method string, params json.Value) {
 	b := t.browser
 	switch method {
@@ -226,12 +226,12 @@ func (t *target) event(method string, params json.Value) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if t.offered && e.ID == t.info.ID {
-			b.tell(t.info.Type, method, params)
+			b.emit(t.info.Type, method, params)
 		}
 	}
 }
 
-// moved takes a page's new document, of which not every browser tells as of a
+// moved takes a page's new document, which not every browser reports as a
 // change of the target.
 func (t *target) moved(f frame) {
 	b := t.browser

@@ -10,14 +10,14 @@ import (
 )
 
 // offerTimeout bounds how long a new page may take until the debugger has it
-// and lends its session.
+// and shares its session.
 const offerTimeout = 20 * time.Second
 
 var (
 	errNoTarget  = &failure{codeParams, "No target with given id found"}
 	errNoSession = &failure{codeParams, "No session with given id"}
 	errFlat      = &failure{codeParams, "Only flat sessions are offered: set flatten to true"}
-	errContexts  = refused("Not allowed: the window's debugger lends its pages only, and browser contexts cannot be made or ended through them. Use the pages of the default context")
+	errContexts  = refused("Not allowed: the window's debugger shares its pages only, and browser contexts cannot be made or ended through them. Use the pages of the default context")
 	errAllowed   = refused("Not allowed")
 )
 
@@ -90,7 +90,7 @@ func (s *session) setDiscover(params json.Value) *failure {
 	}
 	s.discover = p.Filter.or(defaultFilter)
 	for _, info := range b.infos(s.discover) {
-		// Discovering again tells of what was not discovered before.
+		// Discovering again reports what was not discovered before.
 		if !before.matches(info.Type) {
 			s.client.event(s, "Target.targetCreated", encode(about{info}))
 		}
@@ -262,7 +262,7 @@ type browserContexts struct {
 	Default string   `json:"defaultBrowserContextId,omitempty"`
 }
 
-// contexts tells the contexts of the pages: the oldest page's is the default.
+// contexts reports the contexts of the pages: the oldest page's is the default.
 func (s *session) contexts() any {
 	b := s.client.browser
 	b.mu.Lock()

@@ -76,7 +76,7 @@ test("Playwright opens and closes a page, and is told what cannot be", async () 
   await page.goto(`${shop.url}?new`);
   expect(await page.title()).toBe("Shop");
   await page.close();
-  await expect(browser.newContext()).rejects.toThrow("the window's debugger lends its pages only");
+  await expect(browser.newContext()).rejects.toThrow("the window's debugger shares its pages only");
   expect(context.pages().map((each) => each.url())).toEqual([`${shop.url}?playwright`]);
   await browser.close();
   await listener.until(({ pages }) => pages.length === 1);
