@@ -33,7 +33,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	)
 	// The rule was asked about what changes something, and nobody is asked twice.
 	no := p.withBrowser(r, changesSomething(path), func(ctx context.Context, b *Browser) error {
-		// Before the dial: a human may take longer than an exchange may.
+		// Before the dial: the user may take longer than an exchange may.
 		var err error
 		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
 			return err

@@ -10,13 +10,12 @@
 //	go proxy.Serve(ln)
 //	defer proxy.Shutdown(ctx)
 //
-// A client of a browser that ends is told so by a close frame whose reason
-// names that browser; a client that comes while there is none is held for the
-// next one. Nobody is ever answered by a browser that the Source does not name
-// at that moment.
+// When a browser ends, its clients get a close frame whose reason names that browser.
+// A client that connects while there is none waits for the next one. No client gets
+// a response of a browser that the Source does not name at that moment.
 //
-// The proxy relays bytes. It does not understand CDP, so it does not promise
-// that a client's calls succeed; it does not start or end browsers; and it
-// keeps no state across restarts, which is the business of the program that
-// owns the listener.
+// The browser's messages are relayed as bytes. A client's are too, unless there is a
+// Rule: then each is decoded, and its original bytes are forwarded if the rule allows
+// it. The proxy does not start or end browsers. It keeps no state across restarts:
+// the program that owns the listener does.
 package cdpproxy

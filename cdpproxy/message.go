@@ -143,7 +143,7 @@ type messageReader struct {
 	frames   frameScanner
 	op       byte
 	fin      bool
-	closed   bool // the other side has said its last word
+	closed   bool // a close frame has come
 
 	open    *message // whose last frame has not come yet, nil between messages
 	payload int      // bytes of its payload, with those announced

@@ -44,8 +44,8 @@ type Proxy struct {
 	// silent are the connections that have asked for nothing yet: browsers open
 	// some to spare. http.Server would wait 5 s for them to speak.
 	silent map[net.Conn]struct{}
-	// unauthenticated are the connections that were not let in yet: none of their
-	// requests has been answered but by a refusal.
+	// unauthenticated are the connections that have not been admitted: none of their
+	// requests has got a response but a refusal.
 	unauthenticated map[net.Conn]struct{}
 	wg              sync.WaitGroup // followSource and every relay
 }
@@ -144,7 +144,7 @@ func (p *Proxy) Stricten() (undo func()) {
 // who a client belongs to.
 func (p *Proxy) RequiresToken() bool { return p.opts.RequireToken || p.strict.Load() > 0 }
 
-// Shutdown stops listening, tells every client goodbye (1001) and waits until
+// Shutdown stops listening, closes every client's connection (1001) and waits until
 // all is closed. When ctx ends first, the rest is cut and ctx's error returned.
 func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.begin()
@@ -197,9 +197,9 @@ func (p *Proxy) begin() {
 	}
 }
 
-// maxUnauthenticated is how many connections may wait to be let in before nobody but the
-// own user may add to them, where that can be told: another user could take all
-// descriptors that there are.
+// maxUnauthenticated bounds the unauthenticated connections, where the system can
+// prove whose a connection is: beyond it only the same user's are accepted. Another
+// user could take all descriptors.
 const maxUnauthenticated = 256
 
 // watchConn is told of what becomes of a connection: of a new one before anything

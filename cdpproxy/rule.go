@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Rule judges what clients say, before the browser hears it. It sees every
-// message whole: fragments put together, unmasked, and keys and method decoded,
-// since all of these can hide a method from who looks at bytes. See
-// specs/platform-notes.md, "The relay".
+// Rule judges clients' messages before the browser gets them. It sees every message
+// whole: fragments put together, unmasked, and keys and method decoded, since all of
+// these can hide a method from a reader of bytes. See specs/platform-notes.md, "The
+// relay".
 type Rule interface {
 	// Judge is called with the messages of one client in their order, and for
-	// different clients at the same time. It must not block: what takes a
-	// human is answered with Wait. m is good until it returns.
+	// different clients at the same time. It must not block: what the user
+	// decides is answered with Wait. m is good until it returns.
 	Judge(m *Message) Verdict
 }
 

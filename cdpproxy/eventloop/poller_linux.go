@@ -19,10 +19,10 @@ import (
 // kernel for more, in milliseconds. Tests change it.
 var lingering = 10
 
-// untold is for how long a conversation may go on before the scheduler hears of it.
-// Its own thread may be asleep, which a system call that it is told of ends; from
+// unnotified is for how long a conversation may go on before the scheduler is
+// notified. Its own thread may be asleep; a system call that it sees wakes it. From
 // then on it takes the processor away from time to time, should others need it.
-const untold = 100 * time.Millisecond
+const unnotified = 100 * time.Millisecond
 
 // poller is an epoll set for one goroutine, in which a conversation costs what it
 // costs in C: one system call to wait, and no other thread wakes.
@@ -31,13 +31,13 @@ const untold = 100 * time.Millisecond
 // again wakes the scheduler's own thread, which then looks after it every 20 µs: a
 // tenth of an evaluate. Waiting by Go's poller wakes a thread that looks for other
 // work, at each message. So while messages follow one another the poller waits in a
-// system call of which the scheduler is not told, for a moment at a time; when none
+// system call that the scheduler does not see, for a moment at a time; when none
 // comes it waits as any other goroutine does (ADR 22).
 type poller struct {
 	set, wake int
 	linger    int // milliseconds
 
-	// What Go's poller watches: a set whose only member is set. It hears of that
+	// What Go's poller watches: a set whose only member is set. It gets that event
 	// while the goroutine is parked, and of nothing in a conversation.
 	outer  *os.File
 	parked syscall.RawConn // outer's
@@ -45,7 +45,7 @@ type poller struct {
 	resumed bool // there was something to read just now, after a time without
 	holds   bool // a processor, while it lingers
 
-	since time.Time // it holds one, or the scheduler was told
+	since time.Time // it holds one, or the scheduler was notified
 }
 
 // holders is how many pollers linger; one processor is always left to all others.
@@ -118,7 +118,7 @@ func (p *poller) wait(events []unix.EpollEvent) (int, error) {
 		p.resumed = false
 		p.hold()
 	}
-	p.tell()
+	p.notify()
 	if p.holds {
 		n, err := epollWait(p.set, events, p.linger)
 		if n > 0 || err != nil && err != unix.EINTR {
@@ -142,10 +142,10 @@ func (p *poller) hold() {
 	runtime.Gosched()
 }
 
-// tell has the scheduler know, now and then, that the goroutine runs. It may run for
+// notify shows the scheduler, now and then, that the goroutine runs. It may run for
 // long without a processor of its own too: where there is always something to read.
-func (p *poller) tell() {
-	if now := time.Now(); now.Sub(p.since) > untold {
+func (p *poller) notify() {
+	if now := time.Now(); now.Sub(p.since) > unnotified {
 		p.since = now
 		unix.EpollWait(p.set, make([]unix.EpollEvent, 1), 0)
 	}
@@ -178,7 +178,7 @@ func (p *poller) heed(outer uintptr, which uint32) error {
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(int(outer), unix.EPOLL_CTL_MOD, p.set, &event))
 }
 
-// The scheduler is not told of the system calls that follow: they take no longer
+// The scheduler does not see the system calls that follow: they take no longer
 // than it takes to copy the bytes, or than a poller lingers.
 
 // epollWait is epoll_wait(2). A signal, by which the scheduler and the collector
