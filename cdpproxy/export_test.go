@@ -11,12 +11,16 @@ type Limits struct {
 	StallTimeout, MemoryTimeout time.Duration
 	WaitingBytes, Headers       int
 	TapMessages, TapBytes       int
+	CloseTimeout                time.Duration
 }
 
 // SetLimits is called before Serve.
 func (p *Proxy) SetLimits(l Limits) {
 	if l.Memory > 0 {
 		p.limits.memory = newBudget(l.Memory, l.StallTimeout, l.MemoryTimeout)
+	}
+	if l.CloseTimeout > 0 {
+		p.limits.closeTimeout = l.CloseTimeout
 	}
 	for _, set := range []struct {
 		limit *int

@@ -50,12 +50,13 @@ type Proxy struct {
 	wg              sync.WaitGroup // followSource and every relay
 }
 
-// limits bound what is kept for clients. Tests use smaller ones.
+// limits bound what is kept for clients, and how long. Tests use others.
 type limits struct {
 	memory                *budget
 	waitingBytes          int // of one client's commands that wait for a decision
 	headers               int // of one message's frames
 	tapMessages, tapBytes int
+	closeTimeout          time.Duration
 }
 
 // maxExchanges bounds the discovery requests and handshakes that a browser is
@@ -71,7 +72,7 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
-		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes},
+		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes, closeTimeout: closeTimeout},
 		slots:  make(chan struct{}, maxExchanges),
 		relays: make(map[*relay]struct{}),
 		silent: make(map[net.Conn]struct{}), unauthenticated: make(map[net.Conn]struct{}),

@@ -475,7 +475,7 @@ func (r *relay) sent(err error) bool {
 
 func (r *relay) closeClient() {
 	why := r.reason()
-	deadline := time.Now().Add(closeTimeout)
+	deadline := time.Now().Add(r.proxy.limits.closeTimeout)
 	if why.code == 0 || !r.down.close(*why, deadline) {
 		r.client.Close()
 		r.down.out.wait(deadline)

@@ -304,7 +304,8 @@ func slowReader(t *testing.T, rule cdpproxy.Rule) {
 			}
 		}
 	})
-	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 8 << 20, Rule: rule})
+	_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{MaxBuffered: 8 << 20, Rule: rule},
+		cdpproxy.Limits{CloseTimeout: time.Minute}) // to read 8 MiB on a busy machine
 	c := dial(t, addr, "/devtools/browser/x")
 	select {
 	case <-flooded: // the proxy has given up on this client
