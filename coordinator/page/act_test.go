@@ -118,7 +118,7 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %+v, %v", test.target, c, err)
 		}
-		if err := p.await(t.Context(), func() bool { return p.console.seq > int64(i) }); err != nil {
+		if err := p.await(t.Context(), func() bool { return p.Console().Last() > int64(i) }); err != nil {
 			t.Fatal(err)
 		}
 		next, err := p.Click(t.Context(), "#fine", ClickOptions{})

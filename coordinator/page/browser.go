@@ -26,6 +26,7 @@ const (
 	defaultNavigateTimeout = 30 * time.Second
 	defaultCallTimeout     = 10 * time.Second
 	defaultConsoleSize     = 1000
+	defaultNetworkSize     = 1000
 	// eventQueue is how many events of the whole browser may wait for eventLoop.
 	eventQueue = 16384
 )

@@ -7,6 +7,7 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/page/storage"
 )
@@ -20,6 +21,20 @@ func (h host) Run(ctx context.Context, doing string, limit time.Duration, do fun
 	return h.during(ctx, doing, cmp.Or(limit, h.browser.opts.CallTimeout), do)
 }
 
+// RunUnwatched is Run for what may be slow: nobody looks for the reason, and the error
+// is the operation's own.
+func (h host) RunUnwatched(ctx context.Context, doing string, do func(context.Context) error) error {
+	ctx, end, err := h.beginOperation(ctx, doing, h.browser.opts.CallTimeout/attachShare, &operation{patient: true})
+	if err != nil {
+		return err
+	}
+	defer end()
+	return do(ctx)
+}
+
+// Wake makes all that wait for a state of the page check it again.
+func (h host) Wake() { h.wake() }
+
 // CallFunction calls a function in our world of the main document, with one argument,
 // and decodes the JSON text that it returns.
 func (h host) CallFunction(ctx context.Context, function string, argument, result any) error {
@@ -28,16 +43,9 @@ func (h host) CallFunction(ctx context.Context, function string, argument, resul
 
 // KnownURLs are the addresses that the page and its frames show or have shown.
 func (h host) KnownURLs() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var urls []string
+	urls := h.history.Network.DocumentURLs()
 	for _, f := range h.frames.All() {
 		urls = append(urls, f.URL)
-	}
-	for _, e := range h.requests.entries {
-		if e.Type == "document" {
-			urls = append(urls, e.URL)
-		}
 	}
 	return urls
 }
@@ -68,7 +76,7 @@ func (h host) Documents() int {
 func (h host) EmulateFocus(ctx context.Context) error { return h.emulateFocus(ctx) }
 
 func (h host) ResourceContent(ctx context.Context, url string) ([]byte, error) {
-	return h.resourceContent(ctx, url)
+	return h.history.Network.ResourceContent(ctx, url)
 }
 
 // Profiler starts recordings of what the browser does for the page.
@@ -83,6 +91,12 @@ func (p *Page) Storage() *storage.Storage {
 		Conn: p.browser.conn, Session: p.session, Logger: p.browser.log, StateTimeout: p.browser.opts.NavigateTimeout,
 	})
 }
+
+// Console is what the page has logged.
+func (p *Page) Console() *history.Console { return p.history.Console }
+
+// Network is what the page has requested.
+func (p *Page) Network() *history.Network { return p.history.Network }
 
 // Emulate changes what the page believes of its surroundings.
 func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"browser-coordinator/coordinator/page/history"
+
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
@@ -42,7 +44,7 @@ func (p *Page) markNow() mark {
 	return mark{
 		inputs:  p.inputs.Load(),
 		told:    p.told,
-		console: p.console.seq, seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: p.choosers, refusals: p.guard.refusals(),
+		console: p.history.Console.Last(), seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: p.choosers, refusals: p.guard.refusals(),
 		url: p.frames.URL(),
 	}
 }
@@ -170,7 +172,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 			p.browser.flush()
 			p.mu.Lock()
 			if p.inputs.Load() == inputs { // else it may be what the next act has done
-				p.over = p.console.seq
+				p.over = p.history.Console.Last()
 			}
 			p.mu.Unlock()
 		}
@@ -316,7 +318,7 @@ func (p *Page) since(before mark) Change {
 		Loading:   p.pending != "" || p.commits != before.commits && !p.loaded,
 		Leaves:    p.pending,
 		Dialog:    p.dialog,
-		Console:   p.console.after(max(before.console, p.over), "warning"),
+		Console:   p.history.Console.After(max(before.console, p.over), "warning"),
 		Download:  p.download,
 	}
 	c.Refused = p.guard.refusal(before.refusals)
@@ -356,14 +358,14 @@ const maxEarlier = 5
 
 // uncaught lists the last errors that no script has caught between an act and the
 // one before, if there was one. What has been told by now is not told again.
-func (p *Page) uncaught(before mark) []Message {
+func (p *Page) uncaught(before mark) []history.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.told = p.console.seq + 1
+	p.told = p.history.Console.Last() + 1
 	if before.told == 0 {
 		return nil
 	}
-	found := slices.DeleteFunc(p.console.after(before.told-1, "error"), func(m Message) bool {
+	found := slices.DeleteFunc(p.history.Console.After(before.told-1, "error"), func(m history.Message) bool {
 		return m.Seq > max(before.console, p.over) || m.Source != "exception"
 	})
 	return found[max(0, len(found)-maxEarlier):]

@@ -126,7 +126,7 @@ func TestEndlessScriptOfWhoLeaves(t *testing.T) {
 		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); console.log('it loops'); for (;;); }", "")
 		ended <- err
 	}()
-	if err := p.await(t.Context(), func() bool { return len(p.console.after(-1, "debug")) > 0 }); err != nil {
+	if err := p.await(t.Context(), func() bool { return len(p.Console().After(-1, "debug")) > 0 }); err != nil {
 		t.Fatal(err)
 	}
 	cancel()

@@ -9,14 +9,13 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/debugger"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/overlay"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/history"
 )
 
 // eventLoop is the one reader of the browser's events. It is owned by Browser
@@ -55,7 +54,7 @@ func (b *Browser) report(err error) {
 }
 
 func handledEvents() []string {
-	return append(slices.Collect(maps.Keys(browserEvents)), slices.Collect(maps.Keys(pageEvents))...)
+	return slices.Concat(slices.Collect(maps.Keys(browserEvents)), slices.Collect(maps.Keys(pageEvents)), history.Events())
 }
 
 // handler decodes an event and calls f with it.
@@ -174,8 +173,7 @@ func (p *Page) leave(id target.SessionID) {
 	defer p.mu.Unlock()
 	s := p.sessions[id]
 	delete(p.sessions, id)
-	delete(p.worked, s)
-	p.requests.leave(s)
+	p.history.Network.SessionEnded(s)
 	p.frames.SessionEnded(s)
 }
 
@@ -221,42 +219,40 @@ func pageHandler[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, cdp.E
 	}
 }
 
-func (p *Page) handle(e cdp.Event) error { return pageEvents[e.Method](p, e) }
+func (p *Page) handle(e cdp.Event) error {
+	if handle := pageEvents[e.Method]; handle != nil {
+		return handle(p, e)
+	}
+	p.mu.Lock()
+	s := p.sessions[e.SessionID]
+	p.mu.Unlock()
+	err := p.history.Handle(s, e)
+	p.wake()
+	return err
+}
 
 var pageEvents = map[string]func(*Page, cdp.Event) error{
-	cdppage.FrameAttached.Method:                      pageHandler((*Page).frameAttached),
-	cdppage.FrameDetached.Method:                      pageHandler((*Page).frameDetached),
-	cdppage.FrameNavigated.Method:                     pageHandler((*Page).frameNavigated),
-	cdppage.NavigatedWithinDocument.Method:            pageHandler((*Page).navigatedWithin),
-	cdppage.FrameRequestedNavigation.Method:           pageHandler((*Page).navigationRequested),
-	cdppage.FrameStartedNavigating.Method:             pageHandler((*Page).navigationStarted),
-	cdppage.FrameStoppedLoading.Method:                pageHandler((*Page).stoppedLoading),
-	cdppage.DomContentEventFired.Method:               pageHandler((*Page).domContent),
-	cdppage.LoadEventFired.Method:                     pageHandler((*Page).loadFired),
-	cdppage.JavascriptDialogOpening.Method:            pageHandler((*Page).dialogOpening),
-	cdppage.JavascriptDialogClosed.Method:             pageHandler((*Page).dialogClosed),
-	cdppage.FileChooserOpened.Method:                  pageHandler((*Page).chooserOpened),
-	cdppage.WindowOpen.Method:                         pageHandler((*Page).windowOpened),
-	"Page.downloadWillBegin":                          pageHandler((*Page).downloadBegins),
-	runtime.ExecutionContextsCleared.Method:           pageHandler((*Page).contextsCleared),
-	runtime.ConsoleAPICalled.Method:                   pageHandler((*Page).consoleCalled),
-	runtime.ExceptionThrown.Method:                    pageHandler((*Page).exceptionThrown),
-	debugger.ScriptParsed.Method:                      pageHandler((*Page).scriptParsed),
-	debugger.Paused.Method:                            pageHandler((*Page).debuggerPaused),
-	network.RequestWillBeSent.Method:                  pageHandler((*Page).requestSent),
-	network.ResponseReceived.Method:                   pageHandler((*Page).responseReceived),
-	network.LoadingFinished.Method:                    pageHandler((*Page).requestFinished),
-	network.LoadingFailed.Method:                      pageHandler((*Page).requestFailed),
-	network.WebSocketCreated.Method:                   pageHandler((*Page).socketCreated),
-	network.WebSocketWillSendHandshakeRequest.Method:  pageHandler((*Page).socketSent),
-	network.WebSocketHandshakeResponseReceived.Method: pageHandler((*Page).socketAnswered),
-	network.WebSocketFrameError.Method:                pageHandler((*Page).socketFailed),
-	network.WebSocketClosed.Method:                    pageHandler((*Page).socketClosed),
-	log.EntryAdded.Method:                             pageHandler((*Page).entryAdded),
-	overlay.InspectNodeRequested.Method:               pageHandler((*Page).nodePicked),
-	overlay.InspectModeCanceled.Method:                pageHandler((*Page).pickCancelled),
-	"Inspector.targetCrashed":                         pageHandler((*Page).crashed),
-	"Inspector.targetReloadedAfterCrash":              pageHandler((*Page).revived),
+	cdppage.FrameAttached.Method:            pageHandler((*Page).frameAttached),
+	cdppage.FrameDetached.Method:            pageHandler((*Page).frameDetached),
+	cdppage.FrameNavigated.Method:           pageHandler((*Page).frameNavigated),
+	cdppage.NavigatedWithinDocument.Method:  pageHandler((*Page).navigatedWithin),
+	cdppage.FrameRequestedNavigation.Method: pageHandler((*Page).navigationRequested),
+	cdppage.FrameStartedNavigating.Method:   pageHandler((*Page).navigationStarted),
+	cdppage.FrameStoppedLoading.Method:      pageHandler((*Page).stoppedLoading),
+	cdppage.DomContentEventFired.Method:     pageHandler((*Page).domContent),
+	cdppage.LoadEventFired.Method:           pageHandler((*Page).loadFired),
+	cdppage.JavascriptDialogOpening.Method:  pageHandler((*Page).dialogOpening),
+	cdppage.JavascriptDialogClosed.Method:   pageHandler((*Page).dialogClosed),
+	cdppage.FileChooserOpened.Method:        pageHandler((*Page).chooserOpened),
+	cdppage.WindowOpen.Method:               pageHandler((*Page).windowOpened),
+	"Page.downloadWillBegin":                pageHandler((*Page).downloadBegins),
+	runtime.ExecutionContextsCleared.Method: pageHandler((*Page).contextsCleared),
+	debugger.ScriptParsed.Method:            pageHandler((*Page).scriptParsed),
+	debugger.Paused.Method:                  pageHandler((*Page).debuggerPaused),
+	overlay.InspectNodeRequested.Method:     pageHandler((*Page).nodePicked),
+	overlay.InspectModeCanceled.Method:      pageHandler((*Page).pickCancelled),
+	"Inspector.targetCrashed":               pageHandler((*Page).crashed),
+	"Inspector.targetReloadedAfterCrash":    pageHandler((*Page).revived),
 }
 
 func (p *Page) frameAttached(s *cdp.Session, e *cdppage.EventFrameAttached) {
@@ -279,6 +275,7 @@ func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 	p.pending, p.loaded, p.parsed = "", restored, restored
 	p.chooser = nil
 	p.commits++
+	p.history.DocumentCommitted()
 	p.lost = false
 	if p.ended == ErrCrashed {
 		p.ended = nil
@@ -389,9 +386,7 @@ func (p *Page) enableFrame(s *cdp.Session) {
 		p.browser.log.Debug("page: a frame has gone before its events were on", "err", err)
 	}
 	p.emulation.Reapply(ctx, s)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.untold(s)
+	p.history.Network.Unread(s)
 }
 
 // workerStarted has a worker of the page tell of its requests. It waits for no
@@ -399,13 +394,11 @@ func (p *Page) enableFrame(s *cdp.Session) {
 func (p *Page) workerStarted(s *cdp.Session, id target.ID) {
 	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
 	defer cancel()
-	if _, err := s.Start(ctx, enableNetwork.method, enableNetwork.params); err != nil {
+	if err := history.Enable(ctx, s); err != nil {
 		p.browser.log.Debug("page: a worker has gone before its events were on", "err", err)
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.sessions[s.ID()] = s
-	// The request for its script has the worker's id.
-	p.requests.scripts[s] = requestKey{id: network.RequestID(id)}
-	p.untold(s)
+	p.mu.Unlock()
+	p.history.Network.WorkerStarted(s, id)
 }

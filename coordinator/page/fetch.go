@@ -125,7 +125,7 @@ func (p *Page) fetchReason(ctx context.Context, failed fetchFailed, address stri
 	bounded, cancel := context.WithTimeout(ctx, noticePatience)
 	defer cancel()
 	_ = p.await(bounded, func() bool {
-		reason = p.requests.failure(address)
+		reason = p.history.Network.Failure(address)
 		return reason != ""
 	})
 	switch {
@@ -142,13 +142,3 @@ func (p *Page) fetchReason(ctx context.Context, failed fetchFailed, address stri
 // noticePatience bounds the wait for what the browser tells of a failed request:
 // it comes by another way than the script's answer.
 const noticePatience = 300 * time.Millisecond
-
-// failure is why the last request for an address failed; empty: it did not.
-func (l *requestLog) failure(address string) string {
-	for i := len(l.entries) - 1; i >= 0; i-- {
-		if e := l.entries[i]; strings.TrimSuffix(e.URL, "/") == strings.TrimSuffix(address, "/") {
-			return e.Failed
-		}
-	}
-	return ""
-}

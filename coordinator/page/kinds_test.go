@@ -84,7 +84,7 @@ try { eval('1') } catch { document.title = 'no eval' }</script>`)
 	if found, err := p.Find(t.Context(), FindOptions{Text: "closed"}); err != nil || found.Matches != 1 {
 		t.Errorf("%+v %v", found, err)
 	}
-	if messages := p.Console("warning"); len(messages) == 0 || messages[0].Text != "strict" {
+	if messages := p.Console().Messages("warning"); len(messages) == 0 || messages[0].Text != "strict" {
 		t.Errorf("%+v", messages)
 	}
 	// Who comes later can attach too.
@@ -154,16 +154,16 @@ navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || n
 	if got := eval(t, p, "() => fetch('/made').then((r) => r.text())"); got != `"made by the worker"` {
 		t.Fatalf("the worker made %s", got)
 	}
-	for _, r := range p.Network(t.Context()) {
+	for _, r := range p.Network().Requests(t.Context()) {
 		if r.URL == url+"/made" {
-			d, err := p.RequestDetails(t.Context(), r.Seq)
+			d, err := p.Network().Request(t.Context(), r.Seq)
 			if err != nil || d.Status != 203 || string(d.ResponseBody) != "made by the worker" {
 				t.Errorf("%+v %v", d, err)
 			}
 			return
 		}
 	}
-	t.Errorf("the request is not in the log: %+v", p.Network(t.Context()))
+	t.Errorf("the request is not in the log: %+v", p.Network().Requests(t.Context()))
 }
 
 // A canvas has no elements to tell of: it has a ref where it can be acted on, and

@@ -61,12 +61,12 @@ func (p *Page) Reload(ctx context.Context) (Change, error) {
 }
 
 // Back goes one step back in the page's history.
-func (p *Page) Back(ctx context.Context) (Change, error) { return p.history(ctx, -1, "back") }
+func (p *Page) Back(ctx context.Context) (Change, error) { return p.traverse(ctx, -1, "back") }
 
 // Forward goes one step forward in the page's history.
-func (p *Page) Forward(ctx context.Context) (Change, error) { return p.history(ctx, +1, "forward") }
+func (p *Page) Forward(ctx context.Context) (Change, error) { return p.traverse(ctx, +1, "forward") }
 
-func (p *Page) history(ctx context.Context, step int64, name string) (Change, error) {
+func (p *Page) traverse(ctx context.Context, step int64, name string) (Change, error) {
 	return p.travel(ctx, "going "+name, func(ctx context.Context) error {
 		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})
 		if err != nil {

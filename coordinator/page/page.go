@@ -11,13 +11,13 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
 )
 
 // Page is one attached page. Its methods may be called from any goroutine;
@@ -28,10 +28,7 @@ type Page struct {
 	session   *cdp.Session // of the page itself; frames may have their own
 	frames    *frame.Tree
 	emulation *emulation.Emulation
-	console   *ring
-	// requests is guarded by mu, as console is.
-	requests *requestLog
-	asking   sync.Mutex // held while documents are asked for past requests; before mu
+	history   *history.History
 
 	inputs    atomic.Int64 // input commands that were sent
 	shots     atomic.Int32 // see captureEarly
@@ -63,9 +60,8 @@ type Page struct {
 	picking  chan pickNews // nil while nobody picks
 	ended    error         // ErrCrashed until revived, or ErrPageClosed
 	ops      map[*operation]struct{}
-	focused  bool                  // focus emulation is on
-	drawing  bool                  // see draw
-	worked   map[*cdp.Session]bool // a service worker has answered there
+	focused  bool // focus emulation is on
+	drawing  bool // see draw
 	seen     seen
 	scripts  map[scriptKey]string // addresses, see askPaused
 }
@@ -88,11 +84,9 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	}
 	p := &Page{
 		browser: b, id: id, session: session,
-		console: newRing(b.opts.ConsoleSize), requests: newRequestLog(b.opts.NetworkSize),
 		changed:  make(chan struct{}),
 		sessions: map[target.SessionID]*cdp.Session{session.ID(): session},
 		ops:      map[*operation]struct{}{},
-		worked:   map[*cdp.Session]bool{},
 	}
 	// A page's target id is the id of its main frame.
 	p.frames = frame.New(protocol.FrameID(id), session, frame.Options{
@@ -101,8 +95,10 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	})
 	p.frames.OnStale(p.similar)
 	p.emulation = emulation.New(host{p}, emulation.Options{Conn: b.conn, Viewport: b.opts.Viewport, Network: b.router.conditions})
-	p.requests.documents = p.documents
-	p.requests.untold[session] = true
+	p.history = history.New(host{p}, history.Options{
+		Session: session, Frames: p.frames, ConsoleSize: b.opts.ConsoleSize, NetworkSize: b.opts.NetworkSize,
+		Flush: b.flush, Go: b.recording.Go, Logger: b.log,
+	})
 	b.mu.Lock()
 	b.sessions[session.ID()] = p
 	b.mu.Unlock()
@@ -134,21 +130,21 @@ const attachShare = 5
 
 // enable turns on the domains of a session without waiting for the replies.
 func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
-	for _, c := range []command{
-		{"Page.enable", nil},
-		{"Inspector.enable", nil},
-		{"Runtime.enable", nil},
-		{"Log.enable", nil},
-		enableNetwork,
-		// Bodies then outlive their document. Older browsers refuse it.
-		{network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))}},
-		// Frames of other processes; nothing is ever held at its start, so a
-		// coordinator that hangs holds up nobody's page.
-		{"Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}},
-	} {
-		if _, err := session.Start(ctx, c.method, c.params); err != nil {
+	for _, method := range []string{"Page.enable", "Inspector.enable", "Runtime.enable", "Log.enable"} {
+		if _, err := session.Start(ctx, method, nil); err != nil {
 			return err
 		}
+	}
+	if err := history.Enable(ctx, session); err != nil {
+		return err
+	}
+	if err := history.KeepBodies(ctx, session); err != nil {
+		return err
+	}
+	// Frames of other processes; nothing is ever held at its start, so a coordinator
+	// that hangs holds up nobody's page.
+	if _, err := session.Start(ctx, "Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}); err != nil {
+		return err
 	}
 	return p.browser.router.admit(ctx, p, session)
 }
@@ -164,21 +160,20 @@ func (p *Page) readFrames(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	told, err := p.ask(ctx, p.session)
+	past, err := p.history.Network.Ask(ctx)
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.frames.Add(tree.FrameTree) {
-		p.documentLearnt(p.frames.URL())
+		p.history.AddressKnown(p.frames.URL())
 	}
 	if p.commits == 0 { // an event since then may know more
-		p.loaded = p.loaded || told.State == "complete"
-		p.parsed = p.parsed || told.State != "loading"
+		p.loaded = p.loaded || past.State == "complete"
+		p.parsed = p.parsed || past.State != "loading"
 	}
-	p.requests.learn(p.session, told)
-	p.requests.renumber()
+	p.history.Network.LearnFirst(past)
 	p.notify()
 	return nil
 }

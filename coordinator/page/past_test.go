@@ -63,7 +63,7 @@ func serveSlowly(t *testing.T, texts map[string]string) *slowServer {
 func listed(t *testing.T, p *Page, site string) []string {
 	t.Helper()
 	var lines []string
-	for _, r := range p.Network(t.Context()) {
+	for _, r := range p.Network().Requests(t.Context()) {
 		if strings.HasSuffix(r.URL, "/favicon.ico") {
 			continue
 		}
@@ -147,7 +147,7 @@ func TestRequestsUnderWay(t *testing.T) {
 				wanted = append(wanted, strings.ReplaceAll(w, "PORT", site.url[strings.LastIndex(site.url, ":")+1:]))
 			}
 			untilListed(t, p, site.url, wanted...)
-			requests := p.Network(t.Context())
+			requests := p.Network().Requests(t.Context())
 			for i, r := range requests {
 				if r.Seq != int64(i+1) || r.Duration < 0 || time.Since(r.Started) > time.Minute || time.Since(r.Started) < 0 {
 					t.Errorf("request %d is number %d, began %v and took %v", i+1, r.Seq, r.Started, r.Duration)
@@ -155,7 +155,7 @@ func TestRequestsUnderWay(t *testing.T) {
 				if test.body == "" || !strings.HasSuffix(test.wanted[len(test.wanted)-1], fmt.Sprintf("%s %s 200", strings.TrimPrefix(r.URL, site.url), r.Type)) {
 					continue
 				}
-				if d, err := p.RequestDetails(t.Context(), r.Seq); err != nil || string(d.ResponseBody) != test.body {
+				if d, err := p.Network().Request(t.Context(), r.Seq); err != nil || string(d.ResponseBody) != test.body {
 					t.Errorf("the body of %s is %q (%s) %v", r.URL, d.ResponseBody, d.BodyError, err)
 				}
 			}
@@ -179,7 +179,7 @@ func TestDocumentUnderWay(t *testing.T) {
 			}
 			close(site.gate)
 			untilListed(t, p, site.url, "GET "+path+" document 200", "GET /app.js script 200")
-			if said := p.Console("info"); len(said) != 1 || said[0].Text != "said early" {
+			if said := p.Console().Messages("info"); len(said) != 1 || said[0].Text != "said early" {
 				t.Errorf("the console: %+v", said)
 			}
 		})
@@ -223,7 +223,7 @@ func TestRequestsOfFramesAndWorkers(t *testing.T) {
 		t.Error(err)
 	}
 	wanted := map[string]string{"/": "document", "/frame": "document", "/frame.js": "script", "/worker.js": "script", "/part.js": "", "/data": ""}
-	for _, r := range p.Network(t.Context()) {
+	for _, r := range p.Network().Requests(t.Context()) {
 		path := r.URL[strings.LastIndex(r.URL, "/"):]
 		if path == "/favicon.ico" {
 			continue
@@ -277,7 +277,7 @@ func TestPopup(t *testing.T) {
 				if len(lines) != 2 || strings.TrimSuffix(lines[0], "?") != "GET /popup document 200" && !strings.HasPrefix(lines[0], "GET /popup? document 200") || lines[1] != "GET /app.js script 200" {
 					t.Errorf("the requests: %q", lines)
 				}
-				if said := popup.Console("warning"); len(said) != 1 || said[0].Text != "said early" {
+				if said := popup.Console().Messages("warning"); len(said) != 1 || said[0].Text != "said early" {
 					t.Errorf("the console: %+v", said)
 				}
 			})

@@ -355,11 +355,10 @@ func (r *router) send(s *cdp.Session, method string, params any) {
 func ownAnswer(route *Route, e *fetch.EventRequestPaused) fetch.FulfillRequestParams {
 	params := fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(route.Status)}
 	setDefault(&params.ResponseCode, 200)
-	asked := headerText(e.Request.Headers)
 	header := func(name string) string {
-		for n, v := range asked {
+		for n, v := range e.Request.Headers {
 			if strings.EqualFold(n, name) {
-				return v
+				return fmt.Sprint(v)
 			}
 		}
 		return ""
@@ -394,8 +393,8 @@ func changedRequest(route *Route, e *fetch.EventRequestPaused) fetch.ContinueReq
 	}
 	if len(route.Headers) > 0 || len(route.RemoveHeaders) > 0 {
 		var headers []*fetch.HeaderEntry
-		for name, value := range headerText(e.Request.Headers) {
-			headers = append(headers, &fetch.HeaderEntry{Name: name, Value: value})
+		for name, value := range e.Request.Headers {
+			headers = append(headers, &fetch.HeaderEntry{Name: name, Value: fmt.Sprint(value)})
 		}
 		params.Headers = route.entries(headers)
 	}

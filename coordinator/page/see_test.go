@@ -108,49 +108,6 @@ func TestLargePage(t *testing.T) {
 	}
 }
 
-func TestConsole(t *testing.T) {
-	p, url := open(t, `<!doctype html><script>
-console.log('hello %s, %d', 'Bob', 7, {a:1,b:[2]}); console.warn('careful'); console.debug('fine');
-for (let i=0;i<3;i++) console.error('again');
-console.info('styled %cred', 'color:red');
-console.log(new Map([['tea', 3], ['milk', {fat: 2}]]), new Set(['a']), new Map());
-setTimeout(() => { throw new TypeError('later') });
-Promise.reject(new Error('refused'));
-</script><img src="/missing.png">`)
-	eval(t, p, "new Promise(r => setTimeout(r))")
-	var all []string
-	for _, m := range p.Console("debug") {
-		all = append(all, fmt.Sprintf("%s %s x%d %s:%d", m.Level, m.Text, m.Count, strings.TrimPrefix(m.URL, url), m.Line))
-	}
-	joined := strings.Join(all, "\n")
-	contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1", "error again x3 /:3", "info styled red x1",
-		"info Map(2) {tea => 3, milk => {fat: 2}} Set(1) {a} Map(0) {size: 0} x1",
-		"error TypeError: later", "error Error: refused")
-	for _, m := range p.Console("error") {
-		if m.Level != "error" {
-			t.Errorf("a %s among the errors: %s", m.Level, m.Text)
-		}
-	}
-	// Who attaches later sees what was there before.
-	q, err := connect(t).Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	eval(t, q, "1")
-	if len(q.Console("warning")) < 3 {
-		t.Errorf("a later connection sees %+v", q.Console("debug"))
-	}
-	p.ClearConsole()
-	if left := p.Console("debug"); len(left) != 0 {
-		t.Errorf("left after clearing: %+v", left)
-	}
-	eval(t, p, "for (let i = 0; i < 1500; i++) console.log('n' + i)")
-	kept := p.Console("info")
-	if len(kept) != 1000 || kept[999].Text != "n1499" {
-		t.Errorf("%d kept, the last is %q", len(kept), kept[len(kept)-1].Text)
-	}
-}
-
 func TestEvaluate(t *testing.T) {
 	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

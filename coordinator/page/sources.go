@@ -18,11 +18,7 @@ import (
 	"sync"
 	"time"
 
-	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
-	cdppage "github.com/chromedp/cdproto/page"
-
-	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/sourcemap"
 )
 
@@ -60,7 +56,7 @@ var inScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // Locate replaces the places in messages, and in the stacks in their texts, by
 // those in the workspace's files, as far as source maps and file names tell them.
-func (p *Page) Locate(ctx context.Context, messages []Message) []Message {
+func (p *Page) Locate(ctx context.Context, messages []history.Message) []history.Message {
 	if len(p.browser.sources.folders) == 0 {
 		return messages
 	}
@@ -198,57 +194,33 @@ func (s *sources) read(ctx context.Context, p *Page, address string, found *scri
 // scriptText reads a script as the page has it, and the address of the map that
 // its response names.
 func (p *Page) scriptText(ctx context.Context, address string) (text, reference string, err error) {
-	p.mu.Lock()
-	var loaded *entry
-	for _, e := range p.requests.entries {
-		if e.URL == address && e.Done && e.Failed == "" {
-			loaded = e
-		}
-	}
-	var copied entry
-	if loaded != nil {
-		copied = *loaded
-	}
-	p.mu.Unlock()
-	for name, value := range copied.responseHeaders {
+	loaded, err := p.history.Network.Load(ctx, address)
+	for name, value := range loaded.Headers {
 		if strings.EqualFold(name, "SourceMap") || strings.EqualFold(name, "X-SourceMap") {
 			if base, err := url.Parse(address); err == nil {
-				if ref, err := base.Parse(fmt.Sprint(value)); err == nil {
+				if ref, err := base.Parse(value); err == nil {
 					reference = ref.String()
 				}
 			}
 		}
 	}
-	if copied.id != "" {
-		r, err := protocol.Call(ctx, copied.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: copied.id})
-		if err == nil && !(copied.Past && len(r.Body) == 0) {
-			return string(r.Body), reference, nil
-		}
-		if err != nil && !cdp.Refused(err) {
-			return "", "", err
-		}
+	if err != nil {
+		return "", "", err
+	}
+	if loaded.Kept {
+		return string(loaded.Body), reference, nil
 	}
 	// The page does not have that of a worker, whose request was seen or which is a
 	// blob, and does not give any while it is paused for the first time.
-	if (copied.id == "" || copied.Past) && !strings.HasPrefix(address, "blob:") {
+	if !loaded.Seen && !strings.HasPrefix(address, "blob:") {
 		bounded, cancel := context.WithTimeout(ctx, contentPatience)
 		defer cancel()
-		if content, err := p.resourceContent(bounded, address); err == nil {
+		if content, err := p.history.Network.ResourceContent(bounded, address); err == nil {
 			return string(content), reference, nil
 		}
 	}
 	data, err := p.browser.sources.fetch(ctx, address, address)
 	return string(data), reference, err
-}
-
-// resourceContent reads what the page has of a resource. To know all that it has,
-// the browser reads the document and its style sheets once more, see rereads.
-func (p *Page) resourceContent(ctx context.Context, address string) ([]byte, error) {
-	p.mu.Lock()
-	p.requests.reread = p.commits + 1
-	p.mu.Unlock()
-	r, err := protocol.Call(ctx, p.session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: p.frames.Main(), URL: address})
-	return r.Content, err
 }
 
 var errElsewhere = errors.New("it is neither in the page, nor in the workspace, nor at the script's own loopback server")

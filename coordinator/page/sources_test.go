@@ -63,7 +63,7 @@ func TestSourceMappedBundle(t *testing.T) {
 	if _, err := p.Click(t.Context(), "#good", ClickOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if all := p.Locate(t.Context(), p.Console("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
+	if all := p.Locate(t.Context(), p.Console().Messages("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
 }
@@ -143,13 +143,13 @@ func TestPlacesInWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := openIn(t, folder, "/main.js")
-	said := func() bool { return len(p.console.after(0, "warning")) == 2 }
+	said := func() bool { return len(p.Console().After(0, "warning")) == 2 }
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if err := p.await(ctx, said); err != nil {
-		t.Fatalf("the console: %+v %v", p.Console("info"), err)
+		t.Fatalf("the console: %+v %v", p.Console().Messages("info"), err)
 	}
-	all := p.Locate(t.Context(), p.Console("warning"))
+	all := p.Locate(t.Context(), p.Console().Messages("warning"))
 	if all[0].Place != "worker.js:2:9" || all[1].Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
@@ -235,18 +235,18 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 		},
 	} {
 		q := asks()
-		if err := q.await(t.Context(), func() bool { return len(q.console.messages) >= 3 }); err != nil {
+		if err := q.await(t.Context(), func() bool { return len(q.Console().After(0, "debug")) >= 3 }); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := q.WaitFor(t.Context(), WaitOptions{Idle: true}); err != nil {
 			t.Fatal(err)
 		}
-		before := len(q.Network(t.Context()))
+		before := len(q.Network().Requests(t.Context()))
 		asked := len(sheets)
-		q.Locate(t.Context(), q.Console("warning"))
+		q.Locate(t.Context(), q.Console().Messages("warning"))
 		eval(t, q, "fetch('/now').then(() => 1)") // by now the browser has read again
 		var urls []string
-		for _, r := range q.Network(t.Context()) {
+		for _, r := range q.Network().Requests(t.Context()) {
 			urls = append(urls, r.URL)
 		}
 		if len(urls) != before+1 {

@@ -7,6 +7,7 @@ import (
 
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
 )
 
 // Options of a connection; nil and the zero value are good defaults.
@@ -35,21 +36,21 @@ type Info struct {
 
 // Change is what an act changed, as far as it was seen when the act returned.
 type Change struct {
-	URL       string       // of the main frame now
-	Title     string       // only after a navigation
-	Navigated bool         // the main frame shows another document or URL than before
-	Loading   bool         // a navigation is under way and had not ended in time
-	Leaves    string       // URL of that navigation; empty where the document is there
-	Dialog    *Dialog      // a dialog is open now; nothing else works until it is handled
-	Chooser   *FileChooser // the page asks for files now
-	Refused   error        // a navigation was, by the page's guard
-	Paused    *Paused      // script stopped in a debugger; nothing that needs the page to run works
-	NewPages  []Info       // pages that this page opened
-	Console   []Message    // errors and warnings since the act began
-	Earlier   []Message    // the last errors that nothing caught between the act before and this one
-	Download  string       // URL of a download that the act began
-	Held      []Held       // fields that hold something else than was typed into them
-	Unmet     []string     // fields because of which a form was not sent, and what the user is told
+	URL       string            // of the main frame now
+	Title     string            // only after a navigation
+	Navigated bool              // the main frame shows another document or URL than before
+	Loading   bool              // a navigation is under way and had not ended in time
+	Leaves    string            // URL of that navigation; empty where the document is there
+	Dialog    *Dialog           // a dialog is open now; nothing else works until it is handled
+	Chooser   *FileChooser      // the page asks for files now
+	Refused   error             // a navigation was, by the page's guard
+	Paused    *Paused           // script stopped in a debugger; nothing that needs the page to run works
+	NewPages  []Info            // pages that this page opened
+	Console   []history.Message // errors and warnings since the act began
+	Earlier   []history.Message // the last errors that nothing caught between the act before and this one
+	Download  string            // URL of a download that the act began
+	Held      []Held            // fields that hold something else than was typed into them
+	Unmet     []string          // fields because of which a form was not sent, and what the user is told
 }
 
 // Held is what a field holds.
@@ -87,34 +88,6 @@ func (p Paused) String() string {
 	}
 	return at
 }
-
-// Message is one console message, uncaught exception or browser log entry.
-type Message struct {
-	Seq    int64  // rises by one per message of the page
-	Level  string // error, warning, info or debug
-	Text   string
-	URL    string // where it came from; empty when unknown
-	Line   int    // 1-based; 0 when unknown
-	Column int    // 1-based; 0 when unknown
-	Place  string // in the workspace, file:line:column; empty when unknown, or not asked for, see Locate
-	Source string // console, exception, network, security, …
-	Count  int    // how often it came in a row
-	Time   time.Time
-	// Current says that it came from the document that the page shows now, not
-	// from one before.
-	Current bool
-	// Documents are the addresses of the page and of its frame that it came from, as
-	// far as they are known.
-	Documents [2]string
-
-	document int // counts the documents of the page, as Page.commits does
-}
-
-// Addresses are all that a message came from.
-func (m Message) Addresses() []string { return append(m.Documents[:], m.URL) }
-
-// Addresses are those of a request and of what it was made for.
-func (r Request) Addresses() []string { return append(r.Documents[:], r.URL) }
 
 // SnapshotOptions choose what a snapshot shows.
 type SnapshotOptions struct {

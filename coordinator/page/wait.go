@@ -127,14 +127,14 @@ func (p *Page) awaitIdle(ctx context.Context) error {
 	for {
 		var seq int64
 		err := p.await(ctx, func() bool {
-			seq = p.requests.seq
+			seq = p.history.Network.Last()
 			return p.unrest() == ""
 		})
 		if err != nil {
 			return p.idleError(err)
 		}
 		quiet, cancel := context.WithTimeoutCause(ctx, idleTime, errPatience)
-		err = p.await(quiet, func() bool { return p.requests.seq != seq || p.pending != "" })
+		err = p.await(quiet, func() bool { return p.history.Network.Last() != seq || p.pending != "" })
 		cancel()
 		if errors.Is(err, errPatience) {
 			return nil
@@ -147,15 +147,15 @@ func (p *Page) awaitIdle(ctx context.Context) error {
 
 // unrest says what keeps the page from being idle; mu is held.
 func (p *Page) unrest() string {
-	switch open := p.requests.unanswered(); {
+	switch open := p.history.Network.Unanswered(); {
 	case p.pending != "":
 		return "the way to " + p.pending + " is not done"
 	case !p.loaded:
 		return "the document has not loaded"
 	case len(open) == 1:
-		return "a request is not done: " + open[0].URL
+		return "a request is not done: " + open[0]
 	case len(open) > 1:
-		return fmt.Sprintf("%d requests are not done, for example %s", len(open), open[0].URL)
+		return fmt.Sprintf("%d requests are not done, for example %s", len(open), open[0])
 	}
 	return ""
 }
@@ -171,18 +171,4 @@ func (p *Page) idleError(err error) error {
 	told := *late
 	told.Hint = p.unrest()
 	return &told
-}
-
-// endless are the kinds of requests that may stay open for good.
-var endless = map[string]bool{"eventsource": true, "websocket": true, "media": true, "ping": true}
-
-// unanswered are the requests whose answer is still to come.
-func (l *requestLog) unanswered() []*entry {
-	var open []*entry
-	for _, e := range l.open {
-		if e != nil && !e.Done && !endless[e.Type] && e.session.Err() == nil {
-			open = append(open, e)
-		}
-	}
-	return open
 }

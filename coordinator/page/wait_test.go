@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 func TestWaitFor(t *testing.T) {
@@ -72,5 +76,51 @@ func TestWaitFor(t *testing.T) {
 	}
 	if _, err := p.WaitFor(ctx, WaitOptions{}); err == nil {
 		t.Error("waiting for nothing is no error")
+	}
+}
+
+func TestWaitUploadDrag(t *testing.T) {
+	p, url := open(t, `<!doctype html><style>#from,#to{width:80px;height:80px;border:1px solid}</style><p id=m>Loading</p>
+<input type=file id=f hidden onchange="m.textContent=f.files[0].name"><div id=from draggable=true ondragstart="event.dataTransfer.setData('text','x')" ondragend="m.textContent+=', dragend'">from</div>
+<div style="height:60px"></div><div id=to ondragover="event.preventDefault()" ondrop="event.preventDefault();m.textContent='dropped '+event.dataTransfer.getData('text')">to</div>`)
+	eval(t, p, "setTimeout(() => m.textContent = 'Ready now', 100), 1")
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "Ready", Gone: "Loading"}); err != nil {
+		t.Error(err)
+	}
+	var late *TimeoutError
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "never", Timeout: 200 * time.Millisecond}); !errors.As(err, &late) || !strings.Contains(err.Error(), `the text "never"`) {
+		t.Errorf("a text that never comes: %v", err)
+	}
+	eval(t, p, "setTimeout(() => location.href = '/second', 100), 1")
+	if c, err := p.WaitFor(t.Context(), WaitOptions{URL: "/second", Text: "Loading"}); err != nil || c.URL != url+"/second" || !c.Navigated {
+		t.Errorf("across a navigation: %+v %v", c, err)
+	}
+	file := filepath.Join(t.TempDir(), "hello.txt")
+	if err := os.WriteFile(file, []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Upload(t.Context(), "#f", file); err != nil {
+		t.Error(err)
+	}
+	if got := eval(t, p, "m.textContent"); got != `"hello.txt"` {
+		t.Errorf("the page sees %s", got)
+	}
+	var target *frame.TargetError
+	if _, err := p.Upload(t.Context(), "#m", file); !errors.As(err, &target) {
+		t.Errorf("upload to a paragraph: %v", err)
+	}
+	if _, err := p.Drag(t.Context(), "#from", "#to"); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "dropped x, dragend", Timeout: 2 * time.Second}); err != nil {
+		t.Error(err)
+	}
+	// A page that drags by mouse events of its own.
+	eval(t, p, `log = [], ['mousedown','mouseup'].forEach(n => document.addEventListener(n, e => log.push(n + ':' + e.target.id))), document.querySelector('#from').draggable = false`)
+	if _, err := p.Drag(t.Context(), "#from", "#to"); err != nil {
+		t.Error(err)
+	}
+	if got := eval(t, p, "log.join()"); got != `"mousedown:from,mouseup:to"` {
+		t.Errorf("the page saw %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
@@ -197,7 +198,7 @@ func (a *answer) changed(c page.Change) {
 	}
 }
 
-func (a *answer) messages(all []page.Message) {
+func (a *answer) messages(all []history.Message) {
 	all, refused := within(a.origins, all)
 	a.leftOut(refused, "messages")
 	for _, m := range all {
@@ -212,7 +213,7 @@ const (
 	maxMessage  = 500
 )
 
-func consoleLine(m page.Message) string {
+func consoleLine(m history.Message) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%s] %s", m.Level, m.Text)
 	if place := messagePlace(m); place != "" {
@@ -225,7 +226,7 @@ func consoleLine(m page.Message) string {
 }
 
 // messagePlace is where a message came from; empty where that is not known.
-func messagePlace(m page.Message) string {
+func messagePlace(m history.Message) string {
 	if m.Place == "" && m.URL != "" && m.Line > 0 {
 		return fmt.Sprintf("%s:%d", m.URL, m.Line)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/history"
 )
 
 type requestsIn struct {
@@ -64,11 +65,11 @@ func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
 	if rest, further := a.restOf(what, in.partIn); further {
 		return out, a.part(out, in.partIn, nil, what, rest)
 	}
-	wanted := func(r page.Request) bool {
+	wanted := func(r history.Request) bool {
 		plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
 		return filter.MatchString(r.URL) && (in.Static || !plain)
 	}
-	all, refused := within(a.server.options.Origins, p.Network(ctx))
+	all, refused := within(a.server.options.Origins, p.Network().Requests(ctx))
 	out.leftOut(refused, "requests")
 	list := requestsOut(all, wanted)
 	if len(list) == 0 {
@@ -92,7 +93,7 @@ type requestOut struct {
 	Navigation bool   `json:"navigation,omitempty"`
 }
 
-func requestsOut(requests []page.Request, wanted func(page.Request) bool) []requestOut {
+func requestsOut(requests []history.Request, wanted func(history.Request) bool) []requestOut {
 	list := []requestOut{}
 	for _, r := range requests {
 		if !wanted(r) {
@@ -109,7 +110,7 @@ func requestsOut(requests []page.Request, wanted func(page.Request) bool) []requ
 
 // requestsText is a line for each request that is wanted, and one before the first
 // of each further document.
-func requestsText(requests []page.Request, wanted func(page.Request) bool) string {
+func requestsText(requests []history.Request, wanted func(history.Request) bool) string {
 	var lines []string
 	opened := ""
 	for _, r := range requests {
@@ -128,7 +129,7 @@ func requestsText(requests []page.Request, wanted func(page.Request) bool) strin
 	return strings.Join(lines, "\n")
 }
 
-func requestLine(r page.Request) string {
+func requestLine(r history.Request) string {
 	outcome := fmt.Sprint(r.Status)
 	switch {
 	case r.Failed != "" && r.Status != 0: // its body was not read to the end, for example
@@ -179,7 +180,7 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 		out := a.begin()
 		return out, a.part(out, in.partIn, nil, what, rest)
 	}
-	r, err := p.RequestDetails(ctx, in.Index)
+	r, err := p.Network().Request(ctx, in.Index)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/policy"
 )
 
@@ -97,8 +98,8 @@ func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 	if err != nil {
 		return err
 	}
-	requests, refused := within(a.server.options.Origins, p.Network(ctx))
-	all := requestsText(requests, func(page.Request) bool { return true })
+	requests, refused := within(a.server.options.Origins, p.Network().Requests(ctx))
+	all := requestsText(requests, func(history.Request) bool { return true })
 	content.Text = leftOutText(refused, "requests") + a.latest(all, "No request was made.", "browser_network_requests")
 	return nil
 }

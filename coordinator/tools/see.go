@@ -11,6 +11,7 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/history"
 )
 
 // inWindow is embedded by every browser_* tool.
@@ -154,17 +155,17 @@ type messageOut struct {
 
 // consoleOf is the console of a page, with its places, and how many messages were left
 // out.
-func (a *agent) consoleOf(ctx context.Context, p *page.Page, level string, all bool) ([]page.Message, int) {
-	messages := p.Console(level)
+func (a *agent) consoleOf(ctx context.Context, p *page.Page, level string, all bool) ([]history.Message, int) {
+	messages := p.Console().Messages(level)
 	if !all {
-		messages = slices.DeleteFunc(messages, func(m page.Message) bool { return !m.Current })
+		messages = slices.DeleteFunc(messages, func(m history.Message) bool { return !m.Current })
 	}
 	messages, refused := within(a.server.options.Origins, messages)
 	return p.Locate(ctx, messages), refused
 }
 
 // consoleText has a line for each message.
-func consoleText(messages []page.Message) string {
+func consoleText(messages []history.Message) string {
 	lines := make([]string, len(messages))
 	for i, m := range messages {
 		lines[i] = consoleLine(m)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,4 +95,14 @@ func Evaluate(t testing.TB, p *page.Page, script string) string {
 		t.Fatal(err)
 	}
 	return string(v)
+}
+
+// Contains fails the test for each of the wanted texts that is not in the text.
+func Contains(t testing.TB, text string, wanted ...string) {
+	t.Helper()
+	for _, w := range wanted {
+		if !strings.Contains(text, w) {
+			t.Errorf("%q is missing in:\n%s", w, text)
+		}
+	}
 }

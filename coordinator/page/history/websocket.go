@@ -1,4 +1,4 @@
-package page
+package history
 
 import (
 	"time"
@@ -8,22 +8,22 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// A WebSocket is a request of its own kind: it is answered when it is open, and done
+// A WebSocket is a request of its own kind: it has its response when it is open, and is done
 // when it is closed. Its messages are not kept; most pages have too many of them.
 
 const webSocketType = "websocket"
 
-func (p *Page) socketCreated(s *cdp.Session, e *network.EventWebSocketCreated) {
+func (n *Network) socketCreated(s *cdp.Session, e *network.EventWebSocketCreated) {
 	sent := &entry{
 		Request: Request{Method: "GET", URL: e.URL, Type: webSocketType, MIMEType: webSocketType, Size: -1, Started: time.Now()},
 		id:      e.RequestID, session: s,
 	}
-	p.requests.add(sent)
-	p.requests.open[keyOf(s, e.RequestID)] = sent
+	n.log.add(sent)
+	n.log.open[keyOf(s, e.RequestID)] = sent
 }
 
-func (p *Page) socketSent(s *cdp.Session, e *network.EventWebSocketWillSendHandshakeRequest) {
-	if r := p.requests.open[keyOf(s, e.RequestID)]; r != nil {
+func (n *Network) socketSent(s *cdp.Session, e *network.EventWebSocketWillSendHandshakeRequest) {
+	if r := n.log.open[keyOf(s, e.RequestID)]; r != nil {
 		r.began = e.Timestamp
 		if e.Request != nil {
 			r.requestHeaders = e.Request.Headers
@@ -31,8 +31,8 @@ func (p *Page) socketSent(s *cdp.Session, e *network.EventWebSocketWillSendHands
 	}
 }
 
-func (p *Page) socketAnswered(s *cdp.Session, e *network.EventWebSocketHandshakeResponseReceived) {
-	if r := p.requests.open[keyOf(s, e.RequestID)]; r != nil && e.Response != nil {
+func (n *Network) socketOpened(s *cdp.Session, e *network.EventWebSocketHandshakeResponseReceived) {
+	if r := n.log.open[keyOf(s, e.RequestID)]; r != nil && e.Response != nil {
 		r.Status, r.responseHeaders = int(e.Response.Status), e.Response.Headers
 		if e.Response.RequestHeaders != nil {
 			r.requestHeaders = e.Response.RequestHeaders
@@ -40,16 +40,16 @@ func (p *Page) socketAnswered(s *cdp.Session, e *network.EventWebSocketHandshake
 	}
 }
 
-func (p *Page) socketFailed(s *cdp.Session, e *network.EventWebSocketFrameError) {
-	if r := p.requests.open[keyOf(s, e.RequestID)]; r != nil {
+func (n *Network) socketFailed(s *cdp.Session, e *network.EventWebSocketFrameError) {
+	if r := n.log.open[keyOf(s, e.RequestID)]; r != nil {
 		r.Failed = e.ErrorMessage
 	}
 }
 
-func (p *Page) socketClosed(s *cdp.Session, e *network.EventWebSocketClosed) {
+func (n *Network) socketClosed(s *cdp.Session, e *network.EventWebSocketClosed) {
 	key := keyOf(s, e.RequestID)
-	r := p.requests.open[key]
-	delete(p.requests.open, key)
+	r := n.log.open[key]
+	delete(n.log.open, key)
 	if r == nil {
 		return
 	}

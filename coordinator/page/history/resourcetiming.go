@@ -1,4 +1,4 @@
-package page
+package history
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// past is what the documents of a session tell of themselves.
-type past struct {
+// Past is what the documents of a session report of themselves.
+type Past struct {
 	State   string  // document.readyState; empty in a worker
 	Now     float64 // milliseconds since 1970
 	Entries []pastEntry
@@ -39,7 +39,7 @@ const pastScript = `(() => {
 	const past = { state: globalThis.document?.readyState };
 	try {
 		const entries = [];
-		const tell = (scope, kinds) => {
+		const list = (scope, kinds) => {
 			const clock = scope.performance;
 			for (const kind of kinds) for (const e of clock.getEntriesByType(kind)) {
 				const start = kind === "navigation" ? e.fetchStart : e.startTime;
@@ -50,10 +50,10 @@ const pastScript = `(() => {
 				});
 			}
 			for (let i = 0; i < Math.min(scope.length, 100); i++) {
-				try { tell(scope[i], ["resource"]); } catch {} // of another origin
+				try { list(scope[i], ["resource"]); } catch {} // of another origin
 			}
 		};
-		tell(globalThis, ["navigation", "resource"]);
+		list(globalThis, ["navigation", "resource"]);
 		past.now = performance.timeOrigin + performance.now();
 		past.entries = entries;
 		return JSON.stringify(past);
@@ -62,73 +62,53 @@ const pastScript = `(() => {
 	}
 })()`
 
-// workerPatience bounds pastScript in a worker, in milliseconds.
-const workerPatience = 1000
+// workerTimeout bounds pastScript in a worker, in milliseconds.
+const workerTimeout = 1000
 
-func (p *Page) readPast(ctx context.Context, s *cdp.Session) (past, error) {
-	var told past
+func (n *Network) readPast(ctx context.Context, s *cdp.Session) (Past, error) {
+	var past Past
 	params := runtime.EvaluateParams{Expression: pastScript, ReturnByValue: new(true), Silent: new(true)}
 	var r runtime.EvaluateResult
 	for tries := 1; ; tries++ {
-		root, err := p.rootOf(s)
+		root, err := n.rootOf(s)
 		switch {
 		case err != nil:
-			return told, err
+			return past, err
 		case root == "":
-			params.Timeout = workerPatience
+			params.Timeout = workerTimeout
 		default:
 			if params.ContextID, err = frame.EmptyWorld(ctx, s, root); err != nil {
-				return told, err
+				return past, err
 			}
 		}
 		if r, err = protocol.Call(ctx, s, runtime.Evaluate, params); err == nil {
 			break
 		}
 		if !frame.NoContext(err) || tries == 4 { // the document is replaced while it is asked
-			return told, err
+			return past, err
 		}
 	}
 	var text string
 	if r.Result == nil || r.ExceptionDetails != nil || json.Unmarshal(r.Result.Value, &text) != nil {
-		return told, nil // a worker may return anything
+		return past, nil // a worker may return anything
 	}
-	if err := json.Unmarshal([]byte(text), &told); err != nil {
-		return past{}, nil
+	if err := json.Unmarshal([]byte(text), &past); err != nil {
+		return Past{}, nil
 	}
-	told.Entries = told.Entries[max(0, len(told.Entries)-p.requests.size):]
-	return told, nil
+	past.Entries = past.Entries[max(0, len(past.Entries)-n.opts.NetworkSize):]
+	return past, nil
 }
 
 // rootOf is the frame that a session is of; empty: it is a worker's.
-func (p *Page) rootOf(s *cdp.Session) (protocol.FrameID, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, worker := p.requests.scripts[s]; worker {
+func (n *Network) rootOf(s *cdp.Session) (protocol.FrameID, error) {
+	n.mu.Lock()
+	_, worker := n.log.scripts[s]
+	n.mu.Unlock()
+	if worker {
 		return "", nil
 	}
-	if f, ok := p.frames.RootOf(s); ok {
+	if f, ok := n.opts.Frames.RootOf(s); ok {
 		return f.ID, nil
 	}
 	return "", frame.ErrGone
-}
-
-// documentLearnt completes what events told before the page's address was known; mu is
-// held.
-func (p *Page) documentLearnt(url string) {
-	for i := range p.console.messages {
-		if m := &p.console.messages[i]; m.Documents[0] == "" {
-			m.Documents[0] = url
-		}
-	}
-	for _, e := range p.requests.entries {
-		if e.Documents == [2]string{} && !e.Navigation {
-			e.Documents[0] = url
-		}
-	}
-}
-
-// documents are the addresses of the page and of a session's frame in it; mu is held.
-func (p *Page) documents(s *cdp.Session) [2]string {
-	f, _ := p.frames.RootOf(s)
-	return [2]string{p.frames.URL(), f.URL}
 }

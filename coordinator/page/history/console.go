@@ -1,0 +1,194 @@
+package history
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/remote"
+)
+
+// Message is one console message, uncaught exception or browser log entry.
+type Message struct {
+	Seq    int64  // rises by one per message of the page
+	Level  string // error, warning, info or debug
+	Text   string
+	URL    string // where it came from; empty when unknown
+	Line   int    // 1-based; 0 when unknown
+	Column int    // 1-based; 0 when unknown
+	Place  string // in the workspace, file:line:column; empty when unknown, or not asked for, see Locate
+	Source string // console, exception, network, security, …
+	Count  int    // how often it came in a row
+	Time   time.Time
+	// Current says that it came from the document that the page shows now, not
+	// from one before.
+	Current bool
+	// Documents are the addresses of the page and of its frame that it came from, as
+	// far as they are known.
+	Documents [2]string
+
+	document int // counts the documents of the page, as Console.documents does
+}
+
+// Addresses are all that a message came from.
+func (m Message) Addresses() []string { return append(m.Documents[:], m.URL) }
+
+// Console keeps the last messages.
+type Console struct {
+	size   int
+	frames *frame.Tree
+	flush  func()
+
+	mu        sync.Mutex // guards the fields that follow
+	messages  []Message  // oldest first
+	last      int64      // number of the last message
+	documents int        // that the main frame has shown
+}
+
+// add appends a message, or counts it when it repeats the last one; mu is held.
+func (c *Console) add(m Message) {
+	c.last++
+	m.Seq = c.last
+	if n := len(c.messages); n > 0 {
+		last := &c.messages[n-1]
+		if last.Level == m.Level && last.Text == m.Text && last.URL == m.URL && last.Line == m.Line && last.Source == m.Source && last.document == m.document {
+			last.Count++
+			last.Seq, last.Time = m.Seq, m.Time
+			return
+		}
+	}
+	m.Count = 1
+	if len(c.messages) == c.size {
+		copy(c.messages, c.messages[1:])
+		c.messages = c.messages[:c.size-1]
+	}
+	c.messages = append(c.messages, m)
+}
+
+// severity orders the levels; unknown ones count as info.
+func severity(level string) int {
+	switch level {
+	case "error":
+		return 3
+	case "warning":
+		return 2
+	case "debug":
+		return 0
+	}
+	return 1
+}
+
+// After returns the messages of that level and above behind the one of a number, oldest
+// first.
+func (c *Console) After(seq int64, level string) []Message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.after(seq, level)
+}
+
+func (c *Console) after(seq int64, level string) []Message {
+	var found []Message
+	for _, m := range c.messages {
+		if m.Seq > seq && severity(m.Level) >= severity(level) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// Last is the number of the last message; 0: there was none.
+func (c *Console) Last() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// Messages returns the kept messages of that level and above, oldest first. They
+// begin before the page was attached to: the browser replays what it has.
+func (c *Console) Messages(level string) []Message {
+	c.flush()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	messages := c.after(0, level)
+	for i := range messages {
+		messages[i].Current = messages[i].document == c.documents
+	}
+	return messages
+}
+
+// Clear forgets the messages.
+func (c *Console) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.messages = nil
+}
+
+// report keeps a message of the document that is shown now; mu is held.
+func (c *Console) report(s *cdp.Session, m Message) {
+	m.document, m.Documents = c.documents, documents(c.frames, s)
+	c.add(m)
+}
+
+func (c *Console) called(s *cdp.Session, e *runtime.EventConsoleAPICalled) {
+	m := Message{Level: "info", Text: remote.Arguments(e.Args), Source: "console", Time: timeOf(e.Timestamp)}
+	switch e.Type {
+	case runtime.ConsoleAPICalledTypeError, runtime.ConsoleAPICalledTypeAssert:
+		m.Level = "error"
+	case runtime.ConsoleAPICalledTypeWarning:
+		m.Level = "warning"
+	case runtime.ConsoleAPICalledTypeDebug:
+		m.Level = "debug"
+	case runtime.ConsoleAPICalledTypeClear, runtime.ConsoleAPICalledTypeEndGroup,
+		runtime.ConsoleAPICalledTypeProfile, runtime.ConsoleAPICalledTypeProfileEnd:
+		return
+	}
+	if e.Type == runtime.ConsoleAPICalledTypeAssert {
+		m.Text = strings.TrimSpace("Assertion failed: " + m.Text)
+	}
+	m.locate(e.StackTrace)
+	c.report(s, m)
+}
+
+func (c *Console) exceptionThrown(s *cdp.Session, e *runtime.EventExceptionThrown) {
+	d := e.ExceptionDetails
+	m := Message{Level: "error", Text: remote.Exception(d), Source: "exception", Time: timeOf(e.Timestamp)}
+	m.locate(d.StackTrace)
+	if m.URL == "" {
+		m.URL, m.Line, m.Column = d.URL, int(d.LineNumber)+1, int(d.ColumnNumber)+1
+	}
+	c.report(s, m)
+}
+
+func (c *Console) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
+	entry := e.Entry
+	m := Message{Level: string(entry.Level), Text: entry.Text, Source: string(entry.Source), URL: entry.URL, Time: timeOf(entry.Timestamp)}
+	if m.Level == string(log.EntryLevelVerbose) {
+		m.Level = "debug"
+	}
+	if entry.LineNumber > 0 || entry.Source == log.EntrySourceWorker && m.URL != "" {
+		m.Line = int(entry.LineNumber) + 1
+	}
+	m.locate(entry.StackTrace)
+	c.report(s, m)
+}
+
+func (m *Message) locate(stack *runtime.StackTrace) {
+	if stack == nil {
+		return
+	}
+	for _, f := range stack.CallFrames {
+		if f.URL != "" {
+			m.URL, m.Line, m.Column = f.URL, int(f.LineNumber)+1, int(f.ColumnNumber)+1
+			return
+		}
+	}
+}
+
+func timeOf(t runtime.Timestamp) time.Time {
+	return time.UnixMicro(int64(t.Float64() * 1000))
+}

@@ -1,0 +1,165 @@
+package history_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/pagetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
+
+func TestConsole(t *testing.T) {
+	_, p, url := pagetest.Open(t, `<!doctype html><script>
+console.log('hello %s, %d', 'Bob', 7, {a:1,b:[2]}); console.warn('careful'); console.debug('fine');
+for (let i=0;i<3;i++) console.error('again');
+console.info('styled %cred', 'color:red');
+console.log(new Map([['tea', 3], ['milk', {fat: 2}]]), new Set(['a']), new Map());
+setTimeout(() => { throw new TypeError('later') });
+Promise.reject(new Error('refused'));
+</script><img src="/missing.png">`)
+	pagetest.Evaluate(t, p, "new Promise(r => setTimeout(r))")
+	var all []string
+	for _, m := range p.Console().Messages("debug") {
+		all = append(all, fmt.Sprintf("%s %s x%d %s:%d", m.Level, m.Text, m.Count, strings.TrimPrefix(m.URL, url), m.Line))
+	}
+	joined := strings.Join(all, "\n")
+	pagetest.Contains(t, joined, "info hello Bob, 7 {a: 1, b: Array(1)} x1 /:2", "warning careful x1 /:2", "debug fine x1", "error again x3 /:3", "info styled red x1",
+		"info Map(2) {tea => 3, milk => {fat: 2}} Set(1) {a} Map(0) {size: 0} x1",
+		"error TypeError: later", "error Error: refused")
+	for _, m := range p.Console().Messages("error") {
+		if m.Level != "error" {
+			t.Errorf("a %s among the errors: %s", m.Level, m.Text)
+		}
+	}
+	// Who attaches later sees what was there before.
+	q, err := pagetest.Connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Evaluate(t, q, "1")
+	if len(q.Console().Messages("warning")) < 3 {
+		t.Errorf("a later connection sees %+v", q.Console().Messages("debug"))
+	}
+	p.Console().Clear()
+	if left := p.Console().Messages("debug"); len(left) != 0 {
+		t.Errorf("left after clearing: %+v", left)
+	}
+	pagetest.Evaluate(t, p, "for (let i = 0; i < 1500; i++) console.log('n' + i)")
+	kept := p.Console().Messages("info")
+	if len(kept) != 1000 || kept[999].Text != "n1499" {
+		t.Errorf("%d kept, the last is %q", len(kept), kept[len(kept)-1].Text)
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/old":
+			http.Redirect(w, r, "/api", http.StatusFound)
+		case "/api":
+			body, _ := io.ReadAll(r.Body)
+			w.Header().Set("X-Answer", "yes")
+			w.WriteHeader(http.StatusTeapot)
+			fmt.Fprintf(w, "got %s", body)
+		case "/order":
+			http.Redirect(w, r, "/api", http.StatusSeeOther)
+		case "/cut":
+			panic(http.ErrAbortHandler)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><img src="data:,x"><p>hi`)
+		}
+	}))
+	pagetest.Evaluate(t, p, `fetch('/api', {method: 'POST', body: 'secret thing'}).then(r => r.text())`)
+	pagetest.Evaluate(t, p, `fetch('/old').then(r => r.text())`)
+	pagetest.Evaluate(t, p, `fetch('/cut').catch(e => 1)`)
+	var lines []string
+	var post int64
+	for _, r := range p.Network().Requests(t.Context()) {
+		lines = append(lines, fmt.Sprintf("%s %s %s %d %v %s", r.Method, strings.TrimPrefix(r.URL, url), r.Type, r.Status, r.Done, r.Failed))
+		if r.Method == "POST" {
+			post = r.Seq
+		}
+		if r.Duration < 0 || time.Since(r.Started) > time.Minute {
+			t.Errorf("started %v, took %v", r.Started, r.Duration)
+		}
+	}
+	joined := strings.Join(lines, "\n")
+	pagetest.Contains(t, joined, "GET / document 200 true", "POST /api fetch 418 true", "GET /old fetch 302 true", "GET /api fetch 418 true", "GET /cut fetch 0 true net::ERR_EMPTY_RESPONSE")
+	if strings.Contains(joined, "data:") {
+		t.Errorf("a data URL is listed:\n%s", joined)
+	}
+	d, err := p.Network().Request(t.Context(), post)
+	if err != nil || string(d.RequestBody) != "secret thing" || string(d.ResponseBody) != "got secret thing" || d.ResponseHeaders["X-Answer"] != "yes" {
+		t.Errorf("details: %+v %v", d, err)
+	}
+	// A redirect is not what it leads to.
+	pagetest.Evaluate(t, p, `fetch('/order', {method: 'POST', body: 'two cups'}).then(r => r.text())`)
+	for _, r := range p.Network().Requests(t.Context()) {
+		if r.Status < 300 || r.Status > 399 {
+			continue
+		}
+		d, err := p.Network().Request(t.Context(), r.Seq)
+		if body := string(d.RequestBody); err != nil || len(d.ResponseBody) > 0 || d.BodyError != "" || r.Method == "POST" && body != "two cups" || r.Method == "GET" && body != "" {
+			t.Errorf("%s %s: %q, %q %s %v", r.Method, r.URL, body, d.ResponseBody, d.BodyError, err)
+		}
+	}
+	if _, err := p.Network().Request(t.Context(), 9999); err == nil {
+		t.Error("an unknown request is no error")
+	}
+}
+
+// WebSockets are requests too, that are answered when they are open.
+func TestWebSockets(t *testing.T) {
+	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/socket":
+			c, err := websocket.Accept(w, r, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.CloseNow()
+			_, _, _ = c.Read(r.Context())
+		case "/refused":
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><title>Sockets</title>`)
+		}
+	}))
+	var socket int64
+	listed := func(want string) {
+		t.Helper()
+		var all string
+		for _, r := range p.Network().Requests(t.Context()) {
+			if strings.HasSuffix(r.URL, "/socket") {
+				socket = r.Seq
+			}
+			all += fmt.Sprintf("%s %s %d %v %s\n", strings.TrimPrefix(r.URL, "ws"+strings.TrimPrefix(url, "http")), r.Type, r.Status, r.Done, r.Failed)
+		}
+		pagetest.Contains(t, all, want)
+	}
+	pagetest.Evaluate(t, p, "new Promise(done => { s = new WebSocket('/socket'); s.onopen = () => done(1) })")
+	listed("/socket websocket 101 false")
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Idle: true, Timeout: 5 * time.Second}); err != nil {
+		t.Errorf("a socket that is open keeps the network busy: %v", err)
+	}
+	d, err := p.Network().Request(t.Context(), socket)
+	if err != nil || d.ResponseHeaders["Upgrade"] != "websocket" || d.RequestHeaders["Upgrade"] != "websocket" || d.BodyError != "" {
+		t.Errorf("%+v %v", d, err)
+	}
+	pagetest.Evaluate(t, p, "new Promise(done => { s.onclose = () => done(1); s.close() })")
+	listed("/socket websocket 101 true")
+	pagetest.Evaluate(t, p, "new Promise(done => { new WebSocket('/refused').onclose = () => done(1) })")
+	listed("/refused websocket 0 true Error during WebSocket handshake: Unexpected response code: 403")
+}

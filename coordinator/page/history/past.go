@@ -1,0 +1,431 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+)
+
+// Requests that began before their session was attached to. The browser replays a
+// console, but not the network: of a request under way it reports the response and the
+// end, not the request. The documents know the requests that are done (Resource Timing).
+
+// earlier is the state of reading them.
+type earlier struct {
+	// unread are sessions whose documents know of requests that no event reported.
+	unread map[*cdp.Session]bool
+	// asked is when a session's documents were first asked: events report what began
+	// later.
+	asked map[*cdp.Session]time.Time
+	// failed is why requests failed whose address is still to come.
+	failed map[requestKey]string
+	// scripts are the requests that made workers; empty: the worker runs.
+	scripts     map[*cdp.Session]requestKey
+	remembering bool // remember is about to ask
+	reread      int  // 1 + Network.documents of the document whose content was asked for; 0: none
+}
+
+func newEarlier() earlier {
+	return earlier{unread: map[*cdp.Session]bool{}, asked: map[*cdp.Session]time.Time{}, failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{}}
+}
+
+// Ask reads the past of the page's own documents; what cannot be read now is read when
+// the requests are listed.
+func (n *Network) Ask(ctx context.Context) (Past, error) { return n.ask(ctx, n.opts.Session) }
+
+// LearnFirst takes in what Ask has read, before anybody has seen the requests.
+func (n *Network) LearnFirst(p Past) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.log.learn(n.opts.Session, p)
+	n.log.renumber()
+}
+
+func (n *Network) ask(ctx context.Context, s *cdp.Session) (Past, error) {
+	n.mu.Lock()
+	delete(n.log.unread, s)
+	n.mu.Unlock()
+	past, err := n.readPast(ctx, s)
+	n.opts.Flush() // or what events reported before would be taken for unread
+	if err != nil && !errors.Is(err, cdp.ErrSessionGone) && !errors.Is(err, frame.ErrGone) {
+		n.mu.Lock()
+		n.log.unread[s] = true
+		n.mu.Unlock()
+	}
+	return past, err
+}
+
+// Unread notes that a session's documents know of requests that no event reports, and
+// has them read while they are there.
+func (n *Network) Unread(s *cdp.Session) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.unread(s)
+}
+
+// unread is Unread with mu held.
+func (n *Network) unread(s *cdp.Session) {
+	n.log.unread[s] = true
+	if !n.log.remembering {
+		n.log.remembering = true
+		n.opts.Go(n.remember)
+	}
+}
+
+// WorkerStarted notes a worker of the page. The request for its script has the
+// worker's id.
+func (n *Network) WorkerStarted(s *cdp.Session, id target.ID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.log.scripts[s] = requestKey{id: network.RequestID(id)}
+	n.unread(s)
+}
+
+// SessionEnded forgets what was to be read from a session.
+func (n *Network) SessionEnded(s *cdp.Session) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.served, s)
+	n.log.leave(s)
+}
+
+// remember is recall on behalf of whoever will look at the requests later.
+func (n *Network) remember() {
+	n.mu.Lock()
+	n.log.remembering = false
+	n.mu.Unlock()
+	if err := n.recall(context.Background()); err != nil {
+		n.opts.Logger.Debug("history: past requests cannot be read now", "page", n.page.ID(), "err", err)
+	}
+}
+
+// recall asks the documents that know of requests which no event has reported.
+func (n *Network) recall(ctx context.Context) error {
+	n.reading.Lock()
+	defer n.reading.Unlock()
+	n.mu.Lock()
+	sessions := slices.Collect(maps.Keys(n.log.unread))
+	n.mu.Unlock()
+	if len(sessions) == 0 {
+		return nil
+	}
+	return n.page.RunUnwatched(ctx, "reading past requests", func(ctx context.Context) error {
+		var failures []error
+		for _, s := range sessions {
+			past, err := n.ask(ctx, s)
+			if err != nil {
+				failures = append(failures, err)
+				continue
+			}
+			n.mu.Lock()
+			n.log.learn(s, past)
+			if e := n.log.workerRuns(s); e != nil {
+				n.learnResponse(e)
+			}
+			if s == n.opts.Session && n.log.unreported() {
+				n.log.unread[s] = true // it notes a worker's script only after the worker has it
+			}
+			n.mu.Unlock()
+			n.page.Wake()
+		}
+		return errors.Join(failures...)
+	})
+}
+
+// leave forgets what was to be learnt from a session that has ended.
+func (e *earlier) leave(s *cdp.Session) {
+	delete(e.unread, s)
+	delete(e.asked, s)
+	delete(e.scripts, s)
+}
+
+// pastTypes are the initiator types of Resource Timing that Chromium's own types
+// call otherwise.
+var pastTypes = map[string]string{
+	"navigation": "document", "img": "image", "link": "stylesheet", "css": "stylesheet", "xmlhttprequest": "xhr",
+	"iframe": "document", "frame": "document", "video": "media", "audio": "media", "beacon": "ping",
+}
+
+// pastMethods are the methods of requests that script has no say in. A document
+// that a form was posted to cannot be distinguished from others.
+var pastMethods = map[string]string{
+	"document": "GET", "script": "GET", "stylesheet": "GET", "image": "GET", "font": "GET", "media": "GET", "manifest": "GET",
+	"texttrack": "GET", "ping": "POST",
+}
+
+func (t Past) requests(session *cdp.Session) []*entry {
+	var entries []*entry
+	for _, e := range t.Entries {
+		if !strings.HasPrefix(e.Name, "http") {
+			continue
+		}
+		r := Request{
+			URL: e.Name, Type: e.Initiator, Status: e.Status, MIMEType: e.Type, Size: e.Size,
+			Started: time.UnixMicro(int64(e.Start * 1000)), Duration: time.Duration(e.Duration * float64(time.Millisecond)),
+			Done: e.Done, Past: true, Navigation: e.Initiator == "navigation",
+		}
+		if kind := pastTypes[r.Type]; kind != "" {
+			r.Type = kind
+		}
+		r.Method = pastMethods[r.Type]
+		entries = append(entries, &entry{Request: r, session: session})
+	}
+	slices.SortStableFunc(entries, func(a, b *entry) int { return a.Started.Compare(b.Started) })
+	return entries
+}
+
+// learn takes in what the documents of a session report, except for what began after
+// the first time: events report that.
+func (l *requestLog) learn(s *cdp.Session, past Past) {
+	until, again := l.asked[s]
+	if !again {
+		until = time.UnixMicro(int64(past.Now * 1000))
+		l.asked[s] = until
+	}
+	known := map[*entry]bool{} // each is one request
+	for _, r := range past.requests(s) {
+		e := l.same(r, known)
+		switch {
+		case e != nil:
+			e.complete(r)
+			if key := keyOf(e.session, e.id); e.Done && e.Status != 0 && l.open[key] == e {
+				delete(l.open, key)
+			}
+		case r.Started.After(until):
+			continue
+		default:
+			l.add(r)
+			e = r
+		}
+		known[e] = true
+	}
+}
+
+// workerRuns ends the request for the script of a worker that runs, which no event does
+// where it ended before; nil: it has ended.
+func (l *requestLog) workerRuns(s *cdp.Session) *entry {
+	key, worker := l.scripts[s]
+	if !worker {
+		return nil
+	}
+	e := l.open[key]
+	l.scripts[s] = requestKey{}
+	if e != nil && !e.Done {
+		e.Done, e.Duration = true, time.Since(e.Started)
+	}
+	return e
+}
+
+// learnResponse asks the page for the response that one of its workers was made of: no
+// event reports it. mu is held.
+func (n *Network) learnResponse(r *entry) {
+	if r.unreported() {
+		n.unread(n.opts.Session)
+	}
+}
+
+// unreported reports whether no event reports the response of a request.
+func (e *entry) unreported() bool {
+	return e.Status == 0 && e.Failed == "" && e.id != "" && keyOf(e.session, e.id).session == ""
+}
+
+func (l *requestLog) unreported() bool {
+	return slices.ContainsFunc(l.entries, func(e *entry) bool { return e.Done && e.Type == "script" && e.unreported() })
+}
+
+// samePast is how far the two clocks of one request may differ.
+const samePast = 500 * time.Millisecond
+
+// same finds the entry of the request that a document reports. Where events reported
+// only the response, its time is a guess.
+func (l *requestLog) same(r *entry, known map[*entry]bool) *entry {
+	var found *entry
+	var nearest time.Duration
+	for _, e := range l.entries {
+		if e.URL != r.URL || known[e] {
+			continue
+		}
+		apart := e.Started.Sub(r.Started).Abs()
+		guessed := e.Past && e.id != ""
+		if (guessed || apart < samePast) && (found == nil || apart < nearest) {
+			found, nearest = e, apart
+		}
+	}
+	return found
+}
+
+// complete takes over what a document knows better than the events.
+func (e *entry) complete(r *entry) {
+	if e.Status == 0 && e.Failed == "" {
+		e.Status, e.MIMEType = r.Status, r.MIMEType
+	}
+	if !e.Past {
+		// The document of a frame in another process may be there in full before
+		// that process is asked for its events.
+		if r.Done && !e.Done && e.Status != 0 && e.Type == "document" {
+			e.Done, e.Duration, e.Size = true, r.Duration, r.Size
+		}
+		return
+	}
+	if e.id == "" {
+		seq, failed, documents := e.Seq, e.Failed, e.Documents
+		if r.Status == 0 { // the document around a frame of another origin does not know more
+			r.Status, r.MIMEType = e.Status, e.MIMEType
+		}
+		e.Request = r.Request
+		e.Seq, e.Failed, e.Documents = seq, failed, documents
+		return
+	}
+	e.Started = r.Started
+	if r.Done {
+		e.Done, e.Duration = true, r.Duration
+	}
+	if e.Type == "" || e.Type == "other" {
+		e.Type, e.Method = r.Type, r.Method
+	}
+}
+
+// renumber brings the entries into the order of their beginnings. Nobody has seen
+// their numbers yet.
+func (l *requestLog) renumber() {
+	slices.SortStableFunc(l.entries, func(a, b *entry) int { return a.Started.Compare(b.Started) })
+	for i, e := range l.entries {
+		e.Seq = int64(i + 1)
+	}
+	l.seq = int64(len(l.entries))
+}
+
+// addResponse adds a request whose response is the first event of it; nil: it is not
+// listed.
+func (l *requestLog) addResponse(s *cdp.Session, id network.RequestID, r *network.Response, kind network.ResourceType, at protocol.MonotonicTime) *entry {
+	if strings.HasPrefix(r.URL, "data:") {
+		return nil
+	}
+	began := at
+	if r.Timing != nil && r.Timing.RequestTime > 0 {
+		began = protocol.MonotonicTime(r.Timing.RequestTime)
+	}
+	typed := strings.ToLower(string(kind))
+	e := &entry{
+		Request: Request{
+			Method: pastMethods[typed], URL: r.URL, Type: typed, Past: true,
+			Started: time.Now().Add(-time.Duration((at.Float64() - began.Float64()) * float64(time.Second))),
+		},
+		id: id, session: s, began: began,
+	}
+	l.add(e)
+	return e
+}
+
+// rereads reports whether a response is one that the browser itself has requested for
+// [Network.ResourceContent], of a resource that was there already. mu is held.
+func (n *Network) rereads(s *cdp.Session, r *network.Response) bool {
+	return s == n.opts.Session && n.log.reread == n.documents+1 && slices.ContainsFunc(n.log.entries, func(e *entry) bool {
+		return e.URL == r.URL && e.Done
+	})
+}
+
+// learnType asks for the type of a request of which events reported only the response:
+// they do not give the type of what a script has requested. mu is held.
+func (n *Network) learnType(r *entry) {
+	if r.Past && r.Type == "other" {
+		n.unread(r.session)
+	}
+}
+
+// maxFailed bounds how many failures wait for the log entry that gives the address.
+const maxFailed = 100
+
+// addFailure notes why a request failed of which no other event came.
+func (l *requestLog) addFailure(key requestKey, reason string) {
+	if len(l.failed) >= maxFailed {
+		clear(l.failed)
+	}
+	l.failed[key] = reason
+}
+
+// failedAt adds such a request once the browser's log gives its address.
+func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, at time.Time) {
+	key := keyOf(s, id)
+	reason, noted := l.failed[key]
+	if !noted {
+		return
+	}
+	delete(l.failed, key)
+	for _, e := range slices.Backward(l.entries) {
+		if e.URL == url && e.Past && e.Status == 0 && e.Failed == "" {
+			e.Done, e.Failed = true, reason
+			return
+		}
+	}
+	l.add(&entry{Request: Request{URL: url, Type: "other", Failed: reason, Done: true, Past: true, Started: at}, id: id, session: s})
+}
+
+// ResourceContent reads what the page has of a resource. To know all that it has, the
+// browser reads the document and its style sheets once more, see rereads.
+func (n *Network) ResourceContent(ctx context.Context, address string) ([]byte, error) {
+	n.mu.Lock()
+	n.log.reread = n.documents + 1
+	n.mu.Unlock()
+	r, err := protocol.Call(ctx, n.opts.Session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: n.opts.Frames.Main(), URL: address})
+	return r.Content, err
+}
+
+// pastBody reads the body of a request that began before the page was attached to,
+// if the document still has it.
+func (n *Network) pastBody(ctx context.Context, d *RequestDetails) error {
+	content, err := n.ResourceContent(ctx, d.URL)
+	switch {
+	case cdp.Refused(err):
+		d.BodyError = "the request was made before this session looked at the page: its body was not kept"
+	case err != nil:
+		return err
+	}
+	d.ResponseBody = content
+	return nil
+}
+
+// Loaded is what the browser still has of a response.
+type Loaded struct {
+	Headers map[string]string
+	Body    []byte
+	Kept    bool // the browser has the whole body
+	Seen    bool // the request was reported from its beginning
+}
+
+// Load reads the last complete response for an address; all of it is zero where there
+// is none.
+func (n *Network) Load(ctx context.Context, address string) (Loaded, error) {
+	n.mu.Lock()
+	var last entry
+	for _, e := range n.log.entries {
+		if e.URL == address && e.Done && e.Failed == "" {
+			last = *e
+		}
+	}
+	n.mu.Unlock()
+	l := Loaded{Headers: headerText(last.responseHeaders), Seen: last.id != "" && !last.Past}
+	if last.id == "" {
+		return l, nil
+	}
+	r, err := protocol.Call(ctx, last.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: last.id})
+	if err != nil {
+		if cdp.Refused(err) {
+			err = nil
+		}
+		return l, err
+	}
+	l.Body, l.Kept = r.Body, !(last.Past && len(r.Body) == 0)
+	return l, nil
+}

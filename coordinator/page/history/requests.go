@@ -1,0 +1,437 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// Request is one request that the page or a frame of it has made.
+type Request struct {
+	Seq       int64  // rises by one per request of the page
+	Method    string // empty: not known, which is so only where Past is
+	URL       string
+	Type      string // document, script, fetch, xhr, image, …
+	Status    int    // 0: no response yet, or none
+	MIMEType  string
+	Failed    string // why there is no response, for example net::ERR_FAILED
+	Done      bool   // its response has come in full, or it failed
+	FromCache bool
+	// Navigation says that it is the main frame's document, asked for first and not
+	// by a redirect.
+	Navigation bool
+	Past       bool  // begun before the page was attached to: its request was not seen
+	Size       int64 // bytes received
+	Started    time.Time
+	Duration   time.Duration // until it was done
+	// Documents are the addresses of the page and of its frame that it was made for, as
+	// far as they are known; empty for a document that the page navigates to.
+	Documents [2]string
+}
+
+// RequestDetails is a request with its headers and bodies.
+type RequestDetails struct {
+	Request
+	RequestHeaders  map[string]string
+	ResponseHeaders map[string]string
+	RequestBody     []byte
+	ResponseBody    []byte
+	BodyError       string // why there is no response body, if there should be one
+}
+
+// Addresses are those of a request and of what it was made for.
+func (r Request) Addresses() []string { return append(r.Documents[:], r.URL) }
+
+// The browser keeps bodies for us within these bounds.
+const (
+	maxBodies = 16 << 20
+	maxBody   = 4 << 20
+)
+
+// Enable makes a session report its requests, without waiting for the response.
+func Enable(ctx context.Context, s *cdp.Session) error {
+	_, err := s.Start(ctx, network.CommandEnable, network.EnableParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))})
+	return err
+}
+
+// KeepBodies makes the bodies of a session outlive their document. Older browsers
+// refuse it. It does not wait for the response.
+func KeepBodies(ctx context.Context, s *cdp.Session) error {
+	_, err := s.Start(ctx, network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{MaxTotalBufferSize: new(int64(maxBodies)), MaxResourceBufferSize: new(int64(maxBody))})
+	return err
+}
+
+// entry is a request with what finds it again.
+type entry struct {
+	Request
+	id              network.RequestID // empty: no event has reported it, see past
+	session         *cdp.Session      // which reported it last
+	began           protocol.MonotonicTime
+	requestHeaders  network.Headers
+	responseHeaders network.Headers
+	hasBody         bool
+	// What the id of one that was redirected finds is of where it went on to. Its own
+	// body is kept here, until it is known that it is not.
+	redirected bool
+	posted     []*network.PostDataEntry
+}
+
+// maxPosted is how large a body of a redirected request is that is kept.
+const maxPosted = 64 << 10
+
+// Network keeps the last requests.
+type Network struct {
+	page    Page
+	opts    Options
+	reading sync.Mutex // held while documents are asked for past requests; before mu
+
+	mu        sync.Mutex // guards the fields that follow
+	log       *requestLog
+	served    map[*cdp.Session]bool // a service worker has responded there
+	documents int                   // that the main frame has shown
+}
+
+func newNetwork(page Page, opts Options) *Network {
+	n := &Network{page: page, opts: opts, log: newRequestLog(opts.NetworkSize), served: map[*cdp.Session]bool{}}
+	n.log.documents = func(s *cdp.Session) [2]string { return documents(opts.Frames, s) }
+	n.log.unread[opts.Session] = true
+	return n
+}
+
+// requestLog is the requests; Network.mu guards it.
+type requestLog struct {
+	size    int
+	seq     int64
+	entries []*entry // oldest first
+	// open are the requests that are not done or have no response yet; nil: of no
+	// interest, or forgotten.
+	open map[requestKey]*entry
+	// documents are those that a session shows, as documents returns them.
+	documents func(*cdp.Session) [2]string
+	earlier
+}
+
+func newRequestLog(size int) *requestLog {
+	return &requestLog{size: size, open: map[requestKey]*entry{}, earlier: newEarlier()}
+}
+
+// requestKey finds a request that events report. Ids of renderers are their own.
+// Those of documents and of workers' scripts are unique: such a request begins in
+// the session of the page, and ends in that of the frame or worker which it makes.
+type requestKey struct {
+	session target.SessionID // empty: whichever
+	id      network.RequestID
+}
+
+func keyOf(s *cdp.Session, id network.RequestID) requestKey {
+	if strings.Contains(string(id), ".") {
+		return requestKey{s.ID(), id}
+	}
+	return requestKey{id: id}
+}
+
+func (l *requestLog) add(e *entry) {
+	l.seq++
+	e.Seq = l.seq
+	if !e.Navigation && e.Documents == [2]string{} {
+		e.Documents = l.documents(e.session)
+	}
+	if len(l.entries) == l.size {
+		l.ignore(l.entries[0])
+		copy(l.entries, l.entries[1:])
+		l.entries = l.entries[:l.size-1]
+	}
+	l.entries = append(l.entries, e)
+}
+
+// ignore forgets a request, of which events may still come.
+func (l *requestLog) ignore(e *entry) {
+	if key := keyOf(e.session, e.id); l.open[key] == e {
+		l.open[key] = nil
+	}
+}
+
+// Requests returns the kept requests in the order of their numbers: those since the
+// page was attached to, and those before that as far as the browser and the
+// documents still report them. Data URLs are left out.
+func (n *Network) Requests(ctx context.Context) []Request {
+	n.opts.Flush()
+	if err := n.recall(ctx); err != nil {
+		n.opts.Logger.Debug("history: past requests were not read", "page", n.page.ID(), "err", err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	requests := make([]Request, 0, len(n.log.entries))
+	for _, e := range n.log.entries {
+		requests = append(requests, e.Request)
+	}
+	return requests
+}
+
+// Request returns one of the requests with its headers and, as long as
+// the browser has them, its bodies.
+func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error) {
+	n.mu.Lock()
+	var found *entry
+	for _, e := range n.log.entries {
+		if e.Seq == seq {
+			copied := *e
+			found = &copied
+		}
+	}
+	n.mu.Unlock()
+	if found == nil {
+		return RequestDetails{}, fmt.Errorf("there is no request %d: list them again, old ones are forgotten", seq)
+	}
+	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(found.requestHeaders), ResponseHeaders: headerText(found.responseHeaders)}
+	err := n.page.Run(ctx, "reading a request", 0, func(ctx context.Context) error { return n.readBodies(ctx, found, &d) })
+	return d, err
+}
+
+func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetails) error {
+	if found.redirected {
+		for _, part := range found.posted {
+			d.RequestBody = append(d.RequestBody, part.Bytes...)
+		}
+		return nil
+	}
+	if found.hasBody {
+		r, err := protocol.Call(ctx, found.session, network.GetRequestPostData, network.GetRequestPostDataParams{RequestID: found.id})
+		if err != nil && !cdp.Refused(err) {
+			return err
+		}
+		d.RequestBody = r.PostData
+	}
+	if !found.Done || found.Failed != "" || found.Type == webSocketType {
+		return nil
+	}
+	if found.id != "" {
+		r, err := protocol.Call(ctx, found.session, network.GetResponseBody, network.GetResponseBodyParams{RequestID: found.id})
+		switch {
+		case cdp.Refused(err):
+			d.BodyError = "the browser no longer has a body for it"
+		case err != nil:
+			return err
+		}
+		d.ResponseBody = r.Body
+	}
+	// Of one that was under way, it may be only the rest, which is nothing.
+	if found.Past && len(d.ResponseBody) == 0 {
+		return n.pastBody(ctx, d)
+	}
+	return nil
+}
+
+func headerText(h network.Headers) map[string]string {
+	if len(h) == 0 {
+		return nil
+	}
+	text := make(map[string]string, len(h))
+	for name, value := range h {
+		text[name] = fmt.Sprint(value)
+	}
+	return text
+}
+
+func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent) {
+	if e.Request == nil {
+		return
+	}
+	key := keyOf(s, e.RequestID)
+	if strings.HasPrefix(e.Request.URL, "data:") {
+		n.log.open[key] = nil
+		return
+	}
+	if e.RedirectResponse != nil {
+		// The same id goes on at the new address; what was redirected is done.
+		before, known := n.log.open[key]
+		if !known {
+			before = n.log.addResponse(s, e.RequestID, e.RedirectResponse, e.Type, e.Timestamp)
+		}
+		if before != nil {
+			before.respond(e.RedirectResponse)
+			before.redirected = true
+			before.finish(e.Timestamp)
+		}
+	}
+	sent := &entry{
+		Request: Request{
+			Method: e.Request.Method, URL: e.Request.URL, Type: strings.ToLower(string(e.Type)),
+			Started: time.UnixMicro(int64(e.WallTime.Float64() * 1e6)),
+		},
+		id: e.RequestID, session: s, began: e.Timestamp, requestHeaders: e.Request.Headers, hasBody: e.Request.HasPostData,
+	}
+	size := 0
+	for _, part := range e.Request.PostDataEntries {
+		size += len(part.Bytes)
+	}
+	if size <= maxPosted {
+		sent.posted = e.Request.PostDataEntries
+	}
+	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == n.opts.Frames.Main()
+	sent.Navigation = navigates && e.RedirectResponse == nil
+	sent.Documents[1] = e.DocumentURL
+	if !navigates {
+		sent.Documents[0] = n.log.documents(s)[0]
+	}
+	n.log.add(sent)
+	n.log.open[key] = sent
+}
+
+func (e *entry) respond(r *network.Response) {
+	e.Status, e.MIMEType = int(r.Status), r.MimeType
+	e.FromCache = r.FromDiskCache || r.FromPrefetchCache
+	e.responseHeaders = r.Headers
+}
+
+func (e *entry) finish(at protocol.MonotonicTime) {
+	e.Done = true
+	if !e.redirected {
+		e.posted = nil
+	}
+	e.Duration = time.Duration((at.Float64() - e.began.Float64()) * float64(time.Second))
+}
+
+func (n *Network) responseReceived(s *cdp.Session, e *network.EventResponseReceived) {
+	if e.Response == nil {
+		return
+	}
+	if e.Response.FromServiceWorker && !n.served[s] {
+		n.served[s] = true
+		n.keepWorkersBodies(s)
+	}
+	key := keyOf(s, e.RequestID)
+	r, known := n.log.open[key]
+	if !known && !n.rereads(s, e.Response) {
+		r = n.log.addResponse(s, e.RequestID, e.Response, e.Type, e.Timestamp)
+	}
+	if !known {
+		n.log.open[key] = r
+	}
+	if r == nil {
+		return
+	}
+	r.session = s
+	r.respond(e.Response)
+	if r.Done {
+		delete(n.log.open, key)
+	}
+}
+
+// startTimeout bounds handing a command to the writer.
+const startTimeout = time.Second
+
+// keepWorkersBodies makes the browser keep the bodies of a session for their
+// document only, once a service worker responds there: Chromium keeps those that
+// a worker makes in no other way. That of the first response is lost.
+func (n *Network) keepWorkersBodies(s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if _, err := s.Start(ctx, network.CommandConfigureDurableMessages, network.ConfigureDurableMessagesParams{}); err != nil {
+		n.opts.Logger.Debug("history: a session ended before its bodies were kept", "err", err)
+	}
+}
+
+func (n *Network) requestFinished(s *cdp.Session, e *network.EventLoadingFinished) {
+	key := keyOf(s, e.RequestID)
+	r, known := n.log.open[key]
+	if !known {
+		n.unread(s)
+		return
+	}
+	if r == nil || r.Status != 0 {
+		delete(n.log.open, key)
+	} // else it ends in another process than that which reports the response
+	if r != nil {
+		r.session = s
+		r.Size = int64(e.EncodedDataLength)
+		r.finish(e.Timestamp)
+		n.learnType(r)
+		n.learnResponse(r)
+	}
+}
+
+func (n *Network) requestFailed(s *cdp.Session, e *network.EventLoadingFailed) {
+	key := keyOf(s, e.RequestID)
+	r, known := n.log.open[key]
+	delete(n.log.open, key)
+	reason := e.ErrorText
+	if e.BlockedReason != "" {
+		reason += " (" + string(e.BlockedReason) + ")"
+	}
+	if !known {
+		n.log.addFailure(key, reason)
+		n.unread(s)
+	}
+	if r != nil {
+		r.Failed = reason
+		r.finish(e.Timestamp)
+		n.learnType(r)
+	}
+}
+
+// Last is the number of the last request; 0: there was none.
+func (n *Network) Last() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.log.seq
+}
+
+// Failure is why the last request for an address failed; empty: it did not.
+func (n *Network) Failure(address string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range slices.Backward(n.log.entries) {
+		if strings.TrimSuffix(e.URL, "/") == strings.TrimSuffix(address, "/") {
+			return e.Failed
+		}
+	}
+	return ""
+}
+
+// DocumentURLs are the addresses of the documents that were requested.
+func (n *Network) DocumentURLs() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var urls []string
+	for _, e := range n.log.entries {
+		if e.Type == "document" {
+			urls = append(urls, e.URL)
+		}
+	}
+	return urls
+}
+
+// entryAdded takes an entry of the browser's log, which gives the address of a request
+// that failed; mu is held.
+func (n *Network) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
+	if id := e.Entry.NetworkRequestID; id != "" {
+		n.log.failedAt(s, id, e.Entry.URL, timeOf(e.Entry.Timestamp))
+	}
+}
+
+// endless are the kinds of requests that may stay open for good.
+var endless = map[string]bool{"eventsource": true, "websocket": true, "media": true, "ping": true}
+
+// Unanswered are the addresses of the requests whose response is still to come.
+func (n *Network) Unanswered() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var open []string
+	for _, e := range n.log.open {
+		if e != nil && !e.Done && !endless[e.Type] && e.session.Err() == nil {
+			open = append(open, e.URL)
+		}
+	}
+	return open
+}
