@@ -63,7 +63,7 @@ func openEditor(t *testing.T, dir string) *editor {
 	}
 	e.server, err = vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
 		Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "stand-in", Version: "1", Commands: commands,
-		Patient: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandDebugStart, vscodeipc.CommandReviewPresent},
+		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandPickStart, vscodeipc.CommandDebugStart, vscodeipc.CommandReviewPresent},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -137,12 +137,12 @@ func TestEveryFolderSaysWhatItIs(t *testing.T) {
 // dialers are the files that may open connections by themselves, and to what. All
 // others reach a browser through cdpproxy/dial, which refuses what is not to be dialed.
 var dialers = map[string]string{
-	"cdpproxy/dial/dial.go":           "browsers",
-	"vscodeipc/transport_unix.go":     "the socket of a window",
-	"vscodeipc/bind_unix.go":          "the socket of a window",
-	"coordinator/endpoint/address.go": "a port of 127.0.0.1 and ::1, to see whether it is taken",
-	"coordinator/endpoint/standby.go": "a coordinator at a port of 127.0.0.1, which has to prove that it is one",
-	"coordinator/page/sources.go":     "the loopback server that a script came from, for its source map",
+	"cdpproxy/dial/dial.go":                       "browsers",
+	"vscodeipc/internal/socket/transport_unix.go": "the socket of a window",
+	"vscodeipc/internal/socket/bind_unix.go":      "the socket of a window",
+	"coordinator/endpoint/address.go":             "a port of 127.0.0.1 and ::1, to see whether it is taken",
+	"coordinator/endpoint/standby.go":             "a coordinator at a port of 127.0.0.1, which has to prove that it is one",
+	"coordinator/page/sources.go":                 "the loopback server that a script came from, for its source map",
 }
 
 // TestOneFunctionDialsBrowsers: no other file of the product has a way to connect.

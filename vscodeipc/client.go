@@ -15,7 +15,7 @@ import (
 )
 
 // requestTime is the deadline of a dial and of each request that does not wait
-// for a human (spec 9).
+// for the user (spec 9).
 const requestTime = 5 * time.Second
 
 // eventRoom is how many events may wait for the program that listens: more than
@@ -41,7 +41,7 @@ type Client struct {
 	// version is what requests are written in. It is settled by the hello, before
 	// the client is anybody else's.
 	version int
-	turn    chan struct{} // holds the token of whoever may write
+	turn    chan struct{} // holds the token of the goroutine that may write
 	done    chan struct{} // closed when the connection has ended
 	ended   sync.WaitGroup
 
@@ -52,7 +52,7 @@ type Client struct {
 	next    int64
 	waiting map[int64]*waiter
 
-	waiters sync.Pool // of those that nobody uses now
+	waiters sync.Pool // of unused ones
 	err     error     // why the connection ended
 }
 
@@ -62,7 +62,7 @@ type answer struct {
 	ended   error // in place of an answer: why there will be none
 }
 
-// Dial connects to a window and says hello. It checks before that the address
+// Dial connects to a window and sends its hello. It checks before that the address
 // is the user's own, and then that the peer is (spec 9). Without a deadline in
 // the context it takes 5 s at most.
 func Dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
@@ -142,10 +142,10 @@ func (h *Hello) check(a Address) error {
 	return h.State.accept()
 }
 
-// Hello gives what the window said of itself when it was dialed.
+// Hello returns the window's hello from when it was dialed.
 func (c *Client) Hello() Hello { return c.hello }
 
-// Ping asks for a sign of life.
+// Ping checks that the window responds.
 func (c *Client) Ping(ctx context.Context) error {
 	return c.request(ctx, requestTime, "ping", nil, nil)
 }
@@ -162,8 +162,8 @@ func (c *Client) State(ctx context.Context) (StateAnswer, error) {
 
 // Call runs one of the window's commands and stores its result in the value
 // that result points to, unless that is nil. It has no deadline but the
-// context's, since a human may have to answer; when the context ends, the
-// window is told to give up.
+// context's, since the user may have to answer; when the context ends, the
+// call is cancelled in the window too.
 func (c *Client) Call(ctx context.Context, command string, arg, result any) error {
 	request := callRequest{Command: command}
 	if arg != nil {
@@ -218,7 +218,7 @@ func (c *Client) Unlisten(ctx context.Context, events ...string) error {
 // Done is closed when the connection has ended.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Err tells why the connection ended: a [ByeError] where the window said why,
+// Err returns why the connection ended: a [ByeError] where the window sent a reason,
 // [ErrClosed] after Close, nil while it lives.
 func (c *Client) Err() error {
 	c.mu.Lock()

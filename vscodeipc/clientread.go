@@ -103,7 +103,7 @@ func (c *Client) receiveAnswer(e envelope) error {
 	delete(c.waiting, n)
 	c.mu.Unlock()
 	if w == nil {
-		c.log.Debug("window answers a request that nobody waits for", "id", n)
+		c.log.Debug("window answers a request that has ended", "id", n)
 		return nil
 	}
 	w.answer <- a

@@ -36,7 +36,7 @@ func (c *Client) request(ctx context.Context, limit time.Duration, kind string, 
 		if cap(line) <= keepLine {
 			w.line = line
 		}
-		c.waiters.Put(w) // nobody knows it any more
+		c.waiters.Put(w) // it has no other user
 		return a.into(result)
 	case <-late:
 		err = context.DeadlineExceeded
@@ -44,7 +44,7 @@ func (c *Client) request(ctx context.Context, limit time.Duration, kind string, 
 		err = ctx.Err()
 	}
 	c.forget(n)
-	c.giveUp(n)
+	c.sendCancel(n)
 	return fmt.Errorf("wait for the window's answer to %s: %w", kind, err)
 }
 
@@ -99,9 +99,8 @@ func (c *Client) forget(n int64) {
 	c.mu.Unlock()
 }
 
-// giveUp tells the window that an answer is wanted no more. The answer to this
-// is not waited for; it finds nobody.
-func (c *Client) giveUp(n int64) {
+// sendCancel cancels a request in the window. The response to that is dropped.
+func (c *Client) sendCancel(n int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	c.mu.Lock()
@@ -173,7 +172,7 @@ func (c *Client) finish(ctx context.Context, line []byte, sent int) error {
 	case isTimeout(err):
 		c.fail(fmt.Errorf("write to the window: %w", err))
 	}
-	// The window may have said why before it hung up: that counts more.
+	// The window may have sent a reason before it closed: prefer that.
 	return fmt.Errorf("write to the window: %w", c.reason(err))
 }
 
@@ -186,7 +185,7 @@ func (c *Client) begin(ctx context.Context, line []byte) (int, error) {
 	})
 	n, err := c.conn.Write(line)
 	if !stop() {
-		<-stopped // it sets no deadline any more
+		<-stopped // it no longer sets a deadline
 	}
 	return n, err
 }

@@ -35,8 +35,8 @@ type ConnectedClient struct {
 	Since   int64  `json:"since"`
 }
 
-// AnnounceArg tells a window of all clients that use its browser by way of this
-// connection. It replaces what the connection said before, and ends with it.
+// AnnounceArg lists all clients that use the window's browser through this
+// connection. It replaces what the connection announced before, and ends with it.
 type AnnounceArg struct {
 	Clients []ConnectedClient `json:"clients"`
 }
@@ -52,7 +52,7 @@ type Activity struct {
 	URL     string `json:"url,omitempty"` // of the page
 }
 
-// ReportArg tells a window what clients did.
+// ReportArg reports to a window what clients did.
 type ReportArg struct {
 	Entries []Activity `json:"entries"`
 }
@@ -63,7 +63,7 @@ type PageName struct {
 	URL   string `json:"url"`
 }
 
-// AskArg asks the human whether a client may act.
+// AskArg asks the user whether a client may act.
 type AskArg struct {
 	Client ClientInfo `json:"client"`
 	Act    string     `json:"act"`
@@ -80,20 +80,20 @@ type AskResult struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// PickArg asks the human to click an element in the page. The client cancels the
+// PickArg asks the user to click an element in the page. The client cancels the
 // call as soon as that was done.
 type PickArg struct {
 	Client  ClientInfo `json:"client"`
 	Message string     `json:"message"`
-	Seconds float64    `json:"seconds"` // how long the human has
+	Seconds float64    `json:"seconds"` // how long the user has
 }
 
-// PickResult says why no element was picked: Outcome is "cancelled" or "timeout".
+// PickResult is why no element was picked: Outcome is "cancelled" or "timeout".
 type PickResult struct {
 	Outcome string `json:"outcome"`
 }
 
-// ReviewArg shows Markdown to the human. Mode is "replace", "append" or
+// ReviewArg shows Markdown to the user. Mode is "replace", "append" or
 // "update-section"; Section, for the last one, is the section's heading.
 type ReviewArg struct {
 	Client   ClientInfo `json:"client"`
@@ -103,7 +103,7 @@ type ReviewArg struct {
 	Section  string     `json:"section,omitempty"`
 }
 
-// ReviewResult says that the human can see it.
+// ReviewResult confirms that the user can see it.
 type ReviewResult struct {
 	Shown bool `json:"shown"`
 }

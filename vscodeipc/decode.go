@@ -56,7 +56,7 @@ func decodeID(raw json.RawMessage) (id, bool) {
 		return noID, false
 	}
 	if strings.ContainsRune(s, utf8.RuneError) && hasLoneSurrogate(raw) {
-		return noID, false // the answer would be for an id that nobody chose
+		return noID, false // the response would have an id that the client did not choose
 	}
 	return id{kind: 's', text: s}, true
 }
@@ -166,7 +166,7 @@ func decodeRequest(line []byte) (request, *Error) {
 		return r, errorf(CodeMalformed, nil, "version must be an integer from 1")
 	}
 	if r.version = int(version); !slices.Contains(supported, r.version) {
-		return r, errUnsupported("version %d is not spoken here", version)
+		return r, errUnsupported("version %d is not supported", version)
 	}
 	r.payload = e.payload
 	return r, nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// noPayload is the payload of answers that say no more than yes.
+// noPayload is the payload of responses that only confirm.
 var noPayload = json.RawMessage("{}")
 
 // done is noPayload, ready to be passed on.
@@ -79,7 +79,7 @@ func endLine(b []byte, payload any) ([]byte, error) {
 }
 
 // encodeAnswer gives the line that answers a request; a payload that cannot be
-// sent becomes the error internal, since exactly one answer is owed (spec 4).
+// sent becomes the error internal, since every request gets exactly one response (spec 4).
 func encodeAnswer(to id, payload any, fault *Error) []byte {
 	if fault == nil {
 		line, err := encodeSuccess(to, payload)

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// envelope is a line of either direction with its members as they stand there;
+// envelope is a line of either direction with its members as they are in it;
 // nil where one is missing. They share the line's memory.
 type envelope struct {
 	id, kind, version, payload json.RawMessage

@@ -13,7 +13,7 @@ import (
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
-// keepName binds the window again when somebody has taken its name away: the
+// keepName binds the window again when another process has taken its name away: the
 // socket deleted or replaced, the directory removed. Clients that are connected
 // notice nothing. It is owned by the server and ends with its context.
 func (s *Server) keepName() {
@@ -40,7 +40,7 @@ func (s *Server) keepName() {
 			s.awaitLoss(notify, dir, data)
 			continue
 		}
-		// Whoever takes the name away again and again gets a slow opponent.
+		// Back off: another process may remove the name again and again.
 		if time.Since(bound) > time.Minute {
 			pauses.reset()
 		} else if !s.wait(pauses.next()) {

@@ -1,4 +1,4 @@
 package vscodeipc
 
-// keepName does nothing: nobody can take a pipe's name away.
+// keepName does nothing: no other process can take a pipe's name away.
 func (s *Server) keepName() { s.owned.Done() }

@@ -69,7 +69,7 @@ func TestMain(m *testing.M) {
 func beWindow(workspace string) error {
 	s, err := vscodeipc.Serve(context.Background(), vscodeipc.ServerOptions{
 		Workspace: workspace, Kind: "terminal", Name: "helper",
-		Commands: map[string]vscodeipc.Handler{"wait": waitForCancel}, Patient: []string{"wait"},
+		Commands: map[string]vscodeipc.Handler{"wait": waitForCancel}, NoDeadline: []string{"wait"},
 	})
 	if err != nil {
 		return err

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 )
 
-// discard is the logger of those who gave none.
+// discard is the default logger.
 var discard = slog.New(slog.DiscardHandler)
 
 // Version is the protocol version that this package prefers; supported are all
-// that it speaks, the newest first: the present one and the one before (spec 9.2).
+// that it supports, the newest first: the present one and the one before (spec 9.2).
 const Version = 2
 
 var supported = []int{Version, lowest}
@@ -42,7 +42,7 @@ type ServerInfo struct {
 	Kind    string `json:"kind"`
 }
 
-// Hello is what a window says of itself (spec 5). Workspace is nil for a window
+// Hello is how a window identifies itself (spec 5). Workspace is nil for a window
 // without a folder.
 type Hello struct {
 	Version   int        `json:"version"`
@@ -57,7 +57,7 @@ type Hello struct {
 	State     State      `json:"state"`
 }
 
-// State is everything that a window tells of its debugging (spec 8). The window
+// State is everything that a window reports of its debugging (spec 8). The window
 // counts Revision.
 type State struct {
 	Revision      int64          `json:"revision"`
@@ -66,12 +66,12 @@ type State struct {
 	Pages         []PageEndpoint `json:"pages"`
 	// Access is what the user allows. What is missing or unknown counts as view.
 	Access Access `json:"access,omitzero"`
-	// Editor is nil where the human looks at no file of the window's folders, or
+	// Editor is nil where the user looks at no file of the window's folders, or
 	// does not share it.
 	Editor *Editor `json:"editor,omitempty"`
 }
 
-// Access is what the human allows the clients of the window's browser.
+// Access is what the user allows the clients of the window's browser.
 type Access struct {
 	Mode    AccessMode `json:"mode"`
 	Stopped []string   `json:"stopped"` // ids of clients that are stopped
@@ -80,15 +80,15 @@ type Access struct {
 // AccessMode says what clients may do.
 type AccessMode string
 
-// The access modes. With AccessAsk the window is asked before the first act,
-// with AccessView nobody may do more than look.
+// The access modes. With AccessAsk the window is asked before the first
+// mutating action, with AccessView only reading is allowed.
 const (
 	AccessFull AccessMode = "full"
 	AccessAsk  AccessMode = "ask"
 	AccessView AccessMode = "view"
 )
 
-// Editor is the place that the human looks at, and what is selected there. Lines
+// Editor is the place that the user looks at, and what is selected there. Lines
 // and columns count from 1, columns in UTF-16 code units.
 type Editor struct {
 	Path      string `json:"path"`

@@ -16,8 +16,8 @@ const (
 	goodbyeTime = time.Second
 )
 
-// outbox holds the lines that wait for one client. Nobody who sends ever waits
-// for the client: too much waiting ends the connection (spec 7, bye).
+// outbox holds the lines that wait for one client. A sender never waits
+// for the client: too many waiting lines end the connection (spec 7, bye).
 type outbox struct {
 	conn net.Conn
 	try  func([]byte) int // writes what can be written at once
@@ -29,7 +29,7 @@ type outbox struct {
 	bytes int  // in lines and in the batch that is being written
 	begun bool // the first of lines is the rest of one that is sent in part
 	busy  bool // the writer is writing a batch
-	last  bool // nothing may be added any more
+	last  bool // no line may be added
 }
 
 func newOutbox(conn net.Conn) *outbox {
@@ -43,7 +43,7 @@ func (o *outbox) send(line []byte) {
 		return
 	}
 	if len(o.lines) == 0 && !o.busy {
-		// As a rule the line fits the system's buffer, and nobody has to wake up.
+		// Usually the line fits the system's buffer, and the write loop need not wake up.
 		n := o.try(line)
 		if n == len(line) {
 			return
@@ -121,7 +121,7 @@ func (o *outbox) wakeWriter() {
 	}
 }
 
-// take gives the next batch; end tells that there will be no more.
+// take returns the next batch; end reports that it is the last.
 func (o *outbox) take() (batch net.Buffers, size int, end bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

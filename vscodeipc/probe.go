@@ -34,7 +34,7 @@ const (
 type Verdict struct {
 	Address Address
 	Verdict string // Live, Busy, Stale, Incompatible or Foreign
-	Reason  string // for people
+	Reason  string // to show
 	Deleted bool   // the address was stale and is gone
 	Hello   *Hello // of a live window
 }
@@ -45,11 +45,11 @@ type ProbeOptions struct {
 	Dial   DialOptions // how to dial
 }
 
-// Probe asks every address in every known directory who is there, 256 at a time
+// Probe asks every address in every known directory for a window, 256 at a time
 // and all within 2 s, and deletes the dead sockets. The verdicts are in the order of
-// the addresses. The error tells of directories that could not be searched; the
+// the addresses. The error reports directories that could not be searched; the
 // verdicts are complete for all others. What was not deleted since another process
-// held the lock says so in its reason.
+// held the lock has that in its reason.
 func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	var options ProbeOptions
 	if o != nil {
@@ -65,12 +65,12 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	defer cancelAsking()
 	verdicts := make([]Verdict, len(addresses))
 	rounds := (len(addresses) + probeParallel - 1) / probeParallel
-	patience := min(probeTime, probeAskTime/time.Duration(max(rounds, 1)))
+	timeout := min(probeTime, probeAskTime/time.Duration(max(rounds, 1)))
 	var group errgroup.Group
 	group.SetLimit(probeParallel)
 	for i, a := range addresses {
 		group.Go(func() error {
-			verdicts[i] = probe(asking, a, patience, &options.Dial)
+			verdicts[i] = probe(asking, a, timeout, &options.Dial)
 			return nil
 		})
 	}
@@ -108,11 +108,11 @@ func removeStale(ctx context.Context, verdicts []Verdict) error {
 }
 
 // probe asks one address. The zero verdict means that it is gone meanwhile.
-func probe(ctx context.Context, a Address, patience time.Duration, o *DialOptions) Verdict {
+func probe(ctx context.Context, a Address, timeout time.Duration, o *DialOptions) Verdict {
 	if ctx.Err() != nil {
 		return Verdict{Address: a, Verdict: Busy, Reason: "it was not asked: the others took all the time; probe again"}
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	c, err := dial(ctx, a, o)
 	if err == nil {
@@ -121,7 +121,7 @@ func probe(ctx context.Context, a Address, patience time.Duration, o *DialOption
 		return Verdict{Address: a, Verdict: Live, Reason: "it answered", Hello: &hello}
 	}
 	v := Verdict{Address: a, Reason: err.Error()}
-	var goodbye *ByeError
+	var bye *ByeError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Verdict{}
@@ -130,8 +130,8 @@ func probe(ctx context.Context, a Address, patience time.Duration, o *DialOption
 	case errors.Is(err, ErrIncompatible):
 		v.Verdict = Incompatible
 	case socket.IsRefused(err):
-		v.Verdict, v.Reason = Stale, "nobody listens there"
-	case errors.As(err, &goodbye):
+		v.Verdict, v.Reason = Stale, "no process listens there"
+	case errors.As(err, &bye):
 		v.Verdict = Busy
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 		v.Verdict, v.Reason = Busy, "it took the connection but did not answer in time"

@@ -11,7 +11,7 @@ import (
 
 // decodeStrict stores a message's value in what into points to, by the rules of
 // the protocol, which are not those of encoding/json: names are matched exactly,
-// null stands only where the schema allows it, an integer may be written in any
+// null is only where the schema allows it, an integer may be written in any
 // way that JSON has, and a member without "omitempty" must be there. A test binds
 // these tags to what the schema requires.
 func decodeStrict(raw json.RawMessage, into any) error {
@@ -24,8 +24,8 @@ func decodeStrict(raw json.RawMessage, into any) error {
 	return nil
 }
 
-// decodeValue stores one value. Where it does not fit, must says what it must be,
-// and path where it stands.
+// decodeValue stores one value. Where it does not fit, must is what it must be,
+// and path is its place.
 func decodeValue(raw json.RawMessage, v reflect.Value, path string) (fault, must string) {
 	if v.Type() == reflect.TypeFor[json.RawMessage]() {
 		v.SetBytes(bytes.Clone(raw))
@@ -135,7 +135,7 @@ func (a Access) normal() Access {
 var loopback = regexp.MustCompile(`^ws://(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}/`)
 
 // accept makes a state that a window sent ready for use. It refuses one that
-// names an endpoint which is not on loopback: nobody may be led elsewhere.
+// names an endpoint which is not on loopback: no client may be led elsewhere.
 func (s *State) accept() error {
 	*s = s.normal()
 	if s.Browser != nil && !loopback.MatchString(s.Browser.URL) {
@@ -149,7 +149,7 @@ func (s *State) accept() error {
 	return nil
 }
 
-// fits checks that a window is the one that its address stands for. Otherwise it
+// fits checks that a window is the one that its address names. Otherwise it
 // would get what is meant for another workspace.
 func (h *Hello) fits(a Address) error {
 	key := a.Key()

@@ -34,15 +34,15 @@ type Handler func(ctx context.Context, call Call) (result any, err error)
 
 // ServerOptions describes a window.
 type ServerOptions struct {
-	Workspace string   // canonical path; empty for a window without a folder
-	Folders   []string // canonical paths
-	Kind      string   // required: "vscode" or "terminal"
-	Name      string   // required: the serving program
-	Version   string   // its version
-	Commands  map[string]Handler
-	Patient   []string // commands that wait for a human; all others have 5 s
-	Events    []string // further events for Emit; "state" is always there
-	Logger    *slog.Logger
+	Workspace  string   // canonical path; empty for a window without a folder
+	Folders    []string // canonical paths
+	Kind       string   // required: "vscode" or "terminal"
+	Name       string   // required: the serving program
+	Version    string   // its version
+	Commands   map[string]Handler
+	NoDeadline []string // commands that wait for the user; all others have 5 s
+	Events     []string // further events for Emit; "state" is always there
+	Logger     *slog.Logger
 }
 
 // Server is a window. Its methods may be called from any goroutine.
@@ -116,7 +116,7 @@ func newServer(o ServerOptions) (*Server, error) {
 	return s, nil
 }
 
-// Address tells where the window listens now. It changes only if somebody takes
+// Address returns where the window listens now. It changes only if another process takes
 // the window's name away and another window has it by then.
 func (s *Server) Address() Address {
 	s.mu.Lock()
@@ -134,8 +134,8 @@ func (s *Server) State() State {
 	return s.state
 }
 
-// SetState tells all clients the new state. The server counts the revision; a
-// state that differs in nothing else is no change and tells nobody. The state
+// SetState sends the new state to all clients. The server counts the revision; a
+// state that differs in nothing else is no change and sends no event. The state
 // belongs to the server from now on.
 func (s *Server) SetState(state State) error {
 	s.mu.Lock()
@@ -189,7 +189,7 @@ func (s *Server) emitLocked(event string, payload any, state *State) error {
 	return nil
 }
 
-// Close ends the window: it takes the address away, says goodbye to its clients
+// Close ends the window: it takes the address away, sends bye to its clients
 // and waits for its goroutines, handlers among them, until the context ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()

@@ -87,17 +87,17 @@ func (c *serverConn) awaitCalls() {
 	}
 	c.idle = make(chan struct{})
 	c.mu.Unlock()
-	patience := time.NewTimer(goodbyeTime)
-	defer patience.Stop()
+	timeout := time.NewTimer(goodbyeTime)
+	defer timeout.Stop()
 	select {
 	case <-c.idle:
-	case <-patience.C:
+	case <-timeout.C:
 	case <-c.ctx.Done():
 	}
 }
 
 // handle makes the checks in the order of spec 6 and answers. After the last line
-// to a client nothing is done for it: it would never learn what came of it.
+// to a client its requests are ignored, since it would get no response.
 func (c *serverConn) handle(line []byte) {
 	if c.out.ending() {
 		return
@@ -154,7 +154,7 @@ func (c *serverConn) route(r request) *Error {
 		if fault != nil {
 			return fault
 		}
-		c.answer(r.id, cancelAnswer{c.giveUp(which)})
+		c.answer(r.id, cancelAnswer{c.cancelCall(which)})
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (c *serverConn) hello(to id, p object) *Error {
 			return nil
 		}
 	}
-	return errUnsupported("none of the versions %v is spoken here", h.Versions)
+	return errUnsupported("none of the versions %v is supported", h.Versions)
 }
 
 func (c *serverConn) call(to id, p object) *Error {
@@ -207,16 +207,16 @@ func (c *serverConn) call(to id, p object) *Error {
 	return nil
 }
 
-// bounded is the context of a call: only what waits for a human has no deadline.
+// bounded is the context of a call: only what waits for the user has no deadline.
 func (c *serverConn) bounded(command string) (context.Context, context.CancelFunc) {
-	if slices.Contains(c.server.options.Patient, command) {
+	if slices.Contains(c.server.options.NoDeadline, command) {
 		return context.WithCancel(c.ctx)
 	}
 	return context.WithTimeout(c.ctx, requestTime)
 }
 
-// giveUp cancels a call and reports whether it was in flight.
-func (c *serverConn) giveUp(which id) bool {
+// cancelCall cancels a call and reports whether it was in flight.
+func (c *serverConn) cancelCall(which id) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	cancel, ok := c.inFlight[which]
@@ -264,7 +264,7 @@ func (c *serverConn) runHandler(ctx context.Context, handler Handler, call Call)
 	defer func() {
 		if p := recover(); p != nil {
 			c.server.log.Error("command failed", "command", call.Command, "panic", p, "stack", string(debug.Stack()))
-			err = errors.New("the command failed; the window's log says where")
+			err = errors.New("the command failed; see the window's log")
 		}
 	}()
 	return handler(ctx, call)

@@ -18,7 +18,7 @@ import (
 // vectorWindow is the window that the invalid vectors are run against.
 func vectorWindow(t testing.TB) *vscodeipc.Server {
 	folder := home(t)
-	return serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Patient: []string{"wait"}, Commands: map[string]vscodeipc.Handler{
+	return serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, NoDeadline: []string{"wait"}, Commands: map[string]vscodeipc.Handler{
 		"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
 		"wait": waitForCancel,
 	}})

@@ -17,14 +17,14 @@ type WatchOptions struct {
 type Snapshot struct {
 	Connected bool
 	Hello     Hello // of the connection that there was last; zero before the first
-	State     State // the last that was told
+	State     State // the last one received
 	Err       error // why it is not connected; nil before the first attempt's end
 }
 
 // Watcher keeps up with one window: it dials again when the connection is lost,
-// after growing pauses or at once when somebody needs the window, and resumes
+// after growing delays or at once when a caller needs the window, and resumes
 // its subscription where it was (spec 9). It stops when closed, so a program
-// that needs the window no more costs it nothing.
+// that no longer needs the window costs it nothing.
 type Watcher struct {
 	address Address
 	dial    DialOptions
@@ -86,7 +86,7 @@ func (w *Watcher) Snapshot() (Snapshot, <-chan struct{}) {
 }
 
 // Client gives the live connection, which belongs to the watcher. Where there is
-// none it is dialed at once, whatever pause is on; the error tells why that
+// none it is dialed at once, without waiting for the delay; the error is why that
 // failed.
 func (w *Watcher) Client(ctx context.Context) (*Client, error) {
 	answer := make(chan reply, 1)
@@ -109,7 +109,7 @@ func (w *Watcher) Client(ctx context.Context) (*Client, error) {
 
 // Retry has a window that is not connected dialed now, whatever pause is on, and
 // does not wait for it. The channel is closed when that attempt has ended, and the
-// snapshot tells what came of it. Where one is under way, which may have found what
+// snapshot has its result. Where one is under way, which may have found what
 // is no longer there, another follows if it fails; began is when the first of them
 // did. Of a window that is connected there is none to wait for: the channel is closed.
 func (w *Watcher) Retry() (ended <-chan struct{}, began time.Time) {
@@ -142,7 +142,7 @@ func (w *Watcher) want(a *attempt) {
 	}
 }
 
-// begin begins the attempt that is wanted, or one that nobody waits for.
+// begin begins the attempt that is wanted, or a new one.
 func (w *Watcher) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,7 +152,7 @@ func (w *Watcher) begin() {
 	w.attempt.dialing = true
 }
 
-// end ends the attempt, if there is one, with what the snapshot tells.
+// end ends the attempt, if there is one, with the result in the snapshot.
 func (w *Watcher) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,8 +205,8 @@ func (w *Watcher) run() {
 	}
 }
 
-// pause waits until it is time for the next attempt, or somebody cannot wait:
-// it gives everybody who asked.
+// pause waits until it is time for the next attempt, or a caller needs the window:
+// it returns all such callers.
 func (w *Watcher) pause(d time.Duration) (waiting []chan<- reply) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

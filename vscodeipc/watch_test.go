@@ -303,7 +303,7 @@ func TestWatcherForgetsPausesOnSuccess(t *testing.T) {
 // TestDeadlines: a request that no human answers has 5 s, on both sides.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := newServer(ServerOptions{Name: "test", Kind: "terminal", Patient: []string{"human"}, Commands: map[string]Handler{
+		s, err := newServer(ServerOptions{Name: "test", Kind: "terminal", NoDeadline: []string{"human"}, Commands: map[string]Handler{
 			"hang":  func(ctx context.Context, _ Call) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
 			"human": func(ctx context.Context, _ Call) (any, error) { time.Sleep(time.Hour); return "yes", nil },
 			"deaf":  func(context.Context, Call) (any, error) { time.Sleep(time.Hour); return "too late", nil },

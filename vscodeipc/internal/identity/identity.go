@@ -20,7 +20,7 @@ func Hash(canonical string) string {
 }
 
 // Canonical gives the path by which a window is known: links resolved, the name
-// as it stands on disk, spelt as spec 1 says. A path that does not exist has no
+// as it is on disk, spelt as spec 1 says. A path that does not exist has no
 // canonical form; the error wraps [io/fs.ErrNotExist] then.
 func Canonical(path string) (string, error) {
 	resolved, err := resolve(path)

@@ -24,7 +24,7 @@ type Removal struct {
 	Err     error // why it was not deleted
 }
 
-// maxSuffix is the last of the suffixes that tell windows on one folder apart.
+// maxSuffix is the last of the suffixes of windows on one folder.
 const maxSuffix = 9
 
 // longestName is the length of the longest socket name that has a hash.

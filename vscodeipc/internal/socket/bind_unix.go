@@ -148,7 +148,7 @@ func (b *Binding) Unbind(ctx context.Context) error {
 }
 
 // deleteStale deletes a dead socket under the rules of spec 2.3; its caller
-// holds the directory's lock. It says why it did not delete.
+// holds the directory's lock. The error is why it did not delete.
 func deleteStale(ctx context.Context, path string) (bool, error) {
 	if !namePattern.MatchString(filepath.Base(path)) {
 		return false, fmt.Errorf("keep %s: its name is none of a window's", path)
@@ -162,10 +162,10 @@ func deleteStale(ctx context.Context, path string) (bool, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err == nil {
 		conn.Close()
-		return false, fmt.Errorf("keep %s: somebody listens there", path)
+		return false, fmt.Errorf("keep %s: a process listens there", path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return false, fmt.Errorf("keep %s: that it is dead is not proven: %w", path, err)
+		return false, fmt.Errorf("keep %s: it may not be dead: %w", path, err)
 	}
 	removed, err := removeSame(path, before)
 	if err != nil {

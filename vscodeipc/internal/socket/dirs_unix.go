@@ -16,7 +16,7 @@ import (
 const DirName = "browser-coordinator-mcp"
 
 // Dir returns the directory in which windows of this environment listen (spec 2).
-// It may not exist yet; where it is too long for sockets, the error says so until
+// It may not exist yet; where it is too long for sockets, the error reports that until
 // a window has chosen a short one. Windows has none; it returns "".
 func Dir() (string, error) {
 	dir, err := dataDir()
@@ -73,7 +73,7 @@ func dataDirs() []string {
 }
 
 // List gives the addresses in use in all directories of SearchDirs. What is in
-// a directory that is not ours is not listed; the error tells of it, beside the
+// a directory that is not ours is not listed; the error reports it, beside the
 // addresses of the others.
 func List() ([]Address, error) {
 	var all []Address
@@ -134,7 +134,7 @@ func ownerOf(info fs.FileInfo) int {
 	return -1
 }
 
-// kindOf says what a file is, for people.
+// kindOf names the type of a file.
 func kindOf(info fs.FileInfo) string {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():

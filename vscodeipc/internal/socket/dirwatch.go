@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// DirWatcher tells when a window's address appears or goes, in any of the
+// DirWatcher reports when a window's address appears or goes, in any of the
 // directories of SearchDirs, those included that are not there yet.
 type DirWatcher struct {
 	changes chan struct{} // holds one token when there was a change
@@ -18,8 +18,8 @@ type DirWatcher struct {
 }
 
 // WatchDirs begins to watch, and returns at once: to set a watch up takes
-// milliseconds in a large directory. The first token says that it stands. Where
-// the system has no watch to give, the directories are looked at once a second.
+// milliseconds in a large directory. The first token reports that it is set up. Where
+// the system has no watch to give, the directories are polled once a second.
 // The logger may be nil.
 func WatchDirs(log *slog.Logger) *DirWatcher {
 	if log == nil {
@@ -35,19 +35,19 @@ func WatchDirs(log *slog.Logger) *DirWatcher {
 func (w *DirWatcher) run(dirs []string) {
 	defer close(w.ended)
 	if err := w.watch(dirs); err != nil {
-		w.log.Warn("the directories of window sockets are looked at once a second, since the system does not tell of changes", "error", err)
+		w.log.Warn("the directories of window sockets are polled once a second, since the system cannot watch them", "error", err)
 		w.poll()
 	}
 }
 
-// pollEvery is how often the addresses are listed where nothing tells of them.
+// pollEvery is how often the addresses are listed where the system cannot watch.
 const pollEvery = time.Second
 
-// poll tells of changes until the watcher ends.
+// poll reports changes until the watcher ends.
 func (w *DirWatcher) poll() {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	before, _ := List() // the first tick tells of a fault
+	before, _ := List() // the first tick reports an error
 	slices.Sort(before)
 	w.notify()
 	for {
@@ -84,6 +84,6 @@ func (w *DirWatcher) Close() error {
 func (w *DirWatcher) notify() {
 	select {
 	case w.changes <- struct{}{}:
-	default: // one token says it all
+	default: // one token covers all changes
 	}
 }

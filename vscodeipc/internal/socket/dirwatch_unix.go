@@ -17,7 +17,7 @@ import (
 // NewNotify is replaced in a test.
 var NewNotify = fsnotify.NewWatcher
 
-// watch tells of changes below the data directories until the watcher ends. The
+// watch reports changes below the data directories until the watcher ends. The
 // error is why it cannot: a Linux user has 128 inotify instances, and editors take
 // many.
 func (w *DirWatcher) watch(data []string) error {

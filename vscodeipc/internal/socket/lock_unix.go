@@ -62,14 +62,14 @@ func tryLock(path string) (*dirLock, error) {
 	_, errWrite := f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
 	info, errStat := f.Stat()
 	if err := errors.Join(errWrite, errStat); err != nil {
-		os.Remove(path) // nobody takes an empty lock for stale within 10 s
+		os.Remove(path) // an empty lock counts as stale only after 10 s
 		f.Close()
 		return nil, fmt.Errorf("write the lock: %w", err)
 	}
 	return &dirLock{path, f, info}, nil
 }
 
-// Unlock gives the lock back, unless somebody broke it meanwhile.
+// Unlock releases the lock, unless another process broke it meanwhile.
 func (l *dirLock) Unlock() {
 	if now, err := os.Lstat(l.path); err == nil && same(now, l.info) {
 		os.Remove(l.path)
@@ -77,11 +77,11 @@ func (l *dirLock) Unlock() {
 	l.file.Close()
 }
 
-// same reports whether two looks saw one file. The inode alone does not tell: it
+// same reports whether two looks saw one file. The inode alone is not enough: it
 // is used again as soon as a file is deleted.
 func same(a, b fs.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
 
-// breakLock takes a lock away that nobody holds any more, and reports whether
+// breakLock takes a lock away that is no longer held, and reports whether
 // there is none now.
 func breakLock(path string) bool {
 	info, err := os.Lstat(path)
@@ -101,7 +101,7 @@ func breakLock(path string) bool {
 }
 
 // isLeft reports whether a file in dir is surely left by the process that made it.
-// A Flatpak's processes have pids of their own, of which others can tell nothing:
+// A Flatpak's processes have pids of their own, which mean nothing outside of it:
 // there only age counts.
 func isLeft(pid int, dir string, info fs.FileInfo) bool {
 	if own, _ := dataDir(); dir != own && strings.Contains(dir, "/.var/app/") {
@@ -118,7 +118,7 @@ func isOld(info fs.FileInfo) bool { return time.Since(info.ModTime()).Abs() >= l
 // isGone reports whether there is surely no such process.
 func isGone(pid int) bool { return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// removeSame deletes the file at path only if it is the one that info tells of.
+// removeSame deletes the file at path only if it is the one that info describes.
 // It takes the name away first and looks at what it got, so that a process that
 // was stopped for long between looking and deleting does no harm: the wrong file
 // is put back.

@@ -20,7 +20,7 @@ const ShortName = ".short"
 // for it. It is a variable for the tests alone.
 var SharedParent = "/tmp"
 
-// shortOf returns the short directory that stands for dir. An error means that no
+// shortOf returns the short directory in place of dir. An error means that no
 // window can be there: the file is missing, or the directory that it names is not
 // the user's own.
 func shortOf(dir string) (string, error) {

@@ -60,7 +60,7 @@ var leftoverPattern = regexp.MustCompile(`^\.(?:bind|gone)-([0-9]+)-[0-9a-f]{8}$
 // sweepLeftovers deletes what processes left that died in that moment.
 func sweepLeftovers(ctx context.Context, dir string) error {
 	if checkDir(dir) != nil {
-		return nil // not there, or List has told of it
+		return nil // not there, or List has reported it
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -35,7 +35,7 @@ func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	return conn, nil
 }
 
-// CheckPeer refuses a peer that runs as another user, where the system tells.
+// CheckPeer refuses a peer that runs as another user, where the system reports it.
 func CheckPeer(conn net.Conn) error {
 	uid, known, err := peerUID(conn)
 	if err != nil {
@@ -48,7 +48,7 @@ func CheckPeer(conn net.Conn) error {
 }
 
 // TryWriter gives a function that writes what the system takes at once, without
-// waiting, and tells how much that was. A fault comes out in the write after.
+// waiting, and returns how much that was. A fault comes out in the write after.
 // Its calls have to follow each other.
 func TryWriter(conn net.Conn) func([]byte) int {
 	c, ok := conn.(syscall.Conn)

@@ -152,7 +152,7 @@ export function bad(path: string, what: string): Refusal {
 }
 
 function unsupported(what: string): Refusal {
-  return new Refusal("unsupported_version", `${what} is not spoken here`, { supported: [...protocolVersions] });
+  return new Refusal("unsupported_version", `${what} is not supported`, { supported: [...protocolVersions] });
 }
 
 function quote(text: string): string {
