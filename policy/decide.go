@@ -152,7 +152,7 @@ var sharedRules = map[string]sharedRule{"debugger": sharedDebugger, "lasting": s
 const (
 	debuggerText = "the debugger of this window drives this page: set breakpoints, step and resume there. Another client may look, not steer, because it would share the debugger's own session"
 	ignoredText  = "the debugger depends on what it would change"
-	lastingText  = "in the session that the debugger lends nothing could take this back when this client leaves"
+	lastingText  = "in the session that the debugger shares nothing could take this back when this client leaves"
 )
 
 func decideShared(o Operation) Decision {
