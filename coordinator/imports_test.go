@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -123,6 +124,25 @@ func TestImportsFlowOneWay(t *testing.T) {
 		if !seen {
 			t.Errorf("the ban of %s in %s: there is no such folder any more", ban.to, ban.from)
 		}
+	}
+}
+
+// TestCapabilitiesDoNotImportThePage: what a page can do sees the page only by an
+// interface of its own.
+func TestCapabilitiesDoNotImportThePage(t *testing.T) {
+	page := module + "/coordinator/page"
+	seen := false
+	for _, p := range ourPackages(t) {
+		if !strings.HasPrefix(p.ImportPath, page+"/") || strings.HasSuffix(p.ImportPath, "/pagetest") {
+			continue
+		}
+		seen = true
+		if slices.Contains(p.Deps, page) {
+			t.Errorf("%s imports the page", p.ImportPath)
+		}
+	}
+	if !seen {
+		t.Error("there is no capability below coordinator/page")
 	}
 }
 
