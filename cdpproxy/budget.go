@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"browser-coordinator/internal/notify"
 )
 
 const (
@@ -32,13 +34,13 @@ type budget struct {
 	mu     sync.Mutex // guards the fields that follow
 	used   int
 	claims map[*claim]struct{} // that hold something
-	freed  chan struct{}       // closed and replaced when used becomes less
+	freed  notify.Broadcast    // that used becomes less
 }
 
 func newBudget(limit int, stallTimeout, memoryTimeout time.Duration) *budget {
 	return &budget{
 		limit: limit, stallTimeout: stallTimeout, memoryTimeout: memoryTimeout,
-		claims: map[*claim]struct{}{}, freed: make(chan struct{}),
+		claims: map[*claim]struct{}{},
 	}
 }
 
@@ -131,16 +133,16 @@ func (c *claim) try(n int, anyway bool) (ok bool, freed <-chan struct{}, again t
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c.closed {
-		return anyway, b.freed, b.memoryTimeout
+		return anyway, b.freed.Next(), b.memoryTimeout
 	}
 	again = b.stallTimeout
 	for !anyway && b.used+n > b.limit {
 		other := b.longestStalled(c)
 		if other == nil {
-			return false, b.freed, again
+			return false, b.freed.Next(), again
 		}
 		if again = b.stallTimeout - now.Sub(other.moved); again > 0 {
-			return false, b.freed, again
+			return false, b.freed.Next(), again
 		}
 		other.drop()
 		stalled = append(stalled, other)
@@ -213,6 +215,5 @@ func (c *claim) lower(n int) {
 	if c.held -= n; c.held == 0 {
 		delete(b.claims, c)
 	}
-	close(b.freed)
-	b.freed = make(chan struct{})
+	b.freed.Notify()
 }

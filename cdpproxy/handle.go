@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"browser-coordinator/internal/backoff"
 )
 
 const (
@@ -75,12 +77,6 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 // errChanged: the browser was replaced while it was being asked.
 var errChanged = errors.New("the browser was replaced meanwhile")
 
-// A browser that did not answer is asked again after a pause, which grows.
-const (
-	firstPause   = 250 * time.Millisecond
-	longestPause = 2 * time.Second
-)
-
 // withBrowser calls try with the current browser, for r. When there is none, or try
 // fails, it waits for the source to change its answer and tries again, until
 // the hold is over, or it is clear that none comes. A failed try means a browser
@@ -100,7 +96,7 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 	var failed <-chan struct{}
 	var last *Browser // that did not answer
 	var err error     // of last
-	pause := firstPause
+	pauses := backoff.Backoff{First: 250 * time.Millisecond, Max: 2 * time.Second}
 	for {
 		b, changed := p.source.Browser()
 		if b == nil && !told {
@@ -120,12 +116,12 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 			if hold.Err() == nil {
 				err = tried
 			}
-			pause = min(2*pause, longestPause)
 		default:
 			if err = p.tryBrowser(ctx, b, try); err == nil {
 				return nil
 			}
-			last, pause = b, firstPause
+			last = b
+			pauses.Reset()
 			p.log.Debug("browser did not answer", "browser", b.Name, "error", err)
 		}
 		select {
@@ -135,7 +131,7 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 		}
 		var again <-chan time.Time
 		if b != nil && !once {
-			again = time.After(pause)
+			again = time.After(pauses.Next())
 		}
 		inVain := failed
 		if b != nil {

@@ -24,7 +24,7 @@ func (s *Server) keepName() {
 		return
 	}
 	defer notify.Close()
-	var pauses backoff
+	pauses := newBackoff()
 	var bound time.Time // when it was bound again last
 	for s.ctx.Err() == nil {
 		dir, data := filepath.Dir(string(s.Address())), s.binding().Data
@@ -42,8 +42,8 @@ func (s *Server) keepName() {
 		}
 		// Back off: another process may remove the name again and again.
 		if time.Since(bound) > time.Minute {
-			pauses.reset()
-		} else if !s.wait(pauses.next()) {
+			pauses.Reset()
+		} else if !s.wait(pauses.Next()) {
 			return
 		}
 		bound = time.Now()

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"browser-coordinator/internal/notify"
 )
 
 // WatchOptions are the options of Watch; nil means the defaults.
@@ -40,9 +42,9 @@ type Watcher struct {
 	// mu guards what follows.
 	mu       sync.Mutex
 	snapshot Snapshot
-	changed  chan struct{} // closed at the next change
-	attempt  *attempt      // that is under way or about to be; nil while connected, and in a pause
-	again    *attempt      // that was wanted while the other was under way, and follows it if that fails
+	changed  notify.Broadcast // of snapshot
+	attempt  *attempt         // that is under way or about to be; nil while connected, and in a pause
+	again    *attempt         // that was wanted while the other was under way, and follows it if that fails
 }
 
 // attempt is one dial, from the moment when it is wanted.
@@ -63,7 +65,7 @@ type reply struct {
 func Watch(a Address, o *WatchOptions) *Watcher {
 	w := &Watcher{
 		address: a, needs: make(chan chan<- reply), wake: make(chan struct{}, 1),
-		ended: make(chan struct{}), changed: make(chan struct{}), attempt: newAttempt(),
+		ended: make(chan struct{}), attempt: newAttempt(),
 	}
 	if o != nil {
 		w.dial = o.Dial
@@ -82,7 +84,7 @@ func Watch(a Address, o *WatchOptions) *Watcher {
 func (w *Watcher) Snapshot() (Snapshot, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.snapshot, w.changed
+	return w.snapshot, w.changed.Next()
 }
 
 // Client gives the live connection, which belongs to the watcher. Where there is
@@ -182,7 +184,7 @@ func (w *Watcher) Close() error {
 func (w *Watcher) run() {
 	defer close(w.ended)
 	defer w.end()
-	var pauses backoff
+	pauses := newBackoff()
 	var waiting []chan<- reply
 	for w.ctx.Err() == nil {
 		w.begin()
@@ -193,7 +195,7 @@ func (w *Watcher) run() {
 		waiting = nil
 		if err == nil {
 			w.end()
-			pauses.reset()
+			pauses.Reset()
 			w.follow(c, events)
 			c.Close()
 			err = c.Err()
@@ -201,7 +203,7 @@ func (w *Watcher) run() {
 		w.change(func(s *Snapshot) { s.Connected, s.Err = false, err })
 		w.end()
 		w.log.Debug("window is not connected", "address", w.address, "error", err)
-		waiting = w.pause(pauses.next())
+		waiting = w.pause(pauses.Next())
 	}
 }
 
@@ -296,6 +298,5 @@ func (w *Watcher) change(update func(*Snapshot)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	update(&w.snapshot)
-	close(w.changed)
-	w.changed = make(chan struct{})
+	w.changed.Notify()
 }

@@ -55,13 +55,12 @@ func (r *Rule) Clients() ([]*cdpproxy.Client, <-chan struct{}) {
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	return all, r.changed
+	return all, r.changed.Next()
 }
 
 // notify is called with r.mu held.
 func (r *Rule) notify() {
-	close(r.changed)
-	r.changed = make(chan struct{})
+	r.changed.Notify()
 }
 
 // stoppedReason stands in a close frame, where 123 bytes have room.

@@ -11,6 +11,7 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/notify"
 	"browser-coordinator/policy"
 )
 
@@ -48,7 +49,7 @@ type Rule struct {
 	ending  bool
 	asking  map[string]*question  // by client id, while a question is under way
 	clients map[string]*connected // by id
-	changed chan struct{}         // closed and replaced when clients change
+	changed notify.Broadcast      // of clients
 }
 
 // question is under way for one client; what it does meanwhile waits for the
@@ -79,7 +80,7 @@ func targetOf(m *cdpproxy.Message) string {
 func NewRule(user policy.User, o *RuleOptions) *Rule {
 	r := &Rule{
 		user: user, enforcer: policy.NewEnforcer(user),
-		asking: map[string]*question{}, clients: map[string]*connected{}, changed: make(chan struct{}),
+		asking: map[string]*question{}, clients: map[string]*connected{},
 	}
 	if o != nil {
 		r.options = *o

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"browser-coordinator/internal/notify"
 )
 
 // Page is one page's endpoint.
@@ -60,8 +62,8 @@ type Browser struct {
 	order   []*target // those that have been offered, oldest first
 	clients map[*client]struct{}
 	version *version
-	changed chan struct{} // closed and replaced when the targets change
-	closing chan struct{} // closed when ending is set
+	changed notify.Broadcast // of the targets
+	closing chan struct{}    // closed when ending is set
 	server  *http.Server
 	address string
 }
@@ -71,7 +73,6 @@ func New(opts *Options) *Browser {
 	b := &Browser{
 		guid: randomID(), secret: randomID(),
 		targets: map[string]*target{}, clients: map[*client]struct{}{},
-		changed: make(chan struct{}),
 		closing: make(chan struct{}),
 	}
 	if opts != nil {
@@ -193,15 +194,14 @@ func (b *Browser) drop(t *target) {
 
 // notify wakes those who wait for targets. mu is held.
 func (b *Browser) notify() {
-	close(b.changed)
-	b.changed = make(chan struct{})
+	b.changed.Notify()
 }
 
 // await waits until find, which is called with mu held, finds something.
 func (b *Browser) await(ctx context.Context, find func() *target) (*target, error) {
 	for {
 		b.mu.Lock()
-		t, changed := find(), b.changed
+		t, changed := find(), b.changed.Next()
 		b.mu.Unlock()
 		if t != nil {
 			return t, nil

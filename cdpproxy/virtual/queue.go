@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"browser-coordinator/internal/notify"
 )
 
 var errFull = errors.New("the reader is too slow")
@@ -15,15 +17,15 @@ type queue struct {
 
 	mu       sync.Mutex // guards the fields that follow
 	waiting  [][]byte
-	size     int           // bytes in waiting and in the batch that was taken
-	taken    int           // bytes in the batch that was taken
-	came     chan struct{} // closed and replaced by put
-	left     chan struct{} // closed and replaced when there is more room
-	finished bool          // take ends once the queue is empty
+	size     int              // bytes in waiting and in the batch that was taken
+	taken    int              // bytes in the batch that was taken
+	came     notify.Broadcast // of waiting and finished
+	left     notify.Broadcast // that there is more room
+	finished bool             // take ends once the queue is empty
 }
 
 func newQueue(limit int) *queue {
-	return &queue{limit: limit, came: make(chan struct{}), left: make(chan struct{})}
+	return &queue{limit: limit}
 }
 
 func (q *queue) put(message []byte) error {
@@ -35,8 +37,7 @@ func (q *queue) put(message []byte) error {
 	}
 	q.waiting = append(q.waiting, message)
 	q.size += len(message)
-	close(q.came)
-	q.came = make(chan struct{})
+	q.came.Notify()
 	return nil
 }
 
@@ -47,10 +48,9 @@ func (q *queue) take(ctx context.Context) [][]byte {
 		if q.taken > 0 {
 			q.size -= q.taken
 			q.taken = 0
-			close(q.left)
-			q.left = make(chan struct{})
+			q.left.Notify()
 		}
-		batch, came, finished := q.waiting, q.came, q.finished
+		batch, came, finished := q.waiting, q.came.Next(), q.finished
 		q.waiting = nil
 		if len(batch) > 0 {
 			q.taken = q.size
@@ -72,15 +72,14 @@ func (q *queue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.finished = true
-	close(q.came)
-	q.came = make(chan struct{})
+	q.came.Notify()
 }
 
 // room waits until less than the given bytes wait.
 func (q *queue) room(ctx context.Context, bytes int) error {
 	for {
 		q.mu.Lock()
-		size, left := q.size, q.left
+		size, left := q.size, q.left.Next()
 		q.mu.Unlock()
 		if size < bytes {
 			return nil

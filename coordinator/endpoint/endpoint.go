@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/backoff"
 )
 
 // Options configure Serve. Nil means the defaults.
@@ -140,7 +141,7 @@ func (e *Endpoint) Close(ctx context.Context) error {
 // the only goroutine that changes this process's part.
 func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 	defer close(e.done)
-	var wait backoff
+	wait := newBackoff()
 	for ctx.Err() == nil {
 		owned, err := e.lock.TryLock()
 		if owned {
@@ -152,18 +153,18 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 		case !owned || errors.Is(err, errServed):
 			err = e.standBy(ctx, ready)
 			if err == nil {
-				wait = backoff{} // the owner has gone: try at once
+				wait.Reset() // the owner has gone: try at once
 				continue
 			}
 			// It is about to listen, or about to let go of the lock.
 			e.log.Debug("standing by", "error", err)
-			wait.sleep(ctx)
+			wait.Sleep(ctx)
 			continue
 		}
 		if err != nil {
 			e.log.Error("cannot serve the endpoint", "error", err)
 			tell(ready, err)
-			wait.sleep(ctx)
+			wait.Sleep(ctx)
 		}
 	}
 }
@@ -297,7 +298,7 @@ var (
 func listenSoon(ctx context.Context, port int) ([]net.Listener, error) {
 	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
-	var wait backoff
+	wait := newBackoff()
 	for {
 		lns, err := listen(port)
 		if err == nil {
@@ -306,24 +307,13 @@ func listenSoon(ctx context.Context, port int) ([]net.Listener, error) {
 		if !isTaken(err) {
 			return nil, err
 		}
-		if !wait.sleep(ctx) {
+		if !wait.Sleep(ctx) {
 			return nil, errors.Join(errTaken, err)
 		}
 	}
 }
 
-// backoff waits 2, 4, 8, … 250 ms, for the few things that have no event.
-type backoff struct{ n int }
-
-// sleep reports whether it slept to the end.
-func (b *backoff) sleep(ctx context.Context) bool {
-	timer := time.NewTimer(min(2*time.Millisecond<<b.n, 250*time.Millisecond))
-	defer timer.Stop()
-	b.n = min(b.n+1, 7)
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+// newBackoff gives short pauses, for the few things that have no event.
+func newBackoff() backoff.Backoff {
+	return backoff.Backoff{First: 2 * time.Millisecond, Max: 250 * time.Millisecond}
 }

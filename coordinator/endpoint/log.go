@@ -126,7 +126,7 @@ func NextLog(ctx context.Context, hash string, lastWords time.Duration) (io.Read
 	}
 	asking, cancel := context.WithTimeout(ctx, takeOver)
 	defer cancel()
-	var wait backoff
+	wait := newBackoff()
 	var why error // not what comes of giving up
 	for {
 		// The address may be another one: a stranger may have taken the port.
@@ -138,7 +138,7 @@ func NextLog(ctx context.Context, hash string, lastWords time.Duration) (io.Read
 		if why == nil || asking.Err() == nil {
 			why = err
 		}
-		if !wait.sleep(asking) {
+		if !wait.Sleep(asking) {
 			return nil, f.notLogged(addr, why)
 		}
 	}

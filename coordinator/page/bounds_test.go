@@ -58,7 +58,7 @@ func leaves(t *testing.T, p *Page, forbidden string) {
 			t.Fatalf("the page shows %s", p.URL())
 		}
 		p.mu.Lock()
-		changed := p.changed
+		changed := p.changed.Next()
 		p.mu.Unlock()
 		select {
 		case <-changed:

@@ -102,7 +102,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		pages:     map[target.ID]*attachment{},
 		sessions:  map[target.SessionID]*Page{},
 		scripts:   map[*ownScript]bool{},
-		downloads: downloads{coming: map[string]*browser.EventDownloadWillBegin{}, news: make(chan struct{})},
+		downloads: downloads{coming: map[string]*browser.EventDownloadWillBegin{}},
 	}
 	b.router = newRouter(b)
 	b.sources = &sources{folders: o.Folders, scripts: map[string]*script{}}

@@ -228,7 +228,7 @@ func (p *Page) unlessLeaving(ctx context.Context, ask func(ctx context.Context) 
 	go func() { answered <- ask(ctx) }()
 	for {
 		p.mu.Lock()
-		leaves, changed := p.pending != "", p.changed
+		leaves, changed := p.pending != "", p.changed.Next()
 		p.mu.Unlock()
 		if leaves {
 			giveUp(errLeaving)
@@ -271,7 +271,7 @@ func (p *Page) settleWindows(ctx context.Context, before mark) error {
 	defer cancel()
 	for {
 		p.mu.Lock()
-		changed := p.changed
+		changed := p.changed.Next()
 		p.mu.Unlock()
 		opened := p.browser.openedSince(before.seq, p.id)
 		onTheWay := func(page Info) bool { return page.URL == "" } // its first answer is still to come

@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+
+	"browser-coordinator/internal/notify"
 )
 
 // Downloads is what becomes of the files that a browser of our own downloads.
@@ -32,7 +34,7 @@ type Download struct {
 type downloads struct {
 	coming map[string]*browser.EventDownloadWillBegin // by id
 	ended  []Download                                 // of which nobody has heard yet
-	news   chan struct{}                              // closed and replaced when one ends
+	news   notify.Broadcast                           // that one has ended
 }
 
 // takeDownloads has the browser tell of downloads and keep them apart, until this
@@ -80,8 +82,7 @@ func (b *Browser) endDownload(began *browser.EventDownloadWillBegin, e *browser.
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ended = append(b.ended, d)
-	close(b.news)
-	b.news = make(chan struct{})
+	b.news.Notify()
 }
 
 // Downloaded returns the downloads that have ended since it was last called. Where
@@ -90,7 +91,7 @@ func (b *Browser) endDownload(began *browser.EventDownloadWillBegin, e *browser.
 func (b *Browser) Downloaded(ctx context.Context, address string) []Download {
 	for {
 		b.mu.Lock()
-		news := b.news
+		news := b.news.Next()
 		if address == "" || b.opts.Downloads == nil || slices.ContainsFunc(b.ended, func(d Download) bool { return d.URL == address }) {
 			defer b.mu.Unlock()
 			ended := b.ended

@@ -18,6 +18,7 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/internal/notify"
 )
 
 // Page is one attached page. Its methods may be called from any goroutine;
@@ -38,7 +39,7 @@ type Page struct {
 
 	// mu guards the fields that follow.
 	mu       sync.Mutex
-	changed  chan struct{}                     // closed and replaced at each change, see notify
+	changed  notify.Broadcast                  // of any state, see notify
 	sessions map[target.SessionID]*cdp.Session // those whose events are taken in
 	loaded   bool                              // the main document's load event has fired
 	parsed   bool                              // its DOMContentLoaded has
@@ -84,7 +85,6 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	}
 	p := &Page{
 		browser: b, id: id, session: session,
-		changed:  make(chan struct{}),
 		sessions: map[target.SessionID]*cdp.Session{session.ID(): session},
 		ops:      map[*operation]struct{}{},
 	}
@@ -210,15 +210,14 @@ func (p *Page) Host() string {
 
 // notify wakes everybody who waits for a state; mu is held.
 func (p *Page) notify() {
-	close(p.changed)
-	p.changed = make(chan struct{})
+	p.changed.Notify()
 }
 
 // await waits until the condition, which is called with mu held, is true.
 func (p *Page) await(ctx context.Context, condition func() bool) error {
 	for {
 		p.mu.Lock()
-		met, changed := condition(), p.changed
+		met, changed := condition(), p.changed.Next()
 		p.mu.Unlock()
 		if met {
 			return nil

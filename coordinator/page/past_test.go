@@ -86,7 +86,7 @@ func untilListed(t *testing.T, p *Page, site string, wanted ...string) {
 	patience := time.After(20 * time.Second)
 	for {
 		p.mu.Lock()
-		changed := p.changed
+		changed := p.changed.Next()
 		p.mu.Unlock()
 		lines := listed(t, p, site)
 		slices.Sort(lines)

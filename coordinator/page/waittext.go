@@ -64,7 +64,7 @@ func (p *Page) waitForText(ctx context.Context, opts WaitOptions, left time.Dura
 			return err
 		}
 		p.mu.Lock()
-		changed := p.changed
+		changed := p.changed.Next()
 		now := map[document]bool{}
 		p.mu.Unlock()
 		for _, f := range p.frames.All() {

@@ -15,7 +15,7 @@ import (
 func (s *Source) Access() (policy.State, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.access, s.chosen
+	return s.access, s.accessChanged.Next()
 }
 
 // Ask puts a question to the human, in the window.
@@ -70,8 +70,7 @@ func (s *Source) updateAccess(window *Window) {
 		return
 	}
 	s.access = now
-	close(s.chosen)
-	s.chosen = make(chan struct{})
+	s.accessChanged.Notify()
 }
 
 // howToChange tells people how to choose another mode.

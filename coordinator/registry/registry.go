@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"browser-coordinator/internal/notify"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -30,7 +31,7 @@ type Registry struct {
 
 	mu      sync.Mutex // guards the fields that follow, and those of entry
 	entries map[vscodeipc.Address]*entry
-	changed chan struct{} // closed and replaced at every change
+	changed notify.Broadcast // of entries
 	sources map[string]*Source
 }
 
@@ -39,7 +40,7 @@ type Registry struct {
 func Open(ctx context.Context, o Options) *Registry {
 	r := &Registry{
 		options: o, log: o.Logger,
-		entries: map[vscodeipc.Address]*entry{}, changed: make(chan struct{}), sources: map[string]*Source{},
+		entries: map[vscodeipc.Address]*entry{}, sources: map[string]*Source{},
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
@@ -65,7 +66,7 @@ func (r *Registry) Close() error {
 func (r *Registry) Changed() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.changed
+	return r.changed.Next()
 }
 
 // List returns the windows that are there now. It looks for new ones, asks those
@@ -169,8 +170,7 @@ func (r *Registry) dial() vscodeipc.DialOptions {
 
 // notify tells everybody that something changed. r.mu is held.
 func (r *Registry) notify() {
-	close(r.changed)
-	r.changed = make(chan struct{})
+	r.changed.Notify()
 	for _, s := range r.sources {
 		s.update(r.entries)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/notify"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
@@ -21,11 +22,11 @@ type Source struct {
 	window     *Window    // nil while no window on the workspace is there
 	session    string     // of the window and debug session that browser belongs to
 	browser    *cdpproxy.Browser
-	changed    chan struct{} // closed and replaced when a browser or the window comes or goes
+	changed    notify.Broadcast // of browser, or that the window opens or closes
 	generation uint64
 
-	access policy.State  // of the last window
-	chosen chan struct{} // closed and replaced when access changes, or the window's session
+	access        policy.State     // of the last window
+	accessChanged notify.Broadcast // or the window's session
 
 	clients map[string][]vscodeipc.ConnectedClient // by kind
 	acts    []vscodeipc.Activity
@@ -42,8 +43,8 @@ func (r *Registry) Source(workspace string) *Source {
 	s := r.sources[workspace]
 	if s == nil {
 		s = &Source{
-			registry: r, workspace: workspace, changed: make(chan struct{}),
-			access: policy.State{Mode: policy.ModeView}, chosen: make(chan struct{}),
+			registry: r, workspace: workspace,
+			access:  policy.State{Mode: policy.ModeView},
 			clients: map[string][]vscodeipc.ConnectedClient{}, told: make(chan struct{}, 1),
 		}
 		r.sources[workspace] = s
@@ -61,14 +62,14 @@ func (r *Registry) Source(workspace string) *Source {
 func (s *Source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.browser, s.changed
+	return s.browser, s.changed.Next()
 }
 
 // Wait returns when a window on the workspace is there.
 func (s *Source) Wait(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		there, changed := s.window != nil, s.changed
+		there, changed := s.window != nil, s.changed.Next()
 		s.mu.Unlock()
 		if there {
 			return nil
@@ -110,8 +111,7 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 			s.browser = &cdpproxy.Browser{Generation: s.generation, Name: nameOf(window, browser), URL: browser.URL}
 		}
 	}
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.changed.Notify()
 }
 
 // follow chooses the window. Nobody else writes s.window meanwhile: the registry's

@@ -14,6 +14,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/internal/notify"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
@@ -48,8 +49,8 @@ type agent struct {
 	roots      []string
 	rootsKnown bool
 	rootsAsked int
-	decide     chan struct{} // closed and replaced when the window must be decided anew
-	window     string        // chosen by window_select; empty: not chosen
+	decide     notify.Broadcast // that the window must be resolved again
+	window     string           // chosen by window_select; empty: not chosen
 	links      map[string]*link
 	last       *link  // that a call asked for last
 	told       bool   // the agent has been told that the browser is our own
@@ -68,7 +69,7 @@ func (s *Server) agent(session *mcp.ServerSession) *agent {
 	if a == nil {
 		a = &agent{
 			server: s, session: session, log: s.logger(session), initialized: make(chan struct{}),
-			decide: make(chan struct{}), links: map[string]*link{},
+			links: map[string]*link{},
 		}
 		s.agents[session] = a
 	}
@@ -272,6 +273,5 @@ func (a *agent) want(ctx context.Context, window string) registry.Want {
 
 // decideAnew makes follow look again which window is meant; mu is held.
 func (a *agent) decideAnew() {
-	close(a.decide)
-	a.decide = make(chan struct{})
+	a.decide.Notify()
 }

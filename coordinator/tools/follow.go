@@ -19,7 +19,7 @@ func (a *agent) follow(ctx context.Context, done chan<- struct{}) {
 	for {
 		changed := a.server.options.Windows.Changed()
 		a.mu.Lock()
-		decide := a.decide
+		decide := a.decide.Next()
 		a.mu.Unlock()
 		a.lookAhead(ctx)
 		select {
