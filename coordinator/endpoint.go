@@ -21,7 +21,7 @@ type endpointJSON struct {
 	URL       string `json:"url"`
 	TokenURL  string `json:"tokenUrl"`
 	Served    bool   `json:"served"`
-	// TokenRequired: the first address lets nobody in.
+	// TokenRequired: the first address admits no client.
 	TokenRequired bool `json:"tokenRequired"`
 }
 
@@ -90,9 +90,9 @@ func (p *program) endpointCommand() *cobra.Command {
 any other CDP client. It stays the same when the browser, the window or the
 coordinator restarts, so it can stand in a workspace's configuration.
 
-Where who serves it lets nobody in without the secret token, the address has it.
-The line for a client that drops the path of an http address has the address of
-the WebSocket then.
+Where the coordinator that serves it requires the secret token, the address has
+it. The line for a client that drops the path of an http address then has the
+address of the WebSocket.
 
 Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 		Example: `  chromium.connectOverCDP(process.env.CDP)   with   CDP=$(coordinator endpoint)`,
@@ -135,7 +135,7 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 	cmd.Flags().StringVar(&format, "format", "", "the line to paste, for `CLIENT`: "+strings.Join(formats(), ", "))
 	complete(cmd, "format", formats()...)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	cmd.Flags().BoolVar(&withToken, "token", false, "the address has its secret token (default: where nobody gets in without it; clients of another user need it everywhere)")
+	cmd.Flags().BoolVar(&withToken, "token", false, "the address has its secret token (default: where it is required; clients of another user always need it)")
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	cmd.MarkFlagsMutuallyExclusive("json", "token")
 	return cmd

@@ -43,6 +43,7 @@ func versionAt(t *testing.T, endpoint, origin string, asked func()) (status int,
 // TestHold: a client waits as long as --hold says, is told so when that is over,
 // and is served by a browser that comes within it.
 func TestHold(t *testing.T) {
+	t.Parallel()
 	short := start(t, t.TempDir(), "serve", "--hold", "300ms", "--workspace", t.TempDir())
 	began := time.Now()
 	status, body := versionAt(t, short.first, "", nil)

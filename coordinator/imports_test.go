@@ -175,9 +175,8 @@ func TestOneFunctionDialsBrowsers(t *testing.T) {
 		}
 		name = filepath.ToSlash(strings.TrimPrefix(name, ".."+string(filepath.Separator)))
 		if entry.IsDir() {
-			switch name {
-			case "internal", "extension": // not of the product
-				return filepath.SkipDir
+			if name == "internal" || name == "extension" || strings.HasPrefix(name, ".git") || strings.HasSuffix(name, "node_modules") {
+				return filepath.SkipDir // not of the product
 			}
 			return nil
 		}

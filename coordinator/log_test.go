@@ -117,6 +117,7 @@ func listening(t *testing.T, dir string, args ...string) (stop func(last ...stri
 }
 
 func TestLogAndReplay(t *testing.T) {
+	t.Parallel()
 	dir, workspace, url := t.TempDir(), t.TempDir(), servePage(t)
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
 	file := filepath.Join(dir, "session.jsonl")
@@ -183,6 +184,7 @@ func TestLogAndReplay(t *testing.T) {
 // TestLogIsEndedWhereNobodyReads: the second interruption ends a log also where what it
 // shows is not read.
 func TestLogIsEndedWhereNobodyReads(t *testing.T) {
+	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
 	cmd := command(context.Background(), t, dir, "log", "--workspace", workspace, "--full")
@@ -251,6 +253,7 @@ func TestLogTellsWhoAnswered(t *testing.T) {
 // TestLogGoesOn: the coordinator that serves the endpoint is killed, and the next
 // one's traffic is shown; a recording ends. Where there is no other, both do.
 func TestLogGoesOn(t *testing.T) {
+	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
 	owner := start(t, dir, "serve", "--workspace", workspace)
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
@@ -327,6 +330,7 @@ func TestLogGoesOn(t *testing.T) {
 // TestLogViews: traffic is shown while it is recorded, of one client alone, in full, or
 // as the lines that are recorded.
 func TestLogViews(t *testing.T) {
+	t.Parallel()
 	dir, workspace, url := t.TempDir(), t.TempDir(), servePage(t)
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
 	file := filepath.Join(dir, "session.jsonl")

@@ -19,7 +19,7 @@ type verdictJSON struct {
 	*liveJSON
 }
 
-// liveJSON is what a live window has besides, all of it, whatever it is.
+// liveJSON are the members of a live window.
 type liveJSON struct {
 	Workspace *string      `json:"workspace"`
 	Folders   []string     `json:"folders"`
@@ -37,16 +37,16 @@ func (p *program) probeCommand() *cobra.Command {
 
 Each address is dialed and greeted under a deadline:
 
-  live          it answered
-  busy          it took the connection but did not answer in time
-  stale         nobody listens any more; deleted, unless --dry-run
+  live          it responded
+  busy          it accepted the connection but did not respond in time
+  stale         no process listens; deleted, unless --dry-run
   incompatible  it speaks another protocol or version
   foreign       it is not a socket of yours, and is left alone
 
 Exit code 0: all live, or cleaned up. 1: something needs attention.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// What could not be searched or deleted is told behind what was found.
+			// What could not be searched or deleted is reported after what was found.
 			verdicts, amiss := vscodeipc.Probe(cmd.Context(), &vscodeipc.ProbeOptions{
 				DryRun: dryRun,
 				Dial:   vscodeipc.DialOptions{Client: peer(), Logger: p.logger},

@@ -39,6 +39,7 @@ func TestRecordBeforeTheBrowser(t *testing.T) {
 // TestRecordingIsWhole: what a client has been answered is in the recording, also
 // when that is interrupted in the same moment.
 func TestRecordingIsWhole(t *testing.T) {
+	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
 	for round := range 20 {

@@ -12,6 +12,7 @@ import (
 // TestRecordingIsNotWhole: the coordinator that knows what passed before a recording
 // was interrupted does not tell, and who recorded is told.
 func TestRecordingIsNotWhole(t *testing.T) {
+	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := start(t, dir, "window", "--headless", "--workspace", workspace)
 	cmd, said, file := record(t, dir, workspace)

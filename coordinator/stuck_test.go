@@ -20,6 +20,7 @@ const stuckPage = `<!doctype html><title>Stuck</title><button id=save>Save</butt
 // What keeps a page from going on is told in words that say what to do, and doing
 // that helps.
 func TestStuckPagesAreTold(t *testing.T) {
+	t.Parallel()
 	dir, shop := t.TempDir(), folder(t, "shop")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, stuckPage) }))
 	t.Cleanup(server.Close)

@@ -54,7 +54,7 @@ and removes its private profile then.`,
 		},
 	}
 	workspaceFlag(cmd, &given)
-	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull), "what clients may do: everything (full), act when they were allowed to (ask; here nobody can be asked), only look (view)")
+	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull), "what clients may do: everything (full), mutate when they were allowed to (ask; here there is no user to ask), only read (view)")
 	complete(cmd, "access", "full", "ask", "view")
 	serve.add(cmd)
 	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")

@@ -48,7 +48,7 @@ type Browser struct {
 
 	started chan struct{}  // closed when the browser can be reached
 	ready   sync.WaitGroup // until that is known of the pipe
-	drained chan struct{}  // closed by readStderr when nobody holds stderr any more
+	drained chan struct{}  // closed by readStderr when no process holds stderr any longer
 	exited  chan struct{}  // closed by await when the process has ended
 	done    chan struct{}  // closed by await when everything is cleaned up
 	err     error          // how the process ended; read after exited
@@ -297,8 +297,8 @@ func (b *Browser) await() {
 	b.err = b.cmd.Wait()
 	close(b.exited)
 	b.kill() // helpers of its process group that outlived it
-	// The pipe ends when the last helper has gone: then nobody writes into the
-	// profile any more.
+	// The pipe ends when the last helper has gone: then no process writes into
+	// the profile any longer.
 	last := time.AfterFunc(lastChildren, func() { b.stderr.Close() })
 	<-b.drained
 	last.Stop()

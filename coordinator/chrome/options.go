@@ -29,7 +29,7 @@ type Options struct {
 	StartTimeout time.Duration
 }
 
-// KeepsProfile says whether the profile stays when the browser has ended.
+// KeepsProfile reports whether the profile stays when the browser has ended.
 func (o *Options) KeepsProfile() bool { return o.UserDataDir != "" && !o.Isolated }
 
 // arguments builds the command line. The flags keep the browser from talking to

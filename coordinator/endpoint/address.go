@@ -31,7 +31,7 @@ type Addr struct {
 	TokenURL string
 	// Served tells whether a coordinator serves it at this moment.
 	Served bool
-	// RequiresToken tells that nobody gets in without the token: the system cannot
+	// RequiresToken says that every client needs the token: the system cannot
 	// prove who a client is, or who serves the endpoint wants it so. Whoever has not
 	// asked them (Ask, Serve) does not know of the latter.
 	RequiresToken bool

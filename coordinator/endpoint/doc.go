@@ -15,7 +15,7 @@
 // ownership: the kernel drops it with its process, so nothing that a crash
 // leaves behind can be false.
 //
-// It does not promise that the address never changes: when a stranger has
+// It does not promise that the address never changes: when another program has
 // taken the port, the next one of the window's own sequence is used and
 // remembered. It does not find browsers; that is the Source's business.
 package endpoint

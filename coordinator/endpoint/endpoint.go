@@ -27,27 +27,28 @@ type Options struct {
 // Endpoint is this process's part in serving a window's endpoint: it is the
 // owner, or it stands by.
 type Endpoint struct {
-	files  *files
-	lock   *flock.Flock
-	source cdpproxy.Source
-	opts   Options
-	log    *slog.Logger
-	token  string
-	cancel context.CancelFunc
-	done   chan struct{} // closed when keep has returned
+	files    *files
+	lock     *flock.Flock
+	source   cdpproxy.Source
+	opts     Options
+	log      *slog.Logger
+	token    string
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when keep has returned
+	owned    chan struct{} // closed when this process becomes the owner for the first time
+	setOwned func()        // closes owned, once
 
-	mu       sync.Mutex // guards the fields that follow
-	addr     Addr
-	owner    bool
-	owned    ownedEvent
-	farewell context.Context // bounds the end; set by Close
+	mu      sync.Mutex // guards the fields that follow
+	addr    Addr
+	owner   bool
+	closing context.Context // bounds the end; set by Close
 }
 
-// settle bounds how long Serve waits to know its part.
-const settle = 3 * time.Second
+// settleTimeout bounds how long Serve waits to know its part.
+const settleTimeout = 3 * time.Second
 
 // Serve has the window's endpoint served with the browsers of source: by this
-// process if nobody else does, or as soon as nobody else does any more. It
+// process if no other does, or as soon as no other does any longer. It
 // returns when this process serves it or stands by. ctx bounds that wait only;
 // the endpoint lives until Close.
 func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts *Options) (*Endpoint, error) {
@@ -71,7 +72,9 @@ func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts *Optio
 		token:  token,
 		addr:   addr,
 		done:   make(chan struct{}),
+		owned:  make(chan struct{}),
 	}
+	e.setOwned = sync.OnceFunc(func() { close(e.owned) })
 	if opts != nil {
 		e.opts = *opts
 		if opts.Logger != nil {
@@ -86,7 +89,7 @@ func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts *Optio
 	ready := make(chan error, 1)
 	go e.keep(keepCtx, ready)
 
-	timer := time.NewTimer(settle)
+	timer := time.NewTimer(settleTimeout)
 	defer timer.Stop()
 	select {
 	case err = <-ready:
@@ -123,13 +126,17 @@ func (e *Endpoint) Owner() bool {
 	return e.owner
 }
 
-// Close ends this process's part. An owner's clients are told goodbye, and a
-// coordinator that stands by takes over at once. When ctx ends first, the rest
-// is cut.
+// Owned returns a channel that is closed once this process serves the endpoint: now, or
+// when the process that serves it has ended.
+func (e *Endpoint) Owned() <-chan struct{} { return e.owned }
+
+// Close ends this process's part. An owner's clients get a close frame, and a
+// coordinator that stands by takes over at once. When ctx ends first, the remaining
+// connections are cut.
 func (e *Endpoint) Close(ctx context.Context) error {
 	e.mu.Lock()
-	if e.farewell == nil {
-		e.farewell = ctx
+	if e.closing == nil {
+		e.closing = ctx
 	}
 	e.mu.Unlock()
 	e.cancel()
@@ -156,21 +163,21 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 				wait.Reset() // the owner has gone: try at once
 				continue
 			}
-			// It is about to listen, or about to let go of the lock.
+			// It is about to listen, or about to release the lock.
 			e.log.Debug("standing by", "error", err)
 			wait.Sleep(ctx)
 			continue
 		}
 		if err != nil {
 			e.log.Error("cannot serve the endpoint", "error", err)
-			tell(ready, err)
+			report(ready, err)
 			wait.Sleep(ctx)
 		}
 	}
 }
 
-// tell hands the first outcome to Serve; later ones have nobody to hear them.
-func tell(ready chan error, err error) {
+// report passes the first outcome to Serve, which waits for no later one.
+func report(ready chan error, err error) {
 	select {
 	case ready <- err:
 	default:
@@ -207,7 +214,7 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 		go serveListener(proxy, ln, served)
 	}
 	e.log.Info("serving the endpoint", "url", e.URL())
-	tell(ready, nil)
+	report(ready, nil)
 
 	running := len(lns)
 	select {
@@ -217,14 +224,13 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 		running--
 	}
 	// First the port, then the lock, then those who stand by: whoever takes
-	// over finds both free. The old clients are told goodbye meanwhile.
+	// over finds both free. The old clients get their close frames meanwhile.
 	for _, ln := range lns {
 		ln.Close()
 	}
 	release()
-	bye := e.goodbye()
 	// The listeners are closed already, which Shutdown may report.
-	if shutdownErr := proxy.Shutdown(bye); shutdownErr != nil && !errors.Is(shutdownErr, net.ErrClosed) && err == nil {
+	if shutdownErr := proxy.Shutdown(e.shutdownContext()); shutdownErr != nil && !errors.Is(shutdownErr, net.ErrClosed) && err == nil {
 		e.log.Warn("clients were cut", "error", shutdownErr)
 	}
 	for range running {
@@ -241,22 +247,24 @@ func (e *Endpoint) setOwner(owner bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.owner = owner
-	e.owned.tell(owner)
+	if owner {
+		e.setOwned()
+	}
 }
 
-// goodbye bounds the farewell to clients.
-func (e *Endpoint) goodbye() context.Context {
+// shutdownContext bounds the end of the clients' connections.
+func (e *Endpoint) shutdownContext() context.Context {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.farewell == nil {
+	if e.closing == nil {
 		return context.Background()
 	}
-	return e.farewell
+	return e.closing
 }
 
 // listen opens the window's port. A process that has just died may still hold
-// it for a moment, without any event for its end; after that it is a
-// stranger's, and the next port is taken and remembered.
+// it for a moment, without any event for its end; after that
+// another program has it, and the next port is used and remembered.
 func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 	for {
 		port, err := e.files.port(0)
@@ -265,7 +273,7 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 		}
 		lns, err := listenSoon(ctx, port)
 		if errors.Is(err, errTaken) {
-			asking, cancel := context.WithTimeout(ctx, patience)
+			asking, cancel := context.WithTimeout(ctx, proveTimeout)
 			served := e.files.serves(asking, port, e.token)
 			cancel()
 			if served {
@@ -290,8 +298,8 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 
 var (
 	errTaken = errors.New("the port is taken")
-	// errServed: the lock is ours, since somebody has deleted its file under the
-	// owner.
+	// errServed: the lock is ours, since its file was deleted while another
+	// coordinator owned it.
 	errServed = errors.New("another coordinator serves this endpoint")
 )
 

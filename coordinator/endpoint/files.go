@@ -39,7 +39,7 @@ func openFiles(hash string) (*files, error) {
 }
 
 // StateDir is the folder of what outlives a program, which it makes if there is
-// none. Nobody else may look into it.
+// none. No other user may read it.
 func StateDir() (string, error) {
 	dir := filepath.Join(stateHome(), "browser-coordinator-mcp")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -163,8 +163,8 @@ func readPort(path string) int {
 	return s.Port
 }
 
-// port returns the remembered port, unless that is taken, a port that proved to
-// be a stranger's. Otherwise it chooses the first of the window's sequence that
+// port returns the remembered port, unless that is taken, a port that
+// another program has. Otherwise it chooses the first of the window's sequence that
 // no other window remembers and nobody listens on, and remembers it.
 func (f *files) port(taken int) (int, error) {
 	if port := readPort(f.path("json")); port != 0 && port != taken {
@@ -203,7 +203,7 @@ func (f *files) remember(token string) error {
 	} else if served {
 		ports = Ports
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), proveTimeout)
 	defer cancel()
 	for n := 0; n < ports && ctx.Err() == nil; n++ {
 		if port := candidate(f.id, n); f.serves(ctx, port, token) {

@@ -17,7 +17,7 @@ import (
 )
 
 // logHandler streams what passes, a cdplog.Line each, until its reader closes its
-// direction of the connection: what had passed by then is still said.
+// direction of the connection: what had passed by then still follows.
 type logHandler struct {
 	prover *prover
 	proxy  *cdpproxy.Proxy
@@ -48,7 +48,7 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if len(tap.C()) == 0 && stream.Flush() != nil {
 				return
 			}
-		case <-r.Context().Done(): // its reader wants no more, or has gone
+		case <-r.Context().Done(): // its reader has closed its direction, or is gone
 			finish(lines, tap, known)
 			return
 		case <-h.ended:
@@ -58,7 +58,7 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// finish says what has been heard until now.
+// finish writes what has passed until now.
 func finish(lines *json.Encoder, tap *cdpproxy.Tap, known map[string]bool) {
 	lost := tap.Close()
 	for len(tap.C()) > 0 {
@@ -72,7 +72,7 @@ func finish(lines *json.Encoder, tap *cdpproxy.Tap, known map[string]bool) {
 	}
 }
 
-// write says a message, and before a client's first one who it is.
+// write writes a message, and before a client's first one its name.
 func write(lines *json.Encoder, m cdpproxy.Traffic, lost int, known map[string]bool) bool {
 	l := cdplog.Line{Time: m.Time, Client: m.Client.ID, From: string(m.From)}
 	l.SetMessage(m.Text)
@@ -93,14 +93,14 @@ func write(lines *json.Encoder, m cdpproxy.Traffic, lost int, known map[string]b
 	return true
 }
 
-// ErrNotServed reports that nobody serves a window's endpoint now.
+// ErrNotServed reports that no coordinator serves a window's endpoint now.
 var ErrNotServed = errors.New("nobody serves this window's endpoint now")
 
 // Log opens the stream of what passes a window's endpoint from now on, as
 // cdplog.Lines. It ends with the coordinator that serves the endpoint, when its
 // caller closes it, and with ctx: what has passed by then still comes before EOF,
-// unless the coordinator is silent for longer than lastWords; 0: nothing does.
-func Log(ctx context.Context, hash string, lastWords time.Duration) (io.ReadCloser, error) {
+// unless the coordinator is silent for longer than drainTimeout; 0: nothing does.
+func Log(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadCloser, error) {
 	f, err := openFiles(hash)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
@@ -109,7 +109,7 @@ func Log(ctx context.Context, hash string, lastWords time.Duration) (io.ReadClos
 	if err != nil {
 		return nil, f.notLogged(addr, err)
 	}
-	stream.endWith(ctx, lastWords)
+	stream.endWith(ctx, drainTimeout)
 	return stream, nil
 }
 
@@ -119,7 +119,7 @@ const takeOver = 2 * time.Second
 
 // NextLog is Log once a stream has ended with its coordinator: another one may be
 // about to take over.
-func NextLog(ctx context.Context, hash string, lastWords time.Duration) (io.ReadCloser, error) {
+func NextLog(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadCloser, error) {
 	f, err := openFiles(hash)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
@@ -129,10 +129,10 @@ func NextLog(ctx context.Context, hash string, lastWords time.Duration) (io.Read
 	wait := newBackoff()
 	var why error // not what comes of giving up
 	for {
-		// The address may be another one: a stranger may have taken the port.
+		// The address may be another one: a other program may have taken the port.
 		stream, addr, err := f.log(asking)
 		if err == nil {
-			stream.endWith(ctx, lastWords)
+			stream.endWith(ctx, drainTimeout)
 			return stream, nil
 		}
 		if why == nil || asking.Err() == nil {
@@ -174,26 +174,26 @@ type logStream struct {
 	conn   net.Conn
 	cancel context.CancelFunc
 
-	lastWords time.Duration
-	unbind    func() bool                // from the context that ends it
-	silence   atomic.Pointer[time.Timer] // cancels; nil until the context has ended
+	drainTimeout time.Duration
+	unbind       func() bool                // from the context that ends it
+	silence      atomic.Pointer[time.Timer] // cancels; nil until the context has ended
 }
 
-// endWith lets the owner know when ctx ends that no more is wanted.
-func (s *logStream) endWith(ctx context.Context, lastWords time.Duration) {
-	s.lastWords = lastWords
+// endWith closes the request's direction when ctx ends, which ends the stream.
+func (s *logStream) endWith(ctx context.Context, drainTimeout time.Duration) {
+	s.drainTimeout = drainTimeout
 	s.unbind = context.AfterFunc(ctx, func() {
-		s.silence.Store(time.AfterFunc(lastWords, s.cancel))
+		s.silence.Store(time.AfterFunc(drainTimeout, s.cancel))
 		if half, ok := s.conn.(interface{ CloseWrite() error }); ok {
-			half.CloseWrite() // fails where there is nobody to tell
+			half.CloseWrite() // fails where the owner has ended
 		}
 	})
 }
 
 func (s *logStream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
-	if silence := s.silence.Load(); n > 0 && silence != nil && s.lastWords > 0 {
-		silence.Reset(s.lastWords)
+	if silence := s.silence.Load(); n > 0 && silence != nil && s.drainTimeout > 0 {
+		silence.Reset(s.drainTimeout)
 	}
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("log: the coordinator does not tell the last of the traffic")

@@ -14,15 +14,15 @@ import (
 
 // A window's port follows from its folder and is free while nobody serves it: any
 // user of the machine may listen on it, answer as an owner would, and repeat later
-// what it has heard. So coordinators prove to each other that they know the token,
-// and never say it: the one that asks is given the owner's proof first, made with a
-// nonce of its own, and asks then with one made with a nonce that the owner has for
-// as long as it serves. Neither is of use to anybody, at another port or later.
+// what it has received. So coordinators prove to each other that they know the token,
+// and never send it. The one that asks first gets the owner's proof, made with a nonce
+// of its own. Then it asks with a proof made with a nonce that the owner has for as long
+// as it serves. Neither proof is valid at another port or later.
 
 const (
-	// hashHeader tells that the one who answers serves this window's endpoint.
+	// hashHeader says which window's endpoint the sender serves.
 	hashHeader = "Browser-Coordinator-Window"
-	// nonceHeader is the owner's nonce, proofHeader its proof of an answer.
+	// nonceHeader is the owner's nonce, proofHeader its proof of a response.
 	nonceHeader = "Browser-Coordinator-Nonce"
 	proofHeader = "Browser-Coordinator-Proof"
 )
@@ -34,7 +34,7 @@ const (
 	logPath     = "/log/"     // the same
 )
 
-// proof is what only who knows the token can say of parts, each without a line end.
+// proof is a code of parts, each without a line end, that only the token can make.
 func proof(token string, parts ...string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	mac.Write([]byte(strings.Join(parts, "\n")))
@@ -53,7 +53,7 @@ func newNonce() string {
 	return hex.EncodeToString(nonce[:])
 }
 
-// prover is an owner, to those who know the token.
+// prover proves to those who know the token that this is the owner.
 type prover struct {
 	hash, token string
 	nonce       string // lives as long as the owner
@@ -64,7 +64,7 @@ func newProver(hash, token string) *prover { return &prover{hash, token, newNonc
 // ServeHTTP is for provePath.
 func (p *prover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := strings.TrimPrefix(r.URL.Path, provePath)
-	w.Header().Set("Connection", "close") // of whom nothing is known yet
+	w.Header().Set("Connection", "close") // the client has proved nothing yet
 	if raw, err := hex.DecodeString(asked); err != nil || len(raw) != nonceBytes {
 		http.NotFound(w, r)
 		return
@@ -75,8 +75,8 @@ func (p *prover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// asks reports whether a request to path, which proves that its sender knows the
-// token, does so, and its nonce. Any other has been answered.
+// asks checks that a request to path proves that its sender knows the token, and returns
+// its nonce. It has responded to any other.
 func (p *prover) asks(w http.ResponseWriter, r *http.Request, path string) (nonce string, ok bool) {
 	w.Header().Set("Connection", "close")
 	nonce, shown, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, path), "/")
@@ -88,8 +88,8 @@ func (p *prover) asks(w http.ResponseWriter, r *http.Request, path string) (nonc
 	return nonce, true
 }
 
-// localPort is the port that the request came to: a proof for another one is of no
-// use to a stranger in between.
+// localPort is the port that the request came to: a proof for another one is not
+// valid, should a program between the two relay it.
 func localPort(r *http.Request) string {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if tcp, ok := addr.(*net.TCPAddr); ok {
@@ -98,7 +98,7 @@ func localPort(r *http.Request) string {
 	return ""
 }
 
-// checkOwner checks an answer to provePath and returns the owner's nonce.
+// checkOwner checks a response to provePath and returns the owner's nonce.
 func (f *files) checkOwner(res *http.Response, port int, token, nonce string) (string, error) {
 	owners := res.Header.Get(nonceHeader)
 	if res.StatusCode != http.StatusOK || res.Header.Get(hashHeader) != f.hash ||

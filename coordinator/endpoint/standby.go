@@ -18,14 +18,14 @@ import (
 // process's connections.
 
 const (
-	// tokenHeader tells that it lets nobody in without the token, by tokenRequired.
-	// In a request it has it be so for as long as the answer lasts.
+	// tokenHeader with tokenRequired says that the owner lets no client in without the
+	// token. In a request it demands that for as long as the response lasts.
 	tokenHeader   = "Browser-Coordinator-Token"
 	tokenRequired = "required"
 )
 
-// standbyHandler answers at once and ends its answer when the owner has let go
-// of the lock.
+// standbyHandler responds at once and ends its response when the owner has released the
+// lock.
 type standbyHandler struct {
 	prover   *prover
 	proxy    *cdpproxy.Proxy
@@ -56,17 +56,17 @@ func (h *standbyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// patience is how long somebody who listens on a port may take to say that it
+// proveTimeout is how long the program that listens on a port may take to prove that it
 // serves a window.
-const patience = time.Second
+const proveTimeout = time.Second
 
-// owner is the coordinator that serves a window's endpoint, as it answers.
+// owner is the coordinator that serves a window's endpoint.
 type owner struct {
 	requiresToken bool
-	gone          io.ReadCloser // ends when it has gone
+	gone          io.ReadCloser // ends with the owner
 }
 
-// get asks who listens on a port.
+// get requests a path of the program that listens on a port.
 func get(ctx context.Context, port int, path string, header http.Header) (*http.Response, error) {
 	transport := &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
@@ -83,8 +83,8 @@ func get(ctx context.Context, port int, path string, header http.Header) (*http.
 	return transport.RoundTrip(req)
 }
 
-// find asks who listens on a port to prove that it serves this window's endpoint, and
-// returns the owner's nonce.
+// find has the program that listens on a port prove that it serves this window's
+// endpoint, and returns the owner's nonce.
 func (f *files) find(ctx context.Context, port int, token string) (nonce string, err error) {
 	ours := newNonce()
 	res, err := get(ctx, port, provePath+ours, nil)
@@ -95,8 +95,8 @@ func (f *files) find(ctx context.Context, port int, token string) (nonce string,
 	return f.checkOwner(res, port, token, ours)
 }
 
-// ask asks the owner, when it has proved to be that, for what is at path, and returns
-// the nonce that the answer may be proved with. The header is for that request.
+// ask requests a path of the owner after its proof, and returns the nonce for the proof
+// of the response. The header is for that request.
 func (f *files) ask(ctx context.Context, port int, token, path string, header http.Header) (res *http.Response, nonce string, err error) {
 	owners, err := f.find(ctx, port, token)
 	if err != nil {
@@ -109,7 +109,7 @@ func (f *files) ask(ctx context.Context, port int, token, path string, header ht
 	}
 	if res.StatusCode != http.StatusOK || res.Header.Get(hashHeader) != f.hash {
 		res.Body.Close()
-		return nil, "", fmt.Errorf("port %d is served by this window's coordinator no more (HTTP %d)", port, res.StatusCode)
+		return nil, "", fmt.Errorf("port %d is no longer served by this window's coordinator (HTTP %d)", port, res.StatusCode)
 	}
 	return res, nonce, nil
 }
@@ -128,12 +128,12 @@ func (f *files) owner(ctx context.Context, port int, token string, strict bool) 
 	required := res.Header.Get(tokenHeader)
 	if !proven(res.Header.Get(proofHeader), token, "standby", nonce, required) {
 		res.Body.Close()
-		return nil, fmt.Errorf("port %d is a stranger's", port)
+		return nil, fmt.Errorf("port %d belongs to another program", port)
 	}
 	return &owner{required == tokenRequired, res.Body}, nil
 }
 
-// serves is owner for who only wants to know that it is there.
+// serves reports whether this window's owner listens on a port.
 func (f *files) serves(ctx context.Context, port int, token string) bool {
 	_, err := f.find(ctx, port, token)
 	return err == nil
@@ -157,7 +157,7 @@ func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
 		return err
 	}
 	defer o.gone.Close()
-	tell(ready, nil)
+	report(ready, nil)
 	io.Copy(io.Discard, o.gone)
 	return nil
 }

@@ -28,7 +28,7 @@ func (e *NotOfferedError) Error() string {
 
 // Call runs one of a window's commands (specs/window-protocol/commands.md) and
 // stores its result where result points to, unless that is nil. It ends with the
-// context, since a human may have to answer.
+// context, since a user may have to answer.
 func (r *Registry) Call(ctx context.Context, window Window, command string, arg, result any) error {
 	if !slices.Contains(window.Commands, command) {
 		return &NotOfferedError{window, command}

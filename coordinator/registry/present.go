@@ -5,8 +5,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// presented is the browser that stands for the pages of a window whose debug
-// browser has no port that can be reached (adr/0015).
+// presented is the virtual browser over the pages of a window whose debug browser has no
+// port that can be reached (adr/0015).
 type presented struct {
 	session string // debug session whose pages they are
 	browser *virtual.Browser
@@ -58,7 +58,7 @@ func (r *Registry) dismiss(p *presented) {
 }
 
 // newestPages returns the pages of the newest debug session that has some, as
-// the extension does for browsers: it is the one that the human is looking at.
+// the extension does for browsers: it is the one that the user is looking at.
 func newestPages(state vscodeipc.State) (session string, pages []virtual.Page) {
 	parents := map[string]string{}
 	for _, d := range state.DebugSessions {

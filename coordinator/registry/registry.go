@@ -11,7 +11,7 @@ import (
 
 // Options of a registry.
 type Options struct {
-	// Client is how this program calls itself to windows. Required.
+	// Client is this program's name for windows. Required.
 	Client vscodeipc.Peer
 	// Sweep deletes dead sockets at the start, as programs that run for long
 	// should.
@@ -69,12 +69,12 @@ func (r *Registry) Changed() <-chan struct{} {
 	return r.changed.Next()
 }
 
-// List returns the windows that are there now. It looks for new ones, asks those
-// again that could not be reached, and waits for their answers, up to 2 s.
+// List returns the open windows. It looks for new ones, dials those again that could not
+// be reached, and waits for them, up to 2 s.
 func (r *Registry) List(ctx context.Context) (Listing, error) {
-	for _, asked := range r.scan() {
-		asked.await(ctx)
-		r.note(asked.address, asked.entry)
+	for _, attempt := range r.scan() {
+		attempt.await(ctx)
+		r.note(attempt.address, attempt.entry)
 	}
 	if err := ctx.Err(); err != nil {
 		return Listing{}, err
@@ -82,8 +82,8 @@ func (r *Registry) List(ctx context.Context) (Listing, error) {
 	return r.listing(), nil
 }
 
-// Resolve decides anew which window is meant (adr/0006). The candidates are all
-// windows, with the reason why each was or was not chosen.
+// Resolve selects a window (adr/0006). The candidates are all windows, with the reason why
+// each was or was not selected.
 func (r *Registry) Resolve(ctx context.Context, want Want) (Window, []Candidate, error) {
 	listing, err := r.List(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *Registry) watchDirs(dirs *vscodeipc.DirWatcher) {
 // scan begins to follow the addresses that are new, and has those dialed at once
 // that could not be reached: another window may have the name now. It returns both.
 // One that is gone ends by itself: its connection does.
-func (r *Registry) scan() (dialed []asked) {
+func (r *Registry) scan() (dialed []attempt) {
 	addresses, err := vscodeipc.List()
 	if err != nil {
 		r.log.Warn("some directories of sockets could not be read", "error", err)
@@ -144,13 +144,13 @@ func (r *Registry) scan() (dialed []asked) {
 			go r.follow(a, e)
 		}
 		if e.window == nil {
-			dialed = append(dialed, e.ask(a))
+			dialed = append(dialed, e.retry(a))
 		}
 	}
 	return dialed
 }
 
-// sweep deletes the sockets of windows that died without a goodbye.
+// sweep deletes the sockets of windows that ended without deleting theirs.
 func (r *Registry) sweep() {
 	defer r.running.Done()
 	verdicts, err := vscodeipc.Probe(r.ctx, &vscodeipc.ProbeOptions{Dial: r.dial()})
@@ -168,7 +168,7 @@ func (r *Registry) dial() vscodeipc.DialOptions {
 	return vscodeipc.DialOptions{Client: r.options.Client, Logger: r.log}
 }
 
-// notify tells everybody that something changed. r.mu is held.
+// notify is called after every change of entries. r.mu is held.
 func (r *Registry) notify() {
 	r.changed.Notify()
 	for _, s := range r.sources {

@@ -12,7 +12,7 @@ import (
 )
 
 // Source follows one workspace, through every restart of its browser and of its
-// window: which browser it has, and what its human allows. It satisfies
+// window: which browser it has, and what its user allows. It implements
 // [cdpproxy.Source] and [policy.User].
 type Source struct {
 	registry  *Registry
@@ -29,9 +29,9 @@ type Source struct {
 	accessChanged notify.Broadcast // or the window's session
 
 	clients map[string][]vscodeipc.ConnectedClient // by kind
-	acts    []vscodeipc.Activity
-	dropped int           // acts that had no room
-	told    chan struct{} // holds a value when there is something to tell
+	actions []vscodeipc.Activity
+	dropped int           // actions that had no room
+	pending chan struct{} // holds a value when the window must be notified
 }
 
 // Source returns the one source of a workspace, by its canonical path. Where two
@@ -45,12 +45,12 @@ func (r *Registry) Source(workspace string) *Source {
 		s = &Source{
 			registry: r, workspace: workspace,
 			access:  policy.State{Mode: policy.ModeView},
-			clients: map[string][]vscodeipc.ConnectedClient{}, told: make(chan struct{}, 1),
+			clients: map[string][]vscodeipc.ConnectedClient{}, pending: make(chan struct{}, 1),
 		}
 		r.sources[workspace] = s
 		if r.ctx.Err() == nil {
 			r.running.Add(1)
-			go s.tell()
+			go s.report()
 		}
 		s.update(r.entries)
 	}
@@ -82,7 +82,7 @@ func (s *Source) Wait(ctx context.Context) error {
 	}
 }
 
-// update takes what is true now. The registry's mutex is held.
+// update takes the current windows. The registry's mutex is held.
 func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 	window := s.follow(entries)
 	var session string
@@ -114,8 +114,8 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 	s.changed.Notify()
 }
 
-// follow chooses the window. Nobody else writes s.window meanwhile: the registry's
-// mutex is held.
+// follow chooses the window. The registry's mutex is held, so that s.window cannot change
+// meanwhile.
 func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
 	s.mu.Lock()
 	last := s.window
@@ -141,7 +141,7 @@ func earlier(a, b vscodeipc.Address) bool {
 	return cmp.Or(cmp.Compare(a.Suffix(), b.Suffix()), cmp.Compare(a, b)) < 0
 }
 
-// nameOf is what people read for a browser.
+// nameOf is a browser's name for people.
 func nameOf(window *Window, browser *vscodeipc.Browser) string {
 	for _, d := range window.State.DebugSessions {
 		if d.ID == browser.DebugSession && d.Name != "" {

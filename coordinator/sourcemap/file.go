@@ -88,7 +88,7 @@ func tailOf(address string) string {
 	return strings.Join(kept, "/")
 }
 
-// isFile says whether there is such a file, and below dir also after links.
+// isFile reports whether there is such a file, and below dir also after links.
 func isFile(dir, file string) bool {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() {
@@ -106,7 +106,7 @@ func isFile(dir, file string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// holds says whether a file has that content, whatever ends its lines.
+// holds reports whether a file has that content, whatever ends its lines.
 func holds(file, content string) bool {
 	data, err := os.ReadFile(file)
 	return err == nil && string(plain(data)) == string(plain([]byte(content)))

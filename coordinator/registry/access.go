@@ -9,16 +9,16 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// Access returns what the human of the workspace's window allows, and a channel
-// that is closed when that is no longer true. While the window is away, what it
-// said last counts; before the first, nothing but looking is allowed.
+// Access returns what the user of the workspace's window allows, and a channel that is
+// closed when that changes. While no window is open, the last one's state counts; before
+// the first, only read-only methods are allowed.
 func (s *Source) Access() (policy.State, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.access, s.accessChanged.Next()
 }
 
-// Ask puts a question to the human, in the window.
+// Ask asks the user, in the window.
 func (s *Source) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	arg := vscodeipc.AskArg{
 		Client: vscodeipc.ClientInfo{ID: q.Actor.ID, Name: q.Actor.Name, Version: q.Actor.Version},
@@ -51,8 +51,8 @@ func (s *Source) call(ctx context.Context, command string, arg, result any) erro
 	return s.registry.Call(ctx, *window, command, arg, result)
 }
 
-// updateAccess takes what the window says now. s.mu is held, and window the
-// former one still.
+// updateAccess takes the window's access state. s.mu is held, and s.window is still the
+// former one.
 func (s *Source) updateAccess(window *Window) {
 	if window == nil {
 		return
@@ -62,22 +62,22 @@ func (s *Source) updateAccess(window *Window) {
 		Stopped: window.State.Access.Stopped,
 		Change:  howToChange(window),
 	}
-	again := s.window == nil || s.window.Session != window.Session
-	if again {
-		s.wake() // a new window knows nothing of our clients
+	reopened := s.window == nil || s.window.Session != window.Session
+	if reopened {
+		s.wake() // a new window does not know our clients
 	}
-	if !again && now.Mode == s.access.Mode && slices.Equal(now.Stopped, s.access.Stopped) {
+	if !reopened && now.Mode == s.access.Mode && slices.Equal(now.Stopped, s.access.Stopped) {
 		return
 	}
 	s.access = now
 	s.accessChanged.Notify()
 }
 
-// howToChange tells people how to choose another mode.
+// howToChange describes to the user how to choose another mode.
 func howToChange(window *Window) string {
 	switch window.Kind {
 	case "vscode":
-		return "The human can change that in VS Code: the menu of Browser Coordinator in the status bar, or the setting browserCoordinator.access."
+		return "The user can change that in VS Code: the menu of Browser Coordinator in the status bar, or the setting browserCoordinator.access."
 	case "terminal":
 		return "Whoever runs the window can change that: end it, and start it again with --access full (coordinator window --access full)."
 	}

@@ -9,17 +9,16 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// entry is one address that is there.
+// entry is what is known of one address.
 type entry struct {
 	watcher *vscodeipc.Watcher
 	window  *Window // nil while there is no connection
 	reason  string  // why there is none; empty while it is not known
-	// presented is the browser that stands for the window's pages, if it has a
-	// need of one.
+	// presented is the virtual browser over the window's pages, if it needs one.
 	presented *presented
 }
 
-// follow keeps what is known of one address until no window is there any more.
+// follow keeps an entry up to date until its window is gone.
 func (r *Registry) follow(a vscodeipc.Address, e *entry) {
 	defer r.running.Done()
 	defer e.watcher.Close()
@@ -37,8 +36,8 @@ func (r *Registry) follow(a vscodeipc.Address, e *entry) {
 	}
 }
 
-// note takes over what the watcher knows, and reports whether a window may be
-// there, and a channel that is closed when the watcher knows more.
+// note takes the watcher's snapshot, and reports whether a window may be there, and a
+// channel that is closed at the watcher's next change.
 func (r *Registry) note(a vscodeipc.Address, e *entry) (changed <-chan struct{}, there bool) {
 	for {
 		now, changed := e.watcher.Snapshot()
@@ -53,7 +52,7 @@ func (r *Registry) note(a vscodeipc.Address, e *entry) (changed <-chan struct{},
 	}
 }
 
-// present says whether an address that gave err may still have a window.
+// present reports whether an address that gave err may still have a window.
 func present(a vscodeipc.Address, err error) bool {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 		return false
@@ -62,7 +61,7 @@ func present(a vscodeipc.Address, err error) bool {
 	return slices.Contains(addresses, a)
 }
 
-// set notes what a watcher knew; not when it knows more by now.
+// set stores a watcher's snapshot, unless it has changed meanwhile.
 func (r *Registry) set(a vscodeipc.Address, e *entry, known vscodeipc.Snapshot, changed <-chan struct{}) (there, latest bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,0 +1,114 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"browser-coordinator/vscodeipc"
+)
+
+const (
+	// reportTimeout bounds a notification of the window.
+	reportTimeout = 5 * time.Second
+	// reportPause is the time between two notifications, so that a client that acts
+	// all the time does not keep the window busy.
+	reportPause = 200 * time.Millisecond
+	// MaxAnnounced bounds the announced clients of one kind: a window takes 256 in all,
+	// or none.
+	MaxAnnounced = 128
+	// maxActions bounds the actions that wait to be reported.
+	maxActions = 100
+)
+
+// Announce notifies the workspace's window of the clients that use its browser. It
+// replaces the clients of this kind ("mcp" or "cdp") that were announced before. Of more
+// than MaxAnnounced the first are announced. A window that opens later is notified too.
+func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clients[kind] = clients[:min(len(clients), MaxAnnounced)]
+	s.wake()
+}
+
+// Report notifies the window of a client's action. It does not block: of actions that
+// come faster than they can be reported, only the first are, and the number of others.
+func (s *Source) Report(act vscodeipc.Activity) {
+	s.ReportOf(func() vscodeipc.Activity { return act })
+}
+
+// ReportOf is Report for the action that describe returns. It calls describe before it
+// returns, and only where there is room for one more: actions that come by the thousand
+// are only counted.
+func (s *Source) ReportOf(describe func() vscodeipc.Activity) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.actions) == maxActions {
+		s.dropped++
+		return
+	}
+	s.actions = append(s.actions, describe())
+	s.wake()
+}
+
+// wake has the window notified. s.mu is held.
+func (s *Source) wake() {
+	if len(s.clients) == 0 && len(s.actions) == 0 {
+		return // no client has used the browser
+	}
+	select {
+	case s.pending <- struct{}{}:
+	default:
+	}
+}
+
+// report is owned by the registry, and ends with it.
+func (s *Source) report() {
+	defer s.registry.running.Done()
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		select {
+		case <-s.pending:
+		case <-s.registry.ctx.Done():
+			return
+		}
+		s.reportOnce()
+		pause.Reset(reportPause)
+		select {
+		case <-pause.C:
+		case <-s.registry.ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Source) reportOnce() {
+	ctx, cancel := context.WithTimeout(s.registry.ctx, reportTimeout)
+	defer cancel()
+	s.mu.Lock()
+	clients := []vscodeipc.ConnectedClient{}
+	for _, each := range s.clients {
+		clients = append(clients, each...)
+	}
+	actions := s.actions
+	if s.dropped > 0 {
+		last := actions[len(actions)-1]
+		actions = append(actions, vscodeipc.Activity{
+			Client: last.Client, Time: last.Time, OK: true,
+			Act: fmt.Sprintf("%d more acts", s.dropped), Outcome: "not listed: they came too fast",
+		})
+	}
+	s.actions, s.dropped = nil, 0
+	s.mu.Unlock()
+
+	err := s.call(ctx, vscodeipc.CommandClientAnnounce, vscodeipc.AnnounceArg{Clients: clients}, nil)
+	if err == nil && len(actions) > 0 {
+		err = s.call(ctx, vscodeipc.CommandClientReport, vscodeipc.ReportArg{Entries: actions}, nil)
+	}
+	var notOffered *NotOfferedError
+	if err != nil && !errors.As(err, &notOffered) && ctx.Err() == nil {
+		s.registry.log.Debug("the window cannot be notified of its clients", "workspace", s.workspace, "error", err)
+	}
+}
