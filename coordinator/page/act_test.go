@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
 )
 
 func TestClickWaitsAndSaysWhy(t *testing.T) {
@@ -25,7 +26,7 @@ func TestClickWaitsAndSaysWhy(t *testing.T) {
 <div style="height:3000px"></div>
 <script>hits=[]</script>`)
 	click := func(target string) error {
-		_, err := p.Click(t.Context(), target, ClickOptions{Timeout: 700 * time.Millisecond})
+		_, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{Timeout: 700 * time.Millisecond}))
 		return err
 	}
 	if got := eval(t, p, "setTimeout(() => late.disabled = false, 200), 1"); got != "1" {
@@ -46,12 +47,12 @@ func TestClickWaitsAndSaysWhy(t *testing.T) {
 		{"#ok", `covered by <div id="cover"> "an overlay"`},
 	} {
 		err := click(test.target)
-		var unready *NotReadyError
+		var unready *input.NotReadyError
 		if !errors.As(err, &unready) || !strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%s: got %v, want the reason %q", test.target, err, test.reason)
 		}
 	}
-	if _, err := p.Type(t.Context(), "#ro", "x", TypeOptions{Timeout: 300 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "not editable") {
+	if _, err := p.Act(t.Context(), p.Input().Type("#ro", "x", input.TypeOptions{Timeout: 300 * time.Millisecond})); err == nil || !strings.Contains(err.Error(), "not editable") {
 		t.Errorf("typing into a read-only field: %v", err)
 	}
 	var target *frame.TargetError
@@ -72,8 +73,8 @@ func TestClickWaitsAndSaysWhy(t *testing.T) {
 func TestClickKinds(t *testing.T) {
 	p, _ := open(t, `<!doctype html><button id=b>B</button><script>log=[];
 for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListener(n, e => { e.preventDefault(); log.push([n, e.button, e.shiftKey, e.isTrusted].join(':')) })</script>`)
-	for _, opts := range []ClickOptions{{Double: true}, {Button: "right"}, {Button: "middle"}, {Modifiers: []string{"Shift"}}} {
-		if _, err := p.Click(t.Context(), "#b", opts); err != nil {
+	for _, opts := range []input.ClickOptions{{Double: true}, {Button: "right"}, {Button: "middle"}, {Modifiers: []string{"Shift"}}} {
+		if _, err := p.Act(t.Context(), p.Input().Click("#b", opts)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,10 +82,10 @@ for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListene
 	if got := eval(t, p, "log.join(' ')"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if _, err := p.Click(t.Context(), "#b", ClickOptions{Button: "fourth"}); err == nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{Button: "fourth"})); err == nil {
 		t.Error("an unknown button is no error")
 	}
-	if _, err := p.Click(t.Context(), "#b", ClickOptions{Modifiers: []string{"Hyper"}}); err == nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{Modifiers: []string{"Hyper"}})); err == nil {
 		t.Error("an unknown modifier is no error")
 	}
 }
@@ -92,8 +93,8 @@ for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListene
 // TestTabsByTheUsersKeys: a click on a link may open a tab without the page's doing.
 func TestTabsByTheUsersKeys(t *testing.T) {
 	p, url := open(t, `<!doctype html><title>Start</title><a id=a href=/other>Other</a>`)
-	for _, opts := range []ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}}, {Modifiers: []string{"Shift"}}} {
-		c, err := p.Click(t.Context(), "#a", opts)
+	for _, opts := range []input.ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}}, {Modifiers: []string{"Shift"}}} {
+		c, err := p.Act(t.Context(), p.Input().Click("#a", opts))
 		if err != nil || len(c.NewPages) != 1 || c.NewPages[0].URL != url+"/other" || c.Navigated {
 			t.Errorf("%+v: %+v, %v", opts, c, err)
 		}
@@ -114,14 +115,14 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 	for i, test := range []struct{ target, want string }{
 		{"#throws", "in between"}, {"#rejects", "rejected"}, {"#late", "late"}, {"#logs", ""},
 	} {
-		c, err := p.Click(t.Context(), test.target, ClickOptions{})
+		c, err := p.Act(t.Context(), p.Input().Click(test.target, input.ClickOptions{}))
 		if err != nil {
 			t.Errorf("%s: %+v, %v", test.target, c, err)
 		}
 		if err := p.await(t.Context(), func() bool { return p.Console().Last() > int64(i) }); err != nil {
 			t.Fatal(err)
 		}
-		next, err := p.Click(t.Context(), "#fine", ClickOptions{})
+		next, err := p.Act(t.Context(), p.Input().Click("#fine", input.ClickOptions{}))
 		if err != nil || len(next.Console) > 0 {
 			t.Errorf("after %s: %+v, %v", test.target, next, err)
 		}
@@ -151,23 +152,38 @@ func TestTypeAndKeys(t *testing.T) {
 		js   string
 		want string
 	}{
-		{"fill replaces", func() error { _, err := p.Type(ctx, "#i", "Ä \"new\" 漢字 🎉", TypeOptions{}); return err }, "i.value", `"Ä \"new\" 漢字 🎉"`},
-		{"fill clears", func() error { _, err := p.Type(ctx, "#i", "", TypeOptions{}); return err }, "i.value", `""`},
-		{"slowly sends keys", func() error { _, err := p.Type(ctx, "#i", "aB1!é", TypeOptions{Slowly: true}); return err }, "i.value + keys.slice(-4)", `"aB1!éaKeyA65,BKeyB66,1Digit149,!Digit149"`},
-		{"submit", func() error { _, err := p.Type(ctx, "#i", "go", TypeOptions{Submit: true}); return err }, "sent", `"go"`},
+		{"fill replaces", func() error {
+			_, err := p.Act(ctx, p.Input().Type("#i", "Ä \"new\" 漢字 🎉", input.TypeOptions{}))
+			return err
+		}, "i.value", `"Ä \"new\" 漢字 🎉"`},
+		{"fill clears", func() error { _, err := p.Act(ctx, p.Input().Type("#i", "", input.TypeOptions{})); return err }, "i.value", `""`},
+		{"slowly sends keys", func() error {
+			_, err := p.Act(ctx, p.Input().Type("#i", "aB1!é", input.TypeOptions{Slowly: true}))
+			return err
+		}, "i.value + keys.slice(-4)", `"aB1!éaKeyA65,BKeyB66,1Digit149,!Digit149"`},
+		{"submit", func() error {
+			_, err := p.Act(ctx, p.Input().Type("#i", "go", input.TypeOptions{Submit: true}))
+			return err
+		}, "sent", `"go"`},
 		{"select all and delete", func() error {
-			if _, err := p.PressKey(ctx, "ControlOrMeta+a"); err != nil {
+			if _, err := p.Act(ctx, p.Input().PressKey("ControlOrMeta+a")); err != nil {
 				return err
 			}
-			_, err := p.PressKey(ctx, "Backspace")
+			_, err := p.Act(ctx, p.Input().PressKey("Backspace"))
 			return err
 		}, "i.value", `""`},
-		{"textarea", func() error { _, err := p.Type(ctx, "#a", "two\nlines", TypeOptions{}); return err }, "a.value", `"two\nlines"`},
-		{"contenteditable", func() error { _, err := p.Type(ctx, "#c", "plain", TypeOptions{}); return err }, "c.textContent", `"plain"`},
-		{"date", func() error { _, err := p.Type(ctx, "#d", "2026-11-21", TypeOptions{}); return err }, "d.value", `"2026-11-21"`},
-		{"select", func() error { _, err := p.SelectOption(ctx, "#s", "1", "Two"); return err }, "[...s.selectedOptions].map(o=>o.value).join()", `"1,2"`},
+		{"textarea", func() error {
+			_, err := p.Act(ctx, p.Input().Type("#a", "two\nlines", input.TypeOptions{}))
+			return err
+		}, "a.value", `"two\nlines"`},
+		{"contenteditable", func() error { _, err := p.Act(ctx, p.Input().Type("#c", "plain", input.TypeOptions{})); return err }, "c.textContent", `"plain"`},
+		{"date", func() error {
+			_, err := p.Act(ctx, p.Input().Type("#d", "2026-11-21", input.TypeOptions{}))
+			return err
+		}, "d.value", `"2026-11-21"`},
+		{"select", func() error { _, err := p.Act(ctx, p.Input().SelectOption("#s", "1", "Two")); return err }, "[...s.selectedOptions].map(o=>o.value).join()", `"1,2"`},
 		{"form", func() error {
-			_, err := p.FillForm(ctx, []Field{{Target: "#k", Type: "checkbox", Value: "true"}, {Target: "#r", Type: "slider", Value: "7"}, {Target: "#pw", Type: "textbox", Value: "geheim"}, {Target: "#n", Type: "textbox", Value: "12"}})
+			_, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#k", Type: "checkbox", Value: "true"}, {Target: "#r", Type: "slider", Value: "7"}, {Target: "#pw", Type: "textbox", Value: "geheim"}, {Target: "#n", Type: "textbox", Value: "12"}}))
 			return err
 		}, "[k.checked, r.value, pw.value, n.value].join()", `"true,7,geheim,12"`},
 	} {
@@ -178,18 +194,18 @@ func TestTypeAndKeys(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", step.name, got, step.want)
 		}
 	}
-	text := snapshot(t, p)
+	text := outline(t, p)
 	if strings.Contains(text, "geheim") {
 		t.Errorf("a snapshot shows a password:\n%s", text)
 	}
 	for _, bad := range []func() error{
-		func() error { _, err := p.Type(ctx, "#d", "tomorrow", TypeOptions{}); return err },
-		func() error { _, err := p.Type(ctx, "#n", "many", TypeOptions{}); return err },
-		func() error { _, err := p.SelectOption(ctx, "#s", "Four"); return err },
-		func() error { _, err := p.SelectOption(ctx, "#s", "3"); return err },
-		func() error { _, err := p.PressKey(ctx, "Hyper+X"); return err },
+		func() error { _, err := p.Act(ctx, p.Input().Type("#d", "tomorrow", input.TypeOptions{})); return err },
+		func() error { _, err := p.Act(ctx, p.Input().Type("#n", "many", input.TypeOptions{})); return err },
+		func() error { _, err := p.Act(ctx, p.Input().SelectOption("#s", "Four")); return err },
+		func() error { _, err := p.Act(ctx, p.Input().SelectOption("#s", "3")); return err },
+		func() error { _, err := p.Act(ctx, p.Input().PressKey("Hyper+X")); return err },
 		func() error {
-			_, err := p.FillForm(ctx, []Field{{Target: "#k", Type: "checkbox", Value: "maybe"}})
+			_, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#k", Type: "checkbox", Value: "maybe"}}))
 			return err
 		},
 	} {
@@ -210,7 +226,7 @@ func TestWhatAnActChanged(t *testing.T) {
 	}))
 	click := func(target string) Change {
 		t.Helper()
-		c, err := p.Click(t.Context(), target, ClickOptions{})
+		c, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +277,7 @@ func TestTargetThatComes(t *testing.T) {
 		fmt.Fprint(w, `<!doctype html>Here`)
 	}))
 	eval(t, p, "setTimeout(() => location = '/next', 100)")
-	if _, err := p.Click(t.Context(), "#late", ClickOptions{Timeout: 10 * time.Second}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("#late", input.ClickOptions{Timeout: 10 * time.Second})); err != nil {
 		t.Fatal(err)
 	}
 	if got := eval(t, p, "document.title"); got != `"1"` || p.URL() != url+"/next" {
@@ -269,7 +285,7 @@ func TestTargetThatComes(t *testing.T) {
 	}
 	start := time.Now()
 	var missing *frame.TargetError
-	if _, err := p.Click(t.Context(), "#never", ClickOptions{Timeout: 500 * time.Millisecond}); !errors.As(err, &missing) || time.Since(start) < 400*time.Millisecond {
+	if _, err := p.Act(t.Context(), p.Input().Click("#never", input.ClickOptions{Timeout: 500 * time.Millisecond})); !errors.As(err, &missing) || time.Since(start) < 400*time.Millisecond {
 		t.Errorf("after %v: %v", time.Since(start), err)
 	}
 }
@@ -283,7 +299,7 @@ func TestActOnWhatIsMadeAnew(t *testing.T) {
 const rows = () => { const a = Math.floor(l.scrollTop / 30); s.innerHTML = ''
   for (let i = a; i < a + 12; i++) { const b = document.createElement('button'); b.className = 'r'; b.style.top = i * 30 + 'px'; b.dataset.row = i; b.textContent = 'row ' + i; b.onclick = () => clicked.push(i); s.append(b) } }
 l.onscroll = rows; rows()</script>`)
-	if _, err := p.Click(t.Context(), "[data-row='11']", ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("[data-row='11']", input.ClickOptions{})); err != nil {
 		t.Errorf("a row that scrolling makes anew: %v", err)
 	}
 	if got := eval(t, p, "clicked"); got != "[11]" {
@@ -292,12 +308,12 @@ l.onscroll = rows; rows()</script>`)
 	// What never stays is no ref in the words of the error.
 	eval(t, p, `l.remove(); again = new MessageChannel(); again.port1.onmessage = () => {
 		const b = document.createElement('button'); b.id = 'b'; document.querySelector('#b')?.remove(); document.body.append(b); again.port2.postMessage(0) }; again.port2.postMessage(0)`)
-	_, err := p.Click(t.Context(), "#b", ClickOptions{Timeout: 300 * time.Millisecond})
+	_, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{Timeout: 300 * time.Millisecond}))
 	if err == nil || strings.Contains(err.Error(), "ref") {
 		t.Errorf("a button that never stays: %v", err)
 	}
 	eval(t, p, "again.port1.close()")
-	if _, err := p.Type(t.Context(), "#i", "x", TypeOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Type("#i", "x", input.TypeOptions{})); err != nil {
 		t.Error(err)
 	}
 }

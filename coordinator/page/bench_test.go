@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/input"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // The benchmarks compare an act with the raw commands that it cannot do
@@ -25,7 +27,7 @@ func benchmarkPage(b *testing.B) *Page {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = browser.ClosePage(b.Context(), p.ID()) })
-	s, err := p.Snapshot(ctx, SnapshotOptions{})
+	s, err := p.Reader().Snapshot(ctx, snapshot.Options{})
 	if err != nil || s.Refs != 800 {
 		b.Fatalf("%d refs, %v", s.Refs, err)
 	}
@@ -52,30 +54,20 @@ func BenchmarkEvaluate(b *testing.B) {
 
 func BenchmarkClick(b *testing.B) {
 	p := benchmarkPage(b)
-	if _, err := p.Click(b.Context(), "e2", ClickOptions{}); err != nil {
+	if _, err := p.Act(b.Context(), p.Input().Click("e2", input.ClickOptions{})); err != nil {
 		b.Fatal(err)
 	}
-	s, err := p.ready(b.Context(), "e2", "click", p.patience(0))
-	if err != nil {
-		b.Fatal(err)
-	}
+	at := pointOf(b, p, "e2")
 	b.Run("raw", func(b *testing.B) {
 		for b.Loop() {
-			for _, e := range []input.DispatchMouseEventParams{
-				{Type: input.DispatchMouseEventTypeMouseMoved},
-				{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1},
-				{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
-			} {
-				e.X, e.Y = s.x, s.y
-				if _, err := protocol.Call(b.Context(), p.session, input.DispatchMouseEvent, e); err != nil {
-					b.Fatal(err)
-				}
+			if err := rawMouse(b.Context(), p, at, rawMove, rawPress, rawRelease); err != nil {
+				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("page", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := p.Click(b.Context(), "e2", ClickOptions{}); err != nil {
+			if _, err := p.Act(b.Context(), p.Input().Click("e2", input.ClickOptions{})); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -84,10 +76,10 @@ func BenchmarkClick(b *testing.B) {
 
 func BenchmarkSnapshot(b *testing.B) {
 	p := benchmarkPage(b)
-	for _, opts := range []SnapshotOptions{{}, {Interactive: true}} {
+	for _, opts := range []snapshot.Options{{}, {Interactive: true}} {
 		b.Run(fmt.Sprintf("interactive=%v", opts.Interactive), func(b *testing.B) {
 			for b.Loop() {
-				s, err := p.Snapshot(b.Context(), opts)
+				s, err := p.Reader().Snapshot(b.Context(), opts)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -88,7 +88,7 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 			t.Errorf("%s %+v %v", value, change, err)
 		}
 		leaves(t, p, forbidden)
-		if text := snapshot(t, p); strings.Contains(text, "forbidden") {
+		if text := outline(t, p); strings.Contains(text, "forbidden") {
 			t.Errorf("it is shown: %s", text)
 		}
 		select { // else the browser has asked for it anew, and nothing is tested here
@@ -140,7 +140,7 @@ func TestDocumentsWithoutRequestStayWithinBounds(t *testing.T) {
 		}
 		leaves(t, p, forbidden)
 		leaves(t, p, "blob:")
-		if text := snapshot(t, p); strings.Contains(text, "forbidden") {
+		if text := outline(t, p); strings.Contains(text, "forbidden") {
 			t.Errorf("%s is shown: %s", address, text)
 		}
 	}

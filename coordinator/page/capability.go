@@ -5,10 +5,14 @@ import (
 	"context"
 	"time"
 
+	cdppage "github.com/chromedp/cdproto/page"
+
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/profiling"
+	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/page/storage"
 )
 
@@ -106,3 +110,50 @@ func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error
 	}
 	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, apply)
 }
+
+// Flush waits until the events that have come so far are handled.
+func (h host) Flush() { h.browser.flush() }
+
+// AwaitParsed waits until a document that has just begun is read; false: it was read
+// before, or is not in time.
+func (h host) AwaitParsed(ctx context.Context) bool {
+	h.mu.Lock()
+	parsed := h.parsed
+	h.mu.Unlock()
+	bounded, cancel := context.WithTimeoutCause(ctx, loadPatience, errPatience)
+	defer cancel()
+	return !parsed && h.await(bounded, func() bool { return h.parsed }) == nil
+}
+
+// Reader reads the page: snapshots, text, HTML, and what elements are like.
+func (p *Page) Reader() *snapshot.Reader { return p.reader }
+
+func (h host) UnlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
+	return h.unlessLeaving(ctx, ask)
+}
+
+// StopLeaving ends the way to another document.
+func (h host) StopLeaving(ctx context.Context) error {
+	h.mu.Lock()
+	leaves := h.pending != ""
+	h.mu.Unlock()
+	if !leaves {
+		return nil
+	}
+	_, err := h.session.Start(ctx, cdppage.CommandStopLoading, nil)
+	return err
+}
+
+func (h host) Await(ctx context.Context, condition func() bool) error { return h.await(ctx, condition) }
+
+func (h host) AwaitDownload(ctx context.Context) { h.awaitDownload(ctx) }
+
+// WindowOpens notes that a window opens of which the page gets no event.
+func (h host) WindowOpens() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.windows++
+}
+
+// Input is what a user does in the page; [Page.Act] runs it.
+func (p *Page) Input() *input.Input { return p.input }

@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +11,8 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 const (
@@ -41,22 +42,28 @@ func (p *Page) markNow() mark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.download = ""
+	_, choosers := p.input.Chooser()
 	return mark{
-		inputs:  p.inputs.Load(),
+		inputs:  p.input.Sent(),
 		told:    p.told,
-		console: p.history.Console.Last(), seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: p.choosers, refusals: p.guard.refusals(),
+		console: p.history.Console.Last(), seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: choosers, refusals: p.guard.refusals(),
 		url: p.frames.URL(),
 	}
 }
 
-// operate is act for input, which may open a file chooser.
-func (p *Page) operate(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
-	p.holdChoosers(ctx, true)
-	defer p.holdChoosers(ctx, false)
-	change, err := p.act(ctx, doing, timeout, do)
+// Act runs an action of the page's input, and reports what it changed.
+func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
+	if a.Err != nil {
+		return Change{}, a.Err
+	}
+	p.input.HoldChoosers(ctx, true)
+	defer p.input.HoldChoosers(ctx, false)
+	var out input.Outcome
+	change, err := p.act(ctx, a.Doing, a.Waits+p.browser.opts.CallTimeout, func(ctx context.Context) error { return a.Do(ctx, &out) })
 	if err == nil {
 		p.watchTasks(ctx)
 	}
+	change.Held, change.Unmet = out.Held, out.Unmet
 	return change, err
 }
 
@@ -82,19 +89,18 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 		err = settle(ctx, before)
 	}
 	var paused *PausedError
-	if errors.As(err, &paused) && p.inputs.Load() > before.inputs {
+	if errors.As(err, &paused) && p.input.Sent() > before.inputs {
 		c := p.since(before)
 		at := p.locatePause(paused.At)
 		c.Paused = &at
 		return c, nil
 	}
-	unsent := p.inputs.Load() == before.inputs
-	var interrupted *InterruptedError
+	unsent := p.input.Sent() == before.inputs
+	var partial *input.PartialError
 	var dialog *DialogError
 	switch {
-	case errors.As(err, &interrupted):
-		interrupted.Doing = doing
-		return Change{}, interrupted
+	case errors.As(err, &dialog) && errors.As(err, &partial):
+		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: doing, Done: partial.Done}
 	case errors.As(err, &dialog) && unsent:
 		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: doing}
 	case err != nil && dialog == nil:
@@ -105,16 +111,6 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 		return Change{}, err
 	}
 	return p.answer(ctx, before), nil
-}
-
-// midway makes of a dialog that opens in the middle of several inputs the news of
-// what was done by then. Any other error stays as it is.
-func midway(err error, done string, args ...any) error {
-	var dialog *DialogError
-	if !errors.As(err, &dialog) {
-		return err
-	}
-	return &InterruptedError{Dialog: dialog.Dialog, Done: fmt.Sprintf(done, args...)}
 }
 
 // oneTask is done when the page has been through its tasks once: in one of them it
@@ -132,7 +128,7 @@ func (p *Page) settle(ctx context.Context, before mark) error {
 	err := p.unlessLeaving(ctx, func(ctx context.Context) error {
 		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
 	})
-	leaving := errors.Is(err, errLeaving)
+	leaving := errors.Is(err, input.ErrLeaving)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -161,7 +157,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 		cancel()
 		return
 	}
-	over, inputs := make(chan struct{}), p.inputs.Load()
+	over, inputs := make(chan struct{}), p.input.Sent()
 	p.mu.Lock()
 	p.tasks = over
 	p.mu.Unlock()
@@ -171,7 +167,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 		if tasks.Wait(ctx, nil) == nil {
 			p.browser.flush()
 			p.mu.Lock()
-			if p.inputs.Load() == inputs { // else it may be what the next act has done
+			if p.input.Sent() == inputs { // else it may be what the next act has done
 				p.over = p.history.Console.Last()
 			}
 			p.mu.Unlock()
@@ -215,10 +211,7 @@ func (p *Page) awaitDownload(ctx context.Context) {
 	_ = p.await(bounded, func() bool { return p.download != "" || p.pending != "" })
 }
 
-// errLeaving: the page is on its way to another document.
-var errLeaving = errors.New("the page is on its way to another document")
-
-// unlessLeaving asks the page something, and gives it up with errLeaving once the
+// unlessLeaving asks the page something, and gives it up with input.ErrLeaving once the
 // page is on its way to another document: until the server there has answered, the
 // browser keeps commands back.
 func (p *Page) unlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
@@ -231,9 +224,9 @@ func (p *Page) unlessLeaving(ctx context.Context, ask func(ctx context.Context) 
 		leaves, changed := p.pending != "", p.changed.Next()
 		p.mu.Unlock()
 		if leaves {
-			giveUp(errLeaving)
+			giveUp(input.ErrLeaving)
 			<-answered
-			return errLeaving
+			return input.ErrLeaving
 		}
 		select {
 		case err := <-answered:
@@ -322,8 +315,8 @@ func (p *Page) since(before mark) Change {
 		Download:  p.download,
 	}
 	c.Refused = p.guard.refusal(before.refusals)
-	if p.choosers != before.choosers {
-		c.Chooser = p.chooser
+	if chooser, opened := p.input.Chooser(); opened != before.choosers {
+		c.Chooser = chooser
 	}
 	windows := p.windows - before.windows
 	p.mu.Unlock()

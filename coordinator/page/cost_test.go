@@ -5,11 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/coordinator/page/input"
 	"github.com/chromedp/cdproto/accessibility"
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/input"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // What an act costs on top of the raw commands that nobody can do without, at the
@@ -18,37 +20,13 @@ import (
 func BenchmarkOwnCost(b *testing.B) {
 	p, _ := open(b, `<!doctype html><style>button,input,select{display:block}</style><button id=b>Button</button><input id=i><select id=s><option>a<option>b</select><input id=j><input id=c type=checkbox><p id=from>from</p><p id=to>to</p><ul id=l></ul>
 <script>for (let n=0;n<400;n++) l.insertAdjacentHTML('beforeend','<li><a href=#>Item</a> <button>Add</button></li>')</script>`)
-	text := snapshot(b, p)
+	text := outline(b, p)
 	button, field := ref(b, text, `"Button"`), ref(b, text, "textbox")
 	ctx := b.Context()
-	s, err := p.ready(ctx, "#b", "hover", p.patience(0))
-	if err != nil {
-		b.Fatal(err)
-	}
-	from, err := p.ready(ctx, "#from", "hover", p.patience(0))
-	if err != nil {
-		b.Fatal(err)
-	}
-	to, err := p.ready(ctx, "#to", "hover", p.patience(0))
-	if err != nil {
-		b.Fatal(err)
-	}
-	box, err := p.ready(ctx, "#c", "hover", p.patience(0))
-	if err != nil {
-		b.Fatal(err)
-	}
+	s, from, to, box := pointOf(b, p, "#b"), pointOf(b, p, "#from"), pointOf(b, p, "#to"), pointOf(b, p, "#c")
 	// Libraries want to see a drag begin with a few pixels.
-	begin := &spot{x: from.x + (to.x-from.x)/10, y: from.y + (to.y-from.y)/10}
-	half := &spot{x: (from.x + to.x) / 2, y: (from.y + to.y) / 2}
-	// As every client does it: one after the other.
-	mouse := func(at *spot, events ...input.DispatchMouseEventParams) error {
-		for _, e := range events {
-			if err := p.mouse(ctx, at.x, at.y, 0, []input.DispatchMouseEventParams{e}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	begin := point{from.x + (to.x-from.x)/10, from.y + (to.y-from.y)/10}
+	half := point{(from.x + to.x) / 2, (from.y + to.y) / 2}
 	script := func(expression string) error {
 		_, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{Expression: expression})
 		return err
@@ -65,67 +43,63 @@ func BenchmarkOwnCost(b *testing.B) {
 		raw, do func() error
 	}{
 		{"click",
-			func() error { return mouse(s, clicks(input.MouseButtonLeft, 1, 1)...) },
-			func() error { _, err := p.Click(ctx, button, ClickOptions{}); return err }},
+			func() error { return rawMouse(ctx, p, s, rawMove, rawPress, rawRelease) },
+			func() error { _, err := p.Act(ctx, p.Input().Click(button, input.ClickOptions{})); return err }},
 		{"hover",
-			func() error { return mouse(s, clicks(input.MouseButtonLeft, 1, 0)...) },
-			func() error { _, err := p.Hover(ctx, button); return err }},
+			func() error { return rawMouse(ctx, p, s, rawMove) },
+			func() error { _, err := p.Act(ctx, p.Input().Hover(button)); return err }},
 		{"type",
 			func() error {
 				if err := script("i.focus(), i.select()"); err != nil {
 					return err
 				}
-				return p.insert(ctx, "some text")
+				return rawInsert(ctx, p, "some text")
 			},
-			func() error { _, err := p.Type(ctx, field, "some text", TypeOptions{}); return err }},
+			func() error {
+				_, err := p.Act(ctx, p.Input().Type(field, "some text", input.TypeOptions{}))
+				return err
+			}},
 		{"press a key",
-			func() error { return p.press(ctx, "a") },
-			func() error { _, err := p.PressKey(ctx, "a"); return err }},
+			func() error { return rawKey(ctx, p, "a") },
+			func() error { _, err := p.Act(ctx, p.Input().PressKey("a")); return err }},
 		{"select",
 			func() error { return script("s.value = 'b', s.dispatchEvent(new Event('change'))") },
-			func() error { _, err := p.SelectOption(ctx, "#s", "b"); return err }},
+			func() error { _, err := p.Act(ctx, p.Input().SelectOption("#s", "b")); return err }},
 		{"evaluate",
 			func() error { return script("1") },
 			func() error { _, _, err := p.Evaluate(ctx, "() => 1", ""); return err }},
 		{"drag",
 			func() error {
-				for _, step := range []struct {
-					at    *spot
-					event input.DispatchMouseEventParams
-				}{
-					{from, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved}},
-					{from, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1}},
-					{begin, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: input.MouseButtonLeft, Buttons: 1}},
-					{half, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: input.MouseButtonLeft, Buttons: 1}},
-					{to, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: input.MouseButtonLeft, Buttons: 1}},
-					{to, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1}},
-				} {
-					if err := p.mouse(ctx, step.at.x, step.at.y, 0, []input.DispatchMouseEventParams{step.event}); err != nil {
+				if err := rawMouse(ctx, p, from, rawMove, rawPress); err != nil {
+					return err
+				}
+				for _, at := range []point{begin, half, to} {
+					if err := rawMouse(ctx, p, at, rawDrag); err != nil {
 						return err
 					}
 				}
-				return nil
+				return rawMouse(ctx, p, to, rawRelease)
 			},
-			func() error { _, err := p.Drag(ctx, "#from", "#to"); return err }},
+			func() error { _, err := p.Act(ctx, p.Input().Drag("#from", "#to")); return err }},
 		{"fill a form",
 			func() error {
 				if err := script("j.focus(), j.select()"); err != nil {
 					return err
 				}
-				if err := p.insert(ctx, "some text"); err != nil {
+				if err := rawInsert(ctx, p, "some text"); err != nil {
 					return err
 				}
-				return mouse(box, clicks(input.MouseButtonLeft, 1, 1)...) // which checks it
+				return rawMouse(ctx, p, box, rawMove, rawPress, rawRelease) // which checks it
 			},
 			func() error {
-				_, err := p.FillForm(ctx, []Field{{Target: "#j", Type: "textbox", Value: "some text"}, {Target: "#c", Type: "checkbox", Value: "false"}})
+				_, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#j", Type: "textbox", Value: "some text"}, {Target: "#c", Type: "checkbox", Value: "false"}}))
 				return err
 			}},
 		{"snapshot", // beside the browser's own tree, which has no refs
 			func() error {
 				return p.session.Call(ctx, accessibility.CommandGetFullAXTree, accessibility.GetFullAXTreeParams{}, nil)
 			},
-			func() error { _, err := p.Snapshot(ctx, SnapshotOptions{}); return err }},
+			func() error { _, err := p.Reader().Snapshot(ctx, snapshot.Options{}); return err }},
 		{"screenshot",
 			func() error {
 				_, err := protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})

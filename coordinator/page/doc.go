@@ -6,8 +6,8 @@
 //	defer browser.Close()
 //	p, err := browser.Current(ctx)
 //	change, err := p.Navigate(ctx, "localhost:3000")
-//	seen, err := p.Snapshot(ctx, page.SnapshotOptions{})   // - button "Save" [ref=e3]
-//	change, err = p.Click(ctx, "e3", page.ClickOptions{})
+//	seen, err := p.Reader().Snapshot(ctx, snapshot.Options{}) // - button "Save" [ref=e3]
+//	change, err = p.Act(ctx, p.Input().Click("e3", input.ClickOptions{}))
 //
 // A target is a ref from a snapshot ("e3") or a CSS selector ("#save"). Refs
 // stay the same for as long as their document lives and are never given out a

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/page/input"
+
 	"browser-coordinator/coordinator/page/frame"
 )
 
@@ -15,7 +17,7 @@ func TestDragOntoAMovingTarget(t *testing.T) {
 <script>log = []
 card.onmousedown = () => { log.push("down"); slot.style.left = "400px"; goes.remove() }
 onmouseup = e => log.push("up on " + e.target.id)</script>`)
-	if _, err := p.Drag(t.Context(), "#card", "#slot"); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Drag("#card", "#slot")); err != nil {
 		t.Error(err)
 	}
 	if got := eval(t, p, "log.splice(0).join()"); got != `"down,up on slot"` {
@@ -23,7 +25,7 @@ onmouseup = e => log.push("up on " + e.target.id)</script>`)
 	}
 	eval(t, p, `document.body.insertAdjacentHTML("beforeend", "<div id=goes style='top:200px'>goes</div>")`)
 	var stale *frame.StaleRefError
-	if _, err := p.Drag(t.Context(), "#card", "#goes"); !errors.As(err, &stale) {
+	if _, err := p.Act(t.Context(), p.Input().Drag("#card", "#goes")); !errors.As(err, &stale) {
 		t.Errorf("onto what goes: %v", err)
 	}
 	// The button is not left pressed.
@@ -42,15 +44,15 @@ for (const kind of ["mousedown", "mouseup", "click"]) addEventListener(kind, e =
 shy.onmousemove = e => { if (!e.buttons) shy.style.left = "100px" }
 covered.onmousemove = e => document.body.insertAdjacentHTML("beforeend", "<div id=always style='top:200px'>over</div>")</script>`)
 	for _, from := range []string{"#card", "#shy"} {
-		if _, err := p.Drag(t.Context(), from, "#slot"); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Drag(from, "#slot")); err != nil {
 			t.Errorf("%s: %v", from, err)
 		}
 		if got, want := eval(t, p, "log.splice(0).join()"), `"down `+from[1:]+`,up slot"`; !strings.HasPrefix(got, strings.TrimSuffix(want, `"`)) {
 			t.Errorf("the page saw %s, want %s", got, want)
 		}
 	}
-	var unready *NotReadyError
-	if _, err := p.Drag(t.Context(), "#covered", "#slot"); !errors.As(err, &unready) || !strings.Contains(err.Error(), "covered by") {
+	var unready *input.NotReadyError
+	if _, err := p.Act(t.Context(), p.Input().Drag("#covered", "#slot")); !errors.As(err, &unready) || !strings.Contains(err.Error(), "covered by") {
 		t.Errorf("what is covered: %v", err)
 	}
 	if got := eval(t, p, "log.join()"); got != `""` {
@@ -66,7 +68,7 @@ slot.ondragover = e => e.preventDefault()
 slot.ondrop = () => log.push("dropped")</script>`)
 	for range 2 {
 		eval(t, p, "scrollTo(0, 0)")
-		if _, err := p.Drag(t.Context(), "#card", "#slot"); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Drag("#card", "#slot")); err != nil {
 			t.Error(err)
 		}
 		if got := eval(t, p, "new Promise(r => setTimeout(() => r(log.splice(0).join()), 50))"); got != `"dropped"` {
@@ -83,14 +85,14 @@ func TestEventsOfADragAndDrop(t *testing.T) {
 for (const kind of ["mousedown", "dragstart", "drop", "dragend", "mouseup", "pointerup", "click"]) addEventListener(kind, e => log.push(kind + " " + e.target.id))
 slot.ondragover = e => e.preventDefault()</script>`)
 	for range 2 {
-		if _, err := p.Drag(t.Context(), "#card", "#slot"); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Drag("#card", "#slot")); err != nil {
 			t.Fatal(err)
 		}
 		ended := "new Promise(r => { const look = () => log.includes('dragend card') ? setTimeout(() => r(log.splice(0).join()), 50) : setTimeout(look); look() })"
 		if got, want := eval(t, p, ended), `"mousedown card,dragstart card,drop slot,dragend card"`; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if _, err := p.Click(t.Context(), "#slot", ClickOptions{}); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Click("#slot", input.ClickOptions{})); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := eval(t, p, "log.splice(0).join()"), `"mousedown slot,pointerup slot,mouseup slot,click slot"`; got != want {

@@ -109,23 +109,6 @@ var navigationHints = map[string]string{
 	"net::ERR_CERT_DATE_INVALID":        "its certificate has expired or is not valid yet",
 }
 
-// NotReadyError reports why a target could not be acted on in time.
-type NotReadyError struct {
-	Target  string
-	Was     string // what the target is, for example: button "Save"
-	Reason  string // for example: it is covered by <div id="overlay">
-	Waited  string // for example 5s
-	Details string // what the agent may do, if there is something
-}
-
-func (e *NotReadyError) Error() string {
-	s := fmt.Sprintf("%s (%s) was not ready within %s: %s", e.Target, e.Was, e.Waited, e.Reason)
-	if e.Details != "" {
-		s += ": " + e.Details
-	}
-	return s
-}
-
 // ScriptError is an exception that a script given to Evaluate threw.
 type ScriptError struct {
 	Text  string // for example: TypeError: x is not a function

@@ -77,7 +77,7 @@ func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMes
 }
 
 func (p *Page) evaluateExpression(ctx context.Context, expression string, repl bool) (json.RawMessage, error) {
-	p.inputs.Add(1)
+	p.input.ScriptRuns()
 	var r runtime.EvaluateResult
 	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
@@ -133,7 +133,7 @@ func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawM
 
 // callOn calls a function with an object.
 func (p *Page) callOn(ctx context.Context, session *cdp.Session, object runtime.RemoteObjectID, function string) (json.RawMessage, error) {
-	p.inputs.Add(1)
+	p.input.ScriptRuns()
 	r, err := p.callScript(ctx, session, runtime.CallFunctionOnParams{
 		FunctionDeclaration: "function(element) { return (" + function + "\n)(element) }",
 		ObjectID:            object,

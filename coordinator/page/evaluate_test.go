@@ -9,6 +9,7 @@ import (
 
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
 )
 
 // What a script returns is told as JSON, and in JavaScript's words where JSON has
@@ -105,7 +106,7 @@ func TestEvaluateBody(t *testing.T) {
 		t.Errorf("%v, %s runs", err, eval(t, p, "runs"))
 	}
 	var target *frame.TargetError
-	if _, err := p.Type(t.Context(), "button", "x", TypeOptions{}); !errors.As(err, &target) || !strings.Contains(err.Error(), "is a <button>, which takes no text") {
+	if _, err := p.Act(t.Context(), p.Input().Type("button", "x", input.TypeOptions{})); !errors.As(err, &target) || !strings.Contains(err.Error(), "is a <button>, which takes no text") {
 		t.Errorf("typing into a button: %v", err)
 	}
 	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 99999, Height: 10}}); err == nil || !strings.Contains(err.Error(), "10000") {

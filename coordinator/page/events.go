@@ -273,7 +273,7 @@ func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 	}
 	restored := e.Type == cdppage.NavigationTypeBackForwardCacheRestore // it does not load again
 	p.pending, p.loaded, p.parsed = "", restored, restored
-	p.chooser = nil
+	p.input.DocumentReplaced()
 	p.commits++
 	p.history.DocumentCommitted()
 	p.lost = false
@@ -338,6 +338,10 @@ func (p *Page) dialogClosed(_ *cdp.Session, e *cdppage.EventJavascriptDialogClos
 		p.pending = "" // it stays
 	}
 	p.dialog = nil
+}
+
+func (p *Page) chooserOpened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
+	p.input.ChooserOpened(s, e)
 }
 
 func (p *Page) windowOpened(*cdp.Session, *cdppage.EventWindowOpen) { p.windows++ }

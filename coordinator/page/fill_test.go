@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
 )
 
 // Fields that take less than was typed, or put it in a form of their own, say what
@@ -18,20 +19,20 @@ func TestFieldsThatHoldSomethingElse(t *testing.T) {
 	ctx := t.Context()
 	for _, test := range []struct {
 		target, text string
-		opts         TypeOptions
-		want         []Held
+		opts         input.TypeOptions
+		want         []input.Held
 	}{
-		{"#ml", "abcdefgh", TypeOptions{}, []Held{{Target: "#ml", Value: "abcde"}}},
-		{"#mask", "123456", TypeOptions{}, []Held{{Target: "#mask", Value: "123-456"}}},
-		{"#mask", "9", TypeOptions{Slowly: true}, nil},
-		{"#pw", "secret", TypeOptions{}, []Held{{Target: "#pw", Value: "••••"}}},
-		{"#ml", "sésame", TypeOptions{Secret: true}, []Held{{"#ml", "•••••", "sésam"}}},
-		{"#a", "two\r\nlines", TypeOptions{}, nil},
-		{"#plain", "plain", TypeOptions{}, nil},
-		{"#plain", "er", TypeOptions{Slowly: true}, nil},
-		{"#q", "quest", TypeOptions{Submit: true}, []Held{{Target: "#q", Value: "que"}}},
+		{"#ml", "abcdefgh", input.TypeOptions{}, []input.Held{{Target: "#ml", Value: "abcde"}}},
+		{"#mask", "123456", input.TypeOptions{}, []input.Held{{Target: "#mask", Value: "123-456"}}},
+		{"#mask", "9", input.TypeOptions{Slowly: true}, nil},
+		{"#pw", "secret", input.TypeOptions{}, []input.Held{{Target: "#pw", Value: "••••"}}},
+		{"#ml", "sésame", input.TypeOptions{Secret: true}, []input.Held{{Target: "#ml", Value: "•••••", Plain: "sésam"}}},
+		{"#a", "two\r\nlines", input.TypeOptions{}, nil},
+		{"#plain", "plain", input.TypeOptions{}, nil},
+		{"#plain", "er", input.TypeOptions{Slowly: true}, nil},
+		{"#q", "quest", input.TypeOptions{Submit: true}, []input.Held{{Target: "#q", Value: "que"}}},
 	} {
-		c, err := p.Type(ctx, test.target, test.text, test.opts)
+		c, err := p.Act(ctx, p.Input().Type(test.target, test.text, test.opts))
 		if err != nil || len(c.Held)+len(test.want) > 0 && !reflect.DeepEqual(c.Held, test.want) {
 			t.Errorf("%s: %+v %v", test.target, c.Held, err)
 		}
@@ -43,13 +44,13 @@ func TestFieldsThatHoldSomethingElse(t *testing.T) {
 func TestFormsThatFail(t *testing.T) {
 	p, _ := open(t, `<!doctype html><input id=ml maxlength=5><input id=plain><input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox><script>changed = false</script>`)
 	ctx := t.Context()
-	c, err := p.FillForm(ctx, []Field{{Target: "#ml", Type: "textbox", Value: "abcdefgh"}, {Target: "#plain", Type: "textbox", Value: "x"}})
-	if err != nil || !reflect.DeepEqual(c.Held, []Held{{Target: "#ml", Value: "abcde"}}) {
+	c, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#ml", Type: "textbox", Value: "abcdefgh"}, {Target: "#plain", Type: "textbox", Value: "x"}}))
+	if err != nil || !reflect.DeepEqual(c.Held, []input.Held{{Target: "#ml", Value: "abcde"}}) {
 		t.Errorf("a form: %+v %v", c, err)
 	}
 	// A date that is none leaves what was there.
 	var target *frame.TargetError
-	_, err = p.Type(ctx, "#d", "31.12.2026", TypeOptions{})
+	_, err = p.Act(ctx, p.Input().Type("#d", "31.12.2026", input.TypeOptions{}))
 	if !errors.As(err, &target) || !strings.Contains(err.Error(), `holds "2026-01-02" as before: give YYYY-MM-DD`) {
 		t.Errorf("no date: %v", err)
 	}
@@ -57,7 +58,7 @@ func TestFormsThatFail(t *testing.T) {
 		t.Errorf("after no date: %s", got)
 	}
 	// A form that fails midway says where, and what is done.
-	_, err = p.FillForm(ctx, []Field{{Target: "#plain", Type: "textbox", Value: "first"}, {Target: "#d", Type: "textbox", Value: "never"}, {Target: "#k", Type: "checkbox", Value: "true"}})
+	_, err = p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#plain", Type: "textbox", Value: "first"}, {Target: "#d", Type: "textbox", Value: "never"}, {Target: "#k", Type: "checkbox", Value: "true"}}))
 	if !errors.As(err, &target) {
 		t.Errorf("a form that fails: %v", err)
 	} else {
@@ -78,21 +79,21 @@ func TestAddressThatIsAScript(t *testing.T) {
 // A form that the browser does not send says why, as the user is told.
 func TestFormThatIsNotSent(t *testing.T) {
 	p, url := open(t, `<!doctype html><form action=/sent><label>Name <input required id=n></label><input type=email name=mail id=m><button>Send</button><button type=button id=plain>Other</button></form>`)
-	c, err := p.Click(t.Context(), "button:not([type])", ClickOptions{})
+	c, err := p.Act(t.Context(), p.Input().Click("button:not([type])", input.ClickOptions{}))
 	if err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "Name: ") || len(c.Unmet[0]) < 12 {
 		t.Errorf("an empty field: %q %v", c.Unmet, err)
 	}
-	contains(t, snapshot(t, p), `textbox "Name" [required] [invalid] [active]`)
-	if c, err = p.Click(t.Context(), "#plain", ClickOptions{}); err != nil || len(c.Unmet) > 0 {
+	contains(t, outline(t, p), `textbox "Name" [required] [invalid] [active]`)
+	if c, err = p.Act(t.Context(), p.Input().Click("#plain", input.ClickOptions{})); err != nil || len(c.Unmet) > 0 {
 		t.Errorf("a button that sends nothing: %q %v", c.Unmet, err)
 	}
-	if _, err = p.Type(t.Context(), "#n", "Ada", TypeOptions{}); err != nil {
+	if _, err = p.Act(t.Context(), p.Input().Type("#n", "Ada", input.TypeOptions{})); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = p.Type(t.Context(), "#m", "nobody", TypeOptions{Submit: true}); err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "mail: ") {
+	if c, err = p.Act(t.Context(), p.Input().Type("#m", "nobody", input.TypeOptions{Submit: true})); err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "mail: ") {
 		t.Errorf("no address: %q %v", c.Unmet, err)
 	}
-	if c, err = p.Type(t.Context(), "#m", "a@b.c", TypeOptions{Submit: true}); err != nil || len(c.Unmet) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
+	if c, err = p.Act(t.Context(), p.Input().Type("#m", "a@b.c", input.TypeOptions{Submit: true})); err != nil || len(c.Unmet) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
 		t.Errorf("sent: %+v %v", c, err)
 	}
 }
@@ -106,7 +107,7 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 		if target == "#n" {
 			text = "2"
 		}
-		if c, err := p.Type(t.Context(), target, text, TypeOptions{Slowly: true}); err != nil || c.Held != nil {
+		if c, err := p.Act(t.Context(), p.Input().Type(target, text, input.TypeOptions{Slowly: true})); err != nil || c.Held != nil {
 			t.Errorf("%s: %+v %v", target, c, err)
 		}
 		if got := eval(t, p, "(e => (e.value ?? e.textContent).replace(/\\u00a0/g, ' '))(document.querySelector('"+target+"'))"); got != `"`+want+`"` {
@@ -114,11 +115,11 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 		}
 	}
 	for _, keys := range []string{"Control+A", "Control+a"} {
-		if _, err := p.Type(t.Context(), "#i", "abc", TypeOptions{}); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Type("#i", "abc", input.TypeOptions{})); err != nil {
 			t.Fatal(err)
 		}
 		for _, key := range []string{"End", keys, "Delete"} {
-			if _, err := p.PressKey(t.Context(), key); err != nil {
+			if _, err := p.Act(t.Context(), p.Input().PressKey(key)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +131,7 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 	// for every page of this host.
 	eval(t, p, "onkeydown = e => { e.preventDefault(); pressed = [e.key, e.code, e.ctrlKey, e.shiftKey].join() }")
 	for key, want := range map[string]string{"Control+K": "k,KeyK,true,false", "Control+Shift+k": "K,KeyK,true,true", "A": "A,KeyA,false,true", "Control++": "+,Equal,true,true"} {
-		if _, err := p.PressKey(t.Context(), key); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().PressKey(key)); err != nil {
 			t.Fatal(err)
 		}
 		if got := eval(t, p, "pressed"); got != `"`+want+`"` {
@@ -145,7 +146,7 @@ func TestKeysOfAKeyboard(t *testing.T) {
 	p, _ := open(t, `<!doctype html><input id=i><script>
 log = []; for (const kind of ["keydown", "keyup", "click"]) addEventListener(kind, e => { if (e.ctrlKey || e.altKey) e.preventDefault(); log.push([kind, e.code, e.key, e.location, e.ctrlKey && "C", e.shiftKey && "S"].filter(Boolean).join(" ")) })</script>`)
 	click := func(modifiers ...string) error {
-		_, err := p.Click(t.Context(), "#i", ClickOptions{Modifiers: modifiers})
+		_, err := p.Act(t.Context(), p.Input().Click("#i", input.ClickOptions{Modifiers: modifiers}))
 		return err
 	}
 	if err := click(); err != nil {
@@ -163,7 +164,7 @@ log = []; for (const kind of ["keydown", "keyup", "click"]) addEventListener(kin
 		"Shift+Digit1":    "keydown ShiftLeft Shift 1 S,keydown Digit1 ! S,keyup Digit1 ! S,keyup ShiftLeft Shift 1",
 		"ContextMenu":     "keydown ContextMenu ContextMenu,keyup ContextMenu ContextMenu",
 	} {
-		if _, err := p.PressKey(t.Context(), spec); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().PressKey(spec)); err != nil {
 			t.Fatal(err)
 		}
 		if got := eval(t, p, "log.splice(0).join()"); got != `"`+want+`"` {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"image/png"
 	"testing"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 const shopHTML = `<!doctype html><title>Shop</title>
@@ -23,12 +25,12 @@ const shopHTML = `<!doctype html><title>Shop</title>
 
 func TestFirstMilestone(t *testing.T) {
 	p, url := open(t, shopHTML)
-	text := snapshot(t, p)
-	c, err := p.Type(t.Context(), ref(t, text, "textbox"), "Ada", TypeOptions{})
+	text := outline(t, p)
+	c, err := p.Act(t.Context(), p.Input().Type(ref(t, text, "textbox"), "Ada", input.TypeOptions{}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = p.Click(t.Context(), ref(t, text, `button "Send"`), ClickOptions{}); err != nil {
+	if c, err = p.Act(t.Context(), p.Input().Click(ref(t, text, `button "Send"`), input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Console) != 1 || c.Console[0].Text != "sent Ada" || c.Console[0].URL != url+"/" {
@@ -45,7 +47,7 @@ func TestFirstMilestone(t *testing.T) {
 	if err != nil || decoded.Bounds().Dx() != 300 || img.Width != 300 {
 		t.Errorf("screenshot %d wide, says %d: %v", decoded.Bounds().Dx(), img.Width, err)
 	}
-	if again := snapshot(t, p); ref(t, again, `button "Send"`) != ref(t, text, `button "Send"`) {
+	if again := outline(t, p); ref(t, again, `button "Send"`) != ref(t, text, `button "Send"`) {
 		t.Errorf("the ref changed in the same document:\n%s", again)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
 )
 
 // Frames of the same process, of another process (localhost and 127.0.0.1 are
@@ -33,26 +34,26 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 		case "/nest":
 			fmt.Fprintf(w, `<p>Nest</p><iframe title=back src="%s/inner?deep" style="margin:30px"></iframe><button onclick="top.postMessage('nest','*')">Nest button</button>`, other)
 		default:
-			fmt.Fprintf(w, `<button onclick="top.postMessage('%[1]s','*')">Button %[1]s</button><input aria-label="Field %[1]s" oninput="top.postMessage(this.value,'*')">`, r.URL.RawQuery)
+			fmt.Fprintf(w, `<button onclick="top.postMessage('%[1]s','*')">Button %[1]s</button><input aria-label="input.Field %[1]s" oninput="top.postMessage(this.value,'*')">`, r.URL.RawQuery)
 		}
 	}))
-	text := snapshot(t, p)
+	text := outline(t, p)
 	contains(t, text, `heading "Outer"`, `iframe "same":`, `iframe "other":`, `iframe "back":`, `button "Button same"`, `button "Nest button"`, `button "Button deep"`, `button "Shadow button"`)
 	for _, name := range []string{"Button same", "Nest button", "Button deep", "Shadow button"} {
-		if _, err := p.Click(t.Context(), ref(t, text, name), ClickOptions{}); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, name), input.ClickOptions{})); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := p.Type(t.Context(), ref(t, text, "Field deep"), "typed deep", TypeOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Type(ref(t, text, "input.Field deep"), "typed deep", input.TypeOptions{})); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.Type(t.Context(), ref(t, text, "Field same"), "abc", TypeOptions{Slowly: true}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Type(ref(t, text, "input.Field same"), "abc", input.TypeOptions{Slowly: true})); err != nil {
 		t.Error(err)
 	}
 	if got, want := eval(t, p, "new Promise(r => { const look = () => clicks.length < 8 ? setTimeout(look) : r(clicks.sort().join()); look() })"), `"a,ab,abc,deep,nest,same,shadow,typed deep"`; got != want {
 		t.Errorf("clicked %s, want %s", got, want)
 	}
-	if again := snapshot(t, p); ref(t, again, "Button deep") != ref(t, text, "Button deep") || ref(t, again, "Shadow button") != ref(t, text, "Shadow button") {
+	if again := outline(t, p); ref(t, again, "Button deep") != ref(t, text, "Button deep") || ref(t, again, "Shadow button") != ref(t, text, "Shadow button") {
 		t.Errorf("refs changed:\n%s", again)
 	}
 	v, _, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", ref(t, text, "Button deep"))
@@ -66,45 +67,45 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 	// A frame that navigates takes its refs with it, and only its own.
 	eval(t, p, `document.querySelector('iframe').src='/inner?new', new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
 	var stale *frame.StaleRefError
-	if _, err := p.Click(t.Context(), ref(t, text, "Button same"), ClickOptions{}); !errors.As(err, &stale) {
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "Button same"), input.ClickOptions{})); !errors.As(err, &stale) {
 		t.Errorf("a ref of a replaced frame: %v", err)
 	}
-	if _, err := p.Click(t.Context(), ref(t, text, "Button deep"), ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "Button deep"), input.ClickOptions{})); err != nil {
 		t.Errorf("a ref of another frame: %v", err)
 	}
-	contains(t, snapshot(t, p), `button "Button new"`)
+	contains(t, outline(t, p), `button "Button new"`)
 }
 
 func TestStaleRefs(t *testing.T) {
 	p, url := open(t, `<!doctype html><title>t</title><button id=a>Save</button><button id=b>Other</button>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	save := ref(t, text, "Save")
 	eval(t, p, "a.remove()")
 	var stale *frame.StaleRefError
-	if _, err := p.Click(t.Context(), save, ClickOptions{}); !errors.As(err, &stale) || !strings.Contains(err.Error(), `button "Save"`) {
+	if _, err := p.Act(t.Context(), p.Input().Click(save, input.ClickOptions{})); !errors.As(err, &stale) || !strings.Contains(err.Error(), `button "Save"`) {
 		t.Errorf("a removed element: %v", err)
 	}
 	other := ref(t, text, "Other")
 	if _, err := p.Navigate(t.Context(), url+"/again"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Click(t.Context(), other, ClickOptions{}); !errors.As(err, &stale) {
+	if _, err := p.Act(t.Context(), p.Input().Click(other, input.ClickOptions{})); !errors.As(err, &stale) {
 		t.Errorf("a ref of the document before: %v", err)
-	} else if now := ref(t, snapshot(t, p), "Other"); stale.Now != now || !strings.Contains(err.Error(), now) {
+	} else if now := ref(t, outline(t, p), "Other"); stale.Now != now || !strings.Contains(err.Error(), now) {
 		t.Errorf("it offers %q, the same element is %q now", stale.Now, now)
 	}
-	again := snapshot(t, p)
+	again := outline(t, p)
 	if strings.Contains(again, "[ref="+other+"]") || strings.Contains(again, "[ref="+save+"]") {
 		t.Errorf("a ref is given out again:\n%s", again)
 	}
 	if _, err := p.Back(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Click(t.Context(), ref(t, snapshot(t, p), "Other"), ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, outline(t, p), "Other"), input.ClickOptions{})); err != nil {
 		t.Errorf("after going back: %v", err)
 	}
 	var target *frame.TargetError
-	if _, err := p.Click(t.Context(), "e9999", ClickOptions{}); !errors.As(err, &target) {
+	if _, err := p.Act(t.Context(), p.Input().Click("e9999", input.ClickOptions{})); !errors.As(err, &target) {
 		t.Errorf("a ref that was never given out: %v", err)
 	}
 }
@@ -128,7 +129,7 @@ func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
 		if _, err := p.Navigate(t.Context(), fmt.Sprintf("%s/page%d", url, i)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Click(t.Context(), "button", ClickOptions{}); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil {
 			t.Errorf("page %d: %v", i, err)
 		}
 		frames := len(p.frames.All())
@@ -151,14 +152,14 @@ func TestClickWhereAFrameWas(t *testing.T) {
 		}
 		fmt.Fprint(w, `<!doctype html><body style="height:700px" onclick="parent.postMessage('stray', '*')">another site`)
 	}))
-	text := snapshot(t, p)
+	text := outline(t, p)
 	if err := p.emulateFocus(t.Context()); err != nil { // else a tab in the background has no frames
 		t.Fatal(err)
 	}
 	for range 15 {
 		for _, name := range []string{"Button", "Inner"} {
 			eval(t, p, "new Promise(r => { scrollTo(0, 0); requestAnimationFrame(() => requestAnimationFrame(r)) })")
-			if _, err := p.Click(t.Context(), ref(t, text, name), ClickOptions{}); err != nil {
+			if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, name), input.ClickOptions{})); err != nil {
 				t.Fatal(err)
 			}
 			if got := eval(t, p, "clicks.splice(0).join() + strays"); got != `"`+strings.ToLower(name)+`0"` {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 // Overlays that come and go, that come with the mouse, that let events through,
@@ -21,7 +23,7 @@ header{position:sticky;top:0;height:60px;background:#eee}#box{height:200px;overf
 function cover(id, ms) { const d=document.createElement('div'); d.className='cover'; d.id=id; d.onclick=d.onmousedown=e=>hits.push('cover'); document.body.append(d); if (ms) setTimeout(()=>d.remove(),ms); return d }
 wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; if (ms) cover('sudden', +ms) }</script>`)
 	click := func(target string) error {
-		_, err := p.Click(t.Context(), target, ClickOptions{})
+		_, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{}))
 		return err
 	}
 	hits := func(want string) {
@@ -47,10 +49,10 @@ wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; 
 	hits("wary")
 	// One that comes with the mouse and stays is named, and not clicked either.
 	eval(t, p, "wary.dataset.cover = 60000, 1")
-	if _, err := p.MouseMove(t.Context(), 500, 500); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().MouseMove(500, 500)); err != nil {
 		t.Fatal(err)
 	}
-	var unready *NotReadyError
+	var unready *input.NotReadyError
 	if err := click("#wary"); !errors.As(err, &unready) || !strings.Contains(err.Error(), `covered by <div id="sudden"`) {
 		t.Errorf("an overlay that comes with the mouse and stays: %v", err)
 	}
@@ -68,12 +70,12 @@ func TestAnimations(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>@keyframes spin{from{transform:translateX(0)}to{transform:translateX(200px)}}
 #ever{animation:spin 1s linear infinite}#late{opacity:0;transition:transform .4s}#late.in{opacity:1;transform:translateX(300px)}</style>
 <button id=ever>Ever</button><button id=late onclick="at=Math.round(this.getBoundingClientRect().left)">Late</button>`)
-	var unready *NotReadyError
-	if _, err := p.Click(t.Context(), "#ever", ClickOptions{Timeout: 400 * time.Millisecond}); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is moving") {
+	var unready *input.NotReadyError
+	if _, err := p.Act(t.Context(), p.Input().Click("#ever", input.ClickOptions{Timeout: 400 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is moving") {
 		t.Errorf("an element that never stands still: %v", err)
 	}
 	eval(t, p, "late.classList.add('in'), start = Math.round(late.getBoundingClientRect().left)")
-	if _, err := p.Click(t.Context(), "#late", ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("#late", input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
 	if got := eval(t, p, "at - start"); got != "300" {
@@ -98,13 +100,13 @@ func TestTransformedFrames(t *testing.T) {
 		fmt.Fprintf(w, `<!doctype html><style>body{margin:0}button{position:absolute;padding:0;border:0;width:24px;height:14px;font:8px sans-serif}</style>
 <button style="left:250px;top:170px" onclick="top.postMessage('%[1]s','*')">B%[1]s</button><button style="left:4px;top:2px" onclick="top.postMessage('a%[1]s','*')">A%[1]s</button>`, r.URL.RawQuery)
 	}))
-	text := snapshot(t, p)
+	text := outline(t, p)
 	var want []string
 	for i := range 5 {
 		for j := range 2 {
 			for _, name := range []string{"A", "B"} {
 				id := fmt.Sprintf("%d%d", i, j)
-				if _, err := p.Click(t.Context(), ref(t, text, fmt.Sprintf(`button "%s%s"`, name, id)), ClickOptions{}); err != nil {
+				if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, fmt.Sprintf(`button "%s%s"`, name, id)), input.ClickOptions{})); err != nil {
 					t.Errorf("%s%s: %v", name, id, err)
 					continue
 				}
@@ -134,10 +136,10 @@ func TestDialogsOnUnload(t *testing.T) {
 		do         func() (Change, error)
 	}{
 		{"navigate", "/there", func() (Change, error) { return p.Navigate(ctx, url+"/there") }},
-		{"a link", "/link", func() (Change, error) { return p.Click(ctx, "#link", ClickOptions{}) }},
+		{"a link", "/link", func() (Change, error) { return p.Act(ctx, p.Input().Click("#link", input.ClickOptions{})) }},
 		{"reload", "/", func() (Change, error) { return p.Reload(ctx) }},
 	} {
-		if _, err := p.Type(ctx, "#i", "unsaved", TypeOptions{}); err != nil {
+		if _, err := p.Act(ctx, p.Input().Type("#i", "unsaved", input.TypeOptions{})); err != nil {
 			t.Fatalf("%s: %v", leave.name, err)
 		}
 		for _, accept := range []bool{false, true} {
@@ -181,7 +183,7 @@ func TestPopups(t *testing.T) {
 		target string
 		urls   []string
 	}{{"#script", []string{"/script"}}, {"#noopener", []string{"/noopener"}}, {"#blank", []string{"/blank"}}, {"#write", []string{""}}} {
-		c, err := p.Click(t.Context(), test.target, ClickOptions{})
+		c, err := p.Act(t.Context(), p.Input().Click(test.target, input.ClickOptions{}))
 		if err != nil || len(c.NewPages) != len(test.urls) || c.Navigated {
 			t.Errorf("%s: %+v %v", test.target, c, err)
 		}
@@ -209,7 +211,7 @@ func TestPointerDrag(t *testing.T) {
 <script>log=[];a.onpointerdown=e=>{a.setPointerCapture(e.pointerId);log.push('down')};
 a.onpointermove=e=>{if(e.buttons){a.style.transform='translate('+e.movementX+'px)';log.push('move')}};
 a.onpointerup=e=>{a.style.pointerEvents='none';const under=document.elementFromPoint(e.clientX,e.clientY);log.push('up on '+under.id)}</script>`)
-	if _, err := p.Drag(t.Context(), "#a", "#slot"); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Drag("#a", "#slot")); err != nil {
 		t.Fatal(err)
 	}
 	got := eval(t, p, "log[0] + ',' + (log.filter(l => l === 'move').length > 2) + ',' + log.at(-1)")
@@ -225,10 +227,14 @@ func TestContentEditable(t *testing.T) {
 		do       func() (Change, error)
 		js, want string
 	}{
-		{func() (Change, error) { return p.Type(t.Context(), "#e", "new text", TypeOptions{}) }, "e.innerText.trim()", `"new text"`},
-		{func() (Change, error) { return p.Type(t.Context(), "#e", "one\ntwo", TypeOptions{Slowly: true}) }, "e.innerText.includes('one') && e.innerText.includes('\\ntwo') && types.includes('insertParagraph')", "true"},
-		{func() (Change, error) { return p.Type(t.Context(), "#e", "", TypeOptions{}) }, "e.innerText.trim()", `""`},
-		{func() (Change, error) { return p.Type(t.Context(), "#m", "plain", TypeOptions{}) }, "m.textContent", `"plain"`},
+		{func() (Change, error) {
+			return p.Act(t.Context(), p.Input().Type("#e", "new text", input.TypeOptions{}))
+		}, "e.innerText.trim()", `"new text"`},
+		{func() (Change, error) {
+			return p.Act(t.Context(), p.Input().Type("#e", "one\ntwo", input.TypeOptions{Slowly: true}))
+		}, "e.innerText.includes('one') && e.innerText.includes('\\ntwo') && types.includes('insertParagraph')", "true"},
+		{func() (Change, error) { return p.Act(t.Context(), p.Input().Type("#e", "", input.TypeOptions{})) }, "e.innerText.trim()", `""`},
+		{func() (Change, error) { return p.Act(t.Context(), p.Input().Type("#m", "plain", input.TypeOptions{})) }, "m.textContent", `"plain"`},
 	} {
 		if _, err := step.do(); err != nil {
 			t.Error(err)
@@ -245,16 +251,16 @@ func TestLinksThatDownload(t *testing.T) {
 	p, url := open(t, `<!doctype html><title>Files</title><a id=a href=/file download>file</a><a id=b href=/file download onclick="event.preventDefault(); document.title = 'kept'">kept</a>
 <button id=n style="pointer-events:none">n</button>`)
 	for range 5 {
-		if c, err := p.Click(t.Context(), "#a", ClickOptions{}); err != nil || c.Download != url+"/file" || c.Navigated {
+		if c, err := p.Act(t.Context(), p.Input().Click("#a", input.ClickOptions{})); err != nil || c.Download != url+"/file" || c.Navigated {
 			t.Errorf("%+v %v", c, err)
 		}
 	}
 	start := time.Now()
-	if c, err := p.Click(t.Context(), "#b", ClickOptions{}); err != nil || c.Download != "" || time.Since(start) > windowPatience {
+	if c, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); err != nil || c.Download != "" || time.Since(start) > windowPatience {
 		t.Errorf("a link that is kept from it: %+v %v, after %v", c, err, time.Since(start))
 	}
-	var unready *NotReadyError
-	if _, err := p.Click(t.Context(), "#n", ClickOptions{Timeout: 200 * time.Millisecond}); !errors.As(err, &unready) || !strings.Contains(err.Error(), "pointer-events: none") {
+	var unready *input.NotReadyError
+	if _, err := p.Act(t.Context(), p.Input().Click("#n", input.ClickOptions{Timeout: 200 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "pointer-events: none") {
 		t.Errorf("%v", err)
 	}
 }
@@ -267,15 +273,15 @@ customElements.define('my-button', class extends HTMLElement { constructor() { s
 r.querySelector('button').onclick = () => document.title = 'went ' + this.getRootNode().host.id } })</script>`)
 	for selector, want := range map[string]string{"#one button": "went one", "my-app#two .bar my-button > button": "", "#two .bar span > button": "went two", "my-app:nth-of-type(1) button": "went one"} {
 		eval(t, p, "document.title = ''")
-		_, err := p.Click(t.Context(), selector, ClickOptions{Timeout: 300 * time.Millisecond})
+		_, err := p.Act(t.Context(), p.Input().Click(selector, input.ClickOptions{Timeout: 300 * time.Millisecond}))
 		if got := eval(t, p, "document.title"); got != `"`+want+`"` || (err == nil) != (want != "") {
 			t.Errorf("%s: %s %v", selector, got, err)
 		}
 	}
-	if _, err := p.Click(t.Context(), `p[title="a, b"] b`, ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(`p[title="a, b"] b`, input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.Click(t.Context(), "my-app button", ClickOptions{}); err == nil || !strings.Contains(err.Error(), "matches 2 elements") {
+	if _, err := p.Act(t.Context(), p.Input().Click("my-app button", input.ClickOptions{})); err == nil || !strings.Contains(err.Error(), "matches 2 elements") {
 		t.Errorf("two of them: %v", err)
 	}
 }

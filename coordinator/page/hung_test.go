@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // impatient joins the shared browser with short deadlines.
@@ -44,8 +47,8 @@ func TestHungTab(t *testing.T) {
 	hang(t, p)
 	var hung *HungError
 	for name, call := range map[string]func() error{
-		"click":    func() error { _, err := p.Click(t.Context(), "#b", ClickOptions{}); return err },
-		"snapshot": func() error { _, err := p.Snapshot(t.Context(), SnapshotOptions{}); return err },
+		"click":    func() error { _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); return err },
+		"snapshot": func() error { _, err := p.Reader().Snapshot(t.Context(), snapshot.Options{}); return err },
 		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", ""); return err },
 	} {
 		start := time.Now()
@@ -113,7 +116,7 @@ func TestUnsent(t *testing.T) {
 	}
 	b.Close()
 	for name, call := range map[string]func() error{
-		"click":    func() error { _, err := p.Click(t.Context(), "#b", ClickOptions{}); return err },
+		"click":    func() error { _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); return err },
 		"navigate": func() error { _, err := p.Navigate(t.Context(), "about:blank"); return err },
 		"evaluate": func() error { _, _, err := p.Evaluate(t.Context(), "1", ""); return err },
 	} {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 // TestDialogBeforeTheActIsDone: a dialog that opens while an act still waits for its
@@ -21,16 +23,16 @@ func TestDialogBeforeTheActIsDone(t *testing.T) {
 		do   func() (Change, error)
 		done string
 	}{
-		"nothing there to click": {func() (Change, error) { return p.Click(ctx, "#none", ClickOptions{}) }, "nothing was done"},
-		"covered":                {func() (Change, error) { return p.Click(ctx, "#under", ClickOptions{}) }, "nothing was done"},
-		"read-only":              {func() (Change, error) { return p.Type(ctx, "#fixed", "x", TypeOptions{}) }, "nothing was done"},
-		"an option":              {func() (Change, error) { return p.SelectOption(ctx, "#none", "a") }, "nothing was done"},
-		"a drag to nowhere":      {func() (Change, error) { return p.Drag(ctx, "#grip", "#none") }, "nothing was done"},
+		"nothing there to click": {func() (Change, error) { return p.Act(ctx, p.Input().Click("#none", input.ClickOptions{})) }, "nothing was done"},
+		"covered":                {func() (Change, error) { return p.Act(ctx, p.Input().Click("#under", input.ClickOptions{})) }, "nothing was done"},
+		"read-only":              {func() (Change, error) { return p.Act(ctx, p.Input().Type("#fixed", "x", input.TypeOptions{})) }, "nothing was done"},
+		"an option":              {func() (Change, error) { return p.Act(ctx, p.Input().SelectOption("#none", "a")) }, "nothing was done"},
+		"a drag to nowhere":      {func() (Change, error) { return p.Act(ctx, p.Input().Drag("#grip", "#none")) }, "nothing was done"},
 		"a text that never comes": {func() (Change, error) {
 			return p.WaitFor(ctx, WaitOptions{Text: "never"})
 		}, "nothing was done"},
 		"the second field": {func() (Change, error) {
-			return p.FillForm(ctx, []Field{{Target: "#first", Value: "x"}, {Target: "#second", Value: "y"}})
+			return p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#first", Value: "x"}, {Target: "#second", Value: "y"}}))
 		}, "1 of 2 fields are filled"},
 	} {
 		eval(t, p, "late()")
@@ -47,7 +49,7 @@ func TestDialogBeforeTheActIsDone(t *testing.T) {
 		t.Errorf("the covered button was clicked: %s", got)
 	}
 
-	_, err := p.Type(ctx, "#slow", "abcdef", TypeOptions{Slowly: true})
+	_, err := p.Act(ctx, p.Input().Type("#slow", "abcdef", input.TypeOptions{Slowly: true}))
 	var interrupted *InterruptedError
 	if !errors.As(err, &interrupted) || interrupted.Done != "3 of 6 characters are typed" {
 		t.Errorf("in the middle of typing: %v", err)
@@ -55,7 +57,7 @@ func TestDialogBeforeTheActIsDone(t *testing.T) {
 	if _, err := p.HandleDialog(ctx, true, ""); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := p.Click(ctx, "#done", ClickOptions{}); err != nil || c.Dialog == nil || c.Dialog.Message != "mine" {
+	if c, err := p.Act(ctx, p.Input().Click("#done", input.ClickOptions{})); err != nil || c.Dialog == nil || c.Dialog.Message != "mine" {
 		t.Errorf("the act's own dialog: %+v, %v", c, err)
 	}
 }
@@ -77,7 +79,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 	}))
 	defer close(release)
 	ctx := t.Context()
-	c, err := p.Click(ctx, "#a", ClickOptions{})
+	c, err := p.Act(ctx, p.Input().Click("#a", input.ClickOptions{}))
 	if err != nil || !c.Loading || c.Navigated {
 		t.Fatalf("the click: %+v, %v", c, err)
 	}
@@ -88,7 +90,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("a script meanwhile: %v", err)
 	}
 	p.browser.opts.CallTimeout = 10 * time.Second
-	if c, err := p.PressKey(ctx, "Escape"); err != nil || c.Loading {
+	if c, err := p.Act(ctx, p.Input().PressKey("Escape")); err != nil || c.Loading {
 		t.Fatalf("Escape: %+v, %v", c, err)
 	}
 	if got := eval(t, p, "document.title"); got != `"Start"` {
@@ -108,7 +110,7 @@ func TestDialogInAnotherTab(t *testing.T) {
 		fmt.Fprint(w, `<!doctype html><title>Start</title><button id=b onclick="window.open('/other')">Open</button>`)
 	}))
 	ctx := t.Context()
-	c, err := p.Click(ctx, "#b", ClickOptions{})
+	c, err := p.Act(ctx, p.Input().Click("#b", input.ClickOptions{}))
 	if err != nil || len(c.NewPages) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}

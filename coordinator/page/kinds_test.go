@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // A page that React draws, bundled and minified: it keeps its own picture of the
@@ -29,26 +32,26 @@ func TestReactPage(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<!doctype html><title>To do</title><div id=root></div><script src=/bundle.js></script>`)
 	}))
-	text := snapshot(t, p)
+	text := outline(t, p)
 	contains(t, text, `heading "1 things to do"`, `button "Add" [disabled]`, `Water the plants | button "Done: Water the plants"`)
 	field := ref(t, text, "New thing")
 	for _, thing := range []string{"Read", "Write"} {
-		if _, err := p.Type(t.Context(), field, thing, TypeOptions{Submit: true}); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Type(field, thing, input.TypeOptions{Submit: true})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s, err := p.Snapshot(t.Context(), SnapshotOptions{Diff: true})
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
 	if err != nil || !s.Diff {
 		t.Fatalf("%+v %v", s, err)
 	}
 	contains(t, s.Text, `-   - heading "1 things to do"`, `+   - heading "3 things to do"`, `+     - Read | "Done: Read"`, `+     - Write | "Done: Write"`)
-	if _, err := p.Click(t.Context(), ref(t, snapshot(t, p), "Done: Read"), ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, outline(t, p), "Done: Read"), input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := p.Find(t.Context(), FindOptions{Text: "done:"}); err != nil || found.Matches != 2 || strings.Contains(found.Text, "Read") {
+	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "done:"}); err != nil || found.Matches != 2 || strings.Contains(found.Text, "Read") {
 		t.Errorf("%+v %v", found, err)
 	}
-	if read, err := p.Markdown(t.Context(), ""); err != nil || read.Text != "# 2 things to do\n\n- Water the plants\n- Write" {
+	if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != "# 2 things to do\n\n- Water the plants\n- Write" {
 		t.Errorf("%q %v", read.Text, err)
 	}
 	if _, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: field}); err != nil {
@@ -67,21 +70,21 @@ console.warn('strict'); JSON.stringify = Array.prototype.map = Element.prototype
 document.querySelector = () => null; performance.getEntriesByType = null; Element.prototype.attachShadow = null;
 try { eval('1') } catch { document.title = 'no eval' }</script>`)
 	}))
-	text := snapshot(t, p)
+	text := outline(t, p)
 	contains(t, text, `heading "Closed"`, `button "Open"`)
 	if got := eval(t, p, "document.title"); got != `"no eval"` {
 		t.Errorf("the policy allows eval: %s", got)
 	}
-	if _, err := p.Click(t.Context(), ref(t, text, "Open"), ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "Open"), input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
-	if read, err := p.Markdown(t.Context(), ""); err != nil || read.Text != "# Closed" {
+	if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != "# Closed" {
 		t.Errorf("%q %v", read.Text, err)
 	}
-	if html, err := p.HTML(t.Context(), "#b"); err != nil || html != `<button id="b">Open</button>` {
+	if html, err := p.Reader().HTML(t.Context(), "#b"); err != nil || html != `<button id="b">Open</button>` {
 		t.Errorf("%q %v", html, err)
 	}
-	if found, err := p.Find(t.Context(), FindOptions{Text: "closed"}); err != nil || found.Matches != 1 {
+	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "closed"}); err != nil || found.Matches != 1 {
 		t.Errorf("%+v %v", found, err)
 	}
 	if messages := p.Console().Messages("warning"); len(messages) == 0 || messages[0].Text != "strict" {
@@ -92,7 +95,7 @@ try { eval('1') } catch { document.title = 'no eval' }</script>`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, snapshot(t, q), `button "Open"`)
+	contains(t, outline(t, q), `button "Open"`)
 }
 
 // A list that loads more when its end is seen: what comes is seen by the next
@@ -103,26 +106,26 @@ let n = 0;
 const more = () => { for (let i = 0; i < 20; i++) l.insertAdjacentHTML('beforeend', '<li><button>Item ' + n++ + '</button> text</li>') };
 more();
 new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout(more, 20) }).observe(end);</script>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	first, last := ref(t, text, "Item 0"), ref(t, text, "Item 19")
 	if strings.Contains(text, "Item 20") {
 		t.Fatalf("it loads by itself:\n%s", text)
 	}
-	if _, err := p.Hover(t.Context(), "#end"); err != nil { // which scrolls there
+	if _, err := p.Act(t.Context(), p.Input().Hover("#end")); err != nil { // which scrolls there
 		t.Fatal(err)
 	}
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "Item 39"}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := p.Snapshot(t.Context(), SnapshotOptions{Diff: true})
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
 	if err != nil || !s.Diff || !strings.Contains(s.Text, `"Item 39"`) || strings.Contains(s.Text, `"Item 1"`) {
 		t.Errorf("%v\n%s", err, s.Text)
 	}
-	again := snapshot(t, p)
+	again := outline(t, p)
 	if ref(t, again, "Item 0") != first || ref(t, again, "Item 19") != last {
 		t.Error("refs changed")
 	}
-	if _, err := p.Click(t.Context(), first, ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(first, input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -149,7 +152,7 @@ navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || n
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "made by the worker"}); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, snapshot(t, p), "made by the worker")
+	contains(t, outline(t, p), "made by the worker")
 	// The first body that a worker makes is lost (see network.go).
 	if got := eval(t, p, "() => fetch('/made').then((r) => r.text())"); got != `"made by the worker"` {
 		t.Fatalf("the worker made %s", got)
@@ -171,7 +174,7 @@ navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || n
 func TestCanvas(t *testing.T) {
 	p, _ := open(t, `<!doctype html><canvas id=c width=200 height=100 tabindex=0 aria-label="Chart of sales"></canvas><canvas width=10 height=10></canvas><script>
 const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 200, 100); c.onclick = (e) => document.title = e.offsetX + ',' + e.offsetY</script>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	contains(t, text, `canvas "Chart of sales" [ref=`)
 	target := ref(t, text, "Chart of sales")
 	img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: target})
@@ -185,7 +188,7 @@ const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 2
 	if r, g, b, _ := decoded.At(100, 50).RGBA(); r>>8 != 10 || g>>8 != 200 || b>>8 != 30 {
 		t.Errorf("its middle is %d,%d,%d", r>>8, g>>8, b>>8)
 	}
-	if _, err := p.Click(t.Context(), target, ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	if got := eval(t, p, "document.title"); got != `"100,50"` {
@@ -208,7 +211,7 @@ func TestRefsOfParts(t *testing.T) {
 <canvas id=c width=100 height=50 onclick="did('canvas')"></canvas><div draggable=true style="width:50px;height:20px"></div>
 <div contenteditable>Some <b>bold</b> text <a href="#in">a link</a> and <button contenteditable=false onclick="did('in')">Press</button></div>
 <details><summary>More</summary>hidden</details><script>done=[]; did = (s) => done.push(s)</script>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	contains(t, text, `button "Zoom in" [ref=`, `link "Chart" [ref=`, `generic "June" [ref=`, `img "Just a picture"`, `link "Kitchen" [ref=`, `link "Hall" [ref=`,
 		"canvas [id=c] [ref=", "generic [ref=", `link "a link" [ref=`, `button "Press" [ref=`, `summary "More" [collapsed] [ref=`)
 	for _, absent := range []string{"a bar of", "hidden"} {
@@ -217,7 +220,7 @@ func TestRefsOfParts(t *testing.T) {
 		}
 	}
 	for _, name := range []string{`"Zoom in"`, `"June"`, `"Hall"`, "canvas", `"Press"`, `"Save"`, `"Chart"`, `"Kitchen"`} {
-		if _, err := p.Click(t.Context(), ref(t, text, name), ClickOptions{}); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, name), input.ClickOptions{})); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -237,14 +240,14 @@ func TestNamelessElements(t *testing.T) {
 <div class="box trash" onclick="document.title = 'deleted'"></div><i class="fa fa-pen hand"></i><span class=box tabindex=0 id=knob></span>
 <button class="btn btn-sm"><svg class="lucide lucide-x" width=10 height=10></svg></button><button><svg width=10 height=10><use href="#gear"/></svg></button>
 <input name=q><select name=size><option>S<option>M</select><div tabindex=0></div><span tabindex=0 style="opacity:0"></span><button class=named>Named</button>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	contains(t, text,
 		`- generic [class=box trash] [ref=`, `- generic [class=fa fa-pen hand] [ref=`, `- generic [id=knob] [ref=`, `- button [class=lucide lucide-x] [ref=`,
 		`- button [icon=#gear] [ref=`, `- textbox [name=q] [ref=`, `- combobox [name=size] [ref=`, `- button "Named" [ref=`)
 	if n := strings.Count(text, "[ref="); n != 8 {
 		t.Errorf("%d refs:\n%s", n, text)
 	}
-	if _, err := p.Click(t.Context(), ref(t, text, "trash"), ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "trash"), input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	if got := eval(t, p, "document.title"); got != `"deleted"` {
@@ -256,15 +259,15 @@ func TestNamelessElements(t *testing.T) {
 func TestRowsThatCanBeClicked(t *testing.T) {
 	p, _ := open(t, `<!doctype html><title>Rows</title><table><tr onclick="document.title = this.rowIndex"><td>One<td><input type=checkbox aria-label=first></tr>
 <tr style="cursor:pointer" onclick="document.title = this.rowIndex"><td>Two<td>2</table>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	contains(t, text, `- row [ref=`, `]: One | checkbox "first" [ref=`, `]: Two | 2`)
-	if _, err := p.Click(t.Context(), ref(t, text[strings.LastIndex(text, "row"):], "row"), ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text[strings.LastIndex(text, "row"):], "row"), input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	if got := eval(t, p, "document.title"); got != `"1"` {
 		t.Errorf("the row clicked: %s", got)
 	}
-	s, err := p.Snapshot(t.Context(), SnapshotOptions{Interactive: true})
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,31 +280,31 @@ func TestLabelsOfUnseenControls(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>.off{position:absolute;opacity:0}.gone{display:none}.tiny{position:absolute;width:1px;height:1px}</style>
 <label for=a>I accept the <a href="#terms">terms</a></label><input id=a type=checkbox class=off><label><input type=radio name=r class=gone>Red</label><label><input type=radio name=r class=tiny>Blue</label>
 <label>Plain <input type=checkbox></label><input type=checkbox class=off aria-label=Alone>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	for _, name := range []string{`checkbox "I accept the terms"`, `link "terms"`, `radio "Red"`, `radio "Blue"`, `checkbox "Plain"`, `checkbox "Alone"`} {
 		if strings.Count(text, name+" [ref=") != 1 {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
 	for _, name := range []string{`"I accept`, `"Blue"`} {
-		if _, err := p.FillForm(t.Context(), []Field{{Target: ref(t, text, name), Type: "checkbox", Value: "true"}}); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: ref(t, text, name), Type: "checkbox", Value: "true"}})); err != nil {
 			t.Error(err)
 		}
 	}
-	contains(t, snapshot(t, p), `"I accept the terms" [checked]`, `"Blue" [checked]`)
+	contains(t, outline(t, p), `"I accept the terms" [checked]`, `"Blue" [checked]`)
 }
 
 // What is inert says so, and a card that is clicked says in a list what stands on it.
 func TestInertAndCards(t *testing.T) {
 	p, _ := open(t, `<!doctype html><div inert><button id=i>Inert</button></div><div style="cursor:pointer"><span>Card</span><div>$5</div><button>Buy</button></div>`)
-	contains(t, snapshot(t, p), `button "Inert" [inert] [ref=`)
-	s, err := p.Snapshot(t.Context(), SnapshotOptions{Interactive: true})
+	contains(t, outline(t, p), `button "Inert" [inert] [ref=`)
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	contains(t, s.Text, "]: Card $5\n")
-	var unready *NotReadyError
-	if _, err := p.Click(t.Context(), "#i", ClickOptions{Timeout: 200 * time.Millisecond}); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is inert") {
+	var unready *input.NotReadyError
+	if _, err := p.Act(t.Context(), p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is inert") {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 // Apps that are routed by the fragment: the answer is of the page that was asked
@@ -53,7 +55,7 @@ func TestNavigateToDownload(t *testing.T) {
 		if err != nil || c.Download != url+"/file" || c.Loading || c.Navigated || c.URL != url+"/" || c.Title != "stays" {
 			t.Errorf("a download: %+v %v", c, err)
 		}
-		if c, err = p.Click(t.Context(), "#b", ClickOptions{}); err != nil || c.Loading || c.Download != "" {
+		if c, err = p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); err != nil || c.Loading || c.Download != "" {
 			t.Errorf("afterwards: %+v %v", c, err)
 		}
 	}
@@ -78,7 +80,7 @@ func TestNavigateToWhatNeverEnds(t *testing.T) {
 	if took := time.Since(began); err != nil || c.Title != "IH" || !c.Loading || took > renderPatience+3*time.Second {
 		t.Errorf("an image that never ends: %+v %v, after %v", c, err, took)
 	}
-	contains(t, snapshot(t, p), "main here")
+	contains(t, outline(t, p), "main here")
 	p.browser.opts.NavigateTimeout = time.Second
 	if c, err = p.Navigate(t.Context(), url+"/tail"); err != nil || c.Title != "Tail" || !c.Loading {
 		t.Errorf("a document that never ends: %+v %v", c, err)
@@ -88,14 +90,14 @@ func TestNavigateToWhatNeverEnds(t *testing.T) {
 // What asks before it is left is still there, and says so by its title.
 func TestNavigateAtDialog(t *testing.T) {
 	p, url := open(t, "<title>unsaved</title><input id=i><script>onbeforeunload = (e) => e.preventDefault()</script>")
-	if _, err := p.Type(t.Context(), "#i", "x", TypeOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Type("#i", "x", input.TypeOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	c, err := p.Navigate(t.Context(), url+"/other")
 	if err != nil || c.Dialog == nil || c.Title != "unsaved" || c.URL != url+"/" {
 		t.Errorf("%+v %v", c, err)
 	}
-	_, err = p.Click(t.Context(), "#i", ClickOptions{})
+	_, err = p.Act(t.Context(), p.Input().Click("#i", input.ClickOptions{}))
 	if dialog := new(DialogError); !errors.As(err, &dialog) || !strings.Contains(err.Error(), "accept leaves it, dismiss stays") {
 		t.Errorf("an act: %v", err)
 	}

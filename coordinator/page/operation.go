@@ -9,6 +9,8 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // operation is a call under way; news that make waiting pointless cancel it.
@@ -136,7 +138,7 @@ func (p *Page) explain(err error, doing string) error {
 	if ended != nil {
 		return ended
 	}
-	var field *fieldError
+	var field *input.FieldError
 	if errors.As(err, &field) {
 		told := *field
 		told.Err = p.explain(field.Err, doing)
@@ -148,9 +150,10 @@ func (p *Page) explain(err error, doing string) error {
 	}
 	var stale *frame.StaleRefError
 	var target *frame.TargetError
-	var unready *NotReadyError
+	var unready *input.NotReadyError
+	var notSaid *input.LateError
 	var script *ScriptError
-	var unlike *VerifyError
+	var unlike *snapshot.VerifyError
 	var timeout *TimeoutError
 	var origin *OriginError
 	switch {
@@ -167,6 +170,10 @@ func (p *Page) explain(err error, doing string) error {
 	case errors.As(err, &unlike):
 		return unlike
 	case errors.As(err, &timeout):
+	case errors.As(err, &notSaid):
+		timeout = &TimeoutError{
+			Doing: "waiting for " + notSaid.Target + " to be ready", After: humanDuration(notSaid.Waited), Hint: "the page may be busy or paused in the debugger",
+		}
 	case errors.Is(err, cdp.ErrTimeout):
 		timeout = &TimeoutError{Doing: doing, After: humanDuration(p.browser.opts.CallTimeout)}
 	}

@@ -18,6 +18,8 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/internal/notify"
 )
 
@@ -28,14 +30,14 @@ type Page struct {
 	id        target.ID
 	session   *cdp.Session // of the page itself; frames may have their own
 	frames    *frame.Tree
+	reader    *snapshot.Reader
+	input     *input.Input
 	emulation *emulation.Emulation
 	history   *history.History
 
-	inputs    atomic.Int64 // input commands that were sent
-	shots     atomic.Int32 // see captureEarly
-	hung      atomic.Bool  // asked whether it still answers, the page has not; see slow
-	numbering sync.Mutex   // held while a snapshot gives out refs; before mu
-	guarding  sync.Mutex   // held while the page's bounds are set; before mu
+	shots    atomic.Int32 // see captureEarly
+	hung     atomic.Bool  // asked whether it still answers, the page has not; see slow
+	guarding sync.Mutex   // held while the page's bounds are set; before mu
 
 	// mu guards the fields that follow.
 	mu       sync.Mutex
@@ -53,17 +55,13 @@ type Page struct {
 	windows  int                               // windows that the page asked to open
 	download string                            // URL of the last download
 	dialog   *Dialog
-	lost     bool         // its renderer has gone and no other has come
-	guard    *guard       // nil: every address is allowed; see guarding
-	chooser  *FileChooser // not answered yet
-	choosers int          // how many were opened
-	pointer  pointer
+	lost     bool          // its renderer has gone and no other has come
+	guard    *guard        // nil: every address is allowed; see guarding
 	picking  chan pickNews // nil while nobody picks
 	ended    error         // ErrCrashed until revived, or ErrPageClosed
 	ops      map[*operation]struct{}
-	focused  bool // focus emulation is on
-	drawing  bool // see draw
-	seen     seen
+	focused  bool                 // focus emulation is on
+	drawing  bool                 // see draw
 	scripts  map[scriptKey]string // addresses, see askPaused
 }
 
@@ -93,7 +91,8 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 		Library: library, Flush: b.flush, Refs: b.opts.Refs,
 		Elsewhere: func(n int) (label, address string, ok bool) { return b.refElsewhere(p, n) },
 	})
-	p.frames.OnStale(p.similar)
+	p.reader = snapshot.New(host{p}, p.frames)
+	p.input = input.New(host{p}, session, p.frames, input.Options{ActionTimeout: b.opts.ActionTimeout, CallTimeout: b.opts.CallTimeout})
 	p.emulation = emulation.New(host{p}, emulation.Options{Conn: b.conn, Viewport: b.opts.Viewport, Network: b.router.conditions})
 	p.history = history.New(host{p}, history.Options{
 		Session: session, Frames: p.frames, ConsoleSize: b.opts.ConsoleSize, NetworkSize: b.opts.NetworkSize,

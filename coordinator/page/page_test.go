@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // shared is the one Chromium of this package's tests; each test has its own
@@ -105,9 +106,9 @@ func newPage(t testing.TB, b *Browser) *Page {
 	return p
 }
 
-func snapshot(t testing.TB, p *Page) string {
+func outline(t testing.TB, p *Page) string {
 	t.Helper()
-	s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

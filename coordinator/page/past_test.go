@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 // slowServer holds what it answers until it is let go.
@@ -261,7 +263,7 @@ func TestPopup(t *testing.T) {
 				if _, err := p.Navigate(t.Context(), site.url); err != nil {
 					t.Fatal(err)
 				}
-				c, err := p.Click(t.Context(), "button, a", ClickOptions{})
+				c, err := p.Act(t.Context(), p.Input().Click("button, a", input.ClickOptions{}))
 				if err != nil || len(c.NewPages) != 1 {
 					t.Fatalf("%+v %v", c, err)
 				}

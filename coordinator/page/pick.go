@@ -155,7 +155,9 @@ func (p *Page) endPick(ctx context.Context, sessions []*cdp.Session) {
 	}
 	unbound, cancel := context.WithTimeout(unbound, patience)
 	defer cancel()
-	_ = waitAll(unbound, sent)
+	for _, off := range sent {
+		_ = off.Wait(unbound, nil)
+	}
 }
 
 func (p *Page) nodePicked(s *cdp.Session, e *overlay.EventInspectNodeRequested) {
@@ -187,9 +189,8 @@ func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
 		return Picked{}, err
 	}
 	picked.X, picked.Y, picked.Width, picked.Height = hundredths(box.X), hundredths(box.Y), hundredths(box.Width), hundredths(box.Height)
-	if s, err := p.outline(ctx, e.Frame, e, SnapshotOptions{Depth: 1}); err == nil {
-		line, _, _ := strings.Cut(s.Text, "\n")
-		picked.Line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":")
+	if line, err := p.reader.Line(ctx, e); err == nil {
+		picked.Line = line
 	}
 	if picked.Component = p.componentOf(ctx, n); picked.Component != nil {
 		p.locateComponent(ctx, picked.Component)

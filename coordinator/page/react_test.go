@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os"
 	"testing"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 // A real React form: what React was not told of by events, it puts back.
@@ -29,21 +31,29 @@ func TestReactControlledFields(t *testing.T) {
 		field, want string
 		do          func() (Change, error)
 	}{
-		{"text", `"new ü"`, func() (Change, error) { return p.Type(ctx, "[name=text]", "new ü", TypeOptions{}) }},
-		{"text", `"new ü!"`, func() (Change, error) { return p.Type(ctx, "[name=text]", "!", TypeOptions{Slowly: true}) }},
-		{"text", `""`, func() (Change, error) { return p.Type(ctx, "[name=text]", "", TypeOptions{}) }},
-		{"area", `"two\nlines"`, func() (Change, error) { return p.Type(ctx, "[name=area]", "two\nlines", TypeOptions{}) }},
-		{"number", `"42"`, func() (Change, error) { return p.Type(ctx, "[name=number]", "42", TypeOptions{}) }},
-		{"date", `"2026-11-21"`, func() (Change, error) { return p.Type(ctx, "[name=date]", "2026-11-21", TypeOptions{}) }},
-		{"range", `"7"`, func() (Change, error) {
-			return p.FillForm(ctx, []Field{{Target: "[name=range]", Type: "slider", Value: "7"}})
+		{"text", `"new ü"`, func() (Change, error) {
+			return p.Act(ctx, p.Input().Type("[name=text]", "new ü", input.TypeOptions{}))
 		}},
-		{"colour", `"b"`, func() (Change, error) { return p.SelectOption(ctx, "[name=colour]", "Blue") }},
+		{"text", `"new ü!"`, func() (Change, error) {
+			return p.Act(ctx, p.Input().Type("[name=text]", "!", input.TypeOptions{Slowly: true}))
+		}},
+		{"text", `""`, func() (Change, error) { return p.Act(ctx, p.Input().Type("[name=text]", "", input.TypeOptions{})) }},
+		{"area", `"two\nlines"`, func() (Change, error) {
+			return p.Act(ctx, p.Input().Type("[name=area]", "two\nlines", input.TypeOptions{}))
+		}},
+		{"number", `"42"`, func() (Change, error) { return p.Act(ctx, p.Input().Type("[name=number]", "42", input.TypeOptions{})) }},
+		{"date", `"2026-11-21"`, func() (Change, error) {
+			return p.Act(ctx, p.Input().Type("[name=date]", "2026-11-21", input.TypeOptions{}))
+		}},
+		{"range", `"7"`, func() (Change, error) {
+			return p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "[name=range]", Type: "slider", Value: "7"}}))
+		}},
+		{"colour", `"b"`, func() (Change, error) { return p.Act(ctx, p.Input().SelectOption("[name=colour]", "Blue")) }},
 		{"agreed", `true`, func() (Change, error) {
-			return p.FillForm(ctx, []Field{{Target: "[name=agreed]", Type: "checkbox", Value: "true"}})
+			return p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "[name=agreed]", Type: "checkbox", Value: "true"}}))
 		}},
 		{"size", `"l"`, func() (Change, error) {
-			return p.FillForm(ctx, []Field{{Target: "[value=l]", Type: "radio", Value: "true"}})
+			return p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "[value=l]", Type: "radio", Value: "true"}}))
 		}},
 	} {
 		if _, err := step.do(); err != nil {
@@ -58,14 +68,14 @@ func TestReactControlledFields(t *testing.T) {
 		}
 	}
 	// A button that its form enables by what was typed.
-	if _, err := p.Type(ctx, "[aria-label='New thing']", "Buy milk", TypeOptions{Submit: true}); err != nil {
+	if _, err := p.Act(ctx, p.Input().Type("[aria-label='New thing']", "Buy milk", input.TypeOptions{Submit: true})); err != nil {
 		t.Error(err)
 	}
 	if _, err := p.WaitFor(ctx, WaitOptions{Text: "2 things to do"}); err != nil {
 		t.Error(err)
 	}
-	text := snapshot(t, p)
-	if _, err := p.Click(ctx, ref(t, text, `"Done: Buy milk"`), ClickOptions{}); err != nil {
+	text := outline(t, p)
+	if _, err := p.Act(ctx, p.Input().Click(ref(t, text, `"Done: Buy milk"`), input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
 	if _, err := p.WaitFor(ctx, WaitOptions{Text: "1 things to do"}); err != nil {

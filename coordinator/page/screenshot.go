@@ -207,7 +207,12 @@ func (p *Page) captureFrame(ctx context.Context, params cdppage.CaptureScreensho
 func (p *Page) kick(ctx context.Context) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	go func() {
-		for wait := frameKick; rest(ctx, wait) == nil; wait *= 2 {
+		for wait := frameKick; ; wait *= 2 {
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return
+			}
 			p.draw(ctx)
 			window := cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), FromSurface: new(false)}
 			_, _ = p.session.Start(ctx, cdppage.CommandCaptureScreenshot, window)

@@ -162,7 +162,7 @@ func TestPicturesInTransformedFrames(t *testing.T) {
 				}
 				fmt.Fprintf(w, `<!doctype html><div style="height:500px"></div><button style="margin-left:150px;width:60px;height:20px;background:red;color:red;border:0">In %[1]s</button><div style="height:100px"></div>`, strings.TrimPrefix(r.URL.Path, "/"))
 			}))
-			text := snapshot(t, p)
+			text := outline(t, p)
 			for _, name := range []string{"same", "other"} {
 				target := ref(t, text, "In "+name)
 				img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: target})
@@ -182,7 +182,7 @@ func TestPicturesInTransformedFrames(t *testing.T) {
 func TestPictureBelowTheFold(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0}button{margin-left:150px;width:60px;height:20px;background:red;color:red;border:0}div{height:1900px}</style>
 <div></div><button>page</button><iframe srcdoc="<!doctype html><style>button{background:red;color:red;border:0}</style><div style='height:500px'></div><button>frame</button>"></iframe><div></div>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	for _, name := range []string{"page", "frame"} {
 		eval(t, p, "scrollTo(0, 0)")
 		img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: ref(t, text, name)})
@@ -199,7 +199,7 @@ func TestPictureBelowTheFold(t *testing.T) {
 func TestPictureBesideStickyParts(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0}header,footer{position:fixed;left:0;right:0;height:100px;background:blue}footer{bottom:0}button{display:block;margin:1500px 0;width:200px;height:60px;background:red;color:red;border:0}</style>
 <header></header><button>one</button><button>two</button><footer></footer>`)
-	text := snapshot(t, p)
+	text := outline(t, p)
 	for _, name := range []string{"two", "one", "two"} {
 		img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: ref(t, text, name)})
 		if err != nil {

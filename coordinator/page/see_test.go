@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 func TestSnapshotShowsWhatMatters(t *testing.T) {
@@ -29,7 +32,7 @@ text</textarea>
 <dialog open aria-label=Ask><button>Yes</button></dialog>
 <ul role=listbox aria-label=Fruit><li role=option aria-selected=true tabindex=-1>Apple<li role=option>Pear</ul>
 <h3><a href="/h">Head link</a></h3>`)
-	s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +55,7 @@ text</textarea>
 		}
 	}
 	// The label stands for its hidden checkbox, and a click on it works.
-	if _, err := p.Click(t.Context(), ref(t, text, `"Styled"`), ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, `"Styled"`), input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
 	if got := eval(t, p, "hid.checked"); got != "false" {
@@ -60,16 +63,16 @@ text</textarea>
 	}
 	for _, test := range []struct {
 		name     string
-		opts     SnapshotOptions
+		opts     snapshot.Options
 		has, not string
 	}{
-		{"interactive", SnapshotOptions{Interactive: true}, `- button "Yes"`, "First paragraph"},
-		{"urls", SnapshotOptions{URLs: true}, "[url=" + url + "/to]", "unseen"},
-		{"depth", SnapshotOptions{Depth: 1}, "more below", "Yes"},
-		{"selector", SnapshotOptions{Target: "table"}, "Ann | 30", "First paragraph"},
-		{"ref", SnapshotOptions{Target: ref(t, text, `"Bold"`)}, `button "Bold"`, "Menu"},
+		{"interactive", snapshot.Options{Interactive: true}, `- button "Yes"`, "First paragraph"},
+		{"urls", snapshot.Options{URLs: true}, "[url=" + url + "/to]", "unseen"},
+		{"depth", snapshot.Options{Depth: 1}, "more below", "Yes"},
+		{"selector", snapshot.Options{Target: "table"}, "Ann | 30", "First paragraph"},
+		{"ref", snapshot.Options{Target: ref(t, text, `"Bold"`)}, `button "Bold"`, "Menu"},
 	} {
-		s, err := p.Snapshot(t.Context(), test.opts)
+		s, err := p.Reader().Snapshot(t.Context(), test.opts)
 		if err != nil || !strings.Contains(s.Text, test.has) || strings.Contains(s.Text, test.not) {
 			t.Errorf("%s: wants %q and not %q: %v\n%s", test.name, test.has, test.not, err, s.Text)
 		}
@@ -82,7 +85,7 @@ func TestSnapshotOfOddParts(t *testing.T) {
 <input list=l value=Tea aria-label=Drink><datalist id=l><option>Tea</datalist><input role=combobox aria-label=City value=Oslo><textarea role=combobox aria-label=Search>cats</textarea><input type=text role=spinbutton aria-label=Seats value=4>
 <div role=text><a href=#>Terms</a></div><span role=text>costs 3</span><div role="card button">Fallback</div><nav role=custom><a href=#>Home</a></nav>
 <section aria-label="Seats 12">1</section><form><input name=placeholder aria-label=field></form><p>Daten&shy;schutz</p>`)
-	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(snapshot(t, p), "")
+	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(outline(t, p), "")
 	for _, want := range []string{
 		`combobox "Drink": Tea`, `combobox "City": Oslo`, `combobox "Search": cats`, `spinbutton "Seats": 4`,
 		`link "Terms"`, "- costs 3\n", `button "Fallback"`, "- navigation:\n", `region "Seats 12": 1`, `textbox "field"`, "Datenschutz",
@@ -95,7 +98,7 @@ func TestSnapshotOfOddParts(t *testing.T) {
 
 func TestLargePage(t *testing.T) {
 	p, _ := open(t, `<!doctype html><ul id=l></ul><script>let h='';for(let i=0;i<6000;i++)h+='<li><a href="/'+i+'">Item '+i+'</a> <button>Add '+i+'</button></li>';l.innerHTML=h</script>`)
-	s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
 	if err != nil || s.Refs != 12000 {
 		t.Fatalf("%d refs, %v", s.Refs, err)
 	}
@@ -103,7 +106,7 @@ func TestLargePage(t *testing.T) {
 		t.Errorf("%d characters for an item of two controls", per)
 	}
 	contains(t, s.Text, `- "Item 5999" [ref=e11999] | "Add 5999" [ref=e12000]`)
-	if _, err := p.Click(t.Context(), "e12000", ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("e12000", input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -150,8 +153,8 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	// None of this keeps the page from being seen and clicked.
-	text := snapshot(t, p)
-	if _, err := p.Click(t.Context(), ref(t, text, "Öl"), ClickOptions{}); err != nil {
+	text := outline(t, p)
+	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "Öl"), input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -176,9 +179,9 @@ func TestTwoTabs(t *testing.T) {
 		done := make(chan error, 2)
 		for _, p := range []*Page{one, two} {
 			go func() {
-				_, err := p.Click(t.Context(), "button", ClickOptions{})
+				_, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{}))
 				if err == nil {
-					_, err = p.Type(t.Context(), "input", p.ID(), TypeOptions{})
+					_, err = p.Act(t.Context(), p.Input().Type("input", p.ID(), input.TypeOptions{}))
 				}
 				done <- err
 			}()
@@ -223,7 +226,7 @@ func TestSnapshotOfNothing(t *testing.T) {
 		fmt.Fprint(w, "<p>there")
 	}))
 	eval(t, p, "document.open(), 1")
-	if got := snapshot(t, p); got != "" {
+	if got := outline(t, p); got != "" {
 		t.Errorf("an empty document shows %q", got)
 	}
 	go func() { _, _ = p.Navigate(t.Context(), url+"/slow") }()
@@ -233,7 +236,7 @@ func TestSnapshotOfNothing(t *testing.T) {
 	}
 	shown := make(chan string, 1)
 	go func() {
-		s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+		s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
 		shown <- fmt.Sprint(s.Text, err)
 	}()
 	time.AfterFunc(200*time.Millisecond, func() { close(release) })

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 const shopPage = `<!doctype html><button id=good>Tea</button><button id=bad>Coffee</button><script src="%s"></script>`
@@ -52,7 +54,7 @@ func copyShop(t *testing.T) string {
 // that the developer wrote.
 func TestSourceMappedBundle(t *testing.T) {
 	p, _ := openIn(t, copyShop(t), "/dist/app.js")
-	c, err := p.Click(t.Context(), "#bad", ClickOptions{})
+	c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestSourceMappedBundle(t *testing.T) {
 		!strings.Contains(c.Console[0].Text, "src/cart.ts:11:13") || !strings.Contains(c.Console[0].Text, "src/app.ts:6:22") {
 		t.Errorf("what the click changed: %+v", c.Console)
 	}
-	if _, err := p.Click(t.Context(), "#good", ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	if all := p.Locate(t.Context(), p.Console().Messages("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
@@ -107,7 +109,7 @@ func TestSourceMapsOfAllKinds(t *testing.T) {
 				}
 			}
 			p, _ := openIn(t, folder, "/dist/app.js")
-			c, err := p.Click(t.Context(), "#bad", ClickOptions{})
+			c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
 			if err != nil || len(c.Console) != 1 || c.Console[0].Place != test.place {
 				t.Errorf("%+v %v", c.Console, err)
 			}
@@ -126,7 +128,7 @@ func TestPlainScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := openIn(t, folder, "/js/plain.js")
-	if c, err := p.Click(t.Context(), "#bad", ClickOptions{}); err != nil || len(c.Console) != 1 || c.Console[0].Place != "js/plain.js:2:9" {
+	if c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{})); err != nil || len(c.Console) != 1 || c.Console[0].Place != "js/plain.js:2:9" {
 		t.Errorf("%+v %v", c.Console, err)
 	}
 }
@@ -185,12 +187,12 @@ func TestPlaceOfAPause(t *testing.T) {
 		t.Fatal(err)
 	}
 	const place = "src/app.ts:7:"
-	c, err := p.Click(t.Context(), "#good", ClickOptions{})
+	c, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{}))
 	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.Place, place) || !strings.Contains(c.Paused.String(), " at "+place) {
 		t.Errorf("the click: %+v %v", c.Paused, err)
 	}
 	for who, p := range map[string]*Page{"who was there": p, "who came late": late} {
-		if _, err := p.Click(t.Context(), "#good", ClickOptions{}); !errors.Is(err, ErrPaused) || !strings.Contains(err.Error(), place) {
+		if _, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{})); !errors.Is(err, ErrPaused) || !strings.Contains(err.Error(), place) {
 			t.Errorf("a click while paused, of %s: %v", who, err)
 		}
 	}

@@ -7,16 +7,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 func TestDialogs(t *testing.T) {
 	p, _ := open(t, `<!doctype html><button id=a onclick="r=confirm('Sure?')">ask</button><button id=two onclick="alert(1);alert(2)">two</button><button id=pr onclick="r=prompt('Name?','Bob')">prompt</button>`)
-	c, err := p.Click(t.Context(), "#a", ClickOptions{})
+	c, err := p.Act(t.Context(), p.Input().Click("#a", input.ClickOptions{}))
 	if err != nil || c.Dialog == nil || c.Dialog.Type != "confirm" || c.Dialog.Message != "Sure?" {
 		t.Fatalf("a click that opens a dialog: %+v %v", c, err)
 	}
 	var dialog *DialogError
-	if _, err := p.Snapshot(t.Context(), SnapshotOptions{}); !errors.As(err, &dialog) || !strings.Contains(err.Error(), "Sure?") {
+	if _, err := p.Reader().Snapshot(t.Context(), snapshot.Options{}); !errors.As(err, &dialog) || !strings.Contains(err.Error(), "Sure?") {
 		t.Errorf("a snapshot behind a dialog: %v", err)
 	}
 	if c, err = p.HandleDialog(t.Context(), true, ""); err != nil || c.Dialog != nil {
@@ -25,7 +28,7 @@ func TestDialogs(t *testing.T) {
 	if got := eval(t, p, "r"); got != "true" {
 		t.Errorf("the page got %s", got)
 	}
-	if c, err = p.Click(t.Context(), "#pr", ClickOptions{}); err != nil || c.Dialog == nil || c.Dialog.Default != "Bob" {
+	if c, err = p.Act(t.Context(), p.Input().Click("#pr", input.ClickOptions{})); err != nil || c.Dialog == nil || c.Dialog.Default != "Bob" {
 		t.Fatalf("prompt: %+v %v", c, err)
 	}
 	if _, err = p.HandleDialog(t.Context(), true, "Eve"); err != nil {
@@ -34,7 +37,7 @@ func TestDialogs(t *testing.T) {
 	if got := eval(t, p, "r"); got != `"Eve"` {
 		t.Errorf("the page got %s", got)
 	}
-	if _, err := p.Click(t.Context(), "#two", ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("#two", input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	if c, err = p.HandleDialog(t.Context(), true, ""); err != nil || c.Dialog == nil || c.Dialog.Message != "2" {
@@ -56,7 +59,7 @@ func TestDialogs(t *testing.T) {
 	if err != nil {
 		t.Fatalf("attaching behind a dialog: %v", err)
 	}
-	defer func() { contains(t, snapshot(t, q), `button "ask"`) }()
+	defer func() { contains(t, outline(t, q), `button "ask"`) }()
 	if _, err = p.HandleDialog(t.Context(), true, ""); err != nil {
 		t.Error(err)
 	}
@@ -72,13 +75,13 @@ func TestCrash(t *testing.T) {
 	if !errors.Is(err, ErrCrashed) {
 		t.Errorf("evaluate on a page that crashes: %v", err)
 	}
-	if _, err := p.Snapshot(t.Context(), SnapshotOptions{}); !errors.Is(err, ErrCrashed) {
+	if _, err := p.Reader().Snapshot(t.Context(), snapshot.Options{}); !errors.Is(err, ErrCrashed) {
 		t.Errorf("a snapshot of a crashed page: %v", err)
 	}
 	if _, err := p.Navigate(t.Context(), url); err != nil {
 		t.Errorf("navigating a crashed page: %v", err)
 	}
-	contains(t, snapshot(t, p), "alive")
+	contains(t, outline(t, p), "alive")
 }
 
 func TestPageAndBrowserThatGo(t *testing.T) {
@@ -92,7 +95,7 @@ func TestPageAndBrowserThatGo(t *testing.T) {
 	if _, _, err := q.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.Is(err, ErrBrowserGone) {
 		t.Errorf("evaluate while the connection ends: %v", err)
 	}
-	if _, err := q.Snapshot(t.Context(), SnapshotOptions{}); !errors.Is(err, ErrBrowserGone) {
+	if _, err := q.Reader().Snapshot(t.Context(), snapshot.Options{}); !errors.Is(err, ErrBrowserGone) {
 		t.Errorf("a snapshot after the connection has ended: %v", err)
 	}
 }
@@ -109,7 +112,7 @@ func TestPausedInDebugger(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	c, err := p.Click(t.Context(), "#b", ClickOptions{})
+	c, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{}))
 	if err != nil || c.Paused == nil || c.Paused.Function != "stop" || c.Paused.Line != 1 || c.Paused.URL != url+"/" {
 		t.Errorf("a click that stops at a breakpoint: %+v %v", c, err)
 	}
@@ -117,11 +120,11 @@ func TestPausedInDebugger(t *testing.T) {
 	if e := <-paused.C(); e.Method != "Debugger.paused" {
 		t.Fatalf("the debugger saw %s", e.Method)
 	}
-	if _, err := p.Click(t.Context(), "#b", ClickOptions{}); !errors.Is(err, ErrPaused) {
+	if _, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{})); !errors.Is(err, ErrPaused) {
 		t.Errorf("a click while paused: %v", err)
 	}
 	start = time.Now()
-	if _, err := p.Snapshot(t.Context(), SnapshotOptions{}); err != nil && !errors.Is(err, ErrPaused) {
+	if _, err := p.Reader().Snapshot(t.Context(), snapshot.Options{}); err != nil && !errors.Is(err, ErrPaused) {
 		t.Errorf("a snapshot while paused: %v", err)
 	}
 	t.Log("snapshot while paused", time.Since(start))

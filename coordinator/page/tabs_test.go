@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 // Tabs keep their places: in the order in which they opened, whichever is in front,
@@ -52,7 +54,7 @@ func TestPagesKeepTheirOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := second.Click(t.Context(), "button", ClickOptions{})
+	c, err := second.Act(t.Context(), second.Input().Click("button", input.ClickOptions{}))
 	if err != nil || len(c.NewPages) != 1 {
 		t.Fatalf("%+v %v", c, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"browser-coordinator/coordinator/page/input"
 )
 
 // The title is the document's as of its load, however late a script has set it,
@@ -34,7 +36,7 @@ func TestTitleOfWhatWasOpened(t *testing.T) {
 		if _, err := p.Navigate(t.Context(), url+"/push"); err != nil {
 			t.Fatal(err)
 		}
-		if c, err := p.Click(t.Context(), "button", ClickOptions{}); err != nil || !c.Navigated || c.Title != "pushed" {
+		if c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil || !c.Navigated || c.Title != "pushed" {
 			t.Errorf("pushed: %+v %v", c, err)
 		}
 		if c, err := p.Back(t.Context()); err != nil || c.Title != "pushed" { // nobody sets it back

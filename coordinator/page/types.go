@@ -8,6 +8,7 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/input"
 )
 
 // Options of a connection; nil and the zero value are good defaults.
@@ -36,28 +37,21 @@ type Info struct {
 
 // Change is what an act changed, as far as it was seen when the act returned.
 type Change struct {
-	URL       string            // of the main frame now
-	Title     string            // only after a navigation
-	Navigated bool              // the main frame shows another document or URL than before
-	Loading   bool              // a navigation is under way and had not ended in time
-	Leaves    string            // URL of that navigation; empty where the document is there
-	Dialog    *Dialog           // a dialog is open now; nothing else works until it is handled
-	Chooser   *FileChooser      // the page asks for files now
-	Refused   error             // a navigation was, by the page's guard
-	Paused    *Paused           // script stopped in a debugger; nothing that needs the page to run works
-	NewPages  []Info            // pages that this page opened
-	Console   []history.Message // errors and warnings since the act began
-	Earlier   []history.Message // the last errors that nothing caught between the act before and this one
-	Download  string            // URL of a download that the act began
-	Held      []Held            // fields that hold something else than was typed into them
-	Unmet     []string          // fields because of which a form was not sent, and what the user is told
-}
-
-// Held is what a field holds.
-type Held struct {
-	Target string
-	Value  string // a secret's: as many bullets as it has characters
-	Plain  string // a secret's value, never to be shown; empty: it is no secret
+	URL       string             // of the main frame now
+	Title     string             // only after a navigation
+	Navigated bool               // the main frame shows another document or URL than before
+	Loading   bool               // a navigation is under way and had not ended in time
+	Leaves    string             // URL of that navigation; empty where the document is there
+	Dialog    *Dialog            // a dialog is open now; nothing else works until it is handled
+	Chooser   *input.FileChooser // the page asks for files now
+	Refused   error              // a navigation was, by the page's guard
+	Paused    *Paused            // script stopped in a debugger; nothing that needs the page to run works
+	NewPages  []Info             // pages that this page opened
+	Console   []history.Message  // errors and warnings since the act began
+	Earlier   []history.Message  // the last errors that nothing caught between the act before and this one
+	Download  string             // URL of a download that the act began
+	Held      []input.Held       // fields that hold something else than was typed into them
+	Unmet     []string           // fields because of which a form was not sent, and what the user is told
 }
 
 // Dialog is an open JavaScript dialog.
@@ -87,53 +81,6 @@ func (p Paused) String() string {
 		at = p.Function + " at " + at
 	}
 	return at
-}
-
-// SnapshotOptions choose what a snapshot shows.
-type SnapshotOptions struct {
-	Target      string // only this element's subtree; empty: the page
-	Depth       int    // levels below the root; 0 means all
-	Interactive bool   // only what can be acted on, as a flat list
-	URLs        bool   // with the addresses of links
-	look        *look  // also note these elements
-	// Diff asks for what has changed since the last snapshot, where that was of
-	// the same document and options; else the snapshot is whole.
-	Diff bool
-
-	full bool // each line says its roles
-}
-
-// Snapshot is the accessibility tree as text.
-type Snapshot struct {
-	URL   string
-	Title string
-	Text  string // one node per line: - role "name" [attributes] [ref=e1]
-	Refs  int    // how many refs the whole holds
-	Diff  bool   // Text is a [diff], not the whole
-}
-
-// ClickOptions of Click; the zero value is a plain click.
-type ClickOptions struct {
-	Button    string        // left (default), right or middle
-	Double    bool          // double click
-	Modifiers []string      // Alt, Control, ControlOrMeta, Meta, Shift
-	Timeout   time.Duration // until the target must be ready; 0: Options.ActionTimeout
-}
-
-// TypeOptions of Type.
-type TypeOptions struct {
-	Slowly  bool          // key by key, so that key handlers run, and after what is there
-	Submit  bool          // press Enter afterwards
-	Secret  bool          // what the field holds is not told
-	Timeout time.Duration // as in ClickOptions
-}
-
-// Field is one entry of FillForm.
-type Field struct {
-	Target string
-	Type   string // textbox, checkbox, radio, combobox or slider
-	Value  string // text; "true" or "false" for checkbox and radio; the option's label or value
-	Secret bool   // as in TypeOptions
 }
 
 // ScreenshotOptions of Screenshot.

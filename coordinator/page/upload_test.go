@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
 )
 
 func writeFiles(t *testing.T, names ...string) []string {
@@ -46,7 +47,7 @@ func TestUpload(t *testing.T) {
 		{"made:a.txt", "#opener", files[:1]},
 		{"plain:b.txt:the contents of b.txt", "#later", files[1:]},
 	} {
-		if _, err := p.Upload(ctx, step.target, step.files...); err != nil {
+		if _, err := p.Act(ctx, p.Input().Upload(step.target, step.files...)); err != nil {
 			t.Errorf("%s: %v", step.target, err)
 		}
 		if got := eval(t, p, "new Promise(r => { const look = () => got.length ? r(got.pop()) : setTimeout(look); look() })"); got != `"`+step.name+`"` {
@@ -55,20 +56,20 @@ func TestUpload(t *testing.T) {
 	}
 
 	// A click that opens a chooser says so, and the next upload answers it.
-	c, err := p.Click(ctx, "#label", ClickOptions{})
+	c, err := p.Act(ctx, p.Input().Click("#label", input.ClickOptions{}))
 	if err != nil || c.Chooser == nil || !c.Chooser.Multiple {
 		t.Errorf("a click that opens a file chooser: %+v %v", c, err)
 	}
-	if c, err := p.Click(ctx, "#nothing", ClickOptions{}); err != nil || c.Chooser != nil {
+	if c, err := p.Act(ctx, p.Input().Click("#nothing", input.ClickOptions{})); err != nil || c.Chooser != nil {
 		t.Errorf("a click that opens none: %+v %v", c, err)
 	}
-	if _, err := p.Upload(ctx, "", files...); err != nil {
+	if _, err := p.Act(ctx, p.Input().Upload("", files...)); err != nil {
 		t.Errorf("answering the chooser: %v", err)
 	}
 	if got := eval(t, p, "many.files.length"); got != "2" {
 		t.Errorf("it got %s files", got)
 	}
-	if _, err := p.Upload(ctx, "", files...); err == nil || !strings.Contains(err.Error(), "no file chooser is open") {
+	if _, err := p.Act(ctx, p.Input().Upload("", files...)); err == nil || !strings.Contains(err.Error(), "no file chooser is open") {
 		t.Errorf("answering no chooser: %v", err)
 	}
 
@@ -81,7 +82,7 @@ func TestUpload(t *testing.T) {
 		{"#off", "is disabled", files[:1]},
 		{"#nothing", "opens no file chooser", files[:1]},
 	} {
-		if _, err := p.Upload(ctx, bad.target, bad.files...); !errors.As(err, &target) || !strings.Contains(err.Error(), bad.reason) {
+		if _, err := p.Act(ctx, p.Input().Upload(bad.target, bad.files...)); !errors.As(err, &target) || !strings.Contains(err.Error(), bad.reason) {
 			t.Errorf("%s: %v", bad.target, err)
 		}
 	}
@@ -92,20 +93,20 @@ func TestDrop(t *testing.T) {
 <script>got=[];zone.ondragover=e=>e.preventDefault();
 zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];got.push([e.isTrusted,d.getData('text/plain'),d.getData('text/uri-list'),f.map(f=>f.name),f[0]?await f[0].text():''].join('|'))}</script>`)
 	files := writeFiles(t, "a.txt")
-	if _, err := p.Drop(t.Context(), "#zone", files, nil); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Drop("#zone", files, nil)); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.Drop(t.Context(), "#zone", nil, map[string]string{"text/plain": "hello", "text/uri-list": "https://example.com/"}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Drop("#zone", nil, map[string]string{"text/plain": "hello", "text/uri-list": "https://example.com/"})); err != nil {
 		t.Error(err)
 	}
 	want := `"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`
 	if got := eval(t, p, "new Promise(r => { const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if _, err := p.Drop(t.Context(), "#wall", files, nil); err == nil || !strings.Contains(err.Error(), "did not accept") {
+	if _, err := p.Act(t.Context(), p.Input().Drop("#wall", files, nil)); err == nil || !strings.Contains(err.Error(), "did not accept") {
 		t.Errorf("dropping where nothing can be dropped: %v", err)
 	}
-	if _, err := p.Drop(t.Context(), "#zone", nil, nil); err == nil {
+	if _, err := p.Act(t.Context(), p.Input().Drop("#zone", nil, nil)); err == nil {
 		t.Error("dropping nothing is no error")
 	}
 }
@@ -121,11 +122,11 @@ b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener
 		do   func() (Change, error)
 		want string
 	}{
-		{func() (Change, error) { return p.MouseClick(ctx, 150, 20, "", 1, 0) }, `"click:a:150,20"`},
-		{func() (Change, error) { return p.MouseClick(ctx, 150, 220, "left", 2, 5e6) }, `"click:b:150,220 click:b:150,220 dblclick:b:150,220"`},
-		{func() (Change, error) { return p.MouseClick(ctx, 400, 50, "right", 1, 0) }, `"contextmenu:c:400,50"`},
-		{func() (Change, error) { return p.MouseDrag(ctx, 150, 20, 150, 220) }, `"drop"`},
-		{func() (Change, error) { return p.MouseWheel(ctx, 0, 120) }, `"wheel:120"`},
+		{func() (Change, error) { return p.Act(ctx, p.Input().MouseClick(150, 20, "", 1, 0)) }, `"click:a:150,20"`},
+		{func() (Change, error) { return p.Act(ctx, p.Input().MouseClick(150, 220, "left", 2, 5e6)) }, `"click:b:150,220 click:b:150,220 dblclick:b:150,220"`},
+		{func() (Change, error) { return p.Act(ctx, p.Input().MouseClick(400, 50, "right", 1, 0)) }, `"contextmenu:c:400,50"`},
+		{func() (Change, error) { return p.Act(ctx, p.Input().MouseDrag(150, 20, 150, 220)) }, `"drop"`},
+		{func() (Change, error) { return p.Act(ctx, p.Input().MouseWheel(0, 120)) }, `"wheel:120"`},
 	} {
 		if _, err := step.do(); err != nil {
 			t.Error(err)
@@ -136,11 +137,11 @@ b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener
 	}
 	eval(t, p, "scrollTo(0,0),path=[]")
 	for _, do := range []func() (Change, error){
-		func() (Change, error) { return p.MouseMove(ctx, 310, 10) },
-		func() (Change, error) { return p.MouseDown(ctx, "left") },
-		func() (Change, error) { return p.MouseMove(ctx, 350, 40) },
-		func() (Change, error) { return p.MouseUp(ctx, "left") },
-		func() (Change, error) { return p.MouseMove(ctx, 360, 40) },
+		func() (Change, error) { return p.Act(ctx, p.Input().MouseMove(310, 10)) },
+		func() (Change, error) { return p.Act(ctx, p.Input().MouseDown("left")) },
+		func() (Change, error) { return p.Act(ctx, p.Input().MouseMove(350, 40)) },
+		func() (Change, error) { return p.Act(ctx, p.Input().MouseUp("left")) },
+		func() (Change, error) { return p.Act(ctx, p.Input().MouseMove(360, 40)) },
 	} {
 		if _, err := do(); err != nil {
 			t.Error(err)
@@ -149,7 +150,7 @@ b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener
 	if got := eval(t, p, "path.join()"); got != `"move0,down1,move1,up0,move0"` {
 		t.Errorf("drawing on a canvas: %s", got)
 	}
-	if _, err := p.MouseClick(ctx, -1, 5, "", 1, 0); err == nil {
+	if _, err := p.Act(ctx, p.Input().MouseClick(-1, 5, "", 1, 0)); err == nil {
 		t.Error("a point outside is no error")
 	}
 }

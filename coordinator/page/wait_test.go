@@ -99,17 +99,17 @@ func TestWaitUploadDrag(t *testing.T) {
 	if err := os.WriteFile(file, []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Upload(t.Context(), "#f", file); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Upload("#f", file)); err != nil {
 		t.Error(err)
 	}
 	if got := eval(t, p, "m.textContent"); got != `"hello.txt"` {
 		t.Errorf("the page sees %s", got)
 	}
 	var target *frame.TargetError
-	if _, err := p.Upload(t.Context(), "#m", file); !errors.As(err, &target) {
+	if _, err := p.Act(t.Context(), p.Input().Upload("#m", file)); !errors.As(err, &target) {
 		t.Errorf("upload to a paragraph: %v", err)
 	}
-	if _, err := p.Drag(t.Context(), "#from", "#to"); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Drag("#from", "#to")); err != nil {
 		t.Error(err)
 	}
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "dropped x, dragend", Timeout: 2 * time.Second}); err != nil {
@@ -117,7 +117,7 @@ func TestWaitUploadDrag(t *testing.T) {
 	}
 	// A page that drags by mouse events of its own.
 	eval(t, p, `log = [], ['mousedown','mouseup'].forEach(n => document.addEventListener(n, e => log.push(n + ':' + e.target.id))), document.querySelector('#from').draggable = false`)
-	if _, err := p.Drag(t.Context(), "#from", "#to"); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Drag("#from", "#to")); err != nil {
 		t.Error(err)
 	}
 	if got := eval(t, p, "log.join()"); got != `"mousedown:from,mouseup:to"` {

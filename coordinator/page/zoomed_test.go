@@ -58,13 +58,13 @@ func TestSiteZoomedByTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	larger := "new Promise(r => { const look = () => devicePixelRatio > 1 ? r(true) : setTimeout(look, 10); look() })"
-	if _, err := users.PressKey(t.Context(), "Control++"); err != nil {
+	if _, err := users.Act(t.Context(), users.Input().PressKey("Control++")); err != nil {
 		t.Fatal(err)
 	}
 	eval(t, users, larger)
 	for range 10 {
 		p, _ := open(t, html)
-		if _, err := p.MouseClick(t.Context(), 150, 20, "", 1, 0); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().MouseClick(150, 20, "", 1, 0)); err != nil {
 			t.Fatal(err)
 		}
 		if got := eval(t, p, "clicks.join()"); got != `"150,20"` {

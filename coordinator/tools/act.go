@@ -9,6 +9,7 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/input"
 )
 
 type navigateIn struct {
@@ -130,7 +131,7 @@ func click(ctx context.Context, a *agent, in clickIn) (*answer, error) {
 		return nil, err
 	}
 	did := a.did(fmt.Sprintf("Clicked %s.", named(in.Element, in.Target)))
-	return did(p.Click(ctx, in.Target, page.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers}))
+	return did(p.Act(ctx, p.Input().Click(in.Target, input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers})))
 }
 
 func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
@@ -140,7 +141,7 @@ func typeText(ctx context.Context, a *agent, in typeIn) (*answer, error) {
 	}
 	did := a.did(fmt.Sprintf("Typed into %s.", named(in.Element, in.Target)))
 	text := a.server.options.Secrets.Value(in.Text)
-	change, err := p.Type(ctx, in.Target, text, page.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text})
+	change, err := p.Act(ctx, p.Input().Type(in.Target, text, input.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}))
 	for _, h := range change.Held {
 		a.server.options.Secrets.Learn(in.Text, h.Plain)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/page/input"
 )
 
 type hoverIn struct {
@@ -92,7 +93,7 @@ func hover(ctx context.Context, a *agent, in hoverIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did(fmt.Sprintf("Hovering over %s.", named(in.Element, in.Target)))(p.Hover(ctx, in.Target))
+	return a.did(fmt.Sprintf("Hovering over %s.", named(in.Element, in.Target)))(p.Act(ctx, p.Input().Hover(in.Target)))
 }
 
 func pressKey(ctx context.Context, a *agent, in pressKeyIn) (*answer, error) {
@@ -100,7 +101,7 @@ func pressKey(ctx context.Context, a *agent, in pressKeyIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did(fmt.Sprintf("Pressed %s.", in.Key))(p.PressKey(ctx, in.Key))
+	return a.did(fmt.Sprintf("Pressed %s.", in.Key))(p.Act(ctx, p.Input().PressKey(in.Key)))
 }
 
 func selectOption(ctx context.Context, a *agent, in selectIn) (*answer, error) {
@@ -109,26 +110,27 @@ func selectOption(ctx context.Context, a *agent, in selectIn) (*answer, error) {
 		return nil, err
 	}
 	did := a.did(fmt.Sprintf("Selected %s in %s.", strings.Join(in.Values, ", "), named(in.Element, in.Target)))
-	return did(p.SelectOption(ctx, in.Target, in.Values...))
+	return did(p.Act(ctx, p.Input().SelectOption(in.Target, in.Values...)))
 }
 
 func fillForm(ctx context.Context, a *agent, in fillFormIn) (*answer, error) {
 	if len(in.Fields) == 0 {
 		return nil, errors.New("fields: give at least one")
 	}
-	fields := make([]page.Field, len(in.Fields))
+	fields := make([]input.Field, len(in.Fields))
 	for i, f := range in.Fields {
 		if err := oneOf("type", f.Type, "textbox", "checkbox", "radio", "combobox", "slider"); err != nil {
 			return nil, fmt.Errorf("field %d: %w", i+1, err)
 		}
+
 		value := a.server.options.Secrets.Value(f.Value)
-		fields[i] = page.Field{Target: f.Target, Type: f.Type, Value: value, Secret: value != f.Value}
+		fields[i] = input.Field{Target: f.Target, Type: f.Type, Value: value, Secret: value != f.Value}
 	}
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	change, err := p.FillForm(ctx, fields)
+	change, err := p.Act(ctx, p.Input().FillForm(fields))
 	for _, h := range change.Held {
 		if i := slices.IndexFunc(in.Fields, func(f fieldIn) bool { return f.Target == h.Target }); i >= 0 {
 			a.server.options.Secrets.Learn(in.Fields[i].Value, h.Plain)
@@ -143,7 +145,7 @@ func drag(ctx context.Context, a *agent, in dragIn) (*answer, error) {
 		return nil, err
 	}
 	did := a.did(fmt.Sprintf("Dragged %s onto %s.", named(in.StartElement, in.StartTarget), named(in.EndElement, in.EndTarget)))
-	return did(p.Drag(ctx, in.StartTarget, in.EndTarget))
+	return did(p.Act(ctx, p.Input().Drag(in.StartTarget, in.EndTarget)))
 }
 
 // longestWait is Playwright MCP's limit too.

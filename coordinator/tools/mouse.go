@@ -59,7 +59,7 @@ func mouseMove(ctx context.Context, a *agent, in pointIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did(fmt.Sprintf("The mouse is at %g, %g.", in.X, in.Y))(p.MouseMove(ctx, in.X, in.Y))
+	return a.did(fmt.Sprintf("The mouse is at %g, %g.", in.X, in.Y))(p.Act(ctx, p.Input().MouseMove(in.X, in.Y)))
 }
 
 func mouseClick(ctx context.Context, a *agent, in clickPointIn) (*answer, error) {
@@ -68,7 +68,7 @@ func mouseClick(ctx context.Context, a *agent, in clickPointIn) (*answer, error)
 		return nil, err
 	}
 	delay := time.Duration(in.Delay * float64(time.Millisecond))
-	return a.did(fmt.Sprintf("Clicked at %g, %g.", in.X, in.Y))(p.MouseClick(ctx, in.X, in.Y, in.Button, in.ClickCount, delay))
+	return a.did(fmt.Sprintf("Clicked at %g, %g.", in.X, in.Y))(p.Act(ctx, p.Input().MouseClick(in.X, in.Y, in.Button, in.ClickCount, delay)))
 }
 
 func mouseDrag(ctx context.Context, a *agent, in dragPointIn) (*answer, error) {
@@ -77,7 +77,7 @@ func mouseDrag(ctx context.Context, a *agent, in dragPointIn) (*answer, error) {
 		return nil, err
 	}
 	did := a.did(fmt.Sprintf("Dragged from %g, %g to %g, %g.", in.StartX, in.StartY, in.EndX, in.EndY))
-	return did(p.MouseDrag(ctx, in.StartX, in.StartY, in.EndX, in.EndY))
+	return did(p.Act(ctx, p.Input().MouseDrag(in.StartX, in.StartY, in.EndX, in.EndY)))
 }
 
 func mouseDown(ctx context.Context, a *agent, in buttonIn) (*answer, error) {
@@ -85,7 +85,7 @@ func mouseDown(ctx context.Context, a *agent, in buttonIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did("Pressed the button.")(p.MouseDown(ctx, in.Button))
+	return a.did("Pressed the button.")(p.Act(ctx, p.Input().MouseDown(in.Button)))
 }
 
 func mouseUp(ctx context.Context, a *agent, in buttonIn) (*answer, error) {
@@ -93,7 +93,7 @@ func mouseUp(ctx context.Context, a *agent, in buttonIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did("Released the button.")(p.MouseUp(ctx, in.Button))
+	return a.did("Released the button.")(p.Act(ctx, p.Input().MouseUp(in.Button)))
 }
 
 func mouseWheel(ctx context.Context, a *agent, in wheelIn) (*answer, error) {
@@ -101,5 +101,5 @@ func mouseWheel(ctx context.Context, a *agent, in wheelIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did(fmt.Sprintf("Scrolled by %g, %g.", in.DeltaX, in.DeltaY))(p.MouseWheel(ctx, in.DeltaX, in.DeltaY))
+	return a.did(fmt.Sprintf("Scrolled by %g, %g.", in.DeltaX, in.DeltaY))(p.Act(ctx, p.Input().MouseWheel(in.DeltaX, in.DeltaY)))
 }

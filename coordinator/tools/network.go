@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/output"
-	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 type requestsIn struct {
@@ -48,7 +48,7 @@ func (s *Server) addNetworkTools() {
 var staticTypes = []string{"image", "font", "script", "stylesheet", "media", "manifest"}
 
 func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
-	filter, err := page.Pattern(in.Filter)
+	filter, err := snapshot.Pattern(in.Filter)
 	if err != nil {
 		return nil, fmt.Errorf("filter: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/output"
-	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 type findIn struct {
@@ -42,16 +42,16 @@ func find(ctx context.Context, a *agent, in findIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := page.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * page.MaxFound, Hide: a.server.options.Secrets.Hide}
+	options := snapshot.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * snapshot.MaxFound, Hide: a.server.options.Secrets.Hide}
 	if in.Filename != "" {
 		options.Skip, options.Most = 0, math.MaxInt
 	}
-	found, err := p.Find(ctx, options)
+	found, err := p.Reader().Find(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	out := a.begin()
-	pages := (found.Matches + page.MaxFound - 1) / page.MaxFound
+	pages := (found.Matches + snapshot.MaxFound - 1) / snapshot.MaxFound
 	switch {
 	case found.Matches == 0:
 		out.addf("Nothing in the page matches.")
@@ -59,7 +59,7 @@ func find(ctx context.Context, a *agent, in findIn) (*answer, error) {
 	case options.Skip >= found.Matches:
 		return nil, fmt.Errorf("there are only %d matches: page %d is the last", found.Matches, pages)
 	case pages > 1 && in.Filename == "":
-		out.addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1, min(options.Skip+page.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
+		out.addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1, min(options.Skip+snapshot.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
 	}
 	return out, a.textOrFile(out, file, "matches", strings.TrimSuffix(found.Text, "\n"))
 }
@@ -78,7 +78,7 @@ func markdown(ctx context.Context, a *agent, in markdownIn) (*answer, error) {
 	if rest, ok := a.restOf(what, in.partIn); ok {
 		return out, a.part(out, in.partIn, nil, what, rest)
 	}
-	read, err := p.Markdown(ctx, in.Target)
+	read, err := p.Reader().Markdown(ctx, in.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func html(ctx context.Context, a *agent, in domIn) (*answer, error) {
 	if rest, ok := a.restOf(what, in.partIn); ok {
 		return out, a.part(out, in.partIn, nil, what, rest)
 	}
-	text, err := p.HTML(ctx, in.Target)
+	text, err := p.Reader().HTML(ctx, in.Target)
 	if err != nil {
 		return nil, err
 	}

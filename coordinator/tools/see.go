@@ -12,6 +12,7 @@ import (
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // inWindow is embedded by every browser_* tool.
@@ -58,7 +59,7 @@ func (s *Server) addSeeTools() {
 		Name:        "browser_snapshot",
 		Description: "The page as an accessibility tree with refs to act on",
 		Annotations: saves("Page snapshot"),
-	}, snapshot)
+	}, takeSnapshot)
 	add(s, &mcp.Tool{
 		Name:        "browser_console_messages",
 		Description: "The page's console messages and uncaught errors",
@@ -71,7 +72,7 @@ func (s *Server) addSeeTools() {
 	}, screenshot)
 }
 
-func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
+func takeSnapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 	if err := oneOf("filter", in.Filter, "", "interactive"); err != nil {
 		return nil, err
 	}
@@ -83,13 +84,13 @@ func snapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := page.SnapshotOptions{Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive", Diff: in.Diff}
+	options := snapshot.Options{Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive", Diff: in.Diff}
 	what := fmt.Sprintf("snapshot %+v", options)
 	if rest, ok := a.restOf(what, in.partIn); ok {
 		out := a.begin()
 		return out, a.part(out, in.partIn, nil, what, rest)
 	}
-	seen, err := p.Snapshot(ctx, options)
+	seen, err := p.Reader().Snapshot(ctx, options)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func upload(ctx context.Context, a *agent, in uploadIn) (*answer, error) {
 	if into == "" {
 		into = "the file chooser"
 	}
-	return a.did(fmt.Sprintf("Put %d files into %s.", len(files), into))(p.Upload(ctx, in.Target, files...))
+	return a.did(fmt.Sprintf("Put %d files into %s.", len(files), into))(p.Act(ctx, p.Input().Upload(in.Target, files...)))
 }
 
 func drop(ctx context.Context, a *agent, in dropIn) (*answer, error) {
@@ -58,7 +58,7 @@ func drop(ctx context.Context, a *agent, in dropIn) (*answer, error) {
 	if len(in.Data) > 0 {
 		what = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
 	}
-	return a.did(fmt.Sprintf("Dropped %s onto %s.", what, named(in.Element, in.Target)))(p.Drop(ctx, in.Target, files, in.Data))
+	return a.did(fmt.Sprintf("Dropped %s onto %s.", what, named(in.Element, in.Target)))(p.Act(ctx, p.Input().Drop(in.Target, files, in.Data)))
 }
 
 // readable are the files that an agent wants the page to have, where they really

@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 type verifyElementIn struct {
@@ -74,12 +75,12 @@ func verifyElement(ctx context.Context, a *agent, in verifyElementIn) (*answer, 
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.FindByRole(ctx, in.Role, in.AccessibleName)
+	found, err := p.Reader().FindByRole(ctx, in.Role, in.AccessibleName)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, &page.VerifyError{Reason: fmt.Sprintf("no %s %q is shown", in.Role, in.AccessibleName)}
+		return nil, &snapshot.VerifyError{Reason: fmt.Sprintf("no %s %q is shown", in.Role, in.AccessibleName)}
 	}
 	out := a.begin()
 	out.quotef("Yes: %s %q [ref=%s]", in.Role, found[0].Name, found[0].Ref)
@@ -90,18 +91,18 @@ func verifyElement(ctx context.Context, a *agent, in verifyElementIn) (*answer, 
 }
 
 func verifyText(ctx context.Context, a *agent, in verifyTextIn) (*answer, error) {
-	return a.verified(ctx, in.Window, func(p *page.Page) error { return p.VerifyText(ctx, in.Text) })
+	return a.verified(ctx, in.Window, func(p *page.Page) error { return p.Reader().VerifyText(ctx, in.Text) })
 }
 
 func verifyList(ctx context.Context, a *agent, in verifyListIn) (*answer, error) {
-	return a.verified(ctx, in.Window, func(p *page.Page) error { return p.VerifyItems(ctx, in.Target, in.Items) })
+	return a.verified(ctx, in.Window, func(p *page.Page) error { return p.Reader().VerifyItems(ctx, in.Target, in.Items) })
 }
 
 func verifyValue(ctx context.Context, a *agent, in verifyValueIn) (*answer, error) {
 	if err := oneOf("type", in.Type, "textbox", "checkbox", "radio", "combobox", "slider"); err != nil {
 		return nil, err
 	}
-	return a.verified(ctx, in.Window, func(p *page.Page) error { return p.VerifyValue(ctx, in.Target, in.Type, in.Value) })
+	return a.verified(ctx, in.Window, func(p *page.Page) error { return p.Reader().VerifyValue(ctx, in.Target, in.Type, in.Value) })
 }
 
 func (a *agent) verified(ctx context.Context, window string, verify func(*page.Page) error) (*answer, error) {
@@ -122,7 +123,7 @@ func generateLocator(ctx context.Context, a *agent, in locatorIn) (*answer, erro
 	if err != nil {
 		return nil, err
 	}
-	locator, err := p.Locator(ctx, in.Target)
+	locator, err := p.Reader().Locator(ctx, in.Target)
 	if err != nil {
 		return nil, err
 	}

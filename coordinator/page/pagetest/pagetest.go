@@ -14,6 +14,7 @@ import (
 
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // shared is the one browser of a test program; each test has its own connection and
@@ -95,6 +96,31 @@ func Evaluate(t testing.TB, p *page.Page, script string) string {
 		t.Fatal(err)
 	}
 	return string(v)
+}
+
+// Snapshot returns the text of a snapshot of the page.
+func Snapshot(t testing.TB, p *page.Page) string {
+	t.Helper()
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Text
+}
+
+// Ref finds the ref on the line of a snapshot that holds the words.
+func Ref(t testing.TB, text, words string) string {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, words) {
+			if _, rest, ok := strings.Cut(line, "[ref="); ok {
+				r, _, _ := strings.Cut(rest, "]")
+				return r
+			}
+		}
+	}
+	t.Fatalf("no ref for %q in:\n%s", words, text)
+	return ""
 }
 
 // Contains fails the test for each of the wanted texts that is not in the text.

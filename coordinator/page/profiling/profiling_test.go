@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/profiling"
 )
@@ -62,7 +63,7 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 		t.Fatal(err)
 	}
 	pagetest.Evaluate(t, p, `new Promise((done) => { const look = () => document.title === "ready" ? requestAnimationFrame(done) : setTimeout(look, 10); look() }).then(() => 1)`)
-	if _, err := p.Click(t.Context(), "button", page.ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil {
 		t.Fatal(err)
 	}
 	var seen struct {
@@ -132,7 +133,7 @@ function work() { ad.style.height = "300px"
 	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.MouseMove(t.Context(), 5, 5); err != nil { // as one who acts; a page that is only read may not be drawn
+	if _, err := p.Act(t.Context(), p.Input().MouseMove(5, 5)); err != nil { // as one who acts; a page that is only read may not be drawn
 		t.Fatal(err)
 	}
 	pagetest.Evaluate(t, p, `(location.href = "/next", work(), 1)`)

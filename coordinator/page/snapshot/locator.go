@@ -1,4 +1,4 @@
-package page
+package snapshot
 
 import (
 	"context"
@@ -15,33 +15,33 @@ type locations struct{ TestID, Placeholder, Label, Alt, Title, CSS string }
 
 // Locator is an expression of Playwright's that finds the target alone, by what
 // a user or its author calls it before how the document is built.
-func (p *Page) Locator(ctx context.Context, target string) (string, error) {
+func (r *Reader) Locator(ctx context.Context, target string) (string, error) {
 	var locator string
-	err := p.during(ctx, "looking for a locator", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		e, err := p.frames.Find(ctx, target)
+	err := r.page.Run(ctx, "looking for a locator", 0, func(ctx context.Context) error {
+		e, err := r.frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
 		defer e.Release(ctx)
-		if locator, err = p.locator(ctx, e); err != nil {
+		if locator, err = r.locator(ctx, e); err != nil {
 			return err
 		}
-		frames, err := p.frameLocator(ctx, e.Frame)
+		frames, err := r.frameLocator(ctx, e.Frame)
 		locator = frames + locator
 		return err
 	})
 	return locator, err
 }
 
-func (p *Page) locator(ctx context.Context, e *frame.Element) (string, error) {
+func (r *Reader) locator(ctx context.Context, e *frame.Element) (string, error) {
 	var l locations
-	if err := e.Run(ctx, extra("locate"), nil, &l); err != nil {
+	if err := e.Run(ctx, locateFunction, nil, &l); err != nil {
 		return "", err
 	}
 	if l.TestID != "" {
 		return "getByTestId(" + quoted(l.TestID) + ")", nil
 	}
-	byRole, err := p.roleLocator(ctx, e)
+	byRole, err := r.roleLocator(ctx, e)
 	if byRole != "" || err != nil {
 		return byRole, err
 	}
@@ -62,8 +62,8 @@ var ours = map[string]bool{
 }
 
 // roleLocator is empty where role and name are not the element's alone.
-func (p *Page) roleLocator(ctx context.Context, e *frame.Element) (string, error) {
-	own, err := p.outlineDocument(ctx, e.Frame, e, SnapshotOptions{look: &look{}, Depth: 1})
+func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (string, error) {
+	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: &look{}, Depth: 1})
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func (p *Page) roleLocator(ctx context.Context, e *frame.Element) (string, error
 	if role == "" || ours[role] {
 		return "", nil
 	}
-	own, err = p.outlineDocument(ctx, e.Frame, e, SnapshotOptions{look: &look{Role: role}, Depth: 1})
+	own, err = r.outlineDocument(ctx, e.Frame, e, Options{look: &look{Role: role}, Depth: 1})
 	if err != nil || len(own.Sighted) < 2 {
 		return "", err // hidden
 	}
@@ -79,7 +79,7 @@ func (p *Page) roleLocator(ctx context.Context, e *frame.Element) (string, error
 	if name == "" || strings.HasSuffix(name, "…") {
 		return "", nil
 	}
-	all, err := p.sight(ctx, e.Frame, role)
+	all, err := r.sight(ctx, e.Frame, role)
 	if err != nil {
 		return "", err
 	}
@@ -102,19 +102,19 @@ func (p *Page) roleLocator(ctx context.Context, e *frame.Element) (string, error
 }
 
 // frameLocator leads to a frame from the page; empty for the main frame.
-func (p *Page) frameLocator(ctx context.Context, id protocol.FrameID) (string, error) {
+func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (string, error) {
 	var path string
-	for id != p.frames.Main() {
-		f, ok := p.frames.Frame(id)
+	for id != r.frames.Main() {
+		f, ok := r.frames.Frame(id)
 		if !ok || f.Parent == "" {
 			return "", frame.ErrGone
 		}
-		e, err := p.frames.Owner(ctx, f)
+		e, err := r.frames.Owner(ctx, f)
 		if err != nil {
 			return "", err
 		}
 		var l locations
-		err = e.Run(ctx, extra("locate"), nil, &l)
+		err = e.Run(ctx, locateFunction, nil, &l)
 		e.Release(ctx)
 		if err != nil {
 			return "", err

@@ -1,6 +1,7 @@
-package page
+package snapshot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"sync"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
@@ -21,54 +21,50 @@ import (
 // Markdown returns the readable part of the page, or of a target, as Markdown:
 // its main element or article where there is one, without navigation, asides and
 // footers. Frames are named, not read.
-func (p *Page) Markdown(ctx context.Context, target string) (Snapshot, error) {
-	const doing = "reading the page"
-	var r struct{ Title, URL, Text string }
-	if err := p.read(ctx, doing, "markdown", target, &r); err != nil {
+func (r *Reader) Markdown(ctx context.Context, target string) (Snapshot, error) {
+	var read struct{ Title, URL, Text string }
+	if err := r.read(ctx, "reading the page", "markdown", target, &read); err != nil {
 		return Snapshot{}, err
 	}
-	return Snapshot{URL: r.URL, Title: r.Title, Text: r.Text}, nil
+	return Snapshot{URL: read.URL, Title: read.Title, Text: read.Text}, nil
 }
 
 // HTML returns the HTML of the page's document, or of a target, as it is now.
 // Shadow roots stand in it as declarative templates: closed ones once a snapshot
 // has shown them.
-func (p *Page) HTML(ctx context.Context, target string) (string, error) {
+func (r *Reader) HTML(ctx context.Context, target string) (string, error) {
 	var text string
-	return text, p.read(ctx, "reading the HTML", "html", target, &text)
+	return text, r.read(ctx, "reading the HTML", "html", target, &text)
 }
 
 // read runs a function of the library on the page's document or on a target.
-func (p *Page) read(ctx context.Context, doing, function, target string, result any) error {
-	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
-	if err != nil {
-		return err
-	}
-	defer end()
-	if target == "" {
-		return p.explain(p.readDocument(ctx, function, result), doing)
-	}
-	e, err := p.frames.Find(ctx, target)
-	if err != nil {
-		return p.explain(err, doing)
-	}
-	defer e.Release(ctx)
-	return p.explain(e.Call(ctx, function, nil, result), doing)
+func (r *Reader) read(ctx context.Context, doing, function, target string, result any) error {
+	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
+		if target == "" {
+			return r.readDocument(ctx, function, result)
+		}
+		e, err := r.frames.Find(ctx, target)
+		if err != nil {
+			return err
+		}
+		defer e.Release(ctx)
+		return e.Call(ctx, function, nil, result)
+	})
 }
 
-func (p *Page) readDocument(ctx context.Context, function string, result any) error {
-	var r runtime.EvaluateResult
-	err := p.frames.InWorld(ctx, p.frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
-		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library." + function + ".call(null)", ContextID: world, ReturnByValue: new(true)})
+func (r *Reader) readDocument(ctx context.Context, function string, result any) error {
+	var evaluated runtime.EvaluateResult
+	err := r.frames.InWorld(ctx, r.frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		evaluated, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library." + function + ".call(null)", ContextID: world, ReturnByValue: new(true)})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if r.ExceptionDetails != nil {
-		return fmt.Errorf("script %s: %s", function, remote.Exception(r.ExceptionDetails))
+	if evaluated.ExceptionDetails != nil {
+		return fmt.Errorf("script %s: %s", function, remote.Exception(evaluated.ExceptionDetails))
 	}
-	return json.Unmarshal(r.Result.Value, result)
+	return json.Unmarshal(evaluated.Result.Value, result)
 }
 
 // FindOptions say what Find looks for: Text, whatever its case, or Regexp, see
@@ -96,11 +92,11 @@ const MaxFound = 50
 const maxFoundLine = 400
 
 // Find looks in the lines of a snapshot for a text or a regular expression.
-func (p *Page) Find(ctx context.Context, opts FindOptions) (Found, error) {
+func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	if (opts.Text == "") == (opts.Regexp == "") {
 		return Found{}, errors.New("find: give a text or a regular expression")
 	}
-	setDefault(&opts.Most, MaxFound)
+	opts.Most = cmp.Or(opts.Most, MaxFound)
 	expression := opts.Regexp
 	if opts.Text != "" {
 		expression = "(?i)" + regexp.QuoteMeta(opts.Text)
@@ -109,20 +105,19 @@ func (p *Page) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	if err != nil {
 		return Found{}, fmt.Errorf("find: %w", err)
 	}
-	const doing = "searching the page"
-	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
-	if err != nil {
-		return Found{}, err
-	}
-	defer end()
-	r, err := p.outline(ctx, p.frames.Main(), nil, SnapshotOptions{full: true})
-	if err != nil {
-		return Found{}, p.explain(err, doing)
-	}
-	if opts.Hide != nil { // before a line is cut
-		r.Text = opts.Hide(r.Text)
-	}
-	return findLines(splitLines(r.Text), wanted, opts), nil
+	var found Found
+	err = r.page.Run(ctx, "searching the page", 0, func(ctx context.Context) error {
+		seen, err := r.outline(ctx, r.frames.Main(), nil, Options{full: true})
+		if err != nil {
+			return err
+		}
+		if opts.Hide != nil { // before a line is cut
+			seen.Text = opts.Hide(seen.Text)
+		}
+		found = findLines(splitLines(seen.Text), wanted, opts)
+		return nil
+	})
+	return found, err
 }
 
 // jsPattern is a regular expression as JavaScript writes it.
@@ -188,19 +183,4 @@ func around(line string, wanted *regexp.Regexp) string {
 		s = line[:to]
 	}
 	return strings.ToValidUTF8(s, "") + "…\n"
-}
-
-// PDF prints the page.
-func (p *Page) PDF(ctx context.Context) ([]byte, error) {
-	const doing = "printing the page"
-	ctx, end, err := p.begin(ctx, doing, p.browser.opts.NavigateTimeout)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	r, err := protocol.Call(ctx, p.session, cdppage.PrintToPDF, cdppage.PrintToPDFParams{PrintBackground: new(true), PreferCSSPageSize: new(true)})
-	if err != nil {
-		return nil, p.explain(err, doing)
-	}
-	return r.Data, nil
 }

@@ -1,4 +1,4 @@
-package page
+package input
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 // the point in the page once the pointer has arrived in that frame. The browser
 // decides by what was drawn last which process an event goes to; after scrolling
 // that may be another, and a click would hit something else.
-func (p *Page) reach(ctx context.Context, e *frame.Element, innerX, innerY float64, patience time.Duration) (x, y float64, why string, err error) {
-	end := time.Now().Add(patience)
+func (i *Input) reach(ctx context.Context, e *frame.Element, innerX, innerY float64, wait time.Duration) (x, y float64, why string, err error) {
+	end := time.Now().Add(wait)
 	for budget := arrivalBudget; time.Now().Before(end); budget *= 2 {
-		x, y, why, err = p.frames.Outward(ctx, e.Frame, innerX, innerY)
+		x, y, why, err = i.frames.Outward(ctx, e.Frame, innerX, innerY)
 		if err != nil || why != "" {
 			return 0, 0, why, err
 		}
 		var arrived bool
-		if arrived, err = p.arrives(ctx, e, x, y, min(budget, time.Until(end))); arrived || err != nil {
+		if arrived, err = i.arrives(ctx, e, x, y, min(budget, time.Until(end))); arrived || err != nil {
 			return x, y, "", err
 		}
 	}
@@ -34,7 +34,7 @@ func (p *Page) reach(ctx context.Context, e *frame.Element, innerX, innerY float
 // listened for.
 const arrivalBudget = 100 * time.Millisecond
 
-func (p *Page) arrives(ctx context.Context, e *frame.Element, x, y float64, budget time.Duration) (bool, error) {
+func (i *Input) arrives(ctx context.Context, e *frame.Element, x, y float64, budget time.Duration) (bool, error) {
 	listening, err := e.Start(ctx, "arrival", budget.Milliseconds())
 	if err != nil {
 		return false, err
@@ -42,7 +42,7 @@ func (p *Page) arrives(ctx context.Context, e *frame.Element, x, y float64, budg
 	// Two movements: one to the same place would be none.
 	for _, x := range []float64{x - 1, x} {
 		move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
-		if err := p.session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {
+		if err := i.session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {
 			return false, err
 		}
 	}

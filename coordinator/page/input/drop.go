@@ -1,4 +1,4 @@
-package page
+package input
 
 import (
 	"context"
@@ -16,23 +16,23 @@ const copied = 1
 
 // Drop drops files or data, by MIME type, onto a target as if they came from
 // another program. Which files may be read is the caller's to decide.
-func (p *Page) Drop(ctx context.Context, target string, files []string, data map[string]string) (Change, error) {
+func (i *Input) Drop(target string, files []string, data map[string]string) Action {
 	if len(files) == 0 && len(data) == 0 {
-		return Change{}, errors.New("nothing to drop was given")
+		return Action{Err: errors.New("nothing to drop was given")}
 	}
 	// The list must be there, also when it is empty.
 	drag := &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: copied}
 	for _, kind := range slices.Sorted(maps.Keys(data)) {
 		drag.Items = append(drag.Items, &input.DragDataItem{MimeType: kind, Data: data[kind]})
 	}
-	return p.actOn(ctx, "dropping onto "+target, target, "hover", 0, func(ctx context.Context, s *spot) error {
-		if err := p.prove(ctx, s, p.patience(0)); err != nil {
+	return i.on("dropping onto "+target, target, "hover", 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+		if err := i.prove(ctx, s, i.opts.ActionTimeout); err != nil {
 			return err
 		}
 		if err := s.Call(ctx, "watchDrop", nil, nil); err != nil {
 			return err
 		}
-		if err := p.dragEvents(ctx, drag, s.x, s.y); err != nil {
+		if err := i.mouse.drop(ctx, drag, s.x, s.y); err != nil {
 			return err
 		}
 		var dropped bool
@@ -44,15 +44,4 @@ func (p *Page) Drop(ctx context.Context, target string, files []string, data map
 		}
 		return nil
 	})
-}
-
-func (p *Page) dragEvents(ctx context.Context, data *input.DragData, x, y float64) error {
-	p.inputs.Add(1)
-	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
-		err := p.session.Call(ctx, input.CommandDispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: data}, nil)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package page
+package input
 
 import (
 	"context"
@@ -13,15 +13,21 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
+// TypeOptions of Type.
+type TypeOptions struct {
+	Slowly  bool          // key by key, so that key handlers run, and after what is there
+	Submit  bool          // press Enter afterwards
+	Secret  bool          // what the field holds is not reported
+	Timeout time.Duration // as in ClickOptions
+}
+
 // Type fills a target with text: what is there is replaced. Slowly types it key
 // by key behind what is there.
-func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) (Change, error) {
-	var held []Held
-	var unmet []string
-	change, err := p.actOn(ctx, "typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot) error {
-		err := p.fill(ctx, s, text, opts.Slowly)
+func (i *Input) Type(target, text string, opts TypeOptions) Action {
+	return i.on("typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
+		err := i.fill(ctx, s, text, opts.Slowly)
 		if err == nil {
-			held = p.held(ctx, s, text, opts.Slowly, opts.Secret)
+			out.Held = i.held(ctx, s, text, opts.Slowly, opts.Secret)
 		}
 		if !opts.Submit {
 			return err
@@ -29,20 +35,18 @@ func (p *Page) Type(ctx context.Context, target, text string, opts TypeOptions) 
 		if err != nil {
 			return midway(err, "the text is typed, and Enter was not pressed")
 		}
-		if err := p.press(ctx, "Enter"); err != nil {
+		if err := i.keyboard.press(ctx, "Enter"); err != nil {
 			return err
 		}
 		// Where it has led to another document there is nobody to ask.
-		_ = p.unlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "unmet", nil, &unmet) })
+		_ = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "unmet", nil, &out.Unmet) })
 		return nil
 	})
-	change.Held, change.Unmet = held, unmet
-	return change, err
 }
 
 // held is what a field holds where that is not what was typed; nil also where the
 // typing has led to where it cannot be asked.
-func (p *Page) held(ctx context.Context, s *spot, text string, slowly, secret bool) []Held {
+func (i *Input) held(ctx context.Context, s *spot, text string, slowly, secret bool) []Held {
 	var value *string
 	if err := s.Call(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret}, &value); err != nil || value == nil {
 		return nil
@@ -53,12 +57,12 @@ func (p *Page) held(ctx context.Context, s *spot, text string, slowly, secret bo
 	return []Held{{Target: s.Target, Value: *value}}
 }
 
-func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) error {
+func (i *Input) fill(ctx context.Context, s *spot, text string, slowly bool) error {
 	var r struct {
 		Done  bool
 		Error string
 	}
-	p.inputs.Add(1)
+	i.sent.Add(1)
 	if err := s.CallAsUser(ctx, "fill", map[string]any{"text": text, "slowly": slowly}, &r); err != nil {
 		return err
 	}
@@ -69,10 +73,10 @@ func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) erro
 		return nil
 	case slowly:
 		characters := []rune(text)
-		for i, c := range characters {
-			err := p.typeRune(ctx, c)
-			if err != nil && i+1 < len(characters) {
-				err = midway(err, "%d of %d characters are typed", i+1, len(characters))
+		for n, c := range characters {
+			err := i.keyboard.typeRune(ctx, c)
+			if n+1 < len(characters) {
+				err = midway(err, "%d of %d characters are typed", n+1, len(characters))
 			}
 			if err != nil {
 				return err
@@ -80,31 +84,25 @@ func (p *Page) fill(ctx context.Context, s *spot, text string, slowly bool) erro
 		}
 		return nil
 	case text == "":
-		return p.press(ctx, "Delete")
+		return i.keyboard.press(ctx, "Delete")
 	}
-	return p.insert(ctx, text)
-}
-
-// insert puts text where the caret is, as an input method does.
-func (p *Page) insert(ctx context.Context, text string) error {
-	p.inputs.Add(1)
-	return p.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: text}, nil)
+	return i.keyboard.insert(ctx, text)
 }
 
 // SelectOption selects options of a <select> by value or label; all others of a
 // multiple one are unselected.
-func (p *Page) SelectOption(ctx context.Context, target string, values ...string) (Change, error) {
+func (i *Input) SelectOption(target string, values ...string) Action {
 	if len(values) == 0 {
-		return Change{}, errors.New("no option to select was given")
+		return Action{Err: errors.New("no option to select was given")}
 	}
-	return p.actOn(ctx, "selecting in "+target, target, "select", 0, func(ctx context.Context, s *spot) error {
-		return p.choose(ctx, s, values)
+	return i.on("selecting in "+target, target, "select", 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+		return i.choose(ctx, s, values)
 	})
 }
 
-func (p *Page) choose(ctx context.Context, s *spot, values []string) error {
+func (i *Input) choose(ctx context.Context, s *spot, values []string) error {
 	var r struct{ Error string }
-	p.inputs.Add(1)
+	i.sent.Add(1)
 	if err := s.CallAsUser(ctx, "select", values, &r); err != nil {
 		return err
 	}
@@ -114,73 +112,78 @@ func (p *Page) choose(ctx context.Context, s *spot, values []string) error {
 	return nil
 }
 
+// Field is one entry of FillForm.
+type Field struct {
+	Target string
+	Type   string // textbox, checkbox, radio, combobox or slider
+	Value  string // text; "true" or "false" for checkbox and radio; the option's label or value
+	Secret bool   // as in TypeOptions
+}
+
 // FillForm fills several fields in the order given; it stops at the first that
-// cannot be filled and says which.
-func (p *Page) FillForm(ctx context.Context, fields []Field) (Change, error) {
-	patience := p.patience(0)
-	var held []Held
-	change, err := p.operate(ctx, "filling the form", time.Duration(len(fields))*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		for i, f := range fields {
-			inputs := p.inputs.Load()
-			other, err := p.fillField(ctx, f, patience)
-			held = append(held, other...)
-			filled := i
-			if p.inputs.Load() > inputs {
+// cannot be filled and reports which.
+func (i *Input) FillForm(fields []Field) Action {
+	wait := i.opts.ActionTimeout
+	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: func(ctx context.Context, out *Outcome) error {
+		for n, f := range fields {
+			sent := i.sent.Load()
+			held, err := i.fillField(ctx, f, wait)
+			out.Held = append(out.Held, held...)
+			filled := n
+			if i.sent.Load() > sent {
 				filled++
 			}
 			if filled < len(fields) {
 				err = midway(err, "%d of %d fields are filled", filled, len(fields))
 			}
 			if err != nil {
-				return &fieldError{Index: i, Of: len(fields), Field: f, Err: err}
+				return &FieldError{Index: n, Of: len(fields), Field: f, Err: err}
 			}
 		}
 		return nil
-	})
-	change.Held = held
-	return change, err
+	}}
 }
 
-// fieldError names the field of a form that could not be filled; those before it
+// FieldError names the field of a form that could not be filled; those before it
 // are.
-type fieldError struct {
+type FieldError struct {
 	Index, Of int
 	Field     Field
 	Err       error
 }
 
-func (e *fieldError) Error() string {
+func (e *FieldError) Error() string {
 	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: %d", e.Index+1, e.Of, e.Field.Target, e.Err, e.Index)
 }
 
-func (e *fieldError) Unwrap() error { return e.Err }
+func (e *FieldError) Unwrap() error { return e.Err }
 
-func (p *Page) fillField(ctx context.Context, f Field, patience time.Duration) ([]Held, error) {
+func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration) ([]Held, error) {
 	kind := map[string]string{"checkbox": "click", "radio": "click", "combobox": "select", "textbox": "type", "slider": "type", "": "type"}[f.Type]
 	if kind == "" {
 		return nil, fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience+readyMargin)
+	waiting, cancel := context.WithTimeout(ctx, wait+readyMargin)
 	defer cancel()
-	s, err := p.ready(waiting, f.Target, kind, patience)
+	s, err := i.ready(waiting, f.Target, kind, wait)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Release(ctx)
 	switch kind {
 	case "select":
-		return nil, p.choose(ctx, s, []string{f.Value})
+		return nil, i.choose(ctx, s, []string{f.Value})
 	case "click":
-		return nil, p.check(ctx, s, f.Value)
+		return nil, i.check(ctx, s, f.Value)
 	}
-	if err := p.fill(ctx, s, f.Value, false); err != nil {
+	if err := i.fill(ctx, s, f.Value, false); err != nil {
 		return nil, err
 	}
-	return p.held(ctx, s, f.Value, false, f.Secret), nil
+	return i.held(ctx, s, f.Value, false, f.Secret), nil
 }
 
 // check clicks a checkbox or radio button unless it is as wanted.
-func (p *Page) check(ctx context.Context, s *spot, value string) error {
+func (i *Input) check(ctx context.Context, s *spot, value string) error {
 	want := strings.EqualFold(value, "true")
 	if !want && !strings.EqualFold(value, "false") {
 		return fmt.Errorf("value %q: a checkbox takes true or false", value)
@@ -189,7 +192,7 @@ func (p *Page) check(ctx context.Context, s *spot, value string) error {
 	if err := s.Call(ctx, "checked", nil, &is); err != nil || is == want {
 		return err
 	}
-	if err := p.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, p.patience(0)); err != nil {
+	if err := i.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, i.opts.ActionTimeout); err != nil {
 		return err
 	}
 	if err := s.Call(ctx, "checked", nil, &is); err != nil {

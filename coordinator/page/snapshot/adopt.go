@@ -1,4 +1,4 @@
-package page
+package snapshot
 
 import (
 	"context"
@@ -18,8 +18,8 @@ const maxClosedDepth = 5
 // adopt asks the browser which of the elements that the snapshot script suspects
 // have a closed shadow root, and hands those roots to our world: script has no
 // way to them. It says whether there was one.
-func (p *Page) adopt(ctx context.Context, session *cdp.Session, id protocol.FrameID) (bool, error) {
-	_, world, err := p.frames.World(ctx, id)
+func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.FrameID) (bool, error) {
+	_, world, err := r.frames.World(ctx, id)
 	if err != nil {
 		return false, err
 	}

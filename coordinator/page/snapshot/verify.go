@@ -1,4 +1,4 @@
-package page
+package snapshot
 
 import (
 	"context"
@@ -29,12 +29,11 @@ func (e *VerifyError) Error() string { return e.Reason }
 
 // FindByRole finds the shown elements of a role whose accessible name contains
 // the words, without regard to case, in all frames.
-func (p *Page) FindByRole(ctx context.Context, role, name string) ([]Sighting, error) {
-	const doing = "looking for an element"
+func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting, error) {
 	var found []Sighting
-	err := p.during(ctx, doing, p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		return p.frames.Each(ctx, func(id protocol.FrameID) error {
-			sighted, err := p.sight(ctx, id, role)
+	err := r.page.Run(ctx, "looking for an element", 0, func(ctx context.Context) error {
+		return r.frames.Each(ctx, func(id protocol.FrameID) error {
+			sighted, err := r.sight(ctx, id, role)
 			for _, s := range sighted {
 				if strings.Contains(folded(s.Name), folded(name)) {
 					found = append(found, s)
@@ -47,15 +46,15 @@ func (p *Page) FindByRole(ctx context.Context, role, name string) ([]Sighting, e
 }
 
 // sight lists the elements of a role in one frame.
-func (p *Page) sight(ctx context.Context, id protocol.FrameID, role string) ([]Sighting, error) {
-	r, err := p.outlineDocument(ctx, id, nil, SnapshotOptions{look: &look{Role: role}})
+func (r *Reader) sight(ctx context.Context, id protocol.FrameID, role string) ([]Sighting, error) {
+	seen, err := r.outlineDocument(ctx, id, nil, Options{look: &look{Role: role}})
 	if err != nil {
 		return nil, err
 	}
 	var found []Sighting
-	for i := 0; i+1 < len(r.Sighted); i += 2 {
-		n, _ := r.Sighted[i].(float64)
-		name, _ := r.Sighted[i+1].(string)
+	for i := 0; i+1 < len(seen.Sighted); i += 2 {
+		n, _ := seen.Sighted[i].(float64)
+		name, _ := seen.Sighted[i+1].(string)
 		found = append(found, Sighting{Ref: fmt.Sprintf("e%d", int(n)), Name: name})
 	}
 	return found, nil
@@ -65,15 +64,15 @@ func (p *Page) sight(ctx context.Context, id protocol.FrameID, role string) ([]S
 func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // VerifyText makes sure that a text is shown in one of the frames.
-func (p *Page) VerifyText(ctx context.Context, text string) error {
+func (r *Reader) VerifyText(ctx context.Context, text string) error {
 	shown := false
-	err := p.during(ctx, "looking for a text", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		return p.frames.Each(ctx, func(id protocol.FrameID) error {
+	err := r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
+		return r.frames.Each(ctx, func(id protocol.FrameID) error {
 			if shown {
 				return nil
 			}
 			var missing []string
-			err := p.frames.Run(ctx, id, extra("shown"), map[string]any{"texts": []string{text}}, &missing)
+			err := r.frames.Run(ctx, id, shownFunction, map[string]any{"texts": []string{text}}, &missing)
 			shown = err == nil && len(missing) == 0
 			return err
 		})
@@ -85,15 +84,15 @@ func (p *Page) VerifyText(ctx context.Context, text string) error {
 }
 
 // VerifyItems makes sure that all texts are shown within a target.
-func (p *Page) VerifyItems(ctx context.Context, target string, items []string) error {
-	return p.during(ctx, "looking for the items", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		e, err := p.frames.Find(ctx, target)
+func (r *Reader) VerifyItems(ctx context.Context, target string, items []string) error {
+	return r.page.Run(ctx, "looking for the items", 0, func(ctx context.Context) error {
+		e, err := r.frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
 		defer e.Release(ctx)
 		var missing []string
-		if err := e.Run(ctx, extra("shown"), map[string]any{"texts": items}, &missing); err != nil {
+		if err := e.Run(ctx, shownFunction, map[string]any{"texts": items}, &missing); err != nil {
 			return err
 		}
 		if len(missing) > 0 {
@@ -105,15 +104,15 @@ func (p *Page) VerifyItems(ctx context.Context, target string, items []string) e
 
 // VerifyValue makes sure that a control holds a value: its text, for a checkbox
 // or radio button true or false, for a dropdown the option's value or label.
-func (p *Page) VerifyValue(ctx context.Context, target, kind, value string) error {
-	return p.during(ctx, "reading the value", p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		e, err := p.frames.Find(ctx, target)
+func (r *Reader) VerifyValue(ctx context.Context, target, kind, value string) error {
+	return r.page.Run(ctx, "reading the value", 0, func(ctx context.Context) error {
+		e, err := r.frames.Find(ctx, target)
 		if err != nil {
 			return err
 		}
 		defer e.Release(ctx)
 		var held []string
-		if err := e.Run(ctx, extra("value"), map[string]any{"type": kind}, &held); err != nil {
+		if err := e.Run(ctx, valueFunction, map[string]any{"type": kind}, &held); err != nil {
 			return err
 		}
 		switch {

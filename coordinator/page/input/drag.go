@@ -1,4 +1,4 @@
-package page
+package input
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 // Drag drags one target onto another. What the page does with mouse events it
 // sees as such; a drag of HTML's drag and drop is taken from the browser and
 // replayed, since the browser's own would follow the user's pointer.
-func (p *Page) Drag(ctx context.Context, from, to string) (Change, error) {
-	patience := p.patience(0)
-	return p.operate(ctx, "dragging "+from+" to "+to, 2*patience+p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		start, end, err := p.dragSpots(ctx, from, to, patience)
+func (i *Input) Drag(from, to string) Action {
+	wait := i.opts.ActionTimeout
+	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Do: func(ctx context.Context, _ *Outcome) error {
+		start, end, err := i.dragSpots(ctx, from, to, wait)
 		if err != nil {
 			return err
 		}
@@ -27,45 +27,45 @@ func (p *Page) Drag(ctx context.Context, from, to string) (Change, error) {
 			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled one to where the other was
 				x, y = start.x, start.y+dragAtLeast
 			}
-			return p.dragTo(ctx, start, x, y, func() (float64, float64, error) {
-				at, err := p.frames.Place(ctx, end.Element)
+			return i.dragTo(ctx, start, x, y, func() (float64, float64, error) {
+				at, err := i.frames.Place(ctx, end.Element)
 				return at.X + at.Width/2, at.Y + at.Height/2, err
 			})
 		}
 		missed, err := drag()
 		if err == nil && missed != "" {
-			// It moves, or something came over it when the mouse did. The page has heard
-			// nothing of that yet.
+			// It moves, or something came over it when the mouse did. The page has got
+			// no event of that yet.
 			var again *spot
-			if again, err = p.ready(ctx, from, "click", patience); err != nil {
+			if again, err = i.ready(ctx, from, "click", wait); err != nil {
 				return err
 			}
 			start.become(ctx, again)
 			missed, err = drag()
 		}
 		if err == nil && missed != "" {
-			err = &NotReadyError{Target: from, Was: start.Label, Reason: "it is covered by " + missed, Waited: humanDuration(patience), Details: "it came when the mouse did"}
+			err = &NotReadyError{Target: from, Was: start.Label, Reason: "it is covered by " + missed, Waited: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did"}
 		}
 		return err
-	})
+	}}
 }
 
 // dragSpots finds both targets of a drag, in view if they can be at once. Whether
 // the first moves shows when the button is pressed, and where the second is when
 // it is let go: no frame is waited for.
-func (p *Page) dragSpots(ctx context.Context, from, to string, patience time.Duration) (start, end *spot, err error) {
-	end, err = p.readyFor(ctx, to, "hover", patience, true)
+func (i *Input) dragSpots(ctx context.Context, from, to string, wait time.Duration) (start, end *spot, err error) {
+	end, err = i.readyFor(ctx, to, "hover", wait, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	start, err = p.readyFor(ctx, from, "click", patience, true)
+	start, err = i.readyFor(ctx, from, "click", wait, true)
 	if err == nil && !start.unproven { // it may have scrolled, and the second away
 		var again *spot
-		if again, err = p.readyFor(ctx, to, "hover", patience, true); err == nil {
+		if again, err = i.readyFor(ctx, to, "hover", wait, true); err == nil {
 			end.become(ctx, again)
 			if !end.unproven { // and this one the first
 				start.Release(ctx)
-				start, err = p.ready(ctx, from, "click", patience)
+				start, err = i.ready(ctx, from, "click", wait)
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func (p *Page) dragSpots(ctx context.Context, from, to string, patience time.Dur
 	return start, end, nil
 }
 
-// dragPatience bounds the wait for the browser's word of a drag that the page
+// dragPatience bounds the wait for the browser's event of a drag that the page
 // has begun.
 const dragPatience = time.Second
 
@@ -89,51 +89,53 @@ const dragAtLeast = 30
 
 // dragTo drags towards a point and lets go at the one that the target turns out to
 // be at then. missed is what the button was pressed on instead of the start, which
-// has heard nothing then.
-func (p *Page) dragTo(ctx context.Context, start *spot, x, y float64, target func() (x, y float64, err error)) (missed string, err error) {
+// gets no event then.
+func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target func() (x, y float64, err error)) (missed string, err error) {
 	const left = input.MouseButtonLeft
 	held := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: left, Buttons: 1}
 	release := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: left, ClickCount: 1}
-	intercepted := p.session.Listen(input.DragIntercepted.Method)
+	intercepted := i.session.Listen(input.DragIntercepted.Method)
 	defer intercepted.Close()
 	defer func() {
-		_, _ = p.session.Start(context.WithoutCancel(ctx), input.CommandSetInterceptDrags, input.SetInterceptDragsParams{})
+		_, _ = i.session.Start(context.WithoutCancel(ctx), input.CommandSetInterceptDrags, input.SetInterceptDragsParams{})
 	}()
 	var data *input.DragData
-	began, err := p.dragHalfway(ctx, start, x, y, held)
+	began, err := i.dragHalfway(ctx, start, x, y, held)
 	if err == nil {
 		x, y, err = target() // meanwhile
-		if missed, data, err = p.dragBegan(ctx, start, began, intercepted, err); missed != "" {
-			return missed, p.mouse(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{release})
+		if missed, data, err = i.dragBegan(ctx, start, began, intercepted, err); missed != "" {
+			return missed, i.mouse.send(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{release})
 		}
 	}
 	if err != nil {
-		if p.pointerNow().buttons != 0 { // as a human would give it up: back to where it was
+		if i.mouse.now().buttons != 0 { // as a human would give it up: back to where it was
 			cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Millisecond)
 			defer cancel()
-			_ = p.mouse(cleanup, start.x, start.y, 0, []input.DispatchMouseEventParams{held, release})
+			_ = i.mouse.send(cleanup, start.x, start.y, 0, []input.DispatchMouseEventParams{held, release})
 		}
 		return "", midway(err, "the drag has begun, and nothing was dropped")
 	}
 	if data != nil {
-		return "", p.drop(ctx, data, x, y)
+		err := i.mouse.drop(ctx, data, x, y)
+		i.mouse.set(pointer{x: x, y: y})
+		return "", err
 	}
-	return "", p.mouse(ctx, x, y, 0, []input.DispatchMouseEventParams{held, release})
+	return "", i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{held, release})
 }
 
 // dragHalfway presses the button and begins to move. What it returns is the page's
 // answer to whether that has begun a drag.
-func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams) (began *cdp.Pending, err error) {
+func (i *Input) dragHalfway(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams) (began *cdp.Pending, err error) {
 	// Nothing of this is waited for before the button is pressed: a drag begins with
 	// the movements that follow.
 	watching, err := start.Start(ctx, "watchDrag", nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.session.Start(ctx, input.CommandSetInterceptDrags, input.SetInterceptDragsParams{Enabled: true}); err != nil {
+	if _, err := i.session.Start(ctx, input.CommandSetInterceptDrags, input.SetInterceptDragsParams{Enabled: true}); err != nil {
 		return nil, err
 	}
-	if err := p.mouse(ctx, start.x, start.y, 0, clicks(held.Button, held.Buttons, 1)[:2]); err != nil {
+	if err := i.mouse.send(ctx, start.x, start.y, 0, clicks(held.Button, held.Buttons, 1)[:2]); err != nil {
 		return nil, err
 	}
 	if err := start.Outcome(ctx, watching, nil); err != nil {
@@ -141,7 +143,7 @@ func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held 
 	}
 	// A drag begins only after the first few pixels.
 	for _, share := range []float64{0.1, 0.5} {
-		if err := p.mouse(ctx, start.x+(x-start.x)*share, start.y+(y-start.y)*share, 0, []input.DispatchMouseEventParams{held}); err != nil {
+		if err := i.mouse.send(ctx, start.x+(x-start.x)*share, start.y+(y-start.y)*share, 0, []input.DispatchMouseEventParams{held}); err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +153,7 @@ func (p *Page) dragHalfway(ctx context.Context, start *spot, x, y float64, held 
 // dragBegan tells what the button was pressed on if that was not the start, and
 // else the data of a drag of HTML's, if that has begun. failed is what has failed
 // in between, which counts only where the start was hit.
-func (p *Page) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, intercepted *cdp.Subscription, failed error) (missed string, data *input.DragData, err error) {
+func (i *Input) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, intercepted *cdp.Subscription, failed error) (missed string, data *input.DragData, err error) {
 	var r struct {
 		Began  bool
 		Missed string
@@ -174,14 +176,4 @@ func (p *Page) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, i
 	case <-ctx.Done():
 		return "", nil, context.Cause(ctx)
 	}
-}
-
-// drop replays a drag over the target and lets go. The page hears of no button: a
-// drag has taken the mouse from it.
-func (p *Page) drop(ctx context.Context, data *input.DragData, x, y float64) error {
-	err := p.dragEvents(ctx, data, x, y)
-	p.mu.Lock()
-	p.pointer = pointer{x: x, y: y}
-	p.mu.Unlock()
-	return err
 }

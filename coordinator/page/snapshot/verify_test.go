@@ -1,4 +1,4 @@
-package page
+package snapshot_test
 
 import (
 	"errors"
@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 const verifiedPage = `<!doctype html><title>t</title>
@@ -25,9 +29,9 @@ const verifiedPage = `<!doctype html><title>t</title>
 <my-box></my-box>
 <script>document.querySelector("my-box").attachShadow({mode: "open"}).innerHTML = "<p>in a shadow</p><button>Shadow button</button>"</script>`
 
-func verified(t *testing.T) *Page {
+func verified(t *testing.T) *page.Page {
 	t.Helper()
-	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	_, p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/inner" {
 			io.WriteString(w, `<p>inner words</p><button>Inner button</button>`)
 			return
@@ -48,67 +52,67 @@ func TestVerify(t *testing.T) {
 		{"cell", "Seven", 1}, {"columnheader", "Item", 1}, {"row", "Item Seven", 1}, {"listitem", "", 2},
 		{"textbox", "Name", 1}, {"checkbox", "News", 1}, {"combobox", "Colour", 1}, {"slider", "Volume", 1},
 	} {
-		found, err := p.FindByRole(t.Context(), c.role, c.name)
+		found, err := p.Reader().FindByRole(t.Context(), c.role, c.name)
 		if err != nil || len(found) != c.want {
 			t.Errorf("%s %q: %v %v; want %d", c.role, c.name, found, err, c.want)
 		}
 	}
-	found, err := p.FindByRole(t.Context(), "button", "Buy")
+	found, err := p.Reader().FindByRole(t.Context(), "button", "Buy")
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	if _, err := p.Click(t.Context(), found[0].Ref, ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(found[0].Ref, input.ClickOptions{})); err != nil {
 		t.Errorf("the ref that was found: %v", err)
 	}
 
 	for _, text := range []string{"Your order", "green TEA", "Green\n tea", "in a shadow", "inner words", "Send it"} {
-		if err := p.VerifyText(t.Context(), text); err != nil {
+		if err := p.Reader().VerifyText(t.Context(), text); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	var unlike *VerifyError
+	var unlike *snapshot.VerifyError
 	for _, text := range []string{"Secret", "nobody sees this", "attachShadow", "absent"} {
-		if err := p.VerifyText(t.Context(), text); !errors.As(err, &unlike) || !strings.Contains(err.Error(), text) {
+		if err := p.Reader().VerifyText(t.Context(), text); !errors.As(err, &unlike) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if err := p.VerifyItems(t.Context(), "#list", []string{"Coffee", "green tea"}); err != nil {
+	if err := p.Reader().VerifyItems(t.Context(), "#list", []string{"Coffee", "green tea"}); err != nil {
 		t.Error(err)
 	}
-	if err := p.VerifyItems(t.Context(), "#list", []string{"Coffee", "Secret", "Seven"}); !errors.As(err, &unlike) || err.Error() != `#list does not show ["Secret" "Seven"]` {
+	if err := p.Reader().VerifyItems(t.Context(), "#list", []string{"Coffee", "Secret", "Seven"}); !errors.As(err, &unlike) || err.Error() != `#list does not show ["Secret" "Seven"]` {
 		t.Errorf("%v", err)
 	}
 	for _, c := range []struct{ target, kind, value string }{
 		{"#name", "textbox", "Ada"}, {"#news", "checkbox", "true"}, {"#colour", "combobox", "b"}, {"#colour", "combobox", "Blue"}, {"#volume", "slider", "7"},
 	} {
-		if err := p.VerifyValue(t.Context(), c.target, c.kind, c.value); err != nil {
+		if err := p.Reader().VerifyValue(t.Context(), c.target, c.kind, c.value); err != nil {
 			t.Errorf("%s: %v", c.target, err)
 		}
-		if err := p.VerifyValue(t.Context(), c.target, c.kind, "else"); !errors.As(err, &unlike) || !strings.Contains(err.Error(), `not "else"`) {
+		if err := p.Reader().VerifyValue(t.Context(), c.target, c.kind, "else"); !errors.As(err, &unlike) || !strings.Contains(err.Error(), `not "else"`) {
 			t.Errorf("%s: %v", c.target, err)
 		}
 	}
 	var none *frame.TargetError
-	if err := p.VerifyValue(t.Context(), "h1", "textbox", "x"); !errors.As(err, &none) {
+	if err := p.Reader().VerifyValue(t.Context(), "h1", "textbox", "x"); !errors.As(err, &none) {
 		t.Errorf("a heading: %v", err)
 	}
 }
 
 func TestLocator(t *testing.T) {
 	p := verified(t)
-	text := snapshot(t, p)
+	text := pagetest.Snapshot(t, p)
 	for target, want := range map[string]string{
-		"[data-testid=buy]":            `getByTestId('buy')`,
-		"h1":                           `getByRole('heading', { name: 'Your order' })`,
-		ref(t, text, `"Save all"`):     `getByRole('button', { name: 'Save all' })`,
-		ref(t, text, `"Save"`):         `getByRole('button', { name: 'Save', exact: true })`,
-		"#name":                        `getByRole('textbox', { name: 'Name' })`,
-		"#odd > i":                     `locator('#odd > i')`,
-		"button:nth-of-type(6)":        `locator('body > button:nth-of-type(6)')`,
-		ref(t, text, `"Shadow button`): `getByRole('button', { name: 'Shadow button' })`,
-		ref(t, text, `"Inner button`):  `locator('body > iframe').contentFrame().getByRole('button', { name: 'Inner button' })`,
+		"[data-testid=buy]":                     `getByTestId('buy')`,
+		"h1":                                    `getByRole('heading', { name: 'Your order' })`,
+		pagetest.Ref(t, text, `"Save all"`):     `getByRole('button', { name: 'Save all' })`,
+		pagetest.Ref(t, text, `"Save"`):         `getByRole('button', { name: 'Save', exact: true })`,
+		"#name":                                 `getByRole('textbox', { name: 'Name' })`,
+		"#odd > i":                              `locator('#odd > i')`,
+		"button:nth-of-type(6)":                 `locator('body > button:nth-of-type(6)')`,
+		pagetest.Ref(t, text, `"Shadow button`): `getByRole('button', { name: 'Shadow button' })`,
+		pagetest.Ref(t, text, `"Inner button`):  `locator('body > iframe').contentFrame().getByRole('button', { name: 'Inner button' })`,
 	} {
-		if got, err := p.Locator(t.Context(), target); err != nil || got != want {
+		if got, err := p.Reader().Locator(t.Context(), target); err != nil || got != want {
 			t.Errorf("%s: %s %v; want %s", target, got, err, want)
 		}
 	}
@@ -116,14 +120,14 @@ func TestLocator(t *testing.T) {
 
 // Roles that only our snapshots have are none that Playwright finds by.
 func TestLocatorOfOwnRoles(t *testing.T) {
-	p, _ := open(t, `<!doctype html><label>Day <input type=date></label><input type=color id=c title=Colour><details><summary>More</summary></details><canvas></canvas>`)
+	_, p, _ := pagetest.Open(t, `<!doctype html><label>Day <input type=date></label><input type=color id=c title=Colour><details><summary>More</summary></details><canvas></canvas>`)
 	for target, want := range map[string]string{
 		"[type=date]": `getByLabel('Day', { exact: true })`,
 		"#c":          `getByTitle('Colour', { exact: true })`,
 		"summary":     `locator('body > details > summary')`,
 		"canvas":      `locator('body > canvas')`,
 	} {
-		if got, err := p.Locator(t.Context(), target); err != nil || got != want {
+		if got, err := p.Reader().Locator(t.Context(), target); err != nil || got != want {
 			t.Errorf("%s: %s %v; want %s", target, got, err, want)
 		}
 	}

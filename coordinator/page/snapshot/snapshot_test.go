@@ -1,52 +1,57 @@
-package page
+package snapshot_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"slices"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/coordinator/page/snapshot"
 )
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 // The page that the peers were measured on: half of what the smaller of them
 // says is 19,441 characters, with a ref for each of the 800 controls.
 func TestSnapshotIsDense(t *testing.T) {
-	p, _ := open(t, `<!doctype html><ul id=l></ul><script>let h='';for(let i=0;i<400;i++)h+='<li><a href=#>Item '+i+'</a> <button onclick=1>Add '+i+'</button></li>';l.innerHTML=h</script>`)
-	for _, opts := range []SnapshotOptions{{}, {Interactive: true}} {
-		s, err := p.Snapshot(t.Context(), opts)
+	_, p, _ := pagetest.Open(t, `<!doctype html><ul id=l></ul><script>let h='';for(let i=0;i<400;i++)h+='<li><a href=#>Item '+i+'</a> <button onclick=1>Add '+i+'</button></li>';l.innerHTML=h</script>`)
+	for _, opts := range []snapshot.Options{{}, {Interactive: true}} {
+		s, err := p.Reader().Snapshot(t.Context(), opts)
 		if err != nil || s.Refs != 800 || strings.Count(s.Text, "[ref=e") != 800 || len(s.Text) > 19_441 {
 			t.Errorf("%+v: %d refs in %d characters, %v", opts, s.Refs, len(s.Text), err)
 		}
-		contains(t, s.Text, `- link "Item 0" [ref=e1] | button "Add 0" [ref=e2]`+"\n", `- "Item 399" [ref=e799] | "Add 399" [ref=e800]`+"\n")
+		pagetest.Contains(t, s.Text, `- link "Item 0" [ref=e1] | button "Add 0" [ref=e2]`+"\n", `- "Item 399" [ref=e799] | "Add 399" [ref=e800]`+"\n")
 	}
 }
 
 // 25,000 elements, and one that changes among them.
 func TestHugePage(t *testing.T) {
-	p, _ := open(t, `<!doctype html><div id=d></div><script>let h='';for(let i=0;i<5000;i++)h+='<section><h3>Part '+i+'</h3><p>Text of <b>part</b> '+i+'</p><button>Open '+i+'</button></section>';d.innerHTML=h</script>`)
-	if n := eval(t, p, "document.querySelectorAll('*').length"); len(n) != 5 || n < "25000" {
+	_, p, _ := pagetest.Open(t, `<!doctype html><div id=d></div><script>let h='';for(let i=0;i<5000;i++)h+='<section><h3>Part '+i+'</h3><p>Text of <b>part</b> '+i+'</p><button>Open '+i+'</button></section>';d.innerHTML=h</script>`)
+	if n := pagetest.Evaluate(t, p, "document.querySelectorAll('*').length"); len(n) != 5 || n < "25000" {
 		t.Fatalf("only %s elements", n)
 	}
 	began := time.Now()
-	s, err := p.Snapshot(t.Context(), SnapshotOptions{})
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
 	if err != nil || s.Refs != 5000 {
 		t.Fatalf("%d refs, %v", s.Refs, err)
 	}
 	t.Logf("%d characters in %v", len(s.Text), time.Since(began))
-	eval(t, p, "document.querySelectorAll('button')[4321].disabled = true")
-	s, err = p.Snapshot(t.Context(), SnapshotOptions{Diff: true})
+	pagetest.Evaluate(t, p, "document.querySelectorAll('button')[4321].disabled = true")
+	s, err = p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
 	if want := "- - button \"Open 4321\" [ref=e4322]\n+ - button \"Open 4321\" [disabled] [ref=e4322]\n"; err != nil || !s.Diff || s.Text != want {
 		t.Errorf("the difference: %v\n%.2000s\nwant:\n%s", err, s.Text, want)
 	}
 }
 
 func TestSnapshotDiff(t *testing.T) {
-	p, url := open(t, `<!doctype html><main aria-label=All><h1>Title</h1><ul id=l><li><a href=#>A</a> <button>Buy A</button><li><a href=#>B</a> <button>Buy B</button></ul><p id=m>Old words</p></main>`)
-	take := func() Snapshot {
+	_, p, url := pagetest.Open(t, `<!doctype html><main aria-label=All><h1>Title</h1><ul id=l><li><a href=#>A</a> <button>Buy A</button><li><a href=#>B</a> <button>Buy B</button></ul><p id=m>Old words</p></main>`)
+	take := func() snapshot.Snapshot {
 		t.Helper()
-		s, err := p.Snapshot(t.Context(), SnapshotOptions{Diff: true})
+		s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +63,7 @@ func TestSnapshotDiff(t *testing.T) {
 	if s := take(); !s.Diff || s.Text != "" {
 		t.Errorf("nothing has changed: %+v", s)
 	}
-	eval(t, p, `m.textContent = 'New words', l.insertAdjacentHTML('beforeend', '<li><a href=#>C</a> <button>Buy C</button>'), 1`)
+	pagetest.Evaluate(t, p, `m.textContent = 'New words', l.insertAdjacentHTML('beforeend', '<li><a href=#>C</a> <button>Buy C</button>'), 1`)
 	if s, want := take(), `  - main "All":
     - list:
       - link "A" [ref=e1] | button "Buy A" [ref=e2]
@@ -69,47 +74,21 @@ func TestSnapshotDiff(t *testing.T) {
 		t.Errorf("got:\n%s\nwant:\n%s", s.Text, want)
 	}
 	// Other options and another document have nothing to be compared with.
-	if s, err := p.Snapshot(t.Context(), SnapshotOptions{Interactive: true, Diff: true}); err != nil || s.Diff {
+	if s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true, Diff: true}); err != nil || s.Diff {
 		t.Errorf("with other options: %+v %v", s, err)
 	}
 	if _, err := p.Navigate(t.Context(), url+"/again"); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := p.Snapshot(t.Context(), SnapshotOptions{Interactive: true, Diff: true}); err != nil || s.Diff {
+	if s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true, Diff: true}); err != nil || s.Diff {
 		t.Errorf("of another document: %+v %v", s, err)
-	}
-}
-
-// Whatever the two texts are, taking the lines of a difference apart gives both.
-func TestDiffLinesKeepBothTexts(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		var before, after []string
-		for range random.IntN(12) {
-			before = append(before, fmt.Sprintf("%d\n", random.IntN(8)))
-		}
-		for range random.IntN(12) {
-			after = append(after, fmt.Sprintf("%d\n", random.IntN(8)))
-		}
-		var x, y []string
-		for _, line := range diffLines(before, after) {
-			if line.mark != '+' {
-				x = append(x, line.text)
-			}
-			if line.mark != '-' {
-				y = append(y, line.text)
-			}
-		}
-		if !slices.Equal(x, before) || !slices.Equal(y, after) {
-			t.Fatalf("%q and %q became %q and %q", before, after, x, y)
-		}
 	}
 }
 
 // Closed shadow roots, of a custom element, of a plain one, declared, and one
 // inside of another: seen and clicked as if they were open.
 func TestClosedShadowRoots(t *testing.T) {
-	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	_, p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<!doctype html><my-box>Slotted</my-box><div id=plain></div>
 <div><template shadowrootmode=closed><button onclick="clicks.push('declared')">Declared</button></template></div>
@@ -120,17 +99,17 @@ customElements.define('my-box', class extends HTMLElement { constructor() { supe
 customElements.define('my-inner', class extends HTMLElement { constructor() { super(); say(this.attachShadow({ mode: 'closed' }), 'Inner'); } });
 say(plain.attachShadow({ mode: 'closed' }), 'Plain');</script>`)
 	}))
-	text := snapshot(t, p)
-	contains(t, text, "Slotted", `button "Outer"`, `button "Inner"`, `button "Plain"`, `button "Declared"`)
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, "Slotted", `button "Outer"`, `button "Inner"`, `button "Plain"`, `button "Declared"`)
 	for _, name := range []string{"Outer", "Inner", "Plain", "Declared"} {
-		if _, err := p.Click(t.Context(), ref(t, text, name), ClickOptions{}); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Click(pagetest.Ref(t, text, name), input.ClickOptions{})); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := eval(t, p, "clicks.join()"); got != `"Outer,Inner,Plain,declared"` {
+	if got := pagetest.Evaluate(t, p, "clicks.join()"); got != `"Outer,Inner,Plain,declared"` {
 		t.Errorf("clicked %s", got)
 	}
-	if again := snapshot(t, p); again != text && ref(t, again, "Inner") != ref(t, text, "Inner") {
+	if again := pagetest.Snapshot(t, p); again != text && pagetest.Ref(t, again, "Inner") != pagetest.Ref(t, text, "Inner") {
 		t.Errorf("refs changed:\n%s\n%s", text, again)
 	}
 }

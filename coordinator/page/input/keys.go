@@ -1,17 +1,10 @@
-package page
+package input
 
 import (
-	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/chromedp/cdproto/input"
-	cdppage "github.com/chromedp/cdproto/page"
-
-	"browser-coordinator/coordinator/cdp"
 )
 
 // key is a key of the US layout, as UI Events names it.
@@ -221,134 +214,4 @@ func parseKey(spec string) (key, int64, error) {
 		return key{}, 0, fmt.Errorf("unknown key %q: give a character or a name such as Enter, Escape, ArrowDown, F5, with Control+, Shift+, Alt+ or Meta+ in front", spec)
 	}
 	return k, modifiers, nil
-}
-
-// PressKey presses a key, or a key with modifiers, in the focused element.
-func (p *Page) PressKey(ctx context.Context, spec string) (Change, error) {
-	if _, _, err := parseKey(spec); err != nil {
-		return Change{}, err
-	}
-	return p.operate(ctx, "pressing "+spec, p.browser.opts.CallTimeout, func(ctx context.Context) error {
-		if err := p.unlessLeaving(ctx, p.emulateFocus); err != nil && err != errLeaving {
-			return err
-		}
-		if err := p.press(ctx, spec); err != nil || spec != "Escape" {
-			return err
-		}
-		return p.stopLeaving(ctx)
-	})
-}
-
-// stopLeaving ends the way to another document, as Escape does in a browser's
-// window.
-func (p *Page) stopLeaving(ctx context.Context) error {
-	p.mu.Lock()
-	leaves := p.pending != ""
-	p.mu.Unlock()
-	if !leaves {
-		return nil
-	}
-	_, err := p.session.Start(ctx, cdppage.CommandStopLoading, nil)
-	return err
-}
-
-func (p *Page) press(ctx context.Context, spec string) error {
-	k, modifiers, err := parseKey(spec)
-	if err != nil {
-		return err
-	}
-	return p.holding(ctx, modifiers, func() error { return p.stroke(ctx, k, modifiers) })
-}
-
-// holding does something while modifiers are held, as keys that the page hears of.
-func (p *Page) holding(ctx context.Context, modifiers int64, do func() error) error {
-	var held []key
-	var mask int64
-	var err error
-	for _, name := range []string{"Control", "Alt", "Meta", "Shift"} {
-		if bit := modifierBits[name]; err == nil && modifiers&bit != 0 {
-			mask |= bit
-			held = append(held, named[name])
-			err = p.keyDown(ctx, named[name], mask)
-		}
-	}
-	if err == nil {
-		err = do()
-	}
-	var ups []*cdp.Pending
-	for _, k := range slices.Backward(held) { // whatever has become of it
-		mask &^= modifierBits[k.key]
-		if up, err := p.keyEvent(context.WithoutCancel(ctx), input.DispatchKeyEventTypeKeyUp, k, mask); err == nil {
-			ups = append(ups, up)
-		}
-	}
-	if err != nil || len(ups) == 0 {
-		return err
-	}
-	// Input has a way of its own to the page: what is asked next may overtake it. A
-	// refusal says that the document is being replaced, or gone: settling sees it.
-	_ = p.unlessLeaving(ctx, func(ctx context.Context) error { return waitAll(ctx, ups) })
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-// keyDown presses a key and waits until the page has heard of it.
-func (p *Page) keyDown(ctx context.Context, k key, modifiers int64) error {
-	down, err := p.keyEvent(ctx, input.DispatchKeyEventTypeRawKeyDown, k, modifiers)
-	if err != nil {
-		return err
-	}
-	return down.Wait(ctx, nil)
-}
-
-func (p *Page) keyEvent(ctx context.Context, kind input.DispatchKeyEventType, k key, modifiers int64) (*cdp.Pending, error) {
-	return p.session.Start(ctx, input.CommandDispatchKeyEvent, k.event(kind, modifiers))
-}
-
-func (k key) event(kind input.DispatchKeyEventType, modifiers int64) input.DispatchKeyEventParams {
-	return input.DispatchKeyEventParams{
-		Type: kind, Modifiers: modifiers, Location: k.location(), IsKeypad: new(k.location() == numpad),
-		Key: k.key, Code: k.code, WindowsVirtualKeyCode: k.vk, NativeVirtualKeyCode: k.vk,
-	}
-}
-
-// typeRune types one character with its key, or inserts it when no key has it.
-func (p *Page) typeRune(ctx context.Context, c rune) error {
-	k, ok := runeKey(c)
-	if !ok {
-		return p.insert(ctx, string(c))
-	}
-	return p.stroke(ctx, k, 0)
-}
-
-// editing are the editor commands that a browser on a Mac expects with the key;
-// elsewhere the key alone does it.
-var editing = map[string]string{"a": "selectAll", "c": "copy", "x": "cut", "v": "paste", "z": "undo"}
-
-// stroke presses a key, with the modifiers that are held and Shift where the key
-// needs it.
-func (p *Page) stroke(ctx context.Context, k key, modifiers int64) error {
-	p.inputs.Add(1)
-	if k.shift {
-		modifiers |= shiftKey
-	}
-	down := k.event(input.DispatchKeyEventTypeRawKeyDown, modifiers|modifierBits[k.key])
-	if modifiers&(altKey|controlKey|metaKey) == 0 && k.text != "" {
-		down.Type, down.Text, down.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.text, k.text
-	}
-	if command := editing[strings.ToLower(k.key)]; modifiers == metaKey && command != "" {
-		down.Commands = []string{command}
-	}
-	up := k.event(input.DispatchKeyEventTypeKeyUp, modifiers)
-	var sent []*cdp.Pending
-	for _, e := range []input.DispatchKeyEventParams{down, up} {
-		pending, err := p.session.Start(ctx, input.CommandDispatchKeyEvent, e)
-		if err != nil {
-			return err
-		}
-		sent = append(sent, pending)
-	}
-	return waitAll(ctx, sent)
 }

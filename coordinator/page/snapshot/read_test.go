@@ -1,13 +1,16 @@
-package page
+package snapshot_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/coordinator/page/snapshot"
 )
 
 func TestMarkdown(t *testing.T) {
-	p, url := open(t, `<!doctype html><title>Notes</title>
+	_, p, url := pagetest.Open(t, `<!doctype html><title>Notes</title>
 <header>Site name</header><nav><a href=/x>Elsewhere</a></nav>
 <main><h1>The <em>first</em> heading</h1>
 <p>Some <b>bold</b>, some <i>italic</i> and <code>a_b*c</code>, a <a href="/docs?a=1">link to <b>docs</b></a>.<br>Next line * with [marks].</p>
@@ -25,7 +28,7 @@ func TestMarkdown(t *testing.T) {
 <label><input type=checkbox checked> done</label>
 <button>Press</button><script>1</script></main><footer>Imprint</footer>
 <script>customElements.define('my-part', class extends HTMLElement { constructor() { super(); this.attachShadow({mode:'open'}).innerHTML = '<h3>In the shadow</h3><slot name=s></slot>' } })</script>`)
-	read, err := p.Markdown(t.Context(), "")
+	read, err := p.Reader().Markdown(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,59 +72,52 @@ slotted
 	if read.Title != "Notes" || read.URL != url+"/" || read.Text != want {
 		t.Errorf("%q at %s:\n%s\n\nwant:\n%s", read.Title, read.URL, read.Text, want)
 	}
-	if part, err := p.Markdown(t.Context(), "nav"); err != nil || part.Text != "[Elsewhere]("+url+"/x)" {
+	if part, err := p.Reader().Markdown(t.Context(), "nav"); err != nil || part.Text != "[Elsewhere]("+url+"/x)" {
 		t.Errorf("of a target: %q %v", part.Text, err)
 	}
 }
 
 func TestHTML(t *testing.T) {
-	p, _ := open(t, `<!doctype html><div id=a class=x><p>hi</p></div><div id=host></div>
+	_, p, _ := pagetest.Open(t, `<!doctype html><div id=a class=x><p>hi</p></div><div id=host></div>
 <script>a.dataset.late = 1; const s = host.attachShadow({mode:'closed'}); s.innerHTML = '<button>In</button>'</script>`)
-	snapshot(t, p)
+	pagetest.Snapshot(t, p)
 	for target, want := range map[string]string{
 		"#a":    `<div id="a" class="x" data-late="1"><p>hi</p></div>`,
 		"#host": `<div id="host"><template shadowrootmode="closed"><button>In</button></template></div>`,
 	} {
-		if got, err := p.HTML(t.Context(), target); err != nil || got != want {
+		if got, err := p.Reader().HTML(t.Context(), target); err != nil || got != want {
 			t.Errorf("%s: %q, %v", target, got, err)
 		}
 	}
-	if got, err := p.HTML(t.Context(), ""); err != nil || !strings.HasPrefix(got, "<html><head>") || !strings.Contains(got, "<button>In</button>") {
+	if got, err := p.Reader().HTML(t.Context(), ""); err != nil || !strings.HasPrefix(got, "<html><head>") || !strings.Contains(got, "<button>In</button>") {
 		t.Errorf("the document: %q, %v", got, err)
 	}
 }
 
 func TestFind(t *testing.T) {
-	p, _ := open(t, `<!doctype html><main aria-label=All><ul><li><a href=#>Tea</a> <button>Buy tea</button><li><a href=#>Coffee</a> <button>Buy coffee</button></ul>
+	_, p, _ := pagetest.Open(t, `<!doctype html><main aria-label=All><ul><li><a href=#>Tea</a> <button>Buy tea</button><li><a href=#>Coffee</a> <button>Buy coffee</button></ul>
 <p>`+strings.Repeat("long words ", 300)+`needle `+strings.Repeat("and more ", 300)+`</p><iframe srcdoc="<button>Framed coffee</button>" title=f></iframe></main>
 <script>for (let i = 0; i < 60; i++) document.body.insertAdjacentHTML('beforeend', '<p>Row ' + i + '</p><hr>')</script>`)
-	found, err := p.Find(t.Context(), FindOptions{Text: "COFFEE"})
+	found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "COFFEE"})
 	if err != nil || found.Matches != 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	contains(t, found.Text, "- main \"All\":\n  - list:\n    - link \"Coffee\" [ref=", `button "Buy coffee" [ref=`, `  - iframe "f":`, `button "Framed coffee" [ref=`)
+	pagetest.Contains(t, found.Text, "- main \"All\":\n  - list:\n    - link \"Coffee\" [ref=", `button "Buy coffee" [ref=`, `  - iframe "f":`, `button "Framed coffee" [ref=`)
 	if strings.Contains(found.Text, "Tea") {
 		t.Errorf("what does not match is shown:\n%s", found.Text)
 	}
-	if _, err := p.Click(t.Context(), ref(t, found.Text, "Framed coffee"), ClickOptions{}); err != nil {
+	if _, err := p.Act(t.Context(), p.Input().Click(pagetest.Ref(t, found.Text, "Framed coffee"), input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
-	if found, err := p.Find(t.Context(), FindOptions{Regexp: "n[e]{2}dle"}); err != nil || found.Matches != 1 || !strings.Contains(found.Text, "long words needle and more") || len(found.Text) > 600 {
+	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Regexp: "n[e]{2}dle"}); err != nil || found.Matches != 1 || !strings.Contains(found.Text, "long words needle and more") || len(found.Text) > 600 {
 		t.Errorf("far down a long text: %v %+v", err, found)
 	}
-	if found, err := p.Find(t.Context(), FindOptions{Regexp: "^Row \\d+$"}); err != nil || found.Matches != 60 || strings.Count(found.Text, "Row") != MaxFound {
+	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Regexp: "^Row \\d+$"}); err != nil || found.Matches != 60 || strings.Count(found.Text, "Row") != snapshot.MaxFound {
 		t.Errorf("many: %v %+v", err, found)
 	}
-	for _, bad := range []FindOptions{{}, {Text: "a", Regexp: "b"}, {Regexp: "("}} {
-		if _, err := p.Find(t.Context(), bad); err == nil {
+	for _, bad := range []snapshot.FindOptions{{}, {Text: "a", Regexp: "b"}, {Regexp: "("}} {
+		if _, err := p.Reader().Find(t.Context(), bad); err == nil {
 			t.Errorf("%+v is no error", bad)
 		}
-	}
-}
-
-func TestPDF(t *testing.T) {
-	p, _ := open(t, "<!doctype html><p>paper")
-	if data, err := p.PDF(t.Context()); err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) {
-		t.Errorf("%.20q %v", data, err)
 	}
 }

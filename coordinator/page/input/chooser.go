@@ -1,0 +1,174 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
+	cdppage "github.com/chromedp/cdproto/page"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+)
+
+// FileChooser is a file chooser that the page has asked for. It is not shown:
+// Upload without a target answers it.
+type FileChooser struct {
+	Multiple bool // takes several files
+
+	session *cdp.Session
+	node    protocol.BackendNodeID
+}
+
+// choosers are the file choosers of one page.
+type choosers struct {
+	mu     sync.Mutex
+	open   *FileChooser // not answered yet
+	opened int          // how many were
+}
+
+// set replaces the open chooser; nil: none is open.
+func (c *choosers) set(open *FileChooser) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = open
+	if open != nil {
+		c.opened++
+	}
+}
+
+func (c *choosers) now() *FileChooser {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}
+
+// Chooser returns the open file chooser, nil if there is none, and how many have
+// been opened by now.
+func (i *Input) Chooser() (open *FileChooser, opened int) {
+	i.choosers.mu.Lock()
+	defer i.choosers.mu.Unlock()
+	return i.choosers.open, i.choosers.opened
+}
+
+// ChooserOpened handles the browser's event.
+func (i *Input) ChooserOpened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
+	if e.BackendNodeID != 0 {
+		i.choosers.set(&FileChooser{Multiple: e.Mode == cdppage.FileChooserOpenedModeSelectMultiple, session: s, node: e.BackendNodeID})
+	}
+}
+
+// DocumentReplaced forgets the chooser of a document that has gone.
+func (i *Input) DocumentReplaced() { i.choosers.set(nil) }
+
+// HoldChoosers keeps file choosers that an action opens from the user's screen,
+// where nobody would expect them and no agent could answer them. It is on during
+// actions only: in between the choosers are the user's. Nothing is waited for.
+func (i *Input) HoldChoosers(ctx context.Context, on bool) {
+	for _, s := range i.frames.Sessions() {
+		// A frame that has gone opens nothing.
+		_, _ = s.Start(context.WithoutCancel(ctx), cdppage.CommandSetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: on})
+	}
+}
+
+// Upload puts files into a file input, which need not be visible, or into the
+// one that a click on the target opens; without a target into the one whose
+// chooser the last action has opened. No files cancel that chooser. Which files may
+// be read is the caller's to decide.
+func (i *Input) Upload(target string, files ...string) Action {
+	doing := "uploading to " + target
+	if target == "" {
+		doing = "answering the file chooser"
+	}
+	return Action{Doing: doing, Waits: i.opts.ActionTimeout, Do: func(ctx context.Context, _ *Outcome) error {
+		return i.upload(ctx, target, files)
+	}}
+}
+
+func (i *Input) upload(ctx context.Context, target string, files []string) error {
+	if target == "" {
+		return i.answerChooser(ctx, target, files)
+	}
+	e, err := i.frames.Find(ctx, target)
+	if err != nil {
+		return err
+	}
+	defer e.Release(ctx)
+	var is struct{ File, Multiple, Disabled bool }
+	if err := e.Call(ctx, "fileInput", nil, &is); err != nil {
+		return err
+	}
+	if !is.File {
+		return i.clickForChooser(ctx, target, files)
+	}
+	if is.Disabled {
+		return &frame.TargetError{Target: target, Reason: "is disabled"}
+	}
+	if err := oneFile(target, is.Multiple, files); err != nil {
+		return err
+	}
+	return i.setFiles(ctx, e.Session, target, dom.SetFileInputFilesParams{Files: files, ObjectID: e.Handle})
+}
+
+func oneFile(target string, multiple bool, files []string) error {
+	if len(files) > 1 && !multiple {
+		return &frame.TargetError{Target: target, Reason: fmt.Sprintf("takes one file, not %d", len(files))}
+	}
+	return nil
+}
+
+// chooserTimeout bounds the wait for the chooser that a click opens.
+const chooserTimeout = 2 * time.Second
+
+var errNoChooser = errors.New("no file chooser was opened")
+
+func (i *Input) clickForChooser(ctx context.Context, target string, files []string) error {
+	wait := i.opts.ActionTimeout
+	s, err := i.ready(ctx, target, "click", wait)
+	if err != nil {
+		return err
+	}
+	defer s.Release(ctx)
+	i.choosers.set(nil)
+	if err := i.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, wait); err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, chooserTimeout, errNoChooser)
+	defer cancel()
+	if err := i.page.Await(bounded, func() bool { return i.choosers.now() != nil }); err == errNoChooser {
+		return &frame.TargetError{Target: target, Reason: "is no file input, and a click on it opens no file chooser"}
+	} else if err != nil {
+		return err
+	}
+	return i.answerChooser(ctx, target, files)
+}
+
+// answerChooser gives the open chooser its files, once.
+func (i *Input) answerChooser(ctx context.Context, target string, files []string) error {
+	c := i.choosers.now()
+	if c == nil {
+		return fmt.Errorf("no file chooser is open: click what opens one first, or give the file input as target")
+	}
+	if err := oneFile(target, c.Multiple, files); err != nil {
+		return err
+	}
+	i.choosers.set(nil)
+	if len(files) == 0 {
+		return nil
+	}
+	return i.setFiles(ctx, c.session, target, dom.SetFileInputFilesParams{Files: files, BackendNodeID: c.node})
+}
+
+func (i *Input) setFiles(ctx context.Context, s *cdp.Session, target string, params dom.SetFileInputFilesParams) error {
+	i.sent.Add(1)
+	_, err := protocol.Call(ctx, s, dom.SetFileInputFiles, params)
+	if cdp.Refused(err) {
+		return &frame.TargetError{Target: target, Reason: "takes no files: " + err.Error()}
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package input
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// ClickOptions of Click; the zero value is a plain click.
+type ClickOptions struct {
+	Button    string        // left (default), right or middle
+	Double    bool          // double click
+	Modifiers []string      // Alt, Control, ControlOrMeta, Meta, Shift
+	Timeout   time.Duration // until the target must be ready; 0: Options.ActionTimeout
+}
+
+// Click clicks a target with real input events.
+func (i *Input) Click(target string, opts ClickOptions) Action {
+	button, mask, err := mouseButton(opts.Button)
+	if err != nil {
+		return Action{Err: err}
+	}
+	modifiers, err := modifierMask(opts.Modifiers)
+	if err != nil {
+		return Action{Err: err}
+	}
+	count := 1
+	if opts.Double {
+		count = 2
+	}
+	return i.on("clicking "+target, target, "click", opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
+		err := i.keyboard.holding(ctx, modifiers, func() error {
+			return i.clickSpot(ctx, s, button, mask, count, modifiers, cmp.Or(opts.Timeout, i.opts.ActionTimeout))
+		})
+		out.Unmet = s.unmet
+		if err == nil && s.downloads {
+			i.page.AwaitDownload(ctx)
+		}
+		if err == nil && s.link && opensWindow(button, modifiers) {
+			i.page.WindowOpens()
+		}
+		return err
+	})
+}
+
+// opensWindow says whether a click on a link is the user's wish for another tab or
+// window.
+func opensWindow(button input.MouseButton, modifiers int64) bool {
+	return button == input.MouseButtonMiddle || button == input.MouseButtonLeft && modifiers&(controlKey|metaKey|shiftKey) != 0
+}
+
+// clickSpot clicks until the element is what the click hits: something that comes
+// over it at the last moment gets no event, and the element is waited for again.
+func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton, mask int64, count int, modifiers int64, wait time.Duration) error {
+	for end := time.Now().Add(wait); ; {
+		if err := i.mouse.send(ctx, s.x, s.y, modifiers, clicks(button, mask, count)); err != nil {
+			return err
+		}
+		var r struct {
+			Missed   string
+			Unmet    []string
+			Download bool
+		}
+		err := i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "clicked", nil, &r) })
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return nil // the click has led to another document
+		}
+		if r.Missed == "" {
+			s.unmet, s.downloads = r.Unmet, r.Download
+			return nil
+		}
+		unready := &NotReadyError{Target: s.Target, Was: s.Label, Reason: "it is covered by " + r.Missed, Waited: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did"}
+		left := time.Until(end)
+		if left <= 0 {
+			return unready
+		}
+		again, err := i.ready(ctx, s.Target, "click", left)
+		if errors.As(err, new(*NotReadyError)) {
+			return unready
+		}
+		if err != nil {
+			return err
+		}
+		s.become(ctx, again)
+	}
+}
+
+// prove moves the mouse to a spot and makes sure that it is there: where it is
+// not, the element moves or something has come over it, and it is waited for.
+func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
+	for {
+		if err := i.mouse.move(ctx, s.x, s.y); err != nil {
+			return err
+		}
+		if !s.unproven {
+			return nil
+		}
+		var steady bool
+		if err := s.Call(ctx, "steady", nil, &steady); err != nil || steady {
+			return err
+		}
+		again, err := i.ready(ctx, s.Target, "hover", wait)
+		if err != nil {
+			return err
+		}
+		s.become(ctx, again)
+	}
+}
+
+// become takes the place that the same target has now.
+func (s *spot) become(ctx context.Context, again *spot) {
+	s.Element.Release(ctx)
+	*s = *again
+}
+
+// Hover moves the pointer over a target.
+func (i *Input) Hover(target string) Action {
+	return i.on("hovering over "+target, target, "hover", 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+		i.sent.Add(1)
+		return i.prove(ctx, s, i.opts.ActionTimeout)
+	})
+}

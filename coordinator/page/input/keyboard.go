@@ -1,0 +1,142 @@
+package input
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// keyboard is the keyboard of one page.
+type keyboard struct {
+	session *cdp.Session
+	sent    *atomic.Int64 // as Input.sent
+	page    Page
+}
+
+// PressKey presses a key, or a key with modifiers, in the focused element.
+func (i *Input) PressKey(spec string) Action {
+	if _, _, err := parseKey(spec); err != nil {
+		return Action{Err: err}
+	}
+	return Action{Doing: "pressing " + spec, Do: func(ctx context.Context, _ *Outcome) error {
+		if err := i.page.UnlessLeaving(ctx, i.page.EmulateFocus); err != nil && err != ErrLeaving {
+			return err
+		}
+		if err := i.keyboard.press(ctx, spec); err != nil || spec != "Escape" {
+			return err
+		}
+		return i.page.StopLeaving(ctx) // as in a browser's window
+	}}
+}
+
+func (kb *keyboard) press(ctx context.Context, spec string) error {
+	k, modifiers, err := parseKey(spec)
+	if err != nil {
+		return err
+	}
+	return kb.holding(ctx, modifiers, func() error { return kb.stroke(ctx, k, modifiers) })
+}
+
+// holding does something while modifiers are held, as keys that the page gets events of.
+func (kb *keyboard) holding(ctx context.Context, modifiers int64, do func() error) error {
+	var held []key
+	var mask int64
+	var err error
+	for _, name := range []string{"Control", "Alt", "Meta", "Shift"} {
+		if bit := modifierBits[name]; err == nil && modifiers&bit != 0 {
+			mask |= bit
+			held = append(held, named[name])
+			err = kb.down(ctx, named[name], mask)
+		}
+	}
+	if err == nil {
+		err = do()
+	}
+	var ups []*cdp.Pending
+	for _, k := range slices.Backward(held) { // whatever has become of it
+		mask &^= modifierBits[k.key]
+		if up, err := kb.send(context.WithoutCancel(ctx), input.DispatchKeyEventTypeKeyUp, k, mask); err == nil {
+			ups = append(ups, up)
+		}
+	}
+	if err != nil || len(ups) == 0 {
+		return err
+	}
+	// Input has a way of its own to the page: what is asked next may overtake it. A
+	// refusal says that the document is being replaced, or gone: settling sees it.
+	_ = kb.page.UnlessLeaving(ctx, func(ctx context.Context) error { return waitAll(ctx, ups) })
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// down presses a key and waits until the page has received it.
+func (kb *keyboard) down(ctx context.Context, k key, modifiers int64) error {
+	down, err := kb.send(ctx, input.DispatchKeyEventTypeRawKeyDown, k, modifiers)
+	if err != nil {
+		return err
+	}
+	return down.Wait(ctx, nil)
+}
+
+func (kb *keyboard) send(ctx context.Context, kind input.DispatchKeyEventType, k key, modifiers int64) (*cdp.Pending, error) {
+	return kb.session.Start(ctx, input.CommandDispatchKeyEvent, k.event(kind, modifiers))
+}
+
+func (k key) event(kind input.DispatchKeyEventType, modifiers int64) input.DispatchKeyEventParams {
+	return input.DispatchKeyEventParams{
+		Type: kind, Modifiers: modifiers, Location: k.location(), IsKeypad: new(k.location() == numpad),
+		Key: k.key, Code: k.code, WindowsVirtualKeyCode: k.vk, NativeVirtualKeyCode: k.vk,
+	}
+}
+
+// typeRune types one character with its key, or inserts it when no key has it.
+func (kb *keyboard) typeRune(ctx context.Context, c rune) error {
+	k, ok := runeKey(c)
+	if !ok {
+		return kb.insert(ctx, string(c))
+	}
+	return kb.stroke(ctx, k, 0)
+}
+
+// editing are the editor commands that a browser on a Mac expects with the key;
+// elsewhere the key alone does it.
+var editing = map[string]string{"a": "selectAll", "c": "copy", "x": "cut", "v": "paste", "z": "undo"}
+
+// stroke presses a key, with the modifiers that are held and Shift where the key
+// needs it.
+func (kb *keyboard) stroke(ctx context.Context, k key, modifiers int64) error {
+	kb.sent.Add(1)
+	if k.shift {
+		modifiers |= shiftKey
+	}
+	down := k.event(input.DispatchKeyEventTypeRawKeyDown, modifiers|modifierBits[k.key])
+	if modifiers&(altKey|controlKey|metaKey) == 0 && k.text != "" {
+		down.Type, down.Text, down.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, k.text, k.text
+	}
+	if command := editing[strings.ToLower(k.key)]; modifiers == metaKey && command != "" {
+		down.Commands = []string{command}
+	}
+	up := k.event(input.DispatchKeyEventTypeKeyUp, modifiers)
+	var sent []*cdp.Pending
+	for _, e := range []input.DispatchKeyEventParams{down, up} {
+		pending, err := kb.session.Start(ctx, input.CommandDispatchKeyEvent, e)
+		if err != nil {
+			return err
+		}
+		sent = append(sent, pending)
+	}
+	return waitAll(ctx, sent)
+}
+
+// insert puts text where the caret is, as an input method does.
+func (kb *keyboard) insert(ctx context.Context, text string) error {
+	kb.sent.Add(1)
+	return kb.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: text}, nil)
+}

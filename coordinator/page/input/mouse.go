@@ -1,0 +1,115 @@
+package input
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/chromedp/cdproto/input"
+
+	"browser-coordinator/coordinator/cdp"
+)
+
+// mouse is the mouse of one page.
+type mouse struct {
+	session *cdp.Session
+	sent    *atomic.Int64 // as Input.sent
+
+	mu sync.Mutex
+	at pointer
+}
+
+// pointer is where the mouse is and which of its buttons are held.
+type pointer struct {
+	x, y    float64
+	buttons int64
+	button  input.MouseButton // the one that was pressed last and is still held
+}
+
+func (m *mouse) now() pointer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.at
+}
+
+func (m *mouse) set(at pointer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at = at
+}
+
+// move moves the mouse; for an action that is still to come it does not count as
+// input.
+func (m *mouse) move(ctx context.Context, x, y float64) error {
+	m.set(pointer{x: x, y: y})
+	event := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
+	return m.session.Call(ctx, input.CommandDispatchMouseEvent, event, nil)
+}
+
+// send sends events in one go, whose order the browser keeps, then waits until the
+// page has received them all.
+func (m *mouse) send(ctx context.Context, x, y float64, modifiers int64, events []input.DispatchMouseEventParams) error {
+	m.sent.Add(1)
+	sent := make([]*cdp.Pending, 0, len(events))
+	for _, e := range events {
+		e.X, e.Y, e.Modifiers = x, y, modifiers
+		pending, err := m.session.Start(ctx, input.CommandDispatchMouseEvent, e)
+		if err != nil {
+			return err
+		}
+		sent = append(sent, pending)
+		at := pointer{x: x, y: y, buttons: e.Buttons}
+		if e.Buttons != 0 {
+			at.button = e.Button
+		}
+		m.set(at)
+	}
+	return waitAll(ctx, sent)
+}
+
+// drop drops what is dragged at a point. The page gets no event of a button: a drag
+// has taken the mouse from it.
+func (m *mouse) drop(ctx context.Context, data *input.DragData, x, y float64) error {
+	m.sent.Add(1)
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		err := m.session.Call(ctx, input.CommandDispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: x, Y: y, Data: data}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clicks is a movement and so many clicks, of a button whose bit is mask.
+func clicks(button input.MouseButton, mask int64, count int) []input.DispatchMouseEventParams {
+	events := []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved}}
+	for n := 1; n <= count; n++ {
+		events = append(events,
+			input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, Button: button, Buttons: mask, ClickCount: int64(n)},
+			input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: button, ClickCount: int64(n)})
+	}
+	return events
+}
+
+func waitAll(ctx context.Context, sent []*cdp.Pending) error {
+	var first error
+	for _, pending := range sent {
+		if err := pending.Wait(ctx, nil); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func mouseButton(name string) (input.MouseButton, int64, error) {
+	switch name {
+	case "", "left":
+		return input.MouseButtonLeft, 1, nil
+	case "right":
+		return input.MouseButtonRight, 2, nil
+	case "middle":
+		return input.MouseButtonMiddle, 4, nil
+	}
+	return "", 0, fmt.Errorf("unknown mouse button %q: left, right and middle are known", name)
+}

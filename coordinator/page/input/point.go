@@ -1,0 +1,158 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/page/frame"
+)
+
+// MouseMove moves the mouse to a point of the viewport, in CSS pixels.
+func (i *Input) MouseMove(x, y float64) Action {
+	return i.atPoint("moving the mouse", x, y, func(ctx context.Context) error {
+		held := i.mouse.now()
+		return i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved, Button: held.button, Buttons: held.buttons}})
+	})
+}
+
+// MouseClick clicks at a point. Delay is how long the button is held.
+func (i *Input) MouseClick(x, y float64, button string, count int, delay time.Duration) Action {
+	b, mask, err := mouseButton(button)
+	if err != nil {
+		return Action{Err: err}
+	}
+	if count == 0 {
+		count = 1
+	}
+	if count < 1 || count > 3 {
+		return Action{Err: fmt.Errorf("%d clicks: want 1 to 3", count)}
+	}
+	if longest := i.opts.CallTimeout / 2; delay < 0 || delay > longest {
+		return Action{Err: fmt.Errorf("a delay of %v: want at most %v", delay, longest)}
+	}
+	return i.atPoint("clicking", x, y, func(ctx context.Context) error {
+		events := clicks(b, mask, count)
+		if delay == 0 {
+			return i.mouse.send(ctx, x, y, 0, events)
+		}
+		for _, e := range events {
+			if err := i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{e}); err != nil {
+				return err
+			}
+			if e.Type == input.DispatchMouseEventTypeMousePressed {
+				if err := rest(ctx, delay); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// rest passes time that was asked for.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// MouseDown presses a button where the mouse is.
+func (i *Input) MouseDown(button string) Action {
+	return i.mouseButtonEvent("pressing a mouse button", button, input.DispatchMouseEventTypeMousePressed)
+}
+
+// MouseUp releases a button where the mouse is.
+func (i *Input) MouseUp(button string) Action {
+	return i.mouseButtonEvent("releasing a mouse button", button, input.DispatchMouseEventTypeMouseReleased)
+}
+
+func (i *Input) mouseButtonEvent(doing, button string, kind input.DispatchMouseEventType) Action {
+	b, mask, err := mouseButton(button)
+	if err != nil {
+		return Action{Err: err}
+	}
+	at := i.mouse.now()
+	return i.atPoint(doing, at.x, at.y, func(ctx context.Context) error {
+		held := at.buttons | mask
+		if kind == input.DispatchMouseEventTypeMouseReleased {
+			held = at.buttons &^ mask
+		}
+		return i.mouse.send(ctx, at.x, at.y, 0, []input.DispatchMouseEventParams{{Type: kind, Button: b, Buttons: held, ClickCount: 1}})
+	})
+}
+
+// MouseWheel turns the wheel where the mouse is, by CSS pixels.
+func (i *Input) MouseWheel(dx, dy float64) Action {
+	at := i.mouse.now()
+	return i.atPoint("turning the mouse wheel", at.x, at.y, func(ctx context.Context) error {
+		// Unlike the point, the way is not in CSS pixels where the site is zoomed.
+		l, err := i.frames.Layout(ctx)
+		if err != nil {
+			return err
+		}
+		i.sent.Add(1)
+		// cdproto's parameters leave out a 0, which the browser demands here.
+		return i.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
+			"type": input.DispatchMouseEventTypeMouseWheel, "x": at.x, "y": at.y, "deltaX": dx * l.Zoom, "deltaY": dy * l.Zoom,
+		}, nil)
+	})
+}
+
+// MouseDrag drags from one point to another, as Drag does.
+func (i *Input) MouseDrag(fromX, fromY, toX, toY float64) Action {
+	if toX < 0 || toY < 0 {
+		return Action{Err: errOutside}
+	}
+	return i.atPoint("dragging", fromX, fromY, func(ctx context.Context) error {
+		start, err := i.elementAt(ctx, fromX, fromY)
+		if err != nil {
+			return err
+		}
+		defer start.Release(ctx)
+		_, err = i.dragTo(ctx, start, toX, toY, func() (float64, float64, error) { return toX, toY, nil })
+		return err
+	})
+}
+
+var errOutside = errors.New("the point is outside of the viewport")
+
+func (i *Input) atPoint(doing string, x, y float64, do func(ctx context.Context) error) Action {
+	if x < 0 || y < 0 {
+		return Action{Err: errOutside}
+	}
+	return Action{Doing: doing, Do: func(ctx context.Context, _ *Outcome) error {
+		if err := i.page.EmulateFocus(ctx); err != nil {
+			return err
+		}
+		return do(ctx)
+	}}
+}
+
+// elementAt is the main document's element at a point.
+func (i *Input) elementAt(ctx context.Context, x, y float64) (*spot, error) {
+	session, world, err := i.frames.World(ctx, i.frames.Main())
+	if err != nil {
+		return nil, err
+	}
+	r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: fmt.Sprintf("document.elementFromPoint(%g, %g)", x, y), ContextID: world,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.Result == nil || r.Result.ObjectID == "" {
+		return nil, errOutside
+	}
+	return &spot{Element: &frame.Element{Target: "the point", Frame: i.frames.Main(), Session: session, Handle: r.Result.ObjectID}, x: x, y: y}, nil
+}

@@ -1,0 +1,332 @@
+// Package snapshot reads a page: its accessibility tree as text with refs, what has
+// changed in it, its text and HTML, and what its elements are like.
+package snapshot
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/remote"
+)
+
+//go:embed script
+var Scripts embed.FS
+
+// Functions that few sessions need.
+var (
+	//go:embed locate.js
+	locateFunction string
+	//go:embed shown.js
+	shownFunction string
+	//go:embed value.js
+	valueFunction string
+)
+
+// Page is what this package needs of a page.
+type Page interface {
+	// Run runs an operation on the page and explains its error; limit 0: that of any call.
+	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
+	// Flush waits until the events that have come so far are handled.
+	Flush()
+	// AwaitParsed waits until a document that has just begun is read; false: it was
+	// read before, or is not in time.
+	AwaitParsed(ctx context.Context) bool
+}
+
+// Reader reads one page. Its methods may be called from any goroutine.
+type Reader struct {
+	page      Page
+	frames    *frame.Tree
+	numbering sync.Mutex // held while a snapshot gives out refs
+
+	mu   sync.Mutex
+	last seen // the last snapshot
+}
+
+// New returns the reader of a page, and has it help to find what became of stale refs.
+func New(page Page, frames *frame.Tree) *Reader {
+	r := &Reader{page: page, frames: frames}
+	frames.OnStale(r.similar)
+	return r
+}
+
+// Options choose what a snapshot shows.
+type Options struct {
+	Target      string // only this element's subtree; empty: the page
+	Depth       int    // levels below the root; 0 means all
+	Interactive bool   // only what can be acted on, as a flat list
+	URLs        bool   // with the addresses of links
+	look        *look  // also note these elements
+	// Diff asks for what has changed since the last snapshot, where that was of
+	// the same document and options; else the snapshot is whole.
+	Diff bool
+
+	full bool // each line says its roles
+}
+
+// Snapshot is the accessibility tree as text.
+type Snapshot struct {
+	URL   string
+	Title string
+	Text  string // one node per line: - role "name" [attributes] [ref=e1]
+	Refs  int    // how many refs the whole holds
+	Diff  bool   // Text is a [diff], not the whole
+}
+
+// Snapshot returns the accessibility tree as text, frames and open shadow roots
+// included. What can be acted on has a ref; containers that add nothing are left
+// out, and a list item or table row of nothing but leaves is one line with its
+// parts between bars. A script in the page makes it, not CDP's Accessibility
+// domain, whose response is a hundred times larger and slower, and does not know
+// what a click reaches. The browser is asked for closed shadow roots, see adopt.
+func (r *Reader) Snapshot(ctx context.Context, opts Options) (Snapshot, error) {
+	var s Snapshot
+	err := r.page.Run(ctx, "taking a snapshot", 0, func(ctx context.Context) (err error) {
+		s, err = r.snapshot(ctx, opts)
+		return err
+	})
+	return s, err
+}
+
+func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
+	in := r.frames.Main()
+	var root *frame.Element
+	if opts.Target != "" {
+		e, err := r.frames.Find(ctx, opts.Target)
+		if err != nil {
+			return Snapshot{}, err
+		}
+		defer e.Release(ctx)
+		root, in = e, e.Frame
+	}
+	read, err := r.outline(ctx, in, root, opts)
+	for range maxReplaced {
+		if root != nil || !errors.Is(err, frame.ErrGone) && !read.Rootless {
+			break
+		}
+		if read.Rootless && !r.page.AwaitParsed(ctx) {
+			break
+		}
+		read, err = r.outline(ctx, in, root, opts)
+	}
+	if err != nil {
+		return Snapshot{}, err
+	}
+	s := Snapshot{URL: r.frames.URL(), Title: read.Title, Text: read.Text, Refs: read.Refs}
+	wantsDiff := opts.Diff
+	opts.Diff = false
+	main, _ := r.frames.Frame(r.frames.Main())
+	now := seen{options: opts, document: main.Generation, text: s.Text}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.last
+	r.last = now
+	if wantsDiff && before.options == now.options && before.document == now.document && before.text != "" {
+		if changes := diff(before.text, s.Text); len(changes) < len(s.Text) {
+			s.Text, s.Diff = changes, true
+		}
+	}
+	return s, nil
+}
+
+// Line is what a snapshot has for an element, with its ref if it can be acted on.
+func (r *Reader) Line(ctx context.Context, e *frame.Element) (string, error) {
+	read, err := r.outline(ctx, e.Frame, e, Options{Depth: 1})
+	line, _, _ := strings.Cut(read.Text, "\n")
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":"), err
+}
+
+// maxReplaced bounds how often a snapshot begins anew because the page went on to
+// another document meanwhile.
+const maxReplaced = 3
+
+// seen is the last snapshot, for the differences of the next.
+type seen struct {
+	options  Options
+	document int // as frame.Frame.Generation of the main frame
+	text     string
+}
+
+// outlineResult is what snapshot.js returns.
+type outlineResult struct {
+	Text  string
+	Title string
+	Refs  int
+	Last  int
+	// Rootless says that the document has no element yet, or none any more.
+	Rootless bool
+	// Sighted is number and name, in turn, of what was looked for; Self the role
+	// of the root then.
+	Sighted []any
+	Self    string
+	// Suspects is how many elements may have a closed shadow root.
+	Suspects int
+	Fresh    []any // number and label, in turn, of elements that it has numbered
+}
+
+// frameMark stands in a text where the content of a frame belongs.
+const frameMark = "\x01"
+
+// outline prints one document, then puts those of its frames in their places.
+func (r *Reader) outline(ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options) (outlineResult, error) {
+	read, err := r.outlineDocument(ctx, id, root, opts)
+	if err != nil || !strings.Contains(read.Text, frameMark) {
+		return read, err
+	}
+	var b strings.Builder
+	for line := range strings.Lines(read.Text) {
+		indent, number, marked := strings.Cut(line, frameMark)
+		if !marked {
+			b.WriteString(line)
+			continue
+		}
+		inner, err := r.outlineFrame(ctx, id, strings.TrimSpace(number), opts)
+		if err != nil {
+			return read, err
+		}
+		read.Refs += inner.Refs
+		for line := range strings.Lines(inner.Text) {
+			b.WriteString(indent + line)
+		}
+	}
+	read.Text = b.String()
+	return read, nil
+}
+
+// outlineFrame prints the document of the frame element with that number. One
+// that has gone meanwhile is empty.
+func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number string, opts Options) (outlineResult, error) {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return outlineResult{}, fmt.Errorf("frame mark %q: %w", number, err)
+	}
+	e, err := r.frames.Numbered(ctx, in, n, "iframe")
+	if err == nil {
+		defer e.Release(ctx)
+		var node dom.DescribeNodeResult
+		if node, err = protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle}); err == nil {
+			r.page.Flush()
+			var read outlineResult
+			if read, err = r.outline(ctx, node.Node.FrameID, nil, opts); err == nil {
+				return read, nil
+			}
+		}
+	}
+	if frame.Vanished(err) {
+		return outlineResult{}, nil
+	}
+	return outlineResult{}, err
+}
+
+// callOutline runs snapshot.js.
+func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (outlineResult, error) {
+	var read outlineResult
+	reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	if err != nil {
+		return read, err
+	}
+	if reply.ExceptionDetails != nil {
+		return read, fmt.Errorf("snapshot script: %s", remote.Exception(reply.ExceptionDetails))
+	}
+	if err := json.Unmarshal([]byte(remote.Text(reply.Result)), &read); err != nil {
+		return read, fmt.Errorf("snapshot script: %w", err)
+	}
+	return read, nil
+}
+
+func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options) (outlineResult, error) {
+	var read outlineResult
+	// One snapshot at a time, also where it waits for a world: each continues the
+	// numbers of the one before.
+	r.numbering.Lock()
+	defer r.numbering.Unlock()
+	last := r.frames.LastRef()
+	params := runtime.CallFunctionOnParams{FunctionDeclaration: frame.Call("snapshot"), ReturnByValue: new(true)}
+	var session *cdp.Session
+	look := func() error {
+		f, _ := r.frames.Frame(id)
+		args, err := json.Marshal(map[string]any{
+			"last": last, "generation": f.Generation, "depth": opts.Depth,
+			"interactive": opts.Interactive, "urls": opts.URLs, "look": opts.look, "full": opts.full,
+		})
+		if err != nil {
+			return err
+		}
+		params.Arguments = []*runtime.CallArgument{{Value: args}}
+		fresh := read.Fresh
+		read, err = callOutline(ctx, session, params)
+		read.Fresh = append(fresh, read.Fresh...)
+		last = max(last, read.Last)
+		return err
+	}
+	var err error
+	if root != nil {
+		session, params.ObjectID = root.Session, root.Handle
+		err = look()
+	} else {
+		err = r.frames.InWorld(ctx, id, func(in *cdp.Session, world runtime.ExecutionContextID) error {
+			session, params.ExecutionContextID = in, world
+			return look()
+		})
+	}
+	// A closed root may hold further ones, which the next look finds.
+	for depth := 0; err == nil && read.Suspects > 0 && depth < maxClosedDepth; depth++ {
+		var adopted bool
+		if adopted, err = r.adopt(ctx, session, id); cdp.Refused(err) {
+			err = frame.ErrGone // its document goes
+		}
+		if !adopted {
+			break
+		}
+		err = look()
+	}
+	if err != nil {
+		return read, err
+	}
+	r.page.Flush()
+	var refs []frame.Ref
+	for i := 0; i+1 < len(read.Fresh); i += 2 {
+		n, _ := read.Fresh[i].(float64)
+		label, _ := read.Fresh[i+1].(string)
+		refs = append(refs, frame.Ref{Number: int(n), Label: label})
+	}
+	return read, r.frames.AddRefs(id, params.ExecutionContextID, read.Last, refs)
+}
+
+// similar returns the ref of the only element of the page as it is now that has the
+// role and name of a stale one. It is offered, never acted on.
+func (r *Reader) similar(ctx context.Context, label string) string {
+	if !strings.Contains(label, `"`) {
+		return ""
+	}
+	now, err := r.outline(ctx, r.frames.Main(), nil, Options{Interactive: true, full: true})
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for line := range strings.Lines(now.Text) {
+		rest, same := strings.CutPrefix(line, "- "+label+" ")
+		_, rest, numbered := strings.Cut(rest, "[ref=")
+		if !same || !numbered {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found, _, _ = strings.Cut(rest, "]")
+	}
+	return found
+}
