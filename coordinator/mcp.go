@@ -19,6 +19,7 @@ import (
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
 	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/coordinator/tools/added"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
@@ -164,7 +165,7 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 
 // addedServer prepares another MCP server. It gets the stable address of the resolved
 // window, which is served from now on, also before a window opens.
-func (p *program) addedServer(ctx context.Context, windows *registry.Registry, endpoints *serving.Set, given string, command []string, allowToken bool) (*tools.Added, error) {
+func (p *program) addedServer(ctx context.Context, windows *registry.Registry, endpoints *serving.Set, given string, command []string, allowToken bool) (*added.Options, error) {
 	workspace, err := resolveWorkspace(ctx, windows, given)
 	if err != nil {
 		return nil, err
@@ -179,5 +180,5 @@ func (p *program) addedServer(ctx context.Context, windows *registry.Registry, e
 	}
 	// Its tools depend on the command as given, not on the address.
 	cache := filepath.Join(xdg.CacheHome, "browser-coordinator-mcp", "tools-"+vscodeipc.Hash(strings.Join(command, "\x00"))+".json")
-	return &tools.Added{Command: args, Cache: cache, Stderr: p.err, Env: env}, nil
+	return &added.Options{Command: args, Cache: cache, Stderr: p.err, Env: env}, nil
 }

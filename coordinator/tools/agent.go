@@ -14,6 +14,8 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/added"
+	"browser-coordinator/coordinator/tools/catalog"
 	"browser-coordinator/internal/notify"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
@@ -23,8 +25,8 @@ import (
 type Server struct {
 	options Options
 	mcp     *mcp.Server
-	tools   toolSet      // of this program
-	added   *addedServer // nil: none
+	tools   catalog.Tools // of this program
+	added   *added.Server // nil: none
 
 	mu        sync.Mutex // guards agents, each agent's joined, and enforcers
 	agents    map[*mcp.ServerSession]*agent
@@ -74,6 +76,14 @@ func (s *Server) agent(session *mcp.ServerSession) *agent {
 		s.agents[session] = a
 	}
 	return a
+}
+
+// logger writes to the program's log, and to the host at the level that it has
+// asked for (none until it asks).
+func (s *Server) logger(session *mcp.ServerSession) *slog.Logger {
+	//lint:ignore SA1019 hosts that show a server's log will do so for years
+	host := mcp.NewLoggingHandler(session, &mcp.LoggingHandlerOptions{LoggerName: "browser-coordinator"})
+	return slog.New(slog.NewMultiHandler(s.options.Logger.Handler(), host))
 }
 
 func (s *Server) forget(session *mcp.ServerSession) {

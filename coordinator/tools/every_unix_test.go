@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/added"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -234,7 +235,7 @@ func TestEveryToolTellsItsProgress(t *testing.T) {
 // An added server that never comes up holds up neither a cancelled call nor the
 // end.
 func TestAddedServerThatNeverStarts(t *testing.T) {
-	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Added: &Added{Command: []string{"sleep", "60"}}})
+	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Added: &added.Options{Command: []string{"sleep", "60"}}})
 	lists := timeRequests(server, "tools/list")
 	session, end := clientOf(t, server, nil)
 	lists.atOnceWhenCancelled(t, "the list", func(ctx context.Context) { session.ListTools(ctx, nil) })

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/tools/catalog"
 )
 
 // TestListing: what is listed is what calls are checked with. UPDATE_LISTING=1
@@ -20,9 +22,7 @@ func TestListing(t *testing.T) {
 	}
 	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Caps: caps})
 	bare := mcp.NewServer(&mcp.Implementation{Name: "bare"}, nil)
-	for _, tool := range server.tools {
-		tool.register(bare)
-	}
+	server.tools.RegisterAll(bare)
 	here, there := mcp.NewInMemoryTransports()
 	ended := make(chan error, 1)
 	go func() { ended <- bare.Run(context.Background(), there) }()
@@ -34,7 +34,7 @@ func TestListing(t *testing.T) {
 
 	var lines []string
 	for _, tool := range listTools(t, session) {
-		text, err := shortTool(tool)
+		text, err := catalog.Short(tool)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,12 +43,12 @@ func TestListing(t *testing.T) {
 	slices.Sort(lines)
 	want := strings.Join(lines, "")
 	if os.Getenv("UPDATE_LISTING") != "" {
-		if err := os.WriteFile("listing.txt", []byte(want), 0o644); err != nil {
+		if err := os.WriteFile("catalog/listing.txt", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(texts, "\n")); diff != "" {
-		t.Errorf("listing.txt is not what the tools are: run UPDATE_LISTING=1 go test ./coordinator/tools -run TestListing: %s", diff)
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(catalog.Listing, "\n")); diff != "" {
+		t.Errorf("catalog/listing.txt is not what the tools are: run UPDATE_LISTING=1 go test ./coordinator/tools -run TestListing: %s", diff)
 	}
 }

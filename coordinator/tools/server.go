@@ -8,6 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/added"
+	"browser-coordinator/coordinator/tools/catalog"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
 )
@@ -68,7 +70,7 @@ type Options struct {
 	// Secrets are hidden from the agents; nil: none.
 	Secrets *secrets.Set
 	// Added is another MCP server whose tools are offered too; nil: none.
-	Added *Added
+	Added *added.Options
 	// Claims keeps the pages of agents apart; nil: there are no others.
 	Claims Claims
 	// Version is the program's.
@@ -88,7 +90,7 @@ func NewServer(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{options: o, tools: toolSet{}, agents: map[*mcp.ServerSession]*agent{}, enforcers: map[*registry.Source]*policy.Enforcer{}}
+	s := &Server{options: o, tools: catalog.Tools{}, agents: map[*mcp.ServerSession]*agent{}, enforcers: map[*registry.Source]*policy.Enforcer{}}
 	s.mcp = mcp.NewServer(&mcp.Implementation{
 		Name: "browser-coordinator", Title: "Browser Coordinator", Version: o.Version,
 	}, &mcp.ServerOptions{
@@ -106,7 +108,7 @@ func NewServer(o Options) *Server {
 		s.mcp.AddReceivingMiddleware(o.Secrets.Middleware)
 		s.mcp.AddSendingMiddleware(o.Secrets.Middleware)
 	}
-	s.mcp.AddReceivingMiddleware(s.listen, s.tools.list, s.tools.prepare(s.mcp))
+	s.mcp.AddReceivingMiddleware(s.listen, s.tools.List, s.tools.Prepare(s.mcp))
 	s.addWindowTools()
 	s.addSeeTools()
 	s.addReadTools()
@@ -123,9 +125,12 @@ func NewServer(o Options) *Server {
 	s.addResources()
 	s.addPrompts()
 	if o.Added != nil {
-		s.tools.registerAll(s.mcp) // each later would be told as a change of the list
-		s.added = newAddedServer(s, *o.Added)
-		s.mcp.AddReceivingMiddleware(s.added.list)
+		s.tools.RegisterAll(s.mcp) // each later would be told as a change of the list
+		s.added = added.New(added.Host{
+			MCP: s.mcp, Version: o.Version, Logger: o.Logger, Handle: s.handleAdded,
+			Taken: func(name string) bool { return s.tools[name] != nil },
+		}, *o.Added)
+		s.mcp.AddReceivingMiddleware(s.added.List)
 	}
 	return s
 }
@@ -139,7 +144,7 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 	}
 	defer s.forget(session)
 	if s.added != nil {
-		defer s.added.close()
+		defer s.added.Close()
 	}
 	following, stop := context.WithCancel(ctx)
 	followed := make(chan struct{})
@@ -162,7 +167,7 @@ func (s *Server) wait(session *mcp.ServerSession, ended chan<- error) { ended <-
 // add registers a tool whose answer is text (and an image, perhaps), and structured
 // where it has a schema for that.
 func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In) (*answer, error)) {
-	offer(s, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		a := s.agent(req.Session)
 		if question := a.askRoots(req); question != nil {
 			return question, nil, nil
@@ -180,6 +185,38 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In)
 		res.Meta = out.marks()
 		return res, out.structure(), nil
 	})
+}
+
+// handleAdded handles the calls of an added server's tool. What the tool does in the
+// browser it does as a CDP client of the endpoint, which applies the window's policy.
+func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandler {
+	known := *tool
+	if known.Annotations == nil {
+		known.Annotations = &mcp.ToolAnnotations{Title: tool.Name}
+	}
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		began, agent := time.Now(), s.agent(req.Session)
+		if question := agent.askRoots(req); question != nil {
+			return question, nil
+		}
+		defer agent.keepInformed(ctx, req)()
+		c := call{tool: &known, in: req.Params.Arguments, operation: policy.AddedTool(tool.Name)}
+		_, source, err := agent.permit(ctx, c)
+		var result *mcp.CallToolResult
+		if err == nil {
+			stoppable, release := agent.untilStopped(ctx, source, c)
+			result, err = callTool(stoppable, tool.Name, req.Params.Arguments)
+			if release(); err != nil && context.Cause(stoppable) != nil {
+				err = context.Cause(stoppable)
+			}
+		}
+		agent.tell(source, c, began, err)
+		if err != nil {
+			result = &mcp.CallToolResult{}
+			result.SetError(err)
+		}
+		return result, nil
+	}
 }
 
 // pass is where every call of a browser's tool goes through: what holds for all

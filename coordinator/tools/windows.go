@@ -10,6 +10,7 @@ import (
 
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/catalog"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -35,7 +36,7 @@ type selectWindowIn struct {
 }
 
 func (s *Server) addWindowTools() {
-	offer(s, &mcp.Tool{
+	catalog.Add(s.tools, &mcp.Tool{
 		Name:        "window_list",
 		Description: "List the open windows, which one is yours, and why",
 		Annotations: ours(reads("List windows")), OutputSchema: listOf("windows"),

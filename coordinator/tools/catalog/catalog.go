@@ -1,4 +1,6 @@
-package tools
+// Package catalog lists the tools of the MCP server, each in its shortest form, and
+// registers one with the MCP SDK at its first call.
+package catalog
 
 import (
 	"context"
@@ -7,26 +9,27 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// toolSet has the tools of this program, by their names. Nobody changes it once
+// Tools has the tools of this program, by their names. Nobody changes it once
 // the server is made.
 //
 // A start only lists them. The schema that a tool's arguments are checked with is
 // prepared when the tool is called first: to prepare all is much of a start, and an
 // agent uses a few.
-type toolSet map[string]*ownTool
+type Tools map[string]*Tool
 
-type ownTool struct {
+// Tool is one of them.
+type Tool struct {
 	once     sync.Once
 	register func(*mcp.Server)
 }
 
-// offer puts a tool into the set.
-func offer[In any](s *Server, tool *mcp.Tool, handle mcp.ToolHandlerFor[In, any]) {
-	s.tools[tool.Name] = &ownTool{register: func(server *mcp.Server) { mcp.AddTool(server, tool, handle) }}
+// Add puts a tool into the set.
+func Add[In any](t Tools, tool *mcp.Tool, handle mcp.ToolHandlerFor[In, any]) {
+	t[tool.Name] = &Tool{register: func(server *mcp.Server) { mcp.AddTool(server, tool, handle) }}
 }
 
-// prepare is the middleware that registers a tool before its first call.
-func (t toolSet) prepare(server *mcp.Server) mcp.Middleware {
+// Prepare is the middleware that registers a tool before its first call.
+func (t Tools) Prepare(server *mcp.Server) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok {
@@ -39,7 +42,8 @@ func (t toolSet) prepare(server *mcp.Server) mcp.Middleware {
 	}
 }
 
-func (t toolSet) registerAll(server *mcp.Server) {
+// RegisterAll registers all tools that are not registered yet.
+func (t Tools) RegisterAll(server *mcp.Server) {
 	for _, tool := range t {
 		tool.once.Do(func() { tool.register(server) })
 	}

@@ -1,4 +1,6 @@
-package tools
+// Package added runs another MCP server that works on the same browser, and offers its
+// tools beside ours.
+package added
 
 import (
 	"context"
@@ -19,12 +21,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/group"
-	"browser-coordinator/policy"
 )
 
-// Added is another MCP server that works on the same browser: its tools are
-// offered beside ours, under their own names.
-type Added struct {
+// Options say which server is added.
+type Options struct {
 	// Command starts it over stdio. Required.
 	Command []string
 	// Env is its environment; nil: that of this process.
@@ -37,24 +37,38 @@ type Added struct {
 }
 
 const (
-	// addedStart bounds the start of an added server: npx may have to install it.
-	addedStart = 2 * time.Minute
-	// addedEnd is how long it has to end when its input does, and once more when
+	// startTimeout bounds the start of an added server: npx may have to install it.
+	startTimeout = 2 * time.Minute
+	// endTimeout is how long it has to end when its input does, and once more when
 	// it is asked to by a signal; then it is killed. All must be over in 2 s.
-	addedEnd = 500 * time.Millisecond
+	endTimeout = 500 * time.Millisecond
 )
 
-// addedServer runs an added server when it is needed, and again when it has died.
-type addedServer struct {
-	server  *Server
-	options Added
+// Host is the MCP server that offers the tools.
+type Host struct {
+	MCP     *mcp.Server
+	Version string
+	Logger  *slog.Logger
+	// Taken reports whether the host has a tool of that name itself.
+	Taken func(name string) bool
+	// Handle handles the calls of a tool, by call.
+	Handle func(tool *mcp.Tool, call Call) mcp.ToolHandler
+}
+
+// Call calls a tool of the added server, which it starts if need be.
+type Call func(ctx context.Context, tool string, arguments json.RawMessage) (*mcp.CallToolResult, error)
+
+// Server runs an added server when it is needed, and again when it has died.
+type Server struct {
+	host    Host
+	options Options
 	log     *slog.Logger
-	ctx     context.Context // ends with close
+	ctx     context.Context // ends with Close
 	end     context.CancelFunc
 	ended   sync.WaitGroup // run and wait
 
-	mu       sync.Mutex     // guards the fields that follow
-	starting *addedStarting // nil: it is not being started
+	mu       sync.Mutex // guards the fields that follow
+	starting *starting  // nil: it is not being started
 	session  *mcp.ClientSession
 	listed   bool
 	failed   error // why the last start did; nil: it did not
@@ -62,15 +76,16 @@ type addedServer struct {
 	closed   bool
 }
 
-// addedStarting is a start under way, which all calls that need it wait for.
-type addedStarting struct {
+// starting is a start under way, which all calls that need it wait for.
+type starting struct {
 	done    chan struct{} // closed when the fields that follow are set
 	session *mcp.ClientSession
 	err     error
 }
 
-func newAddedServer(s *Server, o Added) *addedServer {
-	a := &addedServer{server: s, options: o, log: s.options.Logger.With("server", o.Command[0])}
+// New returns an added server, which is started when it is needed. Close ends it.
+func New(host Host, o Options) *Server {
+	a := &Server{host: host, options: o, log: host.Logger.With("server", o.Command[0])}
 	a.ctx, a.end = context.WithCancel(context.Background())
 	if cached, err := os.ReadFile(o.Cache); err == nil {
 		var list []*mcp.Tool
@@ -82,9 +97,9 @@ func newAddedServer(s *Server, o Added) *addedServer {
 	return a
 }
 
-// list is the middleware that has the added server's tools in the first answer
+// List is the middleware that has the added server's tools in the first answer
 // to tools/list: hosts ask once.
-func (a *addedServer) list(next mcp.MethodHandler) mcp.MethodHandler {
+func (a *Server) List(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method == "tools/list" && !a.isListed() {
 			if _, err := a.start(ctx); err != nil {
@@ -92,7 +107,7 @@ func (a *addedServer) list(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}
 		result, err := next(ctx, method, req)
-		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && err != nil && a.server.tools[call.Name] == nil {
+		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && err != nil && !a.host.Taken(call.Name) {
 			err = a.missing(err)
 		}
 		return result, err
@@ -101,7 +116,7 @@ func (a *addedServer) list(next mcp.MethodHandler) mcp.MethodHandler {
 
 // missing adds to the error for a tool that is not known why the added server's
 // tools are not.
-func (a *addedServer) missing(err error) error {
+func (a *Server) missing(err error) error {
 	a.mu.Lock()
 	failed := a.failed
 	a.mu.Unlock()
@@ -111,7 +126,7 @@ func (a *addedServer) missing(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%v: the added server's tools are missing: %v", err, failed)}
 }
 
-func (a *addedServer) isListed() bool {
+func (a *Server) isListed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.listed
@@ -120,7 +135,7 @@ func (a *addedServer) isListed() bool {
 // start returns the running server's session, which it starts if need be. The
 // start goes on when the call that wanted it is cancelled: the next one wants it
 // too.
-func (a *addedServer) start(ctx context.Context) (*mcp.ClientSession, error) {
+func (a *Server) start(ctx context.Context) (*mcp.ClientSession, error) {
 	a.mu.Lock()
 	if a.session != nil || a.closed {
 		defer a.mu.Unlock()
@@ -129,31 +144,31 @@ func (a *addedServer) start(ctx context.Context) (*mcp.ClientSession, error) {
 		}
 		return a.session, nil
 	}
-	starting := a.starting
-	if starting == nil {
-		starting = &addedStarting{done: make(chan struct{})}
-		a.starting = starting
+	now := a.starting
+	if now == nil {
+		now = &starting{done: make(chan struct{})}
+		a.starting = now
 		a.ended.Add(1)
-		go a.run(starting)
+		go a.run(now)
 	}
 	a.mu.Unlock()
 	select {
-	case <-starting.done:
-		return starting.session, starting.err
+	case <-now.done:
+		return now.session, now.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
 // run starts it.
-func (a *addedServer) run(starting *addedStarting) {
+func (a *Server) run(now *starting) {
 	defer a.ended.Done()
-	defer close(starting.done)
+	defer close(now.done)
 	session, err := a.connect()
 	if err != nil {
 		err = fmt.Errorf("start %s: %w", a.options.Command[0], err) // its arguments may hold a token
 	}
-	starting.session, starting.err = session, err
+	now.session, now.err = session, err
 	a.mu.Lock()
 	a.starting, a.session, a.failed = nil, session, err
 	closed := a.closed
@@ -163,8 +178,8 @@ func (a *addedServer) run(starting *addedStarting) {
 	}
 }
 
-func (a *addedServer) connect() (*mcp.ClientSession, error) {
-	ctx, cancel := context.WithTimeout(a.ctx, addedStart)
+func (a *Server) connect() (*mcp.ClientSession, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, startTimeout)
 	defer cancel()
 	cmd := exec.Command(a.options.Command[0], a.options.Command[1:]...)
 	cmd.Env, cmd.Stderr = a.options.Env, a.options.Stderr
@@ -172,8 +187,8 @@ func (a *addedServer) connect() (*mcp.ClientSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := &groupTransport{mcp.CommandTransport{Command: cmd, TerminateDuration: addedEnd}, processes}
-	client := mcp.NewClient(&mcp.Implementation{Name: "browser-coordinator", Version: a.server.options.Version}, nil)
+	transport := &groupTransport{mcp.CommandTransport{Command: cmd, TerminateDuration: endTimeout}, processes}
+	client := mcp.NewClient(&mcp.Implementation{Name: "browser-coordinator", Version: a.host.Version}, nil)
 	session, err := client.Connect(ctx, transport, nil)
 	if err != nil {
 		a.killAll(cmd, processes)
@@ -213,7 +228,7 @@ func (t *groupTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 
 // killAll ends what an added server that has ended had started: npx starts a
 // shell, and that the server.
-func (a *addedServer) killAll(cmd *exec.Cmd, processes *group.Group) {
+func (a *Server) killAll(cmd *exec.Cmd, processes *group.Group) {
 	defer processes.Close()
 	if cmd.Process == nil { // it could not be started
 		return
@@ -224,7 +239,7 @@ func (a *addedServer) killAll(cmd *exec.Cmd, processes *group.Group) {
 }
 
 // wait notes the end of a session, so that the next call starts another.
-func (a *addedServer) wait(session *mcp.ClientSession, cmd *exec.Cmd, processes *group.Group) {
+func (a *Server) wait(session *mcp.ClientSession, cmd *exec.Cmd, processes *group.Group) {
 	defer a.ended.Done()
 	err := session.Wait()
 	a.killAll(cmd, processes)
@@ -234,7 +249,7 @@ func (a *addedServer) wait(session *mcp.ClientSession, cmd *exec.Cmd, processes 
 }
 
 // forget drops a session that has ended, and says whether that is news.
-func (a *addedServer) forget(session *mcp.ClientSession) bool {
+func (a *Server) forget(session *mcp.ClientSession) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.session != session {
@@ -245,13 +260,13 @@ func (a *addedServer) forget(session *mcp.ClientSession) bool {
 }
 
 // offer puts the tools into our list, but for those whose names are taken.
-func (a *addedServer) offer(list []*mcp.Tool) {
+func (a *Server) offer(list []*mcp.Tool) {
 	a.mu.Lock()
 	former := a.offered
 	a.offered, a.listed = nil, true
 	var taken []string
 	for _, tool := range list {
-		if a.server.tools[tool.Name] != nil {
+		if a.host.Taken(tool.Name) {
 			taken = append(taken, tool.Name)
 			continue
 		}
@@ -271,9 +286,9 @@ func (a *addedServer) offer(list []*mcp.Tool) {
 			gone = append(gone, tool.Name)
 		}
 	}
-	a.server.mcp.RemoveTools(gone...)
+	a.host.MCP.RemoveTools(gone...)
 	for _, tool := range offered {
-		a.server.mcp.AddTool(tool, a.handler(tool))
+		a.host.MCP.AddTool(tool, a.host.Handle(tool, a.call))
 	}
 }
 
@@ -284,7 +299,7 @@ func sameTools(a, b []*mcp.Tool) bool {
 }
 
 // keep saves the list for the next session.
-func (a *addedServer) keep(list []*mcp.Tool) {
+func (a *Server) keep(list []*mcp.Tool) {
 	if a.options.Cache == "" {
 		return
 	}
@@ -315,39 +330,7 @@ func writeByRename(name string, text []byte) error {
 	return err
 }
 
-// handler passes a call on. What the tool does in the browser it does as a CDP
-// client of the endpoint, where the window's access mode is kept.
-func (a *addedServer) handler(tool *mcp.Tool) mcp.ToolHandler {
-	known := *tool
-	if known.Annotations == nil {
-		known.Annotations = &mcp.ToolAnnotations{Title: tool.Name}
-	}
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		began, agent := time.Now(), a.server.agent(req.Session)
-		if question := agent.askRoots(req); question != nil {
-			return question, nil
-		}
-		defer agent.keepInformed(ctx, req)()
-		c := call{tool: &known, in: req.Params.Arguments, operation: policy.AddedTool(tool.Name)}
-		_, source, err := agent.permit(ctx, c)
-		var result *mcp.CallToolResult
-		if err == nil {
-			stoppable, release := agent.untilStopped(ctx, source, c)
-			result, err = a.call(stoppable, tool.Name, req.Params.Arguments)
-			if release(); err != nil && context.Cause(stoppable) != nil {
-				err = context.Cause(stoppable)
-			}
-		}
-		agent.tell(source, c, began, err)
-		if err != nil {
-			result = &mcp.CallToolResult{}
-			result.SetError(err)
-		}
-		return result, nil
-	}
-}
-
-func (a *addedServer) call(ctx context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
+func (a *Server) call(ctx context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
 	session, err := a.start(ctx)
 	if err != nil {
 		return nil, err
@@ -360,8 +343,8 @@ func (a *addedServer) call(ctx context.Context, name string, args json.RawMessag
 	return result, err
 }
 
-// close ends the added server, and waits for its end.
-func (a *addedServer) close() {
+// Close ends the added server, and waits for its end.
+func (a *Server) Close() {
 	a.mu.Lock()
 	a.closed = true
 	session := a.session

@@ -1,4 +1,4 @@
-package tools
+package catalog
 
 import (
 	"bytes"
@@ -18,14 +18,14 @@ type listing struct {
 	Tools []json.RawMessage `json:"tools"`
 }
 
-// texts are the tools of this program as they are listed, a line each: the name,
-// a blank, and what shortTool makes of it. TestListing writes them.
+// Listing has the tools of this program as they are listed, a line each: the name,
+// a blank, and what Short makes of it. TestListing writes it.
 //
 //go:embed listing.txt
-var texts string
+var Listing string
 
-// list is the middleware that answers tools/list with a listing.
-func (t toolSet) list(next mcp.MethodHandler) mcp.MethodHandler {
+// List is the middleware that answers tools/list with a listing.
+func (t Tools) List(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
 		registered, ok := result.(*mcp.ListToolsResult)
@@ -34,7 +34,7 @@ func (t toolSet) list(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		list := &listing{ListToolsResult: registered}
 		if params, ok := req.GetParams().(*mcp.ListToolsParams); !ok || params == nil || params.Cursor == "" {
-			for line := range strings.Lines(texts) {
+			for line := range strings.Lines(Listing) {
 				if name, text, _ := strings.Cut(line, " "); t[name] != nil {
 					list.Tools = append(list.Tools, json.RawMessage(text))
 				}
@@ -44,7 +44,7 @@ func (t toolSet) list(next mcp.MethodHandler) mcp.MethodHandler {
 			if t[tool.Name] != nil {
 				continue
 			}
-			text, err := shortTool(tool) // another server's
+			text, err := Short(tool) // another server's
 			if err != nil {
 				return nil, fmt.Errorf("list the tool %s: %w", tool.Name, err)
 			}
@@ -54,10 +54,10 @@ func (t toolSet) list(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// shortTool leaves out what says nothing: hints that have their default (MCP
+// Short leaves out what says nothing: hints that have their default (MCP
 // 2025-06-18, ToolAnnotations), that unknown parameters are refused, and the
 // null that Go's lists may be.
-func shortTool(tool *mcp.Tool) (json.RawMessage, error) {
+func Short(tool *mcp.Tool) (json.RawMessage, error) {
 	encoded, err := json.Marshal(tool)
 	if err != nil {
 		return nil, err
