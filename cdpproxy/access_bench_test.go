@@ -46,7 +46,7 @@ func inTurns(b *testing.B, without, with func()) {
 
 func withAndWithout(b *testing.B, browser string) (without, with string) {
 	_, without = serve(b, newSource(browser), &cdpproxy.Options{})
-	_, with = ruled(b, newHuman(policy.ModeFull), browser, &access.RuleOptions{Activity: func(access.Entry) {}})
+	_, with = ruled(b, newUser(policy.ModeFull), browser, &access.RuleOptions{Activity: func(access.Entry) {}})
 	return without, with
 }
 

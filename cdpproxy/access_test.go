@@ -23,7 +23,7 @@ import (
 )
 
 // ruled serves an endpoint with the rule of h.
-func ruled(t testing.TB, h *human, browser string, o *access.RuleOptions) (*access.Rule, string) {
+func ruled(t testing.TB, h *user, browser string, o *access.RuleOptions) (*access.Rule, string) {
 	t.Helper()
 	rule := access.NewRule(h, o)
 	t.Cleanup(func() { rule.Close() }) // after the endpoint's end
@@ -31,7 +31,7 @@ func ruled(t testing.TB, h *human, browser string, o *access.RuleOptions) (*acce
 	return rule, addr
 }
 
-// directTab opens a tab past the endpoint, as the human does, waits until url is
+// directTab opens a tab past the endpoint, as the user does, waits until url is
 // loaded in it, and returns its id and a connection to it. The tab is closed when
 // the test ends.
 func directTab(t testing.TB, url string) (string, *websocket.Conn) {
@@ -146,7 +146,7 @@ func refusal(reply map[string]any) string {
 // TestView: clients may look, events flow, and everything else is refused by
 // name, however it is said.
 func TestView(t *testing.T) {
-	h := newHuman(policy.ModeView)
+	h := newUser(policy.ModeView)
 	var told sync.Map
 	_, addr := ruled(t, h, sharedChromium(t).url, &access.RuleOptions{Activity: func(e access.Entry) {
 		e.Operation = e.Operation.Detached()
@@ -235,7 +235,7 @@ func TestView(t *testing.T) {
 	if strings.Contains(list, "evaded") || !strings.Contains(list, "looked at") {
 		t.Errorf("the browser is not as it was: %s", list)
 	}
-	// The human acts, past the endpoint, and the client sees it.
+	// The user acts, past the endpoint, and the client sees it.
 	byHand(t, own, "data:text/html,by-hand")
 	waitEvent(t, c, "Page.frameNavigated", "by-hand")
 	if e, ok := told.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Operation.Detail() != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
@@ -250,7 +250,7 @@ func TestView(t *testing.T) {
 // allowed.
 func TestBrowserClose(t *testing.T) {
 	browser := newChromium(t)
-	h := newHuman(policy.ModeFull)
+	h := newUser(policy.ModeFull)
 	_, addr := ruled(t, h, browser.url, nil)
 	for name, message := range map[string]string{
 		"plain":  `{"id":1,"method":"Browser.close"}`,
@@ -310,7 +310,7 @@ func TestBrowserClose(t *testing.T) {
 // TestViewPaths: in view mode no way to write a request closes a tab, opens one or
 // brings one to the front.
 func TestViewPaths(t *testing.T) {
-	_, addr := ruled(t, newHuman(policy.ModeView), sharedChromium(t).url, nil)
+	_, addr := ruled(t, newUser(policy.ModeView), sharedChromium(t).url, nil)
 	id, _ := directTab(t, "data:text/html,stays")
 	other, _ := directTab(t, "data:text/html,in-front") // the one that was used last comes first
 	_, before := get(t, addr, "/json/list", nil)

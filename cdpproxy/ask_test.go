@@ -18,9 +18,9 @@ import (
 	"browser-coordinator/policy"
 )
 
-// human stands for the human of a window; the window's protocol is tested where
+// user stands for the user of a window; the window's protocol is tested where
 // it is joined to this.
-type human struct {
+type user struct {
 	asked  chan policy.Question // each question that is put
 	answer chan policy.Answer   // taken by the first that waits
 
@@ -29,20 +29,20 @@ type human struct {
 	changed chan struct{}
 }
 
-func newHuman(mode policy.Mode) *human {
-	return &human{
+func newUser(mode policy.Mode) *user {
+	return &user{
 		asked: make(chan policy.Question, 100), answer: make(chan policy.Answer),
 		state: policy.State{Mode: mode, Change: "Ask the tester."}, changed: make(chan struct{}),
 	}
 }
 
-func (h *human) Access() (policy.State, <-chan struct{}) {
+func (h *user) Access() (policy.State, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.state, h.changed
 }
 
-func (h *human) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
+func (h *user) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	h.asked <- q
 	select {
 	case a := <-h.answer:
@@ -52,7 +52,7 @@ func (h *human) Ask(ctx context.Context, q policy.Question) (policy.Answer, erro
 	}
 }
 
-func (h *human) choose(mode policy.Mode, stopped ...string) {
+func (h *user) choose(mode policy.Mode, stopped ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.state.Mode, h.state.Stopped = mode, stopped
@@ -63,7 +63,7 @@ func (h *human) choose(mode policy.Mode, stopped ...string) {
 // TestAsk: the first act asks, nothing else waits, order is kept, and the answer
 // for the session is the last.
 func TestAsk(t *testing.T) {
-	h := newHuman(policy.ModeAsk)
+	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	id, _ := directTab(t, "about:blank")
 	c, other := dial(t, addr, "/devtools/page/"+id), dial(t, addr, "/devtools/browser/x")
@@ -86,7 +86,7 @@ func TestAsk(t *testing.T) {
 	navigate(1)
 	q := <-h.asked
 	if q.Operation.Name != "Page.navigate" || q.Detail != "data:text/html,<title>n1</title>" || q.Actor.Name != "Go program" || q.Actor.ID == "" {
-		t.Errorf("the human is asked %+v", q)
+		t.Errorf("the user is asked %+v", q)
 	}
 	navigate(2)
 	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
@@ -96,8 +96,8 @@ func TestAsk(t *testing.T) {
 		t.Errorf("another client: %s", got)
 	}
 	h.answer <- policy.Answer{Reason: "human"}
-	expect(1, "the human did not allow it. Ask the tester.")
-	expect(2, "the human did not allow it")
+	expect(1, "the user did not allow it. Ask the tester.")
+	expect(2, "the user did not allow it")
 
 	// Once: the next act asks again. A client that leaves leaves no question.
 	navigate(3)
@@ -125,7 +125,7 @@ func TestAsk(t *testing.T) {
 // TestAskTogether: what waits behind a question is asked about together, 16 at the
 // most, and not before the first is answered.
 func TestAskTogether(t *testing.T) {
-	h := newHuman(policy.ModeAsk)
+	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	c := dial(t, addr, "/devtools/browser/x")
 	said := 0
@@ -178,10 +178,10 @@ func TestAskTogether(t *testing.T) {
 	asked(0)
 }
 
-// TestAskNamesPage: the human is told the page that an act goes to, whichever way
+// TestAskNamesPage: the user is told the page that an act goes to, whichever way
 // the client reaches it.
 func TestAskNamesPage(t *testing.T) {
-	h := newHuman(policy.ModeAsk)
+	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	const url = "data:text/html,<title>asked about</title>"
 	id, _ := directTab(t, url)
@@ -199,7 +199,7 @@ func TestAskNamesPage(t *testing.T) {
 	expect := func(what string, page *policy.Page) {
 		t.Helper()
 		if page == nil || page.Title != "asked about" || page.URL != url {
-			t.Errorf("%s: the human is told of %+v", what, page)
+			t.Errorf("%s: the user is told of %+v", what, page)
 		}
 	}
 	const act = `"method":"Page.navigate","params":{"url":"about:blank"}}`
@@ -218,7 +218,7 @@ func TestAskNamesPage(t *testing.T) {
 	result, _ := reply["result"].(map[string]any)
 	say(c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
 	expect("a session", asked("a session"))
-	nextReply(t, c) // what waits when the human refuses is refused too
+	nextReply(t, c) // what waits when the user refuses is refused too
 	say(c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
 	expect("a command that names it", asked("a command that names it"))
 	nextReply(t, c)
@@ -238,7 +238,7 @@ func TestAskNamesPage(t *testing.T) {
 
 // TestModeChanges: another mode holds at once, also for what waits.
 func TestModeChanges(t *testing.T) {
-	h := newHuman(policy.ModeFull)
+	h := newUser(policy.ModeFull)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -267,13 +267,13 @@ func TestModeChanges(t *testing.T) {
 	}
 }
 
-// slowHuman answers no question before it is told to, whatever becomes of it.
-type slowHuman struct {
-	*human
+// slowUser answers no question before it is told to, whatever becomes of it.
+type slowUser struct {
+	*user
 	late chan struct{}
 }
 
-func (h slowHuman) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
+func (h slowUser) Ask(ctx context.Context, q policy.Question) (policy.Answer, error) {
 	h.asked <- q
 	<-h.late
 	return policy.Answer{}, ctx.Err()
@@ -282,7 +282,7 @@ func (h slowHuman) Ask(ctx context.Context, q policy.Question) (policy.Answer, e
 // TestModeWhileWaiting: what waits behind a question is let go by the mode of then,
 // also if it would have passed when it came, and is told of once.
 func TestModeWhileWaiting(t *testing.T) {
-	h := slowHuman{newHuman(policy.ModeAsk), make(chan struct{})}
+	h := slowUser{newUser(policy.ModeAsk), make(chan struct{})}
 	told := make(chan string, 10)
 	rule := access.NewRule(h, &access.RuleOptions{Activity: func(e access.Entry) {
 		told <- fmt.Sprint(e.Operation.Name, " ", e.OK)
@@ -325,7 +325,7 @@ func TestModeWhileWaiting(t *testing.T) {
 // TestPlaywrightIsTold: it hears of refused code by an exception, the only error
 // of code that it does not take for a navigation.
 func TestPlaywrightIsTold(t *testing.T) {
-	_, addr := ruled(t, newHuman(policy.ModeView), sharedChromium(t).url, nil)
+	_, addr := ruled(t, newUser(policy.ModeView), sharedChromium(t).url, nil)
 	c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Playwright/1.65.1 (x64)"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -341,10 +341,10 @@ func TestPlaywrightIsTold(t *testing.T) {
 }
 
 // TestStopped: who is stopped is sent away at once with all its connections and
-// kept away, also by who serves it next; others are not, until the human lets it
+// kept away, also by who serves it next; others are not, until the user lets it
 // go on.
 func TestStopped(t *testing.T) {
-	h := newHuman(policy.ModeFull)
+	h := newUser(policy.ModeFull)
 	rule, addr := ruled(t, h, sharedChromium(t).url, nil)
 	joinAt := func(addr, agent string) *websocket.Conn {
 		t.Helper()
@@ -377,7 +377,7 @@ func TestStopped(t *testing.T) {
 	sentAway := func(c *websocket.Conn) {
 		t.Helper()
 		var closed websocket.CloseError
-		if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stopped by the human") {
+		if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stopped by the user") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -393,7 +393,7 @@ func TestStopped(t *testing.T) {
 	sentAway(again)
 	call(t, good, getVersion)
 	sentAway(join("Bad/1"))
-	if status, body := get(t, addr, "/json/activate/x", map[string]string{"User-Agent": "Bad/1"}); status != 403 || !strings.Contains(body, "stopped by the human") {
+	if status, body := get(t, addr, "/json/activate/x", map[string]string{"User-Agent": "Bad/1"}); status != 403 || !strings.Contains(body, "stopped by the user") {
 		t.Errorf("by HTTP: %d %s", status, body)
 	}
 	waitFor("Good")

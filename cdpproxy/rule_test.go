@@ -237,7 +237,7 @@ func TestRuleEnds(t *testing.T) {
 	}
 }
 
-// TestRuleWaits: acts that wait for a human keep their order, and nothing else
+// TestRuleWaits: acts that wait for a user keep their order, and nothing else
 // waits for them.
 func TestRuleWaits(t *testing.T) {
 	rule := newRule()

@@ -150,7 +150,7 @@ func TestRequireToken(t *testing.T) {
 	}
 }
 
-// askedWindow is a window with a real browser whose human answers by channels:
+// askedWindow is a window with a real browser whose user answers by channels:
 // the commands are those of the VS Code extension.
 type askedWindow struct {
 	*vscodeipc.Server
@@ -272,9 +272,9 @@ func TestToldByTheWindow(t *testing.T) {
 	}
 }
 
-// The whole way of a question: a CDP client acts, the human of the window is
+// The whole way of a question: a CDP client acts, the user of the window is
 // asked, sees who it is and what it did, and stops it.
-func TestHumanDecides(t *testing.T) {
+func TestUserDecides(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	w := startAskedWindow(t, dir, shop)
 	w.choose(t, vscodeipc.AccessAsk)
@@ -296,10 +296,10 @@ func TestHumanDecides(t *testing.T) {
 	c.say("Target.createTarget", openTab)
 	q := next(t, w.asked, "permission.ask")
 	if q.Client.ID != id || q.Client.Name != "Playwright" || q.Act != "Target.createTarget" || !strings.Contains(q.Detail, "opened") {
-		t.Errorf("the human was asked %+v", q)
+		t.Errorf("the user was asked %+v", q)
 	}
 	w.answer <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}
-	if _, err := c.reply(); err == nil || !strings.Contains(err.Error(), "the human did not allow it") || !strings.Contains(err.Error(), "status bar") {
+	if _, err := c.reply(); err == nil || !strings.Contains(err.Error(), "the user did not allow it") || !strings.Contains(err.Error(), "status bar") {
 		t.Errorf("refused: %v", err)
 	}
 	w.answer <- vscodeipc.AskResult{Decision: "allow", Scope: "session"}
@@ -335,7 +335,7 @@ func TestHumanDecides(t *testing.T) {
 	for {
 		if _, _, err := c.Read(t.Context()); err != nil {
 			var closed websocket.CloseError
-			if !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stopped by the human") {
+			if !errors.As(err, &closed) || closed.Code != websocket.StatusPolicyViolation || !strings.Contains(closed.Reason, "stopped by the user") {
 				t.Errorf("stopped: %v", err)
 			}
 			break

@@ -114,7 +114,7 @@ func TestEmulateFetchAndWait(t *testing.T) {
 	}
 }
 
-// The human keeps the tab that is in front, whatever the agent does in another;
+// The user keeps the tab that is in front, whatever the agent does in another;
 // only who asks for it brings its own to the front.
 func TestNeverStealsFocus(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -123,9 +123,9 @@ func TestNeverStealsFocus(t *testing.T) {
 	t.Cleanup(server.Close)
 	dir, shop := t.TempDir(), folder(t, "shop")
 	start(t, dir, "window", "--workspace", shop, "--headless")
-	human := host(t, dir, shop)
-	mustTool(t, human, "browser_navigate", map[string]any{"url": server.URL + "/human"})
-	human.Close() // a page has one agent
+	user := host(t, dir, shop)
+	mustTool(t, user, "browser_navigate", map[string]any{"url": server.URL + "/user"})
+	user.Close() // a page has one agent
 	agent := host(t, dir, shop)
 	for _, act := range []struct {
 		tool string
@@ -144,7 +144,7 @@ func TestNeverStealsFocus(t *testing.T) {
 	}
 	// Whoever comes then gets the one in front.
 	looks := host(t, dir, shop)
-	if text := mustTool(t, looks, "browser_snapshot", nil); !strings.Contains(text, "URL: "+server.URL+"/human") {
+	if text := mustTool(t, looks, "browser_snapshot", nil); !strings.Contains(text, "URL: "+server.URL+"/user") {
 		t.Errorf("in front is %s", text)
 	}
 	looks.Close()
@@ -167,7 +167,7 @@ func TestNeverStealsFocus(t *testing.T) {
 	}
 	list = mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"})
 	for i, line := range strings.Split(list, "\n") {
-		if !strings.Contains(line, "/agent") && !strings.Contains(line, "/human") && !strings.Contains(line, "about:blank") {
+		if !strings.Contains(line, "/agent") && !strings.Contains(line, "/user") && !strings.Contains(line, "about:blank") {
 			mustTool(t, agent, "browser_tabs", map[string]any{"action": "close", "index": i})
 			return
 		}

@@ -120,7 +120,7 @@ func TestDownloadsToOutput(t *testing.T) {
 	}
 }
 
-// In a window's browser downloads are the human's: there is only the news.
+// In a window's browser downloads are the user's: there is only the news.
 func TestDownloadInWindow(t *testing.T) {
 	url := downloads(t, nil)
 	dir, shop := t.TempDir(), folder(t, "shop")

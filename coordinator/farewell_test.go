@@ -52,7 +52,7 @@ func farewell(t *testing.T, signal os.Signal) {
 
 		waits := join(t, serves.first, "waits")
 		waits.say("Target.createTarget", openTab)
-		go readOn(reading, waits, nil, "waits for the human", left)
+		go readOn(reading, waits, nil, "waits for the user", left)
 	}
 	// What they do not read is more than their connections hold: the coordinator
 	// keeps it for them. That it has it all is told by its log.

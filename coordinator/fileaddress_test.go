@@ -64,7 +64,7 @@ func TestAddressesThatEnd(t *testing.T) {
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": "data:text/html,<title>Here</title>here"})
 	for _, address := range []string{"chrome://crash", "CHROME:kill", " view-source:chrome://quit/", "about:hang", "chrome://inducebrowsercrashforrealz"} {
 		for name, args := range map[string]map[string]any{"browser_navigate": {"url": address}, "browser_tabs": {"action": "new", "url": address}} {
-			if text, err := tool(t, agent, name, args); err == nil || !strings.Contains(err.Error(), "only its human opens it") {
+			if text, err := tool(t, agent, name, args); err == nil || !strings.Contains(err.Error(), "only its user opens it") {
 				t.Errorf("%s %q: %s, %v", name, address, text, err)
 			}
 		}

@@ -25,13 +25,13 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	t.Cleanup(server.Close)
 	dir, shop := t.TempDir(), folder(t, "shop")
 	window := start(t, dir, "window", "--workspace", shop, "--headless")
-	human := sitAt(t, window.first)
-	human.browse(t, server.URL)
+	user := sitAt(t, window.first)
+	user.browse(t, server.URL)
 
 	ask := func(session string) string {
 		t.Helper()
 		t.Logf("%s", session)
-		return human.evaluate(t, `fetch("/price").then((r) => r.text().then((t) => r.status + " " + t), () => "failed")`)
+		return user.evaluate(t, `fetch("/price").then((r) => r.text().then((t) => r.status + " " + t), () => "failed")`)
 	}
 	t.Run("agent", func(t *testing.T) {
 		agent := host(t, dir, shop, "--caps", "network")
@@ -78,7 +78,7 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	if got := ask("afterwards"); got != `"200 price 7 "` {
 		t.Errorf("something stayed behind: %s", got)
 	}
-	if got := human.evaluate(t, "navigator.onLine"); got != "true" {
+	if got := user.evaluate(t, "navigator.onLine"); got != "true" {
 		t.Errorf("the developer's page is offline")
 	}
 }
@@ -91,8 +91,8 @@ func TestRoutesEndWithAKilledCoordinator(t *testing.T) {
 	t.Cleanup(server.Close)
 	dir, shop := t.TempDir(), folder(t, "shop")
 	window := start(t, dir, "window", "--workspace", shop, "--headless")
-	human := sitAt(t, window.first)
-	human.browse(t, server.URL)
+	user := sitAt(t, window.first)
+	user.browse(t, server.URL)
 
 	cmd := command(t.Context(), t, dir, "mcp", "--caps", "network")
 	cmd.Cancel, cmd.Dir = nil, shop
@@ -103,7 +103,7 @@ func TestRoutesEndWithAKilledCoordinator(t *testing.T) {
 	mustTool(t, agent, "browser_route", map[string]any{"pattern": "**", "body": "mocked"})
 	ask := func() string {
 		t.Helper()
-		return human.evaluate(t, `fetch("/price").then((r) => r.text(), () => "failed")`)
+		return user.evaluate(t, `fetch("/price").then((r) => r.text(), () => "failed")`)
 	}
 	if got := ask(); got != `"mocked"` {
 		t.Fatalf("%s", got)

@@ -29,7 +29,7 @@ func TestStuckPagesAreTold(t *testing.T) {
 	agent := host(t, dir, shop, "--no-launch")
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": url})
 	developer := sitAt(t, browserOf(t, dir)) // the endpoint would not let a page crash
-	human, err := developer.conn.Attach(t.Context(), developer.page)
+	user, err := developer.conn.Attach(t.Context(), developer.page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,18 +52,18 @@ func TestStuckPagesAreTold(t *testing.T) {
 		mustTool(t, agent, "browser_snapshot", nil)
 	})
 	t.Run("paused", func(t *testing.T) {
-		call(t, human, "Debugger.enable")
+		call(t, user, "Debugger.enable")
 		if text := mustTool(t, agent, "browser_click", map[string]any{"target": "#stop"}); !strings.Contains(text, "The page is paused in the debugger, in stop at "+url+"/:3:") {
 			t.Errorf("the click: %s", text)
 		}
 		refuses(t, agent, "browser_click", map[string]any{"target": "#ask"}, "the page is paused in the debugger (stop at "+url+"/:3:", "continue it there first")
-		call(t, human, "Debugger.resume")
-		call(t, human, "Debugger.disable")
+		call(t, user, "Debugger.resume")
+		call(t, user, "Debugger.disable")
 		mustTool(t, agent, "browser_snapshot", nil)
 	})
 	t.Run("crashed", func(t *testing.T) {
 		// The one who asks for the crash gets no answer.
-		if _, err := human.Start(t.Context(), "Page.crash", nil); err != nil {
+		if _, err := user.Start(t.Context(), "Page.crash", nil); err != nil {
 			t.Fatal(err)
 		}
 		crashed := "the page crashed: navigate or reload to revive it"

@@ -36,7 +36,7 @@ func bareWindow(t *testing.T, dir, workspace string) *vscodeipc.Server {
 }
 
 // The developer's window is there, its browser is not: no other browser is
-// taken or launched, and the agent is told what the human has to do.
+// taken or launched, and the agent is told what the user has to do.
 func TestWindowWithoutBrowser(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	bareWindow(t, dir, shop)

@@ -20,7 +20,7 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// developer is the human: another client of the window's browser, who works in
+// developer is the user: another client of the window's browser, who works in
 // its page without the agent.
 type developer struct {
 	conn *cdp.Conn
@@ -128,9 +128,9 @@ func TestHistoryBeginsWithTheBrowser(t *testing.T) {
 	agent, watching := watchingHost(t, dir, shop)
 	window := start(t, dir, "window", "--workspace", shop, "--headless")
 	<-watching
-	human := sitAt(t, window.first)
-	human.browse(t, server.URL)
-	human.browse(t, server.URL+"/again")
+	user := sitAt(t, window.first)
+	user.browse(t, server.URL)
+	user.browse(t, server.URL+"/again")
 
 	if text := mustTool(t, agent, "browser_console_messages", map[string]any{"level": "error"}); strings.Count(text, "said early") != 1 {
 		t.Errorf("the console of the page:\n%s", text)

@@ -125,9 +125,9 @@ func Decide(a Actor, o Operation) Decision {
 
 // What people read about a denial.
 const (
-	closedText      = "the browser stays open for its human; only this connection was closed"
-	destructiveText = "it would end the browser, or let a page do so, for the human and every other client. Only the coordinator's option --allow-close permits that."
-	stoppedText     = "stopped by the human in VS Code, until told there to go on."
+	closedText      = "the browser stays open for its user; only this connection was closed"
+	destructiveText = "it would end the browser, or let a page do so, for the user and every other client. Only the coordinator's option --allow-close permits that."
+	stoppedText     = "stopped by the user in VS Code, until the user resumes it there."
 )
 
 func deny(o Operation, reason, change string) Decision {

@@ -45,7 +45,7 @@ func (e *Enforcer) Permit(ctx context.Context, q Question) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return fmt.Errorf("%s: wait for the human's answer: %w", q.Operation.Name, ctx.Err())
+			return fmt.Errorf("%s: wait for the user's answer: %w", q.Operation.Name, ctx.Err())
 		case err != nil:
 			return deny(q.Operation, fmt.Sprintf("the access mode of this window is %q, but nobody could be asked: %v.", s.Mode, err), s.Change).Err()
 		case !answer.Allow:

@@ -64,6 +64,6 @@ func (a Answer) denial(o Operation, s State) Decision {
 	case "mode":
 		return denyByMode(o, State{Mode: ModeView, Change: s.Change})
 	default:
-		return deny(o, fmt.Sprintf("the access mode of this window is %q, and the human did not allow it.", s.Mode), s.Change)
+		return deny(o, fmt.Sprintf("the access mode of this window is %q, and the user did not allow it.", s.Mode), s.Change)
 	}
 }

@@ -300,7 +300,7 @@ func TestWatcherForgetsPausesOnSuccess(t *testing.T) {
 	})
 }
 
-// TestDeadlines: a request that no human answers has 5 s, on both sides.
+// TestDeadlines: a request that no user answers has 5 s, on both sides.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := newServer(ServerOptions{Name: "test", Kind: "terminal", NoDeadline: []string{"human"}, Commands: map[string]Handler{
@@ -327,7 +327,7 @@ func TestDeadlines(t *testing.T) {
 		}
 		var answer string
 		if err := c.Call(t.Context(), "human", nil, &answer); err != nil || answer != "yes" {
-			t.Errorf("a command that waits for a human: %q, %v", answer, err)
+			t.Errorf("a command that waits for a user: %q, %v", answer, err)
 		}
 		c.Close()
 		s.owned.Wait()

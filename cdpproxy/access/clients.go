@@ -64,9 +64,9 @@ func (r *Rule) notify() {
 }
 
 // stoppedReason stands in a close frame, where 123 bytes have room.
-const stoppedReason = "stopped by the human in VS Code"
+const stoppedReason = "stopped by the user in VS Code"
 
-// follow keeps to what the human chooses until Close: who is stopped is sent
+// follow keeps to what the user chooses until Close: who is stopped is sent
 // away at once.
 func (r *Rule) follow() {
 	defer r.running.Done()
@@ -87,7 +87,7 @@ func (r *Rule) follow() {
 	}
 }
 
-// stoppedAs returns the id under which the human has stopped c; empty: not. A
+// stoppedAs returns the id under which the user has stopped c; empty: not. A
 // client that is sent away often comes back at once, maybe to another coordinator,
 // and all that is known of it then is how it calls itself. So a stop is for all
 // connections that call themselves the same.

@@ -156,7 +156,7 @@ func (r *Rule) actor(c *cdpproxy.Client) policy.Actor {
 // together bounds how many operations of a client the user is asked about at a time.
 const together = 16
 
-// ask puts one client's questions to the human until no act of it waits any
+// ask puts one client's questions to the user until no act of it waits any
 // more: an answer for the session is for all of them, and so is a refusal; one
 // for once is for those that were asked about.
 func (r *Rule) ask(c *cdpproxy.Client) {
@@ -232,7 +232,7 @@ func (r *Rule) permitAll(ctx context.Context, acts []waiting) []error {
 // put without.
 const describing = time.Second
 
-// pageOf is the page that the human is asked about; nil: not known.
+// pageOf is the page that the user is asked about; nil: not known.
 func pageOf(ctx context.Context, act waiting) *policy.Page {
 	if act.target == "" {
 		return nil

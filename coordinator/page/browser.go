@@ -332,7 +332,7 @@ func (b *Browser) visible(ctx context.Context, pages []Info) string {
 		asked.Go(func() { seen[i], behind[i] = b.askVisible(ctx, target.ID(p.ID)) })
 	}
 	asked.Wait()
-	// One that only believes it comes last: the human may have turned to it since.
+	// One that only believes it comes last: the user may have turned to it since.
 	for _, believed := range []bool{false, true} {
 		for i, p := range pages {
 			if seen[i] && behind[i] == believed {

@@ -61,7 +61,7 @@ func TestHungTab(t *testing.T) {
 		}
 	}
 	// The others are not held up: neither a page that is known, nor the attach, nor
-	// finding the page that the human sees.
+	// finding the page that the user sees.
 	start := time.Now()
 	if got := eval(t, q, "1 + 1"); got != "2" {
 		t.Errorf("the other page says %s", got)

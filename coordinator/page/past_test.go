@@ -129,14 +129,14 @@ func TestRequestsUnderWay(t *testing.T) {
 				"/": start + test.html, "/slow/app.js": "here = 1", "/new.js": "here = 2", "/slow/data": "some data",
 				"/slow/frame": `<script src=/new.js></script>`, "/slow/image.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`, "/done.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`,
 			})
-			human := newPage(t, connect(t))
-			if _, err := human.session.Start(t.Context(), "Page.navigate", map[string]any{"url": site.url}); err != nil {
+			user := newPage(t, connect(t))
+			if _, err := user.session.Start(t.Context(), "Page.navigate", map[string]any{"url": site.url}); err != nil {
 				t.Fatal(err)
 			}
 			for range test.held {
 				<-site.reached
 			}
-			p, err := connect(t).Page(t.Context(), human.ID())
+			p, err := connect(t).Page(t.Context(), user.ID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,12 +170,12 @@ func TestDocumentUnderWay(t *testing.T) {
 	for _, path := range []string{"/slow/document", "/slow/half"} {
 		t.Run(path, func(t *testing.T) {
 			site := serveSlowly(t, map[string]string{path: `<!doctype html><script>console.log("said early")</script><script src=/app.js></script>`})
-			human := newPage(t, connect(t))
-			if _, err := human.session.Start(t.Context(), "Page.navigate", map[string]any{"url": site.url + path}); err != nil {
+			user := newPage(t, connect(t))
+			if _, err := user.session.Start(t.Context(), "Page.navigate", map[string]any{"url": site.url + path}); err != nil {
 				t.Fatal(err)
 			}
 			<-site.reached
-			p, err := connect(t).Page(t.Context(), human.ID())
+			p, err := connect(t).Page(t.Context(), user.ID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,11 +190,11 @@ func TestDocumentUnderWay(t *testing.T) {
 
 // What a page asked for is learnt later where it could not tell it at once.
 func TestPastBehindADialog(t *testing.T) {
-	human, url := open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
-	if err := human.await(t.Context(), func() bool { return human.dialog != nil }); err != nil {
+	user, url := open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
+	if err := user.await(t.Context(), func() bool { return user.dialog != nil }); err != nil {
 		t.Fatal(err)
 	}
-	p, err := connect(t).Page(t.Context(), human.ID())
+	p, err := connect(t).Page(t.Context(), user.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestPastBehindADialog(t *testing.T) {
 	if lines := listed(t, p, url); len(lines) != 0 || time.Since(start) > 5*time.Second {
 		t.Errorf("behind the dialog after %v: %q", time.Since(start), lines)
 	}
-	if _, err := human.HandleDialog(t.Context(), true, ""); err != nil {
+	if _, err := user.HandleDialog(t.Context(), true, ""); err != nil {
 		t.Fatal(err)
 	}
 	untilListed(t, p, url, "GET / document 200", "GET /image.svg image 200")
@@ -301,14 +301,14 @@ JSON.stringify = () => { asked.push("stringify"); return "lie"; };
 		"/worker.js": `performance.getEntriesByType = () => { throw 0 }; fetch("/data").then((r) => r.text())`,
 		"/data":      "data",
 	})
-	human := newPage(t, connect(t))
-	if _, err := human.Navigate(t.Context(), site.url); err != nil {
+	user := newPage(t, connect(t))
+	if _, err := user.Navigate(t.Context(), site.url); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := human.WaitFor(t.Context(), WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
+	if _, err := user.WaitFor(t.Context(), WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := connect(t).Page(t.Context(), human.ID())
+	p, err := connect(t).Page(t.Context(), user.ID())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,10 +18,10 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// ErrPickCancelled reports that the human pressed Escape instead of picking.
-var ErrPickCancelled = errors.New("the human cancelled the pick with Escape")
+// ErrPickCancelled reports that the user pressed Escape instead of picking.
+var ErrPickCancelled = errors.New("the user cancelled the pick with Escape")
 
-// Picked is an element that the human clicked.
+// Picked is an element that the user clicked.
 type Picked struct {
 	// Line is what a snapshot says of it, with its ref if it can be acted on.
 	Line       string
@@ -64,12 +64,12 @@ type pickNews struct {
 // in CSS pixels.
 const pickMargin = 12
 
-// Pick waits for the human to click an element of the page, in the browser's own
+// Pick waits for the user to click an element of the page, in the browser's own
 // inspect mode: the page hears nothing of it, and nothing is put into it. It calls
 // on as soon as a click would count. It ends with the context, and with
 // ErrPickCancelled on Escape.
 func (p *Page) Pick(ctx context.Context, patience time.Duration, on func()) (Picked, error) {
-	const doing = "waiting for the human to click an element"
+	const doing = "waiting for the user to click an element"
 	ctx, end, err := p.begin(ctx, doing, patience)
 	if err != nil {
 		return Picked{}, err

@@ -26,11 +26,11 @@ const pickHTML = `<!doctype html><title>Pick</title>
 <button id=buy class="primary large" data-testid=buy onclick="document.title='bought'">Buy</button>
 <script>host.attachShadow({mode:"open"}).innerHTML = "<p>in the shadow</p>"</script>`
 
-// pointAt is the human: real input events, from another connection. A human sees
+// pointAt is the user: real input events, from another connection. A user sees
 // the page.
-func pointAt(t *testing.T, human *Page, x, y float64) {
+func pointAt(t *testing.T, user *Page, x, y float64) {
 	t.Helper()
-	if err := human.session.Call(t.Context(), cdppage.CommandBringToFront, nil, nil); err != nil {
+	if err := user.session.Call(t.Context(), cdppage.CommandBringToFront, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range []input.DispatchMouseEventParams{
@@ -39,7 +39,7 @@ func pointAt(t *testing.T, human *Page, x, y float64) {
 		{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
 	} {
 		e.X, e.Y = x, y
-		if err := human.session.Call(t.Context(), input.CommandDispatchMouseEvent, e, nil); err != nil {
+		if err := user.session.Call(t.Context(), input.CommandDispatchMouseEvent, e, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,12 +66,12 @@ func startPicking(t *testing.T, ctx context.Context, p *Page) (wait func() (Pick
 
 func TestPick(t *testing.T) {
 	p, url := open(t, pickHTML)
-	human, err := connect(t).Page(t.Context(), p.ID())
+	user, err := connect(t).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
 	wait := startPicking(t, t.Context(), p)
-	pointAt(t, human, 350, 220)
+	pointAt(t, user, 350, 220)
 	picked, err := wait()
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestPick(t *testing.T) {
 		t.Errorf("the page heard the click: %s", title)
 	}
 	// The mode is off again: the next click is the page's.
-	pointAt(t, human, 350, 220)
+	pointAt(t, user, 350, 220)
 	if title := eval(t, p, "document.title"); title != `"bought"` {
 		t.Errorf("after the pick the page is deaf: %s", title)
 	}
@@ -107,7 +107,7 @@ func TestPick(t *testing.T) {
 
 func TestPickElsewhere(t *testing.T) {
 	p, _ := open(t, pickHTML)
-	human, err := connect(t).Page(t.Context(), p.ID())
+	user, err := connect(t).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestPickElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait := startPicking(t, t.Context(), p)
-		pointAt(t, human, at[0], at[1])
+		pointAt(t, user, at[0], at[1])
 		picked, err := wait()
 		if err != nil || !strings.HasSuffix(picked.Selector, c.selector) {
 			t.Errorf("%s: %+v, %v", what, picked.Selector, err)
@@ -134,14 +134,14 @@ func TestPickElsewhere(t *testing.T) {
 
 func TestPickIsCancelled(t *testing.T) {
 	p, _ := open(t, pickHTML)
-	human, err := connect(t).Page(t.Context(), p.ID())
+	user, err := connect(t).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
 	wait := startPicking(t, t.Context(), p)
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
 		key := input.DispatchKeyEventParams{Type: kind, Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27}
-		if err := human.session.Call(t.Context(), input.CommandDispatchKeyEvent, key, nil); err != nil {
+		if err := user.session.Call(t.Context(), input.CommandDispatchKeyEvent, key, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestPickIsCancelled(t *testing.T) {
 		t.Errorf("a pick that is given up gives %v", err)
 	}
 	eval(t, p, "0") // on a busy machine the end of the mode is on its way
-	pointAt(t, human, 350, 220)
+	pointAt(t, user, 350, 220)
 	if title := eval(t, p, "document.title"); title != `"bought"` {
 		t.Errorf("after it the page is deaf: %s", title)
 	}
@@ -198,7 +198,7 @@ func TestPickTellsTheComponent(t *testing.T) {
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "4"}); err != nil {
 		t.Fatal(err)
 	}
-	human, err := connect(t).Page(t.Context(), p.ID())
+	user, err := connect(t).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestPickTellsTheComponent(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait := startPicking(t, t.Context(), p)
-	pointAt(t, human, at[0], at[1])
+	pointAt(t, user, at[0], at[1])
 	picked, err := wait()
 	if err != nil {
 		t.Fatal(err)

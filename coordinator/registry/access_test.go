@@ -89,9 +89,9 @@ func waitMode(t *testing.T, s *Source, mode policy.Mode) policy.State {
 	}
 }
 
-// TestHuman: what the human of a window chooses and answers reaches the source,
+// TestUser: what the user of a window chooses and answers reaches the source,
 // and an enforcer made of it.
-func TestHuman(t *testing.T) {
+func TestUser(t *testing.T) {
 	private(t)
 	folder := filepath.Join(tree(t, "shop"), "shop")
 	r := open(t)
@@ -117,7 +117,7 @@ func TestHuman(t *testing.T) {
 	}
 	other := q
 	other.Actor.ID = "c2"
-	if err := enforcer.Permit(t.Context(), other); err == nil || !strings.Contains(err.Error(), "stopped by the human") {
+	if err := enforcer.Permit(t.Context(), other); err == nil || !strings.Contains(err.Error(), "stopped by the user") {
 		t.Errorf("stopped: %v", err)
 	}
 
@@ -128,7 +128,7 @@ func TestHuman(t *testing.T) {
 		t.Errorf("ask, no answer: %v", err)
 	}
 	if arg := take(t, window.asked); arg.Act != "browser_click" || arg.Detail != "button Buy" || arg.Client.Name != "Agent" || arg.Page == nil || arg.Page.Title != "Shop" {
-		t.Errorf("the human was asked %+v", arg)
+		t.Errorf("the user was asked %+v", arg)
 	}
 	window.answer <- vscodeipc.AskResult{Decision: "allow", Scope: "session"}
 	for range 2 { // the second is not asked
@@ -138,7 +138,7 @@ func TestHuman(t *testing.T) {
 	}
 	take(t, window.asked)
 	if len(window.asked) != 0 {
-		t.Error("the human was asked again")
+		t.Error("the user was asked again")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -18,8 +18,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// What an agent may do in a window is its human's choice, who is told what the
-// agent does. In a browser of our own there is no human to ask.
+// What an agent may do in a window is its user's choice, who is told what the
+// agent does. In a browser of our own there is no user to ask.
 
 // unnamed is a host that has not said its name.
 const unnamed = "an MCP host"
@@ -60,7 +60,7 @@ type call struct {
 
 func (c call) readOnly() bool { return c.operation.Class == policy.ReadOnly }
 
-// permit asks the window's human, where a question is due, and returns the window
+// permit asks the window's user, where a question is due, and returns the window
 // that is to be told what came of it; nil if there is none. The context that it
 // returns keeps a call that acts to that window.
 func (a *agent) permit(ctx context.Context, c call) (context.Context, *registry.Source, error) {
@@ -250,7 +250,7 @@ func (s *Server) announce(source *registry.Source) {
 	source.Announce("mcp", clients)
 }
 
-// tell reports a call to the window's human.
+// tell reports a call to the window's user.
 func (a *agent) tell(source *registry.Source, c call, began time.Time, err error) {
 	if source == nil {
 		return
@@ -293,7 +293,7 @@ func withoutQuery(url string) string {
 // told are the parameters that say what a call is about, the best first.
 var told = []string{"element", "startElement", "endElement", "target", "startTarget", "endTarget", "url", "action", "configuration", "path", "line", "key"}
 
-// shown are those that a question shows besides: the human may know them.
+// shown are those that a question shows besides: the user may know them.
 var shown = []string{"text", "values", "value", "fields", "function", "expression", "code", "promptText", "paths", "data"}
 
 func (c call) target() string { return c.say(told) }

@@ -188,7 +188,7 @@ func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 var errNoTab = errors.New("the browser has no tab: open one with browser_tabs, action new, or with browser_navigate")
 
 // closedTabError reports that the tab that the agent worked in was closed since its
-// last call, by the page itself or by the human: nothing may be done elsewhere
+// last call, by the page itself or by the user: nothing may be done elsewhere
 // before the agent knows.
 type closedTabError struct{ next page.Info }
 

@@ -12,7 +12,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// The debugger's tools work through the window's debug adapter, so that the human
+// The debugger's tools work through the window's debug adapter, so that the user
 // sees the same state in the editor.
 
 type debugStartIn struct {
@@ -75,7 +75,7 @@ func (s *Server) addDebugTools() {
 	}, debugState)
 	add(s, &mcp.Tool{
 		Name:        "debug_breakpoints",
-		Description: "The breakpoints that the human sees",
+		Description: "The breakpoints that the user sees",
 		Annotations: ours(adjusts("Breakpoints")), OutputSchema: listOf("breakpoints"),
 	}, debugBreakpoints)
 	add(s, &mcp.Tool{
@@ -95,7 +95,7 @@ func (s *Server) addDebugTools() {
 	}, debugStop)
 	add(s, &mcp.Tool{
 		Name:        "reveal_source",
-		Description: "Show the human a place in the editor",
+		Description: "Show the user a place in the editor",
 		Annotations: ours(adjusts("Reveal source")),
 	}, reveal)
 }
@@ -200,7 +200,7 @@ func frameText(w registry.Window, f vscodeipc.StackFrame) string {
 	return fmt.Sprintf("%s %s:%d:%d", f.Name, at, f.Line, f.Column)
 }
 
-// inFolder is a path as the human says it: relative to the window's folder where
+// inFolder is a path as the user says it: relative to the window's folder where
 // it lies in there.
 func inFolder(w registry.Window, path string) string {
 	for _, folder := range w.Folders {
@@ -302,6 +302,6 @@ func reveal(ctx context.Context, a *agent, in revealIn) (*answer, error) {
 		return nil, err
 	}
 	out := &answer{}
-	out.addf("The human sees it now.")
+	out.addf("The user sees it now.")
 	return out, nil
 }

@@ -38,7 +38,7 @@ func (s *Server) addResources() {
 }
 
 // readResource goes through the same door as a tool that only reads: an agent
-// that the human has stopped reads nothing.
+// that the user has stopped reads nothing.
 func (a *agent) readResource(ctx context.Context, r resource) (*mcp.ReadResourceResult, error) {
 	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{fromPage: true}}
 	name := "read " + r.uri
@@ -139,7 +139,7 @@ func debugPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptRe
 1. Look: browser_snapshot, browser_console_messages (level warning), browser_network_requests. They know what happened before you came; places in errors are files and lines of this workspace.
 2. Make it happen again with as few acts as possible, and read what each act's answer says.
 3. Find the cause in the code. Where reading is not enough, set a breakpoint (debug_breakpoints), act, and look at debug_state and debug_evaluate; then let the program go on (debug_step) and remove your breakpoints.
-4. Say the cause with file and line, and what shows it. Show it to the human with reveal_source. Change the code only if that was asked for; then try again in the browser that the problem is gone.`, problem)
+4. Say the cause with file and line, and what shows it. Show it to the user with reveal_source. Change the code only if that was asked for; then try again in the browser that the problem is gone.`, problem)
 }
 
 func reviewPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {

@@ -104,7 +104,7 @@ func TestToolsMatchPlaywrightMCP(t *testing.T) {
 		}
 		params, known := theirs.Tools[tool.Name]
 		if !known {
-			t.Errorf("%s: Playwright MCP has no such tool; ours alone are named window_*, debug_* or after the human", tool.Name)
+			t.Errorf("%s: Playwright MCP has no such tool; ours alone are named window_*, debug_* or after the user", tool.Name)
 		}
 		schema := tool.InputSchema.(map[string]any)
 		for name := range schema["properties"].(map[string]any) {

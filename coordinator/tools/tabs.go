@@ -14,7 +14,7 @@ type tabsIn struct {
 	Action string `json:"action" jsonschema:"list, new, close or select"`
 	Index  *int   `json:"index,omitempty"`
 	URL    string `json:"url,omitempty"`
-	Front  bool   `json:"front,omitempty" jsonschema:"show it to the human"`
+	Front  bool   `json:"front,omitempty" jsonschema:"show it to the user"`
 	inWindow
 }
 
@@ -136,7 +136,7 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	return out, nil
 }
 
-// front shows the human the tab that the agent works in. Nothing else does.
+// front shows the user the tab that the agent works in. Nothing else does.
 func (a *agent) front(ctx context.Context, l *link) error {
 	a.mu.Lock()
 	id := l.current
@@ -208,7 +208,7 @@ func (a *agent) dropTab(ctx context.Context, l *link, id, before string) error {
 	return nil
 }
 
-// closeTab closes a tab that this agent opened. The human's stay: an agent ends
+// closeTab closes a tab that this agent opened. The user's stay: an agent ends
 // only what it started.
 func (a *agent) closeTab(ctx context.Context, l *link, tab page.Info) (*answer, error) {
 	a.mu.Lock()

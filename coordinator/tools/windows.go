@@ -25,7 +25,7 @@ type windowOut struct {
 	Browser   string   `json:"browser,omitempty"`
 	Endpoint  string   `json:"endpoint,omitempty"`
 	Access    string   `json:"access"`
-	// Editor is the place that the human looks at: path:line.
+	// Editor is the place that the user looks at: path:line.
 	Editor string `json:"editor,omitempty"`
 	Chosen bool   `json:"chosen"`
 	Why    string `json:"why"`
@@ -129,7 +129,7 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*answer, error) {
 		}
 		text.told(fmt.Sprintf("%s; %s", strings.Join(line, " "), w.Why), false)
 		if w.Editor != "" {
-			text.told("  the human looks at "+w.Editor, false)
+			text.told("  the user looks at "+w.Editor, false)
 		}
 		windows = append(windows, w)
 	}
@@ -152,7 +152,7 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*answer, error) {
 	return text, nil
 }
 
-// editorPlace is what the human looks at, if the window tells that.
+// editorPlace is what the user looks at, if the window tells that.
 func editorPlace(w registry.Window) string {
 	e := w.State.Editor
 	if e == nil {

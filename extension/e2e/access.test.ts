@@ -115,7 +115,7 @@ test("a client that the user stops is cut off; the browser stays", async () => {
   await ended;
   expect(listener.state.browser).not.toBeNull();
   await bar.row("Agents", /Playwright.*stopped by you/).waitFor();
-  await expect(chromium.connectOverCDP(stable, { timeout: 3_000 })).rejects.toThrow("stopped by the human");
+  await expect(chromium.connectOverCDP(stable, { timeout: 3_000 })).rejects.toThrow("stopped by the user");
   await window.screenshot("access-stopped");
   await bar.act("Agents", "Playwright", "Resume a Stopped Agent");
   await listener.until((state) => state.access.stopped.length === 0);

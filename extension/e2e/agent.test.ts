@@ -79,7 +79,7 @@ afterAll(async () => {
 test("window_list names the place that the user looks at", async () => {
   expect(await agent.use("window_list")).not.toContain("looks at");
   await window.openFile("app.js");
-  await expect.poll(() => agent.use("window_list")).toContain("the human looks at app.js:1");
+  await expect.poll(() => agent.use("window_list")).toContain("the user looks at app.js:1");
 });
 
 test("the agent starts the launch configuration by its name, and the user sees it run", async () => {
@@ -160,7 +160,7 @@ test("it shows the user a place in a file", async () => {
   await agent.use("reveal_source", { path: "index.html", line: 11 });
   await window.page.locator(".tab.active", { hasText: "index.html" }).waitFor();
   await window.page.locator(".statusbar-item", { hasText: "Ln 11, Col 1" }).waitFor();
-  await expect.poll(() => agent.use("window_list")).toContain("the human looks at index.html:11");
+  await expect.poll(() => agent.use("window_list")).toContain("the user looks at index.html:11");
   await expect(agent.use("reveal_source", { path: "nowhere.html" })).rejects.toThrow("nowhere.html");
 });
 
@@ -190,7 +190,7 @@ test("a user who does not want to point says so in the window", async () => {
   const picked = agent.use("pick_element");
   picked.catch(() => {}); // told below
   await notice().getByRole("button", { name: "Cancel" }).click();
-  await expect(picked).rejects.toThrow("the human did not want to point at an element");
+  await expect(picked).rejects.toThrow("the user did not want to point at an element");
   await notice().waitFor({ state: "hidden" });
   // The page listens to clicks again.
   await agent.use("browser_type", { target: "#name", text: "Ida" });

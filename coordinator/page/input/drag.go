@@ -108,7 +108,7 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target fu
 		}
 	}
 	if err != nil {
-		if i.mouse.now().buttons != 0 { // as a human would give it up: back to where it was
+		if i.mouse.now().buttons != 0 { // as a user would give it up: back to where it was
 			cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Millisecond)
 			defer cancel()
 			_ = i.mouse.send(cleanup, start.x, start.y, 0, []input.DispatchMouseEventParams{held, release})

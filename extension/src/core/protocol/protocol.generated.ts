@@ -194,17 +194,17 @@ export interface PageEndpoint {
   url: string;
 }
 /**
- * What the human allows.
+ * What the user allows.
  */
 export interface Access {
   mode: AccessMode;
   /**
-   * The ids of the clients that the human has stopped.
+   * The ids of the clients that the user has stopped.
    */
   stopped: string[];
 }
 /**
- * What the human looks at, and what of it is selected. Left out when there is no such file in the window's folders, or the human does not share it. Lines and columns count from 1, columns in UTF-16 code units.
+ * What the user looks at, and what of it is selected. Left out when there is no such file in the window's folders, or the user does not share it. Lines and columns count from 1, columns in UTF-16 code units.
  */
 export interface Editor {
   /**
@@ -366,11 +366,11 @@ export interface PermissionAskResult {
 export interface PickStartArg {
   client: Client;
   /**
-   * What the human is asked to point at.
+   * What the user is asked to point at.
    */
   message: string;
   /**
-   * How long the human has.
+   * How long the user has.
    */
   seconds: number;
 }

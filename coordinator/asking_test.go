@@ -19,7 +19,7 @@ import (
 )
 
 // editor stands in for VS Code with the extension, which the end-to-end tests of
-// the extension have: it answers the window's commands as a human would.
+// the extension have: it answers the window's commands as a user would.
 type editor struct {
 	t       *testing.T
 	folder  string
@@ -110,7 +110,7 @@ func (e *editor) answer(ctx context.Context, c vscodeipc.Call) (any, error) {
 	}
 }
 
-// on says how the human answers a command.
+// on says how the user answers a command.
 func (e *editor) on(command string, answer func(vscodeipc.Call) (any, error)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -140,7 +140,7 @@ func asked[Arg any](e *editor, command string, fits func(Arg) bool) Arg {
 	}
 }
 
-// until waits until the coordinator has heard of what the human chose.
+// until waits until the coordinator has heard of what the user chose.
 func (e *editor) until(session *mcp.ClientSession, says string) {
 	e.t.Helper()
 	for limit := time.Now().Add(10 * time.Second); ; {
@@ -249,15 +249,15 @@ func TestTheHumanStopsAnAgent(t *testing.T) {
 	}()
 	asked(e, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool { return r.Entries[0].Act == "browser_snapshot" })
 	e.allow(vscodeipc.AccessFull, me.ID)
-	if err := <-waits; err == nil || !strings.Contains(err.Error(), "stopped by the human") {
+	if err := <-waits; err == nil || !strings.Contains(err.Error(), "stopped by the user") {
 		t.Errorf("the call under way ends with %v", err)
 	}
-	if _, err := tool(t, session, "browser_snapshot", nil); err == nil || !strings.Contains(err.Error(), "stopped by the human") {
+	if _, err := tool(t, session, "browser_snapshot", nil); err == nil || !strings.Contains(err.Error(), "stopped by the user") {
 		t.Errorf("a stopped agent looks: %v", err)
 	}
 	e.allow(vscodeipc.AccessFull)
 	for _, err := tool(t, session, "browser_snapshot", nil); err != nil; _, err = tool(t, session, "browser_snapshot", nil) {
-		if t.Context().Err() != nil || !strings.Contains(err.Error(), "stopped by the human") {
+		if t.Context().Err() != nil || !strings.Contains(err.Error(), "stopped by the user") {
 			t.Fatalf("the agent goes on: %v", err)
 		}
 	}
@@ -327,10 +327,10 @@ func TestDebuggerTools(t *testing.T) {
 		t.Errorf("the breakpoint is %+v", b)
 	}
 	e.on(vscodeipc.CommandDebugStop, func(vscodeipc.Call) (any, error) {
-		return nil, &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "the human started that session"}
+		return nil, &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "the user started that session"}
 	})
-	if _, err := tool(t, session, "debug_stop", map[string]any{"session": "s9"}); err == nil || !strings.Contains(err.Error(), "the human started") {
-		t.Errorf("the human's session: %v", err)
+	if _, err := tool(t, session, "debug_stop", map[string]any{"session": "s9"}); err == nil || !strings.Contains(err.Error(), "the user started") {
+		t.Errorf("the user's session: %v", err)
 	}
 	e.allow(vscodeipc.AccessView)
 	e.until(session, "[access: view]")
@@ -343,19 +343,19 @@ func TestDebuggerTools(t *testing.T) {
 func TestPickElementAsksInTheWindow(t *testing.T) {
 	e := openEditor(t, t.TempDir())
 	session := e.host()
-	human := sitAt(t, e.browser.URL())
+	user := sitAt(t, e.browser.URL())
 	e.on(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) { return vscodeipc.PickResult{Outcome: "cancelled"}, nil })
 	_, err := tool(t, session, "pick_element", map[string]any{"message": "Which button?"})
 	if err == nil || !strings.Contains(err.Error(), "did not want to") {
-		t.Errorf("the human cancels: %v", err)
+		t.Errorf("the user cancels: %v", err)
 	}
 	if q := asked(e, vscodeipc.CommandPickStart, anyArg[vscodeipc.PickArg]); q.Message != "Which button?" || q.Seconds != 60 || q.Client.Name != "test-host" {
-		t.Errorf("the human is asked %+v", q)
+		t.Errorf("the user is asked %+v", q)
 	}
-	// The human clicks in the page while the question stands there.
+	// The user clicks in the page while the question stands there.
 	taken := make(chan struct{})
 	e.on(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) {
-		human.clickButton(t)
+		user.clickButton(t)
 		<-taken
 		return nil, nil
 	})
@@ -368,7 +368,7 @@ func TestPickElementAsksInTheWindow(t *testing.T) {
 	}
 }
 
-// clickButton clicks the page's button as a human does: by input events, and not
+// clickButton clicks the page's button as a user does: by input events, and not
 // through the page's script.
 func (d *developer) clickButton(t *testing.T) {
 	session, err := d.conn.Attach(t.Context(), d.page)

@@ -17,7 +17,7 @@ import (
 )
 
 type pickIn struct {
-	Message string  `json:"message,omitempty" jsonschema:"what the human is to point at"`
+	Message string  `json:"message,omitempty" jsonschema:"what the user is to point at"`
 	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds (60)"`
 	inWindow
 }
@@ -33,21 +33,21 @@ type reviewIn struct {
 func (s *Server) addHumanTools() {
 	add(s, &mcp.Tool{
 		Name:        "pick_element",
-		Description: "Ask the human to click an element in the page, and learn which it was",
+		Description: "Ask the user to click an element in the page, and learn which it was",
 		Annotations: reads("Pick an element"),
 	}, pickElement)
 	add(s, &mcp.Tool{
 		Name:        "present_review",
-		Description: "Show the human Markdown beside the code; links to files open there",
+		Description: "Show the user Markdown beside the code; links to files open there",
 		Annotations: ours(adjusts("Present a review")),
 	}, presentReview)
 }
 
-// pickPatience is how long a human has to point at something.
+// pickPatience is how long a user has to point at something.
 const pickPatience, longestPick = time.Minute, 10 * time.Minute
 
-// errNoPick reports that the human chose not to point at anything.
-var errNoPick = errors.New("the human did not want to point at an element: go on without, or ask in words")
+// errNoPick reports that the user chose not to point at anything.
+var errNoPick = errors.New("the user did not want to point at an element: go on without, or ask in words")
 
 func pickElement(ctx context.Context, a *agent, in pickIn) (*answer, error) {
 	patience := pickPatience
@@ -76,8 +76,8 @@ func pickElement(ctx context.Context, a *agent, in pickIn) (*answer, error) {
 	return describe(a, picked), nil
 }
 
-// askToPick puts the question to the human in the window, where there is one that
-// can, and ends the pick when the human does not want to.
+// askToPick puts the question to the user in the window, where there is one that
+// can, and ends the pick when the user does not want to.
 func (a *agent) askToPick(ctx context.Context, in pickIn, patience time.Duration, stop context.CancelCauseFunc, done chan<- struct{}) {
 	defer close(done)
 	window, err := a.windowFor(ctx, in.Window)
@@ -149,7 +149,7 @@ func presentReview(ctx context.Context, a *agent, in reviewIn) (*answer, error) 
 		return nil, fmt.Errorf("%s did not show it", window.Label())
 	}
 	out := &answer{}
-	out.addf("The human sees it in %s.", window.Label())
+	out.addf("The user sees it in %s.", window.Label())
 	return out, nil
 }
 
