@@ -200,7 +200,7 @@ func TestViewModeOnlyLooks(t *testing.T) {
 	})
 }
 
-func TestAskModeAsksTheHuman(t *testing.T) {
+func TestAskModeAsksTheUser(t *testing.T) {
 	e := openEditor(t, t.TempDir())
 	session := e.host()
 	button := greetButton(t, session)
@@ -234,7 +234,7 @@ func TestAskModeAsksTheHuman(t *testing.T) {
 	}
 }
 
-func TestTheHumanStopsAnAgent(t *testing.T) {
+func TestTheUserStopsAnAgent(t *testing.T) {
 	e := openEditor(t, t.TempDir())
 	session := e.host()
 	greetButton(t, session)

@@ -88,7 +88,7 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 		p.browser.removeScript(script)
 	}
 	if errors.Is(err, errEndless) || cdp.Refused(err) && !frame.LeftDocument(err) && time.Since(began) >= limit {
-		return &TimeoutError{Doing: "running the script", After: humanDuration(limit), Hint: "it came to no end and was stopped; the page lives on", over: true}
+		return &TimeoutError{Doing: "running the script", After: limit, Hint: "it came to no end and was stopped; the page lives on", over: true}
 	}
 	return err
 }

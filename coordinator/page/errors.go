@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // News that end a call early or refuse it; use errors.Is, and errors.As for the
@@ -69,7 +70,7 @@ func (e *InterruptedError) Error() string {
 type LoadingError struct {
 	Doing string // as in TimeoutError
 	URL   string
-	For   string // how long the page has been on its way
+	For   time.Duration // how long the page has been on its way
 }
 
 func (e *LoadingError) Error() string {
@@ -121,7 +122,7 @@ func (e *ScriptError) Error() string { return "the script threw " + e.Text }
 // of it answers. Pages of other sites are not concerned.
 type HungError struct {
 	Doing string // as in TimeoutError
-	After string
+	After time.Duration
 	Other *Dialog // that is open in another page, and may be the reason
 	In    string  // the address of that page
 }
@@ -136,7 +137,7 @@ func (e *HungError) Error() string {
 // TimeoutError reports that the page did not do something in time.
 type TimeoutError struct {
 	Doing string // for example: waiting for the load event of http://localhost/
-	After string
+	After time.Duration
 	Hint  string // what it may be; may be empty
 
 	over bool // it was ended: the page does not hang

@@ -44,7 +44,7 @@ func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Du
 	if len(p.ops) == 0 {
 		p.hung.Store(false)
 	}
-	bounded, cancelTimer := context.WithTimeoutCause(ctx, timeout, &TimeoutError{Doing: doing, After: humanDuration(timeout)})
+	bounded, cancelTimer := context.WithTimeoutCause(ctx, timeout, &TimeoutError{Doing: doing, After: timeout})
 	opCtx, cancel := context.WithCancelCause(bounded)
 	op.cancel, op.doing, op.began = cancel, doing, time.Now()
 	p.ops[op] = struct{}{}
@@ -102,7 +102,7 @@ func (p *Page) slow(ctx context.Context, op *operation) {
 	case err == nil, cdp.Refused(err): // which is an answer too
 		p.hung.Store(false)
 	case errors.Is(err, errPatience):
-		op.cancel(&TimeoutError{Doing: op.doing, After: humanDuration(time.Since(op.began).Round(time.Second))})
+		op.cancel(&TimeoutError{Doing: op.doing, After: time.Since(op.began).Round(time.Second)})
 	}
 }
 
@@ -172,10 +172,10 @@ func (p *Page) explain(err error, doing string) error {
 	case errors.As(err, &timeout):
 	case errors.As(err, &notSaid):
 		timeout = &TimeoutError{
-			Doing: "waiting for " + notSaid.Target + " to be ready", After: humanDuration(notSaid.Waited), Hint: "the page may be busy or paused in the debugger",
+			Doing: "waiting for " + notSaid.Target + " to be ready", After: notSaid.Waited.Round(time.Millisecond), Hint: "the page may be busy or paused in the debugger",
 		}
 	case errors.Is(err, cdp.ErrTimeout):
-		timeout = &TimeoutError{Doing: doing, After: humanDuration(p.browser.opts.CallTimeout)}
+		timeout = &TimeoutError{Doing: doing, After: p.browser.opts.CallTimeout}
 	}
 	if timeout != nil && !timeout.over {
 		if waits := p.whyLate(timeout); waits != nil {
@@ -194,7 +194,7 @@ func (p *Page) whyLate(timeout *TimeoutError) error {
 	leaves, since := p.pending, p.left
 	p.mu.Unlock()
 	if leaves != "" {
-		return &LoadingError{Doing: timeout.Doing, URL: leaves, For: humanDuration(time.Since(since).Round(time.Second))}
+		return &LoadingError{Doing: timeout.Doing, URL: leaves, For: time.Since(since).Round(time.Second)}
 	}
 	if !p.hung.Load() {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -274,9 +273,4 @@ func (p *Page) draw(ctx context.Context) {
 		p.drawing = false
 		p.mu.Unlock()
 	}
-}
-
-// humanDuration prints 5s rather than 5.000s.
-func humanDuration(d time.Duration) string {
-	return strings.TrimSuffix(d.Round(time.Millisecond).String(), ".0s")
 }

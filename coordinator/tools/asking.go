@@ -30,7 +30,7 @@ type reviewIn struct {
 	inWindow
 }
 
-func (s *Server) addHumanTools() {
+func (s *Server) addUserTools() {
 	add(s, &mcp.Tool{
 		Name:        "pick_element",
 		Description: "Ask the user to click an element in the page, and learn which it was",

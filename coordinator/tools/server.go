@@ -120,7 +120,7 @@ func NewServer(o Options) *Server {
 	s.addTabTools()
 	s.addNetworkTools()
 	s.addDebugTools()
-	s.addHumanTools()
+	s.addUserTools()
 	s.addCapTools()
 	s.addResources()
 	s.addPrompts()
