@@ -8,21 +8,7 @@ import type { TestProject } from "vitest/node";
 import { installed, setUp } from "./setup.mjs";
 import { codeServer, placesOf, startServer } from "./support/codeserver";
 import { endMarked, markVariable, newMark } from "./support/processes";
-
-export interface Run {
-  /** Everything of this run is below it. */
-  root: string;
-  /** The VS Code's web address. */
-  url: string;
-  /** What the VS Code and the coordinator run with. */
-  env: Record<string, string>;
-  sockets: string;
-  browser: string;
-  coordinator: string;
-  chromedp: string;
-  /** Where screenshots are kept. */
-  artifacts: string;
-}
+import type { Run } from "./support/run";
 
 declare module "vitest" {
   interface ProvidedContext {

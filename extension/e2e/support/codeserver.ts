@@ -4,8 +4,8 @@ import { closeSync, openSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import type { Run } from "../global";
 import { installed } from "../setup.mjs";
+import type { Run } from "./run";
 
 export const codeServer = join(installed, "node_modules", ".bin", "code-server");
 

@@ -1,7 +1,7 @@
 // The coordinator's commands, as a script would use them.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Run } from "../global";
+import type { Run } from "./run";
 
 const execute = promisify(execFile);
 

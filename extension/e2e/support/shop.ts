@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Run } from "../global";
+import type { Run } from "./run";
 
 const pages = fileURLToPath(new URL("../workspace", import.meta.url));
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript" };

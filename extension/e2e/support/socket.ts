@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { hashOf } from "../../src/core/address/identity";
 import type { State } from "../../src/core/protocol/protocol.generated";
 import { Client, type Line } from "../../test/support/client";
-import type { Run } from "../global";
+import type { Run } from "./run";
 
 export async function addressOf(run: Run, workspace: string): Promise<string> {
   return join(run.sockets, `ipc-${await hashOf(workspace)}.sock`);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BrowserContext, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
-import type { Run } from "../global";
+import type { Run } from "./run";
 
 const media = fileURLToPath(new URL("../../media", import.meta.url));
 
