@@ -16,9 +16,9 @@ import (
 	"browser-coordinator/policy"
 )
 
-// What the access rule costs of a round trip, an act in full mode that somebody
-// is told of: in turns through an endpoint without it and one with it, so that
-// both are measured under the same load.
+// The cost of the access rule in a round trip: a mutating command in full mode with
+// an Activity. The benchmarks alternate between an endpoint with the rule and one
+// without it, so that both are measured under the same load.
 
 const benchedAct = `{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`
 
@@ -50,7 +50,7 @@ func withAndWithout(b *testing.B, browser string) (without, with string) {
 	return without, with
 }
 
-// BenchmarkRuleChromium has a real browser evaluate.
+// BenchmarkRuleChromium evaluates in a real browser.
 func BenchmarkRuleChromium(b *testing.B) {
 	without, with := withAndWithout(b, sharedChromium(b).url)
 	id, _ := directTab(b, "about:blank")
@@ -68,8 +68,8 @@ func BenchmarkRuleChromium(b *testing.B) {
 	inTurns(b, trip(without), trip(with))
 }
 
-// BenchmarkRuleEcho has a peer that only echoes, in the same process: the
-// shortest round trip that there could be.
+// BenchmarkRuleEcho uses a peer in the same process that only echoes: the shortest
+// possible round trip.
 func BenchmarkRuleEcho(b *testing.B) {
 	request := []byte(masked(benchedAct))
 	answer := append([]byte{0x81, 2}, "{}"...)

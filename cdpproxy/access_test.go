@@ -26,14 +26,14 @@ import (
 func ruled(t testing.TB, h *user, browser string, o *access.RuleOptions) (*access.Rule, string) {
 	t.Helper()
 	rule := access.NewRule(h, o)
-	t.Cleanup(func() { rule.Close() }) // after the endpoint's end
+	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
 	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: rule, Watcher: rule})
 	return rule, addr
 }
 
-// directTab opens a tab past the endpoint, as the user does, waits until url is
-// loaded in it, and returns its id and a connection to it. The tab is closed when
-// the test ends.
+// directTab opens a tab in the browser itself, as the user does, and waits until
+// url is loaded in it. It returns the tab's id and a connection to it. The tab is
+// closed at the end of the test.
 func directTab(t testing.TB, url string) (string, *websocket.Conn) {
 	t.Helper()
 	browser := sharedChromium(t).url
@@ -65,7 +65,7 @@ func directTab(t testing.TB, url string) (string, *websocket.Conn) {
 			return
 		}
 		res.Body.Close()
-		// The tab goes when it likes; its connection ends with it.
+		// The tab closes asynchronously; its connection ends with it.
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		for err == nil {
@@ -86,7 +86,7 @@ func byHand(t testing.TB, conn *websocket.Conn, url string) {
 	}
 }
 
-// waitEvent waits for an event that holds text.
+// waitEvent waits for an event that contains text.
 func waitEvent(t testing.TB, conn *websocket.Conn, method, text string) {
 	t.Helper()
 	for {
@@ -100,8 +100,8 @@ func waitEvent(t testing.TB, conn *websocket.Conn, method, text string) {
 	}
 }
 
-// TestTable: the table classes each method that this Chromium has, and no other
-// but those that come from elsewhere.
+// TestTable: the policy's table has each method of this Chromium, and no other one
+// except js-debug's own.
 func TestTable(t *testing.T) {
 	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
 	_, body := get(t, addr, "/json/protocol", nil)
@@ -136,15 +136,15 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// refusal is the text of a reply's error.
+// refusal returns the text of a response's error.
 func refusal(reply map[string]any) string {
 	e, _ := reply["error"].(map[string]any)
 	text, _ := e["message"].(string)
 	return text
 }
 
-// TestView: clients may look, events flow, and everything else is refused by
-// name, however it is said.
+// TestView: clients may read, events arrive, and every other command is refused by
+// name, in any spelling.
 func TestView(t *testing.T) {
 	h := newUser(policy.ModeView)
 	var told sync.Map
@@ -198,7 +198,7 @@ func TestView(t *testing.T) {
 	} {
 		reply := exchange(t, c, message)
 		if text := refusal(reply); !strings.Contains(text, `the access mode of this window is "view"`) || !strings.Contains(text, "Ask the tester.") {
-			// What cannot be read at all is refused as such.
+			// An unreadable message is refused as such.
 			if !strings.Contains(text, "stands twice") {
 				t.Errorf("%s: %v", name, reply)
 			}
@@ -235,7 +235,7 @@ func TestView(t *testing.T) {
 	if strings.Contains(list, "evaded") || !strings.Contains(list, "looked at") {
 		t.Errorf("the browser is not as it was: %s", list)
 	}
-	// The user acts, past the endpoint, and the client sees it.
+	// The user navigates in the browser itself, and the client gets the event.
 	byHand(t, own, "data:text/html,by-hand")
 	waitEvent(t, c, "Page.frameNavigated", "by-hand")
 	if e, ok := told.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Operation.Detail() != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
@@ -246,7 +246,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestBrowserClose: no client ends the browser for the others, unless that is
+// TestBrowserClose: no client closes the browser for the others, unless that is
 // allowed.
 func TestBrowserClose(t *testing.T) {
 	browser := newChromium(t)
@@ -271,7 +271,7 @@ func TestBrowserClose(t *testing.T) {
 			t.Errorf("%s: %v", method, reply)
 		}
 	}
-	// Nor by an address that makes it crash.
+	// A client cannot use a URL that crashes the browser either.
 	tab, _ := exchange(t, c, `{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)["result"].(map[string]any)
 	onPage := dial(t, addr, fmt.Sprintf("/devtools/page/%v", tab["targetId"]))
 	exchange(t, onPage, `{"id":1,"method":"Inspector.enable"}`)
@@ -307,12 +307,12 @@ func TestBrowserClose(t *testing.T) {
 	}
 }
 
-// TestViewPaths: in view mode no way to write a request closes a tab, opens one or
+// TestViewPaths: in view mode no form of a request closes a tab, opens one or
 // brings one to the front.
 func TestViewPaths(t *testing.T) {
 	_, addr := ruled(t, newUser(policy.ModeView), sharedChromium(t).url, nil)
 	id, _ := directTab(t, "data:text/html,stays")
-	other, _ := directTab(t, "data:text/html,in-front") // the one that was used last comes first
+	other, _ := directTab(t, "data:text/html,in-front") // the most recently used one comes first
 	_, before := get(t, addr, "/json/list", nil)
 	if strings.Index(before, other) > strings.Index(before, id) {
 		t.Fatalf("the tab that was opened last is not the first: %s", before)

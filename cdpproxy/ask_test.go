@@ -18,13 +18,13 @@ import (
 	"browser-coordinator/policy"
 )
 
-// user stands for the user of a window; the window's protocol is tested where
-// it is joined to this.
+// user is a fake user of a window. The window's protocol is tested where it is
+// connected to this.
 type user struct {
-	asked  chan policy.Question // each question that is put
-	answer chan policy.Answer   // taken by the first that waits
+	asked  chan policy.Question // each question
+	answer chan policy.Answer   // for the first question that waits
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields that follow
 	state   policy.State
 	changed chan struct{}
 }
@@ -60,8 +60,8 @@ func (h *user) choose(mode policy.Mode, stopped ...string) {
 	h.changed = make(chan struct{})
 }
 
-// TestAsk: the first act asks, nothing else waits, order is kept, and the answer
-// for the session is the last.
+// TestAsk: the first mutating command asks, nothing else waits, order is kept, and
+// the answer for the session is the last.
 func TestAsk(t *testing.T) {
 	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
@@ -82,7 +82,7 @@ func TestAsk(t *testing.T) {
 		}
 	}
 
-	// Refused: it and what waits behind it.
+	// Refused: the command and what waits behind it.
 	navigate(1)
 	q := <-h.asked
 	if q.Operation.Name != "Page.navigate" || q.Detail != "data:text/html,<title>n1</title>" || q.Actor.Name != "Go program" || q.Actor.ID == "" {
@@ -99,7 +99,8 @@ func TestAsk(t *testing.T) {
 	expect(1, "the user did not allow it. Ask the tester.")
 	expect(2, "the user did not allow it")
 
-	// Once: the next act asks again. A client that leaves leaves no question.
+	// Once: the next command asks again. The questions of a client that leaves are
+	// cancelled.
 	navigate(3)
 	<-h.asked
 	navigate(4)
@@ -122,8 +123,8 @@ func TestAsk(t *testing.T) {
 	other.CloseNow()
 }
 
-// TestAskTogether: what waits behind a question is asked about together, 16 at the
-// most, and not before the first is answered.
+// TestAskTogether: the commands behind a question are asked about together, at most
+// 16 at a time, and not before the first is answered.
 func TestAskTogether(t *testing.T) {
 	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
@@ -136,7 +137,7 @@ func TestAskTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// asked takes n questions; no other is put before they are answered.
+	// asked receives n questions; no other one follows before they are answered.
 	asked := func(n int) {
 		t.Helper()
 		for range n {
@@ -178,8 +179,8 @@ func TestAskTogether(t *testing.T) {
 	asked(0)
 }
 
-// TestAskNamesPage: the user is told the page that an act goes to, whichever way
-// the client reaches it.
+// TestAskNamesPage: the question names the page of the command, whichever way the
+// client reaches the page.
 func TestAskNamesPage(t *testing.T) {
 	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
@@ -218,7 +219,7 @@ func TestAskNamesPage(t *testing.T) {
 	result, _ := reply["result"].(map[string]any)
 	say(c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
 	expect("a session", asked("a session"))
-	nextReply(t, c) // what waits when the user refuses is refused too
+	nextReply(t, c) // a refusal applies to what waits too
 	say(c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
 	expect("a command that names it", asked("a command that names it"))
 	nextReply(t, c)
@@ -236,7 +237,7 @@ func TestAskNamesPage(t *testing.T) {
 	<-done
 }
 
-// TestModeChanges: another mode holds at once, also for what waits.
+// TestModeChanges: a new mode applies at once, also to what waits.
 func TestModeChanges(t *testing.T) {
 	h := newUser(policy.ModeFull)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
@@ -267,7 +268,8 @@ func TestModeChanges(t *testing.T) {
 	}
 }
 
-// slowUser answers no question before it is told to, whatever becomes of it.
+// slowUser answers no question before the test lets it, even if the question is
+// cancelled.
 type slowUser struct {
 	*user
 	late chan struct{}
@@ -279,15 +281,16 @@ func (h slowUser) Ask(ctx context.Context, q policy.Question) (policy.Answer, er
 	return policy.Answer{}, ctx.Err()
 }
 
-// TestModeWhileWaiting: what waits behind a question is let go by the mode of then,
-// also if it would have passed when it came, and is told of once.
+// TestModeWhileWaiting: the mode after a question decides on the commands that
+// waited behind it. That holds also for a command that the earlier mode would have
+// allowed. Each is reported once.
 func TestModeWhileWaiting(t *testing.T) {
 	h := slowUser{newUser(policy.ModeAsk), make(chan struct{})}
 	told := make(chan string, 10)
 	rule := access.NewRule(h, &access.RuleOptions{Activity: func(e access.Entry) {
 		told <- fmt.Sprint(e.Operation.Name, " ", e.OK)
 	}})
-	t.Cleanup(func() { rule.Close() }) // after the endpoint's end
+	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule, Watcher: rule})
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -322,8 +325,8 @@ func TestModeWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestPlaywrightIsTold: it hears of refused code by an exception, the only error
-// of code that it does not take for a navigation.
+// TestPlaywrightIsTold: Playwright gets the refusal of a script as an exception,
+// the only error of a script that it does not take for a navigation.
 func TestPlaywrightIsTold(t *testing.T) {
 	_, addr := ruled(t, newUser(policy.ModeView), sharedChromium(t).url, nil)
 	c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Playwright/1.65.1 (x64)"}}})
@@ -340,9 +343,9 @@ func TestPlaywrightIsTold(t *testing.T) {
 	}
 }
 
-// TestStopped: who is stopped is sent away at once with all its connections and
-// kept away, also by who serves it next; others are not, until the user lets it
-// go on.
+// TestStopped: a stopped client is disconnected at once with all its connections.
+// It cannot connect again, also at another coordinator, until the user lifts the
+// stop. Other clients are not affected.
 func TestStopped(t *testing.T) {
 	h := newUser(policy.ModeFull)
 	rule, addr := ruled(t, h, sharedChromium(t).url, nil)
@@ -397,7 +400,7 @@ func TestStopped(t *testing.T) {
 		t.Errorf("by HTTP: %d %s", status, body)
 	}
 	waitFor("Good")
-	// Another coordinator knows of it by the window's list alone.
+	// Another coordinator knows the client only by the window's list.
 	_, next := ruled(t, h, sharedChromium(t).url, nil)
 	sentAway(joinAt(next, "Bad/1"))
 	call(t, joinAt(next, "Good/1"), getVersion)

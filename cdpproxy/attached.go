@@ -6,23 +6,24 @@ import (
 	"sync"
 )
 
-// attached knows which target each of a connection's sessions is with. The browser
-// tells a client of every session before the client can use it.
+// attached knows the target of each session of a connection. The browser reports
+// every session to a client before the client can use it.
 type attached struct {
-	begun []byte // of an event that is incomplete
-	skip  bool   // the frame that is read is no such event
+	begun []byte // the beginning of an incomplete event
+	skip  bool   // the current frame is no such event
 
 	mu      sync.Mutex // guards targets
 	targets map[string]string
 }
 
-// ofTargets is how Chromium begins the events that are looked for, and few others.
+// ofTargets is the beginning of the events that attached reads. Few other messages
+// begin with it.
 var ofTargets = []byte(`{"method":"Target.`)
 
-// maxTargetEvent bounds what is kept of an event; a longer one is not read.
+// maxTargetEvent bounds the buffer for an event. A longer one is not read.
 const maxTargetEvent = 64 << 10
 
-// follow takes data that comes when frames is the state of the stream before it.
+// follow reads data; frames is the state of the stream before it.
 func (a *attached) follow(frames frameScanner, data []byte) {
 	for len(data) > 0 {
 		var p piece
@@ -31,7 +32,7 @@ func (a *attached) follow(frames frameScanner, data []byte) {
 	}
 }
 
-// read takes the browser's next piece.
+// read reads the browser's next piece.
 func (a *attached) read(p piece) {
 	if p.header != nil {
 		a.begun, a.skip = nil, false
@@ -59,7 +60,7 @@ func begins(b []byte) bool {
 	return bytes.Equal(b[:n], ofTargets[:n])
 }
 
-// event takes a whole message.
+// event reads a whole message.
 func (a *attached) event(text []byte) {
 	if len(text) > maxTargetEvent || !bytes.HasPrefix(text, ofTargets) {
 		return

@@ -6,7 +6,7 @@ import (
 )
 
 // TestAttached: the target of a session is known from its first event to its last,
-// wherever the stream is cut.
+// wherever the stream is split.
 func TestAttached(t *testing.T) {
 	long := strings.Repeat("x", maxTargetEvent)
 	var stream []byte

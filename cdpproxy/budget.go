@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// memoryLimit bounds what the endpoints of this process keep for their clients
-	// in all: unfinished messages, commands that wait for a decision, what a client
-	// does not read, and what a tap has not read.
+	// memoryLimit bounds what all endpoints of this process buffer for their
+	// clients: unfinished messages, commands that wait for a decision, what a
+	// client does not read, and what a tap has not read.
 	memoryLimit = 512 << 20
-	// stallTimeout is how long a holder of memory may make no progress before it
-	// must give way to another that needs some.
+	// stallTimeout is how long a holder of memory may make no progress before it is
+	// evicted for another one that needs memory.
 	stallTimeout = 15 * time.Second
 	// memoryTimeout is how long a client waits for memory.
 	memoryTimeout = 30 * time.Second
@@ -24,8 +24,8 @@ const (
 var processMemory = newBudget(memoryLimit, stallTimeout, memoryTimeout)
 
 // budget is a semaphore of bytes. While there is enough, no holder is evicted: a
-// client may take minutes for a message. When it is used up, a claim that needs more
-// waits, and the holder that has made no progress for the longest time is evicted.
+// client may take minutes for a message. When it is used up, a claim that needs
+// more waits, and the holder with the longest time without progress is evicted.
 type budget struct {
 	limit         int
 	stallTimeout  time.Duration
@@ -34,7 +34,7 @@ type budget struct {
 	mu     sync.Mutex // guards the fields that follow
 	used   int
 	claims map[*claim]struct{} // that hold something
-	freed  notify.Broadcast    // that used becomes less
+	freed  notify.Broadcast    // used has decreased
 }
 
 func newBudget(limit int, stallTimeout, memoryTimeout time.Duration) *budget {
@@ -44,16 +44,15 @@ func newBudget(limit int, stallTimeout, memoryTimeout time.Duration) *budget {
 	}
 }
 
-// exhausted ends a client whose message finds no room.
+// exhausted is the error for a client whose message gets no memory.
 func (b *budget) exhausted() error {
 	return &protocolError{closeTryLater, fmt.Sprintf("the endpoint's %d MB for messages are used up by its clients; connect again later", b.limit>>20)}
 }
 
-// claim is what one holder has of the budget. The zero claim has no budget and no
-// bound.
+// claim is the share of one holder. The zero claim has no budget and no bound.
 type claim struct {
 	budget *budget
-	// evict ends the holder with a reason; nil: it never gives way.
+	// evict ends the holder with a reason; nil: it is never evicted.
 	evict func(reason string)
 	// over is closed when the holder ends; nil: it cannot wait.
 	over <-chan struct{}
@@ -61,11 +60,11 @@ type claim struct {
 	// Guarded by the budget's lock.
 	held   int
 	moved  time.Time // when the holder last made progress
-	waits  bool      // in await, where it cannot make progress
-	closed bool      // the holder has ended, or gives way
+	waits  bool      // the holder is in await, where it cannot make progress
+	closed bool      // the holder has ended or is being evicted
 }
 
-// take asks for n bytes more, and reports whether the holder may have them now.
+// take takes n bytes, and reports whether the budget has them now.
 func (c *claim) take(n int) bool {
 	if c.budget == nil {
 		return true
@@ -81,8 +80,8 @@ func (c *claim) takeAnyway(n int) {
 	}
 }
 
-// await is take that waits for other holders to give something back, where its
-// holder can wait.
+// await is take, but waits until other holders release memory, if its holder can
+// wait.
 func (c *claim) await(n int) bool {
 	if c.budget == nil || c.over == nil {
 		return c.take(n)
@@ -119,8 +118,9 @@ func (c *claim) waiting(now bool) {
 	c.waits, c.moved = now, time.Now()
 }
 
-// try takes n bytes, and evicts stalled holders for that. Where it fails, freed is
-// closed when there is more, and after again another holder may have stalled.
+// try takes n bytes, and evicts stalled holders for that. When it fails, freed is
+// closed once there is more, and another holder may have stalled when the duration
+// again has passed.
 func (c *claim) try(n int, anyway bool) (ok bool, freed <-chan struct{}, again time.Duration) {
 	b := c.budget
 	now := time.Now()
@@ -156,8 +156,8 @@ func (c *claim) try(n int, anyway bool) (ok bool, freed <-chan struct{}, again t
 	return true, nil, 0
 }
 
-// longestStalled returns the other holder that could make progress and has made
-// none for the longest time; b.mu is held.
+// longestStalled returns the other holder with the longest time without progress,
+// among those that could make some; b.mu is held.
 func (b *budget) longestStalled(asks *claim) *claim {
 	var longest *claim
 	for c := range b.claims {
@@ -168,7 +168,7 @@ func (b *budget) longestStalled(asks *claim) *claim {
 	return longest
 }
 
-// progress notes that the holder has not stalled.
+// progress records that the holder has made progress.
 func (c *claim) progress() {
 	if c.budget == nil {
 		return
@@ -178,7 +178,7 @@ func (c *claim) progress() {
 	c.moved = time.Now()
 }
 
-// give returns n bytes.
+// give releases n bytes.
 func (c *claim) give(n int) {
 	if c == nil || c.budget == nil || n == 0 {
 		return
@@ -191,7 +191,7 @@ func (c *claim) give(n int) {
 	}
 }
 
-// close returns all, for good.
+// close releases everything, for good.
 func (c *claim) close() {
 	if c.budget == nil {
 		return

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TestBudget: a holder that stalls is evicted for one that needs memory, the longest
-// first. A holder that makes progress, waits itself or cannot be evicted stays.
+// TestBudget: stalled holders are evicted for one that needs memory, the one
+// without progress for the longest time first. A holder that makes progress, waits
+// itself or cannot be evicted stays.
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(100, stallTimeout, memoryTimeout)

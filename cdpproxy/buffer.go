@@ -2,9 +2,9 @@ package cdpproxy
 
 import "sync"
 
-// Reads take a small buffer unless the last one was filled: then a larger one,
-// which doubles the throughput of big replies, and then the largest,
-// which adds a quarter (specs/benchmarks.md).
+// A read takes a small buffer first. After a read that filled its buffer the next
+// one is larger, which doubles the throughput of large responses. The largest adds
+// a quarter (specs/benchmarks.md).
 var bufferSizes = [...]int{64 << 10, 1 << 20, 4 << 20}
 
 // buffer is pooled: a connection holds one only while there is data in it.
@@ -23,12 +23,12 @@ func init() {
 
 func (b *buffer) free() { b.pool.Put(b) }
 
-// bufferSize is which of the sizes a leg reads into next.
+// bufferSize is the index of the buffer size for the next read of a connection.
 type bufferSize int
 
 func (s bufferSize) take() *buffer { return buffers[s].Get().(*buffer) }
 
-// after returns the size for what follows a read of n bytes.
+// after returns the size for the read that follows one of n bytes.
 func (s bufferSize) after(n int) bufferSize {
 	switch {
 	case n == bufferSizes[s] && int(s) < len(bufferSizes)-1:

@@ -14,7 +14,7 @@ import (
 )
 
 // chromium is a real browser of the test's own. Like every browser that the
-// coordinator launches, it ends with this process, also when that is killed.
+// coordinator launches, it ends with this process, even if the process is killed.
 type chromium struct {
 	url     string // browser-level WebSocket
 	browser *chrome.Browser
@@ -35,7 +35,7 @@ func launch(more ...string) (*chromium, error) {
 	return &chromium{browser.URL(), browser}, nil
 }
 
-// kill ends the browser as a crash would, without a word to its clients.
+// kill ends the browser like a crash, without notice to its clients.
 func (c *chromium) kill() {
 	if p, err := os.FindProcess(c.browser.PID()); err == nil {
 		p.Kill()
@@ -49,7 +49,7 @@ var shared struct {
 	err  error
 }
 
-// sharedChromium is the one browser that tests use which leave it alive.
+// sharedChromium is the browser for all tests that do not end it.
 func sharedChromium(t testing.TB) *chromium {
 	t.Helper()
 	shared.once.Do(func() { shared.c, shared.err = launch() })
@@ -125,7 +125,7 @@ func (s *source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	return s.browser, s.changed
 }
 
-// set names a new browser; an empty url means none.
+// set sets a new browser; an empty url means none.
 func (s *source) set(name, url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func (s *source) set(name, url string) {
 	s.changed = make(chan struct{})
 }
 
-// touch has something else to say than another browser.
+// touch reports a change, but the browser stays the same.
 func (s *source) touch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

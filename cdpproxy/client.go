@@ -16,26 +16,26 @@ import (
 // Client is one connection or, for /json/*, one request.
 type Client struct {
 	// ID differs from that of every other client, of this proxy or another. It is
-	// KIN-RANDOM: KIN follows from how the client calls itself, by which it is
-	// known again when it comes back, whoever serves it then.
+	// KIN-RANDOM. KIN follows from the name that the client gives itself, so any
+	// coordinator recognizes the client when it reconnects.
 	ID     string
 	Number uint64 // counts the clients of this proxy
-	// Name and Version are what the User-Agent lets guess, for people. Name is
-	// never empty.
+	// Name and Version are guesses from the User-Agent, for the user. Name is never
+	// empty.
 	Name, Version string
 	UserAgent     string
 	Path          string // without the token
-	Browser       string // Name of the browser that it speaks to
+	Browser       string // Name of the browser that it is connected to
 	Since         time.Time
-	// Done is closed when the client has gone or is being sent away.
+	// Done is closed when the client has disconnected or is being disconnected.
 	Done <-chan struct{}
 
 	proxy   *Proxy
 	browser *Browser
 }
 
-// Describe asks the client's browser what a target shows now. It takes a moment,
-// so a Rule may not call it while it judges.
+// Describe asks the client's browser for the title and URL of a target. It blocks,
+// so a Rule must not call it in Judge.
 func (c *Client) Describe(ctx context.Context, target string) (title, url string, err error) {
 	if c.proxy == nil {
 		return "", "", errors.New("this client is of no endpoint")
@@ -65,16 +65,17 @@ func (c *Client) Describe(ctx context.Context, target string) (title, url string
 	return "", "", errors.New("the browser has no such target")
 }
 
-// ClientWatcher is told who is connected. Its methods must not block.
+// ClientWatcher is notified of clients that connect and leave. Its methods must not
+// block.
 type ClientWatcher interface {
-	// Joined tells of a connection before anything that it says is judged. end
-	// closes it (1008) with a reason; it may be called at any time, and often.
+	// Joined reports a connection before any of its messages is judged. end closes
+	// it (1008) with a reason; it may be called at any time, and more than once.
 	Joined(c *Client, end func(reason string))
-	// Left is the last that is told of a connection.
+	// Left is the last call for a connection.
 	Left(c *Client)
 }
 
-// client describes who asks.
+// client describes the sender of r.
 func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan struct{}) *Client {
 	var random [16]byte
 	rand.Read(random[:]) // never fails
@@ -89,15 +90,15 @@ func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan str
 	return c
 }
 
-// Resembles reports whether id is c's own, or that of a client that calls itself
-// the same.
+// Resembles reports whether id is c's own, or that of a client with the same name
+// for itself.
 func (c *Client) Resembles(id string) bool {
 	own, _, _ := strings.Cut(c.ID, "-")
 	kin, _, _ := strings.Cut(id, "-")
 	return kin == own
 }
 
-// programs are names for people, where the User-Agent has another.
+// programs maps names in the User-Agent to names for the user.
 var programs = map[string]string{
 	"":               "CDP client",
 	"Go-http-client": "Go program",
@@ -106,11 +107,11 @@ var programs = map[string]string{
 	"Mozilla":        "browser",
 }
 
-// nameLimit bounds what is shown of a name that anybody may choose.
+// nameLimit bounds the displayed part of a name, which the client chooses freely.
 const nameLimit = 40
 
-// GuessName is what the headers of a client let guess, for [Client]'s Name and
-// Version: it reads "Playwright/1.65.1 (x64; …)" and "Puppeteer 24.43.1".
+// GuessName guesses [Client]'s Name and Version from the headers of a client. It
+// reads "Playwright/1.65.1 (x64; …)" and "Puppeteer 24.43.1".
 func GuessName(agent, origin string) (name, version string) {
 	if origin == DevToolsOrigin {
 		return "DevTools", ""
@@ -121,12 +122,12 @@ func GuessName(agent, origin string) (name, version string) {
 		version, _, _ = strings.Cut(comment, " ")
 	}
 	if known, ok := programs[name]; ok {
-		return known, "" // the version is a library's
+		return known, "" // the version is that of a library
 	}
 	return printable(name), printable(version)
 }
 
-// printable cuts s to what can stand in a line for people.
+// printable cuts s to a length that fits a line.
 func printable(s string) string {
 	var b strings.Builder
 	n := 0

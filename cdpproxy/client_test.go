@@ -12,7 +12,7 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// joined is a ClientWatcher that hands on what it is told.
+// joined is a ClientWatcher that forwards its calls to the test.
 type joined struct {
 	came, left chan *cdpproxy.Client
 	ends       chan func(string)
@@ -25,8 +25,8 @@ func newJoined() *joined {
 func (j *joined) Joined(c *cdpproxy.Client, end func(string)) { j.came <- c; j.ends <- end }
 func (j *joined) Left(c *cdpproxy.Client)                     { j.left <- c }
 
-// TestClients: the embedding program knows who is connected, and can send one
-// away, who is told why.
+// TestClients: the embedding program knows the connected clients, and can
+// disconnect one with a reason.
 func TestClients(t *testing.T) {
 	watcher := newJoined()
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Watcher: watcher})
@@ -70,18 +70,18 @@ func TestClients(t *testing.T) {
 		}
 		<-got.Done
 	}
-	// Others are not disturbed, and requests are no clients.
+	// Other clients are not disturbed, and plain requests are no clients.
 	if _, version := get(t, addr, "/json/version", nil); !strings.Contains(version, "Browser") || len(watcher.came) != 0 {
 		t.Errorf("after that: %s", version)
 	}
 }
 
-// TestBehind: what a rule wants kept in its place does not overtake what waits.
+// TestBehind: a message with Behind does not overtake the messages that wait.
 func TestBehind(t *testing.T) {
 	rule := newRule()
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
 	id := openTab(t, addr)
-	defer direct(t, "/json/close/"+id) // through the endpoint it is refused
+	defer direct(t, "/json/close/"+id) // the endpoint refuses it
 	c := dial(t, addr, "/devtools/page/"+id)
 	say := func(id int, method string) {
 		t.Helper()
@@ -111,7 +111,7 @@ func TestBehind(t *testing.T) {
 			t.Errorf("%v, want the answer to %v", reply, want)
 		}
 	}
-	// And with nothing in its way it waits for nothing.
+	// With nothing before it, it does not wait.
 	if reply := exchange(t, c, `{"id":5,"method":"DOM.focus"}`); reply["id"] != 5.0 {
 		t.Errorf("%v", reply)
 	}

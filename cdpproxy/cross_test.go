@@ -19,7 +19,7 @@ import (
 )
 
 // TestPortTakenOver: the window's browser has died and another window's browser
-// listens on its port. Nobody may be answered by that one.
+// listens on its port. No client may get a response from that one.
 func TestPortTakenOver(t *testing.T) {
 	mine := startFake(t, "127.0.0.1:0", "mine", nil)
 	src := newSource(mine.url())
@@ -35,7 +35,7 @@ func TestPortTakenOver(t *testing.T) {
 			t.Errorf("%s: HTTP %d %s", path, status, body)
 		}
 	}
-	// The other has a page 1 as well, and none with the id 2.
+	// The other one also has a page 1, and none with the id 2.
 	for _, path := range []string{"browser/" + mine.guid, "browser/" + other.guid, "browser/x", "page/1", "page/2"} {
 		_, res, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/"+path, nil)
 		if err == nil || res == nil || res.StatusCode != 502 {
@@ -46,7 +46,7 @@ func TestPortTakenOver(t *testing.T) {
 			t.Errorf("%s: %s", path, body)
 		}
 	}
-	// Where clients are held, the window's next browser answers them.
+	// If clients are held, the window's next browser responds to them.
 	_, held := serve(t, src, nil)
 	before, ctx := other.asked.count(), testContext(t)
 	answers := make(chan string)
@@ -65,7 +65,7 @@ func TestPortTakenOver(t *testing.T) {
 	}
 }
 
-// askOnce connects and returns what one message is answered with.
+// askOnce connects, sends one message and returns the response.
 func askOnce(ctx context.Context, addr, path string) (string, error) {
 	c, _, err := websocket.Dial(ctx, "ws://"+addr+path, nil)
 	if err != nil {
@@ -79,13 +79,13 @@ func askOnce(ctx context.Context, addr, path string) (string, error) {
 	return string(answer), err
 }
 
-// TestNeverCross: two windows whose browsers restart all the time, often on a
-// port that was the other window's a moment ago, and clients that come at any
-// time. Each client is answered by its own window's browser, and never by one
-// that had been replaced before it came.
+// TestNeverCross: the browsers of two windows restart all the time, often on a port
+// that the other window has just used. Clients connect at any time. Each client
+// gets responses of its own window's browser only, never of one that was replaced
+// before the client connected.
 //
-// The browsers are fakes: 2,000 real ones would take an hour. CDPPROXY_ROUNDS
-// asks for more rounds.
+// The browsers are fakes: 2,000 real ones would take an hour. CDPPROXY_ROUNDS sets
+// more rounds.
 func TestNeverCross(t *testing.T) {
 	const clients = 2
 	rounds := rounds(t, 80)
@@ -94,7 +94,7 @@ func TestNeverCross(t *testing.T) {
 		src  *source
 		addr string
 		mu   sync.Mutex // guards gen
-		gen  int        // that is named from now on, at least
+		gen  int        // the lowest generation that may respond from now on
 	}
 	windows := []*window{{name: "left"}, {name: "right"}}
 	for _, w := range windows {
@@ -124,7 +124,7 @@ func TestNeverCross(t *testing.T) {
 				_, name, err = c.Read(ctx)
 			}
 			if err != nil {
-				return nil // the browser was replaced meanwhile
+				return nil // the browser was replaced during the handshake
 			}
 			if first == "" {
 				first = string(name)
@@ -158,7 +158,7 @@ func TestNeverCross(t *testing.T) {
 			})
 		}
 	}
-	// Every browser of a round takes the address that the other window's had.
+	// Every browser of a round takes the address of the other window's last one.
 	left, right := startFake(t, "127.0.0.1:0", "left 0", nil), startFake(t, "127.0.0.1:0", "right 0", nil)
 	for round := 1; round <= rounds; round++ {
 		windows[0].src.set(left.name, left.url())
@@ -167,7 +167,7 @@ func TestNeverCross(t *testing.T) {
 			w.mu.Lock()
 			w.gen = round - 1
 			w.mu.Unlock()
-			// One client is served in each round, so no round passes unused.
+			// One client is served in each round, so that every round counts.
 			if err := ask(w); err != nil {
 				t.Error(err)
 			}
@@ -190,8 +190,8 @@ func TestNeverCross(t *testing.T) {
 	}
 }
 
-// TestManyClientsRestart: hundreds of clients connect while the browser
-// restarts; all are served by the one that comes.
+// TestManyClientsRestart: hundreds of clients connect while the browser restarts;
+// the next browser serves all of them.
 func TestManyClientsRestart(t *testing.T) {
 	const clients = 500
 	c := sharedChromium(t)
@@ -205,7 +205,7 @@ func TestManyClientsRestart(t *testing.T) {
 			errs <- err
 		}()
 	}
-	// Half of them at least come before it does.
+	// At least half of them connect before the browser starts.
 	src.asked.until(t, clients/2)
 	src.set("next", c.url)
 	for range clients {
@@ -215,9 +215,9 @@ func TestManyClientsRestart(t *testing.T) {
 	}
 }
 
-// TestManyClientsOldBrowser: hundreds of clients connect while the browser that
-// they begin with is killed and another takes its place. Nobody is refused;
-// whoever had the old one is told so, and connects again.
+// TestManyClientsOldBrowser: hundreds of clients connect while their first browser
+// is killed and another replaces it. No client is refused. Clients of the old
+// browser get the reason and connect again.
 func TestManyClientsOldBrowser(t *testing.T) {
 	const clients = 500
 	old, next := newChromium(t), sharedChromium(t)
@@ -240,8 +240,8 @@ func TestManyClientsOldBrowser(t *testing.T) {
 	t.Logf("the old browser served %d of %d first", served.count(), clients)
 }
 
-// untilServed connects until the browser that is that process has answered. others counts the
-// answers of another one, whose end the client awaits.
+// untilServed connects until the browser with that process id has responded. others
+// counts the responses of another browser, whose end the client awaits.
 func untilServed(ctx context.Context, addr string, pid int, others *counter) error {
 	for {
 		c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/old", nil)
@@ -249,7 +249,7 @@ func untilServed(ctx context.Context, addr string, pid int, others *counter) err
 			return err
 		}
 		c.SetReadLimit(-1)
-		_ = c.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"SystemInfo.getProcessInfo"}`)) // Read tells
+		_ = c.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"SystemInfo.getProcessInfo"}`)) // Read returns the error
 		_, answer, err := c.Read(ctx)
 		if err == nil && strings.Contains(string(answer), fmt.Sprintf(`"id":%d,`, pid)) {
 			return c.CloseNow()
@@ -266,8 +266,8 @@ func untilServed(ctx context.Context, addr string, pid int, others *counter) err
 	}
 }
 
-// TestNotRepeated: a request that changes something is asked once, even if the
-// browser dies over it; one that only reads is asked of the next browser.
+// TestNotRepeated: a mutating request is sent once, even if the browser dies during
+// it; a read-only one is sent to the next browser.
 func TestNotRepeated(t *testing.T) {
 	dying := startFake(t, "127.0.0.1:0", "dying", nil)
 	dying.dies.Store(true)
@@ -295,8 +295,8 @@ func TestNotRepeated(t *testing.T) {
 	}
 }
 
-// TestBrowserRecovers: who is held when the browser does not answer is served when
-// it does again, of which nobody tells. What changes something is not asked twice.
+// TestBrowserRecovers: a held client is served when a browser that did not respond
+// recovers, without any notification. A mutating request is not sent twice.
 func TestBrowserRecovers(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "faint", nil)
 	fake.dies.Store(true)
@@ -317,7 +317,7 @@ func TestBrowserRecovers(t *testing.T) {
 		}
 		served <- err
 	}()
-	fake.asked.until(t, 1+2+1+2) // both twice, for the list also the version
+	fake.asked.until(t, 1+2+1+2) // both twice, with the version for the list
 	fake.dies.Store(false)
 	for range 2 {
 		if err := <-served; err != nil {

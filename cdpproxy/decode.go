@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// ParseCommand reads a CDP command as strictly as Chromium, or more: keys match
-// exactly once they are decoded, and stand once, so that nobody can show a rule
-// one method and the browser another. ID and Params are parts of text.
+// ParseCommand reads a CDP command at least as strictly as Chromium. Keys match
+// exactly once they are decoded, and occur once, so that a rule and the browser see
+// the same method. ID and Params are parts of text.
 func ParseCommand(text []byte) (*Message, error) {
 	m := new(Message)
 	if err := decode(text, m); err != nil {
@@ -19,12 +19,12 @@ func ParseCommand(text []byte) (*Message, error) {
 	return m, nil
 }
 
-// errNotUTF8: Chromium takes no such message either, and what is said of it must not
-// repeat any of it.
+// errNotUTF8: Chromium refuses such a message too. The error must not repeat any of
+// it.
 var errNotUTF8 = errors.New("not UTF-8")
 
-// decode is ParseCommand into m, whose strings are kept where they are the same:
-// a client says few methods, in few sessions.
+// decode is ParseCommand into m. It reuses the strings of m that are equal: a
+// client uses few methods in few sessions.
 func decode(text []byte, m *Message) error {
 	m.ID, m.Params = nil, nil
 	if !utf8.Valid(text) {
@@ -58,7 +58,7 @@ func decode(text []byte, m *Message) error {
 	return nil
 }
 
-// decodeAgain decodes a JSON string, which may well be the one of before.
+// decodeAgain decodes a JSON string, which often equals the previous one.
 func decodeAgain(b []byte, before string) (string, error) {
 	if len(b) == len(before)+2 && b[0] == '"' && string(b[1:len(b)-1]) == before && bytes.IndexByte(b, '\\') < 0 {
 		return before, nil
@@ -66,18 +66,18 @@ func decodeAgain(b []byte, before string) (string, error) {
 	return decodeString(b)
 }
 
-// kept is a copy of m for its response, which does not share memory with the text
-// that it was read from.
+// kept returns a copy of m for its response. It does not share memory with the text
+// of m.
 func (m *Message) kept() *Message {
 	k := *m
 	k.ID, k.Params = bytes.Clone(m.ID), nil
 	return &k
 }
 
-// forget lets go of the text that m was read from.
+// forget releases the text of m.
 func (m *Message) forget() { m.ID, m.Params = nil, nil }
 
-// decodeKey is decodeString without an allocation for what every command has.
+// decodeKey is decodeString without an allocation for the keys of every command.
 func decodeKey(b []byte) (string, error) {
 	switch string(b) {
 	case `"id"`:

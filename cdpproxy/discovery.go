@@ -13,8 +13,8 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// serveJSON passes a discovery request to the browser, as Chromium defines it,
-// and puts the proxy's own address into the answer. See specs/platform-notes.md,
+// serveJSON forwards a discovery request to the browser, as Chromium defines it,
+// and puts the proxy's own address into the response. See specs/platform-notes.md,
 // "Chromium's DevTools server".
 func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path string) {
 	if changesSomething(path) && byWebBrowser(r) {
@@ -28,12 +28,13 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	var (
 		res     *http.Response
 		body    []byte
-		base    string   // of the browser's paths
-		refused *refusal // by the rule, or since a request cannot be repeated
+		base    string   // prefix of the browser's paths
+		refused *refusal // by the rule, or because a request cannot be repeated
 	)
-	// The rule was asked about what changes something, and nobody is asked twice.
+	// The rule was asked about a mutating request, and must not be asked twice.
 	no := p.withBrowser(r, changesSomething(path), func(ctx context.Context, b *Browser) error {
-		// Before the dial: the user may take longer than an exchange may.
+		// Before the dial: the user may take longer than the timeout of an
+		// exchange.
 		var err error
 		if refused, err = p.judgeRequest(ctx, r, b, path); refused != nil || err != nil {
 			return err
@@ -67,7 +68,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 		p.refuse(w, r, no)
 		return
 	}
-	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // HEAD has none
+	if namesTargets(path) && res.StatusCode == http.StatusOK && len(body) > 0 { // a response to HEAD has none
 		var err error
 		if body, err = discovery.Rewrite(body, base, ownHost(r)+mount); err != nil {
 			p.refuse(w, r, &refusal{http.StatusBadGateway, fmt.Sprintf("the browser's answer to %s cannot be read: %v", path, err)})
@@ -82,7 +83,8 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	}
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
-	// Without it a longer answer would be chunked, which chrome://inspect cannot read.
+	// Without it a longer response would be chunked, which chrome://inspect cannot
+	// read.
 	if r.Method != http.MethodHead {
 		header.Set("Content-Length", strconv.Itoa(len(body)))
 	}
@@ -91,8 +93,8 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	w.Write(body)
 }
 
-// judgeRequest shows a request that changes something to the rule, as the CDP
-// command that would do the same.
+// judgeRequest passes a mutating request to the rule, as the CDP command with the
+// same effect.
 func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, path string) (*refusal, error) {
 	if p.opts.Rule == nil || !changesSomething(path) {
 		return nil, nil
@@ -131,8 +133,9 @@ func (p *Proxy) judgeRequest(ctx context.Context, r *http.Request, b *Browser, p
 	return nil, nil
 }
 
-// newURL is the address that Chromium opens at /json/new: the query, where a plus is
-// no blank, without the word that asks for the tab in place of its page.
+// newURL returns the address that Chromium opens at /json/new: the query without
+// for_tab, which asks for the tab in place of its page. A plus is not decoded to a
+// space.
 func newURL(query string) string {
 	if first, words, _ := strings.Cut(query, "&"); slices.Contains(strings.Split(words, "&"), "for_tab") {
 		query = first
@@ -144,7 +147,7 @@ func newURL(query string) string {
 	return address
 }
 
-// command is the word after /json/, "list" where there is none.
+// command returns the path segment after /json/, or "list" if there is none.
 func command(path string) string {
 	if path == "/json" {
 		return "list"
@@ -161,7 +164,7 @@ func changesSomething(path string) bool {
 	return false
 }
 
-// namesTargets reports whether the answer carries WebSocket URLs.
+// namesTargets reports whether the response carries WebSocket URLs.
 func namesTargets(path string) bool {
 	switch command(path) {
 	case "version", "list", "new":

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// answer is an HTTP answer as a client sees it.
+// httpAnswer is an HTTP response as a client sees it.
 type httpAnswer struct {
 	status int
 	header http.Header
@@ -22,8 +22,8 @@ type httpAnswer struct {
 	body   string
 }
 
-// ask sends one request by hand: net/http would not send a Host without a port,
-// or none.
+// ask sends one request as bytes: net/http cannot send a Host without a port, or no
+// Host.
 func ask(t *testing.T, addr, request string) httpAnswer {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -48,13 +48,13 @@ func ask(t *testing.T, addr, request string) httpAnswer {
 	return httpAnswer{res.StatusCode, res.Header, res.ContentLength, string(body)}
 }
 
-// ids are what differs between two tabs.
+// ids match the part that differs between two tabs.
 var ids = regexp.MustCompile(`[0-9A-F]{32}`)
 
-// TestDiscoveryAsChromium: every discovery request gets what the browser itself
-// answers to it, but for the address in it.
+// TestDiscoveryAsChromium: every discovery request gets the browser's own response,
+// except for the address.
 func TestDiscoveryAsChromium(t *testing.T) {
-	c := newChromium(t) // whose tabs nobody else opens and closes
+	c := newChromium(t) // no other test opens or closes its tabs
 	browser, err := url.Parse(c.url)
 	if err != nil {
 		t.Fatal(err)
@@ -71,11 +71,12 @@ func TestDiscoveryAsChromium(t *testing.T) {
 				name := fmt.Sprintf("%s %s of %s", method, path, host)
 				request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n\r\n", method, strings.Replace(path, "ID", through, 1), host)
 				if method != "GET" && (host == "localhost" || strings.HasSuffix(path, "/") || strings.Contains(path, "protocol")) {
-					continue // no more telling
+					continue // it would add nothing
 				}
 				want, got := ask(t, browser.Host, request), ask(t, addr, request)
-				// A browser that has just started, and a tab, are still settling. What
-				// the browser itself lists the same before and after counts.
+				// A browser that has just started, and its tabs, are still
+				// settling. So the test waits until the browser's own list is the
+				// same before and after.
 				for again := want; lists(path); want = again {
 					if again = ask(t, browser.Host, request); same(again.body) == same(want.body) {
 						break
@@ -102,13 +103,13 @@ func TestDiscoveryAsChromium(t *testing.T) {
 	}
 }
 
-// lists reports whether the answer to a path is a list of targets.
+// lists reports whether the response to a path is a list of targets.
 func lists(path string) bool {
 	return path == "/json" || strings.HasPrefix(path, "/json/list")
 }
 
-// closeTab closes a tab and waits until it has gone: the browser answers before,
-// and lists it until then. Its connection ends with it.
+// closeTab closes a tab and waits until it has gone: the browser responds earlier,
+// and still lists the tab. The tab's connection ends with it.
 func closeTab(t *testing.T, addr, id string) {
 	t.Helper()
 	conn := dial(t, addr, "/devtools/page/"+id)
@@ -125,9 +126,9 @@ func closeTab(t *testing.T, addr, id string) {
 	}
 }
 
-// same leaves out what has no meaning: blanks, the ids of tabs, whether a new one
-// has its title yet, and the order of a list, in which the tab that was used last
-// comes first.
+// same removes insignificant differences: whitespace, the ids of tabs, whether a
+// new tab has its title yet, and the order of a list. The most recently used tab
+// comes first in a list.
 func same(body string) string {
 	body = strings.ReplaceAll(body, `"title": ""`, `"title": "about:blank"`)
 	words := strings.Fields(ids.ReplaceAllString(body, "ID"))

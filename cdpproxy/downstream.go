@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// downstream is the way to the client: the browser's bytes as they come and,
-// between two of their frames, what the endpoint itself has to say.
+// downstream is the stream to the client: the browser's bytes and, between two of
+// their frames, messages of the endpoint itself.
 type downstream struct {
 	messages *atomic.Uint64 // the browser's so far
 
 	mu        sync.Mutex // guards the fields that follow
 	out       *sender
 	frames    frameScanner
-	pending   [][]byte // frames of our own that wait for the browser's to end
+	pending   [][]byte // our own frames, until the browser's frame ends
 	waiting   int      // bytes in pending
-	failed    bool     // the client's stream is broken off
+	failed    bool     // the client's stream is broken
 	noClose   bool     // the client cannot read close frames
 	tapReader tapReader
-	// attached knows the targets of sessions; nil where there is no rule to tell.
+	// attached knows the targets of sessions; nil without a rule.
 	attached *attached
 }
 
-// relay passes on the browser's bytes; with last set, no more than the frame
-// that has begun. drained says that the browser had no more to say then. On
-// errTooSlow only whole frames have been passed on, if the end of the last one
-// could be reached.
+// relay forwards the browser's bytes; with last set, only to the end of the current
+// frame. drained reports that nothing more could be read from the browser. On
+// errTooSlow only whole frames have been forwarded, if data reaches the end of the
+// last one.
 func (d *downstream) relay(data []byte, drained, last bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if drained {
 		d.out.waited = 0
 	} else {
-		d.out.keptUp = 0 // in the middle of much
+		d.out.keptUp = 0 // more is to be read
 	}
 	d.tapReader.observe(d.frames, data)
 	if d.attached != nil {
@@ -63,8 +63,9 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	return err
 }
 
-// withoutClose returns data, the next that the browser sends, up to a close frame,
-// for a client that cannot read one, and whether there is one.
+// withoutClose returns the part of data, the browser's next bytes, before a close
+// frame, and whether there is one. It is for a client that cannot read close
+// frames.
 func (d *downstream) withoutClose(data []byte) (before []byte, closes bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -76,15 +77,15 @@ func (d *downstream) withoutClose(data []byte) (before []byte, closes bool) {
 	return data[:n], n < len(data)
 }
 
-// resume goes on with conn, which the loop had; d.mu is held.
+// resume continues with conn, which the loop had; d.mu is held.
 func (d *downstream) resume(conn *net.TCPConn) error {
 	err := d.out.use(conn)
 	d.failed = err != nil
 	return err
 }
 
-// catchUp sends what the loop left, for which the client may be waited for, and
-// begins to count anew how many the client takes at once.
+// catchUp sends what the loop has left over, and resets keptUp. It may wait for the
+// client.
 func (d *downstream) catchUp() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,8 +112,9 @@ func (d *downstream) send(data []byte) error {
 	return err
 }
 
-// insert sends a message of the endpoint's own: now if the browser's stream is between
-// two frames, else as soon as it is. What waits for that is bounded as the rest is.
+// insert sends a message of the endpoint's own: now if the browser's stream is
+// between two frames, else after the current frame. Pending messages count toward
+// the client's bounds.
 func (d *downstream) insert(text []byte) error {
 	frame := textFrame(text)
 	d.mu.Lock()
@@ -132,7 +134,7 @@ func (d *downstream) insert(text []byte) error {
 	return nil
 }
 
-// flushPending sends what is pending, if it can stand here.
+// flushPending sends the pending frames, if the stream is between two frames.
 func (d *downstream) flushPending() error {
 	for len(d.pending) > 0 && d.frames.between() {
 		if err := d.sendOwn(d.pending[0]); err != nil {
@@ -145,8 +147,8 @@ func (d *downstream) flushPending() error {
 	return nil
 }
 
-// sendOwn sends a frame of our own between two of the browser's. After a close frame
-// nothing may follow.
+// sendOwn sends a frame of our own between two of the browser's. Nothing may follow
+// a close frame.
 func (d *downstream) sendOwn(frame []byte) error {
 	if d.frames.closing {
 		return nil
@@ -161,9 +163,10 @@ func (d *downstream) between() bool {
 	return d.frames.between()
 }
 
-// close waits, at the most until deadline, for what is queued, and sends a
-// close frame if none was sent and one can stand here. In the middle of a frame
-// the broken connection has to speak. It reports whether the stream is whole.
+// close waits until deadline for the queue, and sends a close frame if none was
+// sent and the stream is between two frames. In the middle of a frame it sends
+// none, and the client sees a broken connection. It reports whether the stream is
+// whole.
 func (d *downstream) close(e ending, deadline time.Time) bool {
 	err := d.out.wait(deadline)
 	d.mu.Lock()

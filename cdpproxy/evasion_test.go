@@ -14,8 +14,8 @@ import (
 	"browser-coordinator/policy"
 )
 
-// watchedPage has one of everything that code could change although V8 checks it
-// for side effects. state() returns all of it.
+// watchedPage has one of everything that a script could change despite V8's
+// side-effect check. state() returns all of it.
 const watchedPage = `<!doctype html><title>watched</title><canvas id=canvas width=2 height=2></canvas><p>text</p>
 <script>
 var seen = [];
@@ -58,7 +58,7 @@ function state() {
 //# sourceURL=searched
 </script>`
 
-// evasions are code by which a client changes a page, or keeps it from its user,
+// evasions are scripts by which a client changes a page, or blocks it for its user,
 // although throwOnSideEffect is set.
 var evasions = map[string][]string{
 	"plain": {"window.evil = 1", "document.title = 'evil'", "document.body.click()", "fetch('/')", "eval('window.evil = 1')", "let evil = 1", "function evil() {}"},
@@ -81,7 +81,7 @@ var evasions = map[string][]string{
 	"what clients send to look at pages": {"document.title", "location.href", "() => { return document.title; }", "document.documentElement.outerHTML"},
 }
 
-// ways are the parameters beside the code.
+// ways are the parameters besides the script.
 var ways = []string{
 	`"throwOnSideEffect":true,"timeout":500`,
 	`"throwOnSideEffect":true,"timeout":500,"returnByValue":true`,
@@ -93,7 +93,7 @@ var ways = []string{
 	`"throwOnSideEffect":true,"throwOnSideEffect":false`,
 }
 
-// watched opens the watched page past the endpoint and joins it in view mode.
+// watched opens the watched page in the browser itself and joins it in view mode.
 func watched(t *testing.T) (c *websocket.Conn, state func() string, own *websocket.Conn) {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -126,8 +126,8 @@ func refusedInView(reply map[string]any, method string) bool {
 	return strings.HasPrefix(refusal(reply), method+` refused: the access mode of this window is "view"`)
 }
 
-// TestNoCodeInView: in view mode no code of a client runs in the page, however
-// harmless V8 takes it to be. Each class of evasion leaves the page as it was.
+// TestNoCodeInView: in view mode no script of a client runs in the page, even if V8
+// considers it harmless. Each class of evasion leaves the page unchanged.
 func TestNoCodeInView(t *testing.T) {
 	c, state, _ := watched(t)
 	world := exchange(t, c, `{"id":1,"method":"Page.getFrameTree"}`)["result"].(map[string]any)["frameTree"].(map[string]any)["frame"].(map[string]any)["id"]
@@ -164,9 +164,9 @@ func TestNoCodeInView(t *testing.T) {
 	}
 }
 
-// TestNoOccupationInView: what makes the page's thread or process work for as long
-// as the client likes, or shows in the page, is refused as well. Each was seen to
-// do so on Chromium 156.
+// TestNoOccupationInView: a command that can occupy the page's thread or process
+// for any time, or that shows in the page, is refused too. Each was observed to do
+// so on Chromium 156.
 func TestNoOccupationInView(t *testing.T) {
 	c, state, own := watched(t)
 	ask := func(method string, params map[string]any) map[string]any {
@@ -174,7 +174,7 @@ func TestNoOccupationInView(t *testing.T) {
 		result, _ := exchange(t, c, inspect(method, params))["result"].(map[string]any)
 		return result
 	}
-	// A promise of the page, and its script, as a client gets them that only looks.
+	// A promise of the page, and its script, as a read-only client gets them.
 	exchange(t, own, `{"id":3,"method":"Runtime.evaluate","params":{"expression":"console.log(promise, loud, proxy)"}}`)
 	ask("DOM.enable", nil)
 	handles := eventWith(t, c, `{"id":1,"method":"Runtime.enable"}`, "Runtime.consoleAPICalled", "args")["args"].([]any)
@@ -184,7 +184,7 @@ func TestNoOccupationInView(t *testing.T) {
 	ask("Page.enable", nil)
 	before := state()
 
-	// What the handles of objects tell runs nothing of the page.
+	// Reading the handles of objects runs no script of the page.
 	for i := range handles {
 		for _, params := range []map[string]any{{}, {"ownProperties": true}, {"ownProperties": true, "generatePreview": true}, {"accessorPropertiesOnly": true, "generatePreview": true}} {
 			params["objectId"] = handle(i)
@@ -236,15 +236,15 @@ func TestNoOccupationInView(t *testing.T) {
 			t.Fatalf("%s: the page was\n%s\nand is\n%s", act.method, before, after)
 		}
 	}
-	// Nobody has taken the rejection from the page.
+	// The page still gets its rejection.
 	exchange(t, own, `{"id":3,"method":"Runtime.evaluate","params":{"expression":"reject(new Error('late')); new Promise((done) => setTimeout(done, 0))","awaitPromise":true}}`)
 	if after := state(); !strings.Contains(after, "unhandled rejection") {
 		t.Errorf("the page was not told of its rejection: %s", after)
 	}
 }
 
-// eventWith says message and returns the parameters of the first event of that
-// method that holds text.
+// eventWith sends message and returns the parameters of the first event of that
+// method that contains text.
 func eventWith(t *testing.T, c *websocket.Conn, message, method, text string) map[string]any {
 	t.Helper()
 	if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
@@ -267,7 +267,7 @@ func eventWith(t *testing.T, c *websocket.Conn, message, method, text string) ma
 		if m.Method == method && found == nil && strings.Contains(string(b), text) {
 			found = m.Params
 		}
-		if m.ID != 0 && found != nil { // its reply comes behind what it replays
+		if m.ID != 0 && found != nil { // its response follows the replayed events
 			return found
 		}
 	}

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Limits replace bounds whose real size makes a test slow. Zero keeps the real one.
+// Limits replace bounds whose real size would make a test slow. Zero keeps the real
+// one.
 type Limits struct {
-	Memory                      int // of all that is kept for clients, with the timeouts below
+	Memory                      int // of everything kept for clients, with the timeouts below
 	StallTimeout, MemoryTimeout time.Duration
 	WaitingBytes, Headers       int
 	TapMessages, TapBytes       int
 	CloseTimeout                time.Duration
 }
 
-// SetLimits is called before Serve.
+// SetLimits must be called before Serve.
 func (p *Proxy) SetLimits(l Limits) {
 	if l.Memory > 0 {
 		p.limits.memory = newBudget(l.Memory, l.StallTimeout, l.MemoryTimeout)
@@ -38,8 +39,8 @@ func (p *Proxy) SetLimits(l Limits) {
 // LowWater is lowWater.
 const LowWater = lowWater
 
-// Only tells of the only relay how many bytes it has taken from its client and
-// from its browser, and whether the loop has it.
+// Only returns how many bytes the only relay has read from its client and from its
+// browser, and whether the loop has it.
 func (p *Proxy) Only() (up, down uint64, parked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,11 +52,11 @@ func (p *Proxy) Only() (up, down uint64, parked bool) {
 	return up, down, parked
 }
 
-// EndLoop has relays that begin from now on do without.
+// EndLoop makes relays that begin from now on run without the loop.
 func (p *Proxy) EndLoop() { p.endLoop() }
 
-// KeepAlive changes how connections from now on are looked after, and returns how
-// they were before.
+// KeepAlive changes the TCP keep-alive of connections from now on, and returns the
+// old configuration.
 func KeepAlive(now net.KeepAliveConfig) (before net.KeepAliveConfig) {
 	before, keepAlive = keepAlive, now
 	return before

@@ -19,28 +19,28 @@ import (
 	"github.com/coder/websocket"
 )
 
-// fakeBrowser stands for a browser where a test needs one that misbehaves, or
-// hundreds. Its one page has the id 1. Each WebSocket message is answered with
-// its name, unless serve is set.
+// fakeBrowser is for tests that need a misbehaving browser, or hundreds of them.
+// Its one page has the id 1. It responds to each WebSocket message with its name,
+// unless serve is set.
 type fakeBrowser struct {
 	name      string
 	guid      string
 	addr      string
 	serve     func(net.Conn) // takes over an upgraded connection
-	protocol  []byte         // what /json/protocol answers
+	protocol  []byte         // the response to /json/protocol
 	greeting  []byte         // sent in one piece with the 101, before serve
-	protocols []string       // it speaks these
+	protocols []string       // subprotocols that it supports
 	http      *http.Server
 	wg        sync.WaitGroup // the HTTP server
-	dies      atomic.Bool    // breaks every connection that asks for more than the version
+	dies      atomic.Bool    // breaks every connection that requests more than the version
 	asked     counter        // requests of every kind
 }
 
-// counter counts what a test waits for. The zero counter is ready.
+// counter counts events that a test waits for. The zero counter is ready.
 type counter struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields that follow
 	n       int
-	changed chan struct{} // closed by the next count; nil: nobody waits
+	changed chan struct{} // closed by the next count; nil: no waiter
 }
 
 func (c *counter) add() {
@@ -139,7 +139,7 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// counted returns the URL of a browser behind a door that counts who connects.
+// counted returns the URL of a browser behind a listener that counts connections.
 func counted(t testing.TB, browser string) (string, *counter) {
 	t.Helper()
 	u, err := url.Parse(browser)
@@ -182,8 +182,8 @@ func counted(t testing.TB, browser string) (string, *counter) {
 	return u.String(), count
 }
 
-// rawUpgrade asks for a WebSocket by hand, with more bytes behind the request,
-// and returns the connection and what has been read of it.
+// rawUpgrade requests a WebSocket as bytes, with more bytes behind the request. It
+// returns the connection and its reader.
 func rawUpgrade(t testing.TB, addr, extra, behind string) (net.Conn, *bufio.Reader, *http.Response) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -233,7 +233,7 @@ func readLarge(t *testing.T, br *bufio.Reader) string {
 	return string(b)
 }
 
-// eventually looks until it fits: nothing tells what a loop does.
+// eventually polls until fits is true: a loop sends no notification.
 func eventually(t *testing.T, fits func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {

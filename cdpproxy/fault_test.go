@@ -22,13 +22,13 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// repeat asks a page for a reply of n*10 bytes.
+// repeat asks a page for a response of n*10 bytes.
 func repeat(n int) string {
 	return fmt.Sprintf(`{"id":2,"method":"Runtime.evaluate","params":{"expression":"'0123456789'.repeat(%d)"}}`, n)
 }
 
-// pageOf connects to a new tab by hand, so that what comes can be counted
-// without being kept.
+// pageOf connects to a new tab without a WebSocket library, so that the test can
+// count bytes without storing them.
 func pageOf(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -58,11 +58,12 @@ func bigFrame(t *testing.T, r io.Reader) int64 {
 	return int64(binary.BigEndian.Uint64(h[2:]))
 }
 
-// Where a test takes seconds it is run with a rule only, as every endpoint of the
+// A test that takes seconds runs with a rule only, as every endpoint of the
 // coordinator has one.
 var ruledOnly = &cdpproxy.Options{Rule: passAll{}}
 
-// TestReplyOf200MB: a large reply comes whole, in one frame, as Chromium sends it.
+// TestReplyOf200MB: a large response arrives whole, in one frame, as Chromium sends
+// it.
 func TestReplyOf200MB(t *testing.T) {
 	t.Parallel()
 	_, addr := serve(t, newSource(newChromium(t).url), ruledOnly)
@@ -85,9 +86,9 @@ func TestReplyOf200MB(t *testing.T) {
 	}
 }
 
-// TestKilledInReply: the browser is killed in the middle of a reply of 50 MB.
-// Its client sees a broken connection, at once, and the next is served by the
-// browser that comes then.
+// TestKilledInReply: the browser is killed in the middle of a response of 50 MB.
+// Its client sees a broken connection at once. The next browser serves the next
+// client.
 func TestKilledInReply(t *testing.T) {
 	src := newSource("")
 	_, addr := serve(t, src, ruledOnly)
@@ -137,9 +138,10 @@ func logged(t *testing.T, b []byte) int {
 	return int(m.Params.Args[0].Value.(float64))
 }
 
-// TestFloodOfEvents: a page logs more than the endpoint keeps for a client. One
-// that reads gets every event, in order; one that does not is cut off loudly,
-// without a gap before that, and disturbs neither the other nor the browser.
+// TestFloodOfEvents: a page logs more than the endpoint keeps for a client. A
+// client that reads gets every event, in order. One that does not read is
+// disconnected with an error and without an earlier gap. It disturbs neither the
+// other client nor the browser.
 func TestFloodOfEvents(t *testing.T) {
 	_, addr := serve(t, newSource(newChromium(t).url), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: passAll{}})
 	path := "/devtools/page/" + openTab(t, addr)
@@ -170,8 +172,8 @@ func TestFloodOfEvents(t *testing.T) {
 	for next = 0; ; {
 		_, b, err := sleeper.Read(ctx)
 		if err != nil {
-			// 1008, or broken off in the middle of a frame if it slept longer
-			// than the endpoint waits to say so.
+			// 1008, or a broken connection in the middle of a frame if the client
+			// slept longer than the endpoint waits.
 			status := websocket.CloseStatus(err)
 			if next >= batch*batches || status != websocket.StatusPolicyViolation && status != -1 || errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("who does not read: after %d events %v", next, err)
@@ -186,8 +188,8 @@ func TestFloodOfEvents(t *testing.T) {
 	}
 }
 
-// TestPipelined: a request and the upgrade in one packet, and a frame behind
-// them, are answered one after the other.
+// TestPipelined: a request and the upgrade in one packet, with a frame behind them,
+// get their responses one after the other.
 func TestPipelined(t *testing.T) { eachWay(t, pipelined) }
 
 func pipelined(t *testing.T, rule cdpproxy.Rule) {
@@ -215,8 +217,8 @@ func pipelined(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// TestSubprotocol: what the client offers reaches the browser, and what that
-// chooses reaches the client. Chromium chooses none, so a fake browser does.
+// TestSubprotocol: the client's offer reaches the browser, and the browser's choice
+// reaches the client. Chromium chooses none, so a fake browser does.
 func TestSubprotocol(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "speaks", nil)
 	fake.protocols = []string{"cdp.v2"}
@@ -233,14 +235,14 @@ func TestSubprotocol(t *testing.T) {
 	}
 }
 
-// TestAnswerNotRead: clients that never read their answer keep nobody else out,
-// and hold up no end.
+// TestAnswerNotRead: clients that never read their response block no other client
+// and no shutdown.
 func TestAnswerNotRead(t *testing.T) {
 	t.Parallel()
 	fake := startFake(t, "127.0.0.1:0", "much", nil)
-	fake.protocol = make([]byte, 8<<20) // more than the system keeps for a connection
+	fake.protocol = make([]byte, 8<<20) // more than the system buffers for a connection
 	p, addr := serve(t, newSource(fake.url()), nil)
-	for range 2 * 6 { // twice as many as the browser is asked at once
+	for range 2 * 6 { // twice the exchanges under way at a time
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
@@ -261,7 +263,7 @@ func TestAnswerNotRead(t *testing.T) {
 }
 
 // TestSlowLoris: hundreds of connections that never finish their request, or its
-// body, keep nobody else out, and are ended.
+// body, block no other client, and are closed.
 func TestSlowLoris(t *testing.T) {
 	t.Parallel()
 	const crowd = 300
@@ -292,7 +294,7 @@ func TestSlowLoris(t *testing.T) {
 	ended.Wait()
 }
 
-// rounds is how often a test repeats: few in `test`, many in `soak`.
+// rounds is how many times a test repeats: few in `test`, many in `soak`.
 func rounds(t *testing.T, few int) int {
 	t.Helper()
 	text := os.Getenv("CDPPROXY_ROUNDS")
@@ -307,9 +309,9 @@ func rounds(t *testing.T, few int) int {
 }
 
 // TestNeverCrossChromium is TestNeverCross with real browsers: two windows whose
-// browsers are killed and replaced, and clients that come before each. A browser
-// is known by its GUID, and by the id of its process, which it tells itself.
-// CDPPROXY_ROUNDS asks for more rounds; a twentieth of them are run here.
+// browsers are killed and replaced, with clients that connect before each one. A
+// browser is identified by its GUID, and by the process id that it reports.
+// CDPPROXY_ROUNDS sets more rounds; a twentieth of them run here.
 func TestNeverCrossChromium(t *testing.T) {
 	sources := []*source{newSource(""), newSource("")}
 	var addrs []string

@@ -7,13 +7,13 @@ import (
 
 // Close codes, RFC 6455 section 7.4.1 and the IANA registry.
 const (
-	closeNormal         = 1000 // by the rule
+	closeNormal         = 1000 // closed by the rule
 	closeGoingAway      = 1001 // the browser or this endpoint ends
 	closeProtocol       = 1002 // the client breaks RFC 6455
 	closeUnsupported    = 1003 // the client sends a binary message
-	closePolicy         = 1008 // the client reads too slowly, or is sent away
+	closePolicy         = 1008 // the client reads too slowly, or is disconnected
 	closeTooBig         = 1009 // more than Chromium accepts
-	closeServiceRestart = 1012 // another browser has taken the place
+	closeServiceRestart = 1012 // another browser has replaced this one
 	closeTryLater       = 1013 // the memory for messages is used up
 )
 
@@ -32,9 +32,9 @@ const (
 	closeReasonLimit = maxControlFrame - 2
 )
 
-// frameScanner follows one direction of a WebSocket stream. It is the only reader
-// of frame headers; it knows where frames end, so that a frame of the endpoint's own
-// can stand between two.
+// frameScanner follows one direction of a WebSocket stream. It is the only parser
+// of frame headers. It knows where frames end, so that a frame of the endpoint's
+// own can be sent between two.
 type frameScanner struct {
 	header  [maxFrameHeader]byte
 	have    int    // bytes of header seen; 0 between frames and in a payload
@@ -46,13 +46,13 @@ type frameScanner struct {
 
 // piece is a part of one frame.
 type piece struct {
-	header  []byte // valid until the next call; nil where the header came before, or is incomplete
-	payload []byte // what has come of it, masked as it came
+	header  []byte // valid until the next call; nil if the header came before, or is incomplete
+	payload []byte // the bytes that have come, still masked
 	last    bool   // the frame is complete
 }
 
-// next takes the next piece from b, up to the end of the frame that is read or of b.
-// It returns the rest of b.
+// next returns the next piece of b, up to the end of the current frame or of b, and
+// the rest of b.
 func (s *frameScanner) next(b []byte) (piece, []byte) {
 	var p piece
 	if s.remain == 0 {
@@ -91,8 +91,8 @@ func (s *frameScanner) frame(b []byte) int {
 	return len(b) - len(rest)
 }
 
-// beforeClose advances to the first close frame in b, and returns where it begins:
-// at the end of b if there is none.
+// beforeClose advances to the first close frame in b, and returns its offset, or
+// len(b) if there is none.
 func (s *frameScanner) beforeClose(b []byte) int {
 	n := 0
 	for n < len(b) && (!s.between() || b[n]&0x0f != opClose) {
@@ -112,8 +112,8 @@ func (s *frameScanner) finish(b []byte) int {
 // between reports whether the stream is between two frames.
 func (s *frameScanner) between() bool { return s.have == 0 && s.remain == 0 }
 
-// headerLength returns how long the header that begins with h is; as long as
-// that cannot be told, more than len(h).
+// headerLength returns the length of the header that begins with h. While h is too
+// short to decide, the result is greater than len(h).
 func headerLength(h []byte) int {
 	if len(h) < 2 {
 		return 2
@@ -142,7 +142,7 @@ func payloadLength(h []byte) uint64 {
 	}
 }
 
-// closeFrame is a server's close frame, its reason cut to what fits.
+// closeFrame returns a server's close frame, with its reason cut to fit.
 func closeFrame(code uint16, reason string) []byte {
 	if len(reason) > closeReasonLimit {
 		reason = reason[:closeReasonLimit]
@@ -154,10 +154,10 @@ func closeFrame(code uint16, reason string) []byte {
 	return append(b, reason...)
 }
 
-// maskOf is the mask that ends a client's header.
+// maskOf returns the mask at the end of a client's header.
 func maskOf(header []byte) [4]byte { return [4]byte(header[len(header)-4:]) }
 
-// unmask masks a payload, or undoes that.
+// unmask masks or unmasks a payload.
 func unmask(b []byte, mask [4]byte) {
 	word := uint64(binary.LittleEndian.Uint32(mask[:]))
 	word |= word << 32

@@ -30,8 +30,8 @@ func serverFrame(first byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// FuzzFrameScanner: frames of any size, cut into chunks of any size: the
-// scanner is between two frames exactly where one ends.
+// FuzzFrameScanner: with frames of any size, in chunks of any size, the scanner is
+// between two frames exactly at the end of one.
 func FuzzFrameScanner(f *testing.F) {
 	f.Add([]byte("hello"), uint16(0), uint16(1))
 	f.Add([]byte{}, uint16(125), uint16(3))
@@ -80,7 +80,7 @@ func FuzzFrameScanner(f *testing.F) {
 	})
 }
 
-// FuzzScannerNoise: no input makes the scanner stand still or crash.
+// FuzzScannerNoise: no input makes the scanner hang or crash.
 func FuzzScannerNoise(f *testing.F) {
 	f.Add([]byte{0x81, 127, 255, 255, 255, 255, 255, 255, 255, 255, 0})
 	f.Add([]byte{0x88, 0x80})
@@ -93,8 +93,8 @@ func FuzzScannerNoise(f *testing.F) {
 	})
 }
 
-// FuzzRewrite: whatever a page calls itself, only the URLs for clients change,
-// and those do.
+// FuzzRewrite: with any title and URL of a page, only the URLs for clients change,
+// and they all do.
 func FuzzRewrite(f *testing.F) {
 	f.Add("title", "http://127.0.0.1:9222/", "127.0.0.1:9222", "", "ABC")
 	f.Add(`"webSocketDebuggerUrl": "ws://evil"`, "x?ws=127.0.0.1:9222/devtools/page/1", "localhost", "SECRET", "a/b?c&ws=d/e#e")
@@ -128,7 +128,7 @@ func FuzzRewrite(f *testing.F) {
 			t.Fatalf("not JSON: %s", out)
 		}
 		after := list[0]
-		// What JSON makes of the text is not the rewriting's doing.
+		// What JSON does to the text is not under test.
 		text := func(s any) string {
 			var plain string
 			b, _ := json.Marshal(s)
@@ -141,7 +141,7 @@ func FuzzRewrite(f *testing.F) {
 		if present != (err == nil) {
 			t.Fatalf("%q (%v) became %q", ws, err, got)
 		}
-		// A host with a ? or # has taken the path with it.
+		// In a host, a ? or # swallows the path.
 		if whole := !strings.ContainsAny(host, "?#"); present && whole && got != "ws://"+own+strings.TrimPrefix(u.EscapedPath(), base) || present && !strings.HasPrefix(got, "ws://"+own) {
 			t.Errorf("%q became %q", ws, got)
 		}
@@ -175,8 +175,8 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// FuzzRewriteNoise: what a browser answers may be anything; it is refused, or
-// stays what it is but for the URLs for clients, which are all ours.
+// FuzzRewriteNoise: any response of a browser is refused, or stays the same except
+// for the URLs for clients, which are all ours.
 func FuzzRewriteNoise(f *testing.F) {
 	for _, s := range []string{
 		`[{"webSocketDebuggerUrl":"ws://h/b/devtools/page/1","devtoolsFrontendUrl":"/x?ws=h/b/devtools/page/1"},7,null,[]]`,
@@ -237,7 +237,7 @@ func FuzzRewriteNoise(f *testing.F) {
 	})
 }
 
-// FuzzHost: no Host that is let in has a registered domain.
+// FuzzHost: no admitted Host has a registered domain.
 func FuzzHost(f *testing.F) {
 	for _, s := range []string{"localhost", "127.0.0.1:1", "[::1]:80", "a.localhost", "localhost.evil", "127.0.0.1:", "evil:80.localhost", "[::1"} {
 		f.Add(s)
@@ -270,8 +270,8 @@ func clientFrame(first byte, payload []byte, mask [4]byte) []byte {
 	return out
 }
 
-// FuzzMessageReader: a message cut into fragments, with a ping between them,
-// masked by any mask, in chunks of any size, is put together as it was.
+// FuzzMessageReader: a message in fragments, with a ping between them, with any
+// mask, in chunks of any size, is joined to the original.
 func FuzzMessageReader(f *testing.F) {
 	f.Add([]byte(`{"id":1,"method":"Page.enable"}`), uint16(3), uint16(1), uint32(0))
 	f.Add([]byte("x"), uint16(1), uint16(7), uint32(0x01020304))
@@ -281,7 +281,7 @@ func FuzzMessageReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, part, chunk uint16, key uint32) {
 		size := int(part) + 1 // not in 16 bits, where it may be 0
 		if len(text)/size > 1000 {
-			t.Skip() // slow, and no more telling
+			t.Skip() // slow, and adds nothing
 		}
 		var mask [4]byte
 		binary.BigEndian.PutUint32(mask[:], key)
@@ -332,8 +332,8 @@ func FuzzMessageReader(f *testing.F) {
 	})
 }
 
-// FuzzMessageNoise: no stream of either side makes the readers crash, keep more
-// than they may, or see another thing when it comes in other pieces.
+// FuzzMessageNoise: no stream of either side makes the readers crash, exceed their
+// bounds, or depend on where the stream is split.
 func FuzzMessageNoise(f *testing.F) {
 	f.Add([]byte{0x81, 0x80, 1, 2, 3, 4}, uint8(3), false)
 	f.Add([]byte{0x01, 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 0x89, 0x80, 0, 0, 0, 0}, uint8(1), false)
@@ -379,8 +379,8 @@ func FuzzMessageNoise(f *testing.F) {
 	})
 }
 
-// FuzzMembers: what is an object of JSON here is one for encoding/json, and the
-// other way round, but for keys that stand twice and limits.
+// FuzzMembers: text is a JSON object here exactly if it is one for encoding/json,
+// except for duplicate keys and limits.
 func FuzzMembers(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,-0.5e+7,0,true,false,null,{"b":{}}],"c":"\u00e4\"\n0123456789abcdef"}`, ` { } `, `{"a":01}`, `{"a":1.}`, `{"a":1e}`, `{"a":-}`,
@@ -391,7 +391,7 @@ func FuzzMembers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if !utf8.Valid(b) {
-			return // encoding/json mends keys, which no known key needs
+			return // encoding/json repairs keys; no known key needs that
 		}
 		got := map[string]json.RawMessage{}
 		err := Members(b, func(key string, value []byte) error { got[key] = value; return nil })
@@ -418,7 +418,7 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-// FuzzDecode: what decode accepts, a strict reader of JSON reads the same way.
+// FuzzDecode: a strict JSON parser reads what decode accepts in the same way.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{`{"id":1,"method":"A.b","params":{},"sessionId":"s"}`, `{"method":"\u0041"}`, `{"Method":"x","method":"y"}`, `{"a":1}x`, `[]`, `{"id":1`, "\xff"} {
 		f.Add([]byte(s))
@@ -439,7 +439,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkDecode is what a rule costs for each message, besides its own work.
+// BenchmarkDecode is the cost of a rule for each message, besides its own work.
 func BenchmarkDecode(b *testing.B) {
 	text := []byte(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"},"sessionId":"0123456789ABCDEF0123456789ABCDEF"}`)
 	for b.Loop() {

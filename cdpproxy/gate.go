@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// What of one client may wait for a decision.
+// Bounds on the messages of one client that wait for a decision.
 const (
 	maxWaiting      = 1000
 	maxWaitingBytes = maxMessage
@@ -19,7 +19,7 @@ type gate struct {
 	rule   Rule
 	reader messageReader
 
-	message Message // the one that is judged; for the goroutine that feeds only
+	message Message // the one under judgment; only for the goroutine that feeds
 
 	wg sync.WaitGroup // release
 
@@ -28,8 +28,8 @@ type gate struct {
 	bytes   int // in waiting
 }
 
-// waiting is a message whose verdict comes later, or that keeps its place
-// behind such a one.
+// waiting is a message whose verdict is pending, or one that keeps its place behind
+// such a message.
 type waiting struct {
 	m       *Message
 	msg     *message
@@ -47,7 +47,7 @@ func newGate(r *relay, rule Rule) *gate {
 	return g
 }
 
-// feed takes the client's bytes. It ends the relay if they break the protocol.
+// feed reads the client's bytes. It ends the relay if they violate the protocol.
 func (g *gate) feed(b []byte) error {
 	err := g.reader.feed(b)
 	var protocol *protocolError
@@ -70,7 +70,7 @@ func (g *gate) judge(msg *message) error {
 	m.Client = g.relay.who
 	defer m.forget()
 	if err := decode(msg.text, m); err != nil {
-		m.Session = "" // the last message's, or of this one and not to be trusted
+		m.Session = "" // the last message's, or this one's and not to be trusted
 		return g.respond(errorReply(m, -32700, fmt.Sprintf("%v; the endpoint's rules apply to what they can read", err)))
 	}
 	v := g.rule.Judge(m)
@@ -80,7 +80,7 @@ func (g *gate) judge(msg *message) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	kept, size := msg, cap(msg.raw)
-	if msg.held == 0 { // its buffer may be larger than it, and goes back to the pool
+	if msg.held == 0 { // its buffer may be larger than it, and returns to the pool
 		size = len(msg.raw)
 		kept = &message{claim: msg.claim, held: size + len(m.ID)}
 	}
@@ -100,14 +100,14 @@ func (g *gate) judge(msg *message) error {
 	return nil
 }
 
-// holds reports whether something waits. Only this goroutine's judge adds to it.
+// holds reports whether a message waits. Only judge in this goroutine adds one.
 func (g *gate) holds() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.waiting) > 0
 }
 
-// release lets waiting messages go in their order, as their verdicts come. It
+// release forwards waiting messages in their order, as their verdicts arrive. It
 // ends with the queue or the relay.
 func (g *gate) release() {
 	defer g.wg.Done()
@@ -144,8 +144,8 @@ func (g *gate) release() {
 	}
 }
 
-// respond answers the client in the browser's place. It ends the relay if the client
-// cannot be written to, or has taken so little that no answer fits any more.
+// respond responds to the client in place of the browser. It ends the relay if a
+// write to the client fails, or if the client's queue has no room for the response.
 func (g *gate) respond(answer []byte) error {
 	err := g.relay.down.insert(answer)
 	g.relay.sent(err)
@@ -155,7 +155,7 @@ func (g *gate) respond(answer []byte) error {
 func (g *gate) apply(m *Message, msg *message, v Verdict) error {
 	switch v.Action {
 	case Pass:
-		// The verdict may be on what is allowed in the next browser already.
+		// The verdict may be for a command that the next browser allows already.
 		if now, _ := g.relay.proxy.source.Browser(); g.relay.endIfReplaced(now) {
 			return errEnded
 		}

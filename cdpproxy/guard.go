@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// refusal is an answer other than the one that was asked for.
+// refusal is an HTTP error response.
 type refusal struct {
 	status int
 	text   string
@@ -20,12 +20,14 @@ func forbidden(format string, args ...any) *refusal {
 	return &refusal{http.StatusForbidden, fmt.Sprintf(format, args...)}
 }
 
-// checkPage refuses what a web page can send: a name that was rebound to
-// loopback shows in Host, a page of another site in Origin or, where a GET
-// carries no Origin, in Sec-Fetch-Site. That is "none" for an address that was
-// typed, but also for what an extension's worker fetches, for what a page has the
-// browser fetch ahead, and for where a typed address of any site redirects to.
-// The last cannot be told apart, so no request of a web browser has an effect.
+// checkPage refuses every request that a web page can send. A name that was rebound
+// to loopback shows in Host. A page of another site shows in Origin or, where a GET
+// carries no Origin, in Sec-Fetch-Site.
+//
+// Sec-Fetch-Site is "none" for a typed address, but also for a fetch by an
+// extension's worker, for a prefetch, and for a redirect from a typed address of
+// any site. The redirect is indistinguishable, so no request of a web browser has
+// an effect.
 func (p *Proxy) checkPage(r *http.Request) *refusal {
 	if !loopbackHost(r.Host) {
 		return forbidden("Host %q refused: this endpoint answers only to 127.0.0.1, [::1] and localhost, so that no web page can reach it by another name. Use the address that `coordinator endpoint` prints.", r.Host)
@@ -59,15 +61,15 @@ func (p *Proxy) checkPage(r *http.Request) *refusal {
 	return nil
 }
 
-// speculative are the headers of requests that nobody has made yet: prefetches and
-// prerenderings, in the forms of today's and of older browsers.
+// speculative are the headers of prefetches and prerenderings, which no user has
+// requested yet, in the forms of current and of older browsers.
 var speculative = []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"}
 
 // byWebBrowser reports whether a web browser sent r, for a page or from its address
-// bar. Those of before 2023 may send no Sec-Fetch headers. The fetch of Node, by
-// which Puppeteer discovers, sends Sec-Fetch-Mode alone; a web browser never sends
-// it without Sec-Fetch-Site. A WebSocket is not meant: its Origin says which page
-// opens it.
+// bar. Browsers from before 2023 may send no Sec-Fetch headers. The fetch of Node,
+// which Puppeteer uses for discovery, sends Sec-Fetch-Mode alone; a web browser
+// never sends it without Sec-Fetch-Site. It does not cover WebSockets: their Origin
+// names the page.
 func byWebBrowser(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "Sec-Fetch-") && name != "Sec-Fetch-Mode" {
@@ -95,8 +97,8 @@ func loopbackHost(host string) bool {
 	return ok && label != "" && !strings.ContainsAny(label, ":[]/@ ")
 }
 
-// admit decides whether the client may speak to the browser, and returns the
-// mount it came through ("" or "/TOKEN") and the path below it.
+// admit decides whether the client is admitted, and returns the mount in its URL
+// ("" or "/TOKEN") and the path below it.
 func (p *Proxy) admit(r *http.Request) (mount, path string, no *refusal) {
 	path = r.URL.EscapedPath()
 	if p.opts.Token != "" {
@@ -105,9 +107,9 @@ func (p *Proxy) admit(r *http.Request) (mount, path string, no *refusal) {
 			if deeper {
 				rest = "/" + rest
 			}
-			// Who is told to put the token before every path, as by
-			// chrome-remote-interface's alterPath, puts it also before that of
-			// the webSocketDebuggerUrl, which has it already.
+			// A client that puts the token before every path, as with
+			// chrome-remote-interface's alterPath, also puts it before the path of
+			// webSocketDebuggerUrl, which has it already.
 			if again, ok := strings.CutPrefix(rest, "/"+p.opts.Token+"/"); ok {
 				rest = "/" + again
 			}
@@ -131,7 +133,7 @@ func sameSecret(got, want string) bool {
 }
 
 // ownHost is the proxy's own address as the client reached it, for the URLs in
-// answers. It is never taken from Host, which the client chooses.
+// responses. It is never taken from Host, which the client chooses.
 func ownHost(r *http.Request) string {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {

@@ -54,8 +54,8 @@ func tryGet(addr, path string, headers map[string]string) (int, string, error) {
 	return res.StatusCode, string(body), err
 }
 
-// connectAsChild is what this test binary does when it is started as another
-// user: it asks the endpoint and says what it was told.
+// connectAsChild runs in this test binary when it is started as another user: it
+// sends requests to the endpoint and prints the responses.
 func connectAsChild(addr string) {
 	if addr, ok := strings.CutPrefix(addr, crowdOf); ok {
 		crowdAsChild(addr)
@@ -81,8 +81,9 @@ func connectAsChild(addr string) {
 
 const crowdOf = "a crowd of "
 
-// crowdAsChild connects more often than another user may, says how many of the last
-// were closed, and once its input ends asks by one of the others.
+// crowdAsChild opens more connections than another user may, and prints how many of
+// the last were closed. Once its input ends, it sends a request on one of the
+// others.
 func crowdAsChild(addr string) {
 	const kept, more = 256, 20
 	var conns []net.Conn
@@ -115,9 +116,9 @@ func crowdAsChild(addr string) {
 
 const token = "5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e"
 
-// TestWhoGetsIn asks with every combination that matters and looks at what a
-// user sees: served, or told why not and what to do. Of who is refused the
-// browser does not even see a connection.
+// TestWhoGetsIn tries every relevant combination and checks what a client sees: it
+// is served, or it gets the reason and the next step. For a refused client the
+// browser does not even get a connection.
 func TestWhoGetsIn(t *testing.T) {
 	browser, connections := counted(t, sharedChromium(t).url)
 	src := newSource(browser)
@@ -189,7 +190,7 @@ func TestWhoGetsIn(t *testing.T) {
 			t.Errorf("%s: the browser got %d connections, want %d", c.name, got, want)
 		}
 	}
-	// No client says no Host, but a browser of old could.
+	// No current client sends no Host, but an old browser could.
 	before := connections.count()
 	for request, want := range map[string]int{
 		"GET /json/version HTTP/1.0\r\n\r\n":                                       403,
@@ -208,7 +209,7 @@ func TestWhoGetsIn(t *testing.T) {
 	}
 }
 
-// TestRefusedNotKept: who may not come in keeps no connection.
+// TestRefusedNotKept: a refused client's connection is closed.
 func TestRefusedNotKept(t *testing.T) {
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Token: token, RequireToken: true})
 	for _, host := range []string{"evil.example", "localhost"} {
@@ -225,8 +226,8 @@ func TestRefusedNotKept(t *testing.T) {
 	}
 }
 
-// TestNoCORS: no answer opens the endpoint to scripts of other sites, whoever
-// asks and however, an origin that is allowed by name included.
+// TestNoCORS: no response opens the endpoint to scripts of other sites, for any
+// request, even with an Origin that is allowed by name.
 func TestNoCORS(t *testing.T) {
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Token: token, AllowOrigins: []string{"https://tool.example"}})
 	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut, http.MethodHead} {
@@ -290,7 +291,7 @@ func TestWebSocketGuard(t *testing.T) {
 		"rebound":         {mine, "evil.example", nil, 403, 0},
 		"rebound, page":   {"/" + token + "/devtools/page/" + id, "evil.example:80", nil, 403, 0},
 		"localhost":       {mine, "localhost", nil, 101, 1},
-		"no such page":    {"/" + token + "/devtools/page/ABC", "", nil, 500, 1}, // as Chromium answers
+		"no such page":    {"/" + token + "/devtools/page/ABC", "", nil, 500, 1}, // like Chromium
 		"not a browser":   {"/" + token + "/other", "", nil, 404, 0},
 	} {
 		before := connections.count()
@@ -306,7 +307,7 @@ func TestWebSocketGuard(t *testing.T) {
 			conn.CloseNow()
 		}
 	}
-	// HTTP/1.0 has neither a Host that must be there nor WebSockets.
+	// HTTP/1.0 requires no Host and has no WebSockets.
 	before := connections.count()
 	for _, host := range []string{"", "Host: localhost\r\n"} {
 		a := ask(t, addr, "GET "+mine+" HTTP/1.0\r\n"+host+"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
@@ -316,7 +317,7 @@ func TestWebSocketGuard(t *testing.T) {
 	}
 }
 
-// TestWebPage has real pages in a real browser try what a hostile site would.
+// TestWebPage: real pages in a real browser try the attacks of a hostile site.
 func TestWebPage(t *testing.T) {
 	c := sharedChromium(t)
 	_, addr := serve(t, newSource(c.url), nil)
@@ -332,7 +333,7 @@ func TestWebPage(t *testing.T) {
 		io.WriteString(w, "<title>site</title>")
 	}))
 	defer site.Close()
-	defer site.CloseClientConnections() // Chromium keeps some without using them
+	defer site.CloseClientConnections() // Chromium keeps idle ones
 	if err := chromedp.Do(ctx, chromedp.Navigate(site.URL)); err != nil {
 		t.Fatal(err)
 	}
@@ -370,14 +371,14 @@ func TestWebPage(t *testing.T) {
 	}
 }
 
-// TestExtension has the worker of an extension that may reach every site try what
-// Origin does not tell of.
+// TestExtension: the worker of an extension with access to every site tries what
+// Origin does not show.
 func TestExtension(t *testing.T) {
 	told := make(chan string, 1)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost {
-			return // of a worker that was stopped, or Chromium's own
+			return // from a stopped worker, or Chromium's own
 		}
 		select {
 		case told <- string(body):
@@ -385,7 +386,7 @@ func TestExtension(t *testing.T) {
 		}
 	}))
 	defer site.Close()
-	defer site.CloseClientConnections() // Chromium keeps some without using them
+	defer site.CloseClientConnections() // Chromium keeps idle ones
 	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
 	id := openTab(t, addr)
 
@@ -422,8 +423,8 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// openTab opens a tab through the endpoint, closes it when the test ends, and
-// returns its id.
+// openTab opens a tab through the endpoint and returns its id. The tab is closed at
+// the end of the test.
 func openTab(t *testing.T, addr string) string {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPut, "http://"+addr+"/json/new?about:blank", nil)
@@ -465,7 +466,7 @@ func TestNotLoopback(t *testing.T) {
 	}
 }
 
-// TestHeaders: headers without end are cut off.
+// TestHeaders: endless headers are cut off.
 func TestHeaders(t *testing.T) {
 	_, addr := serve(t, newSource(""), nil)
 	status, _ := get(t, addr, "/json/version", map[string]string{"X": strings.Repeat("x", 100_000)})

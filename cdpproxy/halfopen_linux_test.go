@@ -14,9 +14,10 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// vanish ends a connection as a power cut does: its peer hears nothing of it. What
-// it asks then, the kernel answers with a reset, as does a machine that was started
-// anew; that nobody answers at all is not shown by this. The test is skipped, and says so, where the system lets nobody do that.
+// vanish ends a connection like a power cut: the peer gets no notification. The
+// kernel responds to later packets with a reset, like a machine that was restarted.
+// It does not simulate a peer without any response. The test is skipped where the
+// system does not permit this.
 func vanish(t *testing.T, conn net.Conn) {
 	t.Helper()
 	raw, err := conn.(*net.TCPConn).SyscallConn()
@@ -36,14 +37,14 @@ func vanish(t *testing.T, conn net.Conn) {
 	conn.Close()
 }
 
-// soonAlive has connections looked after every second until the test ends.
+// soonAlive sets a TCP keep-alive of one second until the test ends.
 func soonAlive(t *testing.T) {
 	before := cdpproxy.KeepAlive(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3})
 	t.Cleanup(func() { cdpproxy.KeepAlive(before) })
 }
 
-// TestClientVanishes: a browser is not left with a connection whose client has gone
-// without a word.
+// TestClientVanishes: the browser's connection is closed when its client has
+// vanished.
 func TestClientVanishes(t *testing.T) {
 	soonAlive(t)
 	ended := make(chan error, 1)
@@ -64,7 +65,7 @@ func TestClientVanishes(t *testing.T) {
 	}
 }
 
-// TestBrowserVanishes: a client is told of a browser that has gone without a word.
+// TestBrowserVanishes: a client is notified when its browser has vanished.
 func TestBrowserVanishes(t *testing.T) {
 	soonAlive(t)
 	upgraded := make(chan net.Conn, 1)

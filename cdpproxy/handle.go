@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	bodyTimeout   = 10 * time.Second // for a request's body, which is then ignored
-	answerTimeout = 10 * time.Second // for a client to take its answer
+	bodyTimeout   = 10 * time.Second // for a request's body, which is ignored
+	answerTimeout = 10 * time.Second // for a client to read its response
 )
 
-// bound ends the connection of a client that does not take the answer that comes
-// now. What it waited for before took its own time.
+// bound ends the connection of a client that does not read the response that
+// follows. The wait before the response does not count.
 func bound(w http.ResponseWriter) {
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
 }
 
-// handle answers one HTTP request: who asks, then what for.
+// handle answers one HTTP request. It admits the client before it reads the path.
 func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
@@ -68,23 +68,25 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
 	p.log.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
 	bound(w)
 	if no.status == http.StatusForbidden {
-		// Who may not come in is not kept: each request would renew its time.
+		// The connection of a refused client is closed: each request would extend
+		// its timeout.
 		w.Header().Set("Connection", "close")
 	}
 	http.Error(w, no.text, no.status)
 }
 
-// errChanged: the browser was replaced while it was being asked.
+// errChanged: the browser was replaced during the request.
 var errChanged = errors.New("the browser was replaced meanwhile")
 
 // withBrowser calls try with the current browser, for r. When there is none, or try
-// fails, it waits for the source to change its answer and tries again, until
-// the hold is over, or it is clear that none comes. A failed try means a browser
-// that is dead already, or that is not the one that was named, of which the source
-// will say so soon; or one that was stopped or busy for a while, of which nobody
-// tells that it goes on. So the same browser is asked again now and then, unless
-// once is all that try may be called with it. A web browser's request is not held,
-// and no browser is launched for it: any page could cause it.
+// fails, it waits for another browser and retries, until the hold is over or a
+// launch has failed.
+//
+// A failed try means one of two things. The browser is dead or is not the named
+// one, which the source reports soon. Or the browser was stopped or busy, and
+// nothing reports when it continues. So the same browser is retried now and then,
+// unless once is set. A web browser's request is not held, and no browser is
+// launched for it, since any page could cause it.
 func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context, *Browser) error) *refusal {
 	ctx, wait := r.Context(), max(p.opts.HoldTimeout, 0)
 	told := p.opts.Wanted == nil
@@ -94,7 +96,7 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 	hold, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var failed <-chan struct{}
-	var last *Browser // that did not answer
+	var last *Browser // that did not respond
 	var err error     // of last
 	pauses := backoff.Backoff{First: 250 * time.Millisecond, Max: 2 * time.Second}
 	for {
@@ -107,8 +109,8 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 		case b == nil:
 			last, err = nil, nil
 		case !once && last != nil && b.Generation == last.Generation:
-			// Another try takes no longer than the hold, and if that ends it, it
-			// says nothing new.
+			// A retry takes no longer than the hold. If the hold ends it, its error
+			// has no information.
 			tried := p.tryBrowser(hold, b, try)
 			if tried == nil {
 				return nil
@@ -135,7 +137,7 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 		}
 		inVain := failed
 		if b != nil {
-			inVain = nil // another than was launched, about to answer
+			inVain = nil // another browser than the launched one, about to respond
 		}
 		select {
 		case <-changed:
@@ -164,7 +166,7 @@ func (p *Proxy) tryBrowser(ctx context.Context, b *Browser, try func(context.Con
 	return err
 }
 
-// acquire waits for the browser to have time for one more exchange.
+// acquire waits until the browser can take another exchange.
 func (p *Proxy) acquire(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
@@ -185,8 +187,8 @@ func (p *Proxy) acquire(ctx context.Context) error {
 
 func (p *Proxy) release() { <-p.slots }
 
-// watch cancels when b is no longer the current browser. A source may change
-// its answer and still mean the same one.
+// watch cancels when b is no longer the current browser. A source may close its
+// channel and still name the same one.
 func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, b *Browser, watched chan<- struct{}) {
 	defer close(watched)
 	defer cancel()
@@ -205,7 +207,7 @@ func (p *Proxy) watch(ctx context.Context, cancel context.CancelFunc, b *Browser
 	}
 }
 
-// noBrowser is the answer when there is nothing to wait for any more.
+// noBrowser is the response when there is nothing left to wait for.
 func (p *Proxy) noBrowser(b *Browser, err error, hold time.Duration) *refusal {
 	waited := ""
 	if hold > 0 {

@@ -10,8 +10,8 @@ import (
 )
 
 // TestAnotherUserAtTheBrowsersPort: another user takes the port of a browser that
-// has ended and answers in its place. It is sent nothing, by no way, and the
-// client learns what has happened.
+// has ended and responds in its place. Nothing is sent to that process, in any way,
+// and the client gets an error that explains it.
 func TestAnotherUserAtTheBrowsersPort(t *testing.T) {
 	start := asUser(t)
 	c := newChromium(t)

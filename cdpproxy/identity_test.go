@@ -20,8 +20,8 @@ import (
 
 const impostorAt = "impostor at "
 
-// impostorAsChild listens at the port of a browser that has ended, and answers as
-// a browser would. Once its input ends it prints all that it was sent.
+// impostorAsChild listens at the port of a browser that has ended, and responds
+// like a browser. Once its input ends it prints everything that it has received.
 func impostorAsChild(addr string) {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -60,8 +60,8 @@ func impostorAsChild(addr string) {
 	fmt.Printf("%q\n", sent.String())
 }
 
-// tryAll connects in every way in which a browser's port is reached, and returns
-// the answers.
+// tryAll connects in every way that reaches a browser's port, and returns the
+// responses.
 func tryAll(t *testing.T, addr, browser string) map[string]string {
 	t.Helper()
 	answers := map[string]string{}
@@ -89,9 +89,9 @@ func tryAll(t *testing.T, addr, browser string) map[string]string {
 	return answers
 }
 
-// TestAnotherProgramOfTheUser: a program of the same user that has taken the port
-// of a browser that has ended does not learn its GUID, which is all that it would
-// need to pass for it.
+// TestAnotherProgramOfTheUser: another program of the same user has taken the port
+// of a browser that has ended. It does not get the browser's GUID, which would
+// suffice to impersonate the browser.
 func TestAnotherProgramOfTheUser(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "other", nil)
 	var mu sync.Mutex
@@ -124,8 +124,8 @@ func TestAnotherProgramOfTheUser(t *testing.T) {
 	}
 }
 
-// TestEndless: a program at a browser's port that sends without end is cut off
-// early, whatever it is asked.
+// TestEndless: an endless response of a program at a browser's port is cut off
+// early, for every request.
 func TestEndless(t *testing.T) {
 	for name, begins := range map[string]string{
 		"status line": "HTTP/1.1 200 ",
@@ -175,7 +175,8 @@ func TestEndless(t *testing.T) {
 					t.Errorf("%s: %s", way, answer)
 				}
 			}
-			// What the kernel keeps for both sides of a connection, and a little.
+			// The kernel's buffers on both sides of a connection, and a little
+			// more.
 			if most := int64(len(ways)) * (16 << 20); taken.Load() > most {
 				t.Errorf("%d bytes in %d ways", taken.Load(), len(ways))
 			}

@@ -2,7 +2,7 @@
 
 package cdpproxy
 
-// inspected is what a loop has for tests.
+// inspected are the methods of a loop for tests.
 type inspected interface {
 	Stale(n int) (stop func(), err error)
 	Watched() (watched, known int, err error)
@@ -15,14 +15,14 @@ func (p *Proxy) inspected() inspected {
 	return p.loop.(inspected)
 }
 
-// Stale has the proxy's loop get events over and over of every descriptor up to n,
-// as if relays had had them just before. stop ends that.
+// Stale makes the proxy's loop get events again and again for every descriptor up
+// to n, like late events of earlier relays. stop ends that.
 func (p *Proxy) Stale(n int) (stop func(), err error) { return p.inspected().Stale(n) }
 
-// Watched is how many descriptors the loop gets events of, and of how many it knows
+// Watched returns how many descriptors the loop watches, and for how many it knows
 // the relay.
 func (p *Proxy) Watched() (watched, known int, err error) { return p.inspected().Watched() }
 
-// Late is what the loop does when it has found a descriptor's relay and comes to
-// it only now, for each that it knows.
+// Late returns a function for each descriptor with a relay. It is what the loop
+// runs when it handles an event late.
 func (p *Proxy) Late() (looks []func()) { return p.inspected().Late() }

@@ -12,14 +12,14 @@ import (
 
 var errMalformed = errors.New("malformed JSON")
 
-// maxMembers bounds the cost of comparing each key with those before it. No CDP
-// command has half as many parameters.
+// maxMembers bounds the cost of the comparison of each key with those before it. No
+// CDP command has half as many parameters.
 const maxMembers = 64
 
 // Members calls each with every member of the JSON object text, its key decoded;
-// the value is a part of text. Where it returns an error, each may have got wrong
-// members. A key that occurs twice is an error: readers differ in which one they
-// take.
+// the value is a part of text. When it returns an error, the members that each has
+// received may be wrong. A duplicate key is an error: parsers differ in which one
+// they take.
 func Members(text []byte, each func(key string, value []byte) error) error {
 	// The decoder reads a bytes.Buffer in place. Nested objects are not compared, and
 	// escapes of half a surrogate pair are accepted, as by Chromium.
@@ -30,7 +30,7 @@ func Members(text []byte, each func(key string, value []byte) error) error {
 	if _, err := in.ReadToken(); err != nil {
 		return errMalformed
 	}
-	var few [8]string // no allocation for what is usual
+	var few [8]string // avoids an allocation in the usual case
 	seen := few[:0]
 	for in.PeekKind() != '}' {
 		key, err := in.ReadValue()

@@ -27,7 +27,7 @@ func largeCommand(method string, size int) []byte {
 	return append(append(frame, mask[:]...), text...)
 }
 
-// joinRaw connects to addr by hand. To answer takes a minute at the most.
+// joinRaw connects to addr without a WebSocket library. Its deadline is a minute.
 func joinRaw(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, br, _ := rawUpgrade(t, addr, "", "")
@@ -36,8 +36,8 @@ func joinRaw(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 }
 
 // TestLargeMessageHoldsNobodyUp: while one client's large message is decoded and
-// judged, which takes long, the others go on. The rule that does not return stands
-// for the time that it takes.
+// judged, which takes long, the other clients proceed. A rule that blocks stands
+// for the time of the decoding.
 func TestLargeMessageHoldsNobodyUp(t *testing.T) {
 	for name, fragments := range map[string]int{"one frame": 1, "many frames": 100} {
 		t.Run(name, func(t *testing.T) {
@@ -97,8 +97,8 @@ func live() int {
 }
 
 // TestUnfinishedMessages: 20 clients that each leave a message unfinished get no
-// more than the budget between them, and evicted clients get the reason. A client
-// that sends its message slowly keeps its memory.
+// more memory than the budget together, and evicted clients get the reason. A
+// client that sends its message slowly keeps its memory.
 func TestUnfinishedMessages(t *testing.T) {
 	const clients, size, budget = 20, 5 << 20, 48 << 20
 	fake := startFake(t, "127.0.0.1:0", "echo", func(conn net.Conn) { io.Copy(io.Discard, conn) })
@@ -148,7 +148,7 @@ func TestUnfinishedMessages(t *testing.T) {
 	}
 	evicted := 0
 	for range clients - budget/size {
-		// A reset, where the client was still sending, may overtake the reason.
+		// If the client was still sending, a reset may overtake the reason.
 		if reason := <-left; strings.Contains(reason, "48 MB for messages are used up") {
 			evicted++
 		}
@@ -163,8 +163,8 @@ func TestUnfinishedMessages(t *testing.T) {
 	}
 }
 
-// TestManyLargeMessages: more large messages at a time than the budget has room for
-// all get their turn.
+// TestManyLargeMessages: more large messages at a time than fit into the budget all
+// succeed in turn.
 func TestManyLargeMessages(t *testing.T) {
 	const clients, size = 16, 4 << 20
 	fake := startFake(t, "127.0.0.1:0", "echo", func(conn net.Conn) { io.Copy(io.Discard, conn) })

@@ -16,11 +16,11 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// parkedOrNot is whether the loop may have a relay.
+// parkedOrNot lists whether the loop may have a relay.
 var parkedOrNot = []bool{true, false}
 
-// watchedByLoop demands that the loop gets events of so many descriptors. The last
-// may be on their way.
+// watchedByLoop requires that the loop watches so many descriptors. It waits for
+// the last ones.
 func watchedByLoop(t *testing.T, p *cdpproxy.Proxy, n int) {
 	t.Helper()
 	eventually(t, func() bool {
@@ -29,16 +29,16 @@ func watchedByLoop(t *testing.T, p *cdpproxy.Proxy, n int) {
 	})
 }
 
-// TestReusedDescriptors: between an event and the loop's look at it, its
-// descriptor may have become another relay's. Here the loop hears of descriptors
-// that have nothing to say all the time, while clients come, leave the loop, come
-// back to it and go, so that each number is many relays' in turn. No client ever
-// hears what is another's, or is cut off.
+// TestReusedDescriptors: between an event and its handling, the descriptor may have
+// become another relay's. Here the loop always gets events for descriptors without
+// data. Meanwhile clients come, leave the loop, return to it and go, so that each
+// number belongs to many relays in turn. No client ever gets another's data, or is
+// disconnected.
 func TestReusedDescriptors(t *testing.T) {
 	const clients, visits = 6, 4
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)
 	p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: passAll{}})
-	get(t, addr, "/json/version", nil) // it has begun
+	get(t, addr, "/json/version", nil) // the loop has started
 	stop, err := p.Stale(80)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestReusedDescriptors(t *testing.T) {
 	wg.Wait()
 }
 
-// visitOf says small messages and a large one, and must hear just them.
+// visitOf sends small messages and a large one, and requires just those back.
 func visitOf(t *testing.T, addr, name string) error {
 	ctx := testContext(t)
 	c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPClient: &http.Client{
@@ -83,8 +83,8 @@ func visitOf(t *testing.T, addr, name string) error {
 	return nil
 }
 
-// TestLeftDescriptors: what a descriptor holds that was a relay's and is anybody's
-// by now, the loop lets be, whatever it hears of it.
+// TestLeftDescriptors: the loop never reads from a descriptor that no longer
+// belongs to a relay, whatever events it gets for it.
 func TestLeftDescriptors(t *testing.T) {
 	const relays, others = 20, 80
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)
@@ -125,7 +125,7 @@ func TestLeftDescriptors(t *testing.T) {
 	}
 	defer stop()
 	c := dial(t, addr, "/devtools/browser/x")
-	for range 20 { // the loop comes to each that has something to say, in turn
+	for range 20 { // the loop handles each descriptor with data, in turn
 		if got := call(t, c, getVersion); got != getVersion {
 			t.Fatalf("%s", got)
 		}
@@ -143,8 +143,8 @@ func TestLeftDescriptors(t *testing.T) {
 	}
 }
 
-// TestTail: what a side has not taken when its relay leaves the loop reaches it,
-// also when nothing comes behind.
+// TestTail: bytes that a side has not taken when its relay leaves the loop reach
+// that side, even if nothing follows.
 func TestTail(t *testing.T) { eachWay(t, tail) }
 
 func tail(t *testing.T, rule cdpproxy.Rule) {
@@ -160,8 +160,8 @@ func tail(t *testing.T, rule cdpproxy.Rule) {
 	})
 	p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
 	conn, br := smallUpgrade(t, addr)
-	// until says more, piece by piece, until the relay has left the loop, and how
-	// often.
+	// until sends more, piece by piece, until the relay has left the loop, and
+	// returns how many pieces it sent.
 	until := func(say func(n int), took func() uint64) (n int) {
 		before := took()
 		for parked := true; parked; n++ {
@@ -187,7 +187,7 @@ func tail(t *testing.T, rule cdpproxy.Rule) {
 		readLarge(t, br)
 	}
 	said = until(func(n int) { conn.Write(command(n, size)) }, up)
-	for range 40 { // it would go back to the loop, and must not yet
+	for range 40 { // it would return to the loop, and must not yet
 		pieces <- 10
 		readLarge(t, br)
 	}

@@ -21,11 +21,11 @@ type passAll struct{}
 
 func (passAll) Judge(*cdpproxy.Message) cdpproxy.Verdict { return cdpproxy.Verdict{} }
 
-// smallWindow makes a side take little at once; with less than two packets of
-// the loopback TCP itself comes to a stop.
+// smallWindow makes a side take little at once. With less than two packets of the
+// loopback, TCP itself stalls.
 const smallWindow = 256 << 10
 
-// echo stands for a browser that answers each message with itself, whatever its
+// echo is a browser that responds to each message with the same message, of any
 // size.
 func echo(conn net.Conn) {
 	conn.(*net.TCPConn).SetReadBuffer(smallWindow)
@@ -70,9 +70,9 @@ func dialSmall(ctx context.Context, network, addr string) (net.Conn, error) {
 	return conn, err
 }
 
-// TestParkedAndNot: messages of every size, by a client that now reads at once
-// and now lets them pile up, so that its relay changes over and over between the
-// loop and its own goroutines. Nothing is lost, doubled or out of order.
+// TestParkedAndNot: messages of every size, by a client that reads sometimes at
+// once and sometimes late. So its relay changes again and again between the loop
+// and its own goroutines. Nothing is lost, duplicated or out of order.
 func TestParkedAndNot(t *testing.T) {
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestParkedAndNot(t *testing.T) {
 			c.SetReadLimit(-1)
 			said := 0
 			for round := range 3 {
-				// Small ones, one at a time; then a pile.
+				// Small ones, one at a time; then many at once.
 				for range 40 {
 					text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, said)
 					if err := c.Write(ctx, websocket.MessageText, []byte(text)); err != nil {

@@ -8,11 +8,11 @@ import (
 	"browser-coordinator/cdpproxy/eventloop"
 )
 
-// uncontrolled has conn, if its bytes never leave the machine, send them by the
-// oldest of Linux's ways, tcp(7) TCP_CONGESTION: one that sends what there is as
-// long as the peer has room for it. A way that measures the network and paces
-// what it sends, as BBR does, has nothing to measure here: it costs a timer for
-// each segment, and a fifth of the throughput.
+// uncontrolled selects the oldest congestion control of Linux for conn, if its
+// bytes never leave the machine: tcp(7) TCP_CONGESTION. It sends as long as the
+// peer has room. An algorithm that measures the network and paces, as BBR does, has
+// nothing to measure here. It costs a timer for each segment, and a fifth of the
+// throughput.
 func uncontrolled(conn *net.TCPConn) {
 	peer, ok := conn.RemoteAddr().(*net.TCPAddr)
 	if !ok || !peer.IP.IsLoopback() {

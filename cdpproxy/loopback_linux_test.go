@@ -13,9 +13,10 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// TestLargeFrameInPieces: in the midst of a large frame the relay, the loop's or
-// one with goroutines of its own, is woken for much at once. Its end reaches the
-// client as soon as it is there, what follows does too, and so does a browser's end.
+// TestLargeFrameInPieces: in the middle of a large frame the relay wakes only for
+// many bytes at once, in the loop or with its own goroutines. The end of the frame
+// reaches the client as soon as it is there. So do the bytes after it and the end
+// of the browser.
 func TestLargeFrameInPieces(t *testing.T) {
 	for _, parked := range parkedOrNot {
 		t.Run(fmt.Sprintf("parked=%v", parked), func(t *testing.T) {
@@ -58,9 +59,9 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, parked bool) {
 			return err == nil && got == want
 		})
 	}
-	// begin sends so much of a frame that the relay has let a good part of it wait,
-	// and returns how much that is. At first the relay may still take what it was not
-	// woken for.
+	// begin sends so much of a frame that the relay has left a good part of it
+	// unread, and returns how much that is. At first the relay may still read what
+	// did not wake it.
 	begin := func(whole []byte) (sent int) {
 		t.Helper()
 		const beginning, piece, enough = 1000, 10_000, 300_000

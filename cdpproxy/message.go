@@ -5,27 +5,27 @@ import (
 	"sync"
 )
 
-// maxMessage is what Chromium accepts.
+// maxMessage is Chromium's limit.
 const maxMessage = 100 << 20
 
 const (
-	// smallMessage is kept without asking the budget, and smallHold without waiting
-	// for it: no more of a message is read by who serves others too.
+	// A message up to smallMessage does not count toward the budget, and one up to
+	// smallHold does not wait for it. A goroutine that serves several clients reads
+	// no more of a message than that.
 	smallMessage = 64 << 10
 	smallHold    = 2 << 20
-	// largeMessage takes so long to read and to decode that other clients would
-	// wait for it where one goroutine serves them all.
+	// largeMessage takes so long to read and to decode that other clients of the
+	// same goroutine would wait for it.
 	largeMessage = 256 << 10
 )
 
-// maxHeaders bounds the headers of one message's frames, which are kept too: a
-// message may come in as many frames as one likes, empty ones among them. Sent
-// byte by byte, 2.5 MB fit.
+// maxHeaders bounds the headers of one message's frames, which are kept too. A
+// message may come in any number of frames, also empty ones. A message of 2.5 MB
+// fits when it is sent byte by byte.
 const maxHeaders = 16 << 20
 
-// protocolError ends a client that breaks RFC 6455. Chromium would end it too;
-// what it might make of such bytes is not left to chance where a rule has to
-// see every message.
+// protocolError ends a client that violates RFC 6455. Chromium would end it too. A
+// rule must see every message, so the browser never gets such bytes.
 type protocolError struct {
 	code uint16
 	text string
@@ -34,21 +34,21 @@ type protocolError struct {
 func (e *protocolError) Error() string { return e.text }
 
 // message is one message of a client: its frames and its text. The text of a
-// message in one frame stands in that frame, unmasked, until frames restores it: a
-// large message is in memory once.
+// message in one frame is stored in that frame, unmasked, until frames restores it.
+// So a large message is in memory once.
 type message struct {
 	raw, text []byte
 
 	first   int     // length of the first frame's header
 	mask    [4]byte // of the last frame
-	inPlace bool    // text is a part of raw, and unmasked there
-	claim   *claim  // for what raw and text hold beyond smallMessage
+	inPlace bool    // text is a part of raw, unmasked in place
+	claim   *claim  // for the bytes of raw and text beyond smallMessage
 	held    int     // of claim
 }
 
 var messages = sync.Pool{New: func() any { return new(message) }}
 
-// free gives the message's memory back.
+// free releases the message's memory.
 func (m *message) free() {
 	m.claim.give(m.held)
 	raw := m.raw[:0]
@@ -59,7 +59,7 @@ func (m *message) free() {
 	messages.Put(m)
 }
 
-// hold has the budget bear a buffer of that size.
+// hold claims a buffer of that size from the budget.
 func (m *message) hold(size int) error {
 	switch {
 	case size <= smallMessage:
@@ -73,13 +73,13 @@ func (m *message) hold(size int) error {
 	return nil
 }
 
-// append adds b to the frames. Of the same frame more bytes are to come, and where
-// last says so, none behind it.
+// append adds b to the frames. more is how many bytes of the same frame are to
+// come; with last set, nothing follows that frame.
 func (m *message) append(b []byte, more int, last bool) error {
 	need := len(m.raw) + len(b)
 	if need > cap(m.raw) {
 		size := max(need, 2*cap(m.raw), 512)
-		if need > smallHold/2 { // for the whole frame at once: who has begun can finish
+		if need > smallHold/2 { // for the whole frame at once, so that it can be completed
 			size = max(size, need+more)
 		}
 		if last {
@@ -99,7 +99,7 @@ func (m *message) append(b []byte, more int, last bool) error {
 	return nil
 }
 
-// finish makes the text, once the last frame is there.
+// finish makes the text after the last frame.
 func (m *message) finish(payload int, masked bool) error {
 	if m.first+payload == len(m.raw) {
 		m.text = m.raw[m.first:]
@@ -126,7 +126,7 @@ func (m *message) finish(payload int, masked bool) error {
 	return nil
 }
 
-// frames returns the message as it came. Its text is of no use from then on.
+// frames returns the message as it came. It invalidates the text.
 func (m *message) frames() []byte {
 	if m.inPlace {
 		m.inPlace = false
@@ -135,8 +135,7 @@ func (m *message) frames() []byte {
 	return m.raw
 }
 
-// messageReader takes a client's stream apart. Between messages it holds no
-// buffer.
+// messageReader parses a client's stream. Between messages it holds no buffer.
 type messageReader struct {
 	unmasked bool // a browser's stream
 	headers  int  // bound on the headers of one message's frames
@@ -145,17 +144,17 @@ type messageReader struct {
 	fin      bool
 	closed   bool // a close frame has come
 
-	open    *message // whose last frame has not come yet, nil between messages
-	payload int      // bytes of its payload, with those announced
-	claim   claim    // of what the messages hold
-	control []byte   // the control frame that is being read, as it came
+	open    *message // whose last frame has not come; nil between messages
+	payload int      // its payload so far, with announced bytes
+	claim   claim    // for the memory of the messages
+	control []byte   // the control frame that is incomplete, as it came
 
-	onMessage func(*message) error     // frees it
+	onMessage func(*message) error     // it must free the message
 	onControl func(frame []byte) error // ping, pong or close, as it came
 }
 
-// feed reads b, and calls onMessage and onControl for what is complete. What comes
-// behind a close frame is ignored, RFC 6455 section 5.5.1.
+// feed reads b, and calls onMessage and onControl for what is complete. It ignores
+// everything after a close frame, RFC 6455 section 5.5.1.
 func (r *messageReader) feed(b []byte) error {
 	for len(b) > 0 && !r.closed {
 		var p piece
@@ -220,7 +219,7 @@ func (r *messageReader) begin(h []byte) error {
 	return r.open.append(h, int(size), r.fin)
 }
 
-// keep adds b to what is being read.
+// keep adds b to the current message or control frame.
 func (r *messageReader) keep(b []byte) error {
 	if len(b) == 0 {
 		return nil

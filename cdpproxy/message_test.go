@@ -50,13 +50,14 @@ func TestByteByByte(t *testing.T) {
 	}
 }
 
-// TestAnswersBehindAFrame: as long as the browser does not finish a frame no answer of
-// the endpoint's own can be sent, and no more are kept than of the browser's.
+// TestAnswersBehindAFrame: while a frame of the browser is incomplete, no response
+// of the endpoint's own can be sent. The bound on the client's buffer applies to
+// such responses too.
 func TestAnswersBehindAFrame(t *testing.T) {
 	watcher := newJoined()
 	begun := make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "half", func(conn net.Conn) {
-		conn.Write([]byte{0x81, 100, 'x'}) // 100 bytes are to come
+		conn.Write([]byte{0x81, 100, 'x'}) // 100 bytes follow
 		close(begun)
 		io.Copy(io.Discard, conn)
 	})
@@ -69,7 +70,7 @@ func TestAnswersBehindAFrame(t *testing.T) {
 	}
 	message := []byte(`{"id":"` + strings.Repeat("x", 100_000) + `","method":"A.b"}`)
 	for range 20 {
-		c.Write(testContext(t), websocket.MessageText, message) // fails when it is over
+		c.Write(testContext(t), websocket.MessageText, message) // fails when the connection has ended
 	}
 	select {
 	case <-client.Done:
@@ -78,10 +79,10 @@ func TestAnswersBehindAFrame(t *testing.T) {
 	}
 }
 
-// TestAnswersNotRead: a client that takes none of the endpoint's own answers is
-// told so, and its connection closed, as one that does not read the browser's.
+// TestAnswersNotRead: a client that reads none of the endpoint's own responses is
+// disconnected with the reason, like one that does not read the browser's.
 func TestAnswersNotRead(t *testing.T) {
-	const size = 6 << 20 // more than a connection holds that takes little at once
+	const size = 6 << 20 // more than the buffers of such a connection
 	for name, late := range map[string]bool{"at once": false, "after a decision": true} {
 		t.Run(name, func(t *testing.T) {
 			watcher := newJoined()
@@ -104,7 +105,8 @@ func TestAnswersNotRead(t *testing.T) {
 			client := <-watcher.came
 			message := []byte(`{"id":"` + strings.Repeat("x", size) + `","method":"A.b"}`)
 			for range 4 {
-				// It fails when the connection has ended, for a slow writer too early.
+				// It fails when the connection has ended, too early for a slow
+				// writer.
 				if c.Write(testContext(t), websocket.MessageText, message) != nil {
 					break
 				}
@@ -114,7 +116,7 @@ func TestAnswersNotRead(t *testing.T) {
 			case <-testContext(t).Done():
 				t.Fatal("the client is still connected")
 			}
-			// A client that is slow now may be cut off in what was queued for it.
+			// A slow client may be disconnected in the middle of its queue.
 			for {
 				_, b, err := c.Read(testContext(t))
 				if err == nil {
@@ -141,7 +143,7 @@ func TestAnswersNotRead(t *testing.T) {
 	}
 }
 
-// leaving gets the lines of a log that tell why a client left.
+// leaving gets the log lines with the reason of a client's end.
 type leaving chan string
 
 func (l leaving) Write(line []byte) (int, error) {
@@ -151,8 +153,8 @@ func (l leaving) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestNotUTF8: what is said of a message that is not UTF-8 repeats none of it, and
-// the connection goes on, as with Chromium itself.
+// TestNotUTF8: the error for a message that is not UTF-8 repeats none of it, and
+// the connection continues, as with Chromium itself.
 func TestNotUTF8(t *testing.T) {
 	browser := sharedChromium(t).url
 	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: newRule()})
@@ -177,8 +179,8 @@ func TestNotUTF8(t *testing.T) {
 	}
 }
 
-// TestNothingBehindClose: what a client says behind its close frame nobody hears,
-// judges or answers.
+// TestNothingBehindClose: what a client sends after its close frame is neither
+// forwarded nor judged, and gets no response.
 func TestNothingBehindClose(t *testing.T) {
 	heard := make(chan string, 1)
 	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {

@@ -11,7 +11,7 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// likeRod connects as rod does, with the key by which it is known, and sends first.
+// likeRod connects like rod, with rod's key, and sends first.
 func likeRod(t *testing.T, addr, path, first string) *bufio.Reader {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -29,8 +29,8 @@ func likeRod(t *testing.T, addr, path, first string) *bufio.Reader {
 	return br
 }
 
-// TestWithoutCloseFrame: a client that cannot read close frames gets what Chromium
-// sends, end-of-file alone, however its connection ends.
+// TestWithoutCloseFrame: a client that cannot read close frames gets end-of-file
+// alone, as from Chromium, however its connection ends.
 func TestWithoutCloseFrame(t *testing.T) {
 	closes := "\x88\x12\x03\xe9the page is gone"
 	for name, c := range map[string]struct {
@@ -83,10 +83,10 @@ func TestWithoutCloseFrame(t *testing.T) {
 	}
 }
 
-// TestUnreadableKey: a browser is never sent such a key, since not every server
-// takes one (the pages that are presented as a browser do not).
+// TestUnreadableKey: a browser never gets such a key, since not every server
+// accepts one (package virtual does not).
 func TestUnreadableKey(t *testing.T) {
-	fake := startFake(t, "127.0.0.1:0", "fake", nil) // by coder/websocket, as those pages
+	fake := startFake(t, "127.0.0.1:0", "fake", nil) // by coder/websocket, like package virtual
 	_, addr := serve(t, newSource(fake.url()), nil)
 	br := likeRod(t, addr, "/devtools/browser/x", masked("{}"))
 	if got := readFrame(t, br); got != "fake" {

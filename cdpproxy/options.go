@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// DefaultHold is how long a client waits for a browser to come.
+	// DefaultHold is how long a client waits for a browser.
 	DefaultHold = 30 * time.Second
-	// NoHold answers at once when there is no browser.
+	// NoHold responds at once when there is no browser.
 	NoHold time.Duration = -1
 
-	// DefaultMaxBuffered is the bound at which Chromium would begin to drop
-	// messages for a slow reader; the proxy closes instead.
+	// DefaultMaxBuffered is the bound at which Chromium begins to drop messages for
+	// a slow reader. The proxy closes the connection instead.
 	DefaultMaxBuffered = 256 << 20
 )
 
@@ -21,37 +21,37 @@ const (
 type Options struct {
 	// Token is the secret that admits a client: as the first segment of the
 	// path (http://127.0.0.1:PORT/TOKEN/) or as "Authorization: Bearer TOKEN".
-	// Empty: nobody is admitted by token.
+	// Empty: no client is admitted by token.
 	Token string
 	// RequireToken refuses clients without the token even where the system can
-	// prove that they belong to the same user. Where it cannot (anything but
+	// prove that they belong to the same user. Where it cannot (all systems but
 	// Linux) the token is always required.
 	RequireToken bool
-	// AllowOrigins are the values of Origin, besides DevToolsOrigin, that are
-	// let in. Nil: no other. Web pages send an Origin, CDP clients do not.
+	// AllowOrigins are the admitted values of Origin, besides DevToolsOrigin. Nil:
+	// no other. Web pages send an Origin, CDP clients do not.
 	AllowOrigins []string
-	// HoldTimeout is how long a client waits for a browser to come.
-	// Zero: DefaultHold. NoHold: not at all.
+	// HoldTimeout is how long a client waits for a browser. Zero: DefaultHold.
+	// NoHold: not at all.
 	HoldTimeout time.Duration
-	// Wanted is called for each client that finds no browser, also where it is
-	// not held, and returns a channel that is closed when none will come of it:
-	// then the client is answered at once. It must not block. Nil: nobody is told.
+	// Wanted is called for each client that finds no browser, also when the client
+	// is not held. It returns a channel that is closed when no browser will come:
+	// then the client gets its response at once. It must not block. Nil: no calls.
 	Wanted func() (failed <-chan struct{})
-	// NoBrowserHelp is added to the answer when there is no browser: what a
-	// person should start.
+	// NoBrowserHelp is added to the response when there is no browser. It names
+	// what the user should start.
 	NoBrowserHelp string
-	// NoBrowserWhy is asked then: what came of it when one was started. It must
-	// not block. Nil or empty: there is nothing to say.
+	// NoBrowserWhy is called in that case. It returns why a launched browser
+	// failed. It must not block. Nil or empty: nothing is added.
 	NoBrowserWhy func() string
 	// MaxBuffered bounds the bytes kept for one client that reads more slowly
 	// than its browser writes. Zero: DefaultMaxBuffered.
 	MaxBuffered int
-	// Rule judges what clients say. Nil: all passes, unread.
+	// Rule judges the messages of clients. Nil: all of them pass, unread.
 	Rule Rule
-	// Watcher is told who is connected. Nil: nobody is.
+	// Watcher is notified of clients. Nil: no calls.
 	Watcher ClientWatcher
-	// Handlers are paths of the embedding program, such as "/standby/".
-	// Host and Origin are checked for them; further admission is theirs.
+	// Handlers are paths of the embedding program, such as "/standby/". Host and
+	// Origin are checked for them; further admission is their own task.
 	Handlers map[string]http.Handler
 	// Logger: nil discards.
 	Logger *slog.Logger

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestDefaults: what specs/cdp-endpoint.md promises where nothing else is said.
+// TestDefaults: the defaults in specs/cdp-endpoint.md.
 func TestDefaults(t *testing.T) {
 	for _, given := range []*Options{nil, {}} {
 		if o := given.withDefaults(); o.HoldTimeout != 30*time.Second || o.MaxBuffered != 256<<20 {

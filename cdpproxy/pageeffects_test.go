@@ -18,7 +18,7 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// recorder is a door in front of an endpoint that records what is sent in.
+// recorder is a listener in front of an endpoint that records the requests.
 type recorder struct {
 	addr string
 
@@ -70,7 +70,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.sent.Write(b)
 }
 
-// forget drops what is recorded.
+// forget clears the record.
 func (r *recorder) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,8 +95,8 @@ func (r *recorder) request(t *testing.T, path, header string) string {
 	}
 }
 
-// TestPagesHaveNoEffect has pages in a real browser cause GETs as a hostile site
-// would, also those that look as if the user had typed the address. No browser is
+// TestPagesHaveNoEffect: pages in a real browser cause GETs as a hostile site
+// would, also ones that look like an address typed by the user. No browser is
 // launched for them, and no tab is closed.
 func TestPagesHaveNoEffect(t *testing.T) {
 	victim := sharedChromium(t)
@@ -131,7 +131,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 		}
 	}))
 	defer site.Close()
-	defer site.CloseClientConnections() // Chromium keeps some without using them
+	defer site.CloseClientConnections() // Chromium keeps idle ones
 
 	ctx, cancel := remote.NewAllocator(testContext(t), newChromium(t).url, remote.NoModifyURL)
 	defer cancel()
@@ -143,7 +143,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// shows is what the page shows at url.
+	// shows returns the text of the page at url.
 	shows := func(url string) string {
 		t.Helper()
 		visit(url)
@@ -187,7 +187,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 		t.Error("a page has closed a tab")
 	}
 
-	// What a page cannot send has its effect.
+	// What a page cannot send has an effect.
 	get(t, launching, "/json/version", nil)
 	rawUpgrade(t, launching, "", "")
 	if n := launches.count(); n != 2 {
@@ -198,9 +198,8 @@ func TestPagesHaveNoEffect(t *testing.T) {
 	}
 }
 
-// TestNoEffectOfBrowsers: whatever shows that a web browser asks keeps a request
-// from changing anything and from being held, and what nobody has asked for yet
-// is refused.
+// TestNoEffectOfBrowsers: a request with any sign of a web browser is read-only and
+// is not held. A speculative request is refused.
 func TestNoEffectOfBrowsers(t *testing.T) {
 	var launches counter
 	wanted := func() <-chan struct{} {
@@ -247,8 +246,8 @@ func TestNoEffectOfBrowsers(t *testing.T) {
 	}
 }
 
-// TestEffectOfNode: the fetch of Node sends one of a web browser's headers, and is a
-// CDP client all the same.
+// TestEffectOfNode: the fetch of Node sends one of a web browser's headers, but
+// counts as a CDP client.
 func TestEffectOfNode(t *testing.T) {
 	var launches counter
 	_, empty := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() <-chan struct{} {

@@ -10,11 +10,11 @@ import (
 	"browser-coordinator/cdpproxy/peer"
 )
 
-// PeerProof tells whether the system can prove that a client belongs to the
-// same user. Where it cannot, every client needs the token.
+// PeerProof reports whether the system can prove that a client belongs to the same
+// user. Where it cannot, every client needs the token.
 const PeerProof = peer.Proof
 
-// clientPeer remembers who is at the other end of one TCP connection. The kernel is
+// clientPeer remembers who owns the other end of one TCP connection. The kernel is
 // asked at most once for each connection, before a byte is forwarded.
 type clientPeer struct {
 	conn net.Conn

@@ -18,14 +18,14 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// asUser returns what starts this test binary as another user, to do what target
-// says (connectAsChild).
+// asUser returns a function that starts this test binary as another user. The child
+// runs connectAsChild with target.
 func asUser(t *testing.T) func(uid uint32, target string) *exec.Cmd {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("needs root to run a process as another user")
 	}
-	// The test binary lies where only root may go.
+	// The test binary is in a directory of root's alone.
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
@@ -89,13 +89,13 @@ func TestSecondUser(t *testing.T) {
 		if got := connections.count(); got != before {
 			t.Errorf("%s: of another user the browser got %d connections", addr, got-before)
 		}
-		// With the token the user does not matter.
+		// With the token any user is admitted.
 		if got := ask(12345, addr+"/"+token); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
 			t.Errorf("%s: another user with the token got %s", addr, got)
 		}
 	}
 	before := connections.count()
-	// In strict mode nobody is let in without it, not even the same user.
+	// In strict mode no client is admitted without it, not even the same user.
 	_, strict := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
 	for _, uid := range []uint32{0, 12345} {
 		if got := ask(uid, strict); !strings.Contains(got, "token missing or wrong") || !strings.Contains(got, "WebSocket: 403") {
@@ -107,9 +107,9 @@ func TestSecondUser(t *testing.T) {
 	}
 }
 
-// TestCrowdOfStrangers: another user cannot take all connections: of those that it
-// keeps without being let in there are only so many, and who is refused keeps none.
-// The own user always gets in.
+// TestCrowdOfStrangers: another user cannot take all connections. Its
+// unauthenticated connections are bounded, and a refused one is closed. The
+// endpoint's own user is always admitted.
 func TestCrowdOfStrangers(t *testing.T) {
 	start := asUser(t)
 	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
@@ -145,7 +145,7 @@ func TestCrowdOfStrangers(t *testing.T) {
 }
 
 // TestPeerAddressFamilies: the same user is recognised on ::1, and by an IPv6
-// socket that speaks IPv4, as Java's and some Node versions' do.
+// socket with an IPv4 peer, as in Java and some Node versions.
 func TestPeerAddressFamilies(t *testing.T) {
 	src := newSource(sharedChromium(t).url)
 	p, addr := serve(t, src, nil)

@@ -35,8 +35,8 @@ func smallUpgrade(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	return conn, br
 }
 
-// TestPile: many messages in one piece, to a browser, or from a rule that refuses
-// them all, that is taken slowly: each comes once and whole, in its place.
+// TestPile: many messages in one piece, to a browser that reads slowly, or from a
+// rule that refuses all of them. Each arrives once, whole and in order.
 func TestPile(t *testing.T) {
 	const messages = 6000
 	for name, c := range map[string]struct {
@@ -69,8 +69,8 @@ func (r refuseAll) Judge(*cdpproxy.Message) cdpproxy.Verdict {
 	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: r.why}
 }
 
-// TestDeafBrowser: a browser that takes no more of what a client says is drained
-// all the same; when it takes more, it gets all.
+// TestDeafBrowser: a browser that stops reading a client's messages is drained all
+// the same; when it reads again, it gets all of them.
 func TestDeafBrowser(t *testing.T) { eachWay(t, deafBrowser) }
 
 func deafBrowser(t *testing.T, rule cdpproxy.Rule) {

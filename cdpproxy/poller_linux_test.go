@@ -21,9 +21,9 @@ import (
 	"browser-coordinator/cdpproxy/eventloop"
 )
 
-// TestLoopLeavesRoom: while the loop waits for more in a system call of which Go
-// knows nothing, here for a minute, everything else goes on at once: other
-// connections, timers, goroutines, the collector, a loop beside it, and the end.
+// TestLoopLeavesRoom: the loop waits for more in a system call that Go does not
+// see, here for a minute. Meanwhile everything else proceeds at once: other
+// connections, timers, goroutines, the collector, another loop, and the shutdown.
 func TestLoopLeavesRoom(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	defer eventloop.Linger(eventloop.Linger(60_000))
@@ -66,7 +66,7 @@ func TestLoopLeavesRoom(t *testing.T) {
 		t.Error("a timer of a millisecond never fired")
 	}
 	talk(first, "three")
-	first.CloseNow() // nobody is there to answer a goodbye
+	first.CloseNow() // no peer would respond to a close frame
 	another.CloseNow()
 	if err := p.Shutdown(ctx); err != nil {
 		t.Error(err)
@@ -153,12 +153,11 @@ func startAlone(t *testing.T, url string, processors int) (addr string) {
 	return strings.TrimSpace(line)
 }
 
-// asleep is how long such a process is left alone, after which Go's scheduler
-// sleeps in it. If it does not yet, what follows is easier.
+// asleep is how long such a process is left idle, until Go's scheduler sleeps in
+// it. If it does not sleep yet, the test is only easier to pass.
 const asleep = 700 * time.Millisecond
 
-// converse talks by c, and never stops, until the function that it returns is
-// called.
+// converse exchanges messages on c without a pause, until stop is called.
 func converse(t *testing.T, c *websocket.Conn) (stop func()) {
 	ctx := testContext(t)
 	over, ended := make(chan struct{}), make(chan error, 1)
@@ -188,9 +187,9 @@ func converse(t *testing.T, c *websocket.Conn) (stop func()) {
 	}
 }
 
-// TestLoopAlone: conversations that do not stop keep nobody else from being heard,
-// in a process whose only thread that waits for connections may be the loop's, also
-// where there is one processor and always something to read.
+// TestLoopAlone: conversations without a pause do not block other clients, in a
+// process whose only thread that polls connections may be the loop's. That holds
+// also with one processor and always something to read.
 func TestLoopAlone(t *testing.T) {
 	for _, processors := range []int{1, 2} {
 		t.Run(fmt.Sprint(processors), func(t *testing.T) {
@@ -213,9 +212,9 @@ func TestLoopAlone(t *testing.T) {
 	}
 }
 
-// TestLoopBesideWork: while somebody converses, and a goroutine has the other
-// processor for itself, what the loop begins has its turn: here another client's
-// end, of which the browser hears.
+// TestLoopBesideWork: during a conversation, with the other processor busy, the
+// work that the loop starts gets its turn. Here that is another client's end, which
+// must reach the browser.
 func TestLoopBesideWork(t *testing.T) {
 	gone := make(chan struct{}, 2)
 	fake := startFake(t, "127.0.0.1:0", "echo", func(conn net.Conn) {
@@ -240,7 +239,7 @@ func TestLoopBesideWork(t *testing.T) {
 	call(t, c, `{"id":1,"method":"A.rest"}`)
 }
 
-// TestLoopParks: when nothing comes any more the loop gives its processor back.
+// TestLoopParks: when no data comes, the loop releases its processor.
 func TestLoopParks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	fake := startFake(t, "127.0.0.1:0", "echo", echo)

@@ -25,14 +25,14 @@ type Proxy struct {
 	done   chan struct{} // closed when Shutdown or Close begins
 	count  atomic.Uint64 // of clients, for their numbers
 	served atomic.Uint64 // clients that were connected to a browser
-	strict atomic.Int32  // calls of Stricten that are not undone
+	strict atomic.Int32  // calls of Stricten without their undo
 
 	changes, refusals atomic.Uint64 // for the status page
 	taps              taps
 
 	limits limits
 
-	slots chan struct{} // holds a value for each exchange under way with the browser
+	slots chan struct{} // a value for each exchange under way with the browser
 
 	mu sync.Mutex // guards the fields that follow
 	// ending is true once done is closed. Goroutines are added to wg only
@@ -41,16 +41,16 @@ type Proxy struct {
 	following bool           // followSource was started
 	loop      eventloop.Loop // set before the first relay; nil where there is none
 	relays    map[*relay]struct{}
-	// silent are the connections that have asked for nothing yet: browsers open
-	// some to spare. http.Server would wait 5 s for them to speak.
+	// silent are the connections without a request: browsers open some in advance.
+	// http.Server would wait 5 s for them.
 	silent map[net.Conn]struct{}
-	// unauthenticated are the connections that have not been admitted: none of their
-	// requests has got a response but a refusal.
+	// unauthenticated are the connections that have not been admitted: all of their
+	// responses are refusals.
 	unauthenticated map[net.Conn]struct{}
 	wg              sync.WaitGroup // followSource and every relay
 }
 
-// limits bound what is kept for clients, and how long. Tests use others.
+// limits bound the memory for clients, and how long it is held. Tests use others.
 type limits struct {
 	memory                *budget
 	waitingBytes          int // of one client's commands that wait for a decision
@@ -59,14 +59,14 @@ type limits struct {
 	closeTimeout          time.Duration
 }
 
-// maxExchanges bounds the discovery requests and handshakes that a browser is
-// asked at once. Chromium's listen queue takes ten connections; of hundreds that
-// come together after a restart the kernel would drop most, and each would be
-// tried again only seconds later.
+// maxExchanges bounds the discovery requests and handshakes under way with a
+// browser. Chromium's listen queue takes ten connections. Of hundreds that arrive
+// together after a restart the kernel would drop most, and each would be retried
+// only seconds later.
 const maxExchanges = 6
 
-// New returns a proxy for the browsers that source names. Nil options are the
-// defaults. Nothing runs before Serve.
+// New returns a proxy for the browsers that source names. With nil options it uses
+// the defaults. Nothing runs before Serve.
 func New(source Source, opts *Options) *Proxy {
 	p := &Proxy{
 		source: source,
@@ -80,8 +80,8 @@ func New(source Source, opts *Options) *Proxy {
 	p.log = p.opts.Logger
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.handle),
-		// Slow-loris and oversized headers. A hijacked connection is not
-		// touched by these.
+		// Against slow-loris and oversized headers. These limits do not apply to a
+		// hijacked connection.
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
@@ -92,9 +92,8 @@ func New(source Source, opts *Options) *Proxy {
 	return p
 }
 
-// Serve answers clients on ln until Shutdown or Close, then returns nil. It
-// may be called for several listeners (127.0.0.1 and ::1). It refuses to
-// listen anywhere but on loopback.
+// Serve serves clients on ln until Shutdown or Close, then returns nil. It may be
+// called for several listeners (127.0.0.1 and ::1). It serves on loopback only.
 func (p *Proxy) Serve(ln net.Listener) error {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
@@ -134,19 +133,20 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	return fmt.Errorf("cdpproxy: serve %v: %w", ln.Addr(), err)
 }
 
-// Stricten requires the token of everybody who comes from now on, as
-// Options.RequireToken does, until each call is undone.
+// Stricten requires the token of every client from now on, as Options.RequireToken
+// does, until each call is undone.
 func (p *Proxy) Stricten() (undo func()) {
 	p.strict.Add(1)
 	return sync.OnceFunc(func() { p.strict.Add(-1) })
 }
 
-// RequiresToken reports whether the token is required though the system might prove
-// who a client belongs to.
+// RequiresToken reports whether the token is required even where the system can
+// prove that a client is the same user.
 func (p *Proxy) RequiresToken() bool { return p.opts.RequireToken || p.strict.Load() > 0 }
 
 // Shutdown stops listening, closes every client's connection (1001) and waits until
-// all is closed. When ctx ends first, the rest is cut and ctx's error returned.
+// all of them are closed. When ctx ends first, it cuts the rest and returns ctx's
+// error.
 func (p *Proxy) Shutdown(ctx context.Context) error {
 	p.begin()
 	p.endAll(ending{code: closeGoingAway, reason: "the coordinator that serves this endpoint is shutting down"})
@@ -175,7 +175,7 @@ func (p *Proxy) Close() error {
 	return nil
 }
 
-// endLoop ends the loop when the last relay has gone.
+// endLoop closes the loop when the last relay has ended.
 func (p *Proxy) endLoop() {
 	p.mu.Lock()
 	l := p.loop
@@ -199,12 +199,12 @@ func (p *Proxy) begin() {
 }
 
 // maxUnauthenticated bounds the unauthenticated connections, where the system can
-// prove whose a connection is: beyond it only the same user's are accepted. Another
-// user could take all descriptors.
+// prove the owner of a connection. Beyond it only connections of the same user are
+// accepted: another user could use up all descriptors.
 const maxUnauthenticated = 256
 
-// watchConn is told of what becomes of a connection: of a new one before anything
-// else is done with it.
+// watchConn follows the state of each connection. It handles a new one before
+// anything else does.
 func (p *Proxy) watchConn(conn net.Conn, state http.ConnState) {
 	if state == http.StateNew && PeerProof && p.isCrowded() && peer.CheckClient(conn) != nil {
 		conn.Close()
@@ -215,7 +215,7 @@ func (p *Proxy) watchConn(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		p.unauthenticated[conn] = struct{}{}
-	case http.StateActive: // it has said something
+	case http.StateActive: // a request has begun
 	default:
 		delete(p.unauthenticated, conn) // a refusal ends the connection
 	}
@@ -239,7 +239,7 @@ func (p *Proxy) isCrowded() bool {
 // names it.
 func (p *Proxy) followSource() {
 	defer p.wg.Done()
-	var last *Browser // that was there
+	var last *Browser // the last one that was not nil
 	for {
 		b, changed := p.source.Browser()
 		if b != nil {
@@ -257,13 +257,12 @@ func (p *Proxy) followSource() {
 	}
 }
 
-// add takes a relay into the proxy's care and starts it. It reports false, and
-// starts nothing, when the proxy is ending or r's browser is no longer the
-// current one.
+// add registers a relay and starts it. It reports false, and starts nothing, when
+// the proxy is ending or r's browser is no longer the current one.
 //
-// The order matters. r is in the map before the source is asked, so a change
-// after the question reaches r through followSource, and one before it is seen
-// here: no client can stay with a browser that has been replaced.
+// The order matters. r is in the map before the source is asked. So a later change
+// reaches r through followSource, and an earlier one is seen here: no client can
+// stay with a browser that has been replaced.
 func (p *Proxy) add(r *relay) bool {
 	p.mu.Lock()
 	if p.ending {
@@ -289,7 +288,7 @@ func (p *Proxy) remove(r *relay) {
 	delete(p.relays, r)
 }
 
-// endOthers ends the relays whose browser is not b (nil: there is none now).
+// endOthers ends the relays whose browser is not b (nil: there is none).
 func (p *Proxy) endOthers(b *Browser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -314,7 +313,7 @@ func (p *Proxy) cutAll() {
 	}
 }
 
-// logWriter hands the complaints of net/http to the logger.
+// logWriter forwards the errors of net/http to the logger.
 type logWriter struct{ log *slog.Logger }
 
 func (w logWriter) Write(b []byte) (int, error) {

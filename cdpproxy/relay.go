@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// frameGrace is how long a browser that is being left may take to finish
-	// the frame that it is in the middle of, so that a close frame can follow.
+	// frameGrace is how long a replaced browser may take to finish its current
+	// frame, so that a close frame can follow.
 	frameGrace = 60 * time.Millisecond
-	// closeTimeout bounds the rest of a relay's end: the client takes what is
-	// queued for it, reads the close frame and closes its own side.
+	// closeTimeout bounds the end of a relay: the client reads what is queued and
+	// the close frame, and closes its own side.
 	closeTimeout = 2 * time.Second
 )
 
-// ending says why a relay ends and what its client is told. Code 0: nothing,
-// the client is gone.
+// ending is why a relay ends, and the close frame for its client. Code 0: no close
+// frame, the client has gone.
 type ending struct {
 	code   uint16
 	reason string
 }
 
-// relay is one client and its browser. The loop moves its bytes, or two
-// goroutines pump, one of them the one that calls run; both legs end together,
-// since Chromium ends a connection that is half open. See
+// relay is one client and its browser. Either the loop moves its bytes, or two
+// goroutines pump them; one of these is the caller of run. Both connections end
+// together, since Chromium ends a connection that is half open. See
 // specs/platform-notes.md, "Chromium's DevTools server".
 type relay struct {
 	proxy   *Proxy
@@ -38,28 +38,27 @@ type relay struct {
 	who     *Client
 	noClose bool // the client cannot read close frames
 
-	// Nil while the loop has the relay. They are set under all of upMu, down's
-	// lock and mu.
+	// Nil while the loop has the relay. A writer holds all of upMu, down's lock and
+	// mu.
 	upstream, client *net.TCPConn
 
 	down           *downstream // set by start
 	gate           *gate       // set by start; nil without a rule
-	upstreamClosed bool        // the browser accepts no more
+	upstreamClosed bool        // the browser accepts no further bytes
 	large          atomic.Bool // the client is sending a large message
-	lowWater       int         // bytes of the browser that the relay waits for; 0: never changed
+	lowWater       int         // bytes of the browser that the relay waits for; 0: the default
 
-	// For the status page. Messages of the client are known only where there is
-	// a rule.
+	// For the status page. Messages of the client are counted only with a rule.
 	bytesUp, bytesDown, messagesUp, messagesDown atomic.Uint64
 
-	// Bytes that came with a handshake, to be forwarded first.
+	// Bytes that came with a handshake, forwarded first.
 	fromClient, fromBrowser []byte
 
 	over   chan struct{} // closed with the first reason to end
 	upDone chan struct{} // closed when pumpUp has returned
 
-	upMu   sync.Mutex // serialises writes to upstream where there is a rule
-	unsent []byte     // guarded by upMu: what the browser did not take at once
+	upMu   sync.Mutex // serialises writes to upstream if there is a rule
+	unsent []byte     // guarded by upMu: bytes that the browser did not take at once
 
 	mu     sync.Mutex     // guards the fields that follow
 	parked eventloop.Pair // nil while the loop does not have the relay
@@ -67,8 +66,8 @@ type relay struct {
 	isCut  bool
 }
 
-// end starts the relay's end. It only wakes pumpDown, or the loop, which do the
-// rest; the first reason wins.
+// end starts the relay's end; the first reason wins. It only wakes pumpDown or the
+// loop, which do the rest.
 func (r *relay) end(e ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,14 +97,14 @@ func (r *relay) endIfReplaced(now *Browser) bool {
 	return true
 }
 
-// disconnect ends the relay on the embedding program's behalf.
+// disconnect ends the relay for the embedding program.
 func (r *relay) disconnect(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
 
 // evict ends the relay to free memory for another one.
 func (r *relay) evict(reason string) { r.end(ending{code: closeTryLater, reason: reason}) }
 
-// handOff unparks the relay: the next step takes so long that other relays of the
-// loop would wait for it.
+// handOff unparks the relay before a step that would delay other relays of the
+// loop.
 func (r *relay) handOff() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,8 +129,8 @@ func (r *relay) reason() *ending {
 	return r.why
 }
 
-// attach gives the relay its client, and takes it away again if the relay was
-// cut meanwhile.
+// attach gives the relay its client, or closes the client if the relay was cut
+// meanwhile.
 func (r *relay) attach(client *net.TCPConn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,7 +154,7 @@ func (r *relay) cut() {
 	}
 }
 
-// start begins to relay, once the client has its answer.
+// start begins to relay, after the client has its response.
 func (r *relay) start() {
 	r.down = &downstream{
 		messages:  &r.messagesDown,
@@ -178,8 +177,8 @@ func (r *relay) start() {
 	}
 }
 
-// park hands the relay to the loop, if there is one, and reports whether it took it:
-// then none of the relay's goroutines runs.
+// park hands the relay to the loop, if there is one, and reports whether the loop
+// took it. Then none of the relay's goroutines runs.
 func (r *relay) park() bool {
 	if r.proxy.loop == nil {
 		return false
@@ -251,14 +250,14 @@ func (r *relay) resume() bool {
 	if err != nil {
 		r.proxy.log.Error("a connection is lost", "client", r.who.Number, "error", err)
 	}
-	r.sent(r.down.resume(client)) // a closed one fails
+	r.sent(r.down.resume(client)) // a write to a closed one fails
 	return !gone
 }
 
-// run relays until either side ends, and returns when nothing of it is left, or
-// the loop has it.
+// run relays until either side ends. It returns when nothing of the relay is left,
+// or the loop has it.
 func (r *relay) run() {
-	for r.pump() { // once more where the end came between the two
+	for r.pump() { // again if the relay ended before the loop took it
 		if r.park() {
 			return
 		}
@@ -266,7 +265,7 @@ func (r *relay) run() {
 	r.finish()
 }
 
-// finish is the last that is done for a relay.
+// finish is the last step of a relay.
 func (r *relay) finish() {
 	if r.gate != nil {
 		r.gate.wg.Wait()
@@ -286,8 +285,8 @@ func (r *relay) finish() {
 	r.proxy.remove(r)
 }
 
-// pump relays with goroutines, and reports whether that keeps up so well that
-// the loop could do it. Otherwise the relay has ended.
+// pump relays with goroutines. It reports whether the client keeps up, so that the
+// loop can take over. Otherwise the relay has ended.
 func (r *relay) pump() (keepsUp bool) {
 	r.upDone = make(chan struct{})
 	go r.pumpUp()
@@ -304,7 +303,7 @@ func (r *relay) pump() (keepsUp bool) {
 	return keepsUp
 }
 
-// upstreamLost is the end when the browser closes the connection.
+// upstreamLost is the ending when the browser closes the connection.
 func (r *relay) upstreamLost() ending {
 	return ending{code: closeGoingAway, reason: r.browser.label() + " closed this connection: it ended, or the page did"}
 }
@@ -339,7 +338,7 @@ func (r *relay) forwardDown(data []byte, drained, last bool) bool {
 	return goesOn && !closes
 }
 
-// errEnded: there is nobody to write to any more.
+// errEnded: there is no one left to write to.
 var errEnded = errors.New("the relay has ended")
 
 // write sends a client's bytes to the browser. A slow browser makes the client
@@ -357,15 +356,15 @@ func (r *relay) write(b []byte) error {
 		b, r.unsent = append(r.unsent, b...), nil
 	}
 	n, err := r.upstream.Write(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) { // pump has to go on
+	if errors.Is(err, os.ErrDeadlineExceeded) { // by pump, which must continue
 		r.unsent = bytes.Clone(b[n:])
 		return nil
 	}
 	return err
 }
 
-// writeParked writes what the browser takes at once. The rest has to wait, for
-// which the relay leaves the loop. upMu is held.
+// writeParked writes what the browser takes at once. If bytes are left, it unparks
+// the relay. upMu is held.
 func (r *relay) writeParked(b []byte) error {
 	if len(r.unsent) == 0 {
 		n, err := r.parked.Write(eventloop.Upstream, b)
@@ -381,9 +380,9 @@ func (r *relay) writeParked(b []byte) error {
 	return nil
 }
 
-// pumpUp forwards a client's bytes to the browser. Once the relay has ended it
-// only reads on, until the client has closed its side: closing with unread bytes
-// would reset the connection and could destroy the close frame on its way.
+// pumpUp forwards a client's bytes to the browser. Once the relay has ended it only
+// reads, until the client has closed its side: a close with unread bytes would
+// reset the connection and could destroy the close frame on its way.
 func (r *relay) pumpUp() {
 	defer close(r.upDone)
 	in, err := newReader(r.client)
@@ -391,8 +390,8 @@ func (r *relay) pumpUp() {
 		r.end(ending{})
 		return
 	}
-	// When the browser takes no more, pumpDown will see its end.
-	r.upstreamClosed = r.upstreamClosed || r.write(nil) != nil // what is unsent
+	// If the browser accepts no bytes, pumpDown will see its end.
+	r.upstreamClosed = r.upstreamClosed || r.write(nil) != nil // the unsent bytes
 	if len(r.fromClient) > 0 {
 		first := r.fromClient
 		r.fromClient = nil
@@ -411,13 +410,13 @@ func (r *relay) pumpUp() {
 	}
 }
 
-// keepUpReads is how many times in a row a client has to take at once what the
-// browser said, before its relay goes to the loop.
+// keepUpReads is how many pieces of the browser in a row a client must take at once
+// before its relay goes to the loop.
 const keepUpReads = 16
 
-// pumpDown forwards the browser's bytes to the client, always draining the browser,
-// and at the end closes the client's connection. It returns true, with the connection
-// open, when the loop can take over.
+// pumpDown forwards the browser's bytes to the client and always drains the
+// browser. At the end it closes the client's connection. It returns true, with the
+// connection open, when the loop can take over.
 func (r *relay) pumpDown() (keepsUp bool) {
 	in, err := newReader(r.upstream)
 	if err != nil {
@@ -430,7 +429,7 @@ func (r *relay) pumpDown() (keepsUp bool) {
 		r.forwardDown(first, true, false)
 	}
 	r.sent(r.down.catchUp())
-	leaving := false // the browser finishes its frame
+	leaving := false // only until the browser's frame is complete
 	for !leaving || !r.down.between() {
 		buf, data, err := in.read()
 		if err != nil {
@@ -460,7 +459,7 @@ func (r *relay) pumpDown() (keepsUp bool) {
 	return false
 }
 
-// sent ends the relay if its client could not be written to.
+// sent ends the relay if a write to its client has failed.
 func (r *relay) sent(err error) bool {
 	switch {
 	case err == nil:

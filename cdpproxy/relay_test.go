@@ -37,11 +37,11 @@ func TestHandshake(t *testing.T) {
 }
 
 // TestGreeting: what a browser sends in one piece with its 101 reaches the client,
-// also where the piece ends in the middle of a frame, and what both say after it.
+// also if the piece ends in the middle of a frame. The messages after it do too.
 func TestGreeting(t *testing.T) { eachWay(t, greeting) }
 
 func greeting(t *testing.T, rule cdpproxy.Rule) {
-	for _, size := range []int{70_000, 5_000, 66_000} { // a reader of HTTP takes 4,096 bytes at once
+	for _, size := range []int{70_000, 5_000, 66_000} { // an HTTP reader takes 4,096 bytes at once
 		for _, cut := range []int{0, 3, 1000} {
 			first, second := frame(size, 'a'), frame(2000, 'b')
 			fake := startFake(t, "127.0.0.1:0", "greets", func(conn net.Conn) {
@@ -63,8 +63,8 @@ func greeting(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// TestAnyKey: a handshake whose key is not 16 bytes in base64, as rod's, is
-// answered as Chromium answers it.
+// TestAnyKey: a handshake whose key is not 16 bytes in base64, as rod's, gets the
+// response of Chromium.
 func TestAnyKey(t *testing.T) {
 	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
 	for key, want := range map[string]int{"nil": 101, "": 400} {
@@ -108,8 +108,8 @@ func eachWay(t *testing.T, test func(*testing.T, cdpproxy.Rule)) {
 	}
 }
 
-// TestLargeMessages: what Chromium accepts and sends, the relay carries whole,
-// also where a rule reads it.
+// TestLargeMessages: the relay carries what Chromium accepts and sends whole, also
+// if a rule reads it.
 func TestLargeMessages(t *testing.T) { eachWay(t, largeMessages) }
 
 func largeMessages(t *testing.T, rule cdpproxy.Rule) {
@@ -141,8 +141,7 @@ func largeMessages(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// fragments is a client's message in several frames, with a ping between each
-// two.
+// fragments is a client's message in several frames, with a ping between any two.
 func fragments(parts ...string) string {
 	var b strings.Builder
 	for i, part := range parts {
@@ -164,8 +163,8 @@ const (
 	pingText = "are you there"
 )
 
-// TestFragments: a client may split a message, and ping within it; Chromium gets
-// both.
+// TestFragments: a client may split a message and send a ping within it; Chromium
+// gets both.
 func TestFragments(t *testing.T) { eachWay(t, fragmented) }
 
 func fragmented(t *testing.T, rule cdpproxy.Rule) {
@@ -191,8 +190,8 @@ func fragmented(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// TestMalformed: Chromium ends a connection that breaks the protocol, and its
-// client is told.
+// TestMalformed: Chromium ends a connection that violates the protocol, and its
+// client gets the reason.
 func TestMalformed(t *testing.T) {
 	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
 	for name, frame := range map[string]string{
@@ -211,7 +210,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestShutdown: clients are told goodbye, those that wait get an answer.
+// TestShutdown: clients get a close frame, and waiting ones get a response.
 func TestShutdown(t *testing.T) {
 	src := newSource(sharedChromium(t).url)
 	p, addr := serve(t, src, nil)
@@ -223,7 +222,7 @@ func TestShutdown(t *testing.T) {
 		_, _, err := c.Read(context.Background())
 		read <- err
 	}()
-	// Browsers open connections to spare; they must not delay the end.
+	// Browsers open connections in advance; these must not delay the shutdown.
 	spare, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -245,12 +244,12 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestShutdownWhileHeld: a client that waits for a browser gets an answer.
+// TestShutdownWhileHeld: a client that waits for a browser gets a response.
 func TestShutdownWhileHeld(t *testing.T) {
 	src := newSource("")
 	asked := make(chan struct{}, 10)
 	p, addr := serve(t, &countingSource{src, asked}, nil)
-	<-asked // by the proxy itself, when it began to serve
+	<-asked // by the proxy itself, at its start
 	type answer struct {
 		status int
 		body   string
@@ -270,7 +269,7 @@ func TestShutdownWhileHeld(t *testing.T) {
 	}
 }
 
-// countingSource tells when it is asked.
+// countingSource reports its calls.
 type countingSource struct {
 	*source
 	asked chan<- struct{}
@@ -289,8 +288,8 @@ func frame(size int, fill byte) []byte {
 	return append(b, bytes.Repeat([]byte{fill}, size)...)
 }
 
-// TestSlowReader: a browser that floods a client which does not read is
-// drained without pause, up to the bound; then the client is cut off loudly,
+// TestSlowReader: a browser that floods a client which does not read is drained
+// without pause, up to the bound. Then the client is disconnected with an error,
 // after whole messages only.
 func TestSlowReader(t *testing.T) { eachWay(t, slowReader) }
 
@@ -332,8 +331,9 @@ func slowReader(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// TestDiesInFrame: the browser is killed in the middle of a reply. No close
-// frame can stand there; the client must see a broken connection, not an end.
+// TestDiesInFrame: the browser is killed in the middle of a response. No close
+// frame is possible there; the client must see a broken connection, not a normal
+// end.
 func TestDiesInFrame(t *testing.T) { eachWay(t, diesInFrame) }
 
 func diesInFrame(t *testing.T, rule cdpproxy.Rule) {
@@ -349,8 +349,8 @@ func diesInFrame(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// TestSwitchInFrame: the browser is replaced while it sends; the frame that has
-// begun is finished before the close frame.
+// TestSwitchInFrame: the browser is replaced while it sends; its current frame is
+// finished before the close frame.
 func TestSwitchInFrame(t *testing.T) { eachWay(t, switchInFrame) }
 
 func switchInFrame(t *testing.T, rule cdpproxy.Rule) {
@@ -367,7 +367,7 @@ func switchInFrame(t *testing.T, rule cdpproxy.Rule) {
 	_, addr := serve(t, src, &cdpproxy.Options{Rule: rule})
 	c := dial(t, addr, "/devtools/browser/x")
 	<-half
-	// The first bytes have reached the client, so the frame has begun.
+	// The first bytes have reached the client: the frame has begun.
 	_, r, err := c.Reader(testContext(t))
 	if err != nil {
 		t.Fatal(err)
@@ -378,7 +378,7 @@ func switchInFrame(t *testing.T, rule cdpproxy.Rule) {
 	if err != nil || string(b) != strings.Repeat("x", 1000) {
 		t.Errorf("the frame that had begun: %d bytes, %v", len(b), err)
 	}
-	// The next frame comes whole, if the browser was quicker, or not at all.
+	// The next frame arrives whole, if the browser was faster, or not at all.
 	_, b, err = c.Read(testContext(t))
 	if err == nil {
 		if string(b) != strings.Repeat("y", 1000) {

@@ -19,8 +19,8 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// evaluate drives a tab of its own through the endpoint at addr with chromedp,
-// and returns what the browser calls itself.
+// evaluate drives a tab of its own through the endpoint at addr with chromedp, and
+// returns the browser's user agent.
 func evaluate(ctx context.Context, addr string) (string, error) {
 	ctx, cancel := remote.NewAllocator(ctx, "http://"+addr)
 	defer cancel()
@@ -44,7 +44,7 @@ func dial(t testing.TB, addr, path string) *websocket.Conn {
 	return dialBy(t, addr, path, nil)
 }
 
-// dialBy dials TCP by a function of the test's own, nil for the usual one.
+// dialBy dials TCP by a function of the test's own; nil means the usual one.
 func dialBy(t testing.TB, addr, path string, tcp func(ctx context.Context, network, addr string) (net.Conn, error)) *websocket.Conn {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -58,7 +58,7 @@ func dialBy(t testing.TB, addr, path string, tcp func(ctx context.Context, netwo
 	return c
 }
 
-// call sends one CDP message and returns the next one that comes.
+// call sends one CDP message and returns the next message.
 func call(t testing.TB, c *websocket.Conn, message string) string {
 	t.Helper()
 	ctx := testContext(t)
@@ -74,7 +74,7 @@ func call(t testing.TB, c *websocket.Conn, message string) string {
 
 const getVersion = `{"id":1,"method":"Browser.getVersion"}`
 
-// TestRestart is the main job: the address stays while the browser restarts on
+// TestRestart is the main purpose: the address stays while the browser restarts on
 // another port.
 func TestRestart(t *testing.T) {
 	first := newChromium(t)
@@ -98,7 +98,7 @@ func TestRestart(t *testing.T) {
 		t.Fatalf("old client: got %v, want close 1001 that names the browser", err)
 	}
 
-	// A client that comes while there is none is held and served by the next.
+	// A client that connects while there is none is held, and served by the next.
 	type result struct {
 		got string
 		err error
@@ -124,7 +124,7 @@ func TestRestart(t *testing.T) {
 		t.Fatalf("old GUID: %s", got)
 	}
 
-	// A switch without a pause names both.
+	// The close reason of a switch without a pause names both.
 	src.set("third", second.url)
 	_, _, err = again.Read(ctx)
 	if !errors.As(err, &closed) || closed.Code != websocket.StatusServiceRestart || !strings.Contains(closed.Reason, `"second" was replaced by browser "third"`) {
@@ -132,8 +132,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// toldAfter is how long it takes from an event until the last of the clients
-// has read that it is closed with that code.
+// toldAfter returns how long after event the last of the clients has read its close
+// with that code.
 func toldAfter(t *testing.T, clients []*websocket.Conn, code websocket.StatusCode, event func()) time.Duration {
 	t.Helper()
 	type end struct {
@@ -177,8 +177,8 @@ func median(d []time.Duration) time.Duration {
 
 const soon = 100 * time.Millisecond
 
-// TestToldSoon: a client learns of a change within 100 ms, in the median of some
-// rounds: on a loaded machine one may take longer for want of a processor.
+// TestToldSoon: a client is notified of a change within 100 ms, in the median of
+// some rounds. On a busy machine one round may take longer.
 func TestToldSoon(t *testing.T) {
 	silent := startFake(t, "127.0.0.1:0", "silent", func(conn net.Conn) {
 		conn.Write(frame(1000, 'x')[:500])
@@ -214,9 +214,9 @@ func TestToldSoon(t *testing.T) {
 	}
 }
 
-// TestCrowdToldSoon: so does the last of 500 clients. Where the machine has not the
-// time for that, it is compared with a server that closes all connections at once,
-// and tried again: other programs may have taken the time.
+// TestCrowdToldSoon: the last of 500 clients is notified as soon. If the machine is
+// too busy, the time is compared with that of a server which closes all connections
+// at once. Then the test retries, since other programs may have taken the time.
 func TestCrowdToldSoon(t *testing.T) {
 	const crowd = 500
 	for try := 1; ; try++ {
@@ -253,15 +253,15 @@ func (l smallListener) Accept() (net.Conn, error) {
 	return conn, conn.SetWriteBuffer(4096)
 }
 
-// TestToldBesideStalled: clients that do not read, each of which is waited for
-// when its relay leaves the loop, keep nobody else waiting.
+// TestToldBesideStalled: clients that do not read are each waited for when their
+// relay leaves the loop. They do not delay other clients.
 func TestToldBesideStalled(t *testing.T) {
 	const stalled = 100
 	var said counter
 	first, speak := make(chan struct{}), make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
 		select {
-		case first <- struct{}{}: // the good one's
+		case first <- struct{}{}: // the reading client's
 		case <-speak:
 			conn.Write(frame(100_000, 'x'))
 			said.add()
@@ -303,12 +303,12 @@ func TestToldBesideStalled(t *testing.T) {
 	}
 	took := time.Since(start)
 	t.Logf("beside %d clients that do not read, told after %v", stalled, took)
-	if took > 250*time.Millisecond { // one after the other they are waited for 2 s
+	if took > 250*time.Millisecond { // in sequence they would take 2 s
 		t.Errorf("told after %v", took)
 	}
 }
 
-// TestBrowserDies: the browser ends before the source knows.
+// TestBrowserDies: the browser ends before the source reports it.
 func TestBrowserDies(t *testing.T) {
 	c := newChromium(t)
 	src := newSource(c.url)
@@ -332,7 +332,8 @@ func TestBrowserDies(t *testing.T) {
 	}
 }
 
-// TestWantedInVain: who is held is answered at once when no browser will come.
+// TestWantedInVain: a held client gets its response at once when no browser will
+// come.
 func TestWantedInVain(t *testing.T) {
 	failed := make(chan struct{})
 	opts := &cdpproxy.Options{HoldTimeout: time.Hour, Wanted: func() <-chan struct{} { return failed }}
@@ -343,7 +344,7 @@ func TestWantedInVain(t *testing.T) {
 		_, body, err := tryGet(addr, "/json/version", nil)
 		answered <- fmt.Sprint(body, err)
 	}()
-	src.asked.until(t, 2) // the proxy itself, and for the client
+	src.asked.until(t, 2) // by the proxy itself, and for the client
 	close(failed)
 	var body string
 	select {
@@ -355,8 +356,8 @@ func TestWantedInVain(t *testing.T) {
 	}
 }
 
-// TestWantedWithoutHold: that a client wants a browser is told also where it is
-// not held, and before it is answered.
+// TestWantedWithoutHold: Wanted is called for a client that is not held too, and
+// before its response.
 func TestWantedWithoutHold(t *testing.T) {
 	wanted := make(chan struct{}, 1)
 	_, addr := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() <-chan struct{} {

@@ -6,19 +6,19 @@ import (
 )
 
 // Rule judges clients' messages before the browser gets them. It sees every message
-// whole: fragments put together, unmasked, and keys and method decoded, since all of
-// these can hide a method from a reader of bytes. See specs/platform-notes.md, "The
+// whole: fragments joined, unmasked, and with keys and method decoded. All of these
+// can hide a method from a reader of bytes. See specs/platform-notes.md, "The
 // relay".
 type Rule interface {
 	// Judge is called with the messages of one client in their order, and for
-	// different clients at the same time. It must not block: what the user
-	// decides is answered with Wait. m is good until it returns.
+	// different clients at the same time. It must not block: for a decision of the
+	// user it returns Wait. m is valid until it returns.
 	Judge(m *Message) Verdict
 }
 
-// Message is a CDP command. A discovery request that changes something is
-// presented as the command that would do the same, without an ID:
-// Target.createTarget, Target.activateTarget or Target.closeTarget.
+// Message is a CDP command. A mutating discovery request becomes the command with
+// the same effect, without an ID: Target.createTarget, Target.activateTarget or
+// Target.closeTarget.
 type Message struct {
 	Client  *Client
 	ID      json.RawMessage
@@ -26,11 +26,11 @@ type Message struct {
 	Method  string
 	Params  json.RawMessage // nil if there are none
 
-	attached *attached // nil: it is of no connection
+	attached *attached // nil: it belongs to no connection
 }
 
-// Target returns the id of the page, or other target, that the message is for:
-// that of its session, or of its connection. Empty: the browser, or not known.
+// Target returns the id of the page, or other target, that the message is for: that
+// of its session, or of its connection. Empty: the browser, or unknown.
 func (m *Message) Target() string {
 	if m.Session != "" && m.attached != nil {
 		return m.attached.target(m.Session)
@@ -41,18 +41,18 @@ func (m *Message) Target() string {
 	return ""
 }
 
-// Verdict is what becomes of a message. The zero Verdict lets it pass.
+// Verdict is the decision on a message. The zero Verdict passes it.
 type Verdict struct {
 	Action Action
-	// Reason is for Refuse the text of the CDP error, for End that of the
-	// close frame.
+	// Reason is the text of the CDP error for Refuse, and that of the close frame
+	// for End.
 	Reason string
-	// Later brings the final verdict on a message that waits; closed without
-	// one, it refuses.
+	// Later sends the final verdict on a message that waits. If it is closed
+	// without one, the message is refused.
 	Later <-chan Verdict
-	// Result is for Ignore what the client gets; nil: the empty object.
+	// Result is the client's result for Ignore; nil: the empty object.
 	Result json.RawMessage
-	// Behind keeps the message behind those that still wait.
+	// Behind keeps the message behind those that wait.
 	Behind bool
 }
 
@@ -62,24 +62,24 @@ type Action int
 const (
 	// Pass: the original bytes go to the browser.
 	Pass Action = iota
-	// Refuse: the client gets a CDP error; the browser hears nothing.
+	// Refuse: the client gets a CDP error; the browser gets nothing.
 	Refuse
-	// Ignore: the client is answered with Result as if done; the browser hears
-	// nothing.
+	// Ignore: the client gets Result as if the command had succeeded; the browser
+	// gets nothing.
 	Ignore
-	// End: the client is answered as if done, and its connection closed. For
+	// End: the client gets a success response, and its connection is closed. For
 	// Browser.close, which would end the browser for everyone.
 	End
-	// Wait: the message is kept until Later says more. The client's other
-	// messages go on meanwhile; messages that wait keep their order.
+	// Wait: the message is kept until Later sends a verdict. The client's other
+	// messages proceed meanwhile; waiting messages keep their order.
 	Wait
 )
 
-// refusedCode is JSON-RPC's code for a server's own errors, which Chromium
-// uses for what a target does not allow.
+// refusedCode is JSON-RPC's code for a server's own errors. Chromium uses it for
+// what a target does not allow.
 const refusedCode = -32000
 
-// errorReply is the CDP answer to a command that is refused.
+// errorReply is the CDP response to a refused command.
 func errorReply(m *Message, code int, text string) []byte {
 	type cdpError struct {
 		Code    int    `json:"code"`
@@ -92,7 +92,7 @@ func errorReply(m *Message, code int, text string) []byte {
 	}{m.ID, cdpError{code, text}, m.Session})
 }
 
-// doneReply is the CDP answer to a command that was not passed on; nil is the
+// doneReply is the CDP response to a command that was not forwarded; nil is the
 // result of those that have none.
 func doneReply(m *Message, result json.RawMessage) []byte {
 	if result == nil {
@@ -108,7 +108,7 @@ func doneReply(m *Message, result json.RawMessage) []byte {
 func reply(m *Message, v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		// Only an ID that is not JSON could do this, and decode checked it.
+		// Only an ID that is not JSON could cause this, and decode checked it.
 		m.ID = nil
 		return errorReply(m, refusedCode, "unreadable id")
 	}

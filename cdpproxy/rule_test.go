@@ -18,10 +18,10 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// testRule refuses Runtime.evaluate, ends a client that says Browser.close, lets
+// testRule refuses Runtime.evaluate, ends a client that sends Browser.close, lets
 // Page.navigate wait and keeps DOM.focus behind it.
 type testRule struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields that follow
 	seen    []string
 	waiting []chan cdpproxy.Verdict
 	waits   chan struct{} // gets a value for each message that waits
@@ -51,7 +51,7 @@ func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 	return cdpproxy.Verdict{}
 }
 
-// exchange sends message and returns the reply with its id.
+// exchange sends message and returns the response with its id.
 func exchange(t testing.TB, c *websocket.Conn, message string) map[string]any {
 	t.Helper()
 	if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
@@ -78,14 +78,14 @@ func nextReply(t testing.TB, c *websocket.Conn) map[string]any {
 	}
 }
 
-// ruleFunc judges by a function.
+// ruleFunc is a function as a Rule.
 type ruleFunc func(*cdpproxy.Message) cdpproxy.Verdict
 
 func (f ruleFunc) Judge(m *cdpproxy.Message) cdpproxy.Verdict { return f(m) }
 
-// TestVerdictOnTheNext: what is allowed may change with the browser. When a client's
-// command is judged in the moment in which another browser comes, the old one does
-// not hear it: the verdict may be on the new one.
+// TestVerdictOnTheNext: the policy may change with the browser. If a client's
+// command is judged just as another browser replaces the old one, the old one does
+// not get it: the verdict may be for the new one.
 func TestVerdictOnTheNext(t *testing.T) {
 	heard := make(chan []byte, 1)
 	old := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
@@ -118,13 +118,13 @@ func TestVerdictOnTheNext(t *testing.T) {
 	}
 }
 
-// TestEvasion says Runtime.evaluate in every way that reaches Chromium as
-// valid, or might; the rule must see each, and the page must feel none.
+// TestEvasion sends Runtime.evaluate in every form that Chromium accepts, or might.
+// The rule must see each one, and the page must get none.
 func TestEvasion(t *testing.T) {
 	rule := newRule()
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
 	id := openTab(t, addr)
-	defer direct(t, "/json/close/"+id) // through the endpoint it is refused
+	defer direct(t, "/json/close/"+id) // the endpoint refuses it
 	c := dial(t, addr, "/devtools/page/"+id)
 
 	const set = `"params":{"expression":"document.title='evaded'"}`
@@ -170,11 +170,11 @@ func TestEvasion(t *testing.T) {
 		}
 	}
 
-	// What is let through still works, with the client's own bytes.
+	// What is allowed still works, with the client's own bytes.
 	if reply := exchange(t, c, `{"id":3,"\u006dethod":"Page.getFrameTree"}`); reply["result"] == nil {
 		t.Errorf("Page.getFrameTree: %v", reply)
 	}
-	// The same by HTTP.
+	// The same over HTTP.
 	if status, body := get(t, addr, "/json/close/"+id, nil); status != 403 || !strings.Contains(body, "Target.closeTarget is refused by the test") {
 		t.Errorf("/json/close: HTTP %d %s", status, body)
 	}
@@ -193,7 +193,7 @@ func direct(t *testing.T, path string) {
 	res.Body.Close()
 }
 
-// TestRuleFrames: what no rule could be sure to have read ends the client.
+// TestRuleFrames: a message that a rule cannot read reliably ends the client.
 func TestRuleFrames(t *testing.T) {
 	rule := newRule()
 	_, addr := serveLimited(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule}, cdpproxy.Limits{Headers: 1 << 20})
@@ -237,13 +237,13 @@ func TestRuleEnds(t *testing.T) {
 	}
 }
 
-// TestRuleWaits: acts that wait for a user keep their order, and nothing else
+// TestRuleWaits: operations that wait for a user keep their order, and nothing else
 // waits for them.
 func TestRuleWaits(t *testing.T) {
 	rule := newRule()
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
 	id := openTab(t, addr)
-	defer direct(t, "/json/close/"+id) // through the endpoint it is refused
+	defer direct(t, "/json/close/"+id) // the endpoint refuses it
 	c := dial(t, addr, "/devtools/page/"+id)
 	other := dial(t, addr, "/devtools/browser/x")
 	navigate := func(id int) string {
@@ -264,7 +264,7 @@ func TestRuleWaits(t *testing.T) {
 	rule.mu.Lock()
 	first, second, third := rule.waiting[0], rule.waiting[1], rule.waiting[2]
 	rule.mu.Unlock()
-	// Decided in another order than asked.
+	// Decided in another order than they came.
 	close(third)
 	second <- cdpproxy.Verdict{}
 	first <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
@@ -279,8 +279,9 @@ func TestRuleWaits(t *testing.T) {
 	}
 }
 
-// TestTooManyWait: of one client 1,000 messages, or 100 MiB, wait for a decision.
-// What is more is refused, nothing else is, and no other client has less room.
+// TestTooManyWait: up to 1,000 messages, or 100 MiB, of one client wait for a
+// decision. Further ones are refused, no other message is, and no other client has
+// less room.
 func TestTooManyWait(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -320,7 +321,7 @@ func TestTooManyWait(t *testing.T) {
 			for _, later := range waiting {
 				later <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
 			}
-			// Nothing of what waited is lost or out of order, and there is room again.
+			// No waiting message is lost or out of order, and there is room again.
 			for id := 1; id <= c.fit; id++ {
 				if reply := nextReply(t, conn); reply["id"] != float64(id) || refusal(reply) != "no" {
 					t.Fatalf("message %d: %.300v", id, reply)
@@ -342,8 +343,8 @@ func TestTooManyWait(t *testing.T) {
 	}
 }
 
-// TestNothingBehindTheEnd: what a client says after what has ended its connection,
-// together with that or later, no browser hears and no rule judges.
+// TestNothingBehindTheEnd: what a client sends after a message that has ended its
+// connection, in the same packet or later, is neither judged nor forwarded.
 func TestNothingBehindTheEnd(t *testing.T) {
 	heard := make(chan string, 1)
 	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {

@@ -11,32 +11,32 @@ import (
 	"browser-coordinator/cdpproxy/eventloop"
 )
 
-// errTooSlow: the bound on bytes kept for a client is reached.
+// errTooSlow: the bound on bytes buffered for a client is reached.
 var errTooSlow = errors.New("the client reads too slowly")
 
-// How long send waits for a client, for each piece and in all until the browser
+// How long send waits for a client: for each piece, and in all until the browser
 // has been drained again.
 const (
 	waitOnce  = 20 * time.Millisecond
 	waitInAll = 250 * time.Millisecond
 )
 
-// sender writes the browser's bytes to the client without ever making the
-// browser wait for long: past 256 MiB of unread output Chromium drops messages
-// without an error. What the client does not take is queued, up to a bound, and
-// written by a goroutine that lives only as long as the queue. See
-// specs/platform-notes.md, "Chromium's DevTools server".
+// sender writes the browser's bytes to the client and never makes the browser wait
+// for long. Beyond 256 MiB of unread output Chromium drops messages without an
+// error. What the client does not take is queued, up to a bound, and written by a
+// goroutine that lives only as long as the queue. See specs/platform-notes.md,
+// "Chromium's DevTools server".
 //
 // send and last are called under the downstream's lock.
 type sender struct {
 	conn   *net.TCPConn   // nil while the loop has the relay
 	try    *tryWriter     // to conn
 	parked eventloop.Pair // nil while the loop does not have the relay
-	held   []byte         // what could not be sent at once there, and goes before all else
+	held   []byte         // what could not be sent at once there; sent before all else
 	limit  int
 	claim  claim // for the queue
 
-	waited time.Duration // in send, since the browser had nothing more to say
+	waited time.Duration // in send, since the browser was last drained
 	keptUp int           // pieces in a row that drained the browser and were taken at once
 
 	mu      sync.Mutex // guards the fields that follow
@@ -46,7 +46,7 @@ type sender struct {
 	err     error         // of flush
 }
 
-// send writes b or queues it; b is the caller's again when it returns.
+// send writes b or queues it; the caller may reuse b when it returns.
 func (s *sender) send(b []byte) error {
 	if s.parked != nil {
 		return s.sendParked(b)
@@ -64,8 +64,9 @@ func (s *sender) send(b []byte) error {
 		return err
 	}
 	b, s.keptUp = b[n:], 0
-	// The client is behind. To wait for it costs no memory, as long as what
-	// the browser says meanwhile cannot come near the point where it drops.
+	// The client is behind. Waiting for it costs no memory, as long as the
+	// browser's output meanwhile stays far below the point where Chromium drops
+	// messages.
 	wait := min(waitOnce, waitInAll-s.waited)
 	began := time.Now()
 	if err := s.conn.SetWriteDeadline(began.Add(wait)); err != nil {
@@ -77,7 +78,8 @@ func (s *sender) send(b []byte) error {
 		if err := s.conn.SetWriteDeadline(time.Time{}); err != nil {
 			return err
 		}
-		// The first of a queue always has room: send is never half done.
+		// The first entry of a queue always has room: send never writes only a
+		// part.
 		_, err = s.enqueue(b[n:], true, math.MaxInt)
 		return err
 	}
@@ -87,7 +89,7 @@ func (s *sender) send(b []byte) error {
 	return s.conn.SetWriteDeadline(time.Time{})
 }
 
-// catchUp sends what is held, once the relay has left the loop.
+// catchUp sends held, after the relay has left the loop.
 func (s *sender) catchUp() error {
 	held := s.held
 	s.held = nil
@@ -97,8 +99,8 @@ func (s *sender) catchUp() error {
 	return s.send(held)
 }
 
-// sendParked sends what the client takes at once; the rest is held until the
-// relay has left the loop, which it does for that.
+// sendParked sends what the client takes at once. If bytes are left, it holds them
+// and unparks the relay.
 func (s *sender) sendParked(b []byte) error {
 	if len(s.held) == 0 {
 		n, err := s.parked.Write(eventloop.Client, b)
@@ -114,17 +116,17 @@ func (s *sender) sendParked(b []byte) error {
 	return nil
 }
 
-// use has conn written to, which belongs to the relay.
+// use makes send write to conn, which belongs to the relay.
 func (s *sender) use(conn *net.TCPConn) error {
 	try, err := newTryWriter(conn)
 	s.conn, s.try, s.parked = conn, try, nil
 	return err
 }
 
-// direct has a parked pair written to.
+// direct makes send write to a parked pair.
 func (s *sender) direct(pair eventloop.Pair) { s.conn, s.try, s.parked = nil, nil, pair }
 
-// idle reports whether nothing is queued and nothing has gone wrong.
+// idle reports whether nothing is queued and no write has failed.
 func (s *sender) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +140,7 @@ func (s *sender) last(b []byte) {
 	}
 }
 
-// enqueue queues a copy of b if flush runs or start tells to start it.
+// enqueue queues a copy of b if flush runs or start is set, which starts it.
 func (s *sender) enqueue(b []byte, start bool, limit int) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

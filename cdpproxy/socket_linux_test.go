@@ -15,8 +15,8 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// legs are the descriptors of this process that are the proxy's: those of its
-// clients, and those to its browser.
+// legs returns the descriptors of the proxy in this process: those to its clients,
+// and those to its browser.
 func legs(t *testing.T, proxy, browser string) (clients, upstreams []int) {
 	t.Helper()
 	port := func(addr string) int {
@@ -74,7 +74,7 @@ func pipes(t *testing.T) (n int) {
 }
 
 // TestDescriptors: connections that have carried data, little and much, have two
-// descriptors each and no pipe, TCP keep-alive is on on both, and pacing off.
+// descriptors each and no pipe. TCP keep-alive is on for both, and pacing is off.
 func TestDescriptors(t *testing.T) {
 	const connections = 2
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
@@ -101,10 +101,11 @@ func TestDescriptors(t *testing.T) {
 					t.Fatalf("%d bytes came back", len(got))
 				}
 			}
-			// Large messages make them leave the loop, which hears of no other then.
+			// Large messages make them leave the loop, which must then watch no
+			// other descriptor.
 			keptAlive(t, addr, fake.addr, connections)
 			for _, c := range conns {
-				for range 40 { // back to the loop
+				for range 40 { // return to the loop
 					call(t, c, getVersion)
 				}
 			}
@@ -117,9 +118,10 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// keptAlive demands n connections of one descriptor on each side, whose peers'
-// disappearance the kernel finds out, and in which it paces nothing. Between the loop and a relay's goroutines a
-// descriptor is there twice for a moment, and nothing tells when that is over.
+// keptAlive requires n connections with one descriptor on each side, with TCP
+// keep-alive and without pacing. During a change between the loop and a relay's
+// goroutines a descriptor exists twice for a moment. Nothing reports the end of
+// that.
 func keptAlive(t *testing.T, proxy, browser string, n int) {
 	t.Helper()
 	clients, upstreams := legs(t, proxy, browser)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// reader reads one leg into pooled buffers. The buffer is taken when the
-// socket is readable, not before, so that an idle connection holds none.
+// reader reads one connection into pooled buffers. It takes the buffer only once
+// the socket is readable, so that an idle connection holds none.
 type reader struct {
 	raw  syscall.RawConn
 	fn   func(fd uintptr) bool // readNow, bound once: no allocation per read

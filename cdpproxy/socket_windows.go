@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// reader reads one leg into pooled buffers. Windows has no readiness; Go waits
-// for it with a read of no bytes, so that an idle connection holds no buffer
-// here either.
+// reader reads one connection into pooled buffers. Windows has no readiness; Go
+// waits for it with a read of zero bytes, so that an idle connection holds no
+// buffer here either.
 type reader struct {
 	conn   *net.TCPConn
 	raw    syscall.RawConn
@@ -39,7 +39,7 @@ func (r *reader) read() (*buffer, []byte, error) {
 	return buf, buf.b[:n], nil
 }
 
-// ready has RawConn.Read wait exactly once.
+// ready makes RawConn.Read wait exactly once.
 func (r *reader) ready(uintptr) bool {
 	waited := r.waited
 	r.waited = true

@@ -33,13 +33,13 @@ type status struct {
 	Help      string
 	Clients   []statusClient
 	Served    uint64 // clients so far
-	Browsers  uint64 // how often another browser came so far
+	Browsers  uint64 // how many times the browser was replaced
 	Refusals  uint64
 	Protected bool
-	Held      bool // those who find no browser
+	Held      bool // clients that find no browser wait
 }
 
-// serveStatus shows a person what the endpoint does, without JavaScript.
+// serveStatus shows the user the state of the endpoint, without JavaScript.
 func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string) {
 	s := status{
 		URL:       "http://" + ownHost(r) + mount,
@@ -74,8 +74,8 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 	w.Write([]byte(s.html()))
 }
 
-// html is the page. It escapes what it shows: names of browsers and agents are
-// anybody's text.
+// html is the page. It escapes all texts: a browser or client chooses its name
+// freely.
 func (s *status) html() string {
 	var page strings.Builder
 	page.WriteString(statusHead)
@@ -119,7 +119,7 @@ func (s *status) html() string {
 	return page.String()
 }
 
-// sent is what a client has said. Without a rule its messages are not read.
+// sent describes the client's messages. Without a rule they are not read.
 func (p *Proxy) sent(r *relay) string {
 	if p.opts.Rule == nil {
 		return size(r.bytesUp.Load())
@@ -134,7 +134,7 @@ func traffic(messages, bytes uint64) string {
 	return fmt.Sprintf("%d messages, %s", messages, size(bytes))
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes for the user.
 func size(n uint64) string {
 	switch {
 	case n < 10_000:

@@ -15,7 +15,7 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// TestStatusPage looks at the page for people in a real browser.
+// TestStatusPage checks the user's page in a real browser.
 func TestStatusPage(t *testing.T) {
 	c := sharedChromium(t)
 	src := newSource(c.url)
@@ -58,8 +58,8 @@ func TestStatusPage(t *testing.T) {
 			t.Errorf("no %q on the page:\n%s", want, got)
 		}
 	}
-	// All of it stands in what is sent, and nothing in that is executed or tells
-	// the token to another site.
+	// The HTML contains all of it. No name in it is executed or sends the token to
+	// another site.
 	raw := ask(t, addr, "GET /"+token+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	for _, want := range says {
 		if !strings.Contains(raw.body, html.EscapeString(want)) {
@@ -87,7 +87,7 @@ func TestStatusPage(t *testing.T) {
 			t.Errorf("without a browser no %q on the page:\n%s", want, got)
 		}
 	}
-	// A restart is one change, however often the source had something to say.
+	// A restart is one change, however often the source reports a change.
 	src.set("second", c.url)
 	src.touch()
 	conn = dial(t, addr, "/devtools/browser/x")

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// Traffic is one CDP message on its way through the proxy.
+// Traffic is one CDP message that passes the proxy.
 type Traffic struct {
 	Time   time.Time
 	Client *Client
 	From   Sender
-	Text   []byte // JSON, as it was said; nobody may change it
+	Text   []byte // JSON, as it was sent; read-only
 
-	lost int // before it, for one tap
+	lost int // messages before it, for one tap
 }
 
-// Sender is who said a message.
+// Sender is who sent a message.
 type Sender string
 
 const (
 	FromClient   Sender = "client"
 	FromBrowser  Sender = "browser"
-	FromEndpoint Sender = "endpoint" // in the browser's place, by the rule
+	FromEndpoint Sender = "endpoint" // in place of the browser, by the rule
 )
 
-// Tap hears all messages that pass, from when it was opened. What the clients say
-// is heard only where there is a rule, since only then it is read.
+// Tap receives all messages that pass after it was opened. It receives the clients'
+// messages only if there is a rule, since only then they are read.
 type Tap struct {
 	proxy *Proxy
 	c     chan Traffic
@@ -35,12 +35,12 @@ type Tap struct {
 	claim claim // for what waits in c
 
 	mu     sync.Mutex // guards the fields that follow
-	bytes  int        // that wait in c
-	lost   int        // since the last that was put there
+	bytes  int        // of the messages in c
+	lost   int        // messages since the last one in c
 	closed bool
 }
 
-// What may wait for the reader of a tap: the proxy never waits for it.
+// Bounds on what waits for the reader of a tap: the proxy never waits for it.
 const (
 	tapMessages = 10_000
 	tapBytes    = 128 << 20
@@ -69,7 +69,7 @@ func (t *taps) change(edit func([]*Tap) []*Tap) {
 
 func (t *taps) open() bool { return t.list.Load() != nil }
 
-// record hands a message to every tap. text is the caller's again when it returns.
+// record sends a message to every tap. The caller may reuse text when it returns.
 func (t *taps) record(c *Client, from Sender, text []byte) {
 	list := t.list.Load()
 	if list == nil {
@@ -81,18 +81,18 @@ func (t *taps) record(c *Client, from Sender, text []byte) {
 	}
 }
 
-// Tap opens a tap, which its caller has to close.
+// Tap opens a tap, which its caller must close.
 func (p *Proxy) Tap() *Tap {
 	t := &Tap{proxy: p, c: make(chan Traffic, p.limits.tapMessages), limit: p.limits.tapBytes, claim: claim{budget: p.limits.memory}}
 	p.taps.change(func(now []*Tap) []*Tap { return append(now, t) })
 	return t
 }
 
-// C is the channel of the messages, in each connection's order. It is never
-// closed. Took has to be called for each message that was received.
+// C is the channel of the messages, in each connection's order. It is never closed.
+// Took must be called for each received message.
 func (t *Tap) C() <-chan Traffic { return t.c }
 
-// Took makes room, and returns how many messages were lost before this one since
+// Took makes room, and returns how many messages were lost before this one because
 // the reader was too slow.
 func (t *Tap) Took(m Traffic) (lost int) {
 	t.mu.Lock()
@@ -123,8 +123,8 @@ func (t *Tap) put(m Traffic) {
 	}
 }
 
-// Close ends the tap; what waits in C is still there. It returns how many messages
-// were lost after those, at the first call.
+// Close ends the tap. Messages in C can still be received. The first call returns
+// how many messages were lost after those.
 func (t *Tap) Close() (lost int) {
 	t.proxy.taps.change(func(now []*Tap) []*Tap {
 		var rest []*Tap
@@ -143,8 +143,8 @@ func (t *Tap) Close() (lost int) {
 	return lost
 }
 
-// tapReader puts the browser's frames together for the taps, from the first frame
-// on that begins while one is open.
+// tapReader joins the browser's frames for the taps. It starts with the first frame
+// that begins while a tap is open.
 type tapReader struct {
 	taps   *taps
 	client *Client
@@ -152,7 +152,7 @@ type tapReader struct {
 	reader *messageReader
 }
 
-// observe takes data that comes when frames is the state of the stream before it.
+// observe reads data; frames is the state of the stream before it.
 func (l *tapReader) observe(frames frameScanner, data []byte) {
 	if !l.taps.open() {
 		l.drop()
@@ -166,7 +166,7 @@ func (l *tapReader) observe(frames frameScanner, data []byte) {
 		l.reader = &messageReader{unmasked: true, headers: l.limits.headers, claim: claim{budget: l.limits.memory}, onMessage: l.message, onControl: func([]byte) error { return nil }}
 	}
 	if l.reader.feed(data) != nil {
-		l.drop() // not what we understand, or too much of it; the client may
+		l.drop() // not a valid message, or too large; the client may
 	}
 }
 

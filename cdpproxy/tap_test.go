@@ -13,8 +13,8 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// heard takes what waits in a tap: the texts, and how many messages are said to
-// be lost before which of them.
+// heard drains a tap. It returns the texts, and how many messages are lost before
+// which of them.
 func heard(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
 	lost = map[int]int{}
 	for len(tap.C()) > 0 {
@@ -27,7 +27,7 @@ func heard(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
 	return texts, lost
 }
 
-// TestTapNotRead: a tap whose reader does not read holds up nobody. It keeps a
+// TestTapNotRead: a tap whose reader does not read blocks nothing. It keeps a
 // bounded number of messages and bytes, and reports where how many are missing.
 func TestTapNotRead(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestTapNotRead(t *testing.T) {
 			t.Fatalf("%d bytes", len(got))
 		}
 	}
-	// Small ones have room still.
+	// There is still room for small ones.
 	if texts, lost := heard(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 3<<20 || texts[8] != `client {"id":0,"method":"A.large"}` {
 		t.Errorf("%d messages were kept, with %v missing", len(texts), lost)
 	}
@@ -106,7 +106,7 @@ func TestTapNotRead(t *testing.T) {
 		t.Errorf("then came %v, with %v missing before", texts, lost)
 	}
 
-	// Who reads again hears all again, and a tap that is closed keeps nothing.
+	// A reader that resumes gets everything again, and a closed tap keeps nothing.
 	other := dial(t, addr, "/devtools/browser/x")
 	if err := other.Write(testContext(t), websocket.MessageText, []byte(`not JSON`)); err != nil {
 		t.Fatal(err)

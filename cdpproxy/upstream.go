@@ -28,15 +28,15 @@ const (
 
 	// Bounds on what a browser may send before it is a client's upstream.
 	maxResponseHeader = 64 << 10
-	maxVersion        = 64 << 10 // of /json/version, before it is known who answers
+	maxVersion        = 64 << 10 // of /json/version, before the process is verified
 	maxResponse       = 64 << 20 // of /json/*; /json/protocol is 1.6 MB
 )
 
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// upstream is one connection to a browser's DevTools server. It is dialed for
-// each request: a connection that is kept could outlive its browser, and the
-// next one on that port may be another window's.
+// upstream is one connection to a browser's DevTools server. It is dialed for each
+// request: a kept connection could outlive its browser, and the next browser on
+// that port may be another window's.
 type upstream struct {
 	conn *net.TCPConn
 	in   *io.LimitedReader // bounds what br takes from conn
@@ -47,8 +47,8 @@ type upstream struct {
 	stop func() bool
 }
 
-// dialBrowser connects to b, and sends nothing before it has verified that b
-// itself has accepted. Until release, the end of ctx breaks the connection.
+// dialBrowser connects to b, and verifies before it sends anything that b itself
+// has accepted. Until release, the end of ctx breaks the connection.
 func dialBrowser(ctx context.Context, b *Browser) (*upstream, error) {
 	c, to, err := dial.Dial(ctx, b.URL, &dial.Options{Timeout: dialTimeout, KeepAlive: keepAlive})
 	if err != nil {
@@ -113,8 +113,8 @@ func (u *upstream) readResponse(method string) (*http.Response, error) {
 }
 
 func (u *upstream) readBody(res *http.Response, limit int64) ([]byte, error) {
-	u.in.N = math.MaxInt64 // net/http bounds what is not body
-	// The body is not closed, which would read all the rest of it.
+	u.in.N = math.MaxInt64 // net/http bounds the rest
+	// The body is not closed: Close would read all the rest of it.
 	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
 	if err != nil {
 		return nil, err
@@ -126,9 +126,8 @@ func (u *upstream) readBody(res *http.Response, limit int64) ([]byte, error) {
 }
 
 // verify makes sure that the process at the other end is the browser that the
-// source named, and not another one that has taken its port since: the GUID is
-// new at every launch. What is sent on this connection afterwards reaches the
-// same process.
+// source named, and not another one that has taken its port since: the GUID is new
+// at every launch. Later requests on this connection reach the same process.
 func (u *upstream) verify() error {
 	res, body, err := u.do(http.MethodGet, "/json/version", maxVersion)
 	if err != nil {
@@ -146,7 +145,7 @@ func (u *upstream) verify() error {
 	return nil
 }
 
-// answered is an HTTP answer where a WebSocket was asked for.
+// answered is an HTTP response in place of a WebSocket.
 type answered struct {
 	res  *http.Response
 	body []byte
@@ -154,11 +153,11 @@ type answered struct {
 
 func (a *answered) Error() string { return "browser answered HTTP " + a.res.Status }
 
-// upgrade asks for the WebSocket at path. The key is our own, since not every
-// server takes what clients send as theirs. Neither Origin nor extensions are
-// forwarded: the first is for checkPage to judge, and permessage-deflate only
-// costs on loopback and would hide messages from rules. agent is the client's
-// User-Agent: a virtual browser names its clients to each other.
+// upgrade requests the WebSocket at path. The key is our own, since not every
+// server accepts the keys that clients send. Neither Origin nor extensions are
+// forwarded. Origin is for checkPage to judge; permessage-deflate only costs on
+// loopback and would hide messages from rules. agent is the client's User-Agent: a
+// virtual browser names its clients to each other.
 func (u *upstream) upgrade(path, protocols, agent string) (*http.Response, error) {
 	var random [16]byte
 	rand.Read(random[:]) // never fails
@@ -192,7 +191,7 @@ func (u *upstream) upgrade(path, protocols, agent string) (*http.Response, error
 	return res, nil
 }
 
-// leftover is what came together with the last answer.
+// leftover is what came together with the last response.
 func (u *upstream) leftover() []byte {
 	b, _ := u.br.Peek(u.br.Buffered())
 	return bytes.Clone(b)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// isUpgrade reports whether r asks for a WebSocket, RFC 6455 section 4.2.1.
+// isUpgrade reports whether r requests a WebSocket, RFC 6455 section 4.2.1.
 func isUpgrade(r *http.Request) bool {
 	return headerHas(r.Header, "Upgrade", "websocket") && headerHas(r.Header, "Connection", "upgrade")
 }
@@ -44,23 +44,23 @@ func checkUpgrade(r *http.Request) *refusal {
 }
 
 // readsCloseFrames reports whether a client with this key can read a close frame.
-// rod reads each frame as JSON, and panics: Chromium itself sends end-of-file alone.
-// It is known by its key, "nil", which is not 16 bytes in base64 as RFC 6455
-// requires; who leaves that away is not trusted with the rest of it either.
+// rod parses each frame as JSON and panics: Chromium itself ends the stream without
+// a close frame. rod's key is "nil", which is not 16 bytes in base64 as RFC 6455
+// requires. A client with such a key gets no close frame.
 func readsCloseFrames(key string) bool {
 	b, err := base64.StdEncoding.DecodeString(key)
 	return err == nil && len(b) == 16
 }
 
-// forBrowser reports whether path is browser-level. Any such path means the
-// current browser, so that a client that kept an old GUID works on; a page is
-// asked for by its id.
+// forBrowser reports whether path is browser-level. Any such path names the current
+// browser, so that a client with an old GUID still connects. A page is named by its
+// id.
 func forBrowser(path string) bool {
 	return path == "/devtools/browser" || strings.HasPrefix(path, "/devtools/browser/")
 }
 
-// serveWebSocket connects the client with the current browser and leaves them
-// to a relay.
+// serveWebSocket connects the client with the current browser and hands both to a
+// relay.
 func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path string) {
 	if no := checkUpgrade(r); no != nil {
 		if no.status == http.StatusUpgradeRequired {
@@ -83,8 +83,8 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		var err error
 		other = nil
 		rel, protocol, err = p.connect(ctx, b, r, path)
-		// "No such page" is an answer; "no such browser" is another browser on
-		// this one's old port.
+		// "No such page" is a valid response; "no such browser" means another
+		// browser on this one's old port.
 		if errors.As(err, &other) && !forBrowser(path) {
 			return nil
 		}
@@ -100,8 +100,8 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 	}
 }
 
-// connect opens the WebSocket to b and takes the relay into the proxy's care.
-// Nothing has been written to the client yet.
+// connect opens the WebSocket to b and registers the relay. Nothing has been
+// written to the client yet.
 func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path string) (*relay, string, error) {
 	if err := p.acquire(ctx); err != nil {
 		return nil, "", err
@@ -143,8 +143,7 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 	return rel, res.Header.Get("Sec-WebSocket-Protocol"), nil
 }
 
-// hijack takes the client's connection from the HTTP server and starts the
-// relay.
+// hijack takes the client's connection from the HTTP server and starts the relay.
 func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, protocol string) {
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -156,14 +155,14 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, proto
 	rel.attach(conn.(*net.TCPConn))
 	rel.client.SetKeepAliveConfig(keepAlive)
 	uncontrolled(rel.client)
-	// What the client sent before the answer has waited for the browser's 101:
-	// Chromium closes when a frame comes with the Upgrade.
+	// Bytes that the client sent early are forwarded after the browser's 101:
+	// Chromium closes the connection when a frame comes with the Upgrade.
 	if n := rw.Reader.Buffered(); n > 0 {
 		rel.fromClient = make([]byte, n)
 		_, err = io.ReadFull(rw.Reader, rel.fromClient)
 	}
 	if err == nil {
-		// The answer travels alone: chromedp panics when data comes with it.
+		// The response is sent alone: chromedp panics when data comes with it.
 		rel.client.SetWriteDeadline(time.Now().Add(dialTimeout))
 		_, err = rel.client.Write(switching(r.Header.Get("Sec-WebSocket-Key"), protocol))
 		rel.client.SetWriteDeadline(time.Time{})
@@ -175,8 +174,8 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, proto
 		return
 	}
 	p.log.Debug("cdp client joined", "client", rel.who.Number, "agent", rel.who.UserAgent, "browser", rel.browser.Name, "path", rel.who.Path)
-	// The relay outlives this handler, whose goroutine and request would
-	// otherwise be kept as long as it.
+	// The relay outlives this handler, whose goroutine and request would otherwise
+	// stay in memory as long.
 	rel.start()
 }
 

@@ -18,7 +18,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// client is a CDP client that speaks by hand, to say what it likes.
+// client is a CDP client that sends raw messages.
 type client struct {
 	*websocket.Conn
 	t  *testing.T
@@ -44,7 +44,7 @@ func (c *client) say(method, params string) {
 	}
 }
 
-// reply is the answer to what was said last: its result, or its error's text.
+// reply is the response to the last message: its result, or its error's text.
 func (c *client) reply() (string, error) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 20*time.Second)
@@ -80,7 +80,7 @@ func (c *client) call(method, params string) (string, error) {
 
 const openTab = `{"url":"data:text/html,<title>opened</title>"}`
 
-// A terminal's window lets clients do what its command line says.
+// A terminal's window allows what its command line permits.
 func TestAccessOfTerminal(t *testing.T) {
 	for mode, want := range map[string]string{
 		"full": "",
@@ -120,7 +120,8 @@ func TestAllowClose(t *testing.T) {
 	}
 }
 
-// With --require-token nobody comes in without it, and what is printed has it.
+// With --require-token no client connects without the token. The printed address
+// contains it.
 func TestRequireToken(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	w := start(t, dir, "window", "--workspace", shop, "--headless", "--require-token")
@@ -150,8 +151,8 @@ func TestRequireToken(t *testing.T) {
 	}
 }
 
-// askedWindow is a window with a real browser whose user answers by channels:
-// the commands are those of the VS Code extension.
+// askedWindow is a window with a real browser. Its user answers through channels. Its
+// commands are those of the VS Code extension.
 type askedWindow struct {
 	*vscodeipc.Server
 	browser   string
@@ -241,8 +242,8 @@ func next[T any](t *testing.T, from <-chan T, what string) T {
 	}
 }
 
-// TestToldByTheWindow: from the window's word that its browser has ended to the
-// close frame at a client of the coordinator take less than 100 ms, in the median.
+// TestToldByTheWindow: the window notifies that its browser has ended. The coordinator's
+// client gets its close frame less than 100 ms later, in the median.
 func TestToldByTheWindow(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	w := startAskedWindow(t, dir, shop)
@@ -272,8 +273,8 @@ func TestToldByTheWindow(t *testing.T) {
 	}
 }
 
-// The whole way of a question: a CDP client acts, the user of the window is
-// asked, sees who it is and what it did, and stops it.
+// The complete path of a question: a CDP client requests an action, and the window asks
+// its user. The user sees the client and its action, and stops it.
 func TestUserDecides(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	w := startAskedWindow(t, dir, shop)
@@ -318,8 +319,8 @@ func TestUserDecides(t *testing.T) {
 		}
 	}
 
-	// Another mode holds for who is connected, and for what waits, by which the
-	// test learns that it has come.
+	// A new mode applies to connected clients and to a client that waits. The waiting
+	// client shows the test that the mode has arrived.
 	waits := join(t, serve.first, "waits/1")
 	waits.say("Target.createTarget", openTab)
 	next(t, w.asked, "permission.ask")

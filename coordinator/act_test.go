@@ -16,7 +16,7 @@ const actPage = `<!doctype html><title>Acts</title>
   ondrop="event.preventDefault(); document.title = 'drop ' + (event.dataTransfer.files[0]?.name ?? event.dataTransfer.getData('text/plain'))">Zone</div>
 <canvas id=canvas style="position: fixed; left: 300px; top: 200px" width=100 height=100 onclick="document.title = 'at ' + event.offsetX + ' ' + event.offsetY"></canvas>`
 
-// What an agent does beside clicking and typing, as its host sees it.
+// The actions of an agent beside clicking and typing, as its host sees them.
 func TestActs(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, actPage) }))
 	t.Cleanup(server.Close)
@@ -114,8 +114,8 @@ func TestEmulateFetchAndWait(t *testing.T) {
 	}
 }
 
-// The user keeps the tab that is in front, whatever the agent does in another;
-// only who asks for it brings its own to the front.
+// The user's tab stays in front, whatever the agent does in another tab. Only an agent
+// that requests it brings its own tab to the front.
 func TestNeverStealsFocus(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `<!doctype html><title>`+r.URL.Path+`</title><input id=i><button onclick="window.open('/popup')">Open</button>`)
@@ -142,7 +142,7 @@ func TestNeverStealsFocus(t *testing.T) {
 	} {
 		mustTool(t, agent, act.tool, act.args)
 	}
-	// Whoever comes then gets the one in front.
+	// The next client gets the tab in front.
 	looks := host(t, dir, shop)
 	if text := mustTool(t, looks, "browser_snapshot", nil); !strings.Contains(text, "URL: "+server.URL+"/user") {
 		t.Errorf("in front is %s", text)
@@ -161,7 +161,7 @@ func TestNeverStealsFocus(t *testing.T) {
 		t.Errorf("the agent's tab is not in front: %s", text)
 	}
 
-	// A tab that its act has opened is the agent's to close.
+	// The agent may close a tab that its action opened.
 	if text := mustTool(t, agent, "browser_click", map[string]any{"target": "button"}); !strings.Contains(text, "A new tab opened") {
 		t.Fatalf("a click that opens a tab: %s", text)
 	}

@@ -109,7 +109,7 @@ func TestAnAddedServer(t *testing.T) {
 		t.Errorf("it was started %d times, want one and one after its death", n)
 	}
 
-	// The next session knows the tools already, and starts it when it is needed.
+	// The next session already knows the tools, and starts the server at the first call.
 	session = open()
 	if names := toolNames(t, session); !slices.Contains(names, "page_title") {
 		t.Errorf("the next session's list has %q", names)
@@ -123,8 +123,8 @@ func TestAnAddedServer(t *testing.T) {
 	}
 }
 
-// An added server that cannot be started is named by the error of its tools: the
-// agent sees no standard error.
+// If an added server cannot start, the error of its tools names it: the agent does not
+// see standard error.
 func TestAddedServerIsMissing(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	start(t, dir, "window", "--workspace", shop, "--headless")
@@ -136,8 +136,8 @@ func TestAddedServerIsMissing(t *testing.T) {
 	}
 }
 
-// helperMain is a program that an added server starts and does not end: it lives
-// until the test ends its connection.
+// helperMain is a program that an added server starts and does not end. It runs until
+// the test closes its connection.
 func helperMain() {
 	conn, err := net.Dial("tcp", os.Args[1])
 	if err == nil {
@@ -145,8 +145,8 @@ func helperMain() {
 	}
 }
 
-// What an added server has started ends with it, whether it dies or the session
-// ends.
+// The programs that an added server has started end with it, whether it dies or the
+// session ends.
 func TestAnAddedServerEndsWithItsHelpers(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

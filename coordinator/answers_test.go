@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostOfAnswer is more than any answer has: a part of 40,000 bytes and its frame.
+// mostOfAnswer is an upper bound for a result: a part of 40,000 bytes and its frame.
 const mostOfAnswer = 51_000
 
 const talkativePage = `<!doctype html><title>Talk</title><ul id=list></ul><button onclick="for (let i = 0; i < 300; i++) console.error('trouble ' + i + ' ' + 'x'.repeat(1000))">Trouble</button>
@@ -34,8 +34,8 @@ func talkative(t *testing.T) string {
 	return server.URL
 }
 
-// No answer is so long that it fills the agent's context, and nothing is out of
-// reach: it comes in parts, or in a file.
+// No result is long enough to fill the agent's context, and nothing is out of reach: the
+// rest comes in parts or in a file.
 func TestAnswersAreBounded(t *testing.T) {
 	url, shop := talkative(t), folder(t, "shop")
 	agent := host(t, t.TempDir(), shop, "--caps", "storage")
@@ -97,7 +97,7 @@ func TestAnswersAreBounded(t *testing.T) {
 			t.Errorf("%s as a file: %d bytes, %v", c.tool, len(data), err)
 		}
 	}
-	// Further parts are of the run whose first part was seen.
+	// Later parts come from the same run as the first part.
 	if runs := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => runs"}); runs != "2" { // once for parts, once for the file
 		t.Errorf("the script ran %s times", runs)
 	}
@@ -105,7 +105,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		t.Errorf("a further part of nothing: %s", text)
 	}
 
-	// What has no parts is cut.
+	// A result without parts is truncated.
 	for name, args := range map[string]map[string]any{
 		"browser_localstorage_get": {"key": "long"},
 		"browser_evaluate":         {"function": `() => { throw new Error("z".repeat(1000000)) }`},
@@ -154,7 +154,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The requests of one document are told from those of another.
+// The requests of one document are distinct from those of another.
 func TestRequestsOfDocuments(t *testing.T) {
 	url := talkative(t)
 	agent := host(t, t.TempDir(), folder(t, "shop"))
@@ -172,7 +172,7 @@ func TestRequestsOfDocuments(t *testing.T) {
 	}
 }
 
-// A resource that there is nothing in says so: without text it would be invalid.
+// An empty resource has a text that reports this: without text it would be invalid.
 func TestEmptyResources(t *testing.T) {
 	agent := host(t, t.TempDir(), folder(t, "shop"))
 	mustTool(t, agent, "browser_snapshot", nil)
@@ -184,7 +184,7 @@ func TestEmptyResources(t *testing.T) {
 	}
 }
 
-// A host attaches a resource as it is: it has no parts, so the newest is in it.
+// A host attaches a whole resource. It has no parts, so it contains the newest entries.
 func TestResourcesAreBounded(t *testing.T) {
 	url := talkative(t)
 	agent := host(t, t.TempDir(), folder(t, "shop"))

@@ -18,15 +18,15 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// editor stands in for VS Code with the extension, which the end-to-end tests of
-// the extension have: it answers the window's commands as a user would.
+// editor stands in for VS Code with the extension, which only the extension's end-to-end
+// tests start. It answers the window's commands as a user would.
 type editor struct {
 	t       *testing.T
 	folder  string
 	server  *vscodeipc.Server
 	browser *chrome.Browser
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields that follow
 	changed chan struct{}
 	calls   []vscodeipc.Call
 	answers map[string]func(vscodeipc.Call) (any, error)
@@ -110,14 +110,14 @@ func (e *editor) answer(ctx context.Context, c vscodeipc.Call) (any, error) {
 	}
 }
 
-// on says how the user answers a command.
+// on sets how the user answers a command.
 func (e *editor) on(command string, answer func(vscodeipc.Call) (any, error)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.answers[command] = answer
 }
 
-// asked waits for a call of a command whose argument fits, and gives that.
+// asked waits for a call of a command whose argument fits, and returns that argument.
 func asked[Arg any](e *editor, command string, fits func(Arg) bool) Arg {
 	e.t.Helper()
 	limit := time.After(10 * time.Second)
@@ -140,7 +140,7 @@ func asked[Arg any](e *editor, command string, fits func(Arg) bool) Arg {
 	}
 }
 
-// until waits until the coordinator has heard of what the user chose.
+// until waits until the coordinator has received what the user chose.
 func (e *editor) until(session *mcp.ClientSession, says string) {
 	e.t.Helper()
 	for limit := time.Now().Add(10 * time.Second); ; {
@@ -352,7 +352,7 @@ func TestPickElementAsksInTheWindow(t *testing.T) {
 	if q := asked(e, vscodeipc.CommandPickStart, anyArg[vscodeipc.PickArg]); q.Message != "Which button?" || q.Seconds != 60 || q.Client.Name != "test-host" {
 		t.Errorf("the user is asked %+v", q)
 	}
-	// The user clicks in the page while the question stands there.
+	// The user clicks in the page while the question is open.
 	taken := make(chan struct{})
 	e.on(vscodeipc.CommandPickStart, func(vscodeipc.Call) (any, error) {
 		user.clickButton(t)
@@ -368,8 +368,8 @@ func TestPickElementAsksInTheWindow(t *testing.T) {
 	}
 }
 
-// clickButton clicks the page's button as a user does: by input events, and not
-// through the page's script.
+// clickButton clicks the page's button with input events, as a user does, and not with a
+// script in the page.
 func (d *developer) clickButton(t *testing.T) {
 	session, err := d.conn.Attach(t.Context(), d.page)
 	if err != nil {

@@ -46,7 +46,7 @@ is none.`,
 	return cmd
 }
 
-// foundJSON is the stable form for programs.
+// foundJSON is one browser in the stable JSON output.
 type foundJSON struct {
 	Name string `json:"name"` // as --browser takes it; empty for an executable that was given
 	Path string `json:"path"`

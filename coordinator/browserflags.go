@@ -14,7 +14,7 @@ import (
 	"browser-coordinator/coordinator/launch"
 )
 
-// browserFlags say which browser is launched, and how.
+// browserFlags choose the browser to launch, and its options.
 type browserFlags struct {
 	browser, executable      string
 	profile, proxy, viewport string
@@ -22,13 +22,14 @@ type browserFlags struct {
 	debuggingPort            debuggingPort
 }
 
-// debuggingPort is the value of --debugging-port: a browser has none without it.
+// debuggingPort is the value of --debugging-port. Without the flag a browser has no
+// port.
 type debuggingPort struct {
 	wanted bool
 	port   int
 }
 
-// Set is for pflag.
+// Set implements pflag.Value.
 func (p *debuggingPort) Set(text string) error {
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
@@ -38,7 +39,7 @@ func (p *debuggingPort) Set(text string) error {
 	return nil
 }
 
-// String is for pflag.
+// String implements pflag.Value.
 func (p *debuggingPort) String() string {
 	if !p.wanted {
 		return ""
@@ -46,10 +47,10 @@ func (p *debuggingPort) String() string {
 	return strconv.Itoa(p.port)
 }
 
-// Type is for pflag.
+// Type implements pflag.Value.
 func (p *debuggingPort) Type() string { return "port" }
 
-// option is the port for the launch; nil: a pipe.
+// option is the port for the launch; nil means a pipe.
 func (p debuggingPort) option() *int {
 	if !p.wanted {
 		return nil
@@ -65,7 +66,7 @@ func (f *browserFlags) whichBrowser(cmd *cobra.Command) {
 	complete(cmd, "browser", chrome.Names...)
 }
 
-// launch adds the flags of a browser that is launched.
+// launch adds the flags for launching a browser.
 func (f *browserFlags) launch(cmd *cobra.Command) {
 	f.whichBrowser(cmd)
 	cmd.Flags().StringVar(&f.profile, "profile", "", "a `folder` for the browser's profile, which stays (default: a private one, removed at the end)")
@@ -82,15 +83,15 @@ func (f *browserFlags) launch(cmd *cobra.Command) {
 	complete(cmd, "viewport", "1280x720", "1440x900", "1920x1080", "390x844")
 }
 
-// complete offers the values of a flag; without any, nothing is offered.
+// complete offers the values of a flag. Without values it offers nothing.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}
 }
 
-// completeList offers the values of a flag that takes a list, without those that it
-// has already.
+// completeList offers the values of a flag that takes a list, without those that the
+// list already contains.
 func completeList(cmd *cobra.Command, flag string, values func() []cobra.Completion) {
 	offer := func(_ *cobra.Command, _ []string, typed string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
 		list := typed[:strings.LastIndexByte(typed, ',')+1]
@@ -107,7 +108,7 @@ func completeList(cmd *cobra.Command, flag string, values func() []cobra.Complet
 	}
 }
 
-// check refuses impossible values.
+// check rejects impossible values.
 func (f *browserFlags) check() error {
 	if f.browser != "" && !slices.Contains(chrome.Names, f.browser) {
 		_, err := chrome.Find(chrome.FindOptions{Browser: f.browser})
@@ -129,7 +130,7 @@ func (f *browserFlags) check() error {
 	return nil
 }
 
-// find looks for the browser that is asked for.
+// find returns the browser that the flags choose.
 func (f *browserFlags) find() (chrome.Installation, error) {
 	return chrome.Find(chrome.FindOptions{Browser: f.browser, Executable: f.executable})
 }
@@ -137,7 +138,7 @@ func (f *browserFlags) find() (chrome.Installation, error) {
 // headlessSize is the outer size of a headless browser: a laptop's.
 const headlessSize = "1280x900"
 
-// options are those of the launch, but for the executable.
+// options are the launch options, without the executable.
 func (f *browserFlags) options(headless bool, log *slog.Logger) chrome.Options {
 	o := chrome.Options{
 		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort.option(), Logger: log,
@@ -148,7 +149,7 @@ func (f *browserFlags) options(headless bool, log *slog.Logger) chrome.Options {
 	return o
 }
 
-// onDemand is the browser that is launched when one is needed.
+// onDemand is the browser that is launched when a client needs one.
 func (f *browserFlags) onDemand(headed bool, log *slog.Logger) *launch.OnDemand {
 	return &launch.OnDemand{Find: f.find, Options: f.options(!headed, log)}
 }

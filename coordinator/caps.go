@@ -10,7 +10,7 @@ import (
 	"browser-coordinator/coordinator/tools"
 )
 
-// envCaps is the variable with the value of --caps where that is not given.
+// envCaps is the variable with the default of --caps.
 const envCaps = "BROWSER_COORDINATOR_CAPS"
 
 // capsFlag adds --caps to a command. checkCaps checks it, not pflag: a wrong variable

@@ -11,9 +11,9 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// sayingBrowser puts a browser of that name into a folder: it writes down how it was
-// started, and then is the real one. There is no screen here: what is to have a
-// window is run without one all the same.
+// sayingBrowser puts a browser of that name into a folder. It records its arguments and
+// then becomes the real browser. The test machine has no screen, so a browser that
+// should have a window runs without one.
 func sayingBrowser(t *testing.T, dir, name string) (path string, started func() []string) {
 	t.Helper()
 	found, err := chrome.Find(chrome.FindOptions{})
@@ -35,7 +35,7 @@ func sayingBrowser(t *testing.T, dir, name string) (path string, started func() 
 	}
 }
 
-// The agent's own browser is the one that is asked for, with a window or without.
+// The agent's own browser is the chosen one, with a window or without.
 func TestChosenBrowser(t *testing.T) {
 	profilesIn(t)
 	url := servePage(t)
@@ -64,8 +64,8 @@ func TestChosenBrowser(t *testing.T) {
 			}
 		})
 	}
-	// One that is not there is told by the first call, with what to do; a name that
-	// nobody knows at once.
+	// The first call reports a missing browser, with the next step. The start reports an
+	// unknown name.
 	gone := filepath.Join(dir, "gone")
 	agent := host(t, t.TempDir(), folder(t, "shop"), "--executable", gone)
 	if _, err := tool(t, agent, "browser_snapshot", nil); err == nil || !strings.Contains(err.Error(), "no browser found: "+gone+" is not there") {

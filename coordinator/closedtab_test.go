@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A tab that closes by itself, as a login's does, leaves its agent in no other one
-// without a word, and its refs mean nothing there.
+// When a tab closes by itself, as a login's tab does, the agent is notified. It does not
+// continue in another tab, and its refs are invalid there.
 func TestTabThatClosesItself(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// downloads serves a page with links to files: two at once, one that waits until
-// go on is closed, and one that breaks off.
+// downloads serves a page with links to files: two at once, one that waits until goOn is
+// closed, and one that breaks off.
 func downloads(t *testing.T, goOn <-chan struct{}) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func downloads(t *testing.T, goOn <-chan struct{}) string {
 		case "/slow":
 			attach("slow.bin")
 			w.Header().Set("Content-Length", "4004")
-			io.WriteString(w, strings.Repeat("half", 1000)) // enough to be seen as what it is
+			io.WriteString(w, strings.Repeat("half", 1000)) // enough for the browser to recognise the type
 			w.(http.Flusher).Flush()
 			select {
 			case <-goOn:
@@ -47,7 +47,7 @@ func downloads(t *testing.T, goOn <-chan struct{}) string {
 	return server.URL
 }
 
-// filesIn are the files below a folder, without its hidden ones.
+// filesIn lists the files below a folder, without the hidden ones.
 func filesIn(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -62,8 +62,8 @@ func filesIn(t *testing.T, dir string) (files []string) {
 	return files
 }
 
-// What an agent downloads in a browser of its own is where its other files are,
-// it is told where, and nothing is in the user's home.
+// Downloads in an agent's own browser go to the agent's output folder. The tool's result
+// names the file, and the user's home stays empty.
 func TestDownloads(t *testing.T) {
 	_, profiles := profilesIn(t)
 	goOn := make(chan struct{})
@@ -71,7 +71,7 @@ func TestDownloads(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	agent := host(t, dir, shop)
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": url})
-	for _, name := range []string{"report.csv", "report-2.csv"} { // never one in place of another
+	for _, name := range []string{"report.csv", "report-2.csv"} { // no download overwrites another
 		file := savedIn(shop, name)
 		if text := mustTool(t, agent, "browser_click", map[string]any{"target": "#report"}); !strings.Contains(text, "Downloaded "+file+" (3 B) from "+url+"/report") {
 			t.Errorf("a download: %s", text)
@@ -106,7 +106,7 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// The folder for output is that of downloads too.
+// The output folder also receives downloads.
 func TestDownloadsToOutput(t *testing.T) {
 	url := downloads(t, nil)
 	out := t.TempDir()
@@ -120,7 +120,8 @@ func TestDownloadsToOutput(t *testing.T) {
 	}
 }
 
-// In a window's browser downloads are the user's: there is only the news.
+// In a window's browser downloads belong to the user: the agent only gets a
+// notification.
 func TestDownloadInWindow(t *testing.T) {
 	url := downloads(t, nil)
 	dir, shop := t.TempDir(), folder(t, "shop")

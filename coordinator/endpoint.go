@@ -21,7 +21,7 @@ type endpointJSON struct {
 	URL       string `json:"url"`
 	TokenURL  string `json:"tokenUrl"`
 	Served    bool   `json:"served"`
-	// TokenRequired: the first address admits no client.
+	// TokenRequired reports that URL, which has no token, admits no client.
 	TokenRequired bool `json:"tokenRequired"`
 }
 
@@ -31,11 +31,11 @@ const ownerTimeout = 2 * time.Second
 // clientLine is the line to paste into a client's code or configuration.
 type clientLine struct {
 	line string // with the http address
-	// ws is with the WebSocket's, for a client that drops the path of an http
-	// address and with it the token. Empty: it does not.
+	// ws is the line with the WebSocket's address, for a client that drops the path of
+	// an http address and with it the token. It is empty for other clients.
 	ws string
-	// token is with the http address that has the token, where that line differs:
-	// no token stands in the arguments of a program.
+	// token is the line for the http address with the token, where it differs. It keeps
+	// the token out of a program's arguments.
 	token string
 }
 
@@ -54,7 +54,7 @@ var endpointLines = map[string]clientLine{
 		line:  `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
 		token: `{ "mcpServers": { "playwright": { "command": "npx", "args": ["@playwright/mcp"], "env": { "PLAYWRIGHT_MCP_CDP_ENDPOINT": "%s" } } } }`,
 	},
-	// VS Code's mcp.json has another name for them.
+	// VS Code's mcp.json uses another name for the servers.
 	"vscode": {
 		line:  `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp", "--cdp-endpoint", "%s"] } } }`,
 		token: `{ "servers": { "playwright": { "command": "npx", "args": ["@playwright/mcp"], "env": { "PLAYWRIGHT_MCP_CDP_ENDPOINT": "%s" } } } }`,

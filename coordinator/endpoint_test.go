@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Where another program has the port, who asks for the address is told that it will
-// change; and it does.
+// Where another program has the port, the command reports that the address will change.
+// Then the address does change.
 func TestEndpointOfAnotherProgram(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()
 	ask := func() (address, said string) {

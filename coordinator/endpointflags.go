@@ -15,10 +15,10 @@ import (
 	"browser-coordinator/coordinator/serving"
 )
 
-// windowTimeout is serving.Options.WindowTimeout; tests change it.
+// windowTimeout is serving.Options.WindowTimeout. Tests change it.
 var windowTimeout time.Duration
 
-// endpointFlags are those of the commands that serve an endpoint.
+// endpointFlags are the flags of the commands that serve an endpoint.
 type endpointFlags struct {
 	requireToken, allowClose bool
 	hold                     hold
@@ -33,8 +33,8 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.allowOrigins, "allow-origin", "let in what pages of this `origin` ask, for example https://tool.example (repeatable)")
 }
 
-// options are those of the flags. With onDemand, a browser is launched when a client
-// wants one.
+// options converts the flags. With onDemand, a browser is launched when a client needs
+// one.
 func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand) serving.Options {
 	return serving.Options{
 		RequireToken:  f.requireToken,
@@ -47,8 +47,8 @@ func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand) serving.O
 	}
 }
 
-// useless names the flags of a command that have no effect while another coordinator
-// serves the endpoint; empty: none were given. A token that one requires all require.
+// useless names the given flags that have no effect while another coordinator serves the
+// endpoint; empty means none. A token that one coordinator requires, all require.
 func useless(cmd *cobra.Command) string {
 	var given []string
 	for _, name := range []string{"launch", "hold", "allow-origin", "allow-close"} {
@@ -62,9 +62,9 @@ func useless(cmd *cobra.Command) string {
 	return " Until then what that one was told holds, and not this one's " + strings.Join(given, ", ") + "."
 }
 
-// reportStandby tells the user that another coordinator serves the endpoint, where
-// some of the given flags have no effect because of that: without such flags it is
-// usual, since a program is run on the browser of a window that is open.
+// reportStandby notifies the user that another coordinator serves the endpoint, if some
+// of the given flags therefore have no effect. Without such flags it is the usual case:
+// a program runs on the browser of an open window.
 func (p *program) reportStandby(cmd *cobra.Command, launch bool) {
 	none := useless(cmd)
 	switch {
@@ -76,7 +76,7 @@ func (p *program) reportStandby(cmd *cobra.Command, launch bool) {
 	}
 }
 
-// launchFlags have a browser launched when a client wants one.
+// launchFlags configure the browser that is launched when a client needs one.
 type launchFlags struct {
 	launch, headed bool
 	browser        browserFlags
@@ -90,7 +90,7 @@ func (f *launchFlags) add(cmd *cobra.Command) {
 	f.browser.launch(cmd)
 }
 
-// onDemand is the browser that would be launched; nil without --launch.
+// onDemand is the browser to launch; nil without --launch.
 func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
 	if err := f.browser.check(); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
 		if f.browser.browser != "" || f.browser.executable != "" {
 			return nil, err
 		}
-		// The window's launch configuration may bring its own.
+		// The window's launch configuration may name its own browser.
 		p.logger.Warn("only a window's launch configuration can start a browser", "why", err)
 	}
 	return f.browser.onDemand(f.headed, p.logger), nil
@@ -140,14 +140,14 @@ func (h hold) timeout() time.Duration {
 	return time.Duration(h)
 }
 
-// origins is the value of --allow-origin: the origins of pages that are let in.
+// origins is the value of --allow-origin: the origins of pages that may connect.
 type origins []string
 
 func (o *origins) String() string { return strings.Join(*o, ",") }
 func (o *origins) Type() string   { return "origin" }
 
-// Set adds an origin as browsers send it, RFC 6454 section 6.1. It refuses "null",
-// which every sandboxed page has.
+// Set adds an origin in the form that browsers send, RFC 6454 section 6.1. It rejects
+// "null", which every sandboxed page has.
 func (o *origins) Set(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" || text != strings.ToLower(u.Scheme+"://"+u.Host) {

@@ -19,9 +19,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// TestFarewell: a coordinator that is interrupted or terminated tells each of its
-// clients, whatever they are doing, that it goes (1001), and the next one takes
-// over.
+// TestFarewell: a coordinator that is interrupted or terminated sends close code 1001 to
+// each of its clients, whatever they are doing. The next coordinator takes over.
 func TestFarewell(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) { farewell(t, signal) })
@@ -29,7 +28,7 @@ func TestFarewell(t *testing.T) {
 }
 
 func farewell(t *testing.T, signal os.Signal) {
-	const each, slow = 5, 2 // clients of each kind, and of those that are behind
+	const each, slow = 5, 2 // clients of each kind, and of the slow ones
 	dir, shop := t.TempDir(), folder(t, "shop")
 	w := startAskedWindow(t, dir, shop)
 	w.choose(t, vscodeipc.AccessAsk)
@@ -39,8 +38,8 @@ func farewell(t *testing.T, signal os.Signal) {
 		t.Fatalf("one serves %s, the next %s", serves.first, next.first)
 	}
 
-	left := make(chan error, 3*each+slow) // why each was left, with what it was doing
-	goes := make(chan struct{})           // closed when the coordinator is about to go
+	left := make(chan error, 3*each+slow) // why each client was disconnected, and what it was doing
+	goes := make(chan struct{})           // closed when the coordinator is about to end
 	reading, giveUp := context.WithCancel(context.Background())
 	defer giveUp()
 	for range each {
@@ -54,13 +53,13 @@ func farewell(t *testing.T, signal os.Signal) {
 		waits.say("Target.createTarget", openTab)
 		go readOn(reading, waits, nil, "waits for the user", left)
 	}
-	// What they do not read is more than their connections hold: the coordinator
-	// keeps it for them. That it has it all is told by its log.
+	// The unread data exceeds what the connections buffer, so the coordinator keeps it.
+	// Its log shows when it has all of it.
 	endLog := listening(t, dir, "--workspace", shop, "--method", "DOM.getOuterHTML")
-	// Nothing that a client may do without a question computes a long answer, so the
-	// page holds one.
+	// No method that a client may call without a question computes a large result, so
+	// the page contains one.
 	user := joinPage(t, "http://"+directHost(t, w.browser))
-	// Node ids are void once a document has been parsed.
+	// Node ids are invalid after the browser has parsed another document.
 	const loaded = `{"expression":"new Promise(resolve => document.readyState == 'complete' ? resolve() : addEventListener('load', resolve))","awaitPromise":true}`
 	if _, err := user.call("Runtime.evaluate", loaded); err != nil {
 		t.Fatal(err)
@@ -86,7 +85,7 @@ func farewell(t *testing.T, signal os.Signal) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return found.NodeID + found.Root.NodeID // there is one of them
+			return found.NodeID + found.Root.NodeID // the page has one such node
 		}
 		root := nodeOf("DOM.getDocument", `{}`)
 		node := nodeOf("DOM.querySelector", fmt.Sprintf(`{"nodeId":%d,"selector":"behind%d"}`, root, i))
@@ -123,7 +122,8 @@ func farewell(t *testing.T, signal os.Signal) {
 	}
 }
 
-// readOn reads until the client is left. It begins when start is closed, nil: now.
+// readOn reads until the client is disconnected. It begins when start is closed; nil
+// means now.
 func readOn(ctx context.Context, c *client, start <-chan struct{}, doing string, left chan<- error) {
 	if start != nil {
 		<-start
@@ -136,10 +136,10 @@ func readOn(ctx context.Context, c *client, start <-chan struct{}, doing string,
 	}
 }
 
-// keepAsking asks and is answered until the client is left.
+// keepAsking sends requests and reads responses until the client is disconnected.
 func keepAsking(ctx context.Context, c *client, left chan<- error) {
 	for {
-		c.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"Target.getTargets"}`)) // the reader is told why not
+		c.Write(ctx, websocket.MessageText, []byte(`{"id":1,"method":"Target.getTargets"}`)) // the reader gets the error
 		if _, _, err := c.Read(ctx); err != nil {
 			left <- fmt.Errorf("busy: %w", err)
 			return
@@ -147,7 +147,7 @@ func keepAsking(ctx context.Context, c *client, left chan<- error) {
 	}
 }
 
-// joinPage is a client of the first page that takes little at once.
+// joinPage connects to the first page, with a small receive buffer.
 func joinPage(t *testing.T, endpoint string) *client {
 	t.Helper()
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -173,6 +173,6 @@ func directHost(t *testing.T, browser string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, _, _ := strings.Cut(u.Path, "/devtools/") // with the secret of a pipe
+	base, _, _ := strings.Cut(u.Path, "/devtools/") // contains the secret of a pipe
 	return u.Host + base
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// outsidePages lays out a workspace whose pages lead to files outside of it, of
-// which it returns a page's and a picture's path.
+// outsidePages lays out a workspace whose pages link to files outside of it. It returns
+// the path of a page outside.
 func outsidePages(t *testing.T, shop string) (outside string) {
 	t.Helper()
 	outside = filepath.Join(t.TempDir(), "outside.html")
@@ -31,8 +31,8 @@ func outsidePages(t *testing.T, shop string) (outside string) {
 	return outside
 }
 
-// However an address is written that the browser takes for a file's, it is bound
-// as a file is.
+// An address that the browser reads as a file's has the limits of a file, in every
+// spelling.
 func TestFileAddressForms(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	outside := outsidePages(t, shop)
@@ -57,7 +57,7 @@ func TestFileAddressForms(t *testing.T) {
 	}
 }
 
-// An address that is there to make the browser end, crash or hang is not opened.
+// An address that makes the browser end, crash or hang is not opened.
 func TestAddressesThatEnd(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	agent := host(t, dir, shop)
@@ -75,8 +75,8 @@ func TestAddressesThatEnd(t *testing.T) {
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": "chrome://version"})
 }
 
-// A page of the workspace leads an agent to no file outside of it, neither its
-// main frame nor what it holds; and its network tells of none.
+// A page of the workspace leads an agent to no file outside of it, in its main frame or
+// in a subframe. Its network log shows no such file.
 func TestFilePagesStayInBounds(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	outside := outsidePages(t, shop)
@@ -112,7 +112,7 @@ func TestFilePagesStayInBounds(t *testing.T) {
 		}
 	}
 
-	// A tab that the page opens is there, but not to be looked at.
+	// A tab that the page opens is listed, but the agent cannot read it.
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": leads})
 	mustTool(t, agent, "browser_click", map[string]any{"target": "#tab"})
 	list := strings.Split(mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}), "\n")
@@ -129,7 +129,7 @@ func TestFilePagesStayInBounds(t *testing.T) {
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": leads})
 }
 
-// A frame of another process that becomes a file's is not seen either.
+// An agent also sees nothing of a frame of another process that navigates to a file.
 func TestFileFramesAfterOthers(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<title>Elsewhere</title>elsewhere") }))
 	t.Cleanup(server.Close)
@@ -151,8 +151,8 @@ func TestFileFramesAfterOthers(t *testing.T) {
 	}
 }
 
-// A tab that a file's page opens by itself may have loaded a picture before anybody
-// can refuse it: then nothing of it is seen until it is loaded anew, without.
+// A tab that a file's page opens may load a picture before the coordinator can block it.
+// The agent then sees nothing of the tab until it is reloaded without the picture.
 func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	outside := filepath.Join(t.TempDir(), "outside.svg")
@@ -170,7 +170,7 @@ func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
 	mustTool(t, agent, "browser_click", map[string]any{"target": "button"})
 	tabs := ""
 	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(tabs, "Shows") && time.Now().Before(deadline); {
-		tabs = mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}) // nothing tells when it has its title
+		tabs = mustTool(t, agent, "browser_tabs", map[string]any{"action": "list"}) // no event reports when the tab has its title
 	}
 	for i, line := range strings.Split(tabs, "\n") {
 		if strings.Contains(line, "Shows") {
@@ -188,13 +188,13 @@ func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
 	}
 }
 
-// What a window's own folders hold is seen, whatever the working directory is.
+// The agent may read files in a window's own folders, whatever the working directory is.
 func TestFileOfWindow(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	outsidePages(t, shop)
 	start(t, dir, "window", "--workspace", shop, "--headless", "--url", "file://"+shop+"/plain.html")
 	agent := host(t, dir, folder(t, "elsewhere"))
-	mustTool(t, agent, "browser_wait_for", map[string]any{"window": shop, "text": "plain"}) // the window is there before its page
+	mustTool(t, agent, "browser_wait_for", map[string]any{"window": shop, "text": "plain"}) // the window exists before its page
 	if seen := mustTool(t, agent, "browser_snapshot", map[string]any{"window": shop}); !strings.Contains(seen, "plain") {
 		t.Errorf("a file that the window shows: %s", seen)
 	}

@@ -14,7 +14,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// chromium runs a browser for a window that the test itself serves.
+// chromium launches a browser for a window that the test itself serves.
 func chromium(t *testing.T, url string) *chrome.Browser {
 	t.Helper()
 	found, err := chrome.Find(chrome.FindOptions{})
@@ -40,8 +40,8 @@ func show(t *testing.T, s *vscodeipc.Server, b *chrome.Browser) {
 	}
 }
 
-// A debug session that is restarted takes its browser with it: what only looks
-// goes on in the next one, what acts is never done twice.
+// A debug session that restarts ends its browser. A read-only call continues in the next
+// browser. A mutating call is never executed twice.
 func TestBrowserGoesAndComesBack(t *testing.T) {
 	var sent atomic.Int32
 	asked := make(chan struct{}, 10)
@@ -68,7 +68,7 @@ func TestBrowserGoesAndComesBack(t *testing.T) {
 	agent := host(t, dir, shop, "--no-launch")
 	mustTool(t, agent, "browser_wait_for", map[string]any{"text": "Order"})
 
-	// An act under way: the agent is told, and it is not done again.
+	// An action in progress: the agent gets an error, and the action does not run again.
 	ordered := make(chan error, 1)
 	go func() {
 		_, err := tool(t, agent, "browser_evaluate", map[string]any{"function": "() => fetch('/order').then((r) => r.text())"})
@@ -86,7 +86,7 @@ func TestBrowserGoesAndComesBack(t *testing.T) {
 		t.Errorf("the act was done %d times", n)
 	}
 
-	// A call that only looks goes on in the next browser.
+	// A read-only call continues in the next browser.
 	looked := make(chan error, 1)
 	mustTool(t, agent, "browser_snapshot", nil)
 	go func() {
@@ -100,7 +100,7 @@ func TestBrowserGoesAndComesBack(t *testing.T) {
 		t.Errorf("looking while the browser is replaced: %v", err)
 	}
 
-	// An act that was not sent is sent once, when the next browser is there.
+	// An action that was not sent is sent once, when the next browser is there.
 	fourth := chromium(t, server.URL)
 	<-asked
 	third.Close(t.Context())
@@ -118,18 +118,18 @@ func TestBrowserGoesAndComesBack(t *testing.T) {
 		t.Errorf("the acts were done %d times", n)
 	}
 
-	// And when none comes, the agent hears what to do.
+	// Without a next browser, the error names the next step.
 	show(t, window, nil)
 	_, err := tool(t, agent, "browser_snapshot", nil)
 	for limit := time.Now().Add(10 * time.Second); err == nil && time.Now().Before(limit); {
-		_, err = tool(t, agent, "browser_snapshot", nil) // it has not heard of it yet
+		_, err = tool(t, agent, "browser_snapshot", nil) // the coordinator has not received the change yet
 	}
 	if err == nil || !strings.Contains(err.Error(), "F5") {
 		t.Errorf("without a browser: %v", err)
 	}
 }
 
-// Several windows that fit equally well: none is taken, both are named.
+// Several windows fit equally well: the coordinator selects none and names both.
 func TestSeveralWindows(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	start(t, dir, "window", "--workspace", shop, "--headless")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// versionAt asks an endpoint for its browser, as a page of that origin would if
-// it is not empty. asked, if not nil, is called when the question is on its way.
+// versionAt requests the browser's version from an endpoint, with that origin's header
+// unless it is empty. asked, if not nil, is called when the request has been sent.
 func versionAt(t *testing.T, endpoint, origin string, asked func()) (status int, body string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -40,8 +40,8 @@ func versionAt(t *testing.T, endpoint, origin string, asked func()) (status int,
 	return res.StatusCode, string(text)
 }
 
-// TestHold: a client waits as long as --hold says, is told so when that is over,
-// and is served by a browser that comes within it.
+// TestHold: a client waits as long as --hold specifies, and then gets an error. A
+// browser that comes in time serves it.
 func TestHold(t *testing.T) {
 	t.Parallel()
 	short := start(t, t.TempDir(), "serve", "--hold", "300ms", "--workspace", t.TempDir())
@@ -74,8 +74,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestAllowOrigin: a page is let in by the name of its origin, else only the
-// DevTools front end is.
+// TestAllowOrigin: a page may connect if --allow-origin names its origin. Otherwise only
+// the DevTools front end may.
 func TestAllowOrigin(t *testing.T) {
 	dir := t.TempDir()
 	plain := start(t, dir, "serve", "--hold", "0", "--workspace", t.TempDir())

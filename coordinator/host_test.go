@@ -47,7 +47,7 @@ func start(t *testing.T, dir string, args ...string) *running {
 	return r
 }
 
-// stop interrupts the command as a person does, and demands a clean end.
+// stop interrupts the command as a user does, and requires a clean end.
 func (r *running) stop(t *testing.T) {
 	t.Helper()
 	if r.cmd.ProcessState != nil {
@@ -67,7 +67,7 @@ func host(t *testing.T, dir, workspace string, args ...string) *mcp.ClientSessio
 	return hostWith(t, nil, "", dir, workspace, args...)
 }
 
-// hostWith is a host that speaks that version of the protocol, empty: the newest.
+// hostWith is a host that speaks that version of the protocol; empty means the newest.
 func hostWith(t *testing.T, options *mcp.ClientOptions, protocol, dir, workspace string, args ...string) *mcp.ClientSession {
 	t.Helper()
 	cmd := command(context.Background(), t, dir, append([]string{"mcp"}, args...)...)
@@ -88,7 +88,7 @@ func hostWith(t *testing.T, options *mcp.ClientOptions, protocol, dir, workspace
 	return session
 }
 
-// tool calls a tool and gives its text; an error of the tool comes as one.
+// tool calls a tool and returns its text. An error of the tool is returned as an error.
 func tool(t *testing.T, session *mcp.ClientSession, name string, args map[string]any) (string, error) {
 	t.Helper()
 	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -134,7 +134,7 @@ func ref(t *testing.T, snapshot, role, name string) string {
 	return m[1]
 }
 
-// titles asks an endpoint with chromedp for the titles of its pages.
+// titles uses chromedp to read the titles of an endpoint's pages.
 func titles(t *testing.T, endpoint string) []string {
 	t.Helper()
 	titles, err := askTitles(t.Context(), endpoint)

@@ -27,8 +27,8 @@ func descriptors(t *testing.T, p *os.Process) int {
 	return len(files)
 }
 
-// quietBrowser stands for a browser with thousands of connections, for which a
-// real one would need gigabytes: it accepts them and says nothing.
+// quietBrowser stands in for a browser with thousands of connections, for which a real
+// one would need gigabytes. It accepts connections and sends nothing.
 type quietBrowser struct {
 	url  string
 	open atomic.Int32 // connections
@@ -59,7 +59,7 @@ func (b *quietBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, conn)
 }
 
-// connect opens a WebSocket by hand.
+// connect opens a WebSocket without a client library.
 func connect(addr string) (net.Conn, *bufio.Reader, error) {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -102,8 +102,8 @@ func crowd(t *testing.T, addr string, n int) []net.Conn {
 	return conns
 }
 
-// settled waits until what is asked for is so; nothing tells when a process has
-// closed its last descriptor or has given memory back.
+// settled waits until the condition holds. No event reports that a process has closed
+// its last descriptor or released memory.
 func settled(what func() bool) bool {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if what() {
@@ -113,8 +113,8 @@ func settled(what func() bool) bool {
 	return false
 }
 
-// TestIdleConnections: 5,000 clients that say nothing cost two descriptors and
-// at the most 10 kB each; once they have gone no descriptor is left.
+// TestIdleConnections: 5,000 silent clients cost two descriptors and at most 10 kB each.
+// After they disconnect no descriptor is left.
 func TestIdleConnections(t *testing.T) {
 	const clients, most = 5000, 10.0 // kB
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -130,7 +130,7 @@ func TestIdleConnections(t *testing.T) {
 			t.Fatalf("%d connections to the browser stay", browser.open.Load())
 		}
 	}
-	closeAll(crowd(t, addr, 200)) // it warms up
+	closeAll(crowd(t, addr, 200)) // warms up the process
 	before, files := kilobytes(t, process, "VmRSS"), 0
 	settled(func() bool { now := descriptors(t, process); same := now == files; files = now; return same })
 

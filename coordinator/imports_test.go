@@ -16,10 +16,10 @@ import (
 
 const module = "browser-coordinator"
 
-// bans holds the imports that the design forbids: data flows one way, from the
-// MCP host on the left to the window and its browser on the right, and nothing
-// on the right knows what is on its left. A folder stands for itself and all
-// below it; a ban holds for indirect imports too.
+// bans lists the imports that the design forbids. Data flows one way, from the MCP host
+// on the left to the window and its browser on the right. Nothing on the right imports
+// anything on its left. A folder includes all folders below it, and a ban includes
+// indirect imports.
 var bans = []struct{ from, to, reason string }{
 	{"vscodeipc", "cdpproxy", "speaking to a window is of use without an endpoint, and other tools may take it alone"},
 	{"vscodeipc", "coordinator", "the protocol must not depend on one of the programs that speak it"},
@@ -127,8 +127,8 @@ func TestImportsFlowOneWay(t *testing.T) {
 	}
 }
 
-// TestCapabilitiesDoNotImportThePage: what a page can do sees the page only by an
-// interface of its own.
+// TestCapabilitiesDoNotImportThePage: the capabilities of a page reach the page only
+// through interfaces of their own.
 func TestCapabilitiesDoNotImportThePage(t *testing.T) {
 	page := module + "/coordinator/page"
 	seen := false
@@ -154,8 +154,8 @@ func TestEveryFolderSaysWhatItIs(t *testing.T) {
 	}
 }
 
-// dialers are the files that may open connections by themselves, and to what. All
-// others reach a browser through cdpproxy/dial, which refuses what is not to be dialed.
+// dialers are the files that may open connections themselves, and their peers. All
+// others reach a browser through cdpproxy/dial, which refuses forbidden addresses.
 var dialers = map[string]string{
 	"cdpproxy/dial/dial.go":                       "browsers",
 	"vscodeipc/internal/socket/transport_unix.go": "the socket of a window",
@@ -165,7 +165,7 @@ var dialers = map[string]string{
 	"coordinator/page/sources.go":                 "the loopback server that a script came from, for its source map",
 }
 
-// TestOneFunctionDialsBrowsers: no other file of the product has a way to connect.
+// TestOneFunctionDialsBrowsers: no other file of the product opens connections.
 func TestOneFunctionDialsBrowsers(t *testing.T) {
 	ways := regexp.MustCompile(`net\.Dial|http\.(Get\(|Head\(|Post\(|PostForm\(|DefaultClient|DefaultTransport|Client\{|Transport\{)|websocket\.Dial\(.*(, nil\)|DialOptions\{\})`)
 	seen := map[string]bool{}

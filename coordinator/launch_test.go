@@ -14,7 +14,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// browsersOf asks an endpoint many times at once for its browser.
+// browsersOf requests the browser from an endpoint, from many clients at once.
 func browsersOf(t *testing.T, endpoint string, clients int) []string {
 	t.Helper()
 	seen := make([]string, clients)
@@ -45,7 +45,7 @@ func TestLaunchOfOurOwn(t *testing.T) {
 	if seen := browsersOf(t, serving.first, 20); len(seen) != 1 || seen[0] == "" {
 		t.Fatalf("20 clients at once had the browsers %q", seen)
 	}
-	// One that wants to act may: there is nobody to ask.
+	// A client that requests an action may run it: no user could be asked.
 	if got := titles(t, serving.first); len(got) == 0 {
 		t.Error("the browser has no page")
 	}
@@ -74,8 +74,8 @@ func TestLaunchOfTheWindow(t *testing.T) {
 	}
 }
 
-// TestLaunchWhereTheWindowCannot: a window without a launch configuration for a
-// browser, or with several, refuses; then a browser of our own serves.
+// TestLaunchWhereTheWindowCannot: a window with no launch configuration for a browser,
+// or with several, refuses. Then a browser of our own serves.
 func TestLaunchWhereTheWindowCannot(t *testing.T) {
 	dir := t.TempDir()
 	e := openEditor(t, dir)
@@ -98,12 +98,12 @@ func TestLaunchWhereTheWindowCannot(t *testing.T) {
 	serving.stop(t)
 }
 
-// TestLaunchFails: who waits for a browser in vain is told what became of it, and
-// does not wait any longer.
+// TestLaunchFails: a client that waits for a browser gets the reason when the launch
+// fails, and stops waiting.
 func TestLaunchFails(t *testing.T) {
 	serving := start(t, t.TempDir(), "serve", "--launch", "--hold", "1h", "--executable", "/bin/false", "--workspace", t.TempDir())
 	client := http.Client{Timeout: time.Minute}
-	for range 20 { // of which the first alone has it tried
+	for range 20 { // only the first of them triggers a launch
 		res, err := client.Get(serving.first + "/json/version")
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func TestLaunchFails(t *testing.T) {
 	}
 }
 
-// TestLaunchWhereNothingComes: the window says that it debugs, but has no browser.
+// TestLaunchWhereNothingComes: the window reports that it debugs, but has no browser.
 func TestLaunchWhereNothingComes(t *testing.T) {
 	t.Setenv("TEST_WINDOW_TIMEOUT", "1s")
 	dir := t.TempDir()
@@ -141,7 +141,7 @@ func TestLaunchWhereNothingComes(t *testing.T) {
 	}
 }
 
-// debuggingStarted is how often the window was asked to start debugging.
+// debuggingStarted counts the requests to the window to start debugging.
 func (e *editor) debuggingStarted() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -154,9 +154,9 @@ func (e *editor) debuggingStarted() int {
 	return n
 }
 
-// TestLaunchByPages: what a page or an address bar can send starts nothing in the
-// window, and is answered at once. The headers are those that Chromium was seen to
-// send (TestPagesHaveNoEffect in cdpproxy).
+// TestLaunchByPages: no request of a page or an address bar starts anything in the
+// window, and each gets its response at once. The headers are those that Chromium sends
+// (TestPagesHaveNoEffect in cdpproxy).
 func TestLaunchByPages(t *testing.T) {
 	dir := t.TempDir()
 	e := openEditor(t, dir)

@@ -24,8 +24,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// shipped is the coordinator as it is built for people: the race detector would
-// multiply what it needs.
+// shipped is the coordinator as released: the race detector would multiply its memory.
 func shipped(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "shipped")
@@ -102,8 +101,8 @@ func kilobytes(t *testing.T, p *os.Process, name string) int {
 	return n
 }
 
-// TestMemoryWhileLargeReplyPasses: 50 MB from a real browser go through without
-// being in memory.
+// TestMemoryWhileLargeReplyPasses: the coordinator relays 50 MB from a real browser
+// without holding them in memory.
 func TestMemoryWhileLargeReplyPasses(t *testing.T) {
 	const size, most = 50_000_000, 16_000 // bytes, kB
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -131,8 +130,8 @@ func TestMemoryWhileLargeReplyPasses(t *testing.T) {
 	}
 	defer page.CloseNow()
 	page.SetReadLimit(-1)
-	// What the client is too busy to take is kept for it, so that a machine that is
-	// busy with other things gets more than one try.
+	// The coordinator buffers what a busy client does not read, so a busy machine gets
+	// more than one try.
 	grown := 0
 	for try := 0; try == 0 || try < 4 && grown > most; try++ {
 		grown = memoryOfReply(t, process, page, size)
@@ -143,10 +142,10 @@ func TestMemoryWhileLargeReplyPasses(t *testing.T) {
 	}
 }
 
-// memoryOfReply is by how many kilobytes a process grew while a reply passed.
+// memoryOfReply is by how many kilobytes a process grew while it relayed a reply.
 func memoryOfReply(t *testing.T, process *os.Process, page *websocket.Conn, size int) int {
 	t.Helper()
-	// In place of VmHWM's maximum since the start, that from now on.
+	// Reset VmHWM, which otherwise is the maximum since the start.
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", process.Pid), []byte("5"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -164,10 +163,9 @@ func memoryOfReply(t *testing.T, process *os.Process, page *websocket.Conn, size
 	return kilobytes(t, process, "VmHWM") - before
 }
 
-// TestOwnerKilledUnderLoad: the coordinator that serves the address is killed
-// while clients use it. Each sees its connection end, another coordinator serves
-// the same browser at the same address within a second, and nobody is answered
-// wrongly meanwhile.
+// TestOwnerKilledUnderLoad: the coordinator that serves the address is killed while
+// clients use it. Each client's connection ends. Another coordinator serves the same
+// browser at the same address within a second. No client gets a wrong response.
 func TestOwnerKilledUnderLoad(t *testing.T) {
 	const clients = 20
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -206,7 +204,7 @@ func TestOwnerKilledUnderLoad(t *testing.T) {
 					t.Errorf("client %d is served by nobody: %v", client, err)
 					return
 				}
-				runtime.Gosched() // the port is nobody's for a moment
+				runtime.Gosched() // no process has the port for a moment
 			}
 			if took := time.Since(time.Unix(0, killed.Load())); took > time.Second {
 				t.Errorf("client %d was served again after %v, want at the most 1 s", client, took)
@@ -221,7 +219,7 @@ func TestOwnerKilledUnderLoad(t *testing.T) {
 	moved.Wait()
 }
 
-// useUntilClosed asks for the version over and over, until the connection ends.
+// useUntilClosed requests the version repeatedly until the connection ends.
 func useUntilClosed(ctx context.Context, addr string, id int, began func()) error {
 	c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/x", nil)
 	if err != nil {
@@ -238,8 +236,8 @@ func useUntilClosed(ctx context.Context, addr string, id int, began func()) erro
 	}
 }
 
-// versionOf asks a browser for its version, and demands the answer to this
-// question.
+// versionOf requests a browser's version, and checks that the response is for this
+// request.
 func versionOf(ctx context.Context, c *websocket.Conn, id int) error {
 	if err := c.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Browser.getVersion"}`, id)); err != nil {
 		return err

@@ -19,13 +19,14 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// logFlags choose what is shown or recorded of the traffic.
+// logFlags choose which traffic is shown or recorded.
 type logFlags struct {
 	record string
 	view   traffic.View
 }
 
-// check trims the lists and refuses what cannot be meant. given reports which flags are.
+// check trims the lists and rejects impossible combinations. given reports which flags
+// are set.
 func (f *logFlags) check(given func(flag string) bool) error {
 	f.view.Filter.Trim()
 	filter := f.view.Filter
@@ -88,8 +89,8 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 	return cmd
 }
 
-// drainTimeout is how long the coordinator may be silent that sends what passed before
-// a recording was interrupted.
+// drainTimeout is how long the coordinator may stay silent while it sends the traffic
+// from before the interruption of a recording.
 const drainTimeout = 5 * time.Second
 
 const serverEnded = "the coordinator that served the endpoint has ended"
@@ -115,7 +116,7 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 		return err
 	}
 	defer func() { stream.Close() }() // the last one
-	// A recording waits for the last of the traffic: a second Ctrl+C does not.
+	// A recording waits for the last of the traffic. A second Ctrl+C ends it at once.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 
 	view := &f.view
@@ -134,7 +135,7 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 			}
 			err = errors.Join(err, closeErr)
 		}()
-		// What passed before the interruption is kept.
+		// A recording keeps the traffic from before the interruption.
 		adding := context.WithoutCancel(ctx)
 		sink = func(l cdplog.Line) error { return recording.Add(adding, l) }
 	}
@@ -143,11 +144,12 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 		err = cdplog.Decode(stream, sink)
 		switch {
 		case ctx.Err() != nil && (err == nil || f.record == ""):
-			return nil // interrupted, which is how it ends
+			return nil // interrupted, the normal end
 		case err != nil && !errors.Is(err, cdplog.ErrTorn):
 			return err
 		case f.record != "":
-			// A recording would have a gap, and another coordinator's clients.
+			// A recording that continued would have a gap, and contain another
+			// coordinator's clients.
 			return errors.New(serverEnded)
 		}
 		next, err := endpoint.NextLog(ctx, hash, drain)

@@ -22,7 +22,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// greet is a client's work on a page: what comes of it is seen by the client.
+// greet works on a page as a client does, and returns what the client sees.
 func greet(t *testing.T, endpoint, url string) (title, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -44,11 +44,11 @@ func greet(t *testing.T, endpoint, url string) (title, text string) {
 	return title, text
 }
 
-// shown is what a command has shown so far.
+// shown is the output of a command so far.
 type shown struct {
 	mu   sync.Mutex // guards the fields that follow
 	text bytes.Buffer
-	more chan struct{} // closed and replaced when there is more
+	more chan struct{} // closed and replaced when there is more output
 }
 
 func newShown() *shown { return &shown{more: make(chan struct{})} }
@@ -67,7 +67,7 @@ func (s *shown) Write(b []byte) (int, error) {
 	return s.text.Write(b)
 }
 
-// await returns when all of this was shown.
+// await returns when the command has shown all of these.
 func (s *shown) await(t *testing.T, wanted ...string) {
 	t.Helper()
 	patience := time.After(time.Minute)
@@ -86,8 +86,8 @@ func (s *shown) await(t *testing.T, wanted ...string) {
 	}
 }
 
-// listening is a log command that has begun to listen. stop ends it when it has
-// shown all that is given.
+// listening starts a log command and waits until it listens. stop ends the command after
+// it has shown the given texts.
 func listening(t *testing.T, dir string, args ...string) (stop func(last ...string) string) {
 	t.Helper()
 	cmd := command(context.Background(), t, dir, append([]string{"log"}, args...)...)
@@ -151,8 +151,8 @@ func TestLogAndReplay(t *testing.T) {
 		t.Error("the token is in the recording")
 	}
 
-	// No browser and no page server any more: the client notices nothing. The port
-	// is free when it was a listener's that has gone.
+	// The browser and the page server have ended, and the client notices nothing. The
+	// port is free because a closed listener had it.
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -181,8 +181,8 @@ func TestLogAndReplay(t *testing.T) {
 	}
 }
 
-// TestLogIsEndedWhereNobodyReads: the second interruption ends a log also where what it
-// shows is not read.
+// TestLogIsEndedWhereNobodyReads: the second interruption ends a log even if no program
+// reads its output.
 func TestLogIsEndedWhereNobodyReads(t *testing.T) {
 	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
@@ -212,7 +212,7 @@ func TestLogIsEndedWhereNobodyReads(t *testing.T) {
 		select {
 		case <-ended:
 			return
-		case <-time.After(50 * time.Millisecond): // nothing tells when the first has come
+		case <-time.After(50 * time.Millisecond): // no event reports the arrival of the first
 		case <-patience:
 			cmd.Process.Kill()
 			t.Fatal("it goes on")
@@ -220,8 +220,8 @@ func TestLogIsEndedWhereNobodyReads(t *testing.T) {
 	}
 }
 
-// TestLogTellsWhoAnswered: what the endpoint refuses in the browser's place is
-// shown as its own.
+// TestLogTellsWhoAnswered: the log marks responses that the endpoint itself sends when
+// it refuses a request.
 func TestLogTellsWhoAnswered(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()
 	window := start(t, dir, "window", "--headless", "--workspace", workspace, "--access", "view")
@@ -250,8 +250,9 @@ func TestLogTellsWhoAnswered(t *testing.T) {
 	}
 }
 
-// TestLogGoesOn: the coordinator that serves the endpoint is killed, and the next
-// one's traffic is shown; a recording ends. Where there is no other, both do.
+// TestLogGoesOn: the coordinator that serves the endpoint is killed. The log continues
+// with the next coordinator's traffic, and a recording ends. Without a next coordinator,
+// both end.
 func TestLogGoesOn(t *testing.T) {
 	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
@@ -327,8 +328,8 @@ func TestLogGoesOn(t *testing.T) {
 	ended(view)
 }
 
-// TestLogViews: traffic is shown while it is recorded, of one client alone, in full, or
-// as the lines that are recorded.
+// TestLogViews: a recording shows its traffic, of one client alone, in full, or as the
+// recorded lines.
 func TestLogViews(t *testing.T) {
 	t.Parallel()
 	dir, workspace, url := t.TempDir(), t.TempDir(), servePage(t)
@@ -367,7 +368,7 @@ func TestLogViews(t *testing.T) {
 	if strings.Count(full, long) != 2 || strings.Contains(full, "… (") || strings.Contains(full, "Page.navigate") {
 		t.Errorf("a long message is not shown in full, command and answer:\n%s", full)
 	}
-	// A client is named before its first line.
+	// The log names a client before its first line.
 	var joined struct{ Joined struct{ Name string } }
 	if first, _, _ := strings.Cut(lines, "\n"); json.Unmarshal([]byte(first), &joined) != nil || joined.Joined.Name == "" {
 		t.Errorf("not told who speaks: %s", first)

@@ -17,9 +17,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// A window that lies about its browser leads nobody off this machine, has no
-// credentials sent, and nobody follows a redirect: neither the tools nor the CDP
-// endpoint.
+// A window that lies about its browser leads no client off this machine. It gets no
+// credentials, and no redirect is followed, by the tools or by the CDP endpoint.
 func TestLyingWindow(t *testing.T) {
 	var dialed, authorized, redirected atomic.Int32
 	liar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +45,7 @@ func TestLyingWindow(t *testing.T) {
 		}
 	}()
 
-	// The window protocol allows none of these addresses, so the window is not used.
+	// The window protocol forbids all of these addresses, so the window is not used.
 	const unusable = "no window is open"
 	for name, c := range map[string]struct{ url, want string }{
 		"credentials":       {"ws://name:secret@" + liar.Listener.Addr().String() + "/devtools/browser/x", unusable},
@@ -61,7 +60,7 @@ func TestLyingWindow(t *testing.T) {
 	}
 }
 
-// lie has a window push an address, and expects the tools' error for it.
+// lie has a window send an address, and expects the tools' error for it.
 func lie(t *testing.T, url, want string) {
 	e := openEditor(t, t.TempDir())
 	dir := filepath.Dir(os.Getenv("XDG_DATA_HOME"))
@@ -95,8 +94,8 @@ func lie(t *testing.T, url, want string) {
 	}
 }
 
-// untilTabs calls a tool until its error is the expected one: the coordinator learns
-// of a new state by itself.
+// untilTabs calls a tool until its error is the expected one: the coordinator receives a
+// new state asynchronously.
 func untilTabs(t *testing.T, session *mcp.ClientSession, expected func(error) bool) error {
 	t.Helper()
 	for began := time.Now(); ; {

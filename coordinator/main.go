@@ -1,17 +1,16 @@
-// Command coordinator lets an AI agent drive the very browser that a developer
-// is debugging in a VS Code window.
+// Command coordinator lets an AI agent drive the very browser that a developer is
+// debugging in a VS Code window.
 //
 //	coordinator mcp                     what an MCP host launches, over stdio
 //	coordinator windows                 the open windows and their browsers
 //	coordinator endpoint                the stable CDP address of a window
 //	coordinator window --workspace DIR  make this terminal a window
 //
-// This folder is wiring only, a file for each subcommand. Windows are found by
-// coordinator/registry, their protocol is spoken by vscodeipc, pages are driven
-// by coordinator/page, and CDP clients are served by cdpproxy behind
-// coordinator/endpoint.
+// This folder is wiring only, a file for each subcommand. coordinator/registry finds
+// windows, and vscodeipc speaks their protocol. coordinator/page drives pages. cdpproxy
+// serves CDP clients, behind coordinator/endpoint.
 //
-// Nothing but MCP and a command's answer is ever written to stdout.
+// Only MCP messages and a command's output go to stdout.
 package main
 
 import (

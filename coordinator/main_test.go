@@ -16,16 +16,16 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// The test binary is the coordinator too, when it is called by that name.
+// The test binary becomes the coordinator when it is called by that name.
 func TestMain(m *testing.M) {
 	testscript.Main(withRuntimeDirs{m}, map[string]func(){"coordinator": testedMain, "added": addedMain, "helper": helperMain, "cdpprogram": cdpMain})
 }
 
-// withRuntimeDirs gives the tests private directories for the sockets whose own
-// directory is too long, and takes them away in the end.
+// withRuntimeDirs gives the tests private directories for sockets whose own directory
+// has too long a path, and removes them at the end.
 type withRuntimeDirs struct{ *testing.M }
 
-// runtimeRoot holds them.
+// runtimeRoot contains the directories of withRuntimeDirs.
 var runtimeRoot string
 
 func (m withRuntimeDirs) Run() int {
@@ -37,7 +37,7 @@ func (m withRuntimeDirs) Run() int {
 	return m.M.Run()
 }
 
-// runtimeDir is that of the programs whose files are in dir.
+// runtimeDir is the directory for the programs whose files are in dir.
 func runtimeDir(dir string) string {
 	own := filepath.Join(runtimeRoot, vscodeipc.Hash(dir)[:8])
 	os.Mkdir(own, 0o700) // it may be there already
@@ -52,7 +52,7 @@ func testedMain() {
 	main()
 }
 
-// command is the coordinator with its files in dir alone.
+// command is the coordinator with all its files in dir.
 func command(ctx context.Context, t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -99,8 +99,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// deadSocket FILE leaves a socket that nobody listens on, as a killed window
-// does, in a directory as a window makes it.
+// deadSocket FILE leaves a socket without a listener, as a killed window does, in a
+// directory like a window's.
 func deadSocket(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: deadsocket FILE")

@@ -22,8 +22,7 @@ import (
 	"browser-coordinator/coordinator/child"
 )
 
-// What programs and hosts read beside the text: structured answers, resources,
-// prompts.
+// Programs and hosts read more than the text: structured results, resources, prompts.
 func TestStructuredAnswersResourcesAndPrompts(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	url := servePage(t)
@@ -77,7 +76,7 @@ func TestStructuredAnswersResourcesAndPrompts(t *testing.T) {
 			t.Errorf("%s: %+v %v", uri, read, err)
 		}
 	}
-	// The latest screenshot is the one that was taken, as it was taken.
+	// The resource of the latest screenshot has the same bytes and type.
 	mustTool(t, agent, "browser_take_screenshot", map[string]any{"type": "jpeg"})
 	if read, err := agent.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "browser://screenshot"}); err != nil || read.Contents[0].MIMEType != "image/jpeg" {
 		t.Errorf("after a screenshot: %+v %v", read, err)
@@ -91,8 +90,8 @@ func TestStructuredAnswersResourcesAndPrompts(t *testing.T) {
 	}
 }
 
-// A host that gives a token hears each second that a long call goes on, whatever
-// version of the protocol it speaks; a short call says nothing.
+// A host that sends a progress token gets a notification each second of a long call, in
+// every version of the protocol. A short call sends none.
 func TestProgress(t *testing.T) {
 	for _, protocol := range []string{"", "2025-06-18"} {
 		var heard atomic.Int32
@@ -115,8 +114,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The host's roots decide, and decide anew when they change, in whichever way the
-// version of the protocol lets a server ask for them.
+// The host's roots select the window, and select again when they change. This holds for
+// every way in which a version of the protocol lets a server request them.
 func TestRootsChangeTheWindow(t *testing.T) {
 	dir, shop, other := t.TempDir(), folder(t, "shop"), folder(t, "other")
 	start(t, dir, "window", "--workspace", shop, "--headless")
@@ -136,7 +135,7 @@ func TestRootsChangeTheWindow(t *testing.T) {
 			chosen := func(workspace string) bool {
 				return strings.Contains(mustTool(t, agent, "window_list", nil), "* "+canonicalShop(t, workspace)+" ")
 			}
-			// The first call is one that acts: it is done once, where it is meant.
+			// The first call is a mutating one: it runs once, in the right window.
 			count := "() => { window.acts = (window.acts ?? 0) + 1; document.title = 'in the shop' }"
 			mustTool(t, agent, "browser_evaluate", map[string]any{"function": count})
 			if got := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => window.acts"}); got != "1" {
@@ -160,8 +159,8 @@ func TestRootsChangeTheWindow(t *testing.T) {
 	}
 }
 
-// A host that has roots by its own word and does not answer for them gets its
-// calls done after a while, by the working directory.
+// A host may declare roots and never answer the request for them. After a timeout its
+// calls run in the window of the working directory.
 func TestRootsThatAreNeverGiven(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	start(t, dir, "window", "--workspace", shop, "--headless")
@@ -185,8 +184,8 @@ func TestRootsThatAreNeverGiven(t *testing.T) {
 	}
 }
 
-// The end of the input ends what the coordinator has started, in time, also when
-// a call hangs; and nothing else.
+// The end of the input ends the programs that the coordinator has started, in time, even
+// if a call hangs. It ends nothing else.
 func TestEndOfInput(t *testing.T) {
 	hang := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
@@ -199,7 +198,7 @@ func TestEndOfInput(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		window bool
-		added  bool // a server that does not end by itself, nor when it is asked to
+		added  bool // an added server that does not end, even when asked
 		call   map[string]any
 	}{
 		{"idle, a browser of its own", false, false, nil},

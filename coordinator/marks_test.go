@@ -13,14 +13,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// What the page says and shows is marked as the page's, so that a host can treat
-// it as untrusted; what the coordinator says is not.
+// Text and pictures of the page are marked as the page's, so that a host can treat them
+// as untrusted. The coordinator's own text has no such mark.
 func TestPageTextIsMarked(t *testing.T) {
 	const mark = "browser-coordinator/from-page"
 	dir, shop := t.TempDir(), folder(t, "shop")
 	url := servePage(t)
 	agent := host(t, dir, shop)
-	// Both kinds of text of an answer.
+	// The two kinds of text in a result, and whether it has an image.
 	call := func(name string, args map[string]any) (ours, pages string, image bool) {
 		t.Helper()
 		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -98,7 +98,7 @@ func TestPageTextIsMarked(t *testing.T) {
 	}
 }
 
-// What a host hears of the log has no secret in it.
+// The log that a host receives contains no secret.
 func TestNoSecretInTheLogOfTheHost(t *testing.T) {
 	lines := make(chan string, 100)
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -114,7 +114,8 @@ func TestNoSecretInTheLogOfTheHost(t *testing.T) {
 	if err := agent.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 		t.Fatal(err)
 	}
-	// A window's browser is watched as soon as it is there, which is an info line.
+	// The coordinator watches a window's browser as soon as it exists, and logs that at
+	// level info.
 	start(t, dir, "window", "--workspace", shop, "--headless")
 	for heard := ""; heard != "info <secret>WORD</secret> the browser"; {
 		select {
@@ -128,8 +129,8 @@ func TestNoSecretInTheLogOfTheHost(t *testing.T) {
 	}
 }
 
-// Errors that quote the page, its dialogs and the options of its lists are marked as
-// the page's too, and what comes before a page is not.
+// Errors that quote the page, its dialogs or the options of its lists are marked as the
+// page's too. The text before the quotation has no mark.
 func TestErrorsAreMarked(t *testing.T) {
 	const mark = "browser-coordinator/from-page"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -158,13 +158,13 @@ func (p *program) runMCP(ctx context.Context, options tools.Options, serve servi
 
 	err := tools.NewServer(options).Run(ctx, &mcpstdio.Transport{})
 	if errors.Is(err, context.Canceled) {
-		return nil // interrupted, which is how some hosts end their servers
+		return nil // interrupted: some hosts end their servers this way
 	}
 	return err
 }
 
 // addedServer prepares another MCP server. It gets the stable address of the resolved
-// window, which is served from now on, also before a window opens.
+// window. The coordinator serves that address from now on, even before a window opens.
 func (p *program) addedServer(ctx context.Context, windows *registry.Registry, endpoints *serving.Set, given string, command []string, allowToken bool) (*added.Options, error) {
 	workspace, err := resolveWorkspace(ctx, windows, given)
 	if err != nil {

@@ -22,7 +22,7 @@ for (const kind of ['mousemove', 'mousedown', 'mouseup']) pad.addEventListener(k
 });
 </script>`
 
-// The mouse, with all that an agent can do with it, as the page sees it.
+// All mouse actions of an agent, as the page sees them.
 func TestMouse(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, mousePage) }))
 	t.Cleanup(server.Close)
@@ -35,7 +35,7 @@ func TestMouse(t *testing.T) {
 			t.Errorf("the page says %s, want %s", got, want)
 		}
 	}
-	// What the page has seen of the mouse since the last time.
+	// sees checks the mouse events that the page received since the last call.
 	sees := func(want ...string) {
 		t.Helper()
 		page("() => seen.splice(0).join(', ')", fmt.Sprintf("%q", strings.Join(want, ", ")))
@@ -58,7 +58,7 @@ func TestMouse(t *testing.T) {
 	mustTool(t, agent, "browser_mouse_down", map[string]any{"button": "right"})
 	mustTool(t, agent, "browser_mouse_up", map[string]any{"button": "right"})
 	sees("mousedown 50 50 2 2", "mouseup 50 50 2 0")
-	// A drag that is no drag and drop, as over a canvas or a slider.
+	// A drag without drag and drop, as over a canvas or a slider.
 	mustTool(t, agent, "browser_mouse_drag_xy", map[string]any{"startX": 320, "startY": 110, "endX": 400, "endY": 180})
 	page(`() => { const all = seen.splice(0); return [all.find(e => e.startsWith('mousedown')), all.some(e => /^mousemove .* 1$/.test(e)), all.at(-1)].join(', ') }`, `"mousedown 20 10 0 1, true, mouseup 100 80 0 0"`)
 
@@ -79,7 +79,7 @@ func TestMouse(t *testing.T) {
 	page("() => document.querySelector('#words')", "null")
 }
 
-// What a page believes of network, processor, browser, language and medium.
+// The overrides of network, processor, browser, language and medium.
 func TestEmulateTheRest(t *testing.T) {
 	agents := make(chan string, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func TestEmulateTheRest(t *testing.T) {
 	}
 	page := func(function, want string) {
 		t.Helper()
-		// What the console says of a request that failed stands behind it.
+		// The console message about a failed request comes after the result.
 		if got := mustTool(t, agent, "browser_evaluate", map[string]any{"function": function}); !strings.HasPrefix(got, want) {
 			t.Errorf("the page says %s, want %s", got, want)
 		}
@@ -115,7 +115,8 @@ func TestEmulateTheRest(t *testing.T) {
 	page("() => { const began = performance.now(); return fetch('/?slow').then(() => performance.now() - began >= 150) }", "true")
 	emulate(map[string]any{"network": "none"})
 
-	// The same work takes longer on a slower processor: measured, since a page cannot ask.
+	// The same work takes longer on a slower processor. The test measures it, since a
+	// page cannot query the speed.
 	const work = "() => { let best = 1e9; for (let n = 0; n < 5; n++) { const began = performance.now(); for (let i = 0, x = 0; i < 2e6; i++) x = Math.sqrt(x + i); best = Math.min(best, performance.now() - began) } return best }"
 	measure := func() (ms float64) {
 		t.Helper()
@@ -124,7 +125,7 @@ func TestEmulateTheRest(t *testing.T) {
 		}
 		return ms
 	}
-	// On a busy machine the first may be slow too.
+	// On a busy machine the first measurement may be slow too.
 	var before, slow float64
 	for range 5 {
 		emulate(map[string]any{"cpu": 1})

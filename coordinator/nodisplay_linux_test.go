@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// withoutDisplay has the programs of this test run where there is no screen.
+// withoutDisplay runs the programs of this test without a display.
 func withoutDisplay(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"} {
@@ -19,8 +19,8 @@ func withoutDisplay(t *testing.T) {
 	}
 }
 
-// Where there is no display, a line says so and what to do; all that the browser has
-// said is for -v.
+// Without a display, one line reports that and the next step. The browser's own output
+// appears only with -v.
 func TestNoDisplay(t *testing.T) {
 	withoutDisplay(t)
 	window := func(args ...string) string {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A home folder in which nothing can be made, as that of a container, does not keep
-// agents from working; the log says once what is missing.
+// An agent works even if its home folder is not writable, as in a container. The log
+// reports once what is missing.
 func TestHomeThatCannotBeWritten(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(home, nil, 0o600); err != nil {

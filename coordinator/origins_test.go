@@ -16,13 +16,13 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// limits are two servers, one that an agent may reach and one that it may not.
+// limits are two servers: an agent may reach one and not the other.
 type limits struct {
 	allowed, forbidden *httptest.Server
 	port               string // of forbidden
 
 	mu    sync.Mutex
-	asked []string // what forbidden was asked for
+	asked []string // the requests that forbidden received
 }
 
 func newLimits(t *testing.T) *limits {
@@ -70,12 +70,12 @@ func (l *limits) reached() []string {
 	return asked
 }
 
-// redirect is an address of the allowed server that leads elsewhere.
+// redirect is an address of the allowed server that redirects to another address.
 func (l *limits) redirect(status int, to string) string {
 	return fmt.Sprintf("%s/redirect?status=%d&to=%s", l.allowed.URL, status, url.QueryEscape(to))
 }
 
-// spellings are addresses of the forbidden server as a browser reads them.
+// spellings are addresses of the forbidden server in all forms that a browser accepts.
 func (l *limits) spellings() []string {
 	var all []string
 	for _, form := range []string{
@@ -90,8 +90,8 @@ func (l *limits) spellings() []string {
 	return all
 }
 
-// browser_fetch reaches no other origin, however its address is written and wherever
-// it is redirected, with a body or a preflight too.
+// browser_fetch reaches no other origin, whatever the spelling of its address and its
+// redirects, with a body or a preflight too.
 func TestFetchStaysWithinOrigins(t *testing.T) {
 	l := newLimits(t)
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -115,7 +115,7 @@ func TestFetchStaysWithinOrigins(t *testing.T) {
 			}
 			for _, address := range l.spellings() {
 				check(map[string]any{"url": address})
-				if !strings.ContainsAny(address, "\n\x01") { // which no header can hold
+				if !strings.ContainsAny(address, "\n\x01") { // no header can contain these
 					check(map[string]any{"url": l.redirect(http.StatusFound, address)})
 				}
 			}
@@ -139,8 +139,8 @@ func TestFetchStaysWithinOrigins(t *testing.T) {
 	}
 }
 
-// debug_start opens no other origin either. No browser is there to read its address, so
-// one that could be read in two ways is refused.
+// debug_start opens no other origin either. No browser resolves its address, so an
+// ambiguous address is refused.
 func TestDebugStartStaysWithinOrigins(t *testing.T) {
 	e := openEditor(t, t.TempDir())
 	e.on(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
@@ -166,7 +166,7 @@ func TestDebugStartStaysWithinOrigins(t *testing.T) {
 	}
 }
 
-// The tab of the agent leads nowhere else either.
+// The agent's tab reaches no other origin either.
 func TestTabStaysWithinOrigins(t *testing.T) {
 	l := newLimits(t)
 	dir, shop := t.TempDir(), folder(t, "shop")

@@ -16,8 +16,8 @@ func savedIn(workspace, name string) string {
 	return filepath.Join(workspace, ".browser-coordinator", name)
 }
 
-// The bytes of a page never become a program or the configuration of one, whatever
-// name an agent that was misled gives them.
+// The bytes of a page never become a program or the configuration of one, whatever name
+// a misled agent gives them.
 func TestPagesBytesAreNoCode(t *testing.T) {
 	taken := filepath.Join(t.TempDir(), "taken")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,8 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// profilesIn makes the browsers of this test keep their private profiles in a
-// folder of its own, and tells which are there.
+// profilesIn makes the browsers of this test keep their private profiles in a folder of
+// their own. list returns the profiles that exist.
 func profilesIn(t *testing.T) (dir string, list func() []string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "bc-") // short enough for sockets
@@ -34,8 +34,8 @@ func profilesIn(t *testing.T) (dir string, list func() []string) {
 	}
 }
 
-// A window that opens before anything was done in a browser of its own is used
-// instead, and that browser ends.
+// A window that opens before any action in the coordinator's own browser replaces that
+// browser, which ends.
 func TestWindowAppears(t *testing.T) {
 	_, profiles := profilesIn(t)
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -58,7 +58,7 @@ func TestWindowAppears(t *testing.T) {
 	}
 }
 
-// Where something was done already, the agent stays and is told once.
+// After an action in its own browser, the agent stays there and is notified once.
 func TestWindowAppearsTooLate(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	url := servePage(t)
@@ -78,7 +78,7 @@ func TestWindowAppearsTooLate(t *testing.T) {
 	}
 }
 
-// --attach uses a browser that runs, whoever started it, and leaves it running.
+// --attach uses a running browser, whoever started it, and leaves it running.
 func TestAttach(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	url := servePage(t)
@@ -107,7 +107,7 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// The flags of a browser of its own: size, proxy and profile.
+// The flags of the coordinator's own browser: size, proxy and profile.
 func TestOwnBrowserFlags(t *testing.T) {
 	profilesIn(t)
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -130,7 +130,7 @@ func TestOwnBrowserFlags(t *testing.T) {
 	if text := mustTool(t, agent, "browser_navigate", map[string]any{"url": "http://shop.example/"}); !strings.Contains(text, "by proxy") {
 		t.Errorf("through the proxy: %s", text)
 	}
-	for asked := ""; asked != "http://shop.example/"; { // the browser has questions of its own
+	for asked := ""; asked != "http://shop.example/"; { // the browser sends requests of its own
 		select {
 		case asked = <-proxied:
 		default:
@@ -147,7 +147,7 @@ func TestOwnBrowserFlags(t *testing.T) {
 		t.Errorf("two coordinators on one profile: %v", err)
 	}
 	agent.Close()
-	// The login is there the next time, and in a copy beside it.
+	// The login persists in the profile, and in a copy of it.
 	for _, args := range [][]string{{"--profile", profile}, {"--profile", profile, "--isolated"}} {
 		next := host(t, t.TempDir(), folder(t, "shop"), args...)
 		if text := mustTool(t, next, "browser_navigate", map[string]any{"url": server.URL}); !strings.Contains(text, "login=ada") {
@@ -202,8 +202,8 @@ func TestKilledCoordinatorLeavesNothing(t *testing.T) {
 	}
 }
 
-// A profile can be used again as soon as the coordinator was killed: its browser
-// ends a moment later.
+// A profile is usable as soon as its coordinator was killed: its browser ends a moment
+// later.
 func TestProfileOfKilled(t *testing.T) {
 	dir, shop, profile := t.TempDir(), folder(t, "shop"), filepath.Join(t.TempDir(), "profile")
 	cmd := command(t.Context(), t, dir, "mcp", "--profile", profile)
@@ -219,13 +219,13 @@ func TestProfileOfKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := cmd.Process.Wait(); err != nil {
-		t.Log(err) // the session waits for it too
+		t.Log(err) // the session also waits for it
 	}
 	mustTool(t, again, "browser_snapshot", nil)
 }
 
-// The first answer says that the browser is one of its own, also where it is an
-// error.
+// The first result reports that the browser is the coordinator's own, even if the result
+// is an error.
 func TestOwnBrowserToldWithError(t *testing.T) {
 	agent := host(t, t.TempDir(), folder(t, "shop"))
 	if _, err := tool(t, agent, "browser_click", map[string]any{"target": "e99"}); err == nil || !strings.Contains(err.Error(), "e99") || !strings.Contains(err.Error(), "a browser of its own") {

@@ -19,7 +19,7 @@ const jankyPage = `<!doctype html><title>janky</title><h1 style="font-size:60px"
 	requestAnimationFrame(() => requestAnimationFrame(() => { document.title = "settled" }));
 }, 100)</script>`
 
-// What an agent gets of a slow page: the figures, and files that DevTools opens.
+// The results for a slow page: the metrics, and files that DevTools opens.
 func TestPerformanceTools(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, jankyPage) }))
 	t.Cleanup(server.Close)
@@ -95,7 +95,7 @@ func TestPerformanceTools(t *testing.T) {
 	if len(coverage) != 1 || coverage[0].URL != server.URL+"/" || !strings.Contains(text, "(JS)") {
 		t.Errorf("%s\n%+v", text, coverage)
 	}
-	// Without a name each has one of its own, below the workspace.
+	// Without a name each file gets its own name, below the workspace.
 	text = mustTool(t, agent, "performance_heap_snapshot", nil)
 	if !regexp.MustCompile(regexp.QuoteMeta(savedIn(shop, "heap")) + `-\d{4}-.*\.heapsnapshot`).MatchString(text) {
 		t.Errorf("%s", text)

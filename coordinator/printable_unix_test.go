@@ -15,12 +15,12 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// hostile is a name that would set the terminal's title, clear the screen, and show
-// its end backwards; with a control character of 8-bit terminals, and a line of its own.
+// hostile is a name that would set the terminal's title, clear the screen and show its
+// end backwards. It also has an 8-bit control character and a second line.
 const hostile = "shop\x1b]0;pwned\x07\x1b[2J\u009b31m\u202egnp\nspoof"
 
-// TestNamesCannotDriveTheTerminal: what a window says is shown and not obeyed, and
-// programs read it as it is.
+// TestNamesCannotDriveTheTerminal: the terminal shows a window's texts and does not
+// interpret them. Programs read them unchanged.
 func TestNamesCannotDriveTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	folder, err := vscodeipc.Canonical(t.TempDir())

@@ -46,7 +46,8 @@ Each address is dialed and greeted under a deadline:
 Exit code 0: all live, or cleaned up. 1: something needs attention.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// What could not be searched or deleted is reported after what was found.
+			// Directories that could not be searched, and sockets that could not be
+			// deleted, are reported after the verdicts.
 			verdicts, amiss := vscodeipc.Probe(cmd.Context(), &vscodeipc.ProbeOptions{
 				DryRun: dryRun,
 				Dial:   vscodeipc.DialOptions{Client: peer(), Logger: p.logger},

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestRecordBeforeTheBrowser: a recording can begin before there is a browser, and
-// is whole. Of nothing there is none.
+// TestRecordBeforeTheBrowser: a recording can begin before there is a browser, and is
+// complete. Without traffic there is no recording.
 func TestRecordBeforeTheBrowser(t *testing.T) {
 	dir, workspace, url := t.TempDir(), t.TempDir(), servePage(t)
 	served := start(t, dir, "serve", "--workspace", workspace)
@@ -36,8 +36,8 @@ func TestRecordBeforeTheBrowser(t *testing.T) {
 	}
 }
 
-// TestRecordingIsWhole: what a client has been answered is in the recording, also
-// when that is interrupted in the same moment.
+// TestRecordingIsWhole: a recording contains every response that a client has received,
+// even if it is interrupted at the same moment.
 func TestRecordingIsWhole(t *testing.T) {
 	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
@@ -54,7 +54,7 @@ func TestRecordingIsWhole(t *testing.T) {
 	}
 }
 
-// TestRecordingStays: a file that is there is not recorded over.
+// TestRecordingStays: a recording does not overwrite an existing file.
 func TestRecordingStays(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()
 	start(t, dir, "window", "--headless", "--workspace", workspace)
@@ -71,7 +71,7 @@ func TestRecordingStays(t *testing.T) {
 	}
 }
 
-// begin starts a command that outlives neither the test nor a minute.
+// begin starts a command that ends with the test, and after a minute at the latest.
 func begin(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -80,7 +80,7 @@ func begin(t *testing.T, cmd *exec.Cmd) {
 	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	t.Cleanup(func() {
 		late.Stop()
-		cmd.Process.Kill() // fails where it has ended
+		cmd.Process.Kill() // fails if it has ended
 		cmd.Wait()
 	})
 }
@@ -96,7 +96,7 @@ func record(t *testing.T, dir, workspace string) (cmd *exec.Cmd, said *shown, fi
 	return cmd, said, file
 }
 
-// recordedLines are what is written to a recording.
+// recordedLines are the lines in a recording.
 type recordedLines struct {
 	file *os.File
 	text *bufio.Reader
@@ -112,7 +112,7 @@ func readRecording(t *testing.T, name string) recordedLines {
 	return recordedLines{file, bufio.NewReader(file)}
 }
 
-// await returns when these words are in the recording, behind the last ones.
+// await returns when this text is in the recording, after the text of the last call.
 func (r recordedLines) await(t *testing.T, words string) {
 	t.Helper()
 	line := ""
@@ -122,7 +122,7 @@ func (r recordedLines) await(t *testing.T, words string) {
 		case err == nil && !strings.Contains(line, words):
 			line = ""
 		case errors.Is(err, io.EOF) && time.Now().Before(deadline):
-			time.Sleep(5 * time.Millisecond) // nothing tells that a file has grown
+			time.Sleep(5 * time.Millisecond) // no event reports that a file has grown
 		case err != nil:
 			t.Fatalf("%s is not recorded: %v", words, err)
 		}

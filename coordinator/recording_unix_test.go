@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRecordingIsNotWhole: the coordinator that knows what passed before a recording
-// was interrupted does not tell, and who recorded is told.
+// TestRecordingIsNotWhole: the coordinator does not send the traffic from before an
+// interruption. The command that records reports that.
 func TestRecordingIsNotWhole(t *testing.T) {
 	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()

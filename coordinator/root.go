@@ -18,8 +18,8 @@ const (
 	exitUsage   = 2 // the command line is wrong
 )
 
-// exitError ends the program with a code of its own. A nil cause prints nothing, where
-// the command's output is enough.
+// exitError ends the program with its own exit code. A nil cause prints nothing: the
+// command's output is enough.
 type exitError struct {
 	code  int
 	cause error
@@ -39,7 +39,7 @@ type stdio struct {
 	out, err io.Writer
 }
 
-// program is what the subcommands share.
+// program contains what the subcommands share.
 type program struct {
 	stdio
 	verbose bool
@@ -109,7 +109,8 @@ An MCP host launches "coordinator mcp" (also the default when standard input is
 not a terminal). The other commands are for people and scripts.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// The letters in which an unknown command may differ from a suggested one.
+		// The number of letters in which an unknown command may differ from a suggested
+		// one.
 		SuggestionsMinimumDistance: 2,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -137,8 +138,8 @@ not a terminal). The other commands are for people and scripts.`,
 	root.SetErr(p.err)
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(unknownFlag)
-	// Not cobra's own: its template brings text/template, which calls methods by name,
-	// so that the linker could not remove unused ones.
+	// Cobra's own version flag uses text/template, which calls methods by name. The
+	// linker could then not remove unused methods.
 	root.Flags().BoolVar(&printVersion, "version", false, "version for coordinator")
 	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "log what happens to standard error")
 	root.AddCommand(
@@ -155,7 +156,7 @@ not a terminal). The other commands are for people and scripts.`,
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" { // which accepts any argument without this
+		if c.Name() == "completion" { // without this it accepts any argument
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}

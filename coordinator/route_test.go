@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The agent's routes are for its own pages and end with its MCP session; the
-// developer's browser goes on as before.
+// The agent's routes apply to its own pages and end with its MCP session. The
+// developer's browser continues unchanged.
 func TestRoutesEndWithTheSession(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -83,7 +83,8 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	}
 }
 
-// Also where the coordinator is killed: nothing is left to undo what it has set.
+// Routes also end when the coordinator is killed, although no process is left to remove
+// them.
 func TestRoutesEndWithAKilledCoordinator(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "<!doctype html><title>shop</title>real")

@@ -47,7 +47,7 @@ share the browser of the first, which ends it when its program has ended: start
 			return p.runProgram(cmd, workspace, serve, &launch, allowToken, args)
 		},
 	}
-	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
+	cmd.Flags().SetInterspersed(false) // the arguments after the command belong to it
 	workspaceFlag(cmd, &workspace)
 	serve.add(cmd)
 	launch.add(cmd)

@@ -18,8 +18,8 @@ import (
 	"browser-coordinator/coordinator/child"
 )
 
-// cdpMain is a CDP program as people write them: it leads the first page at the
-// endpoint to an address, and prints its title.
+// cdpMain is a typical CDP program: it navigates the first page at the endpoint to an
+// address, and prints its title.
 func cdpMain() {
 	endpoint, url := os.Args[1], os.Args[2]
 	if env := os.Getenv(child.EnvEndpoint); env != endpoint {
@@ -55,11 +55,11 @@ func cdpMain() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(7) // the program's own
+	os.Exit(7) // the program's own exit code
 }
 
-// Any CDP program works on the window's browser, knows its address by argument
-// and by environment, and gives its exit code.
+// Any CDP program works on the window's browser. It gets the address as an argument and
+// in its environment, and its exit code becomes the coordinator's.
 func TestRunACDPProgram(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	url := servePage(t)

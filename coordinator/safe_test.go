@@ -15,8 +15,8 @@ const secretPage = `<!doctype html><title>Login</title>
 <form onsubmit="event.preventDefault(); console.error('sent ' + pw.value); fetch('/login?pw=' + encodeURIComponent(pw.value)); document.title = 'Hello ' + user.value; history.replaceState(0, '', '?pw=' + encodeURIComponent(pw.value)); out.textContent = pw.value">
 <label>User <input id=user></label><label>Password <input id=pw></label><button>Log in</button></form><output id=out></output>`
 
-// An agent types secrets by their names, and sees nothing but their names,
-// wherever the page shows the values.
+// An agent types secrets by name. It sees only their names wherever the page shows the
+// values.
 func TestSecrets(t *testing.T) {
 	const password, user = `p4 "ß&<x>`, "ada.lovelace"
 	got := make(chan string, 10)
@@ -72,8 +72,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// An agent stays within its origins, however a page tries to lead it away; the
-// pages of others go where they like.
+// An agent stays within its origins, however a page tries to lead it away. Other
+// clients' pages have no such limit.
 func TestOrigins(t *testing.T) {
 	var asked atomic.Int32
 	forbidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +134,7 @@ func TestOrigins(t *testing.T) {
 		t.Errorf("the forbidden server was asked %d times", n)
 	}
 
-	// A tab that the page itself opens is there, but not to be worked in.
+	// A tab that the page itself opens is listed, but the agent cannot work in it.
 	opened := mustTool(t, agent, "browser_click", map[string]any{"target": "#open"})
 	if !strings.Contains(opened, "A new tab opened") {
 		t.Errorf("a popup: %s", opened)
@@ -145,14 +145,14 @@ func TestOrigins(t *testing.T) {
 			mustTool(t, agent, "browser_tabs", map[string]any{"action": "select", "index": i})
 		}
 	}
-	// It may still be on its way there; then this waits, else it is refused.
+	// The tab may still be loading. Then this call waits; otherwise it is refused.
 	_, _ = tool(t, agent, "browser_wait_for", map[string]any{"url": forbidden.URL, "time": 5})
 	for _, name := range []string{"browser_snapshot", "browser_take_screenshot", "browser_console_messages"} {
 		if text, err := tool(t, agent, name, nil); err == nil || !strings.Contains(err.Error(), "out of bounds") {
 			t.Errorf("%s of a forbidden tab: %s %v", name, text, err)
 		}
 	}
-	// It can be led back, and others are not bound.
+	// The agent can navigate it back, and other clients have no limit.
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": allowed.URL})
 	other := host(t, dir, shop)
 	if text := mustTool(t, other, "browser_tabs", map[string]any{"action": "new", "url": forbidden.URL}); !strings.Contains(text, "Forbidden") {
@@ -160,7 +160,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// An agent opens no file that it could not read.
+// An agent opens no file that it may not read.
 func TestFileAddresses(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	for name, text := range map[string]string{"index.html": "<title>Inside</title>", "../outside.html": "<title>Outside</title>"} {
@@ -191,7 +191,7 @@ func secretsFile(t *testing.T, text string) string {
 	return file
 }
 
-// What is blocked is not opened, followed or fetched, and all else is.
+// Blocked origins are not opened, followed or fetched. All others are.
 func TestBlockedOrigins(t *testing.T) {
 	var asked atomic.Int32
 	blocked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A secret stands nowhere either in what is read as Markdown or HTML, which have
-// escapes of their own, nor in what is fetched, cut or not, nor in resources.
+// A secret also does not appear in Markdown or HTML, which have escapes of their own,
+// nor in fetched content, truncated or not, nor in resources.
 func TestSecretsInOtherForms(t *testing.T) {
 	const password = `p4_"ß'&<x>*[y]` + "\u00a0z"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -22,8 +22,8 @@ func TestSecretsInOtherForms(t *testing.T) {
 		case "/text":
 			io.WriteString(w, password)
 		case "/json":
-			json.NewEncoder(w).Encode(map[string]string{"password": password}) // with \u0026 and the like
-		case "/long": // whose first part ends within it
+			json.NewEncoder(w).Encode(map[string]string{"password": password}) // escapes & as \u0026
+		case "/long": // its first part ends within the secret
 			io.WriteString(w, strings.Repeat("x", 20_000-8)+password+strings.Repeat("y", 100))
 		default:
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -86,15 +86,15 @@ func TestSecretsInOtherForms(t *testing.T) {
 	}
 }
 
-// Where a text of the page is cut, by the page's own fields, by our scripts or in an
-// answer, no part of a secret is left at the edge.
+// Where the page's own fields, our scripts or a result truncate a text of the page, no
+// part of a secret remains at the edge.
 func TestSecretsAtCutEdges(t *testing.T) {
 	const password = "Hx7-quartz/92&<lamp>"
 	encoded, _ := json.Marshal(password)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		switch r.URL.Path {
-		case "/large": // whose 4 MiB end within it
+		case "/large": // its 4 MiB end within the secret
 			io.WriteString(w, strings.Repeat("x", 4<<20-8)+password+strings.Repeat("y", 100))
 			return
 		case "/auth":
@@ -172,7 +172,7 @@ fetch("/auth", { headers: { Authorization: "Basic " + btoa("ada:" + pw) } });
 		hidden("a file", string(saved))
 	}
 
-	// What a field makes of a secret is one too.
+	// A value that a field derives from a secret is a secret too.
 	use("browser_type", map[string]any{"target": "#short", "text": "PASSWORD"})
 	use("browser_fill_form", map[string]any{"fields": []map[string]any{{"target": "#mask", "type": "textbox", "value": "PASSWORD"}}})
 	if text := use("browser_snapshot", nil); strings.Count(text, "<secret>PASSWORD</secret>") < 4 {

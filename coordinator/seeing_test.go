@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The tools that see, as an agent uses them: on a source-mapped TypeScript bundle
-// of its own workspace, and on a page too long for one answer.
+// The tools that read, as an agent uses them: on a source-mapped TypeScript bundle of
+// its own workspace, and on a page too long for one result.
 func TestSeeingTools(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "web")
 	if err := os.RemoveAll(filepath.Join(shop, "src")); err != nil {
@@ -55,8 +55,7 @@ func TestSeeingTools(t *testing.T) {
 	use("browser_navigate", map[string]any{"url": server.URL}, "Shop")
 	snapshot := use("browser_snapshot", nil, `heading "Things"`, `button "Coffee" [ref=`)
 
-	// What goes wrong is told by the files of the workspace, in the act's answer and
-	// in the console.
+	// Errors name the files of the workspace, in the action's result and in the console.
 	use("browser_click", map[string]any{"target": ref(t, snapshot, "button", "Coffee")}, "RangeError: the price of coffee is negative", "@ src/cart.ts:11:13", "(src/app.ts:6:22)")
 	use("browser_click", map[string]any{"target": "#good"}, "the cart costs 3 @ src/app.ts:7:11")
 	console := use("browser_console_messages", map[string]any{"level": "warning"}, "src/cart.ts:11:13", "src/app.ts:7:11")
@@ -71,7 +70,7 @@ func TestSeeingTools(t *testing.T) {
 	use("browser_snapshot", map[string]any{"diff": true}, "Since the last snapshot:", "[active]")
 	use("browser_snapshot", map[string]any{"diff": true}, "Nothing has changed")
 
-	// Pictures: a part, in jpeg, as good as asked for; and in a file.
+	// Pictures: a part, as jpeg, in the requested quality; and in a file.
 	picture := func(args map[string]any) []byte {
 		t.Helper()
 		res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_take_screenshot", Arguments: args})
@@ -103,7 +102,7 @@ func TestSeeingTools(t *testing.T) {
 		}
 	}
 
-	// A long page comes in parts of one moment, or as a file.
+	// A long page comes in parts of one snapshot, or as a file.
 	use("browser_navigate", map[string]any{"url": server.URL + "/long"})
 	one := use("browser_snapshot", nil, "Part 1 of ", `link "Row 0"`, "ask for page 2")
 	mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => { document.querySelector('ul').textContent = 'changed' }"})

@@ -26,8 +26,8 @@ func servePage(t *testing.T) string {
 	return server.URL
 }
 
-// The main job: an agent in a workspace's folder drives that window's browser,
-// and another client sees the same page at the stable address.
+// The main job: an agent in a workspace's folder drives that window's browser, and
+// another client sees the same page at the stable address.
 func TestAgentDrivesItsWindow(t *testing.T) {
 	dir, shop, other := t.TempDir(), folder(t, "shop"), folder(t, "other")
 	url := servePage(t)
@@ -66,18 +66,18 @@ func TestAgentDrivesItsWindow(t *testing.T) {
 		t.Errorf("at the endpoint of the other window: pages %q", got)
 	}
 
-	// The other window is there for who asks for it by name.
+	// An agent reaches the other window by its name.
 	text := mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => location.href", "window": other})
 	if text != `"about:blank"` {
 		t.Errorf("the other window is at %s", text)
 	}
 
-	// When the window ends, the agent is told, and no other window is taken.
+	// When the window ends, the agent gets an error, and no other window is selected.
 	shopWindow.stop(t)
 	if _, err := tool(t, agent, "browser_snapshot", nil); err == nil || !strings.Contains(err.Error(), "no window fits") {
 		t.Errorf("after the window's end: %v", err)
 	}
-	// And when it is back, the next call finds it, at the same endpoint.
+	// When the window is back, the next call finds it at the same endpoint.
 	again := start(t, dir, "window", "--workspace", shop, "--headless")
 	if again.first != shopWindow.first {
 		t.Errorf("the endpoint moved from %s to %s", shopWindow.first, again.first)
@@ -145,8 +145,8 @@ func TestWindowsCommand(t *testing.T) {
 	}
 }
 
-// With no window at all the coordinator launches a browser of its own, and
-// ends it when the host goes.
+// Without any window the coordinator launches a browser of its own, and ends it with the
+// host's session.
 func TestAgentWithoutWindow(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	agent := host(t, dir, shop)
@@ -164,7 +164,7 @@ func TestAgentWithoutWindowOrLaunch(t *testing.T) {
 	if _, err := tool(t, agent, "browser_snapshot", nil); err == nil || !strings.Contains(err.Error(), "no window is open") {
 		t.Errorf("%v", err)
 	}
-	// Wrong arguments are refused with the reason, and the session goes on.
+	// Wrong arguments are rejected with the reason, and the session continues.
 	if _, err := tool(t, agent, "browser_click", map[string]any{"target": "e1", "button": "thumb"}); err == nil || !strings.Contains(err.Error(), "want one of left, right, middle") {
 		t.Errorf("%v", err)
 	}
@@ -177,7 +177,7 @@ const formPage = `<!doctype html><title>Form</title>
 <button onclick="document.title = confirm('Really?') ? 'yes' : 'no'">Ask</button>
 <a href="/" target="_blank">Another</a>`
 
-// What is open, what blocks and what belongs to the developer.
+// Forms, dialogs that block, and tabs that belong to the developer.
 func TestFormsDialogsAndTabs(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, formPage) }))
 	t.Cleanup(server.Close)
@@ -212,7 +212,7 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 		t.Errorf("after the dialog the title is %s", title)
 	}
 
-	// The developer's tab is not the agent's to close; one of its own is.
+	// The agent cannot close the developer's tab. It can close its own.
 	if _, err := tool(t, agent, "browser_tabs", map[string]any{"action": "close"}); err == nil || !strings.Contains(err.Error(), "developer's") {
 		t.Errorf("closing the developer's tab: %v", err)
 	}
@@ -277,8 +277,8 @@ func TestWaitNetworkAndFiles(t *testing.T) {
 	}
 }
 
-// The endpoint is served before there is a window, and a client that comes
-// early waits for it; another coordinator takes over when the first ends.
+// The endpoint is served before there is a window, and an early client waits for the
+// window. When the coordinator ends, another takes over.
 func TestServeWaitsForTheWindow(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	serve := start(t, dir, "serve", "--workspace", shop)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSpecsNameTests: a spec names only tests that exist.
+// TestSpecsNameTests: the specs name only tests that exist.
 func TestSpecsNameTests(t *testing.T) {
 	declared := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
@@ -52,8 +52,8 @@ func TestSpecsNameTests(t *testing.T) {
 	}
 }
 
-// TestContributingNamesFiles: the folders and the walks are those that there are, and no
-// package is missing.
+// TestContributingNamesFiles: CONTRIBUTING.md names only folders and files that exist,
+// and every package.
 func TestContributingNamesFiles(t *testing.T) {
 	text, err := os.ReadFile("../CONTRIBUTING.md")
 	if err != nil {

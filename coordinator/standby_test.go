@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// runBeside runs a program while another coordinator serves, and gives what it
-// said on standard error.
+// runBeside runs a program while another coordinator serves, and returns its standard
+// error.
 func runBeside(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := command(t.Context(), t, dir, append([]string{"run"}, args...)...)
@@ -19,8 +19,8 @@ func runBeside(t *testing.T, dir string, args ...string) string {
 	return stderr.String()
 }
 
-// Who stands by says which of its options do not count yet, and says so when it
-// does serve.
+// A coordinator on standby reports which of its options have no effect yet, and reports
+// when it serves.
 func TestStandsBy(t *testing.T) {
 	dir, workspace := t.TempDir(), t.TempDir()
 	first := start(t, dir, "serve", "--workspace", workspace)
@@ -40,7 +40,7 @@ func TestStandsBy(t *testing.T) {
 	if said := runBeside(t, dir, "--workspace", workspace, "--allow-close", "--", "true"); !strings.Contains(said, "not this one's --allow-close.\n") {
 		t.Errorf("run --allow-close says %q", said)
 	}
-	// Beside an open window to stand by is what run is for.
+	// Standby beside an open window is the usual case for run, so it is not reported.
 	if said := runBeside(t, dir, "--workspace", workspace, "--", "true"); said != "" {
 		t.Errorf("run says %q", said)
 	}

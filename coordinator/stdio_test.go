@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A line that is no message is answered, and the session goes on.
+// A malformed line gets a response, and the session continues.
 func TestMalformedInput(t *testing.T) {
 	cmd := command(context.Background(), t, t.TempDir(), "mcp", "--no-launch")
 	cmd.Dir = folder(t, "shop")

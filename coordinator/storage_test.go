@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// site says who the visitor is by the cookies that it gets, and sets some.
+// site identifies the visitor by the cookies that it receives, and sets some.
 func site(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -95,8 +95,7 @@ func TestCookiesAndStorage(t *testing.T) {
 	}
 }
 
-// What is saved in one browser is there in another, of all sites that the page
-// has shown.
+// A saved state restores in another browser, for all sites that the page has shown.
 func TestStorageStateTravels(t *testing.T) {
 	first, second := site(t), site(t)
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -144,8 +143,8 @@ func TestStorageStateTravels(t *testing.T) {
 	}
 }
 
-// checkStorageState demands the members and types that Playwright's own checks
-// do (its protocol's NetworkCookie and NameValue).
+// checkStorageState checks for the members and types that Playwright checks (its
+// protocol's NetworkCookie and NameValue).
 func checkStorageState(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

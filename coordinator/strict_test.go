@@ -8,8 +8,8 @@ import (
 	"browser-coordinator/coordinator/child"
 )
 
-// In strict mode every command prints and passes on an address that lets clients
-// in, whoever serves the endpoint.
+// In strict mode every command prints and forwards an address that admits clients,
+// whichever coordinator serves the endpoint.
 func TestAddressInStrictMode(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	strict := start(t, dir, "serve", "--workspace", shop, "--require-token")

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// structured is what a program reads of an answer, as JSON.
+// structured is the structured part of a result, as JSON.
 func structured(t *testing.T, session *mcp.ClientSession, name string, args map[string]any) string {
 	t.Helper()
 	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
@@ -45,8 +45,8 @@ func dataSite(t *testing.T) string {
 	return server.URL
 }
 
-// Hosts give a model the structured answer or the text: each says all, and no
-// secret.
+// Hosts give a model the structured result or the text. Each is complete, and neither
+// contains a secret.
 func TestStructuredAnswers(t *testing.T) {
 	url, shop := dataSite(t), folder(t, "shop")
 	agent := host(t, t.TempDir(), shop, "--caps", "storage", "--secrets", secretsFile(t, "PASSWORD=hunter22\n"))
@@ -99,14 +99,14 @@ func TestStructuredAnswers(t *testing.T) {
 			t.Errorf("%s %v has %d characters", c.tool, c.args, len(got))
 		}
 	}
-	// A list that is longer than an answer comes as parts of text.
+	// A list that is longer than a result comes as parts of text.
 	mustTool(t, agent, "browser_evaluate", map[string]any{"function": `() => { for (let i = 0; i < 900; i++) { console.log("line " + i + " " + "ä".repeat(60)); localStorage.setItem("key " + i, "v".repeat(150)) } }`})
 	for _, name := range []string{"browser_console_messages", "browser_localstorage_list"} {
 		if got := structured(t, agent, name, nil); len(got) > mostOfAnswer || strings.Contains(got, `"messages"`) || !strings.Contains(got, `"notes":"`) {
 			t.Errorf("%s has %d characters: %.200s", name, len(got), got)
 		}
 	}
-	// What is the page's is marked as that.
+	// Content of the page is marked as the page's.
 	res, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_evaluate", Arguments: map[string]any{"function": "1"}})
 	if err != nil || res.Meta["browser-coordinator/from-page"] != true {
 		t.Errorf("%+v %v", res, err)

@@ -17,8 +17,7 @@ const stuckPage = `<!doctype html><title>Stuck</title><button id=save>Save</butt
 <button id=ask onclick="confirm('Really?')">Ask</button><button id=stop onclick="stop()">Stop</button>
 <script>function stop() { debugger; }</script>`
 
-// What keeps a page from going on is told in words that say what to do, and doing
-// that helps.
+// The error names what blocks a page and the next step, and that step helps.
 func TestStuckPagesAreTold(t *testing.T) {
 	t.Parallel()
 	dir, shop := t.TempDir(), folder(t, "shop")
@@ -28,7 +27,7 @@ func TestStuckPagesAreTold(t *testing.T) {
 	start(t, dir, "window", "--workspace", shop, "--headless")
 	agent := host(t, dir, shop, "--no-launch")
 	mustTool(t, agent, "browser_navigate", map[string]any{"url": url})
-	developer := sitAt(t, browserOf(t, dir)) // the endpoint would not let a page crash
+	developer := sitAt(t, browserOf(t, dir)) // the endpoint would not allow a page to crash
 	user, err := developer.conn.Attach(t.Context(), developer.page)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +61,7 @@ func TestStuckPagesAreTold(t *testing.T) {
 		mustTool(t, agent, "browser_snapshot", nil)
 	})
 	t.Run("crashed", func(t *testing.T) {
-		// The one who asks for the crash gets no answer.
+		// The client that requests the crash gets no response.
 		if _, err := user.Start(t.Context(), "Page.crash", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +81,7 @@ func TestStuckPagesAreTold(t *testing.T) {
 	})
 }
 
-// browserOf is the address of the only window's browser itself.
+// browserOf is the direct address of the only window's browser.
 func browserOf(t *testing.T, dir string) string {
 	t.Helper()
 	out, err := command(t.Context(), t, dir, "windows", "--json").Output()
@@ -98,7 +97,7 @@ func browserOf(t *testing.T, dir string) string {
 	return list.Windows[0].Browser.URL
 }
 
-// refuses calls a tool, which must answer with an error that has these words.
+// refuses calls a tool, which must return an error that contains these texts.
 func refuses(t *testing.T, agent *mcp.ClientSession, name string, args map[string]any, words ...string) {
 	t.Helper()
 	text, err := tool(t, agent, name, args)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// showsToken lists the command lines of this machine that hold a token, as any user
+// showsToken lists the command lines on this machine that contain a token, as any user
 // can.
 func showsToken(t *testing.T, token string) (found []string) {
 	t.Helper()
@@ -41,8 +41,8 @@ func tokenOf(t *testing.T, dir, workspace string) string {
 	return token
 }
 
-// The program of `run` gets the token by its environment; in its arguments, which
-// every user can read, it stands only where the user asked for that.
+// The program of `run` gets the token in its environment. Every user can read a
+// program's arguments, so they contain the token only if the user permits it.
 func TestTokenIsNotInArguments(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	token := tokenOf(t, dir, shop)
@@ -85,7 +85,7 @@ func TestTokenIsNotInArguments(t *testing.T) {
 	}
 }
 
-// An added server too.
+// An added server also gets the token only in its environment.
 func TestTokenOfAddedServer(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	start(t, dir, "window", "--workspace", shop, "--headless", "--require-token")

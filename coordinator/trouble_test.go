@@ -15,8 +15,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// bareWindow serves a window without a browser from the test's own process: it
-// stands for VS Code before F5.
+// bareWindow serves a window without a browser from the test's own process. It stands
+// for VS Code before F5.
 func bareWindow(t *testing.T, dir, workspace string) *vscodeipc.Server {
 	t.Helper()
 	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "data"))
@@ -35,8 +35,8 @@ func bareWindow(t *testing.T, dir, workspace string) *vscodeipc.Server {
 	return s
 }
 
-// The developer's window is there, its browser is not: no other browser is
-// taken or launched, and the agent is told what the user has to do.
+// The developer's window has no browser: no other browser is selected or launched, and
+// the error names the user's next step.
 func TestWindowWithoutBrowser(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	bareWindow(t, dir, shop)
@@ -50,7 +50,7 @@ func TestWindowWithoutBrowser(t *testing.T) {
 	}
 }
 
-// What is broken beside a window does not harm it.
+// Broken sockets beside a window do not harm it.
 func TestBrokenNeighbours(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	s := bareWindow(t, dir, shop)
@@ -89,7 +89,7 @@ func canonicalShop(t *testing.T, shop string) string {
 	return canonical
 }
 
-// answerGarbage answers every line with one that is no message.
+// answerGarbage answers every line with an invalid message.
 func answerGarbage(ln net.Listener, done chan<- struct{}) {
 	defer close(done)
 	for {
@@ -103,8 +103,8 @@ func answerGarbage(ln net.Listener, done chan<- struct{}) {
 	}
 }
 
-// A directory that others may enter is refused; what was found elsewhere is told
-// all the same.
+// A directory that others may enter is refused. The probe still reports the verdicts
+// from elsewhere.
 func TestProbeTellsWhatItFound(t *testing.T) {
 	dir, err := os.MkdirTemp("", "p") // the directory must not be too long for a socket
 	if err != nil {

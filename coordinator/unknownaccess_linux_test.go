@@ -13,9 +13,9 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// TestUnknownAccessOnlyLooks: a window with a real browser, written from the
-// protocol's text, says about access what this program does not know, or nothing.
-// An agent and a client of the endpoint may then look, and change nothing.
+// TestUnknownAccessOnlyLooks: a window with a real browser, written from the protocol's
+// text, reports an unknown access mode, or none. An agent and a client of the endpoint
+// may then read, and change nothing.
 func TestUnknownAccessOnlyLooks(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "minimal")
 	if out, err := exec.Command("go", "build", "-o", binary, "../specs/window-protocol/minimal").CombinedOutput(); err != nil {
@@ -26,7 +26,7 @@ func TestUnknownAccessOnlyLooks(t *testing.T) {
 	sitAt(t, browser.URL()).browse(t, page)
 	for _, access := range []string{``, `,"access":null`, `,"access":{}`, `,"access":{"stopped":[]}`, `,"access":{"mode":"everything","stopped":[]}`, `,"access":{"mode":"full"}`} {
 		t.Run(access, func(t *testing.T) {
-			dir, err := os.MkdirTemp("", "w") // the minimal window takes no long one
+			dir, err := os.MkdirTemp("", "w") // the minimal window accepts no long path
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// wrongUse is an error of the command line, with exit code 2.
+// wrongUse is an error in the command line, with exit code 2.
 func wrongUse(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// noArguments is for commands that take flags alone.
+// noArguments is for commands that take only flags.
 func noArguments(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -42,12 +42,12 @@ func unknownCommand(root *cobra.Command, name string) error {
 // exclusive matches cobra's error for flags that exclude each other.
 var exclusive = regexp.MustCompile(`^if any flags in the group .*\[(.*)\] were all set$`)
 
-// ownWords words cobra's errors as ours; others stay.
+// ownWords rewrites cobra's errors in the style of ours. Other errors stay unchanged.
 func ownWords(err error) error {
 	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
 		return wrongUse("--%s exclude each other", strings.Join(strings.Fields(m[1]), " and --"))
 	}
-	if strings.HasPrefix(err.Error(), "unknown command") { // of cobra's own commands
+	if strings.HasPrefix(err.Error(), "unknown command") { // from cobra's own commands
 		return wrongUse("%w", err)
 	}
 	return err
@@ -65,7 +65,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &named) || named.GetSpecifiedShortnames() != "" || cmd.Flags().Lookup(named.GetSpecifiedName()) != nil {
 		return wrongUse("%w", err)
 	}
-	// Near as cobra defines it for the names of commands.
+	// The same distance as cobra uses for the names of commands.
 	flags := &cobra.Command{SuggestionsMinimumDistance: cmd.Root().SuggestionsMinimumDistance}
 	for _, name := range flagNames.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
 		flags.AddCommand(&cobra.Command{Use: name[1], Run: func(*cobra.Command, []string) {}})
@@ -112,7 +112,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// checkCDPURL refuses what is not the address of a browser, before it is dialed.
+// checkCDPURL rejects an address that cannot be a browser's, before it is dialed.
 func checkCDPURL(flag, given string) error {
 	u, err := url.Parse(given)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) {
@@ -121,10 +121,11 @@ func checkCDPURL(flag, given string) error {
 	return nil
 }
 
-// homes are the variables with the folders in which we keep files.
+// homes are the variables that name the folders of our files.
 var homes = []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"}
 
-// withVariable adds to the error of a file of ours the variable with its folder.
+// withVariable adds the variable with a file's folder to an error about one of our
+// files.
 func withVariable(err error) error {
 	var file *fs.PathError
 	if !errors.As(err, &file) {
@@ -139,7 +140,7 @@ func withVariable(err error) error {
 	return err
 }
 
-// isOurs reports whether path is dir, one of its parents, or what we keep in it.
+// isOurs reports whether path is dir, one of its parents, or one of our files in it.
 func isOurs(path, dir string) bool {
 	separator := string(os.PathSeparator)
 	return path == dir || strings.HasPrefix(dir, path+separator) ||

@@ -5,7 +5,7 @@ import "runtime/debug"
 // release is set by the linker in releases.
 var release = "0.1.0-dev"
 
-// version is the release with the commit it was built from, where Go knows it.
+// version is the release with the commit it was built from, if Go knows it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -17,8 +17,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// notingPage notes whoever asks it something in its own world. It reports what it
-// has noted when /ask is answered.
+// notingPage records every access to it in its own world. It reports its records when
+// /ask is answered.
 const notingPage = `<!doctype html><title>Noted</title><h1>Heading</h1><button>Buy</button>
 <script>
 const seen = [];
@@ -34,9 +34,9 @@ fetch("/ask").then(() => {
 });
 </script>`
 
-// TestViewToolsRunNothing: where agents may only look, the tools that read work for
-// each of them on the page that the user sees, which notes nothing of it; code of
-// an agent is refused, and no tab is opened.
+// TestViewToolsRunNothing: where agents may only read, the read-only tools work for each
+// of them on the page that the user sees. The page notices nothing. An agent's code is
+// refused, and no tab is opened.
 func TestViewToolsRunNothing(t *testing.T) {
 	ask, noted := make(chan struct{}), make(chan []string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func TestViewToolsRunNothing(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	window := start(t, dir, "window", "--workspace", shop, "--headless", "--access", "view", "--url", server.URL)
 	first, second := host(t, dir, shop, "--no-launch"), host(t, dir, shop, "--no-launch")
-	mustTool(t, first, "browser_wait_for", map[string]any{"text": "Heading"}) // the window is there before its page
+	mustTool(t, first, "browser_wait_for", map[string]any{"text": "Heading"}) // the window exists before its page
 	for name, agent := range map[string]*mcp.ClientSession{"first": first, "second": second} {
 		for _, read := range []struct {
 			tool string
@@ -113,8 +113,8 @@ func TestViewToolsRunNothing(t *testing.T) {
 	}
 }
 
-// TestReaderOpensNoTab: an agent reads the tab that another one works in, and gets
-// one of its own with its first action.
+// TestReaderOpensNoTab: an agent reads the tab in which another agent works. It gets its
+// own tab with its first action.
 func TestReaderOpensNoTab(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	url := servePage(t)
@@ -142,8 +142,8 @@ func TestReaderOpensNoTab(t *testing.T) {
 	}
 }
 
-// feelingPage notes what its user or a debugger could do to it. It reports what it
-// has noted when /ask is answered.
+// feelingPage records what its user or a debugger could do to it. It reports its records
+// when /ask is answered.
 const feelingPage = `<!doctype html><title>Noted</title><h1>Loading</h1><iframe srcdoc="<p>Inner</p>"></iframe>
 <div style="height: 5000px"></div><button>Buy</button><input value="typed">
 <script>
@@ -158,8 +158,7 @@ drawn.then(() => { seen.length = 0; document.querySelector("h1").textContent = "
 fetch("/ask").then(() => fetch("/noted", { method: "POST", body: JSON.stringify([...seen, ...(scrollY ? ["scrolled"] : [])]) }));
 </script>`
 
-// TestViewToolsMoveNothing: no tool that only reads scrolls, resizes or focuses the
-// page.
+// TestViewToolsMoveNothing: no read-only tool scrolls, resizes or focuses the page.
 func TestViewToolsMoveNothing(t *testing.T) {
 	ask, noted := make(chan struct{}), make(chan []string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -220,9 +219,8 @@ func TestViewToolsMoveNothing(t *testing.T) {
 	}
 }
 
-// TestViewHoldsForTheWindowItself: an agent that works in another browser than the
-// window's, its own or one that the user has named, is bound by the window's access
-// mode in what it does to the window.
+// TestViewHoldsForTheWindowItself: an agent may work in its own browser, or in one that
+// the user has named. The window's access mode still limits its actions on the window.
 func TestViewHoldsForTheWindowItself(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	own := host(t, dir, shop)
@@ -238,11 +236,11 @@ func TestViewHoldsForTheWindowItself(t *testing.T) {
 			}
 		}
 	}
-	mustTool(t, own, "browser_evaluate", map[string]any{"function": "1"}) // in its own browser nobody is asked
+	mustTool(t, own, "browser_evaluate", map[string]any{"function": "1"}) // its own browser asks no user
 }
 
-// TestConsentStaysInItsWindow: what the user has allowed in one window is not done in
-// another one, which came while the user was asked.
+// TestConsentStaysInItsWindow: an action that the user allowed in one window does not
+// run in another window, which opened while the user was asked.
 func TestConsentStaysInItsWindow(t *testing.T) {
 	e := openEditor(t, t.TempDir())
 	dir, inner := filepath.Dir(os.Getenv("XDG_DATA_HOME")), filepath.Join(e.folder, "inner")

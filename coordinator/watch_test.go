@@ -20,14 +20,14 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// developer is the user: another client of the window's browser, who works in
-// its page without the agent.
+// developer is the user: another client of the window's browser, who works in its page
+// without the agent.
 type developer struct {
 	conn *cdp.Conn
 	page target.ID
 }
 
-// sitAt joins a browser with one page.
+// sitAt connects to a browser with one page.
 func sitAt(t *testing.T, endpoint string) *developer {
 	t.Helper()
 	conn, err := cdp.Dial(t.Context(), endpoint, nil)
@@ -48,8 +48,8 @@ func sitAt(t *testing.T, endpoint string) *developer {
 	return nil
 }
 
-// watchingHost is a host that is told, by the server's log, when the agent
-// watches its window's browser.
+// watchingHost is a host that learns from the server's log when the agent watches its
+// window's browser.
 func watchingHost(t *testing.T, dir, workspace string) (session *mcp.ClientSession, watching <-chan struct{}) {
 	t.Helper()
 	told := make(chan struct{}, 10)
@@ -111,8 +111,8 @@ request.open("POST", "/order", false);
 request.send("three of them");
 </script>`
 
-// What a page has said and asked for before the agent's first call is known: the
-// agent is there before the window, the window before the page.
+// The agent knows the page's console and requests from before its first call: the
+// coordinator starts before the window, and the window before the page.
 func TestHistoryBeginsWithTheBrowser(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/order" {
@@ -147,7 +147,7 @@ func TestHistoryBeginsWithTheBrowser(t *testing.T) {
 		t.Errorf("the body of the first order: %q", body)
 	}
 
-	// A choice of window sticks, and can be undone; each window has its own page.
+	// A choice of window persists, and can be undone. Each window has its own page.
 	start(t, dir, "window", "--workspace", other, "--headless")
 	title := func() string {
 		return mustTool(t, agent, "browser_evaluate", map[string]any{"function": "() => document.title"})
@@ -168,7 +168,7 @@ func TestHistoryBeginsWithTheBrowser(t *testing.T) {
 	}
 }
 
-// A page that was loaded before anybody watched tells itself what it has loaded.
+// A page that was loaded before the coordinator watched it reports what it has loaded.
 func TestHistoryOfAPageThatWasThere(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/data.json" {
@@ -183,7 +183,7 @@ func TestHistoryOfAPageThatWasThere(t *testing.T) {
 	mustTool(t, first, "browser_navigate", map[string]any{"url": server.URL})
 	mustTool(t, first, "browser_evaluate", map[string]any{"function": `new Promise((r) => { const look = () => document.title ? r() : requestAnimationFrame(look); look() })`})
 
-	if err := first.Close(); err != nil { // or the other would get a tab of its own
+	if err := first.Close(); err != nil { // otherwise the other would get its own tab
 		t.Fatal(err)
 	}
 	late := host(t, dir, shop, "--no-launch")
@@ -195,8 +195,8 @@ func TestHistoryOfAPageThatWasThere(t *testing.T) {
 	}
 }
 
-// Agents that work in one window at the same time have a page each: the first the
-// developer's, the next one of its own. What the first leaves another may have.
+// Agents that work in one window at the same time have a page each: the first has the
+// developer's, the next its own. A page that the first leaves is free for another.
 func TestParallelAgentsHavePagesOfTheirOwn(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	url := servePage(t)
@@ -214,7 +214,7 @@ func TestParallelAgentsHavePagesOfTheirOwn(t *testing.T) {
 	if got := titles(t, window.first); len(got) != 2 {
 		t.Errorf("the window's pages are %q", got)
 	}
-	// Neither takes the other's, also by choice.
+	// Neither can select the other's.
 	list := mustTool(t, second, "browser_tabs", map[string]any{"action": "list"})
 	index := regexp.MustCompile(`(?m)^(\d+): .*/first$`).FindStringSubmatch(list)
 	if index == nil {
@@ -232,8 +232,8 @@ func TestParallelAgentsHavePagesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A tab that the page opens is known from its first request on, also by who turns
-// to it later.
+// A tab that the page opens has its complete history from its first request on, also for
+// an agent that selects it later.
 func TestHistoryOfATabThatAnActOpens(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

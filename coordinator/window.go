@@ -113,7 +113,7 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 	}
 }
 
-// windowOn is a window that is open on the workspace now; nil: there is none.
+// windowOn is the window that is open on the workspace now; nil means none.
 func (p *program) windowOn(ctx context.Context, workspace string) (*registry.Window, error) {
 	windows := p.openRegistry(ctx, false)
 	defer windows.Close()

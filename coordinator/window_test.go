@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A window on a folder that has one says so: the address is not its browser's.
+// A second window on a folder reports that the folder has one: the address is not that
+// of its browser.
 func TestSecondWindow(t *testing.T) {
 	dir, shop := t.TempDir(), folder(t, "shop")
 	first := start(t, dir, "window", "--headless", "--workspace", shop)

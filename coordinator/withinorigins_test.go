@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestHistoryStaysWithinOrigins: what a tab has recorded while it showed a document
-// that the agent's limits refuse is not told, nor what is stored there.
+// TestHistoryStaysWithinOrigins: an agent gets no history and no storage from the time
+// when a tab showed a document that the agent's limits refuse.
 func TestHistoryStaysWithinOrigins(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, _, _ := strings.Cut(r.Host, ":")

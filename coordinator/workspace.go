@@ -20,8 +20,8 @@ func workspaceFlag(cmd *cobra.Command, value *string) {
 		"the window's `folder`, or its .code-workspace file (default: $"+registry.EnvWorkspace+", else the working directory)")
 }
 
-// openRegistry starts to look for windows. Programs that run for long delete dead
-// sockets first.
+// openRegistry starts to look for windows. Long-running programs delete dead sockets
+// first.
 func (p *program) openRegistry(ctx context.Context, sweep bool) *registry.Registry {
 	return registry.Open(ctx, registry.Options{
 		Client: peer(),
@@ -30,10 +30,10 @@ func (p *program) openRegistry(ctx context.Context, sweep bool) *registry.Regist
 	})
 }
 
-// peer is the coordinator's name for windows.
+// peer is the name that the coordinator sends to windows.
 func peer() vscodeipc.Peer { return vscodeipc.Peer{Name: "coordinator", Version: version()} }
 
-// canonicalWorkspace is the canonical path of what --workspace names.
+// canonicalWorkspace is the canonical path of the value of --workspace.
 func canonicalWorkspace(given string) (string, error) {
 	if given == "" {
 		given = "."
@@ -49,15 +49,15 @@ func canonicalWorkspace(given string) (string, error) {
 	return canonical, err
 }
 
-// checkWorkspace refuses a file that no window can have as its workspace, by its
-// canonical path.
+// checkWorkspace rejects a file that cannot be any window's workspace, by its canonical
+// path.
 func checkWorkspace(canonical string) error {
 	info, err := os.Stat(canonical)
 	if err != nil || info.IsDir() {
 		return nil
 	}
-	// VS Code knows a workspace by its ending, but keeps one that has not been saved
-	// yet as a workspace.json of its own.
+	// VS Code knows a workspace by its file extension, but keeps an unsaved one as a
+	// workspace.json of its own.
 	base := filepath.Base(canonical)
 	if info.Mode().IsRegular() && (strings.EqualFold(filepath.Ext(base), ".code-workspace") || base == "workspace.json") {
 		return nil
@@ -65,10 +65,9 @@ func checkWorkspace(canonical string) error {
 	return wrongUse("--workspace %s: that is a file; want a folder, or a .code-workspace file", canonical)
 }
 
-// resolveWorkspace is the workspace of the window that given resolves to, or given
-// itself where no window is open: an endpoint's address is known before its
-// window comes. A file may be any in an open window's folders, and any that an open
-// window has as its workspace.
+// resolveWorkspace returns the workspace of the window that given resolves to, or given
+// itself if no window is open: an endpoint's address exists before its window. A file
+// may be any in an open window's folders, and any open window's workspace.
 func resolveWorkspace(ctx context.Context, windows *registry.Registry, given string) (string, error) {
 	canonical, err := canonicalWorkspace(given)
 	if err != nil {
@@ -95,8 +94,8 @@ func (p *program) findWorkspace(ctx context.Context, given string) (string, erro
 	return resolveWorkspace(ctx, windows, given)
 }
 
-// sameWorkspace reports whether one of the windows that fit equally well has the
-// wanted folder as its workspace: then they share its endpoint's address.
+// sameWorkspace reports whether one of the equally good windows has the wanted folder as
+// its workspace: then they share its endpoint's address.
 func sameWorkspace(none *registry.SelectionError, canonical string) bool {
 	for _, c := range none.Candidates {
 		if c.Window.Workspace == canonical {

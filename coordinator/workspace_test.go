@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// A file in an open window's folder means that window, and so does one that a
-// window has as its workspace, whatever it is called.
+// A file in an open window's folder resolves to that window. So does a file that is a
+// window's workspace, whatever its name is.
 func TestFilesOfAnOpenWindow(t *testing.T) {
 	dir := t.TempDir()
 	for _, v := range privateDirs(dir) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCommand: what is added to reading a message; the last is as large as
-// what Playwright puts into a page.
+// BenchmarkCommand: the cost in addition to reading a message. The last message is as
+// large as Playwright's scripts for a page.
 func BenchmarkCommand(b *testing.B) {
 	for name, c := range map[string]struct{ method, params string }{
 		"reads":  {"Page.getFrameTree", `{}`},

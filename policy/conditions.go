@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// conditions are the parameters with which an operation differs from what the table
-// says of it alone. One that makes it read-only is false where it is not sure, one that
-// makes it destructive is true there.
+// conditions are functions of the parameters that change an operation's class from the
+// one in the table. A condition that makes it read-only is false when in doubt; one that
+// makes it destructive is then true.
 var conditions = map[string]func(arguments) bool{
 	"empty":         isEmpty,
 	"unchanged":     isUnchanged,
@@ -22,40 +22,40 @@ var conditions = map[string]func(arguments) bool{
 	"no-reload":     isNoReload,
 }
 
-// sourceURL names code for debuggers; it stands in a line of its own.
+// sourceURL names code for debuggers; it has a line of its own.
 var sourceURL = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n//# sourceURL=[^\r\n\x{2028}\x{2029}]*\n?$`)
 })
 
-// namedBytes bounds a source that may be nothing but a name.
+// namedBytes bounds a source that may consist of only a name.
 const namedBytes = 1000
 
-// isEmpty: no code, or nothing but its name.
+// isEmpty: no code, or only its name.
 func isEmpty(args arguments) bool {
 	source, ok := args.text("source")
 	return ok && len(source) < namedBytes && strings.TrimSpace(sourceURL().ReplaceAllString("\n"+source, "")) == ""
 }
 
-// isUnchanged: nothing but the request's id.
+// isUnchanged: only the request's id.
 func isUnchanged(args arguments) bool {
 	return len(args) == 1 && args["requestId"] != nil
 }
 
 func isOff(args arguments) bool { return args.is("enabled", "false") }
 
-// isViewport: a picture of no more than the page shows.
+// isViewport: a picture of only the visible part of the page.
 func isViewport(args arguments) bool {
 	return args["captureBeyondViewport"] == nil || args.is("captureBeyondViewport", "false")
 }
 
-// isOfDebugger: a group of objects that the debugger's own are in, those of its console
-// or V8's of the frames of a pause.
+// isOfDebugger: a group of objects that includes the debugger's own: those of its
+// console, or V8's for the frames of a pause.
 func isOfDebugger(args arguments) bool {
 	group, _ := args.text("objectGroup")
 	return group == "console" || group == "backtrace"
 }
 
-// The conditions of tools. Their arguments are encoded without those that are zero.
+// The conditions of tools. Zero values are left out of their encoded arguments.
 
 func hasNoExpression(args arguments) bool { return args["expression"] == nil }
 

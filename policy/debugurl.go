@@ -22,8 +22,8 @@ var debugHosts = sync.OnceValue(func() map[string]bool {
 	return hosts
 })
 
-// pageSchemes are the schemes of what is no page of the browser's own. Each maker
-// has its own for those: chrome, edge, brave.
+// pageSchemes are the schemes of ordinary pages. Each vendor has its own scheme for the
+// browser's internal pages: chrome, edge, brave.
 var pageSchemes = map[string]bool{
 	"": true, "http": true, "https": true, "file": true, "data": true, "blob": true, "javascript": true,
 	"filesystem": true, "ftp": true, "ws": true, "wss": true, "mailto": true, "tel": true,
@@ -43,9 +43,9 @@ func CheckAddress(address string) error {
 	return fmt.Errorf("%s is there to make the browser or its tab crash, hang or quit: only its user opens it", address)
 }
 
-// isDebugURL reads an address at least as leniently as browsers do, who drop what
-// surrounds it and line breaks in it, take any number of slashes of either kind, or
-// none, and decode the host.
+// isDebugURL reads an address at least as leniently as browsers do. They drop line breaks
+// and surrounding white space, accept any number of slashes of either kind, or none, and
+// decode the host.
 func isDebugURL(address string) bool {
 	address = strings.TrimFunc(address, func(c rune) bool { return c <= ' ' })
 	address = strings.NewReplacer("\t", "", "\r", "", "\n", "", `\`, "/").Replace(address)
@@ -65,11 +65,11 @@ func isDebugURL(address string) bool {
 	host, _, _ := strings.Cut(rest, ":")
 	host, err := url.PathUnescape(host)
 	if err != nil {
-		return true // no page of the browser's own is called so
+		return true // no internal page has this name
 	}
 	for _, c := range host {
 		if c > '~' {
-			return true // some letters stand for others
+			return true // some characters stand for others
 		}
 	}
 	return debugHosts()[strings.ToLower(strings.Trim(host, ". "))]

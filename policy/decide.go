@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kind is what an actor is.
+// Kind is the kind of an actor.
 type Kind int
 
 const (
@@ -18,14 +18,15 @@ const (
 	SharedClient
 )
 
-// Actor is who wants to do something. The ID is random; Name and Version are for people.
+// Actor is the client or agent of an operation. The ID is random; Name and Version are
+// for people.
 type Actor struct {
 	Kind              Kind
 	ID, Name, Version string
-	// AllowClose: the user has started the endpoint with --allow-close, so that clients
-	// may end the browser where they may do what is mutating.
+	// AllowClose: the user has started the endpoint with --allow-close, so that clients may
+	// end the browser if they may run mutating commands.
 	AllowClose bool
-	// Choice is the user's for the actor. An Enforcer sets it.
+	// Choice is the user's choice for the actor. An Enforcer sets it.
 	Choice Choice
 }
 
@@ -33,32 +34,32 @@ type Actor struct {
 type Choice struct {
 	State
 	Granted bool // the user has allowed everything for this session
-	Silent  bool // the window cannot be asked
+	Silent  bool // the window cannot ask
 }
 
-// Outcome is what a decision comes to.
+// Outcome is the result of a decision.
 type Outcome int
 
 const (
 	Deny Outcome = iota
-	Ask          // the user has to agree first
+	Ask          // the user must agree first
 	Allow
 )
 
-// Response is how a client is told that an operation is denied.
+// Response is how a client learns that an operation is denied.
 type Response int
 
 const (
 	Refused      Response = iota // by an error with the reason
-	Ignored                      // by a success: the client needs no more than that
+	Ignored                      // by a success: that is all the client needs
 	Disconnected                 // by the end of its connection, with the reason
 )
 
-// Decision is the answer to an actor that wants to do something.
+// Decision is the policy's answer for one operation of an actor.
 type Decision struct {
 	Outcome  Outcome
 	Response Response     // to what is denied
-	Denied   *DeniedError // why; nil where it is not denied
+	Denied   *DeniedError // the reason; nil if it is not denied
 }
 
 func (d Decision) as(r Response) Decision {
@@ -66,7 +67,7 @@ func (d Decision) as(r Response) Decision {
 	return d
 }
 
-// Err is why the operation is denied; nil: it is not.
+// Err is the reason of a denial; nil: the operation is not denied.
 func (d Decision) Err() error {
 	if d.Outcome != Deny {
 		return nil
@@ -74,8 +75,8 @@ func (d Decision) Err() error {
 	return d.Denied
 }
 
-// DeniedError tells an actor what it may not do, by which rule, and what a person can
-// do about it.
+// DeniedError names the operation that an actor may not carry out, the rule, and what a
+// person can do about it.
 type DeniedError struct {
 	Operation string
 	Reason    string
@@ -90,7 +91,7 @@ func (e *DeniedError) Error() string {
 	return text
 }
 
-// Decide says whether the actor may carry out the operation.
+// Decide decides whether the actor may carry out the operation.
 func Decide(a Actor, o Operation) Decision {
 	if a.Kind == SharedClient {
 		return decideShared(o)
@@ -100,7 +101,7 @@ func Decide(a Actor, o Operation) Decision {
 	switch {
 	case a.Kind != Agent && a.Kind != Client:
 		return deny(o, "it is not known who wants it.", "")
-	case o.Class == ReadOnly && a.Kind == Client: // of a stopped client the connection ends
+	case o.Class == ReadOnly && a.Kind == Client: // a stopped client is disconnected
 		return Decision{Outcome: Allow}
 	case o.Class == Unknown:
 		return deny(o, "it is not known what it does.", "")
@@ -118,12 +119,12 @@ func Decide(a Actor, o Operation) Decision {
 		return deny(o, fmt.Sprintf("the access mode of this window is %q, and a window without a folder cannot be asked.", c.Mode), "")
 	case c.Mode == ModeAsk:
 		return Decision{Outcome: Ask}
-	default: // view, and whatever a newer window may call its modes
+	default: // view, and every mode of a newer window
 		return denyByMode(o, c.State)
 	}
 }
 
-// What people read about a denial.
+// Texts about a denial, for people.
 const (
 	closedText      = "the browser stays open for its user; only this connection was closed"
 	destructiveText = "it would end the browser, or let a page do so, for the user and every other client. Only the coordinator's option --allow-close permits that."
@@ -138,7 +139,7 @@ func denyByMode(o Operation, s State) Decision {
 	return deny(o, fmt.Sprintf("the access mode of this window is %q: clients may look, but change nothing.", s.Mode), s.Change)
 }
 
-// sharedRule is what becomes of a command in a session that is shared with the debugger.
+// sharedRule is the rule for a command in a session that is shared with the debugger.
 type sharedRule int
 
 const (

@@ -70,7 +70,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestTools: what the arguments change.
+// TestTools: arguments that change the class.
 func TestTools(t *testing.T) {
 	type args map[string]any
 	for _, c := range []struct {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Enforcer decides for one window by what its user chooses, and asks the user. Its
-// methods may be called from any goroutine.
+// Enforcer decides for one window by its user's choices, and asks the user. Its methods
+// may be called from any goroutine.
 type Enforcer struct {
 	user User
 
@@ -20,7 +20,7 @@ type Enforcer struct {
 // NewEnforcer returns the enforcer of a window.
 func NewEnforcer(user User) *Enforcer { return &Enforcer{user: user} }
 
-// Decide is [Decide] by what the user has chosen now.
+// Decide is [Decide] with the user's current choices.
 func (e *Enforcer) Decide(a Actor, o Operation) Decision {
 	s, chosen := e.user.Access()
 	a.Choice = e.choice(a, s, chosen)
@@ -28,7 +28,7 @@ func (e *Enforcer) Decide(a Actor, o Operation) Decision {
 }
 
 // Permit returns nil when the actor may carry out the operation now, a [*DeniedError]
-// when it may not. It waits for the user where a question is due; a change of the mode
+// when it may not. It waits for the user if the decision is [Ask]; a change of the mode
 // meanwhile is an answer too.
 func (e *Enforcer) Permit(ctx context.Context, q Question) error {
 	for {
@@ -40,7 +40,7 @@ func (e *Enforcer) Permit(ctx context.Context, q Question) error {
 		answer, err := e.ask(ctx, q, chosen)
 		select {
 		case <-chosen:
-			continue // what was asked is no longer the question
+			continue // the question is obsolete
 		default:
 		}
 		switch {
@@ -58,7 +58,7 @@ func (e *Enforcer) Permit(ctx context.Context, q Question) error {
 	}
 }
 
-// AwaitStop returns a [*DeniedError] when the user stops the actor, which carries out
+// AwaitStop returns a [*DeniedError] when the user stops the actor, which is carrying out
 // the operation; nil when ctx ends.
 func (e *Enforcer) AwaitStop(ctx context.Context, a Actor, o Operation) error {
 	for {

@@ -11,13 +11,13 @@ import (
 type Class int
 
 const (
-	// Unknown: the tables do not have it. It is always denied.
+	// Unknown: it is not in the tables. It is always denied.
 	Unknown Class = iota
 	// ReadOnly: it changes nothing that the page or the user could notice.
 	ReadOnly
 	// Mutating: it changes something.
 	Mutating
-	// Destructive: it ends the browser for everyone, or opens a way to.
+	// Destructive: it ends the browser for everyone, or enables that.
 	Destructive
 )
 
@@ -30,7 +30,7 @@ func (c Class) String() string {
 	return classNames[c]
 }
 
-// Operation is what an actor wants to do: a CDP command or a call of a tool.
+// Operation is a CDP command or a call of a tool.
 type Operation struct {
 	Name  string // the method, of the inner command where one carries another, or the tool
 	Class Class
@@ -40,12 +40,12 @@ type Operation struct {
 	detail string
 }
 
-// nesting bounds how many commands may carry each other.
+// nesting bounds how deep commands may be nested.
 const nesting = 4
 
-// Command classifies a CDP command. A method that the table does not know is mutating,
-// since browsers get new ones all the time. A command whose parameters cannot be read
-// for sure is destructive. The operation refers to params.
+// Command classifies a CDP command. A method that is not in the table is mutating, since
+// browsers get new ones all the time. A command with unreadable or ambiguous parameters
+// is destructive. The operation refers to params.
 func Command(method string, params json.RawMessage) Operation {
 	for range nesting {
 		e := methods()[method]
@@ -64,7 +64,7 @@ func Command(method string, params json.RawMessage) Operation {
 	return unreadable(method, nil)
 }
 
-// carriedBy is the command in the parameters of another one.
+// carriedBy returns the command in the parameters of another one.
 func carriedBy(e *entry, params json.RawMessage) (method string, inner json.RawMessage, ok bool) {
 	text, ok := read(params).text(e.inner)
 	if !ok {
@@ -75,7 +75,7 @@ func carriedBy(e *entry, params json.RawMessage) (method string, inner json.RawM
 	return method, json.RawMessage(command["params"]), ok
 }
 
-// Tool classifies a call of a tool. Its arguments are encoded as JSON where they matter.
+// Tool classifies a call of a tool. It encodes the arguments as JSON only if they matter.
 func Tool(name string, arguments any) Operation {
 	e := tools()[name]
 	if e == nil {
@@ -91,8 +91,8 @@ func Tool(name string, arguments any) Operation {
 	return e.classify(name, params)
 }
 
-// AddedTool is a call of a tool of an MCP server that the user has added. What that
-// does in the browser it does as a [Client].
+// AddedTool is a call of a tool of an MCP server that the user has added. That server
+// works in the browser as a [Client].
 func AddedTool(name string) Operation { return Operation{Name: name, Class: ReadOnly} }
 
 // Resource is the reading of an MCP resource.
@@ -121,8 +121,8 @@ func unreadable(name string, e *entry) Operation {
 	return Operation{Name: name, Class: Destructive, entry: e, detail: "a command that cannot be read"}
 }
 
-// Detail tells people what the operation is about: a URL, the code that would run. It
-// is empty for what is read-only.
+// Detail describes the operation to people: a URL, or the code that would run. It is
+// empty for read-only operations.
 func (o Operation) Detail() string {
 	if o.detail != "" || o.Class == ReadOnly || o.entry == nil || o.entry.shows == "" {
 		return o.detail
@@ -136,10 +136,10 @@ func (o Operation) Detached() Operation {
 	return o
 }
 
-// shownBytes bounds what people are shown of a parameter.
+// shownBytes bounds the shown part of a parameter.
 const shownBytes = 120
 
-// shown is a parameter in one line for people.
+// shown is a parameter as one line for people.
 func shown(value []byte) string {
 	text, ok := "", false
 	if len(value) <= 4*shownBytes {

@@ -56,7 +56,7 @@ func TestNesting(t *testing.T) {
 	for depth := range nesting + 1 {
 		want := Mutating
 		if depth >= nesting {
-			want = Destructive // nobody needs that
+			want = Destructive // no client needs it
 		}
 		if got := Command(method, params); got.Class != want {
 			t.Errorf("%d deep: %+v, want %v", depth, got, want)
@@ -86,7 +86,7 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// TestTableIsStrict: a line that says nothing, or twice, is found at the start.
+// TestTableIsStrict: an empty or repeated entry is found at the start.
 func TestTableIsStrict(t *testing.T) {
 	for _, table := range []string{
 		"read-only", "looks Page.enable", "unknown Page.enable", "read-only Page.enable\nmutating Page.enable",
@@ -104,7 +104,7 @@ func TestTableIsStrict(t *testing.T) {
 	}
 }
 
-// FuzzCommand: whatever the parameters, no panic, and never two answers.
+// FuzzCommand: no parameters cause a panic, or two different results.
 func FuzzCommand(f *testing.F) {
 	f.Add("Runtime.evaluate", []byte(`{"expression":"1","timeout":500,"throwOnSideEffect":true}`))
 	f.Add("Target.sendMessageToTarget", []byte(`{"message":"{\"id\":1,\"method\":\"Browser.close\"}"}`))
@@ -116,8 +116,8 @@ func FuzzCommand(f *testing.F) {
 	})
 }
 
-// TestDebugURLs: at these the browser, or a process of it, ends, however they are
-// written. All that were tried out on Chromium with that result are here.
+// TestDebugURLs: these URLs end the browser, or a process of it, in every spelling. The
+// list has all that ended Chromium in trials.
 func TestDebugURLs(t *testing.T) {
 	for _, address := range []string{
 		"chrome://crash", "chrome://crash/", "CHROME://CRASH", "chrome:crash", "chrome:/crash", "chrome:///crash", "chrome:/\\crash", `chrome:\\crash`,

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// Origins limit which addresses agents may open, read and fetch from. They bind the
-// agent, not the page: what a page loads by itself is its own matter.
+// Origins limit which addresses agents may open, read and fetch from. They apply to the
+// agent, not to the page: a page may load other origins itself.
 type Origins struct{ allowed, blocked []originPattern }
 
-// originPattern is an origin in which the scheme, the port and the first labels
-// of the host may be left open.
+// originPattern is an origin in which the scheme, the port and the first labels of the
+// host may be open.
 type originPattern struct {
 	text   string
 	scheme string // empty: any
@@ -80,15 +80,15 @@ func (p originPattern) matches(scheme, host, port string) bool {
 	return host == p.host
 }
 
-// Decide decides on an address as a browser has read it: it is denied when it is
-// blocked, or not allowed where some are. Addresses without a server (about:blank,
-// data:) have no origin.
+// Decide decides about an address as a browser has parsed it. The address is denied if it
+// is blocked, or if some are allowed and it is not. Addresses without a server
+// (about:blank, data:) have no origin.
 func (o *Origins) Decide(address string) Decision {
 	if o == nil || address == "" {
 		return Decision{Outcome: Allow}
 	}
 	inner := address
-	for _, around := range []string{"view-source:", "blob:", "filesystem:"} { // in the only order that there is
+	for _, around := range []string{"view-source:", "blob:", "filesystem:"} { // the only possible order
 		inner = strings.TrimPrefix(inner, around)
 	}
 	u, err := url.Parse(inner)
@@ -123,8 +123,8 @@ func denyAddress(address, reason string) Decision {
 	return deny(Operation{Name: address}, reason, "")
 }
 
-// plainHost is a host of a browser's address without what leads nowhere else: a dot at
-// its end, and an IPv4 address in the form of an IPv6 one.
+// plainHost is a host from a browser's address in its simplest form: without a dot at its
+// end, and an IPv4 address not in IPv6 form.
 func plainHost(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -133,13 +133,13 @@ func plainHost(host string) string {
 	return host
 }
 
-// plainAddress is an address that a browser can only read in one way.
+// plainAddress matches addresses that a browser can parse in only one way.
 var plainAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^https?://([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(:[1-9][0-9]*)?([/?#][!-~]*)?$`)
 })
 
-// DecideTyped is Decide for an address that no browser has read yet. What might be read
-// in another way is denied.
+// DecideTyped is Decide for an address that no browser has parsed yet. An ambiguous
+// address is denied.
 func (o *Origins) DecideTyped(address string) Decision {
 	if o == nil || address == "" {
 		return Decision{Outcome: Allow}
@@ -151,8 +151,8 @@ func (o *Origins) DecideTyped(address string) Decision {
 	return o.Decide(address)
 }
 
-// DecideCookie denies a cookie that goes to no origin within the limits: its port, and
-// often its scheme, are any.
+// DecideCookie denies a cookie that is sent to no origin within the limits. A cookie has
+// any port, and often any scheme.
 func (o *Origins) DecideCookie(domain string, secure bool) Decision {
 	if o == nil {
 		return Decision{Outcome: Allow}
@@ -184,8 +184,8 @@ func (o *Origins) DecideCookie(domain string, secure bool) Decision {
 	return d
 }
 
-// plainName says whether a host is no number in disguise: a browser reads a last part
-// that begins with a digit as one of an IP address.
+// plainName reports whether a host is certainly a name: browsers parse a host whose last
+// part begins with a digit as an IP address.
 func plainName(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := host[strings.LastIndexByte(host, '.')+1:]

@@ -59,7 +59,7 @@ func TestOrigins(t *testing.T) {
 			t.Errorf("%s is not refused", address)
 		}
 	}
-	// No browser has read these.
+	// No browser has parsed these.
 	for address, allowed := range map[string]bool{
 		"https://example.com/a?b#c": true, "http://localhost:3000": true, "": true,
 		"HTTPS://example.com/": false, "http://2130706433:3000/": false, "http://0x7f.1:3000/": false, "http://0177.0.0.1/": false, `http:\\localhost:3000`: false,

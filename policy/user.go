@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Mode is what the user of a window lets actors do.
+// Mode is what the user of a window allows actors.
 type Mode string
 
 const (
@@ -14,7 +14,7 @@ const (
 	ModeView Mode = "view" // read-only operations
 )
 
-// Modes are all modes, the widest first. A mode that is not among them counts as view.
+// Modes are all modes, the widest first. Any other mode counts as view.
 var Modes = []Mode{ModeFull, ModeAsk, ModeView}
 
 // State is what the user of a window has chosen.
@@ -22,17 +22,17 @@ type State struct {
 	Mode Mode
 	// Stopped are the ids of actors that may do nothing.
 	Stopped []string
-	// Change tells a person how to change the mode.
+	// Change describes to a person how to change the mode.
 	Change string
 }
 
-// User is the user of a window, as far as a program reaches that person.
+// User is the user of a window, as far as the program can reach that person.
 type User interface {
-	// Access returns what the user has chosen, and a channel that is closed once that is
-	// no longer true. It is called for every operation and must not block.
+	// Access returns what the user has chosen, and a channel that is closed when that
+	// changes. It is called for every operation and must not block.
 	Access() (State, <-chan struct{})
-	// Ask returns the answer to a question, or an error that tells people why nobody can
-	// be asked. ctx ends when nobody waits for the answer any more.
+	// Ask returns the answer to a question, or an error that explains to people why the user
+	// cannot be asked. ctx ends when no caller waits for the answer.
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
@@ -44,11 +44,11 @@ type Question struct {
 	Page      *Page  // nil where it is not known
 }
 
-// Page is how people know a page.
+// Page identifies a page for people.
 type Page struct{ Title, URL string }
 
-// Answer is the user's. Session: do not ask about this actor again. Reason, of a
-// refusal, is one of the words of the window protocol.
+// Answer is the user's answer. Session: do not ask about this actor again. Reason, for a
+// refusal, is one of the values of the window protocol.
 type Answer struct {
 	Allow, Session bool
 	Reason         string

@@ -14,20 +14,20 @@ type Address = socket.Address
 // DirWatcher reports when a window's address appears or goes.
 type DirWatcher = socket.DirWatcher
 
-// Canonical returns the path that identifies a window: links resolved, the name as
-// it is on disk, spelt as spec 1 says. The error of a path that does not exist wraps
-// [io/fs.ErrNotExist].
+// Canonical returns the path that identifies a window: absolute, links resolved, the
+// name as it is on disk, spelt by the rules of spec 1. The error for a path that does
+// not exist wraps [io/fs.ErrNotExist].
 func Canonical(path string) (string, error) { return identity.Canonical(path) }
 
 // Hash names the canonical path in addresses.
 func Hash(canonical string) string { return identity.Hash(canonical) }
 
-// Find returns the addresses in use for a hash, whether or not a window answers
-// there. Most often there is none or one.
+// Find returns the addresses in use for a hash, whether or not a window responds there.
+// Usually there is none or one.
 func Find(hash string) []Address { return socket.Find(hash) }
 
-// List returns the addresses in use in all directories of the user. The error
-// reports directories that were refused, beside the addresses of the others.
+// List returns the addresses in use in all directories of the user. The error reports
+// the refused directories; the addresses of the others are complete.
 func List() ([]Address, error) { return socket.List() }
 
 // Dir returns the directory in which windows of this environment listen, "" on

@@ -18,10 +18,10 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// BenchmarkPing measures pings in turn with bare echoes over the same kind of
-// socket, since a busy machine changes from one second to the next. "echo" is
-// read by the goroutine that asked; "hop" by another that hands it over, as any
-// client must that has more than one request in flight.
+// BenchmarkPing measures pings in turn with bare echoes over the same kind of socket,
+// since the load of a machine changes from one second to the next. In "echo" the sender
+// reads the response. In "hop" another goroutine reads it and hands it over, as in any
+// client with more than one request in flight.
 func BenchmarkPing(b *testing.B) {
 	s := serve(b, vscodeipc.ServerOptions{Workspace: home(b)})
 	c := dial(b, s.Address())
@@ -48,13 +48,13 @@ func BenchmarkPing(b *testing.B) {
 	}
 }
 
-// quantile gives nanoseconds.
+// quantile returns nanoseconds.
 func quantile(took []time.Duration, q float64) float64 {
 	slices.Sort(took)
 	return float64(took[min(int(float64(len(took))*q), len(took)-1)])
 }
 
-// measure reports the quantiles of how long it takes to do something.
+// measure reports the quantiles of the durations of do.
 func measure(b *testing.B, do func()) {
 	var took []time.Duration
 	for b.Loop() {
@@ -66,8 +66,8 @@ func measure(b *testing.B, do func()) {
 	b.ReportMetric(quantile(took, 0.99), "p99")
 }
 
-// bareEcho gives a function that sends a line of a ping's size and has it sent
-// back, read by a goroutine of its own if hop is set.
+// bareEcho returns a function that sends a line of a ping's size and waits for its echo.
+// With hop, a goroutine of its own reads the echo.
 func bareEcho(b *testing.B, hop bool) func() {
 	l, err := net.Listen("unix", filepath.Join(home(b), "echo.sock"))
 	if err != nil {
@@ -118,8 +118,7 @@ func bareEcho(b *testing.B, hop bool) func() {
 	}
 }
 
-// BenchmarkPush is the time from a new endpoint to a waiting client that has it,
-// ready to be dialed.
+// BenchmarkPush is the time from a new endpoint to a waiting client that can dial it.
 func BenchmarkPush(b *testing.B) {
 	s := serve(b, vscodeipc.ServerOptions{Workspace: home(b)})
 	w := vscodeipc.Watch(s.Address(), nil)
@@ -142,8 +141,8 @@ func BenchmarkPush(b *testing.B) {
 	})
 }
 
-// BenchmarkFanOut100 is the time from a change to the last of 100 clients that
-// has its event.
+// BenchmarkFanOut100 is the time from a change until the last of 100 clients has its
+// event.
 func BenchmarkFanOut100(b *testing.B) {
 	const clients = 100
 	s := serve(b, vscodeipc.ServerOptions{Workspace: home(b)})
@@ -168,8 +167,8 @@ func BenchmarkFanOut100(b *testing.B) {
 	})
 }
 
-// BenchmarkProbe500 asks 500 sockets, every other one of which is dead, and
-// deletes none.
+// BenchmarkProbe500 probes 500 sockets, every other one of which is dead, and deletes
+// none.
 func BenchmarkProbe500(b *testing.B) {
 	home(b)
 	for n := range 250 {
@@ -200,7 +199,7 @@ func BenchmarkReconnect(b *testing.B) {
 	})
 }
 
-// BenchmarkMessages100000 tells by how much the heap grows over 100,000 messages.
+// BenchmarkMessages100000 reports by how much the heap grows over 100,000 messages.
 func BenchmarkMessages100000(b *testing.B) {
 	exchange := exchanges(b)
 	exchange(5)
@@ -211,7 +210,7 @@ func BenchmarkMessages100000(b *testing.B) {
 	b.ReportMetric(float64(int64(heap()-before))/float64(b.N), "grown")
 }
 
-// TestMemoryStaysTheSame over 100,000 messages.
+// TestMemoryStaysTheSame: the heap does not grow over 100,000 messages.
 func TestMemoryStaysTheSame(t *testing.T) {
 	exchange := exchanges(t)
 	exchange(5)
@@ -222,8 +221,8 @@ func TestMemoryStaysTheSame(t *testing.T) {
 	}
 }
 
-// exchanges gives a function that sends batches of 1,000 requests and reads their
-// answers.
+// exchanges returns a function that sends batches of 1,000 requests and reads their
+// responses.
 func exchanges(t testing.TB) func(batches int) {
 	s := vectorWindow(t)
 	c := dialRaw(t, s.Address())

@@ -18,16 +18,15 @@ import (
 // for the user (spec 9).
 const requestTime = 5 * time.Second
 
-// eventRoom is how many events may wait for the program that listens: more than
-// a whole replay.
+// eventRoom is the room for unread events: more than a whole replay.
 const eventRoom = 2 * maxHistory
 
 // DialOptions are the options of Dial; nil means the defaults.
 type DialOptions struct {
-	Client Peer // how this program calls itself; default "vscodeipc"
+	Client Peer // the name that this program sends; default "vscodeipc"
 	Logger *slog.Logger
 
-	// connect replaces the system's sockets in tests of time.
+	// connect replaces the system's sockets in tests with a fake clock.
 	connect func(context.Context, Address) (net.Conn, error)
 }
 
@@ -38,8 +37,8 @@ type Client struct {
 	try   func([]byte) int // writes what can be written at once
 	log   *slog.Logger
 	hello Hello
-	// version is what requests are written in. It is settled by the hello, before
-	// the client is anybody else's.
+	// version is the protocol version of the requests. The hello sets it before the
+	// client is shared.
 	version int
 	turn    chan struct{} // holds the token of the goroutine that may write
 	done    chan struct{} // closed when the connection has ended
@@ -47,7 +46,7 @@ type Client struct {
 
 	events chan Event
 
-	// mu guards what follows.
+	// mu guards the fields that follow.
 	mu      sync.Mutex
 	next    int64
 	waiting map[int64]*waiter
@@ -59,12 +58,12 @@ type Client struct {
 type answer struct {
 	payload json.RawMessage
 	fault   *Error
-	ended   error // in place of an answer: why there will be none
+	ended   error // in place of a response: why there will be none
 }
 
-// Dial connects to a window and sends its hello. It checks before that the address
-// is the user's own, and then that the peer is (spec 9). Without a deadline in
-// the context it takes 5 s at most.
+// Dial connects to a window and sends its hello. It first checks that the address
+// belongs to the user, and then that the peer does (spec 9). Without a deadline in the
+// context it takes 5 s at most.
 func Dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 	c, err := dial(ctx, a, o)
 	if err != nil {
@@ -115,7 +114,7 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 	return c, nil
 }
 
-// helloFault marks the faults of a peer that is there but cannot be talked to.
+// helloFault marks the errors of a peer that responds but is incompatible.
 func helloFault(err error) error {
 	var fault *Error
 	switch {
@@ -127,8 +126,8 @@ func helloFault(err error) error {
 	return err
 }
 
-// check refuses a hello that the client cannot use, or that is not of the window
-// at this address.
+// check refuses a hello that the client cannot use, or that is not from the window at
+// this address.
 func (h *Hello) check(a Address) error {
 	switch {
 	case !slices.Contains(supported, h.Version):
@@ -142,7 +141,7 @@ func (h *Hello) check(a Address) error {
 	return h.State.accept()
 }
 
-// Hello returns the window's hello from when it was dialed.
+// Hello returns the hello that the window sent when it was dialed.
 func (c *Client) Hello() Hello { return c.hello }
 
 // Ping checks that the window responds.
@@ -150,7 +149,7 @@ func (c *Client) Ping(ctx context.Context) error {
 	return c.request(ctx, requestTime, "ping", nil, nil)
 }
 
-// State asks for the window's state.
+// State requests the window's state.
 func (c *Client) State(ctx context.Context) (StateAnswer, error) {
 	var a StateAnswer
 	err := c.request(ctx, requestTime, "state", nil, &a)
@@ -160,10 +159,9 @@ func (c *Client) State(ctx context.Context) (StateAnswer, error) {
 	return a, err
 }
 
-// Call runs one of the window's commands and stores its result in the value
-// that result points to, unless that is nil. It has no deadline but the
-// context's, since the user may have to answer; when the context ends, the
-// call is cancelled in the window too.
+// Call runs one of the window's commands and stores its result in the value that result
+// points to, unless result is nil. Its only deadline is the context's, since the user
+// may have to answer. When the context ends, the call is also cancelled in the window.
 func (c *Client) Call(ctx context.Context, command string, arg, result any) error {
 	request := callRequest{Command: command}
 	if arg != nil {
@@ -186,11 +184,10 @@ func (c *Client) Call(ctx context.Context, command string, arg, result any) erro
 	return nil
 }
 
-// Listen subscribes to events; none named means "state". What comes after the
-// answer, and with a granted resume what was missed, arrives in order on the
-// channel, which is the same for every Listen of the client and is closed when
-// the connection ends. A program that leaves hundreds of events unread loses
-// the connection.
+// Listen subscribes to events; without names, to "state". All Listen calls of a client
+// return the same channel. Its events arrive in order: after a granted resume the missed
+// ones, then all after the response. The channel is closed when the connection ends. A
+// program that leaves hundreds of events unread loses the connection.
 func (c *Client) Listen(ctx context.Context, resume *Resume, events ...string) (ListenAnswer, <-chan Event, error) {
 	if len(events) == 0 {
 		events = []string{"state"}
@@ -218,8 +215,8 @@ func (c *Client) Unlisten(ctx context.Context, events ...string) error {
 // Done is closed when the connection has ended.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Err returns why the connection ended: a [ByeError] where the window sent a reason,
-// [ErrClosed] after Close, nil while it lives.
+// Err returns why the connection ended: a [ByeError] if the window sent a reason,
+// [ErrClosed] after Close, nil while it is open.
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,7 +230,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// fail ends the connection; the first reason counts.
+// fail ends the connection; the first reason is kept.
 func (c *Client) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,7 +31,7 @@ func (c *Client) readLoop() {
 	}
 }
 
-// receive acts on one line, which is used again for the next. An error ends the
+// receive handles one line, whose memory is reused for the next. An error ends the
 // connection.
 func (c *Client) receive(line []byte) error {
 	e, ok := scanEnvelope(line)
@@ -91,7 +91,7 @@ func (c *Client) receiveAnswer(e envelope) error {
 	}
 	n, ok := decodeInteger(e.id, 0)
 	if !ok {
-		// An answer to no request: the fault concerns the connection.
+		// A response without a request: the fault concerns the connection.
 		if a.fault != nil {
 			c.log.Warn("window could not read a request", "error", a.fault)
 			return nil

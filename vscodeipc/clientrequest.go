@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// request sends one request and waits for its answer, for at most limit (if that
-// is not 0) where the context has no deadline.
+// request sends one request and waits for its response. Without a deadline in the
+// context it waits for at most limit, if that is not 0.
 func (c *Client) request(ctx context.Context, limit time.Duration, kind string, payload, result any) error {
 	w := c.waiters.Get().(*waiter)
 	n, err := c.expect(w)
@@ -48,15 +48,15 @@ func (c *Client) request(ctx context.Context, limit time.Duration, kind string, 
 	return fmt.Errorf("wait for the window's answer to %s: %w", kind, err)
 }
 
-// waiter is where a request waits for its answer, or for the end of the
-// connection. Once it has that it may be used again.
+// waiter is where a request waits for its response, or for the end of the connection.
+// Afterwards it may be used again.
 type waiter struct {
-	answer chan answer // with room for the one that comes
+	answer chan answer // with room for its only response
 	timer  *time.Timer
 	line   []byte // memory for the request
 }
 
-// keepLine bounds the memory that a waiter keeps.
+// keepLine limits the memory that a waiter keeps.
 const keepLine = 4 << 10
 
 func newWaiter() any {
@@ -65,7 +65,7 @@ func newWaiter() any {
 	return w
 }
 
-// expect gives a request its number, and the waiter its answer.
+// expect assigns a request its number, and registers the waiter for its response.
 func (c *Client) expect(w *waiter) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +99,7 @@ func (c *Client) forget(n int64) {
 	c.mu.Unlock()
 }
 
-// sendCancel cancels a request in the window. The response to that is dropped.
+// sendCancel cancels a request in the window. The client drops the response to that.
 func (c *Client) sendCancel(n int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
@@ -108,14 +108,14 @@ func (c *Client) sendCancel(n int64) {
 	own := c.next
 	c.mu.Unlock()
 	if line, err := encodeRequest(nil, own, "cancel", c.version, cancelRequest{intID(n)}); err == nil {
-		c.write(ctx, 0, line) // if this fails the window does not read, or has gone
+		c.write(ctx, 0, line) // on failure the window does not read, or has gone
 	}
 }
 
-// write sends one line whole. Until its first byte is on the way it may be given
-// up, also after limit (if that is not 0), and the connection goes on; the rest of
-// a line has requestTime, whatever its caller still wants, since the next line
-// would be read as that rest. If it takes longer the connection ends.
+// write sends one line whole. Before its first byte is sent, the write can be cancelled,
+// also after limit (if that is not 0), and the connection stays usable. After the first
+// byte the caller's context no longer counts: the window would read the next line as the
+// rest of this one. The rest must be sent within requestTime, or the connection ends.
 func (c *Client) write(ctx context.Context, limit time.Duration, line []byte) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -141,7 +141,7 @@ func (c *Client) write(ctx context.Context, limit time.Duration, line []byte) er
 	return c.finish(ctx, line, sent)
 }
 
-// within bounds a context that has no deadline yet by limit, if that is not 0.
+// within adds limit, if that is not 0, to a context that has no deadline.
 func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if _, given := ctx.Deadline(); given || limit == 0 {
 		return ctx, func() {}
@@ -149,12 +149,11 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithTimeout(ctx, limit)
 }
 
-// finish writes a line of which some bytes are sent, or none. The turn is the
-// caller's.
+// finish writes a line of which some bytes, or none, are sent. The caller has the turn.
 func (c *Client) finish(ctx context.Context, line []byte, sent int) error {
 	limit := time.Now().Add(requestTime)
 	c.conn.SetWriteDeadline(limit)
-	defer c.conn.SetWriteDeadline(time.Time{}) // else the next try would be too late
+	defer c.conn.SetWriteDeadline(time.Time{}) // otherwise the next write would time out
 	var err error
 	if sent == 0 {
 		sent, err = c.begin(ctx, line)
@@ -185,13 +184,13 @@ func (c *Client) begin(ctx context.Context, line []byte) (int, error) {
 	})
 	n, err := c.conn.Write(line)
 	if !stop() {
-		<-stopped // it no longer sets a deadline
+		<-stopped // afterwards it sets no deadline
 	}
 	return n, err
 }
 
-// reason waits for the read loop, which reads the window's last words, and gives
-// those; err if there are none.
+// reason returns the window's reason for the end of the connection, which the read loop
+// may still have to read. Without one it returns err.
 func (c *Client) reason(err error) error {
 	select {
 	case <-c.done:

@@ -1,7 +1,7 @@
 package vscodeipc
 
-// The commands that a window may offer (spec, commands.md). The hello lists those
-// that it does; [Client.Call] runs them with the argument and result types below.
+// The commands that a window may offer (spec, commands.md). The hello lists those that
+// the window offers. [Client.Call] runs them with the argument and result types below.
 const (
 	CommandClientAnnounce   = "client.announce"
 	CommandClientReport     = "client.report"
@@ -17,16 +17,16 @@ const (
 	CommandDebugStop        = "debug.stop"
 )
 
-// ClientInfo names who uses the window's browser: an MCP host or a CDP client.
-// ID is random, unique among all clients of the window.
+// ClientInfo names a client of the window's browser: an MCP host or a CDP client. ID is
+// random, unique among all clients of the window.
 type ClientInfo struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// ConnectedClient is a client that uses the browser now. Kind is "mcp" or "cdp";
-// Since is in milliseconds since the epoch.
+// ConnectedClient is a client that is connected to the browser now. Kind is "mcp" or
+// "cdp"; Since is in milliseconds since the epoch.
 type ConnectedClient struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
@@ -41,60 +41,59 @@ type AnnounceArg struct {
 	Clients []ConnectedClient `json:"clients"`
 }
 
-// Activity is something that a client did. Time is in milliseconds since the epoch.
+// Activity is one action of a client. Time is in milliseconds since the epoch.
 type Activity struct {
 	Client  string `json:"client"` // its ID
 	Time    int64  `json:"time"`
 	Act     string `json:"act"`    // a tool's or a CDP method's name
-	Target  string `json:"target"` // for people; may be empty
+	Target  string `json:"target"` // to display; may be empty
 	Outcome string `json:"outcome"`
 	OK      bool   `json:"ok"`
 	URL     string `json:"url,omitempty"` // of the page
 }
 
-// ReportArg reports to a window what clients did.
+// ReportArg reports clients' actions to a window.
 type ReportArg struct {
 	Entries []Activity `json:"entries"`
 }
 
-// PageName is how people know a page.
+// PageName identifies a page to users.
 type PageName struct {
 	Title string `json:"title"`
 	URL   string `json:"url"`
 }
 
-// AskArg asks the user whether a client may act.
+// AskArg asks the user to decide whether a client may run an action.
 type AskArg struct {
 	Client ClientInfo `json:"client"`
 	Act    string     `json:"act"`
-	Detail string     `json:"detail"` // what would be done, for people; may be empty
+	Detail string     `json:"detail"` // what the action would do, to display; may be empty
 	Page   *PageName  `json:"page,omitempty"`
 }
 
-// AskResult is the answer: Decision is "allow" or "refuse", Scope "once" or
-// "session", and Reason, of a refusal, "human", "timeout", "stopped" or "mode"
-// today.
+// AskResult is the user's decision: Decision is "allow" or "refuse", Scope "once" or
+// "session". Reason, of a refusal, is "human", "timeout", "stopped" or "mode" today.
 type AskResult struct {
 	Decision string `json:"decision"`
 	Scope    string `json:"scope"`
 	Reason   string `json:"reason,omitempty"`
 }
 
-// PickArg asks the user to click an element in the page. The client cancels the
-// call as soon as that was done.
+// PickArg asks the user to click an element in the page. The client cancels the call as
+// soon as the user has clicked.
 type PickArg struct {
 	Client  ClientInfo `json:"client"`
 	Message string     `json:"message"`
 	Seconds float64    `json:"seconds"` // how long the user has
 }
 
-// PickResult is why no element was picked: Outcome is "cancelled" or "timeout".
+// PickResult is why the user picked no element: Outcome is "cancelled" or "timeout".
 type PickResult struct {
 	Outcome string `json:"outcome"`
 }
 
-// ReviewArg shows Markdown to the user. Mode is "replace", "append" or
-// "update-section"; Section, for the last one, is the section's heading.
+// ReviewArg shows Markdown to the user. Mode is "replace", "append" or "update-section".
+// Section is the heading of the section to update.
 type ReviewArg struct {
 	Client   ClientInfo `json:"client"`
 	Title    string     `json:"title"`
@@ -116,12 +115,12 @@ type RevealArg struct {
 	Column int    `json:"column,omitempty"`
 }
 
-// DebugStartArg starts a launch configuration or compound by name, or debugs a
-// URL; with neither, the window's only browser launch configuration is meant.
+// DebugStartArg starts a launch configuration or compound by name, or debugs a URL. With
+// neither, the window selects its only browser launch configuration.
 type DebugStartArg struct {
 	Client        *ClientInfo `json:"client,omitempty"`
 	Configuration string      `json:"configuration,omitempty"`
-	Folder        string      `json:"folder,omitempty"` // whose launch.json is meant
+	Folder        string      `json:"folder,omitempty"` // the folder with the launch.json
 	URL           string      `json:"url,omitempty"`
 }
 
@@ -131,19 +130,19 @@ type DebugStartResult struct {
 	Name    string `json:"name"`
 }
 
-// DebugStateArg narrows the answer to one session, and one of its threads.
+// DebugStateArg limits the response to one session, and one of its threads.
 type DebugStateArg struct {
 	Session string `json:"session,omitempty"`
 	Thread  *int   `json:"thread,omitempty"`
 }
 
-// DebugStateResult is what goes on in the window's debugger.
+// DebugStateResult is the state of the window's debugger.
 type DebugStateResult struct {
 	Sessions []DebugSessionState `json:"sessions"`
 }
 
-// DebugSessionState is one debug session. State is "running" or "paused"; the
-// rest below it is there when it is paused.
+// DebugSessionState is one debug session. State is "running" or "paused"; the fields
+// below it are set only while it is paused.
 type DebugSessionState struct {
 	ID            string       `json:"id"`
 	Name          string       `json:"name"`
@@ -151,20 +150,20 @@ type DebugSessionState struct {
 	Parent        string       `json:"parent,omitempty"`
 	Configuration string       `json:"configuration,omitempty"`
 	State         string       `json:"state"`
-	Reason        string       `json:"reason,omitempty"`      // in DAP's words
-	Description   string       `json:"description,omitempty"` // in words for people
+	Reason        string       `json:"reason,omitempty"`      // as DAP names it
+	Description   string       `json:"description,omitempty"` // to display
 	Thread        *int         `json:"thread,omitempty"`
 	Frames        []StackFrame `json:"frames,omitempty"`
 	Scopes        []Scope      `json:"scopes,omitempty"` // of the top frame
 }
 
-// StackFrame is a place in the program. ID is good for debug.evaluate while the
-// session stays paused. Line and Column count from 1.
+// StackFrame is a place in the program. ID is valid for debug.evaluate while the session
+// stays paused. Line and Column count from 1.
 type StackFrame struct {
 	ID     int    `json:"id"`
 	Name   string `json:"name"`
 	Path   string `json:"path,omitempty"`
-	URL    string `json:"url,omitempty"` // where there is no file
+	URL    string `json:"url,omitempty"` // set if there is no file
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
 }
@@ -182,8 +181,8 @@ type Variable struct {
 	Type  string `json:"type,omitempty"`
 }
 
-// BreakpointsArg lists, sets or removes breakpoints, as Action says: "list",
-// "set" or "remove".
+// BreakpointsArg lists, sets or removes breakpoints: Action is "list", "set" or
+// "remove".
 type BreakpointsArg struct {
 	Action     string `json:"action"`
 	Path       string `json:"path,omitempty"`
@@ -192,7 +191,7 @@ type BreakpointsArg struct {
 	LogMessage string `json:"logMessage,omitempty"`
 }
 
-// BreakpointsResult lists the breakpoints that there are now.
+// BreakpointsResult lists the breakpoints that exist now.
 type BreakpointsResult struct {
 	Breakpoints []Breakpoint `json:"breakpoints"`
 }

@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// encoding/json matches member names in any case and takes null for everything.
-// The protocol does neither (spec 6), so that requests are decoded here by exact
-// name.
+// encoding/json matches member names in any case and accepts null for every type. The
+// protocol does neither (spec 6), so requests are decoded here by exact name.
 
 const maxInteger = 1<<53 - 1
 
@@ -61,8 +60,8 @@ func decodeID(raw json.RawMessage) (id, bool) {
 	return id{kind: 's', text: s}, true
 }
 
-// hasLoneSurrogate reports whether valid JSON has half of a surrogate pair as an
-// escape, in whose place encoding/json puts another character.
+// hasLoneSurrogate reports whether valid JSON contains half of a surrogate pair as an
+// escape, which encoding/json would replace by another character.
 func hasLoneSurrogate(raw []byte) bool {
 	afterHigh := false
 	for i := 0; i < len(raw); i++ {
@@ -81,8 +80,8 @@ func hasLoneSurrogate(raw []byte) bool {
 	return afterHigh
 }
 
-// decodeInteger decodes an integer, however it is written: 1.0 and 1e0 are 1.
-// Those beyond maxInteger all come out as maxInteger+1.
+// decodeInteger decodes an integer in any notation: 1.0 and 1e0 are 1. Integers above
+// maxInteger become maxInteger+1.
 func decodeInteger(raw json.RawMessage, least int64) (int64, bool) {
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return 0, false
@@ -98,7 +97,7 @@ func decodeInteger(raw json.RawMessage, least int64) (int64, bool) {
 	return min(n, maxInteger+1), n >= least
 }
 
-// decodeString decodes a string out of JSON that is known to be valid.
+// decodeString decodes a string from JSON that is known to be valid.
 func decodeString(raw json.RawMessage) (s string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
@@ -109,7 +108,7 @@ func decodeString(raw json.RawMessage) (s string, ok bool) {
 	return s, json.Unmarshal(raw, &s) == nil
 }
 
-// decodeKind is decodeString without a copy of the types that are known.
+// decodeKind is decodeString without a copy for the known types.
 func decodeKind(raw json.RawMessage) (string, bool) {
 	for _, known := range requestTypes {
 		if len(raw) == len(known)+2 && string(raw[1:len(raw)-1]) == known {
@@ -135,7 +134,7 @@ func decodeObject(raw json.RawMessage) (o object, ok bool) {
 	return o, json.Unmarshal(raw, &o) == nil
 }
 
-// request is a request whose envelope is sound.
+// request is a request with a valid envelope.
 type request struct {
 	id      id
 	kind    string
@@ -143,8 +142,8 @@ type request struct {
 	payload json.RawMessage // nil when left out
 }
 
-// decodeRequest makes the first checks of spec 6, to the version's form. The
-// request has an id, or noID, also where there is an error.
+// decodeRequest makes the first checks of spec 6, up to that of the version. The request
+// has an id, or noID, even if there is an error.
 func decodeRequest(line []byte) (request, *Error) {
 	r := request{id: noID}
 	if !utf8.Valid(line) {
@@ -180,8 +179,8 @@ func errPayload(path, must string) *Error {
 	return errorf(CodeBadPayload, map[string]any{"path": path}, "%s must be %s", path, must)
 }
 
-// payloadObject gives the payload's members. Requests that need no member may
-// leave the payload out.
+// payloadObject returns the payload's members. The payload may be absent in requests
+// without required members.
 func (r request) payloadObject() (object, *Error) {
 	if r.payload == nil {
 		if r.kind == "ping" || r.kind == "state" {

@@ -60,8 +60,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestAnothersNameIsKept: a window that closes leaves a name alone that has become
-// another window's.
+// TestAnothersNameIsKept: a window that closes keeps a name that another window has
+// taken.
 func TestAnothersNameIsKept(t *testing.T) {
 	dir := dataHome(t)
 	bound, err := socket.Bind(t.Context(), "0123456789abcdef")
@@ -133,7 +133,8 @@ func TestForeignSocketIsRefused(t *testing.T) {
 	}
 }
 
-// TestPidsOfAFlatpak: its processes have pids of their own, which seem to be gone.
+// TestPidsOfAFlatpak: its processes have pids of their own, which look like those of
+// ended processes.
 func TestPidsOfAFlatpak(t *testing.T) {
 	home := filepath.Dir(dataHome(t))
 	dir := filepath.Join(home, ".var/app/com.visualstudio.code/data/browser-coordinator-mcp")

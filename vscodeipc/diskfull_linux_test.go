@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestDiskFull has a window bind on a disk of its own that has no room, in a
-// mount namespace of its own.
+// TestDiskFull binds a window on a full disk, in a mount namespace of its own.
 func TestDiskFull(t *testing.T) {
 	if out, err := exec.Command("unshare", "-m", "true").CombinedOutput(); err != nil {
 		t.Skipf("a mount namespace is not allowed here: %v: %s", err, out)

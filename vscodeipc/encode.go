@@ -9,10 +9,10 @@ import (
 // noPayload is the payload of responses that only confirm.
 var noPayload = json.RawMessage("{}")
 
-// done is noPayload, ready to be passed on.
+// done is noPayload as a result.
 var done any = noPayload
 
-// encodeRequest gives a request's line, in the memory of b.
+// encodeRequest appends a request's line to b.
 func encodeRequest(b []byte, n int64, kind string, version int, payload any) ([]byte, error) {
 	b = append(b[:0], `{"id":`...)
 	b = strconv.AppendInt(b, n, 10)
@@ -42,7 +42,7 @@ func encodeFailure(to id, fault *Error) ([]byte, error) {
 	return endLine(b, nil)
 }
 
-// encodeEvent gives an event's line; seq is 0 for an event without a number.
+// encodeEvent returns an event's line; seq is 0 for an event without a number.
 func encodeEvent(event string, seq int64, payload any) ([]byte, error) {
 	name, err := json.Marshal(event)
 	if err != nil {
@@ -57,8 +57,8 @@ func encodeEvent(event string, seq int64, payload any) ([]byte, error) {
 	return endLine(b, payload)
 }
 
-// endLine adds the payload, unless it is nil, and the end to a message that
-// is begun, if that is within the limit.
+// endLine completes a message that is begun with the payload, unless that is nil, and
+// the end of the line. It fails if the line exceeds the limit.
 func endLine(b []byte, payload any) ([]byte, error) {
 	if payload != nil {
 		text, raw := payload.(json.RawMessage)
@@ -78,8 +78,8 @@ func endLine(b []byte, payload any) ([]byte, error) {
 	return b, nil
 }
 
-// encodeAnswer gives the line that answers a request; a payload that cannot be
-// sent becomes the error internal, since every request gets exactly one response (spec 4).
+// encodeAnswer returns the line of a response. A payload that cannot be encoded becomes
+// the error internal, since every request gets exactly one response (spec 4).
 func encodeAnswer(to id, payload any, fault *Error) []byte {
 	if fault == nil {
 		line, err := encodeSuccess(to, payload)

@@ -8,15 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// envelope is a line of either direction with its members as they are in it;
-// nil where one is missing. They share the line's memory.
+// envelope is a line of either direction, with its members as raw JSON; nil if absent.
+// They share the line's memory.
 type envelope struct {
 	id, kind, version, payload json.RawMessage
 	success, fault, seq        json.RawMessage
 }
 
-// scanEnvelope finds the members of a line, by exact name; it reports whether the
-// line is a JSON object. Each message passes here once, so that it makes no map.
+// scanEnvelope finds the members of a line by exact name, and reports whether the line
+// is a JSON object. It runs for every message, so it allocates no map.
 func scanEnvelope(line []byte) (e envelope, ok bool) {
 	// The decoder reads a bytes.Buffer in place.
 	in := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -45,7 +45,7 @@ func scanEnvelope(line []byte) (e envelope, ok bool) {
 	return e, err == nil && end == io.EOF
 }
 
-// member gives the place of a member that is known.
+// member returns where the value of a known member is stored.
 func (e *envelope) member(name string) *json.RawMessage {
 	switch name {
 	case "id":

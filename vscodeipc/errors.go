@@ -25,7 +25,7 @@ const (
 	CodeInternal           = "internal"
 )
 
-// Error is a window's answer to a request that it could not fulfil. A [Handler]
+// Error is a window's response to a request that it could not fulfil. A [Handler]
 // returns one to choose the code that the client sees.
 type Error struct {
 	Code    string          `json:"code"`
@@ -35,7 +35,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("window answers %s: %s", e.Code, e.Message) }
 
-// ByeError is why a window ended the connection (spec 7).
+// ByeError is the reason that a window sent when it ended the connection (spec 7).
 type ByeError struct{ Reason, Message string }
 
 func (e *ByeError) Error() string {
@@ -49,8 +49,8 @@ var (
 	// ErrIncompatible is wrapped by errors about a peer that does not speak a
 	// version of the window protocol that this package speaks.
 	ErrIncompatible = errors.New("incompatible peer")
-	// ErrClosed is wrapped by errors of a client, watcher or server that was
-	// closed by its own program.
+	// ErrClosed is wrapped by errors of a client, watcher or server that its own program
+	// closed.
 	ErrClosed = errors.New("closed")
 )
 
@@ -58,7 +58,7 @@ var (
 func errorf(code string, data any, format string, args ...any) *Error {
 	e := &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 	if data != nil {
-		e.Data, _ = json.Marshal(data) // of maps of strings and numbers only
+		e.Data, _ = json.Marshal(data) // only maps of strings and numbers
 	}
 	return e
 }

@@ -14,7 +14,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// numbered gives a state that tells which one it is.
+// numbered returns a state that contains n.
 func numbered(n int) vscodeipc.State {
 	return vscodeipc.State{DebugSessions: []vscodeipc.DebugSession{{ID: fmt.Sprint(n), Type: "pwa-chrome"}}}
 }
@@ -35,8 +35,8 @@ func stateOf(t testing.TB, e vscodeipc.Event) vscodeipc.State {
 	return s
 }
 
-// TestEventAndCheckHasNoGap lets clients subscribe while the state changes all
-// the time: each sees every change after its snapshot, once and in order.
+// TestEventAndCheckHasNoGap subscribes clients while the state changes continuously.
+// Each gets every change after its snapshot, once and in order.
 func TestEventAndCheckHasNoGap(t *testing.T) {
 	folder := home(t)
 	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
@@ -114,7 +114,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s: %+v", name, answer)
 		}
 	}
-	for n := 12; n <= 267; n++ { // events 12 to 267 are the 256 that are kept
+	for n := 12; n <= 267; n++ { // the window keeps the last 256 events: 12 to 267
 		setState(t, s, numbered(n))
 	}
 	if answer, _ := listen(11, s.Session()); !answer.Resumed {
@@ -177,7 +177,8 @@ func TestOnlyChangesAreTold(t *testing.T) {
 	}
 }
 
-// TestReaderThatNeverReads is cut off with a reason and slows nobody.
+// TestReaderThatNeverReads: the window disconnects it with a reason, and it delays no
+// other client.
 func TestReaderThatNeverReads(t *testing.T) {
 	folder := home(t)
 	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Events: []string{"big"}})
@@ -197,7 +198,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 			t.Fatalf("the reader that reads gets event %d for %d", e.Seq, n)
 		}
 	}
-	const tooMany = 17 // of 1 MiB and a little
+	const tooMany = 17 // a little over 1 MiB each
 	for n := int64(1); n <= tooMany; n++ {
 		if err := s.Emit("big", text); err != nil {
 			t.Fatal(err)
@@ -206,7 +207,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 			reads(n)
 		}
 	}
-	// At once: the goodbye is given for a second only.
+	// Read at once: the window waits only a second for its last line to be sent.
 	all, err := io.ReadAll(stuck.lines)
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +216,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	if last := lines[len(lines)-2]; !bytes.Contains(last, []byte(`"type":"bye","payload":{"reason":"slow_reader"`)) {
 		t.Errorf("the last line is %.80q", last)
 	}
-	for n, line := range lines[:len(lines)-1] { // the first is one that was begun
+	for n, line := range lines[:len(lines)-1] { // the first was sent in part before
 		if !json.Valid(line) {
 			t.Errorf("line %d is cut short: %.80q", n, line)
 		}
@@ -276,7 +277,7 @@ func TestStateTooLargeIsRefused(t *testing.T) {
 	if got := s.State(); got.Revision != 0 {
 		t.Errorf("the state is at revision %d", got.Revision)
 	}
-	// Whatever is taken can be told in every way.
+	// Every state that SetState accepts can be sent in every kind of message.
 	state.DebugSessions[0].Name = strings.Repeat("x", 7<<20-500)
 	setState(t, s, state)
 	c := dial(t, s.Address())

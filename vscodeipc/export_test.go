@@ -12,9 +12,8 @@ import (
 
 const specDir = "../specs/window-protocol"
 
-// ReadVectors decodes the vectors of one kind, one a line, as spec 13 says. It
-// fails where there are none, where two have one name, and where one has a member
-// that T does not have.
+// ReadVectors decodes the vectors of one kind, one per line (spec 13). It fails if there
+// are none, if two have one name, or if one has a member that T lacks.
 func ReadVectors[T any](t testing.TB, kind string) (vectors []T) {
 	t.Helper()
 	file := filepath.Join(specDir, "vectors", kind+".jsonl")
@@ -28,7 +27,7 @@ func ReadVectors[T any](t testing.TB, kind string) (vectors []T) {
 		number := len(vectors) + 1
 		var l label
 		var v T
-		if err := json.Unmarshal(line, &l); err != nil { // also where the line has more than one value
+		if err := json.Unmarshal(line, &l); err != nil { // also fails if the line has more than one value
 			t.Fatalf("%s:%d: %v", file, number, err)
 		}
 		d := json.NewDecoder(bytes.NewReader(line))
@@ -61,7 +60,7 @@ type InvalidVector struct {
 	} `json:"expect"`
 }
 
-// Bytes gives what the client sends.
+// Bytes returns what the client sends.
 func (v InvalidVector) Bytes(t testing.TB) []byte {
 	t.Helper()
 	var out []byte

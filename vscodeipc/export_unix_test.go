@@ -16,7 +16,7 @@ import (
 // SetWorldParent keeps the tests out of the directory that all users share.
 func SetWorldParent(dir string) { socket.SharedParent = dir }
 
-// ExhaustNotify makes the system refuse watches until the test ends.
+// ExhaustNotify makes the system refuse file watches until the test ends.
 func ExhaustNotify(t *testing.T) {
 	before := socket.NewNotify
 	socket.NewNotify = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
@@ -26,7 +26,7 @@ func ExhaustNotify(t *testing.T) {
 // Spell is step 2 of the canonical path.
 var Spell = identity.Spell
 
-// VectorLines gives the vectors that are lines, those of requests more often.
+// VectorLines returns the vectors that are lines. Those of requests occur more often.
 func VectorLines(t testing.TB) (lines []string) {
 	for _, line := range vectorLines(t) {
 		times := 1
@@ -38,7 +38,7 @@ func VectorLines(t testing.TB) (lines []string) {
 	return lines
 }
 
-// VectorPaths gives the vectors that are paths.
+// VectorPaths returns the vectors that are paths.
 func VectorPaths(t testing.TB, goos string) (paths []string) {
 	for _, v := range identityVectors(t, goos) {
 		paths = append(paths, v.path(t))

@@ -15,8 +15,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// TestNameTakenAway has somebody do away with a window's socket in every way.
-// The client that is connected notices nothing, and new ones find the window.
+// TestNameTakenAway removes or replaces a window's socket in every way. The connected
+// client notices nothing, and new clients find the window.
 func TestNameTakenAway(t *testing.T) {
 	for name, test := range map[string]struct {
 		do       func(t *testing.T, path string) error
@@ -25,7 +25,7 @@ func TestNameTakenAway(t *testing.T) {
 		"deleted": {func(_ *testing.T, path string) error { return os.Remove(path) }, true},
 		"renamed": {func(_ *testing.T, path string) error { return os.Rename(path, path+".away") }, true},
 		"with its directory": {func(_ *testing.T, path string) error {
-			os.RemoveAll(filepath.Dir(path)) // it fails where the window has a new socket there already
+			os.RemoveAll(filepath.Dir(path)) // fails if the window already has a new socket there
 			return nil
 		}, true},
 		"replaced by a file": {func(_ *testing.T, path string) error {
@@ -74,8 +74,8 @@ func TestNameTakenAway(t *testing.T) {
 	}
 }
 
-// TestNameTakenAwayAgain: the second time the window takes its time, and comes
-// back all the same.
+// TestNameTakenAwayAgain: the second time the window waits, and then binds its name
+// again.
 func TestNameTakenAwayAgain(t *testing.T) {
 	folder := home(t)
 	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
@@ -94,7 +94,7 @@ func TestNameTakenAwayAgain(t *testing.T) {
 	}
 }
 
-// reachable reports whether the window can be found and is the one meant.
+// reachable reports whether clients can find the window and reach this one.
 func reachable(t *testing.T, s *vscodeipc.Server) bool {
 	t.Helper()
 	for _, a := range vscodeipc.Find(s.Address().Key()) {
@@ -172,14 +172,14 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestPeerOfAnotherUser needs root, which may take on another user's id.
+// TestPeerOfAnotherUser needs root to run a process as another user.
 func TestPeerOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can run a process as another user")
 	}
 	folder := home(t)
 	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	// The directory keeps others out. Open it, so that only the check is left.
+	// The directory excludes other users. Open it, so that only the check is left.
 	dir := filepath.Dir(string(s.Address()))
 	for _, path := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir), dir, string(s.Address())} {
 		if err := os.Chmod(path, 0o777); err != nil {
@@ -196,8 +196,8 @@ func TestPeerOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestWindowOfAnotherUser: its socket is ours by every look at the file, so that
-// only the kernel tells who listens. Needs root, as above.
+// TestWindowOfAnotherUser: every attribute of its socket file is ours. Only the kernel
+// reports the user that listens. Needs root, as above.
 func TestWindowOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can run a process as another user")
@@ -224,7 +224,7 @@ func TestWindowOfAnotherUser(t *testing.T) {
 	}
 }
 
-// askOnce is what the helper process of runAs does.
+// askOnce is the helper process of runAs.
 func askOnce(path string) {
 	conn, err := net.Dial("unix", path)
 	if err != nil {

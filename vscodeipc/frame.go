@@ -9,7 +9,7 @@ import (
 
 var errTooLarge = fmt.Errorf("the line is longer than %d bytes", maxLine)
 
-// errPartial is the end of a stream in the middle of a line.
+// errPartial reports a stream that ended in the middle of a line.
 var errPartial = errors.New("the connection ended in the middle of a line")
 
 const (
@@ -17,20 +17,20 @@ const (
 	keepBuffer  = 64 << 10
 )
 
-// lineReader cuts a stream into lines (spec 3). It holds one line at most and
-// gives a large buffer back once the line that needed it has passed.
+// lineReader splits a stream into lines (spec 3). It buffers one line at most, and
+// releases a large buffer after the line that needed it.
 type lineReader struct {
 	r          io.Reader
 	buf        []byte
 	start, end int // unread bytes are buf[start:end]
-	scanned    int // of these, so many hold no end of line
+	scanned    int // so many of these are known to contain no end of line
 	err        error
 }
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r} }
 
-// next gives the next line that is not empty, without its end. The line is valid
-// until the next call.
+// next returns the next line that is not empty, without its end. The line is valid until
+// the next call.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(l.buf[l.start+l.scanned:l.end], '\n'); i >= 0 {
@@ -64,7 +64,7 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 }
 
-// room makes space for at least one more byte behind the unread ones.
+// room makes space for at least one more byte after the unread ones.
 func (l *lineReader) room() {
 	held := l.end - l.start
 	switch {

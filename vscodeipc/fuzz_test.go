@@ -10,14 +10,14 @@ import (
 	"testing/iotest"
 )
 
-// vectorLines gives what the vectors have as single lines, good and bad.
+// vectorLines returns the single lines in the vectors, valid and invalid.
 func vectorLines(t testing.TB) [][]byte {
 	var lines [][]byte
 	for _, v := range ReadVectors[messageVector](t, "messages") {
 		lines = append(lines, v.Line)
 	}
 	for _, v := range ReadVectors[InvalidVector](t, "invalid") {
-		for _, raw := range v.Lines[:min(3, len(v.Lines))] { // the next hundreds are the same
+		for _, raw := range v.Lines[:min(3, len(v.Lines))] { // the hundreds after them are alike
 			var text string
 			if json.Unmarshal(raw, &text) == nil {
 				lines = append(lines, []byte(text))
@@ -27,8 +27,8 @@ func vectorLines(t testing.TB) [][]byte {
 	return lines
 }
 
-// FuzzLines cuts a stream into lines in one piece and byte by byte: both give
-// what the rules of spec 3 say.
+// FuzzLines splits a stream in one piece and byte by byte: both give the lines that spec
+// 3 defines.
 func FuzzLines(f *testing.F) {
 	lines := vectorLines(f)
 	for _, line := range lines {
@@ -64,8 +64,8 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzRequest holds the decoder against the schema: one takes what the other
-// takes, and what is taken survives being written again.
+// FuzzRequest compares the decoder with the schema: each accepts what the other accepts.
+// An accepted request is equal after it is encoded again.
 func FuzzRequest(f *testing.F) {
 	for _, line := range vectorLines(f) {
 		f.Add(line)
@@ -74,13 +74,13 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		r, fault := decodeRequest(line)
 		if fault == nil && !slices.Contains(requestTypes, r.kind) {
-			return // its payload is not looked at
+			return // its payload is not decoded
 		}
 		if fault == nil {
 			fault = decodePayload(r)
 		}
 		if fault != nil && fault.Code == CodeUnsupportedVersion {
-			return // the schema does not say which are spoken
+			return // the schema does not define the supported versions
 		}
 		var members map[string]any
 		if json.Unmarshal(line, &members) != nil || members == nil {
@@ -136,7 +136,7 @@ func decodePayload(r request) *Error {
 	return fault
 }
 
-// FuzzEnvelope has a client read anything: it takes it, or ends the connection
+// FuzzEnvelope sends a client arbitrary lines: it accepts each, or ends the connection
 // with a reason.
 func FuzzEnvelope(f *testing.F) {
 	for _, line := range vectorLines(f) {

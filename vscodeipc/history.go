@@ -5,26 +5,26 @@ type record struct {
 	seq   int64
 	event string
 	line  []byte
-	state *State // of the event state, for those who need it in another version
+	state *State // of the event state, for clients of another version
 }
 
-// in gives the event's line as a protocol version has it.
+// in returns the event's line in a protocol version.
 func (r record) in(version int) []byte {
 	if r.state == nil || version == Version {
 		return r.line
 	}
 	line, err := encodeEvent(r.event, r.seq, r.state.in(version))
 	if err != nil {
-		return nil // it is shorter than the line that could be encoded
+		return nil // cannot fail: it is shorter than the line that could be encoded
 	}
 	return line
 }
 
-// maxHistoryBytes bounds the history of a window whose events are large, so
-// that a replay always fits what may wait for one client.
+// maxHistoryBytes limits the history of a window with large events. A replay always fits
+// into the buffer for one client.
 const maxHistoryBytes = 4 << 20
 
-// history holds the last events of a window session for replay (spec 5, listen).
+// history keeps the last events of a window session for replay (spec 5, listen).
 type history struct {
 	records []record
 	bytes   int
@@ -45,8 +45,8 @@ func (h *history) add(r record) {
 	}
 }
 
-// since gives the events after seq, if every one of them is still here. Now is
-// the last event's number.
+// since returns the events after seq, if the history still has all of them. now is the
+// last event's number.
 func (h *history) since(seq, now int64) ([]record, bool) {
 	if seq > now {
 		return nil, false

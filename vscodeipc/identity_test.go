@@ -117,8 +117,8 @@ func TestCanonicalOnDisk(t *testing.T) {
 	}
 }
 
-// FuzzSpell demands that a canonical path is its own canonical form, so that
-// both sides may canonicalise what they are told.
+// FuzzSpell checks that a canonical path is its own canonical form, so that both sides
+// may canonicalise a path that they receive.
 func FuzzSpell(f *testing.F) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		for _, v := range identityVectors(f, goos) {

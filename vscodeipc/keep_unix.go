@@ -13,9 +13,9 @@ import (
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
-// keepName binds the window again when another process has taken its name away: the
-// socket deleted or replaced, the directory removed. Clients that are connected
-// notice nothing. It is owned by the server and ends with its context.
+// keepName binds the window again after another process took its name away: it deleted
+// or replaced the socket, or removed the directory. Connected clients notice nothing.
+// keepName is owned by the server and ends with its context.
 func (s *Server) keepName() {
 	defer s.owned.Done()
 	notify, err := fsnotify.NewWatcher()
@@ -25,7 +25,7 @@ func (s *Server) keepName() {
 	}
 	defer notify.Close()
 	pauses := newBackoff()
-	var bound time.Time // when it was bound again last
+	var bound time.Time // when it was last bound again
 	for s.ctx.Err() == nil {
 		dir, data := filepath.Dir(string(s.Address())), s.binding().Data
 		err := notify.Add(dir)
@@ -53,7 +53,7 @@ func (s *Server) keepName() {
 	}
 }
 
-// wait reports whether the window still is open after d.
+// wait reports whether the window is still open after d.
 func (s *Server) wait(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -69,14 +69,14 @@ func (s *Server) binding() *socket.Binding {
 	return s.bound
 }
 
-// hasName reports whether clients find the window's name, and it leads to its
+// hasName reports whether clients find the window's name and the name leads to its
 // socket.
 func (s *Server) hasName() bool {
 	return s.binding().IsFound()
 }
 
-// awaitLoss ends when something happened to the name, to a directory, or to the
-// file that names a short one.
+// awaitLoss returns after a change to the name, to a directory, or to the file that
+// names a short directory.
 func (s *Server) awaitLoss(notify *fsnotify.Watcher, dir, data string) {
 	ours := []string{string(s.Address()), dir, data, filepath.Join(data, socket.ShortName)}
 	for {
@@ -86,7 +86,7 @@ func (s *Server) awaitLoss(notify *fsnotify.Watcher, dir, data string) {
 				return
 			}
 		case <-notify.Errors:
-			return // events are lost: look
+			return // events are lost: check the name
 		case <-s.ctx.Done():
 			return
 		}

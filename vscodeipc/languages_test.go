@@ -21,8 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// mutator makes inputs that nobody thought of out of those that somebody did: the
-// same ones in each run.
+// mutator derives new inputs from the vectors. They are the same in each run.
 type mutator struct {
 	*rand.Rand
 	seeds, words []string
@@ -32,11 +31,11 @@ func newMutator(seeds []string, words ...string) mutator {
 	return mutator{rand.New(rand.NewPCG(1, 2)), seeds, words}
 }
 
-// token is a string, a number or a word.
+// token is a string, a number or an identifier.
 var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[-+.\w]+`)
 
-// next mostly puts a word in a token's place, so that JSON often stays JSON; else
-// anywhere, or it takes a few bytes away or says them twice.
+// next usually replaces a token by another, so that JSON often stays JSON. Otherwise it
+// inserts one anywhere, or removes or repeats a few bytes.
 func (m mutator) next() string {
 	text := m.seeds[m.IntN(len(m.seeds))]
 	for range 1 + m.IntN(2) {
@@ -64,8 +63,8 @@ func agreementCases(t *testing.T) int {
 	return 100 * rounds
 }
 
-// TestLanguagesAgreeOnPaths holds the two canonicalisers against each other.
-// VSCODEIPC_ROUNDS asks for more paths.
+// TestLanguagesAgreeOnPaths compares the canonical paths of both languages.
+// VSCODEIPC_ROUNDS sets the number of paths.
 func TestLanguagesAgreeOnPaths(t *testing.T) {
 	words := []string{
 		`/`, `\`, `.`, `..`, `?`, `:`, `a`, `C`, `c:\`, `\\`, `\\?\`, `\\.\`, `UNC\`, `//`, "\x00", "\xff", "\xed\xa0\x80", "\u00e9", "e\u0301", "\U0001f600", "\ufeff", " ",
@@ -104,8 +103,8 @@ func TestLanguagesAgreeOnPaths(t *testing.T) {
 	}
 }
 
-// TestLanguagesAgreeOnRequests sends the same lines to a window of each language,
-// a connection for each: they answer the same. VSCODEIPC_ROUNDS asks for more.
+// TestLanguagesAgreeOnRequests sends the same lines to a window of each language, on a
+// connection each: the responses are equal. VSCODEIPC_ROUNDS sets the number of lines.
 func TestLanguagesAgreeOnRequests(t *testing.T) {
 	folder := home(t)
 	here := serve(t, vscodeipc.ServerOptions{Commands: map[string]vscodeipc.Handler{
@@ -135,7 +134,7 @@ func TestLanguagesAgreeOnRequests(t *testing.T) {
 	}
 }
 
-// answersTo gives all that a window says to a line.
+// answersTo returns everything that a window sends in response to a line.
 func answersTo(t *testing.T, address vscodeipc.Address, line string) []answer {
 	t.Helper()
 	conn, err := net.Dial("unix", string(address))
@@ -168,7 +167,7 @@ func answersTo(t *testing.T, address vscodeipc.Address, line string) []answer {
 	return answers
 }
 
-// answer is what of an answer is the same in all windows.
+// answer is the part of a response that is the same in all windows.
 type answer struct {
 	ID      any            `json:"id"`
 	Success any            `json:"success"`

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestSubscriptionsEndWithTheirConnections has many clients subscribe, more than
-// once each, and leave in every way: nothing of them stays.
+// TestSubscriptionsEndWithTheirConnections subscribes many clients, more than once each.
+// They leave in every way, and no subscription remains.
 func TestSubscriptionsEndWithTheirConnections(t *testing.T) {
 	const clients = 60
 	dataHome(t)

@@ -22,7 +22,7 @@ import (
 // or kill it.
 const helperEnv = "VSCODEIPC_TEST_WINDOW"
 
-// worldEnv tells the helper processes which directory the tests take for /tmp.
+// worldEnv names the directory that the helper processes use in place of /tmp.
 const worldEnv = "VSCODEIPC_TEST_WORLD"
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	}
 	vscodeipc.SetWorldParent(dir)
 	os.Setenv(worldEnv, dir)
-	os.Unsetenv("XDG_RUNTIME_DIR") // a test that wants one says so
+	os.Unsetenv("XDG_RUNTIME_DIR") // a test that needs it sets it
 	code := m.Run()
 	os.RemoveAll(dir)
 	if left := leftGoroutines(); code == 0 && left != "" {
@@ -81,7 +81,7 @@ func beWindow(workspace string) error {
 	return s.Close(ctx)
 }
 
-// sweepEnv makes the test binary a process that sweeps all the time.
+// sweepEnv makes the test binary a process that sweeps continuously.
 const sweepEnv = "VSCODEIPC_TEST_SWEEP"
 
 // sweepUntilEnd probes without a pause until stdin ends.
@@ -99,7 +99,7 @@ func sweepUntilEnd() {
 	}
 }
 
-// startSweeper starts such a process; the function that it gives ends it.
+// startSweeper starts such a process; end ends it.
 func startSweeper(t *testing.T) (end func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -134,8 +134,7 @@ type window struct {
 	stdin   io.Closer
 }
 
-// startWindow starts a window in a process of its own, which is gone when the
-// test ends.
+// startWindow starts a window in a process of its own, which ends with the test.
 func startWindow(t *testing.T, workspace string) *window {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -163,8 +162,8 @@ func startWindow(t *testing.T, workspace string) *window {
 	return &window{cmd, vscodeipc.Address(strings.TrimSpace(line)), stdin}
 }
 
-// leftGoroutines gives the stacks of the package's goroutines that still run a
-// little after the tests.
+// leftGoroutines returns the stacks of the package's goroutines that still run a little
+// after the tests.
 func leftGoroutines() string {
 	var left []string
 	for range 100 {

@@ -8,20 +8,19 @@ import (
 // discard is the default logger.
 var discard = slog.New(slog.DiscardHandler)
 
-// Version is the protocol version that this package prefers; supported are all
-// that it supports, the newest first: the present one and the one before (spec 9.2).
+// Version is the protocol version that this package prefers. supported are all versions
+// that it supports, the newest first: the current one and the one before (spec 9.2).
 const Version = 2
 
 var supported = []int{Version, lowest}
 
-// lowest is the version that a hello is written in, so that an older window can
-// read it.
+// lowest is the version of hello requests, so that an older window can read them.
 const lowest = 1
 
 // The limits of spec 11.
 const (
 	maxLine        = 8 << 20
-	maxState       = 7 << 20 // of a state's event: a hello has to hold more
+	maxState       = 7 << 20 // of a state's event: a hello must have room for more
 	maxInFlight    = 256
 	maxConnections = 256
 	maxWaiting     = 16 << 20
@@ -64,39 +63,39 @@ type State struct {
 	DebugSessions []DebugSession `json:"debugSessions"`
 	Browser       *Browser       `json:"browser"`
 	Pages         []PageEndpoint `json:"pages"`
-	// Access is what the user allows. What is missing or unknown counts as view.
+	// Access is what the user allows. A missing or unknown mode counts as view.
 	Access Access `json:"access,omitzero"`
-	// Editor is nil where the user looks at no file of the window's folders, or
-	// does not share it.
+	// Editor is nil if the user has no file of the window's folders open, or does not
+	// share it.
 	Editor *Editor `json:"editor,omitempty"`
 }
 
 // Access is what the user allows the clients of the window's browser.
 type Access struct {
 	Mode    AccessMode `json:"mode"`
-	Stopped []string   `json:"stopped"` // ids of clients that are stopped
+	Stopped []string   `json:"stopped"` // ids of stopped clients
 }
 
-// AccessMode says what clients may do.
+// AccessMode is what clients may do.
 type AccessMode string
 
-// The access modes. With AccessAsk the window is asked before the first
-// mutating action, with AccessView only reading is allowed.
+// The access modes. With AccessAsk, clients ask the window before the first mutating
+// action. With AccessView, they may only read.
 const (
 	AccessFull AccessMode = "full"
 	AccessAsk  AccessMode = "ask"
 	AccessView AccessMode = "view"
 )
 
-// Editor is the place that the user looks at, and what is selected there. Lines
-// and columns count from 1, columns in UTF-16 code units.
+// Editor is the user's place in the editor, and the selection there. Lines and columns
+// count from 1, columns in UTF-16 code units.
 type Editor struct {
 	Path      string `json:"path"`
 	Line      int    `json:"line"`
 	Column    int    `json:"column"`
 	EndLine   int    `json:"endLine"`
 	EndColumn int    `json:"endColumn"`
-	Dirty     bool   `json:"dirty"` // has changes that are not saved
+	Dirty     bool   `json:"dirty"` // has unsaved changes
 }
 
 // DebugSession is a running debug session of a browser; Parent is the id of the
@@ -124,21 +123,21 @@ type PageEndpoint struct {
 	URL          string `json:"url"`
 }
 
-// StateAnswer is the answer to a request for the state.
+// StateAnswer is the response to a request for the state.
 type StateAnswer struct {
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"`
 	State   State  `json:"state"`
 }
 
-// Resume names the last event that a client has seen, and its window session.
+// Resume names the last event that a client has received, and its window session.
 type Resume struct {
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"`
 }
 
-// ListenAnswer begins a subscription. With Resumed, State is nil and what was
-// missed comes as events; otherwise State is the state right after event Seq.
+// ListenAnswer begins a subscription. With Resumed, State is nil and the missed events
+// follow. Otherwise State is the state directly after event Seq.
 type ListenAnswer struct {
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"`
@@ -189,8 +188,8 @@ type cancelAnswer struct {
 	Cancelled bool `json:"cancelled"`
 }
 
-// normal returns the state with lists that are lists, since the schema has no null
-// there, and an access mode that is known.
+// normal returns the state with empty lists instead of nil, since the schema has no null
+// there, and with a known access mode.
 func (s State) normal() State {
 	if s.DebugSessions == nil {
 		s.DebugSessions = []DebugSession{}
@@ -202,9 +201,8 @@ func (s State) normal() State {
 	return s
 }
 
-// in gives the state as a protocol version has it. A client that speaks version 1
-// does not know of access, so that it gets no browser where it would have to
-// keep to a rule (spec 9.2).
+// in returns the state in a protocol version. A client of version 1 does not know of
+// access. It gets no browser if the access mode would limit it (spec 9.2).
 func (s State) in(version int) State {
 	if version > 1 {
 		return s

@@ -17,12 +17,12 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// userHome is the home from before a test sets another.
+// userHome is the home before a test sets another.
 var userHome = os.Getenv("HOME")
 
-// minimalWindow starts the window of specs/window-protocol/minimal, which is
-// written from the protocol's text and knows nothing of this package. Each line
-// that is written to it is a state.
+// minimalWindow starts the window of specs/window-protocol/minimal. That is written from
+// the protocol's text and uses nothing of this package. Each line written to it is a
+// state.
 func minimalWindow(t *testing.T, folder string) (address vscodeipc.Address, cmd *exec.Cmd, states io.WriteCloser) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "minimal")
@@ -45,7 +45,7 @@ func minimalWindow(t *testing.T, folder string) (address vscodeipc.Address, cmd 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		cmd.Process.Kill() // an error means that the test has ended it
+		cmd.Process.Kill() // fails if the test has ended it
 		cmd.Wait()
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
@@ -106,7 +106,7 @@ func TestMinimalWindow(t *testing.T) {
 	}
 }
 
-// TestMinimalWindowThatIsKilled is cleaned up after.
+// TestMinimalWindowThatIsKilled: what it leaves is removed.
 func TestMinimalWindowThatIsKilled(t *testing.T) {
 	address, cmd, _ := minimalWindow(t, home(t))
 	if err := cmd.Process.Kill(); err != nil {
@@ -118,9 +118,9 @@ func TestMinimalWindowThatIsKilled(t *testing.T) {
 	}
 }
 
-// TestMinimalWindowRefuses what is no request, with the code of section 6. Vectors
-// about commands and about payloads are left out: a minimal window may accept more
-// than the schema allows.
+// TestMinimalWindowRefuses sends invalid requests, and checks the codes of section 6. It
+// leaves out vectors about commands and payloads: a minimal window may accept more than
+// the schema allows.
 func TestMinimalWindowRefuses(t *testing.T) {
 	address, _, _ := minimalWindow(t, home(t))
 	run := 0

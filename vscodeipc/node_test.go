@@ -17,7 +17,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// nodeProgram builds a program of testdata, which is made of the extension's core.
+// nodeProgram builds a program of testdata on the extension's core.
 func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 	t.Helper()
 	esbuild, err := filepath.Abs("../extension/node_modules/.bin/esbuild")
@@ -37,8 +37,8 @@ func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// startNodeWindow starts a window of the extension's core that serves until its
-// stdin ends.
+// startNodeWindow starts a window of the extension's core that serves until its stdin
+// ends.
 func startNodeWindow(t *testing.T, folder string) (node *exec.Cmd, stdin io.WriteCloser, address vscodeipc.Address) {
 	t.Helper()
 	node = nodeProgram(t, "window.ts", folder, "serve")
@@ -54,7 +54,7 @@ func startNodeWindow(t *testing.T, folder string) (node *exec.Cmd, stdin io.Writ
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		node.Process.Kill() // an error means that it has ended
+		node.Process.Kill() // fails if it has ended
 		node.Wait()
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
@@ -64,7 +64,7 @@ func startNodeWindow(t *testing.T, folder string) (node *exec.Cmd, stdin io.Writ
 	return node, stdin, vscodeipc.Address(strings.TrimSpace(line))
 }
 
-// TestClientOfTheExtensionsWindow has this package's client at the extension's
+// TestClientOfTheExtensionsWindow connects this package's client to the extension's
 // server.
 func TestClientOfTheExtensionsWindow(t *testing.T) {
 	folder := home(t)
@@ -107,8 +107,8 @@ func TestClientOfTheExtensionsWindow(t *testing.T) {
 	}
 }
 
-// TestBothLanguagesAgreeOnAShortDirectory: their windows start at once where DIR is
-// too long for sockets, and clients find both.
+// TestBothLanguagesAgreeOnAShortDirectory: windows of both start at the same time where
+// DIR is too long for sockets, and clients find both.
 func TestBothLanguagesAgreeOnAShortDirectory(t *testing.T) {
 	folder := home(t)
 	t.Setenv("XDG_DATA_HOME", filepath.Join(folder, strings.Repeat("d", 120)))
@@ -125,7 +125,7 @@ func TestBothLanguagesAgreeOnAShortDirectory(t *testing.T) {
 	if dir, other := filepath.Dir(string(address)), filepath.Dir(string(s.Address())); dir != filepath.Join(private, "browser-coordinator-mcp") || dir != other {
 		t.Errorf("they listen in %s and %s", dir, other)
 	}
-	t.Setenv("XDG_RUNTIME_DIR", "") // clients go by the file
+	t.Setenv("XDG_RUNTIME_DIR", "") // clients use the file
 	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 2 {
 		t.Errorf("Find returns %v", found)
 	}
@@ -142,8 +142,8 @@ func TestBothLanguagesAgreeOnAShortDirectory(t *testing.T) {
 }
 
 // TestBothLanguagesOnOneName races windows of both languages for one name, with a
-// sweeper, and windows that are killed. Each is reachable for as long as it lives,
-// and in the end there is nothing. VSCODEIPC_ROUNDS asks for more rounds.
+// sweeper and killed windows. Each is reachable while it lives, and nothing remains at
+// the end. VSCODEIPC_ROUNDS sets the number of rounds.
 func TestBothLanguagesOnOneName(t *testing.T) {
 	folder := home(t)
 	rounds := "30"
@@ -160,7 +160,7 @@ func TestBothLanguagesOnOneName(t *testing.T) {
 		if err := node.Start(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { node.Process.Kill() }) // an error means that it has ended
+		t.Cleanup(func() { node.Process.Kill() }) // fails if it has ended
 		go func() { ended <- node.Wait() }()
 	}
 	left := len(nodes)

@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// batchBytes is how much is handed to the system in one write.
+	// batchBytes is how much is passed to the system in one write.
 	batchBytes = 64 << 10
-	// goodbyeTime is how long a connection that ends may take for its last line.
+	// goodbyeTime is the time to send the last line of a connection that ends.
 	goodbyeTime = time.Second
 )
 
-// outbox holds the lines that wait for one client. A sender never waits
-// for the client: too many waiting lines end the connection (spec 7, bye).
+// outbox buffers the lines for one client. A sender never waits for the client: too many
+// buffered lines end the connection (spec 7, bye).
 type outbox struct {
 	conn net.Conn
 	try  func([]byte) int // writes what can be written at once
 	wake chan struct{}    // holds one token when there may be work
 
-	// mu guards what follows.
+	// mu guards the fields that follow.
 	mu    sync.Mutex
 	lines [][]byte
 	bytes int  // in lines and in the batch that is being written
-	begun bool // the first of lines is the rest of one that is sent in part
+	begun bool // the first of lines is the rest of one that is partly sent
 	busy  bool // the writer is writing a batch
 	last  bool // no line may be added
 }
@@ -60,8 +60,7 @@ func (o *outbox) send(line []byte) {
 	o.wakeWriter()
 }
 
-// drop forgets the lines that the client will not read, but not the rest of one
-// that is begun.
+// drop discards the buffered lines, but not the rest of one that is partly sent.
 func (o *outbox) drop() {
 	keep := 0
 	if o.begun {
@@ -73,15 +72,14 @@ func (o *outbox) drop() {
 	o.lines = o.lines[:keep]
 }
 
-// finish makes bye the last line and then ends the connection, both within
-// goodbyeTime.
+// finish makes bye the last line and then ends the connection, both within goodbyeTime.
 func (o *outbox) finish(reason, message string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finishLocked(reason, message)
 }
 
-// end ends the connection after the lines that wait, within goodbyeTime.
+// end ends the connection after the buffered lines, within goodbyeTime.
 func (o *outbox) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -90,7 +88,7 @@ func (o *outbox) end() {
 	}
 }
 
-// ending reports whether the last line is decided on.
+// ending reports whether the outbox accepts no further line.
 func (o *outbox) ending() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -117,7 +115,7 @@ func (o *outbox) finishLocked(reason, message string) {
 func (o *outbox) wakeWriter() {
 	select {
 	case o.wake <- struct{}{}:
-	default: // the writer has a token already
+	default: // the writer already has a token
 	}
 }
 
@@ -146,7 +144,7 @@ func (o *outbox) written(size int) {
 	o.mu.Unlock()
 }
 
-// drain writes until the box is closed or the connection fails or done ends.
+// drain writes until the outbox is closed, the connection fails, or done ends.
 func (o *outbox) drain(done <-chan struct{}) {
 	for {
 		batch, size, end := o.take()

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// TestBegunLineIsFinished: of what a slow reader does not get, the rest of a line
-// that it has begun to read is not a part.
+// TestBegunLineIsFinished: dropping a slow reader's lines keeps the rest of a partly
+// sent line.
 func TestBegunLineIsFinished(t *testing.T) {
 	conn, client := net.Pipe()
 	o := newOutbox(conn)
 	begun := []byte(`{"begun":true}` + "\n")
 	const sent = 5
-	o.try = func([]byte) int { return sent } // the system has no room for more
+	o.try = func([]byte) int { return sent } // the system accepts no more
 	o.send(begun)
 	o.send([]byte("dropped\n"))
 	o.send(make([]byte, maxWaiting))

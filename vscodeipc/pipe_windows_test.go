@@ -20,7 +20,7 @@ func servePipe(t *testing.T, folder string) *Server {
 	return s
 }
 
-// TestPipe finds a window in the pipe namespace, and talks to it.
+// TestPipe finds a window in the pipe namespace, and connects to it.
 func TestPipe(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -61,7 +61,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestTwoPipes has two windows on one folder: both live, told apart by name.
+// TestTwoPipes serves two windows on one folder: both live, with different names.
 func TestTwoPipes(t *testing.T) {
 	first, second := servePipe(t, `c:\shop`), servePipe(t, `c:\shop`)
 	if first.Address() == second.Address() {

@@ -14,7 +14,7 @@ import (
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
-// What a probe finds at an address (spec 10).
+// The verdicts of a probe (spec 10).
 const (
 	Live         = "live"
 	Busy         = "busy"
@@ -24,17 +24,17 @@ const (
 )
 
 const (
-	probeTime     = 1500 * time.Millisecond // for one address, at the most
+	probeTime     = 1500 * time.Millisecond // for one address, at most
 	probeAskTime  = 1600 * time.Millisecond // for all
-	probeAllTime  = 1950 * time.Millisecond // with deleting, which takes milliseconds unless others hold the lock
-	probeParallel = 256                     // asked at the same time
+	probeAllTime  = 1950 * time.Millisecond // with deleting, which takes milliseconds unless another process holds the lock
+	probeParallel = 256                     // probed at the same time
 )
 
-// Verdict is what a probe found at one address.
+// Verdict is the result of a probe of one address.
 type Verdict struct {
 	Address Address
 	Verdict string // Live, Busy, Stale, Incompatible or Foreign
-	Reason  string // to show
+	Reason  string // to display
 	Deleted bool   // the address was stale and is gone
 	Hello   *Hello // of a live window
 }
@@ -45,11 +45,11 @@ type ProbeOptions struct {
 	Dial   DialOptions // how to dial
 }
 
-// Probe asks every address in every known directory for a window, 256 at a time
-// and all within 2 s, and deletes the dead sockets. The verdicts are in the order of
-// the addresses. The error reports directories that could not be searched; the
-// verdicts are complete for all others. What was not deleted since another process
-// held the lock has that in its reason.
+// Probe probes every address in every known directory, 256 at a time and all within 2 s,
+// and deletes the dead sockets. The verdicts are in the order of the addresses. The
+// error reports directories that could not be searched; the verdicts are complete for
+// all others. If another process held the lock, the reason of a verdict reports that its
+// socket was not deleted.
 func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	var options ProbeOptions
 	if o != nil {
@@ -75,7 +75,7 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 		})
 	}
 	group.Wait()
-	// A window that was just closing is neither live nor dead: it is not there.
+	// A window that was just closing is neither live nor dead: it has no verdict.
 	verdicts = slices.DeleteFunc(verdicts, func(v Verdict) bool { return v.Verdict == "" })
 	slices.SortFunc(verdicts, func(a, b Verdict) int { return strings.Compare(string(a.Address), string(b.Address)) })
 	if !options.DryRun {
@@ -87,7 +87,7 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	return verdicts, err
 }
 
-// removeStale deletes the stale addresses, and notes it in the verdicts.
+// removeStale deletes the stale addresses, and records that in the verdicts.
 func removeStale(ctx context.Context, verdicts []Verdict) error {
 	var stale []Address
 	for _, v := range verdicts {
@@ -107,7 +107,7 @@ func removeStale(ctx context.Context, verdicts []Verdict) error {
 	return err
 }
 
-// probe asks one address. The zero verdict means that it is gone meanwhile.
+// probe probes one address. The zero verdict means that the address has disappeared.
 func probe(ctx context.Context, a Address, timeout time.Duration, o *DialOptions) Verdict {
 	if ctx.Err() != nil {
 		return Verdict{Address: a, Verdict: Busy, Reason: "it was not asked: the others took all the time; probe again"}

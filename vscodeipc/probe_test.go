@@ -20,7 +20,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// name gives the path of the nth of many sockets.
+// name returns the path of the nth of many sockets.
 func name(t testing.TB, n int) string {
 	return filepath.Join(filepath.Dir(socketPath(t, "/")), fmt.Sprintf("ipc-pid-%d.sock", n+1))
 }
@@ -33,7 +33,7 @@ func probe(t *testing.T, o *vscodeipc.ProbeOptions) map[string]vscodeipc.Verdict
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took > 2500*time.Millisecond {
-		t.Errorf("it took %v", took) // 2 s, and some more for a busy machine under the race detector
+		t.Errorf("it took %v", took) // 2 s, and a margin for a busy machine under the race detector
 	}
 	byAddress := map[string]vscodeipc.Verdict{}
 	for _, v := range verdicts {
@@ -42,7 +42,7 @@ func probe(t *testing.T, o *vscodeipc.ProbeOptions) map[string]vscodeipc.Verdict
 	return byAddress
 }
 
-// stop ends when the window's process has stopped.
+// stop returns when the window's process has stopped.
 func stop(t *testing.T, w *window) {
 	t.Helper()
 	if err := w.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -119,11 +119,11 @@ func TestProbeVerdicts(t *testing.T) {
 	if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	dial(t, stopped.address) // it goes on as if nothing had been
+	dial(t, stopped.address) // it continues normally
 }
 
-// TestKilledWindowMakesRoom has a window take the name of one that was killed,
-// without a sweep before.
+// TestKilledWindowMakesRoom: a window takes the name of a killed one without a sweep
+// first.
 func TestKilledWindowMakesRoom(t *testing.T) {
 	folder := home(t)
 	killed := startWindow(t, folder)
@@ -141,7 +141,7 @@ func TestKilledWindowMakesRoom(t *testing.T) {
 	}
 }
 
-// TestStoppedWindowKeepsItsName: a time-out is not a death.
+// TestStoppedWindowKeepsItsName: a timeout does not prove that a window is dead.
 func TestStoppedWindowKeepsItsName(t *testing.T) {
 	folder := home(t)
 	stopped := startWindow(t, folder)
@@ -194,8 +194,8 @@ func TestProbeFiveHundred(t *testing.T) {
 	}
 }
 
-// TestProbeManyThatHang: more than are asked at the same time keep silent, and
-// those that are asked last get their verdict all the same.
+// TestProbeManyThatHang: more windows hang than are probed at the same time. Those that
+// are probed last still get their verdict.
 func TestProbeManyThatHang(t *testing.T) {
 	home(t)
 	const silent = 600
@@ -223,7 +223,7 @@ func answerHello([]byte) []byte {
 	return []byte(`{"id":1,"success":true,"payload":{"version":1,"server":{"name":"x","version":"","kind":"vscode"},"session":"s","pid":1,"workspace":null,"folders":[],"commands":[],"events":["state"],"seq":0,"state":{"revision":0,"debugSessions":[],"browser":null,"pages":[]}}}` + "\n")
 }
 
-// answering listens at a path and answers the first bytes of each client.
+// answering listens at a path and responds to the first bytes of each client.
 func answering(t testing.TB, path string, answer func([]byte) []byte) string {
 	t.Helper()
 	l, err := net.Listen("unix", path)
@@ -243,7 +243,7 @@ func answering(t testing.TB, path string, answer func([]byte) []byte) string {
 				first := make([]byte, 1<<10)
 				n, _ := conn.Read(first)
 				conn.Write(answer(first[:n]))
-				conn.Read(first) // until the client goes
+				conn.Read(first) // until the client disconnects
 			})
 		}
 	})
@@ -254,7 +254,7 @@ func answering(t testing.TB, path string, answer func([]byte) []byte) string {
 	return path
 }
 
-// TestLeftoversOfTheDead: what a process leaves that dies while it binds.
+// TestLeftoversOfTheDead: the files of a process that died while it bound a socket.
 func TestLeftoversOfTheDead(t *testing.T) {
 	home(t)
 	gone := startWindow(t, "/x")
@@ -313,10 +313,9 @@ func TestProbeTellsOfForeignDirectories(t *testing.T) {
 	}
 }
 
-// TestSweepersAndBinders races two sweepers, a third in a process of its own, a
-// window that binds and one that closes, around dead sockets: no live one is ever
-// deleted, no dead one is left.
-// VSCODEIPC_ROUNDS asks for more rounds.
+// TestSweepersAndBinders races two sweepers, a third in a process of its own, a window
+// that binds and one that closes, around dead sockets. No live socket is ever deleted,
+// and no dead one remains. VSCODEIPC_ROUNDS sets the number of rounds.
 func TestSweepersAndBinders(t *testing.T) {
 	folder := home(t)
 	other := filepath.Join(folder, "other")
@@ -361,13 +360,13 @@ func TestSweepersAndBinders(t *testing.T) {
 	}
 }
 
-// TestGarbageHurtsNobodyElse finds that a window that is fed garbage is live
-// for everybody else.
+// TestGarbageHurtsNobodyElse: a window that receives garbage stays live for all other
+// clients.
 func TestGarbageHurtsNobodyElse(t *testing.T) {
 	s := vectorWindow(t)
 	c := dial(t, s.Address())
 	bad := dialRaw(t, s.Address())
-	bad.Write(bytes.Repeat([]byte{0xff, 0, '{'}, 4<<20)) // the window hangs up in between
+	bad.Write(bytes.Repeat([]byte{0xff, 0, '{'}, 4<<20)) // the window disconnects before the end
 	if err := c.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -376,9 +375,9 @@ func TestGarbageHurtsNobodyElse(t *testing.T) {
 	}
 }
 
-// TestProbeWhileTheLockIsHeld: a probe takes 2 s at most, also with a window that
-// is stopped and a lock that another process does not give back; what could not be
-// deleted says why.
+// TestProbeWhileTheLockIsHeld: a probe takes 2 s at most, even with a stopped window and
+// a lock that another process does not release. The verdict names the reason why a
+// socket was not deleted.
 func TestProbeWhileTheLockIsHeld(t *testing.T) {
 	home(t)
 	stopped := startWindow(t, "/s")

@@ -19,8 +19,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// raceCommands answer by themselves about when their client gives them up; one of
-// them also when it does.
+// raceCommands return at about the time when their client cancels them. One also returns
+// because of the cancel.
 func raceCommands(most time.Duration) map[string]vscodeipc.Handler {
 	return map[string]vscodeipc.Handler{
 		"race": func(ctx context.Context, c vscodeipc.Call) (any, error) {
@@ -32,15 +32,15 @@ func raceCommands(most time.Duration) map[string]vscodeipc.Handler {
 			}
 		},
 		"deaf": func(_ context.Context, c vscodeipc.Call) (any, error) {
-			time.Sleep(rand.N(most)) // what it works on, without a look at its context
+			time.Sleep(rand.N(most)) // it works without checking its context
 			return c.Arg, nil
 		},
 	}
 }
 
-// TestAnswersRaceCancels gives up many calls at about the time of their answers.
-// Each id is answered once, whichever comes first, and is free then.
-// VSCODEIPC_ROUNDS asks for more rounds.
+// TestAnswersRaceCancels cancels many calls at about the time of their responses. Each
+// id gets one response, whichever comes first, and is free afterwards. VSCODEIPC_ROUNDS
+// sets the number of rounds.
 func TestAnswersRaceCancels(t *testing.T) {
 	const calls = 120 // with their cancels, fewer than may be in flight
 	rounds := 40
@@ -65,7 +65,7 @@ func TestAnswersRaceCancels(t *testing.T) {
 		for _, i := range rand.Perm(calls) {
 			fmt.Fprintf(&lines, `{"id":"cancel %d","type":"cancel","version":1,"payload":{"id":"call %d"}}`+"\n", i, i)
 		}
-		time.Sleep(rand.N(2 * time.Millisecond)) // when the cancels go out is the race
+		time.Sleep(rand.N(2 * time.Millisecond)) // the race is when the cancels are sent
 		if _, err := c.Write([]byte(lines.String())); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestAnswersRaceCancels(t *testing.T) {
 	}
 }
 
-// outcomeOf is an error's code, a result, or whether a cancel found something.
+// outcomeOf is an error's code, a result, or whether a cancel found a call.
 func outcomeOf(m map[string]any) string {
 	if fault, ok := m["error"].(map[string]any); ok {
 		return fmt.Sprint(fault["code"])
@@ -112,8 +112,8 @@ func outcomeOf(m map[string]any) string {
 	return fmt.Sprint(payload["result"])
 }
 
-// TestWindowThatDoesNotRead: a request that cannot be written is given up, one
-// that is written in part is finished, and the connection goes on.
+// TestWindowThatDoesNotRead: a request that cannot be written is cancelled, one that is
+// partly written is finished, and the connection stays usable.
 func TestWindowThatDoesNotRead(t *testing.T) {
 	home(t)
 	l, address := listenAs(t)
@@ -130,7 +130,7 @@ func TestWindowThatDoesNotRead(t *testing.T) {
 	window := <-accepted
 	defer window.Close()
 
-	// Larger than what the system takes: it is sent in part until the window reads.
+	// Larger than the system's buffer: it is partly sent until the window reads.
 	large := make(chan error, 1)
 	largeCtx, giveUp := context.WithCancel(t.Context())
 	go func() { large <- c.Call(largeCtx, "large", strings.Repeat("x", 4<<20), nil) }()
@@ -165,7 +165,8 @@ func TestWindowThatDoesNotRead(t *testing.T) {
 		t.Errorf("then came %.80q", line)
 	}
 
-	// Small ones, until there is no room: one that did not begin takes nobody along.
+	// Small requests, until the buffer is full: an unsent one does not end the
+	// connection.
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	const many = 200
@@ -201,9 +202,9 @@ func TestWindowThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// TestCallersThatGiveUp do so at about the time of their answers, with all others
-// in flight on the same connection: each gets its own answer or its own context's
-// error, and nobody takes the connection away from the others.
+// TestCallersThatGiveUp cancel at about the time of their responses, with all other
+// calls in flight on the same connection. Each gets its own response or its own
+// context's error, and none ends the connection for the others.
 func TestCallersThatGiveUp(t *testing.T) {
 	const callers, each = 100, 30
 	s := serve(t, vscodeipc.ServerOptions{Workspace: home(t), Commands: raceCommands(2 * time.Millisecond)})
@@ -217,7 +218,7 @@ func TestCallersThatGiveUp(t *testing.T) {
 				err := c.Call(ctx, "race", mine, &back)
 				cancel()
 				var fault *vscodeipc.Error
-				full := errors.As(err, &fault) && fault.Code == vscodeipc.CodeTooMany // of calls that are given up, and end in a moment
+				full := errors.As(err, &fault) && fault.Code == vscodeipc.CodeTooMany // cancelled calls that end in a moment count too
 				if err == nil && back != mine || err != nil && !full && !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("call %d gives %d, %v", mine, back, err)
 					return

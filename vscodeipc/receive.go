@@ -9,11 +9,14 @@ import (
 	"strings"
 )
 
-// decodeStrict stores a message's value in what into points to, by the rules of
-// the protocol, which are not those of encoding/json: names are matched exactly,
-// null is only where the schema allows it, an integer may be written in any
-// way that JSON has, and a member without "omitempty" must be there. A test binds
-// these tags to what the schema requires.
+// decodeStrict stores a message's value in what into points to, by the rules of the
+// protocol. They differ from those of encoding/json:
+//   - Names match exactly.
+//   - null is valid only where the schema allows it.
+//   - An integer may have any JSON notation.
+//   - A member without "omitempty" is required.
+//
+// A test compares these tags with the schema.
 func decodeStrict(raw json.RawMessage, into any) error {
 	if len(raw) == 0 {
 		return fmt.Errorf("%w: a value is missing", ErrIncompatible)
@@ -24,8 +27,8 @@ func decodeStrict(raw json.RawMessage, into any) error {
 	return nil
 }
 
-// decodeValue stores one value. Where it does not fit, must is what it must be,
-// and path is its place.
+// decodeValue stores one value. On a mismatch, fault is the place of the value and must
+// is the type that it must have.
 func decodeValue(raw json.RawMessage, v reflect.Value, path string) (fault, must string) {
 	if v.Type() == reflect.TypeFor[json.RawMessage]() {
 		v.SetBytes(bytes.Clone(raw))
@@ -66,7 +69,7 @@ func decodeValue(raw json.RawMessage, v reflect.Value, path string) (fault, must
 			return path, "an integer from 0"
 		}
 		v.SetInt(n)
-	default: // true and false, and what a caller chose for a result
+	default: // booleans, and the caller's type for a result
 		if err := json.Unmarshal(raw, v.Addr().Interface()); err != nil || string(raw) == "null" && v.Kind() == reflect.Bool {
 			return path, "a " + v.Type().String()
 		}
@@ -106,7 +109,7 @@ func decodeMembers(raw json.RawMessage, v reflect.Value, path string) (fault, mu
 	return "", ""
 }
 
-// UnmarshalJSON reads what the user allows and never fails: what is missing,
+// UnmarshalJSON reads what the user allows and never fails: a value that is missing,
 // unknown or of another type counts as the least, AccessView.
 func (a *Access) UnmarshalJSON(raw []byte) error {
 	members, _ := decodeObject(raw)
@@ -134,8 +137,8 @@ func (a Access) normal() Access {
 // loopback is the schema's pattern for the URL of an endpoint.
 var loopback = regexp.MustCompile(`^ws://(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}/`)
 
-// accept makes a state that a window sent ready for use. It refuses one that
-// names an endpoint which is not on loopback: no client may be led elsewhere.
+// accept prepares a received state for use. It refuses an endpoint that is not on
+// loopback: a window must not lead a client to another machine.
 func (s *State) accept() error {
 	*s = s.normal()
 	if s.Browser != nil && !loopback.MatchString(s.Browser.URL) {
@@ -149,8 +152,8 @@ func (s *State) accept() error {
 	return nil
 }
 
-// fits checks that a window is the one that its address names. Otherwise it
-// would get what is meant for another workspace.
+// fits checks that a window is the one that its address names. Otherwise it would get
+// requests for another workspace.
 func (h *Hello) fits(a Address) error {
 	key := a.Key()
 	switch {

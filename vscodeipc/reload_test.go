@@ -17,12 +17,12 @@ func watchDirs(t *testing.T) *vscodeipc.DirWatcher {
 	t.Helper()
 	w := vscodeipc.WatchDirs(nil)
 	t.Cleanup(func() { w.Close() })
-	<-w.Changes() // it watches
+	<-w.Changes() // it watches now
 	return w
 }
 
-// TestReloadedWindow is found by the directory watch, not by polling, and the
-// watcher of the old one is with the new one at once when it is told.
+// TestReloadedWindow: the directory watch finds it, without polling. After the
+// notification, the watcher of the old window connects to the new one at once.
 func TestReloadedWindow(t *testing.T) {
 	folder := home(t)
 	dirs := watchDirs(t)
@@ -42,7 +42,7 @@ func TestReloadedWindow(t *testing.T) {
 		<-dirs.Changes()
 	}
 	s, changed := w.Snapshot()
-	for s.Connected { // the goodbye may be on its way still
+	for s.Connected { // the bye may still be on its way
 		<-changed
 		s, changed = w.Snapshot()
 	}
@@ -58,8 +58,8 @@ func TestReloadedWindow(t *testing.T) {
 	}
 }
 
-// TestOverlappingReload has the new extension host begin before the old one has
-// ended: neither takes the other's socket away.
+// TestOverlappingReload starts the new extension host before the old one has ended:
+// neither removes the other's socket.
 func TestOverlappingReload(t *testing.T) {
 	folder := home(t)
 	old := serve(t, vscodeipc.ServerOptions{Workspace: folder})
@@ -79,7 +79,7 @@ func TestOverlappingReload(t *testing.T) {
 	if third.Address() != old.Address() {
 		t.Errorf("the free name was not taken: %s", third.Address())
 	}
-	closeServer(t, old) // once more: nothing happens to the third
+	closeServer(t, old) // a second close does not affect the third
 	dial(t, third.Address())
 }
 
@@ -103,16 +103,16 @@ func TestWatchDirsThatComeAndGo(t *testing.T) {
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	// The window makes its directory and its socket again.
+	// The window creates its directory and its socket again.
 	for len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
 		<-dirs.Changes()
 	}
 	dial(t, one.Address())
 }
 
-// TestWatchDirsWithoutWatches: the system has none left to give, which is common
-// on Linux beside many editors. Windows are noticed all the same. It cannot be had
-// here without taking them from every program of the user: the error is made up.
+// TestWatchDirsWithoutWatches: the system has no file watches left, which is common on
+// Linux beside many editors. The watcher still notices windows. The error is simulated:
+// a real one would take the watches from every program of the user.
 func TestWatchDirsWithoutWatches(t *testing.T) {
 	folder := home(t)
 	vscodeipc.ExhaustNotify(t)
@@ -128,8 +128,8 @@ func TestWatchDirsWithoutWatches(t *testing.T) {
 	}
 }
 
-// TestWatchDirsMadeAgain: a directory is removed while a client is connected to a
-// socket that was in it, which keeps the directory in being without a name.
+// TestWatchDirsMadeAgain removes a directory while a client is connected to a socket in
+// it. The connection keeps the directory alive without a name.
 func TestWatchDirsMadeAgain(t *testing.T) {
 	folder := home(t)
 	first, address := listenAs(t)
@@ -162,13 +162,14 @@ func TestWatchDirsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestWindowsOfSandboxedEditors: an editor out of a snap or flatpak has another
-// XDG_DATA_HOME than its clients. They hear of its window, find it and reach it.
+// TestWindowsOfSandboxedEditors: an editor in a snap or flatpak has another
+// XDG_DATA_HOME than its clients. The clients are notified of its window, find it and
+// reach it.
 func TestWindowsOfSandboxedEditors(t *testing.T) {
 	for _, data := range []string{
 		"snap/code/current/.local/share",
 		".var/app/com.visualstudio.code/data",
-		".local/share", // the client's own is rewritten, as in a terminal of such an editor
+		".local/share", // the client's own is changed, as in a terminal of such an editor
 	} {
 		t.Run(data, func(t *testing.T) {
 			folder := home(t)

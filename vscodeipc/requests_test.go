@@ -44,7 +44,7 @@ func TestAnswersOutOfOrder(t *testing.T) {
 		})
 	}
 	for range 20 {
-		if err := c.Ping(t.Context()); err != nil { // answered while all the calls wait
+		if err := c.Ping(t.Context()); err != nil { // the window responds while all the calls wait
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +142,8 @@ func TestCallsEndWithTheirConnection(t *testing.T) {
 	}
 }
 
-// TestOneShot is what nc and socat do: one line, end of stream, read the answer.
+// TestOneShot sends what nc and socat send: one line, end of stream, then it reads the
+// response.
 func TestOneShot(t *testing.T) {
 	s := vectorWindow(t)
 	c := dialRaw(t, s.Address())
@@ -242,8 +243,8 @@ func TestTooManyConnections(t *testing.T) {
 	}
 }
 
-// TestNothingIsDoneAfterTheGoodbye: what a client asks for that is not let in, it
-// does not get.
+// TestNothingIsDoneAfterTheGoodbye: the window runs no request of a client that it does
+// not admit.
 func TestNothingIsDoneAfterTheGoodbye(t *testing.T) {
 	folder := home(t)
 	var called atomic.Int32
@@ -257,7 +258,7 @@ func TestNothingIsDoneAfterTheGoodbye(t *testing.T) {
 	}
 	for range 20 {
 		c := dialRaw(t, s.Address())
-		io.WriteString(c, `{"id":1,"type":"call","version":1,"payload":{"command":"act"}}`+"\n") // fails where the window has hung up by then
+		io.WriteString(c, `{"id":1,"type":"call","version":1,"payload":{"command":"act"}}`+"\n") // fails if the window has disconnected by then
 		if m := c.hear(); m["type"] != "bye" {
 			t.Errorf("it gets %v", m)
 		}
@@ -265,14 +266,14 @@ func TestNothingIsDoneAfterTheGoodbye(t *testing.T) {
 			t.Errorf("then came %v", m)
 		}
 	}
-	closeServer(t, s) // waits for what runs
+	closeServer(t, s) // waits for running calls
 	if n := called.Load(); n > 0 {
 		t.Errorf("%d calls were carried out", n)
 	}
 }
 
-// TestWindowsTellNothingOfEachOther: whatever a window is asked, also in ways that
-// go wrong, it says nothing of another that runs beside it.
+// TestWindowsTellNothingOfEachOther: no response of a window, not even to an invalid
+// request, mentions another window beside it.
 func TestWindowsTellNothingOfEachOther(t *testing.T) {
 	const secret = "5ec7e7"
 	folder := home(t)
@@ -325,7 +326,7 @@ func pinged(c *rawConn) map[string]any {
 	return c.hear()
 }
 
-// TestMisbehavingWindows shows a client each way in which a peer may go wrong.
+// TestMisbehavingWindows presents a client each fault of a peer.
 func TestMisbehavingWindows(t *testing.T) {
 	hello := `{"id":1,"success":true,"payload":{"version":1,"server":{"name":"x","version":"","kind":"vscode"},"session":"s","pid":1,"workspace":null,"folders":[],"commands":[],"events":["state"],"seq":0,"state":{"revision":0,"debugSessions":[],"browser":null,"pages":[]}}}` + "\n"
 	for name, test := range map[string]struct {
@@ -365,7 +366,7 @@ func TestMisbehavingWindows(t *testing.T) {
 	})
 }
 
-// fakeWindow listens where a window would and says the same to every client as
+// fakeWindow listens where a window would. It sends the same text to every client as
 // soon as it has read a line.
 func fakeWindow(t *testing.T, says string) vscodeipc.Address {
 	t.Helper()

@@ -16,8 +16,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// fullHello is a hello with every member of the schema, for a window without a
-// folder.
+// fullHello is a hello with every member of the schema, for a window without a folder.
 const fullHello = `{"version":2,"server":{"name":"x","version":"1","kind":"vscode"},"session":"s","pid":1,"workspace":null,
 "folders":["/x"],"commands":["c"],"events":["state"],"seq":0,"state":{"revision":0,
 "debugSessions":[{"id":"d","name":"D","type":"pwa-chrome","parent":"p"}],
@@ -26,7 +25,7 @@ const fullHello = `{"version":2,"server":{"name":"x","version":"1","kind":"vscod
 "access":{"mode":"full","stopped":[]},
 "editor":{"path":"/x/a","line":1,"column":1,"endLine":1,"endColumn":2,"dirty":true}}}`
 
-// place is where a member stands: names, and numbers in lists.
+// place is the path of a member: names, and indices in lists.
 type place []any
 
 func (p place) String() string {
@@ -39,7 +38,7 @@ func (p place) String() string {
 
 func (p place) isAccess() bool { return strings.HasPrefix(p.String(), "/state/access") }
 
-// change gives a copy of a value with the member replaced, or removed.
+// change returns a copy of a value with the member replaced or removed.
 func (p place) change(t *testing.T, of string, to func(holder map[string]any, name string)) map[string]any {
 	t.Helper()
 	var root map[string]any
@@ -123,7 +122,7 @@ func requiredOfHello(t *testing.T) []place {
 	return places
 }
 
-// spoilt are the ways to go without a member.
+// spoilt are the ways in which a member can be missing.
 var spoilt = map[string]func(holder map[string]any, name string){
 	"missing": func(holder map[string]any, name string) { delete(holder, name) },
 	"null":    func(holder map[string]any, name string) { holder[name] = nil },
@@ -140,7 +139,7 @@ var spoilt = map[string]func(holder map[string]any, name string){
 	},
 }
 
-// scripted is a window that answers its n-th line with the n-th of its own.
+// scripted is a window that answers its n-th line with the n-th of lines.
 func scripted(t *testing.T, lines ...string) vscodeipc.Address {
 	t.Helper()
 	home(t)
@@ -173,7 +172,7 @@ func speak(conn net.Conn, lines []string) {
 		}
 		conn.Write([]byte(line))
 	}
-	heard.Scan() // until the client goes
+	heard.Scan() // until the client disconnects
 }
 
 func success(id int, payload any) string {
@@ -181,8 +180,8 @@ func success(id int, payload any) string {
 	return string(text) + "\n"
 }
 
-// TestHelloWithoutARequiredMember: for each that the schema requires, and in each
-// way, the window is incompatible. Only access has a meaning then: agents may look.
+// TestHelloWithoutARequiredMember: without any one member that the schema requires, the
+// window is incompatible. Only a missing access has a meaning: agents may read.
 func TestHelloWithoutARequiredMember(t *testing.T) {
 	for _, member := range requiredOfHello(t) {
 		for how, spoil := range spoilt {
@@ -210,7 +209,8 @@ func TestHelloWithoutARequiredMember(t *testing.T) {
 	}
 }
 
-// TestStateThatIsSpoilt in an event: what was allowed before is allowed no longer.
+// TestStateThatIsSpoilt: after an invalid event, the earlier access is no longer
+// allowed.
 func TestStateThatIsSpoilt(t *testing.T) {
 	for _, member := range requiredOfHello(t) {
 		if member[0] != "state" || len(member) == 1 {
@@ -243,7 +243,7 @@ func TestStateThatIsSpoilt(t *testing.T) {
 	}
 }
 
-// TestUnknownAccess counts as view, whatever it is.
+// TestUnknownAccess: any unknown mode counts as view.
 func TestUnknownAccess(t *testing.T) {
 	for _, access := range []string{
 		`null`, `{}`, `[]`, `"full"`, `7`, `{"mode":"full"}`, `{"mode":"FULL","stopped":[]}`, `{"Mode":"full","stopped":[]}`,
@@ -263,7 +263,7 @@ func TestUnknownAccess(t *testing.T) {
 	}
 }
 
-// TestIntegersInEveryForm of JSON are integers, also for a client.
+// TestIntegersInEveryForm: a client accepts integers in every JSON notation.
 func TestIntegersInEveryForm(t *testing.T) {
 	hello := strings.NewReplacer(`"version":2`, `"version":2.0`, `"pid":1`, `"pid":10e-1`, `"seq":0`, `"seq":0e0`, `"revision":0`, `"revision":-0.0`,
 		`"line":1`, `"line":1E0`, `"endColumn":2`, `"endColumn":0.2e1`).Replace(fullHello)
@@ -283,7 +283,7 @@ func TestIntegersInEveryForm(t *testing.T) {
 	}
 }
 
-// TestEndpointsThatAreNotOnLoopback: nobody is led there.
+// TestEndpointsThatAreNotOnLoopback: no client connects to them.
 func TestEndpointsThatAreNotOnLoopback(t *testing.T) {
 	for _, url := range []string{
 		"ws://192.0.2.1:9222/x", "ws://evil.example:80/x", "ws://127.0.0.1:80@evil.example/x", "ws://127.0.0.1.evil.example:80/x", "ws://127.0.0.1/x",
@@ -302,8 +302,8 @@ func TestEndpointsThatAreNotOnLoopback(t *testing.T) {
 	}
 }
 
-// TestHelloOfAnotherWorkspace: a window gets only what is meant for the workspace
-// that its address stands for.
+// TestHelloOfAnotherWorkspace: a window gets only requests for the workspace that its
+// address names.
 func TestHelloOfAnotherWorkspace(t *testing.T) {
 	folder := home(t)
 	for name, test := range map[string]struct {

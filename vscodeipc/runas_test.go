@@ -14,20 +14,21 @@ import (
 	"testing"
 )
 
-// askEnv makes the test binary a client that asks once.
+// askEnv makes the test binary a client that sends one request.
 const askEnv = "VSCODEIPC_TEST_ASK"
 
-// listenEnv makes the test binary somebody who listens.
+// listenEnv makes the test binary a process that listens.
 const listenEnv = "VSCODEIPC_TEST_LISTEN"
 
-// runAs asks the window at a path as another user and gives what that prints.
+// runAs connects to the window at a path as another user, and returns the output.
 func runAs(t *testing.T, uid uint32, path string) (string, error) {
 	t.Helper()
 	out, err := commandAs(t, uid, askEnv+"="+path).Output()
 	return string(out), err
 }
 
-// listenAsUser has another user's process listen at a path until the test ends.
+// listenAsUser runs a process of another user that listens at a path until the test
+// ends.
 func listenAsUser(t *testing.T, uid uint32, path string) {
 	t.Helper()
 	cmd := commandAs(t, uid, listenEnv+"="+path)
@@ -51,8 +52,7 @@ func listenAsUser(t *testing.T, uid uint32, path string) {
 	}
 }
 
-// listenUntilEnd is what the helper process of listenAsUser does: it answers as a
-// window would.
+// listenUntilEnd is the helper process of listenAsUser: it responds as a window would.
 func listenUntilEnd(path string) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -77,7 +77,7 @@ func listenUntilEnd(path string) {
 // commandAs is the test binary as another user's process.
 func commandAs(t *testing.T, uid uint32, env string) *exec.Cmd {
 	t.Helper()
-	// The binary may lie where the other user cannot go.
+	// The other user may have no access to the binary's folder.
 	self, err := os.ReadFile(os.Args[0])
 	if err != nil {
 		t.Fatal(err)

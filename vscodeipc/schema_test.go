@@ -14,7 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaOf gives one definition of the schema, ready to validate.
+// schemaOf returns one definition of the schema, ready to validate.
 func schemaOf(t testing.TB, def string) *jsonschema.Resolved {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(specDir, "schema.json"))
@@ -61,7 +61,7 @@ type commandVector struct {
 	Result      json.RawMessage `json:"result"`
 }
 
-// goType gives the Go type that a definition of the schema is bound to.
+// goType maps a definition of the schema to its Go type.
 var goType = map[string]reflect.Type{
 	"HelloRequest":    reflect.TypeFor[helloRequest](),
 	"Hello":           reflect.TypeFor[Hello](),
@@ -115,8 +115,8 @@ var goType = map[string]reflect.Type{
 	"DebugStopArg":           reflect.TypeFor[DebugStopArg](),
 }
 
-// TestTypesHaveTheSchemasMembers binds the Go types to the schema: the same
-// members, and those that are required are never left out.
+// TestTypesHaveTheSchemasMembers compares the Go types with the schema: the same
+// members, and required members are always encoded.
 func TestTypesHaveTheSchemasMembers(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(specDir, "schema.json"))
 	if err != nil {
@@ -153,8 +153,8 @@ func TestTypesHaveTheSchemasMembers(t *testing.T) {
 	}
 }
 
-// TestMessageVectors reads every valid message, writes it again and finds it
-// equal in all that the schema knows.
+// TestMessageVectors decodes and encodes every valid message. The result is equal in all
+// members that the schema defines.
 func TestMessageVectors(t *testing.T) {
 	kinds := map[string]*jsonschema.Resolved{"request": schemaOf(t, "Request"), "response": schemaOf(t, "Response"), "event": schemaOf(t, "Event")}
 	for _, v := range ReadVectors[messageVector](t, "messages") {
@@ -194,7 +194,7 @@ func compact(t *testing.T, raw json.RawMessage) []byte {
 	return line
 }
 
-// reencode decodes a line as its receiver does and writes it as its sender does.
+// reencode decodes a line as its receiver does and encodes it as its sender does.
 func reencode(t *testing.T, v messageVector, line []byte) []byte {
 	t.Helper()
 	var out []byte
@@ -236,7 +236,7 @@ func reencode(t *testing.T, v messageVector, line []byte) []byte {
 	return out
 }
 
-// reencodeRequest writes a request under whatever id it had.
+// reencodeRequest encodes a request under its original id.
 func reencodeRequest(r request, payload any) ([]byte, error) {
 	line, err := encodeRequest(nil, 0, r.kind, r.version, payload)
 	return bytes.Replace(line, []byte(`{"id":0,`), append(r.id.append([]byte(`{"id":`)), ','), 1), err
@@ -294,7 +294,7 @@ func through(t *testing.T, def string, raw json.RawMessage) any {
 	return into
 }
 
-// keepOnly takes away from a what b does not have: members that are not known.
+// keepOnly removes the members of a that b lacks: unknown members.
 func keepOnly(a, b any) {
 	switch a := a.(type) {
 	case map[string]any:
@@ -314,8 +314,8 @@ func keepOnly(a, b any) {
 	}
 }
 
-// TestCommandVectors reads every argument and result of a command as its
-// receiver does, and finds it equal when it is written again.
+// TestCommandVectors decodes every argument and result of a command as its receiver
+// does. The value is equal after it is encoded again.
 func TestCommandVectors(t *testing.T) {
 	for _, v := range ReadVectors[commandVector](t, "commands") {
 		t.Run(v.Name, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestCommandVectors(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 				}
 				if _, bound := goType[name]; !bound && string(raw) == "{}" {
-					continue // a result that says no more than yes
+					continue // a result that only confirms
 				}
 				again, err := json.Marshal(through(t, name, raw))
 				if err != nil {

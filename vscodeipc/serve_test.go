@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// home gives the test a home and a data directory of its own, with paths short
-// enough for sockets, and a folder.
+// home gives the test its own home and data directory, with paths short enough for
+// sockets, and a folder.
 func home(t testing.TB) (folder string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "w")

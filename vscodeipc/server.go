@@ -24,12 +24,12 @@ import (
 type Call struct {
 	Command string
 	Arg     json.RawMessage // nil when left out
-	Client  Peer            // as it called itself; zero when it sent no hello
+	Client  Peer            // from its hello; zero without one
 }
 
 // Handler runs a command. The context ends when the client cancels the call or
-// goes, and when the server closes. The result has to encode to JSON. An [Error]
-// chooses the code that the client sees; any other is "internal".
+// disconnects, and when the server closes. The result must encode to JSON. An [Error]
+// chooses the code that the client sees; any other error is "internal".
 type Handler func(ctx context.Context, call Call) (result any, err error)
 
 // ServerOptions describes a window.
@@ -47,7 +47,7 @@ type ServerOptions struct {
 
 // Server is a window. Its methods may be called from any goroutine.
 type Server struct {
-	hello   Hello // what does not change: all but Seq and State
+	hello   Hello // the constant members: all but Seq and State
 	options ServerOptions
 	log     *slog.Logger
 	key     string
@@ -55,7 +55,7 @@ type Server struct {
 	cancel  context.CancelFunc
 	owned   sync.WaitGroup // every goroutine of the server
 
-	// mu guards what follows. Lock order: Server.mu, then serverConn.mu, then
+	// mu guards the fields that follow. Lock order: Server.mu, then serverConn.mu, then
 	// outbox.mu.
 	mu      sync.Mutex
 	bound   *socket.Binding
@@ -66,8 +66,8 @@ type Server struct {
 	closed  bool
 }
 
-// Serve makes the calling process a window: it binds the workspace's address
-// and answers until Close. The context bounds the binding only.
+// Serve makes the calling process a window: it binds the workspace's address and serves
+// until Close. The context limits the binding only.
 func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 	s, err := newServer(o)
 	if err != nil {
@@ -116,27 +116,26 @@ func newServer(o ServerOptions) (*Server, error) {
 	return s, nil
 }
 
-// Address returns where the window listens now. It changes only if another process takes
-// the window's name away and another window has it by then.
+// Address returns where the window listens now. It changes only if another process
+// removes the window's name and another window has taken the name meanwhile.
 func (s *Server) Address() Address {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bound.Address
 }
 
-// Session gives the random id of this window session.
+// Session returns the random id of this window session.
 func (s *Server) Session() string { return s.hello.Session }
 
-// State gives the state that was set last, with its revision.
+// State returns the last state that was set, with its revision.
 func (s *Server) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state
 }
 
-// SetState sends the new state to all clients. The server counts the revision; a
-// state that differs in nothing else is no change and sends no event. The state
-// belongs to the server from now on.
+// SetState sends the new state to all clients. The server counts the revision. A state
+// that differs in nothing else sends no event. SetState takes ownership of the state.
 func (s *Server) SetState(state State) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +152,7 @@ func (s *Server) SetState(state State) error {
 	return nil
 }
 
-// Emit sends one of the events that ServerOptions named to its listeners.
+// Emit sends one of the events in ServerOptions to its subscribers.
 func (s *Server) Emit(event string, payload any) error {
 	if !slices.Contains(s.options.Events, event) {
 		return fmt.Errorf("emit the event %q: the window does not offer it", event)
@@ -166,7 +165,7 @@ func (s *Server) Emit(event string, payload any) error {
 	return nil
 }
 
-// emitLocked sends an event; state is its payload where that is a state.
+// emitLocked sends an event; state is set if its payload is a state.
 func (s *Server) emitLocked(event string, payload any, state *State) error {
 	if s.closed {
 		return ErrClosed
@@ -189,8 +188,8 @@ func (s *Server) emitLocked(event string, payload any, state *State) error {
 	return nil
 }
 
-// Close ends the window: it takes the address away, sends bye to its clients
-// and waits for its goroutines, handlers among them, until the context ends.
+// Close ends the window: it removes the address and sends bye to its clients. It waits
+// for its goroutines, handlers included, until the context ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closed {
@@ -221,7 +220,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return nil
 }
 
-// waitOwned ends when the last goroutine of the server has.
+// waitOwned returns when the last goroutine of the server has ended.
 func (s *Server) waitOwned(ended chan<- struct{}) {
 	s.owned.Wait()
 	close(ended)
@@ -241,7 +240,7 @@ func (s *Server) acceptLoop(l net.Listener) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:
-			// Out of file descriptors, as a rule: it passes when others give some back.
+			// Usually the process has no file descriptor left, until others are closed.
 			s.log.Warn("window cannot accept a client", "error", err, "again_in", pause)
 			select {
 			case <-time.After(pause):
@@ -253,7 +252,7 @@ func (s *Server) acceptLoop(l net.Listener) {
 	}
 }
 
-// admit gives a client its connection, or a reason why not.
+// admit accepts a client, or sends it the reason for a refusal.
 func (s *Server) admit(conn net.Conn) {
 	if err := socket.CheckPeer(conn); err != nil {
 		s.log.Warn("window refuses a client", "error", err)

@@ -18,17 +18,17 @@ type serverConn struct {
 	server *Server
 	conn   net.Conn
 	out    *outbox
-	gone   chan struct{}   // closed when the client has gone
+	gone   chan struct{}   // closed when the client has disconnected
 	ctx    context.Context // of the client's calls
 	cancel context.CancelFunc
 	client Peer // from its hello; used by the read loop only
 
-	listening map[string]int // the events, and the version that each was asked in; guarded by Server.mu
+	listening map[string]int // the version of each subscribed event; guarded by Server.mu
 
-	// mu guards what follows.
+	// mu guards the fields that follow.
 	mu       sync.Mutex
 	inFlight map[id]context.CancelFunc
-	idle     chan struct{} // when set: closed as soon as no call is in flight
+	idle     chan struct{} // if set, closed as soon as no call is in flight
 }
 
 func newServerConn(s *Server, conn net.Conn) *serverConn {
@@ -41,15 +41,15 @@ func newServerConn(s *Server, conn net.Conn) *serverConn {
 }
 
 // writeLoop is owned by the server. It ends the connection when the client has
-// gone or the last line is written.
+// disconnected or the last line is written.
 func (c *serverConn) writeLoop() {
 	defer c.server.owned.Done()
 	c.out.drain(c.gone)
 	c.conn.Close() // ends the read loop
 }
 
-// readLoop is owned by the server. It ends with the connection, and with it end
-// the client's calls and subscriptions.
+// readLoop is owned by the server. It ends with the connection, and ends the client's
+// calls and subscriptions.
 func (c *serverConn) readLoop() {
 	defer c.server.owned.Done()
 	switch err := c.readLines(); {
@@ -57,7 +57,8 @@ func (c *serverConn) readLoop() {
 		c.out.send(encodeAnswer(noID, nil, errorf(CodeTooLarge, nil, "%v", err)))
 		c.out.finish(CodeTooLarge, err.Error())
 	case errors.Is(err, io.EOF):
-		// It may have ended its sending side only (spec 4): it gets its answers.
+		// The client may have closed only its sending side (spec 4): it gets its
+		// responses.
 		c.awaitCalls()
 		c.out.end()
 	default:
@@ -78,7 +79,7 @@ func (c *serverConn) readLines() error {
 	}
 }
 
-// awaitCalls gives the calls in flight goodbyeTime to end.
+// awaitCalls waits goodbyeTime for the calls in flight.
 func (c *serverConn) awaitCalls() {
 	c.mu.Lock()
 	if len(c.inFlight) == 0 {
@@ -96,8 +97,8 @@ func (c *serverConn) awaitCalls() {
 	}
 }
 
-// handle makes the checks in the order of spec 6 and answers. After the last line
-// to a client its requests are ignored, since it would get no response.
+// handle makes the checks in the order of spec 6 and responds. After the last line to a
+// client it ignores further requests, since they would get no response.
 func (c *serverConn) handle(line []byte) {
 	if c.out.ending() {
 		return
@@ -207,7 +208,7 @@ func (c *serverConn) call(to id, p object) *Error {
 	return nil
 }
 
-// bounded is the context of a call: only what waits for the user has no deadline.
+// bounded is the context of a call. Only calls that wait for the user have no deadline.
 func (c *serverConn) bounded(command string) (context.Context, context.CancelFunc) {
 	if slices.Contains(c.server.options.NoDeadline, command) {
 		return context.WithCancel(c.ctx)
@@ -226,8 +227,8 @@ func (c *serverConn) cancelCall(which id) bool {
 	return ok
 }
 
-// runCall is owned by the server. The call is answered once: when its handler has
-// ended, or when it is given up, whatever the handler still does then.
+// runCall is owned by the server. It sends one response: when the handler has ended, or
+// when the call is cancelled, even if the handler continues.
 func (c *serverConn) runCall(ctx context.Context, to id, handler Handler, call Call) {
 	defer c.server.owned.Done()
 	givenUp := make(chan struct{})
@@ -247,8 +248,8 @@ func (c *serverConn) runCall(ctx context.Context, to id, handler Handler, call C
 	c.settle(to, answer, callFault(ctx, err))
 }
 
-// settle answers a call. The id is free before its answer is on the way, so that
-// a client may use it again at once.
+// settle responds to a call. It frees the id before it sends the response, so that the
+// client may reuse the id at once.
 func (c *serverConn) settle(to id, answer any, fault *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,7 +279,7 @@ func encodeResult(result any) (callAnswer, error) {
 	return callAnswer{raw}, nil
 }
 
-// callFault gives a handler's error the code that the client sees.
+// callFault converts a handler's error to the code that the client sees.
 func callFault(ctx context.Context, err error) *Error {
 	var chosen *Error
 	switch {

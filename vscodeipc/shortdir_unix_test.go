@@ -16,8 +16,8 @@ import (
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
-// longData makes DIR too long for sockets, and returns it. The tests' own
-// directory stands for /tmp, with its mode.
+// longData makes DIR too long for sockets, and returns it. The tests' own directory
+// replaces /tmp, with the same mode.
 func longData(t *testing.T) (data string) {
 	t.Helper()
 	world := shortDir(t)
@@ -34,7 +34,7 @@ func longData(t *testing.T) (data string) {
 	return filepath.Join(root, socket.DirName)
 }
 
-// otherUser is whom the tests run a process as.
+// otherUser is the user id for processes of another user.
 const otherUser = 54321
 
 func mkdirAsOther(t *testing.T, path string) {
@@ -50,7 +50,7 @@ func mkdirAsOther(t *testing.T, path string) {
 	}
 }
 
-// reach dials the window as a client that searches for it.
+// reach finds the window and dials it, as a client does.
 func reach(t *testing.T, s *Server) {
 	t.Helper()
 	found := Find(s.key)
@@ -64,8 +64,8 @@ func reach(t *testing.T, s *Server) {
 	c.Close()
 }
 
-// TestShortDirectory: a window whose directory is too long for sockets listens in
-// a random one, which a private file names.
+// TestShortDirectory: a window whose directory is too long for sockets listens in a
+// random one, which a private file names.
 func TestShortDirectory(t *testing.T) {
 	data := longData(t)
 	if _, err := Dir(); err == nil {
@@ -97,7 +97,7 @@ func TestShortDirectory(t *testing.T) {
 	}
 }
 
-// TestShortDirectoryIsCleaned: the cleaner looks there too.
+// TestShortDirectoryIsCleaned: the sweep includes the short directory.
 func TestShortDirectoryIsCleaned(t *testing.T) {
 	data := longData(t)
 	dir, err := socket.Usable(t.Context(), data)
@@ -108,9 +108,9 @@ func TestShortDirectoryIsCleaned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound.Listener.Close() // as the end of a process that was killed
+	bound.Listener.Close() // as when a process is killed
 	left := filepath.Join(data, ".bind-4194305-00000000")
-	if err := os.WriteFile(left, nil, 0o600); err != nil { // by one that was killed while it wrote
+	if err := os.WriteFile(left, nil, 0o600); err != nil { // left by one that was killed while it wrote
 		t.Fatal(err)
 	}
 	verdicts, err := Probe(t.Context(), nil)
@@ -148,15 +148,15 @@ func TestPrivateParentOfTheShortDirectory(t *testing.T) {
 				if dir := filepath.Dir(string(s.Address())); (dir == filepath.Join(parent, socket.DirName)) != test.used {
 					t.Errorf("it listens in %s", dir)
 				}
-				t.Setenv(variable, "") // an MCP host gives its servers few variables
+				t.Setenv(variable, "") // an MCP host sets few variables for its servers
 				reach(t, s)
 			})
 		}
 	}
 }
 
-// TestAnotherUserTakesTheName of a directory that could be foreseen, and the one
-// that the file names when it is gone, as after a restart.
+// TestAnotherUserTakesTheName: another user takes a predictable directory name, or the
+// name in the file after the directory was removed, as after a restart.
 func TestAnotherUserTakesTheName(t *testing.T) {
 	data := longData(t)
 	mkdirAsOther(t, filepath.Join(socket.SharedParent, socket.DirName+"-0"))
@@ -186,8 +186,8 @@ func TestAnotherUserTakesTheName(t *testing.T) {
 	}
 }
 
-// TestSpoiledShortName: a window moves to where clients find it, and clients
-// learn of it.
+// TestSpoiledShortName: a window moves to where clients find it, and clients are
+// notified.
 func TestSpoiledShortName(t *testing.T) {
 	for name, spoil := range map[string]func(file string) error{
 		"deleted":      os.Remove,
@@ -197,7 +197,7 @@ func TestSpoiledShortName(t *testing.T) {
 		"of two lines": func(file string) error { return os.WriteFile(file, []byte("/tmp\n/tmp\n"), 0o600) },
 		"wide":         func(file string) error { return os.Chmod(file, 0o644) },
 		"a link": func(file string) error {
-			// In one step, since the window writes a file that is missing.
+			// In one step, since the window writes a missing file again.
 			return errors.Join(os.Link(file, file+"-x"), os.Symlink(file+"-x", file+"-y"), os.Rename(file+"-y", file))
 		},
 	} {
@@ -223,7 +223,7 @@ func TestSpoiledShortName(t *testing.T) {
 	}
 }
 
-// TestWindowsAgreeOnAShortDirectory when they start at once.
+// TestWindowsAgreeOnAShortDirectory: windows that start at the same time choose one.
 func TestWindowsAgreeOnAShortDirectory(t *testing.T) {
 	longData(t)
 	servers := make([]*Server, 8)

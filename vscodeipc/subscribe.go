@@ -2,8 +2,8 @@ package vscodeipc
 
 import "slices"
 
-// listen subscribes and answers in one step, so that the next event that the
-// client gets is the one after the answer's state (spec 5, listen).
+// listen subscribes and responds in one step. The client's next event is the one after
+// the state in the response (spec 5, listen).
 func (s *Server) listen(c *serverConn, r request, l listenRequest) *Error {
 	if fault := s.offered(l.Events); fault != nil {
 		return fault

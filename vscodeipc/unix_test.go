@@ -11,7 +11,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// socketPath gives a folder's path of a socket, and makes the directory.
+// socketPath returns the path of a folder's socket, and makes the directory.
 func socketPath(t testing.TB, folder string) string {
 	t.Helper()
 	dir, err := vscodeipc.Dir()
@@ -36,7 +36,7 @@ func listenAs(t testing.TB) (*net.UnixListener, vscodeipc.Address) {
 	return l.(*net.UnixListener), vscodeipc.Address(path)
 }
 
-// deadSocket leaves a socket that nobody listens on.
+// deadSocket leaves a socket without a listener.
 func deadSocket(t testing.TB, path string) {
 	t.Helper()
 	l, err := net.Listen("unix", path)

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// vectorWindow is the window that the invalid vectors are run against.
+// vectorWindow is the window for the invalid vectors.
 func vectorWindow(t testing.TB) *vscodeipc.Server {
 	folder := home(t)
 	return serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, NoDeadline: []string{"wait"}, Commands: map[string]vscodeipc.Handler{
@@ -24,7 +24,7 @@ func vectorWindow(t testing.TB) *vscodeipc.Server {
 	}})
 }
 
-// rawConn talks to a window line by line.
+// rawConn sends and reads single lines.
 type rawConn struct {
 	net.Conn
 	t     testing.TB
@@ -49,7 +49,7 @@ func (c *rawConn) say(format string, args ...any) {
 	}
 }
 
-// hear gives the next line, decoded; nil at the end of the connection.
+// hear returns the next line, decoded; nil at the end of the connection.
 func (c *rawConn) hear() map[string]any {
 	c.t.Helper()
 	line, err := c.lines.ReadBytes('\n')
@@ -80,7 +80,7 @@ func checkInvalid(t *testing.T, c *rawConn, v vscodeipc.InvalidVector) {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		c.Write(input) // fails where the window hangs up, which is right
+		c.Write(input) // may fail: the window may disconnect
 	}()
 	defer func() { <-sent }()
 

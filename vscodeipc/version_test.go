@@ -56,7 +56,7 @@ func TestVersionVectors(t *testing.T) {
 	}
 }
 
-// TestEventsHaveTheVersionThatWasListenedIn also of a replay.
+// TestEventsHaveTheVersionThatWasListenedIn also checks a replay.
 func TestEventsHaveTheVersionThatWasListenedIn(t *testing.T) {
 	s := vectorWindow(t)
 	old := dialRaw(t, s.Address())
@@ -85,9 +85,8 @@ func TestEventsHaveTheVersionThatWasListenedIn(t *testing.T) {
 	}
 }
 
-// TestAnOlderWindowIsUnderstood dials a stand-in for a window that speaks
-// version 1 alone, as the first release did. It names no access mode, so that
-// agents may only look.
+// TestAnOlderWindowIsUnderstood dials a stand-in for a window of the first release,
+// which speaks only version 1. It sends no access mode, so agents may only read.
 func TestAnOlderWindowIsUnderstood(t *testing.T) {
 	home(t)
 	l, address := listenAs(t)
@@ -113,7 +112,7 @@ func TestAnOlderWindowIsUnderstood(t *testing.T) {
 	}
 }
 
-// serveVersion1 answers one client as the first release's windows do.
+// serveVersion1 responds to one client as the first release's windows do.
 func serveVersion1(l net.Listener) {
 	conn, err := l.Accept()
 	if err != nil {

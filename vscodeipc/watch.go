@@ -18,36 +18,35 @@ type WatchOptions struct {
 // Snapshot is what a watcher knows of its window.
 type Snapshot struct {
 	Connected bool
-	Hello     Hello // of the connection that there was last; zero before the first
+	Hello     Hello // of the last connection; zero before the first
 	State     State // the last one received
-	Err       error // why it is not connected; nil before the first attempt's end
+	Err       error // why it is not connected; nil until the first attempt has ended
 }
 
-// Watcher keeps up with one window: it dials again when the connection is lost,
-// after growing delays or at once when a caller needs the window, and resumes
-// its subscription where it was (spec 9). It stops when closed, so a program
-// that no longer needs the window costs it nothing.
+// Watcher stays connected to one window (spec 9). When the connection ends it dials
+// again, with growing pauses, or at once if a caller needs the window. It resumes its
+// subscription after the last event. A closed watcher no longer dials.
 type Watcher struct {
 	address Address
 	dial    DialOptions
 	log     *slog.Logger
 	needs   chan chan<- reply // a call that needs the window now
-	wake    chan struct{}     // holds one token when the pause is to end
+	wake    chan struct{}     // holds one token when the pause must end
 	ctx     context.Context
 	cancel  context.CancelFunc
 	ended   chan struct{}
 
 	last Resume // the event seen last; used by run only
 
-	// mu guards what follows.
+	// mu guards the fields that follow.
 	mu       sync.Mutex
 	snapshot Snapshot
 	changed  notify.Broadcast // of snapshot
-	attempt  *attempt         // that is under way or about to be; nil while connected, and in a pause
-	again    *attempt         // that was wanted while the other was under way, and follows it if that fails
+	attempt  *attempt         // in progress or next; nil while connected, and in a pause
+	again    *attempt         // requested during attempt; follows it if that fails
 }
 
-// attempt is one dial, from the moment when it is wanted.
+// attempt is one dial, from the moment of the request.
 type attempt struct {
 	began   time.Time
 	dialing bool
@@ -61,7 +60,7 @@ type reply struct {
 	err    error
 }
 
-// Watch begins to watch the window at an address, which need not be there yet.
+// Watch begins to watch the window at an address. The window need not exist yet.
 func Watch(a Address, o *WatchOptions) *Watcher {
 	w := &Watcher{
 		address: a, needs: make(chan chan<- reply), wake: make(chan struct{}, 1),
@@ -79,17 +78,16 @@ func Watch(a Address, o *WatchOptions) *Watcher {
 	return w
 }
 
-// Snapshot gives what is known now, and a channel that is closed when that
-// changes.
+// Snapshot returns the current snapshot, and a channel that is closed at the next
+// change.
 func (w *Watcher) Snapshot() (Snapshot, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.snapshot, w.changed.Next()
 }
 
-// Client gives the live connection, which belongs to the watcher. Where there is
-// none it is dialed at once, without waiting for the delay; the error is why that
-// failed.
+// Client returns the live connection, which belongs to the watcher. Without one it dials
+// at once, without the pause; the error is why that failed.
 func (w *Watcher) Client(ctx context.Context) (*Client, error) {
 	answer := make(chan reply, 1)
 	select {
@@ -109,11 +107,13 @@ func (w *Watcher) Client(ctx context.Context) (*Client, error) {
 	}
 }
 
-// Retry has a window that is not connected dialed now, whatever pause is on, and
-// does not wait for it. The channel is closed when that attempt has ended, and the
-// snapshot has its result. Where one is under way, which may have found what
-// is no longer there, another follows if it fails; began is when the first of them
-// did. Of a window that is connected there is none to wait for: the channel is closed.
+// Retry dials a window that is not connected at once, without the pause, and does not
+// wait for the result. The channel is closed when the attempt has ended and its result
+// is in the snapshot.
+//
+// An attempt in progress may have found an outdated state, so another follows if it
+// fails; began is when the first of them began. For a connected or closed watcher the
+// channel is already closed.
 func (w *Watcher) Retry() (ended <-chan struct{}, began time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,16 +135,16 @@ func (w *Watcher) Retry() (ended <-chan struct{}, began time.Time) {
 	return a.ended, w.attempt.began
 }
 
-// want makes an attempt the next, without a pause. w.mu is held.
+// want makes a the next attempt, without a pause. The caller holds w.mu.
 func (w *Watcher) want(a *attempt) {
 	w.attempt = a
 	select {
 	case w.wake <- struct{}{}:
-	default: // it has a token from before
+	default: // it already has a token
 	}
 }
 
-// begin begins the attempt that is wanted, or a new one.
+// begin begins the requested attempt, or a new one.
 func (w *Watcher) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +154,7 @@ func (w *Watcher) begin() {
 	w.attempt.dialing = true
 }
 
-// end ends the attempt, if there is one, with the result in the snapshot.
+// end ends the current attempt, if any. Its result is in the snapshot.
 func (w *Watcher) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,8 +207,8 @@ func (w *Watcher) run() {
 	}
 }
 
-// pause waits until it is time for the next attempt, or a caller needs the window:
-// it returns all such callers.
+// pause waits until the next attempt is due or a caller needs the window. It returns all
+// such callers.
 func (w *Watcher) pause(d time.Duration) (waiting []chan<- reply) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -229,7 +229,7 @@ func (w *Watcher) pause(d time.Duration) (waiting []chan<- reply) {
 	}
 }
 
-// open dials and subscribes, resuming where the last connection was.
+// open dials and subscribes, resuming after the last event.
 func (w *Watcher) open() (*Client, <-chan Event, error) {
 	c, err := Dial(w.ctx, w.address, &w.dial)
 	if err != nil {
@@ -265,7 +265,7 @@ func (w *Watcher) follow(c *Client, events <-chan Event) {
 				return
 			}
 			if err := w.note(e); err != nil {
-				// To keep the state from before could allow what is allowed no longer.
+				// A kept state could allow what the user no longer allows.
 				c.fail(err)
 				return
 			}
@@ -279,7 +279,7 @@ func (w *Watcher) follow(c *Client, events <-chan Event) {
 
 func (w *Watcher) note(e Event) error {
 	if e.Type != "state" {
-		return nil // not known to this version (spec 4)
+		return nil // unknown to this version (spec 4)
 	}
 	var state State
 	err := decodeStrict(e.Payload, &state)

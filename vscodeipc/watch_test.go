@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// pipeWindow is a window behind net.Pipe, for tests of time.
+// pipeWindow is a window behind net.Pipe, for tests with a fake clock.
 type pipeWindow struct {
 	server *Server
 
-	// mu guards what follows.
+	// mu guards the fields that follow.
 	mu       sync.Mutex
 	down     bool
-	gate     chan struct{} // holds dials up when they have found what there is; nil: none is
+	gate     chan struct{} // blocks dials that have found whether there is a window; nil blocks none
 	attempts []time.Time
 	sent     bytes.Buffer // what clients sent
 	conns    []net.Conn
@@ -65,7 +65,7 @@ func (p *pipeWindow) set(down bool) {
 	p.sent.Reset()
 }
 
-// tee writes down what a client sends.
+// tee records what a client sends.
 type tee struct {
 	net.Conn
 	window *pipeWindow
@@ -78,7 +78,7 @@ func (c *tee) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// dialed tells when it was, since set.
+// dialed returns the times of the dials since the last set.
 func (p *pipeWindow) dialed() []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func TestWatcherPauses(t *testing.T) {
 		start := time.Now()
 		w := watchPipe(p)
 		defer w.Close()
-		time.Sleep(3 * time.Minute) // of the bubble's time
+		time.Sleep(3 * time.Minute) // in the bubble's time
 		synctest.Wait()
 		attempts := p.dialed()
 		if len(attempts) < 8 || !attempts[0].Equal(start) {
@@ -121,7 +121,7 @@ func TestWatcherDialsAtOnceWhenNeeded(t *testing.T) {
 		p.set(true)
 		w := watchPipe(p)
 		defer w.Close()
-		time.Sleep(time.Minute) // the next pause is of 30 s
+		time.Sleep(time.Minute) // the next pause is 30 s
 		synctest.Wait()
 		start := time.Now()
 		if c, err := w.Client(t.Context()); err == nil {
@@ -146,15 +146,15 @@ func TestWatcherDialsAtOnceWhenNeeded(t *testing.T) {
 	})
 }
 
-// TestRetry: who has a window dialed now does so once, shares an attempt that is
-// under way, and learns when it has ended.
+// TestRetry: several callers share one attempt, also one that is in progress, and are
+// notified when it has ended.
 func TestRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipeWindow(t)
 		p.set(true)
 		w := watchPipe(p)
 		defer w.Close()
-		time.Sleep(time.Minute) // the next pause is of 30 s
+		time.Sleep(time.Minute) // the next pause is 30 s
 		synctest.Wait()
 		p.set(true)
 		start := time.Now()
@@ -183,9 +183,9 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// TestRetryDuringAnAttempt: the attempt found nobody, and a window has come since.
-// Who asked then gets the window, without a pause; one more attempt is enough for
-// all who ask, and one that succeeds is the last.
+// TestRetryDuringAnAttempt: the attempt found no window, and a window has opened since.
+// A caller of Retry then gets that window without a pause. One more attempt is enough
+// for all callers, and a successful attempt is the last.
 func TestRetryDuringAnAttempt(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestRetryDuringAnAttempt(t *testing.T) {
 			p.gate = make(chan struct{})
 			w := watchPipe(p)
 			defer w.Close()
-			synctest.Wait() // it has looked
+			synctest.Wait() // it has searched
 			start := time.Now()
 			p.mu.Lock()
 			p.down = false
@@ -219,7 +219,7 @@ func TestRetryDuringAnAttempt(t *testing.T) {
 	}
 }
 
-// TestClosedWatcherDialsNobody: what nobody needs is not dialed.
+// TestClosedWatcherDialsNobody: a closed watcher does not dial.
 func TestClosedWatcherDialsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipeWindow(t)
@@ -275,7 +275,8 @@ func TestWatcherResumes(t *testing.T) {
 	})
 }
 
-// TestWatcherForgetsPausesOnSuccess: after a success the pauses begin anew.
+// TestWatcherForgetsPausesOnSuccess: after a success the pauses start from the
+// beginning.
 func TestWatcherForgetsPausesOnSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipeWindow(t)
@@ -300,7 +301,7 @@ func TestWatcherForgetsPausesOnSuccess(t *testing.T) {
 	})
 }
 
-// TestDeadlines: a request that no user answers has 5 s, on both sides.
+// TestDeadlines: a request that does not wait for the user has 5 s, on both sides.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := newServer(ServerOptions{Name: "test", Kind: "terminal", NoDeadline: []string{"human"}, Commands: map[string]Handler{
@@ -332,7 +333,7 @@ func TestDeadlines(t *testing.T) {
 		c.Close()
 		s.owned.Wait()
 
-		// A window that took the connection and never says a word.
+		// A window that accepts the connection and sends nothing.
 		mine, its := net.Pipe()
 		go io.Copy(io.Discard, its)
 		start = time.Now()
@@ -344,13 +345,13 @@ func TestDeadlines(t *testing.T) {
 	})
 }
 
-// TestDeadlineToWrite: the 5 s of a request begin when it is made, not when its
-// turn to be written comes.
+// TestDeadlineToWrite: the 5 s of a request begin with the request, not with its turn to
+// write.
 func TestDeadlineToWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mine, its := net.Pipe()
 		defer its.Close()
-		go func() { // it answers the hello and then reads no more
+		go func() { // it responds to the hello and then no longer reads
 			its.Read(make([]byte, 1<<10))
 			its.Write(encodeAnswer(intID(1), Hello{
 				Version: 1, Session: "s", PID: 1, Server: ServerInfo{Name: "x", Kind: "vscode"},

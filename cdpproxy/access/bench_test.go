@@ -8,7 +8,7 @@ import (
 	"browser-coordinator/policy"
 )
 
-// anybody lets clients do everything.
+// anybody allows clients everything.
 type anybody struct{ never chan struct{} }
 
 func (a anybody) Access() (policy.State, <-chan struct{}) {
@@ -18,7 +18,7 @@ func (a anybody) Ask(context.Context, policy.Question) (policy.Answer, error) {
 	return policy.Answer{Allow: true}, nil
 }
 
-// BenchmarkJudge reads and judges one act, and tells of it.
+// BenchmarkJudge decodes and judges one mutating command, and reports it.
 func BenchmarkJudge(b *testing.B) {
 	r := NewRule(anybody{make(chan struct{})}, &RuleOptions{Activity: func(Entry) {}})
 	defer r.Close()

@@ -14,7 +14,7 @@ type connected struct {
 	end    func(reason string)
 }
 
-// Joined is for cdpproxy.
+// Joined implements [cdpproxy.ClientWatcher].
 func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -26,22 +26,22 @@ func (r *Rule) Joined(c *cdpproxy.Client, end func(reason string)) {
 	r.notify()
 }
 
-// Left is for cdpproxy.
+// Left implements [cdpproxy.ClientWatcher].
 func (r *Rule) Left(c *cdpproxy.Client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.clients[c.ID] == nil {
-		return // it was not let in
+		return // it was not admitted
 	}
 	delete(r.clients, c.ID)
 	if len(r.clients) == 0 {
-		r.clients = map[string]*connected{} // a map does not become smaller
+		r.clients = map[string]*connected{} // a map never shrinks
 	}
 	r.notify()
 }
 
-// Clients returns the clients that are connected, the oldest first, and a channel
-// that is closed when that is no longer true.
+// Clients returns the connected clients, oldest first, and a channel that is closed
+// when that list changes.
 func (r *Rule) Clients() ([]*cdpproxy.Client, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,11 +63,10 @@ func (r *Rule) notify() {
 	r.changed.Notify()
 }
 
-// stoppedReason stands in a close frame, where 123 bytes have room.
+// stoppedReason is the reason in a close frame, which has room for 123 bytes.
 const stoppedReason = "stopped by the user in VS Code"
 
-// follow keeps to what the user chooses until Close: who is stopped is sent
-// away at once.
+// follow disconnects the clients that the user stops, until Close.
 func (r *Rule) follow() {
 	defer r.running.Done()
 	for {
@@ -87,10 +86,10 @@ func (r *Rule) follow() {
 	}
 }
 
-// stoppedAs returns the id under which the user has stopped c; empty: not. A
-// client that is sent away often comes back at once, maybe to another coordinator,
-// and all that is known of it then is how it calls itself. So a stop is for all
-// connections that call themselves the same.
+// stoppedAs returns the id under which the user has stopped c, or "". A stopped
+// client often reconnects at once, maybe to another coordinator. That one knows the
+// client only by the name that it gives itself. So a stop applies to all
+// connections with the same name.
 func stoppedAs(c *cdpproxy.Client, s policy.State) string {
 	for _, id := range s.Stopped {
 		if c.Resembles(id) {

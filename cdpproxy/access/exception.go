@@ -7,9 +7,9 @@ import (
 	"browser-coordinator/policy"
 )
 
-// asException is the refusal of code as the result of code that threw it, for
-// clients that do not hear a CDP error there; else nil. Playwright takes any for
-// a navigation, tries again until its time is over, and never shows the text.
+// asException returns the denial of a script as the result of a script that threw
+// it, for clients that ignore a CDP error there; else nil. Playwright takes any
+// such error for a navigation, retries until its timeout, and never shows the text.
 func asException(c *cdpproxy.Client, o policy.Operation, refused error) json.RawMessage {
 	if c.Name != "Playwright" || o.Name != "Runtime.evaluate" && o.Name != "Runtime.callFunctionOn" {
 		return nil
@@ -25,7 +25,7 @@ func asException(c *cdpproxy.Client, o policy.Operation, refused error) json.Raw
 		},
 	})
 	if err != nil {
-		return nil // a map of strings and numbers always has a JSON form
+		return nil // a map of strings and numbers can always be encoded
 	}
 	return b
 }

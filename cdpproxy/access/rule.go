@@ -17,12 +17,12 @@ import (
 
 // RuleOptions configure a Rule. Nil means the defaults.
 type RuleOptions struct {
-	// AllowClose lets clients that may act also end the browser. Without it
-	// Browser.close ends only the connection of who says it, and what else would
-	// end the browser is refused.
+	// AllowClose lets clients that may run mutating commands also close the
+	// browser. Without it, Browser.close closes only the client's own connection,
+	// and every other command that would close the browser is refused.
 	AllowClose bool
-	// Activity is called for each mutating operation that was let through or refused, in
-	// the order of each client's operations. It must not block. Nil: nobody is told.
+	// Activity is called for each mutating operation that was allowed or refused,
+	// in the order of each client's operations. It must not block. Nil: no calls.
 	Activity func(Entry)
 }
 
@@ -30,8 +30,8 @@ type RuleOptions struct {
 type Entry struct {
 	Client    *cdpproxy.Client
 	Operation policy.Operation
-	Outcome   string // for people
-	OK        bool   // it was let through
+	Outcome   string // for the user
+	OK        bool   // it was allowed
 }
 
 // Rule applies the policy to the clients of a window's endpoint: it is their
@@ -52,18 +52,18 @@ type Rule struct {
 	changed notify.Broadcast      // of clients
 }
 
-// question is under way for one client; what it does meanwhile waits for the
+// question is under way for one client. The client's later operations wait for the
 // answer too.
 type question struct{ acts []waiting }
 
 type waiting struct {
 	client    *cdpproxy.Client
 	operation policy.Operation
-	target    string                  // that it is done to; empty: not known
+	target    string                  // of the operation; empty: not known
 	verdict   chan<- cdpproxy.Verdict // buffered
 }
 
-// targetOf is the id of the target that m is about: some commands name it.
+// targetOf returns the id of the target that m is for. Some commands name it.
 func targetOf(m *cdpproxy.Message) string {
 	if strings.HasPrefix(m.Method, "Target.") {
 		var params struct {
@@ -91,8 +91,8 @@ func NewRule(user policy.User, o *RuleOptions) *Rule {
 	return r
 }
 
-// Close ends the questions under way, which refuses what waits for them, and
-// waits for the rule's goroutines.
+// Close cancels the questions under way, refuses the operations that wait for them,
+// and waits for the rule's goroutines.
 func (r *Rule) Close() error {
 	r.mu.Lock()
 	r.ending = true
@@ -102,7 +102,7 @@ func (r *Rule) Close() error {
 	return nil
 }
 
-// Judge is for cdpproxy.
+// Judge implements [cdpproxy.Rule].
 func (r *Rule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 	o := policy.Command(m.Method, m.Params)
 	d := r.enforcer.Decide(r.actor(m.Client), o)
@@ -125,7 +125,7 @@ func (r *Rule) judge(m *cdpproxy.Message, o policy.Operation) cdpproxy.Verdict {
 	switch {
 	case d.Outcome == policy.Deny:
 		return r.deny(client, o, d)
-	case d.Outcome == policy.Allow && q == nil: // else it waits behind what is asked about, and the mode may change meanwhile
+	case d.Outcome == policy.Allow && q == nil: // else it waits behind the question, and the mode may change meanwhile
 		r.report(client, o, sent, true)
 		return cdpproxy.Verdict{Behind: true}
 	case r.ending:
@@ -144,8 +144,8 @@ func (r *Rule) judge(m *cdpproxy.Message, o policy.Operation) cdpproxy.Verdict {
 	return cdpproxy.Verdict{Action: cdpproxy.Wait, Later: verdict}
 }
 
-// actor is the client as the policy knows it: by the id under which the user has
-// stopped it, where that is another one.
+// actor returns the client as the policy knows it. A stopped client has the id
+// under which the user stopped it.
 func (r *Rule) actor(c *cdpproxy.Client) policy.Actor {
 	s, _ := r.user.Access()
 	return policy.Actor{
@@ -156,9 +156,9 @@ func (r *Rule) actor(c *cdpproxy.Client) policy.Actor {
 // together bounds how many operations of a client the user is asked about at a time.
 const together = 16
 
-// ask puts one client's questions to the user until no act of it waits any
-// more: an answer for the session is for all of them, and so is a refusal; one
-// for once is for those that were asked about.
+// ask asks the user about one client's operations until none of them waits. An
+// answer for the session applies to all of them, and so does a refusal. An answer
+// for once applies only to the operations in the question.
 func (r *Rule) ask(c *cdpproxy.Client) {
 	defer r.running.Done()
 	ctx, cancel := context.WithCancel(r.ctx)
@@ -182,7 +182,7 @@ func (r *Rule) ask(c *cdpproxy.Client) {
 		r.mu.Lock()
 		var refused error
 		for i, act := range asked {
-			if errs[i] == nil { // what was allowed first may no longer be
+			if errs[i] == nil { // the policy may have changed since the user allowed it
 				errs[i] = r.enforcer.Decide(r.actor(c), act.operation).Err()
 			}
 			if errs[i] != nil {
@@ -204,7 +204,7 @@ func (r *Rule) ask(c *cdpproxy.Client) {
 	}
 }
 
-// cancelAt is owned by ask, which waits for it.
+// cancelAt ends before ask returns: ask waits for watched.
 func cancelAt(ctx context.Context, cancel context.CancelFunc, done <-chan struct{}, watched chan<- struct{}) {
 	defer close(watched)
 	select {
@@ -228,11 +228,11 @@ func (r *Rule) permitAll(ctx context.Context, acts []waiting) []error {
 	return errs
 }
 
-// describing bounds the wait for the browser's word on a page: the question can be
-// put without.
+// describing bounds the wait for the browser's description of a page. The question
+// can do without one.
 const describing = time.Second
 
-// pageOf is the page that the user is asked about; nil: not known.
+// pageOf returns the page that the user is asked about; nil: not known.
 func pageOf(ctx context.Context, act waiting) *policy.Page {
 	if act.target == "" {
 		return nil
@@ -246,7 +246,7 @@ func pageOf(ctx context.Context, act waiting) *policy.Page {
 	return &policy.Page{Title: title, URL: url}
 }
 
-// named is the refusal of another operation for the same reason.
+// named returns the same refusal for another operation.
 func named(err error, o policy.Operation) error {
 	if denied, ok := err.(*policy.DeniedError); ok {
 		return &policy.DeniedError{Operation: o.Name, Reason: denied.Reason, Change: denied.Change}
@@ -278,7 +278,7 @@ func (r *Rule) refuse(c *cdpproxy.Client, o policy.Operation, err error) cdpprox
 	return cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: err.Error()}
 }
 
-// What becomes of an act that is let through.
+// Outcomes of an operation that was allowed.
 const (
 	sent    = "sent to the browser"
 	allowed = "allowed, and sent to the browser"

@@ -20,22 +20,22 @@ const (
 	// headerTimeout bounds the wait for the headers of a response. The stable
 	// endpoint holds a request while its window has no browser.
 	headerTimeout = time.Minute
-	// maxHeader bounds those headers, in bytes. Chromium's have a few hundred.
+	// maxHeader bounds those headers, in bytes. Chromium's take a few hundred.
 	maxHeader = 64 << 10
 )
 
 // Options of a connection; nil and the zero value are good defaults.
 type Options struct {
 	// Remote permits a browser on another machine, and TLS. It is only for an
-	// address that the user's own flag names.
+	// address that the user names in a flag.
 	Remote bool
-	// Timeout bounds the connecting; 0 means 5 s.
+	// Timeout bounds the connection setup; 0 means 5 s.
 	Timeout time.Duration
-	// KeepAlive is for connections that last.
+	// KeepAlive is for long connections.
 	KeepAlive net.KeepAliveConfig
 }
 
-// RefusedError reports an address that was refused before anything was dialed.
+// RefusedError reports an address that was refused before the dial.
 type RefusedError struct {
 	Address string // without its path, which may hold a secret
 	Reason  string
@@ -45,8 +45,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the browser's address %s is refused: %s", e.Address, e.Reason)
 }
 
-// Place is the scheme, host and port of an address: what an error or a log may
-// show, since credentials, path and query may hold secrets.
+// Place returns the scheme, host and port of an address. Only these may appear in
+// an error or a log, since credentials, path and query may contain secrets.
 func Place(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Host == "" {
@@ -55,9 +55,9 @@ func Place(rawURL string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 }
 
-// Dial connects to the host of a browser's ws or http URL, and returns the URL in
-// its parts. Nothing has been sent, and on Linux a program of another user was
-// refused with a *peer.ForeignError.
+// Dial connects to the host of a browser's ws or http URL, and returns the parsed
+// URL. It sends no request. On Linux it refuses a process of another user with a
+// *peer.ForeignError.
 func Dial(ctx context.Context, rawURL string, o *Options) (net.Conn, *url.URL, error) {
 	o = orDefault(o)
 	u, err := o.check(rawURL)
@@ -79,8 +79,8 @@ func Dial(ctx context.Context, rawURL string, o *Options) (net.Conn, *url.URL, e
 	return conn, u, nil
 }
 
-// Client speaks HTTP with browsers by the rules of Dial. Its connections are used
-// once: a connection that is kept could outlive its browser.
+// Client is an HTTP client for browsers with the rules of Dial. Each of its
+// connections is used once: a kept connection could outlive its browser.
 func Client(o *Options) *http.Client {
 	o = orDefault(o)
 	return &http.Client{
@@ -95,8 +95,8 @@ func Client(o *Options) *http.Client {
 	}
 }
 
-// Get asks a browser for a document, of which it reads limit bytes. Its errors do
-// not hold the address: the path may be a secret.
+// Get requests a document from a browser and reads at most limit bytes. Its errors
+// omit the address: the path may be a secret.
 func Get(ctx context.Context, rawURL string, limit int64, o *Options) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, rawURL, nil)
 	if err != nil {
@@ -149,14 +149,14 @@ func (o *Options) check(rawURL string) (*url.URL, error) {
 	return u, nil
 }
 
-// connect opens every connection to a browser that there is.
+// connect opens every connection to a browser.
 func (o *Options) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
 	hosts := []string{host}
-	if localhost(host) { // no resolver is asked, which could answer anything
+	if localhost(host) { // without a resolver, which could return any address
 		hosts = []string{"127.0.0.1", "::1"}
 	}
 	if !o.Remote && !loopback(hosts[0]) {
@@ -203,7 +203,7 @@ func localhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// loopback says whether a host is this machine by its spelling alone.
+// loopback reports whether a host is this machine by its spelling alone.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return localhost(host) || ip != nil && ip.IsLoopback()

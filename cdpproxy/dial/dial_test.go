@@ -18,7 +18,7 @@ import (
 	"browser-coordinator/cdpproxy/dial"
 )
 
-// ways are all that a caller can open a connection with.
+// ways are all ways to open a connection.
 var ways = map[string]func(ctx context.Context, url string, o *dial.Options) error{
 	"Dial": func(ctx context.Context, url string, o *dial.Options) error {
 		conn, _, err := dial.Dial(ctx, url, o)
@@ -40,8 +40,9 @@ var ways = map[string]func(ctx context.Context, url string, o *dial.Options) err
 	},
 }
 
-// What is not on loopback is refused before a name is looked up or a socket is
-// opened: the addresses are of networks that lead nowhere, where dialing would wait.
+// TestRefusedBeforeDialing: an address that is not on loopback is refused before a
+// name lookup or a socket. The test addresses are in unreachable networks, where a
+// dial would block.
 func TestRefusedBeforeDialing(t *testing.T) {
 	for _, address := range []string{
 		"http://192.0.2.1:9222/json/version", "http://[2001:db8::1]:9222/", "http://browser.example/", "http://127.0.0.1.example/", "http://localhost.example:1/",
@@ -53,14 +54,14 @@ func TestRefusedBeforeDialing(t *testing.T) {
 			if refused := new(dial.RefusedError); !errors.As(err, &refused) {
 				t.Errorf("%s %s: %v", name, address, err)
 			}
-			if strings.Contains(fmt.Sprint(err), "secret") && name != "WebSocket" { // which names the URL itself, without the password
+			if strings.Contains(fmt.Sprint(err), "secret") && name != "WebSocket" { // its error has the URL, without the password
 				t.Errorf("%s: the error has the password: %v", name, err)
 			}
 		}
 	}
-	// The user's own flag names a browser elsewhere, but sends no password.
+	// The user's flag permits a browser elsewhere, but no password is sent.
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // the dialing is not what is tested
+	cancel() // the dial itself is not under test
 	for name, way := range ways {
 		if err := way(ctx, "http://192.0.2.1:9222/", &dial.Options{Remote: true}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s of what the user named: %v", name, err)
@@ -95,7 +96,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// A peer that sends headers without end is given up after some of them.
+// TestHeadersAreBounded: reading stops when a peer sends endless headers.
 func TestHeadersAreBounded(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -125,14 +126,14 @@ func TestHeadersAreBounded(t *testing.T) {
 		if err := ways[name](t.Context(), "http://"+ln.Addr().String(), nil); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if n := <-sent; n > 32<<20 { // what the kernel holds is sent as well
+		if n := <-sent; n > 32<<20 { // includes what the kernel buffers
 			t.Errorf("%s read on: %d bytes were sent", name, n)
 		}
 	}
 }
 
-// The name localhost is this machine, on whichever loopback address it listens, and
-// no resolver is asked for it.
+// TestLocalhost: the name localhost is this machine, on every loopback address,
+// without a resolver.
 func TestLocalhost(t *testing.T) {
 	for _, at := range []string{"127.0.0.1:0", "[::1]:0"} {
 		ln, err := net.Listen("tcp", at)

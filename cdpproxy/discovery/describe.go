@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Target is an entry of /json/list, and what is answered to /json/new.
+// Target is an entry of /json/list, and the response to /json/new.
 type Target struct {
 	Description string `json:"description"`
 	Frontend    string `json:"devtoolsFrontendUrl,omitempty"`
@@ -20,8 +20,9 @@ type Target struct {
 	WebSocket   string `json:"webSocketDebuggerUrl"`
 }
 
-// At adds the addresses of the target: base is HOST:PORT with the prefix of all
-// paths, revision is the browser's; without one there is no front end.
+// At adds the addresses of the target. base is HOST:PORT with the prefix of all
+// paths, revision is the browser's. Without a revision there is no front-end
+// address.
 func (t Target) At(base, revision string) Target {
 	address := base + "/devtools/page/" + t.ID
 	t.WebSocket = "ws://" + address
@@ -31,7 +32,7 @@ func (t Target) At(base, revision string) Target {
 	return t
 }
 
-// Product is what Browser.getVersion returns.
+// Product is the result of Browser.getVersion.
 type Product struct {
 	Protocol  string `json:"protocolVersion"`
 	Name      string `json:"product"`
@@ -40,7 +41,7 @@ type Product struct {
 	JS        string `json:"jsVersion"`
 }
 
-// Version is what is answered to /json/version.
+// Version is the response to /json/version.
 type Version struct {
 	Browser   string `json:"Browser"`
 	PathStyle string `json:"File-Path-Style"`
@@ -51,7 +52,7 @@ type Version struct {
 	WebSocket string `json:"webSocketDebuggerUrl"`
 }
 
-// Version describes the browser that is reached at the WebSocket URL.
+// Version describes the browser at the WebSocket URL.
 func (p Product) Version(url string) Version {
 	v := Version{Browser: p.Name, Protocol: p.Protocol, UserAgent: p.UserAgent, V8: p.JS, WebSocket: url, PathStyle: pathStyle()}
 	if v.Protocol == "" {
@@ -64,7 +65,7 @@ func (p Product) Version(url string) Version {
 	return v
 }
 
-// pathStyle is of the system, which the browser and this process share.
+// pathStyle is that of the system, which the browser and this process share.
 func pathStyle() string {
 	if runtime.GOOS == "windows" {
 		return "windows"
@@ -72,22 +73,22 @@ func pathStyle() string {
 	return "posix"
 }
 
-// HTMLType is Chromium's content type of an answer that is not under /json/.
+// HTMLType is Chromium's content type of a response outside /json/.
 const HTMLType = "text/html"
 
-// Answer writes an answer as Chromium does.
+// Answer writes a response as Chromium does.
 func Answer(w http.ResponseWriter, status int, contentType, text string) {
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
 	w.Write([]byte(text))
 }
 
-// AnswerText answers in plain words under /json/.
+// AnswerText responds with plain text under /json/.
 func AnswerText(w http.ResponseWriter, status int, text string) {
 	Answer(w, status, ContentType, text)
 }
 
-// AnswerJSON answers with v, in Chromium's form.
+// AnswerJSON responds with v, in Chromium's form.
 func AnswerJSON(w http.ResponseWriter, v any) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -100,7 +101,7 @@ func AnswerJSON(w http.ResponseWriter, v any) {
 	AnswerText(w, http.StatusOK, out.String())
 }
 
-// RefuseVerb answers a request for /json/new that is not a PUT.
+// RefuseVerb responds to a request for /json/new that is not a PUT.
 func RefuseVerb(w http.ResponseWriter, method string) {
 	w.Header().Set("Allow", http.MethodPut)
 	AnswerText(w, http.StatusMethodNotAllowed, "Using unsafe HTTP verb "+method+" to invoke /json/new. This action supports only PUT verb.")

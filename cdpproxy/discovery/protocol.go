@@ -1,5 +1,5 @@
-// Package discovery holds what those have in common who answer /json/* for a
-// browser, or in its place.
+// Package discovery is shared by the servers of /json/* that respond for a browser
+// or in its place.
 package discovery
 
 import (
@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// ContentType is Chromium's of all that is under /json/.
+// ContentType is Chromium's content type of every response under /json/.
 const ContentType = "application/json; charset=UTF-8"
 
 // protocol is Chromium 156's /json/protocol. A browser that is older or newer has
@@ -18,8 +18,8 @@ const ContentType = "application/json; charset=UTF-8"
 //go:embed protocol.json.gz
 var protocol []byte
 
-// WriteProtocol writes what is answered to /json/protocol where no browser can be
-// asked for it.
+// WriteProtocol writes the response to /json/protocol where no browser can provide
+// it.
 func WriteProtocol(w io.Writer) error {
 	r, err := gzip.NewReader(bytes.NewReader(protocol))
 	if err == nil {

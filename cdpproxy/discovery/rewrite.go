@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Rewrite replaces the browser's address and base by own, HOST:PORT with the
-// mount, in the URLs for clients; and only there, since titles and URLs of
-// pages are anybody's text.
+// Rewrite replaces the browser's address and base by own, HOST:PORT with the mount.
+// It changes only the URLs for clients, since a page chooses its title and URL
+// freely.
 func Rewrite(body []byte, base, own string) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What follows is for the tests of packages that use a loop.
+// The rest of this file is for the tests of packages that use a loop.
 
-// Linger has loops that start from now on wait so many milliseconds for more before
-// they wait as other goroutines do, and returns what that was before.
+// Linger sets for how many milliseconds loops started from now on wait for more
+// data before they block like other goroutines. It returns the old value.
 func Linger(milliseconds int) (before int) {
 	before, lingering = lingering, milliseconds
 	return before
 }
 
-// Lingering is how many loops do that now.
+// Lingering returns how many loops do that now.
 func Lingering() int { return int(holders.Load()) }
 
-// Stale has the loop get events over and over, from its own epoll, of every
-// descriptor up to n, as if pairs had had them just before. stop ends that.
+// Stale makes the loop's epoll return an event for every descriptor up to n again
+// and again, like late events of earlier pairs. stop ends that.
 func (l *loop) Stale(n int) (stop func(), err error) {
-	l.set(n, nil) // as if pairs had had them all
+	l.set(n, nil) // as if pairs had used them all
 	var ready []int
 	stop = func() {
 		for _, fd := range ready {
@@ -34,7 +34,7 @@ func (l *loop) Stale(n int) (stop func(), err error) {
 	}
 	for fd := range n {
 		if fd == l.poller.wake {
-			continue // no pair ever has it
+			continue // no pair ever uses it
 		}
 		always, err := unix.Eventfd(1, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 		if err != nil {
@@ -51,7 +51,7 @@ func (l *loop) Stale(n int) (stop func(), err error) {
 	return stop, nil
 }
 
-// Watched is how many descriptors the loop gets events of, and of how many it knows
+// Watched returns how many descriptors the loop watches, and for how many it knows
 // the pair.
 func (l *loop) Watched() (watched, known int, err error) {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", l.poller.set))
@@ -62,11 +62,11 @@ func (l *loop) Watched() (watched, known int, err error) {
 			known++
 		}
 	}
-	return strings.Count(string(info), "tfd:") - 1, known, err // but for the one that wakes it
+	return strings.Count(string(info), "tfd:") - 1, known, err // without the one that wakes it
 }
 
-// Late is what the loop does when it has found a descriptor's pair and comes to it
-// only now, for each that it knows.
+// Late returns a function for each descriptor with a pair. It is what the loop runs
+// when it handles an event late.
 func (l *loop) Late() (looks []func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

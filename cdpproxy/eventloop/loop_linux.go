@@ -14,18 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bufferSize is the most that is read at once.
+// bufferSize bounds a single read.
 const bufferSize = 1 << 20
 
 type loop struct {
 	poller  *poller
-	running sync.WaitGroup // run, and release while it has something to do
+	running sync.WaitGroup // run, and release while it runs
 	buffer  []byte         // run's
 
 	mu        sync.Mutex // guards the fields that follow
 	pairs     []*pair    // by descriptor
-	leaving   []*pair    // that release has not come to
-	releasing bool       // release runs
+	leaving   []*pair    // that release has not reached
+	releasing bool       // release is running
 }
 
 type pair struct {
@@ -35,10 +35,10 @@ type pair struct {
 
 	leaving atomic.Bool // Unpark was called
 
-	mu sync.Mutex // held while run moves bytes of this pair, and while it leaves
+	mu sync.Mutex // held while run moves bytes of this pair, and while the pair leaves
 }
 
-// Start starts a loop, which its caller has to close.
+// Start starts a loop, which its caller must close.
 func Start() (Loop, error) {
 	poller, err := openPoller()
 	if err != nil {
@@ -62,7 +62,7 @@ func (l *loop) run() {
 	for {
 		n, err := l.poller.wait(events[:])
 		if err != nil {
-			panic(err) // the loop's own descriptors are wrong
+			panic(err) // the loop's own descriptors are invalid
 		}
 		for _, event := range events[:n] {
 			fd := int(event.Fd)
@@ -70,8 +70,8 @@ func (l *loop) run() {
 				l.poller.release()
 				return
 			}
-			// A descriptor may be another pair's since the event came: then there is
-			// nothing to read, or it is read a little early.
+			// The descriptor may belong to another pair since the event. Then there
+			// is nothing to read, or the read is a little early.
 			if p := l.get(fd); p != nil {
 				p.move(fd)
 			}
@@ -114,7 +114,7 @@ func (p *pair) move(fd int) {
 	}
 }
 
-// readDescriptor returns io.EOF where read(2) returns nothing.
+// readDescriptor returns io.EOF at the end of the stream.
 func readDescriptor(fd int, b []byte) (int, error) {
 	for {
 		n, err := read(fd, b)
@@ -178,8 +178,8 @@ func (p *pair) Unpark() {
 		return
 	}
 	l := p.loop
-	// Now, and not only in leave: what is ready stays ready, and run would turn
-	// round and round until leave comes, on the processor that leave may need.
+	// Now, and not only in leave: a ready descriptor stays ready, and run would
+	// spin until leave runs, maybe on the processor that leave needs.
 	for _, fd := range p.descriptors {
 		l.poller.remove(fd)
 	}
@@ -193,9 +193,9 @@ func (p *pair) Unpark() {
 	}
 }
 
-// release ends the parking of pairs that leave, one after the other: Go keeps some
-// memory for each goroutine that ever ran at the same time, and of thousands that
-// end together each would be one.
+// release unparks leaving pairs one after the other. Go keeps some memory for each
+// goroutine that ever ran at the same time, and thousands of pairs that end
+// together would need one each.
 func (l *loop) release() {
 	defer l.running.Done()
 	for {
@@ -215,7 +215,7 @@ func (l *loop) release() {
 }
 
 func (p *pair) leave() {
-	p.mu.Lock() // run is done with it
+	p.mu.Lock() // run has finished with it
 	for _, fd := range p.descriptors {
 		p.loop.set(fd, nil)
 	}
@@ -254,7 +254,7 @@ func own(conn *net.TCPConn) (fd int, err error) {
 	return fd, errors.Join(controlErr, err)
 }
 
-// connOf makes fd a connection again. It is closed in any case.
+// connOf makes fd a connection again. It always closes fd.
 func connOf(fd int) (*net.TCPConn, error) {
 	file := os.NewFile(uintptr(fd), "relay")
 	defer file.Close()

@@ -2,15 +2,16 @@ package eventloop
 
 import "golang.org/x/sys/unix"
 
-// room is what the kernel keeps room for once large frames have come.
+// room is the kernel's buffer size for a socket that has received large frames.
 const room = 4 << 20
 
-// SetLowWater has the kernel call a socket readable when so many bytes are there, or
-// its end, or no more would find room: socket(7) SO_RCVLOWAT.
+// SetLowWater makes the kernel report a socket readable when that many bytes are
+// there, at the end of the stream, or when the buffer is full: socket(7)
+// SO_RCVLOWAT.
 func SetLowWater(fd, bytes int) {
 	if bytes > 1 {
-		// The kernel makes room for what it is to wait for, and leaves it so. By
-		// SO_RCVBUF there would be less than it gives by itself in many systems.
+		// The kernel enlarges the buffer for a higher SO_RCVLOWAT, and keeps it
+		// large. SO_RCVBUF would set less than the default of many systems.
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, room)
 	}
 	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, bytes)

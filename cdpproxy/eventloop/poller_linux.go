@@ -15,40 +15,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lingering is how long a poller that has just had something to read waits in the
-// kernel for more, in milliseconds. Tests change it.
+// lingering is for how many milliseconds a poller that has just had something to
+// read waits in the kernel for more. Tests change it.
 var lingering = 10
 
-// unnotified is for how long a conversation may go on before the scheduler is
-// notified. Its own thread may be asleep; a system call that it sees wakes it. From
-// then on it takes the processor away from time to time, should others need it.
+// unnotified is how long messages may follow one another before the scheduler is
+// notified. The scheduler's own thread may be asleep; a system call that it sees
+// wakes it. From then on it takes the processor away from time to time, if other
+// goroutines need it.
 const unnotified = 100 * time.Millisecond
 
-// poller is an epoll set for one goroutine, in which a conversation costs what it
-// costs in C: one system call to wait, and no other thread wakes.
+// poller is an epoll set for one goroutine. While messages follow one another it
+// costs what it costs in C: one system call for each wait, and no other thread
+// wakes.
 //
-// A system call that waits gives up its processor to Go's scheduler, and taking one
-// again wakes the scheduler's own thread, which then looks after it every 20 µs: a
-// tenth of an evaluate. Waiting by Go's poller wakes a thread that looks for other
-// work, at each message. So while messages follow one another the poller waits in a
-// system call that the scheduler does not see, for a moment at a time; when none
-// comes it waits as any other goroutine does (ADR 22).
+// A system call that waits hands its processor to Go's scheduler. Taking one again
+// wakes the scheduler's own thread, which then checks it every 20 µs: a tenth of
+// the cost of an evaluate. A wait in Go's poller wakes a thread that searches for
+// other work, at each message. So while messages follow one another the poller
+// waits in a system call that the scheduler does not see, for a moment at a time.
+// When no message comes, it waits like any other goroutine (ADR 22).
 type poller struct {
 	set, wake int
 	linger    int // milliseconds
 
-	// What Go's poller watches: a set whose only member is set. It gets that event
-	// while the goroutine is parked, and of nothing in a conversation.
+	// Go's poller watches outer, a set whose only member is set. outer gets events
+	// while the goroutine is parked, and none while messages follow one another.
 	outer  *os.File
 	parked syscall.RawConn // outer's
 
-	resumed bool // there was something to read just now, after a time without
+	resumed bool // after a pause there was something to read again
 	holds   bool // a processor, while it lingers
 
-	since time.Time // it holds one, or the scheduler was notified
+	since time.Time // when it took the processor, or last notified the scheduler
 }
 
-// holders is how many pollers linger; one processor is always left to all others.
+// holders is how many pollers linger; one processor always stays free for all
+// others.
 var holders atomic.Int32
 
 func openPoller() (p *poller, err error) {
@@ -83,7 +86,7 @@ func openPoller() (p *poller, err error) {
 	return p, err
 }
 
-// close gives back the descriptors; nobody may wait any more.
+// close closes the descriptors; nobody may be waiting.
 func (p *poller) close() {
 	for _, fd := range []int{p.set, p.wake} {
 		if fd >= 0 {
@@ -104,15 +107,15 @@ func (p *poller) remove(fd int) {
 	unix.EpollCtl(p.set, unix.EPOLL_CTL_DEL, fd, nil)
 }
 
-// interrupt has the descriptor wake ready for good.
+// interrupt makes the descriptor wake ready for good.
 func (p *poller) interrupt() {
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
 	unix.Write(p.wake, one[:])
 }
 
-// wait returns how many descriptors of the set have something to read, the
-// beginning of events being these. It may return early, with none.
+// wait returns how many descriptors of the set have something to read, and fills
+// the beginning of events with them. It may return early, with none.
 func (p *poller) wait(events []unix.EpollEvent) (int, error) {
 	if p.resumed {
 		p.resumed = false
@@ -124,26 +127,26 @@ func (p *poller) wait(events []unix.EpollEvent) (int, error) {
 		if n > 0 || err != nil && err != unix.EINTR {
 			return n, err
 		}
-		p.release() // nothing came, or somebody wants the processor
+		p.release() // no event came, or the runtime wants the processor
 	}
 	return p.park(events)
 }
 
-// hold has the poller linger, if there are processors enough.
+// hold makes the poller linger, if there are enough processors.
 func (p *poller) hold() {
 	if holders.Add(1) >= int32(runtime.GOMAXPROCS(0)) {
 		holders.Add(-1)
 		return
 	}
 	p.holds, p.since = true, time.Now()
-	// It may have been this thread that waited for all of the program's
-	// connections. That is another's from here on: the scheduler's own looks for
-	// them every 10 ms only.
+	// This thread may have been the one that polls all of the program's
+	// connections. Another one must take over: the scheduler's own thread polls
+	// them only every 10 ms.
 	runtime.Gosched()
 }
 
-// notify shows the scheduler, now and then, that the goroutine runs. It may run for
-// long without a processor of its own too: where there is always something to read.
+// notify shows the scheduler, now and then, that the goroutine runs. Without a held
+// processor it may also run for long, when there is always something to read.
 func (p *poller) notify() {
 	if now := time.Now(); now.Sub(p.since) > unnotified {
 		p.since = now
@@ -151,7 +154,7 @@ func (p *poller) notify() {
 	}
 }
 
-// release ends that; the goroutine's last call too.
+// release ends the lingering. It is also the goroutine's last call.
 func (p *poller) release() {
 	if p.holds {
 		holders.Add(-1)
@@ -159,7 +162,7 @@ func (p *poller) release() {
 	}
 }
 
-// park waits as any other goroutine does.
+// park waits like any other goroutine.
 func (p *poller) park(events []unix.EpollEvent) (n int, err error) {
 	failed := p.parked.Read(func(outer uintptr) bool {
 		if err = p.heed(outer, unix.EPOLLIN); err == nil {
@@ -172,17 +175,17 @@ func (p *poller) park(events []unix.EpollEvent) (n int, err error) {
 	return n, errors.Join(err, failed)
 }
 
-// heed says which events of set Go's poller is to hear of.
+// heed sets which events of set reach Go's poller.
 func (p *poller) heed(outer uintptr, which uint32) error {
 	event := unix.EpollEvent{Events: which}
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(int(outer), unix.EPOLL_CTL_MOD, p.set, &event))
 }
 
-// The scheduler does not see the system calls that follow: they take no longer
-// than it takes to copy the bytes, or than a poller lingers.
+// The scheduler does not see the system calls that follow. They take at most as
+// long as copying the bytes, or as a poller lingers.
 
-// epollWait is epoll_wait(2). A signal, by which the scheduler and the collector
-// stop a thread, ends it early.
+// epollWait is epoll_wait(2). A signal ends it early: the scheduler and the
+// collector stop a thread with one.
 func epollWait(set int, events []unix.EpollEvent, milliseconds int) (int, error) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(set), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(milliseconds), 0, 0)
 	if errno != 0 {
@@ -191,10 +194,10 @@ func epollWait(set int, events []unix.EpollEvent, milliseconds int) (int, error)
 	return int(n), nil
 }
 
-// read is read(2), of a descriptor that does not wait.
+// read is read(2) of a non-blocking descriptor.
 func read(fd int, b []byte) (int, error) { return transfer(unix.SYS_READ, fd, b) }
 
-// write is write(2), to a descriptor that does not wait.
+// write is write(2) to a non-blocking descriptor.
 func write(fd int, b []byte) (int, error) { return transfer(unix.SYS_WRITE, fd, b) }
 
 func transfer(call uintptr, fd int, b []byte) (int, error) {

@@ -1,6 +1,6 @@
-// Package peer checks whose process is at the other end of a TCP connection
-// within this machine. Linux reports the user of each socket; other systems do
-// not, which Proof says.
+// Package peer checks who owns the process at the other end of a TCP connection
+// within this machine. Linux reports the user of each socket; other systems do not
+// (see [Proof]).
 package peer
 
 import (
@@ -13,10 +13,10 @@ import (
 // errClosed: the socket exists, but its process has closed the connection.
 var errClosed = errors.New("the other end has closed the connection")
 
-// overflowUID is what a user namespace shows for every user that it does not know.
+// overflowUID is the id that a user namespace shows for every unknown user.
 const overflowUID = 65534
 
-// OtherUserError reports that the connection comes from another user, beyond doubt.
+// OtherUserError reports that the connection certainly comes from another user.
 type OtherUserError struct{ UID, Own int }
 
 func (e *OtherUserError) Error() string {
@@ -39,7 +39,7 @@ func CheckClient(conn net.Conn) error {
 }
 
 // A ForeignError reports that a port which should be the browser's belongs to
-// another user, or that the system cannot tell to whom it belongs.
+// another user, or that its owner cannot be determined.
 type ForeignError struct {
 	Address string // that was dialed
 	UID     int    // of the process that listens; -1: unknown
@@ -56,10 +56,10 @@ func (e *ForeignError) Error() string {
 func (e *ForeignError) Unwrap() error { return e.Cause }
 
 // CheckServer returns nil if the process that serves conn, which this process has
-// dialed, belongs to the user of this process or to root, who can read
-// everything of this user anyway (a container's published port belongs to root).
-// Otherwise it returns a *ForeignError. It is to be called before anything is
-// written to conn: a port outlives its browser, and any user may take it.
+// dialed, belongs to the user of this process or to root. Root can read everything
+// of this user anyway, and a container's published port belongs to root. Otherwise
+// it returns a *ForeignError. Call it before any write to conn: a port outlives its
+// browser, and any user may take it.
 //
 // Where Proof is false, or conn leads to another machine, it returns nil.
 func CheckServer(conn net.Conn) error {

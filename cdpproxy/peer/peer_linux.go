@@ -7,11 +7,11 @@ import (
 	"net/netip"
 )
 
-// Proof reports whether the system can prove to whom a connection's other end
-// belongs.
+// Proof reports whether the system can prove who owns the other end of a
+// connection.
 const Proof = true
 
-// Of net/tcp_states.h.
+// From net/tcp_states.h.
 const (
 	tcpEstablished = 1
 	tcpSynReceived = 3
@@ -22,7 +22,7 @@ const (
 type socket struct {
 	state byte
 	uid   int
-	inode uint64 // 0: no process has it, since it was not accepted yet or is closed
+	inode uint64 // 0: no process has it, since it is not accepted yet or is closed
 }
 
 // errNoSocket: this network namespace has no such socket.
@@ -43,10 +43,10 @@ func clientUID(conn net.Conn) (int, error) {
 	return s.uid, nil
 }
 
-// serverUID returns the user who has accepted conn or, until then, who listens. A
-// connection that waits to be accepted ends with its listener, and two users
-// cannot listen at the same address. So where it still waits after the listener
-// was looked up, that listener is the one which will accept it.
+// serverUID returns the user who has accepted conn or, until then, the one who
+// listens. A connection that waits for accept ends with its listener, and two users
+// cannot listen at the same address. So if it still waits after the lookup of the
+// listener, that listener will accept it.
 func serverUID(conn net.Conn) (int, error) {
 	far, near, err := ends(conn)
 	if err != nil {
@@ -68,12 +68,12 @@ func serverUID(conn net.Conn) (int, error) {
 	return listener.uid, nil
 }
 
-// acceptedBy returns the user of the socket that far has for near, if a process
-// has accepted it.
+// acceptedBy returns the user of the socket from far to near, if a process has
+// accepted it.
 func acceptedBy(far, near netip.AddrPort) (uid int, accepted bool, err error) {
 	s, err := find(far, near)
 	switch {
-	case errors.Is(err, errNoSocket): // some systems list only what was accepted
+	case errors.Is(err, errNoSocket): // some systems list only accepted ones
 		return 0, false, nil
 	case err != nil:
 		return 0, false, err
@@ -101,9 +101,9 @@ func unspecified(like netip.Addr) netip.Addr {
 	return netip.IPv6Unspecified()
 }
 
-// find asks the kernel for the socket whose own end is local and whose other end
-// is remote; without a remote port, for the one that listens at local. Where the
-// kernel has no sock_diag, the table decides that every system has.
+// find asks the kernel for the socket whose own end is local and whose other end is
+// remote; without a remote port, for the listener at local. If the kernel has no
+// sock_diag, find reads the table that every system has.
 func find(local, remote netip.AddrPort) (socket, error) {
 	s, err := ask(local, remote)
 	if err == nil || errors.Is(err, errNoSocket) {

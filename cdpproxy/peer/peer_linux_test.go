@@ -14,8 +14,8 @@ import (
 
 const other = 12345 // another user
 
-// asOther runs f on a thread of another user, for the sockets that f opens and
-// accepts. The thread ends with f.
+// asOther runs f on a thread of another user. That user owns the sockets that f
+// opens and accepts. The thread ends with f.
 func asOther(t *testing.T, f func()) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -36,7 +36,7 @@ func asOther(t *testing.T, f func()) {
 	}
 }
 
-// listen opens a listener of the own user, or of another.
+// listen opens a listener of this user, or of another.
 func listen(t *testing.T, foreign bool, address string) net.Listener {
 	t.Helper()
 	var ln net.Listener
@@ -64,8 +64,8 @@ func connect(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-// TestCheckServer: whoever listens is known before it accepts, and whoever has
-// accepted afterwards, at every address at which a browser may listen.
+// TestCheckServer: the listener's user is known before it accepts, and the
+// accepting user afterwards, at every address of a browser.
 func TestCheckServer(t *testing.T) {
 	for _, c := range []struct{ listens, dialed string }{
 		{"127.0.0.1:0", "127.0.0.1"},
@@ -113,7 +113,8 @@ func TestCheckServer(t *testing.T) {
 	}
 }
 
-// TestAcceptedByAnother: it counts who has the connection, not who listens.
+// TestAcceptedByAnother: the user who has the connection counts, not the one who
+// listens.
 func TestAcceptedByAnother(t *testing.T) {
 	ln := listen(t, false, "127.0.0.1:0")
 	conn := connect(t, ln.Addr().String())
@@ -126,8 +127,8 @@ func TestAcceptedByAnother(t *testing.T) {
 	}
 }
 
-// TestResetUnaccepted: a connection that nobody has accepted ends with its
-// listener, and proves nothing when another listens at its address.
+// TestResetUnaccepted: a connection that is not accepted ends with its listener. It
+// proves nothing when another user listens at the same address.
 func TestResetUnaccepted(t *testing.T) {
 	ln := listen(t, true, "127.0.0.1:0")
 	conn := connect(t, ln.Addr().String())
@@ -146,7 +147,7 @@ func TestResetUnaccepted(t *testing.T) {
 	}
 }
 
-// TestTable: the table of the system reports the same as sock_diag.
+// TestTable: the system's table reports the same as sock_diag.
 func TestTable(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "[::]:0"} {
 		ln := listen(t, true, address)

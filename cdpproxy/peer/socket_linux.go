@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sizes and offsets of linux/inet_diag.h and linux/netlink.h.
+// Sizes and offsets from linux/inet_diag.h and linux/netlink.h.
 const (
 	diagRequestSize = unix.SizeofNlMsghdr + 56 // inet_diag_req_v2
 	diagReplySize   = unix.SizeofNlMsghdr + 72 // inet_diag_msg
 	sockDiagFamily  = 20                       // SOCK_DIAG_BY_FAMILY
 )
 
-// ask is find by sock_diag: the kernel is asked for that very socket, so its cost
-// does not grow with the number of sockets, as /proc/net/tcp's does.
+// ask is find by sock_diag. It asks the kernel for that one socket, so its cost
+// does not grow with the number of sockets, as that of /proc/net/tcp does.
 func ask(local, remote netip.AddrPort) (socket, error) {
 	reply, err := diagExchange(diagRequest(local, remote))
 	if err != nil {
@@ -90,7 +90,7 @@ func parseDiag(b []byte, local, remote netip.AddrPort) (socket, error) {
 	}
 	msg := b[unix.SizeofNlMsghdr:]
 	id := msg[4:]
-	// Where there is no such connection the kernel reports the listener.
+	// If there is no such connection, the kernel reports the listener.
 	if binary.BigEndian.Uint16(id[0:]) != local.Port() || binary.BigEndian.Uint16(id[2:]) != remote.Port() {
 		return socket{}, errNoSocket
 	}

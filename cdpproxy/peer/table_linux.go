@@ -43,8 +43,8 @@ func look(local, remote netip.AddrPort) (socket, error) {
 	return socket{}, errNoSocket
 }
 
-// lookIn reads a table. Without a remote port it looks for who listens at local,
-// or at every address.
+// lookIn reads a table. Without a remote port it finds the listener at local or at
+// every address.
 func lookIn(table io.Reader, local, remote netip.AddrPort) (socket, bool, error) {
 	lines := bufio.NewScanner(table)
 	lines.Scan() // the header
@@ -70,8 +70,8 @@ func lookIn(table io.Reader, local, remote netip.AddrPort) (socket, bool, error)
 	return socket{}, false, lines.Err()
 }
 
-// tableAddress reads ADDRESS:PORT, in hexadecimal digits; ADDRESS is one or four
-// words of the machine.
+// tableAddress reads ADDRESS:PORT, in hexadecimal digits. ADDRESS is one or four
+// 32-bit integers in the machine's byte order.
 func tableAddress(s string) (netip.AddrPort, error) {
 	address, port, _ := strings.Cut(s, ":")
 	b, err := hex.DecodeString(address)

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// BenchmarkWays compares the pipe with a port of the same browser, in the same page,
-// in turns: the medians of what a client waits for.
+// BenchmarkWays compares the pipe with a port of the same browser, in the same
+// page, alternately. It reports the medians of a client's waits.
 func BenchmarkWays(b *testing.B) {
 	for _, step := range []struct {
 		name   string
-		turn   int // commands of one way before it is the other's turn
+		turn   int // commands in a row by one way
 		method string
 		params string
 	}{

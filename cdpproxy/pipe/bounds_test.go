@@ -14,7 +14,8 @@ import (
 	"browser-coordinator/cdpproxy/pipe"
 )
 
-// TestLargeMessages go both ways, and others are served meanwhile.
+// TestLargeMessages: large messages pass in both directions, and other clients are
+// served meanwhile.
 func TestLargeMessages(t *testing.T) {
 	b := start(t, nil)
 	c, other := connect(t, b.server.URL()), connect(t, b.server.URL())
@@ -31,17 +32,17 @@ func TestLargeMessages(t *testing.T) {
 	c.call(session, "Runtime.evaluate", `{"expression":"'`+strings.Repeat("y", size)+`'.length","returnByValue":true}`, nil)
 	other.call("", "Browser.getVersion", "", nil)
 
-	// Chromium ends with a pipe that brings too much. Only the client may.
+	// Chromium exits when the pipe brings too much. Only the client may end.
 	c.send("", "Browser.getVersion", `{"x":"`+strings.Repeat("z", most)+`"}`)
 	c.await(c.lastID)
 	tooMuch := connect(t, b.server.URL())
 	tooMuch.ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Browser.getVersion","params":{"x":"`+strings.Repeat("z", 100<<20)+`"}}`))
-	tooMuch.ended() // by 1009, or a reset: it had not written all of it
+	tooMuch.ended() // by 1009, or by a reset: it was still writing
 	other.call("", "Browser.getVersion", "", nil)
 }
 
-// TestTooLargeResponse: the client of a response that is too large gets an error in
-// its place, and the next message is read as it is.
+// TestTooLargeResponse: the client gets an error in place of a response that is too
+// large, and the next message is intact.
 func TestTooLargeResponse(t *testing.T) {
 	defer pipe.SetMaxIncoming(1 << 20)()
 	b := start(t, nil)
@@ -56,8 +57,8 @@ func TestTooLargeResponse(t *testing.T) {
 	}
 }
 
-// TestSlowClient: who does not read loses its connection, with the reason, and others
-// do not wait for it.
+// TestSlowClient: a client that does not read is disconnected with the reason, and
+// others do not wait for it.
 func TestSlowClient(t *testing.T) {
 	b := start(t, &pipe.Options{MaxBuffered: 4 << 20})
 	slow, other := connect(t, b.server.URL()), connect(t, b.server.URL())
@@ -66,7 +67,7 @@ func TestSlowClient(t *testing.T) {
 		slow.send(session, "Runtime.evaluate", `{"expression":"'x'.repeat(1 << 20)","returnByValue":true}`)
 	}
 	eventually(t, "a client that does not read is kept", func() bool {
-		// Others do not wait for it.
+		// Other clients do not wait for it.
 		other.call("", "Browser.getVersion", "", nil)
 		clients, _, _ := b.server.Count()
 		return clients == 1
@@ -90,7 +91,7 @@ func TestCloseWhileStopped(t *testing.T) {
 	closed, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
-		// More than a pipe holds, so that its writer waits.
+		// More than a pipe holds, so that its writer blocks.
 		c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"X","params":{"x":"`+strings.Repeat("x", 4<<20)+`"}}`))
 		c.ended()
 	}()

@@ -22,18 +22,18 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// soon is the timeout of everything that comes soon on a machine that is not busy.
+// soon is the timeout for everything that is fast on an idle machine.
 const soon = 60 * time.Second
 
 // browser is a real Chromium that is reached in both ways: by its pipe, through the
-// server, and by a debugging port, to compare with.
+// server, and by a debugging port, for comparison.
 type browser struct {
 	server *pipe.Server
 	port   string // browser-level WebSocket URL of the port
 	cmd    *exec.Cmd
 }
 
-// start is not chrome.Launch: that gives a browser one of the two ways alone.
+// start does not use chrome.Launch, which gives a browser only one of the two ways.
 func start(t testing.TB, opts *pipe.Options) *browser {
 	t.Helper()
 	found, err := chrome.Find(chrome.FindOptions{})
@@ -103,7 +103,7 @@ func (b *browser) ways() map[string]string {
 	return map[string]string{"port": b.port, "pipe": b.server.URL()}
 }
 
-// httpOf is the address of a path beside the browser-level WebSocket's.
+// httpOf returns the HTTP address of a path next to the browser-level WebSocket's.
 func httpOf(url, path string) string {
 	base, _, _ := strings.Cut(url, "/devtools/")
 	return "http" + strings.TrimPrefix(base, "ws") + path
@@ -127,7 +127,7 @@ func request(t *testing.T, method, url string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// client is a CDP client that keeps what it is sent.
+// client is a CDP client that keeps the messages that it receives.
 type client struct {
 	t      testing.TB
 	ws     *websocket.Conn
@@ -158,7 +158,7 @@ func connect(t testing.TB, url string) *client {
 	return &client{t: t, ws: ws}
 }
 
-// raw sends a message as it stands.
+// raw sends a message unchanged.
 func (c *client) raw(text string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), soon)
@@ -267,14 +267,15 @@ func (c *client) evaluate(session, expression string) string {
 	return string(r.Result.Value)
 }
 
-// open creates a page, attaches to it, and returns when it has loaded: a command that
-// waits while Chromium replaces the page's first process may never be answered.
+// open creates a page, attaches to it, and returns when it has loaded. A command
+// that waits while Chromium replaces the page's first process may never get a
+// response.
 func (c *client) open(url string) (target, session string) {
 	c.t.Helper()
 	var created struct{ TargetID string }
 	c.call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, url), &created)
 	session = c.attach(created.TargetID)
-	scheme, _, _ := strings.Cut(url, ":") // the rest is written anew by Chromium
+	scheme, _, _ := strings.Cut(url, ":") // Chromium rewrites the rest
 	eventually(c.t, url+" does not load", func() bool {
 		m := c.await(c.send(session, "Runtime.evaluate", `{"expression":"document.readyState + ' ' + location.href"}`))
 		return strings.Contains(m.text, `"complete `+scheme)
@@ -294,7 +295,7 @@ func (c *client) leave() {
 	c.ws.Close(websocket.StatusNormalClosure, "")
 }
 
-// ended returns when the connection has, and tells how.
+// ended waits for the end of the connection, and returns its error.
 func (c *client) ended() error {
 	for {
 		if _, err := c.read(); err != nil {
@@ -303,7 +304,7 @@ func (c *client) ended() error {
 	}
 }
 
-// eventually is for what the browser does without telling anybody.
+// eventually polls for changes in the browser that have no event.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(soon); !is(); time.Sleep(10 * time.Millisecond) {

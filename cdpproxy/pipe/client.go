@@ -15,12 +15,12 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// maxCommand is the largest message of a client. Chromium ends with a pipe that
-// brings 100 MiB without the end of a message, so the ids need room below that.
+// maxCommand is the largest message of a client. Chromium exits when a pipe brings
+// 100 MiB without the end of a message, so the ids need room below that.
 const maxCommand = 100<<20 - 64<<10
 
-// gracePeriod is how long a client gets to take what is queued for it, and why its
-// connection ends.
+// gracePeriod is how long a client may take to read what is queued for it, with the
+// reason for the end of its connection.
 const gracePeriod = 2 * time.Second
 
 // client is one WebSocket connection.
@@ -29,17 +29,17 @@ type client struct {
 	ws     *websocket.Conn
 	out    *queue
 
-	// guarded by Server.mu
-	root string // the session that its messages without a session are for
+	// Guarded by Server.mu.
+	root string // the session for messages without a session
 	left bool
 
 	over sync.Once
-	code websocket.StatusCode // set by over; 0: no close frame, as Chromium
+	code websocket.StatusCode // set by end; 0: no close frame, like Chromium
 	why  string
 }
 
-// serveClient gives the request a session of its own, of the browser or of the page
-// with that id, and serves its WebSocket until it ends.
+// serveClient attaches a session to the browser, or to the page with that id, and
+// serves the request's WebSocket with it until it ends.
 func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, page string) {
 	c := &client{server: s, out: newQueue(s.opts.MaxBuffered)}
 	defer c.leave()
@@ -82,7 +82,7 @@ func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, page string
 	writer.Wait()
 }
 
-// leave gives the client's session back. It may be called again.
+// leave detaches the client's session. It may be called again.
 func (c *client) leave() {
 	c.end(0, "", true)
 	s := c.server
@@ -104,7 +104,7 @@ func (c *client) leave() {
 	}
 }
 
-// detach has the browser undo what the client has set up. mu is held.
+// detach makes the browser undo what the client has set up. mu is held.
 func (s *Server) detach(c *client) {
 	id, ok := s.registerLocked(call{done: make(chan response, 1)})
 	if !ok {
@@ -118,8 +118,8 @@ func (s *Server) detach(c *client) {
 	})
 }
 
-// end begins the connection's end: what is queued is sent, unless it is to be dropped,
-// then the close frame, if there is a code. The first call counts.
+// end begins the connection's end. With drop it discards the queue; else the queue
+// is sent. The close frame follows, if there is a code. Only the first call counts.
 func (c *client) end(code websocket.StatusCode, why string, drop bool) {
 	c.over.Do(func() {
 		c.code, c.why = code, why
@@ -147,9 +147,9 @@ func (c *client) write() {
 			break
 		}
 		for _, message := range batch {
-			// Without a context that ends: coder/websocket would close the
-			// connection in the middle of a message. A client that does not read is
-			// found by the queue's bound.
+			// The context never ends: otherwise coder/websocket could close the
+			// connection in the middle of a message. The queue's bound detects a
+			// client that does not read.
 			if c.ws.Write(context.Background(), websocket.MessageText, message) != nil {
 				return
 			}
@@ -160,7 +160,7 @@ func (c *client) write() {
 	}
 }
 
-// read forwards the client's commands, in their order, until the connection ends.
+// read forwards the client's commands in order until the connection ends.
 func (c *client) read() {
 	var text []byte
 	for {
@@ -184,7 +184,7 @@ func (c *client) read() {
 	}
 }
 
-// readInto appends what r has, in a buffer that doubles.
+// readInto appends the rest of r to a buffer that doubles.
 func readInto(b []byte, r io.Reader) ([]byte, error) {
 	for {
 		if len(b) == cap(b) {
@@ -201,7 +201,7 @@ func readInto(b []byte, r io.Reader) ([]byte, error) {
 	}
 }
 
-// forward sends a command to the browser, in the client's session or one within.
+// forward sends a command to the browser, in the client's session or one within it.
 func (c *client) forward(text []byte) error {
 	m, f := parseCommand(text)
 	if f == nil && !utf8.Valid(text) {
@@ -218,7 +218,7 @@ func (c *client) forward(text []byte) error {
 	if m.session != "" {
 		var owner session
 		owner, known = s.sessions[m.session]
-		// Its own session has no name for the client, as a connection has none.
+		// The client has no id for its own session, as a connection has none.
 		known = known && owner.client == c && m.session != c.root
 		to = m.session
 	}

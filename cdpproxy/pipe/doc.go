@@ -7,14 +7,15 @@
 //	err = s.Ready(ctx) // the browser has answered
 //	url := s.URL()     // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
 //
-// A debugging port is open to every user of the machine. The listener here is not:
-// each path begins with a secret, no request of a web page is served, and on Linux
-// the kernel tells which user connects.
+// A debugging port is open to every user of the machine. The listener here is not.
+// Each path begins with a secret, requests of web pages are refused, and on Linux
+// the kernel reports which user connects.
 //
-// The pipe has one connection for all. Each client gets a browser session of its
-// own on it (Target.attachToBrowserTarget), or a page's for /devtools/page/ID, and
-// reaches only the sessions that were attached within its own. When it leaves, its
-// session is detached, and Chromium undoes what it undoes when a WebSocket closes.
+// The pipe is one connection for all clients. Each client gets a browser session of
+// its own on it (Target.attachToBrowserTarget), or a page session for
+// /devtools/page/ID. It reaches only the sessions that were attached within its
+// own. When a client leaves, its session is detached, and Chromium cleans up as
+// when a WebSocket closes.
 //
 // The package does not start the browser and does not judge what clients send.
 package pipe

@@ -1,6 +1,6 @@
 package pipe
 
-// SetMaxIncoming changes the bound until the function that it returns is called.
+// SetMaxIncoming changes the bound until restore is called.
 func SetMaxIncoming(bytes int) (restore func()) {
 	old := maxIncoming
 	maxIncoming = bytes

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzCommand: whatever a client sends, the browser gets one well-formed message with
-// the id and the session that the server chose, or none.
+// FuzzCommand: for any message of a client, the browser gets one well-formed
+// message with the server's id and session, or none.
 func FuzzCommand(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"method":"Page.enable"}`,
@@ -62,8 +62,9 @@ func FuzzCommand(f *testing.F) {
 	})
 }
 
-// FuzzIncoming: of whatever the browser sends, the id, the session and the event are
-// found that encoding/json finds, and what is forwarded differs in them alone.
+// FuzzIncoming: for any message of the browser, the id, the session and the event
+// equal those that encoding/json finds. The forwarded message differs in them
+// alone.
 func FuzzIncoming(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"result":{},"sessionId":"A"}`,
@@ -89,7 +90,7 @@ func FuzzIncoming(f *testing.F) {
 		}
 		keys := map[string]json.RawMessage{}
 		exact := json.Unmarshal(text, &keys) == nil && json.Unmarshal(text, &want) == nil
-		for name := range keys { // what Chromium does not send, and encoding/json reads in ways of its own
+		for name := range keys { // not sent by Chromium, and special to encoding/json
 			if !strings.Contains(" id method params result error sessionId ", " "+name+" ") {
 				exact = false
 			}

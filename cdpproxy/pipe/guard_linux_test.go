@@ -15,8 +15,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// childVariable makes the test binary another user's program: it connects to that
-// address and prints what it gets.
+// childVariable makes the test binary a program of another user: it connects to
+// that address and prints the response.
 const childVariable = "PIPE_TEST_CONNECT"
 
 func TestMain(m *testing.M) {
@@ -43,8 +43,8 @@ func connectAsChild(url string) {
 	}
 }
 
-// TestOtherUser: another user of the machine is refused, also one that knows the
-// secret. By the same browser's port it is let in.
+// TestOtherUser: another user of the machine is refused, even with the secret. A
+// port of the same browser admits it.
 func TestOtherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to run a process as another user")
@@ -59,7 +59,7 @@ func TestOtherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // of the test, which is root's alone
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // of the test; only root may read it
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "client")

@@ -10,7 +10,7 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// headroom is kept in front of each message of the browser, for an id that is
+// headroom is reserved in front of each message of the browser, for an id that is
 // longer than the one on the pipe.
 const headroom = 16
 
@@ -30,7 +30,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.Message }
 
-// command is a client's message. What is raw is a part of it.
+// command is a client's message. Raw fields are parts of it.
 type command struct {
 	id      int32
 	hasID   bool
@@ -39,8 +39,8 @@ type command struct {
 	params  []byte // raw, an object; nil: none
 }
 
-// parseCommand reads a client's message in full. The browser must not find a fault
-// in what is forwarded: its error would come without a session.
+// parseCommand reads a client's message in full. The browser must not find an error
+// in a forwarded message: its error response would come without a session.
 func parseCommand(text []byte) (command, *failure) {
 	var c command
 	var wrong *failure
@@ -85,7 +85,7 @@ func parseCommand(text []byte) (command, *failure) {
 	return c, wrong
 }
 
-// integer reads a number that Chromium takes for an int32, in any spelling.
+// integer reads a number that Chromium accepts as an int32, in any spelling.
 func integer(value []byte) (int32, bool) {
 	n, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || n != math.Trunc(n) || n < math.MinInt32 || n > math.MaxInt32 {
@@ -94,8 +94,8 @@ func integer(value []byte) (int32, bool) {
 	return int32(n), true
 }
 
-// appendCommand appends a command with its end on the pipe. Raw parts that were
-// parsed as JSON cannot hold that end.
+// appendCommand appends a command with its terminator on the pipe. Raw parts were
+// parsed as JSON, so they cannot contain the terminator.
 func appendCommand(b []byte, id int32, session string, method, params []byte) []byte {
 	b = append(b, `{"id":`...)
 	b = strconv.AppendInt(b, int64(id), 10)
@@ -109,7 +109,7 @@ func appendCommand(b []byte, id int32, session string, method, params []byte) []
 	return append(b, '}', 0)
 }
 
-// failed is the response to a command that the browser does not get.
+// failed is the response to a command that is not forwarded.
 func failed(c *command, f *failure) []byte {
 	m := struct {
 		ID    *int32   `json:"id,omitempty"`
@@ -120,7 +120,7 @@ func failed(c *command, f *failure) []byte {
 	}
 	b, err := json.Marshal(m)
 	if err != nil {
-		panic("pipe: " + err.Error()) // numbers and strings
+		panic("pipe: " + err.Error()) // numbers and strings can always be encoded
 	}
 	return b
 }
@@ -130,7 +130,7 @@ type incoming struct {
 	buf     []byte // headroom, then the message
 	id      int32  // of a response
 	reply   bool
-	event   []byte // the name of an event, as it stands
+	event   []byte // the name of an event, as in the message
 	session string // empty: the pipe's own
 	tail    int    // length of ,"sessionId":"…"} at the end; 0: no session
 }
@@ -146,8 +146,8 @@ const (
 )
 
 // parseIncoming reads a message of the browser. Chromium's messages begin with the
-// id or the method and end with the session, so that what is between need not be
-// read; what has another form is put into that one first.
+// id or the method and end with the session, so the part between need not be read.
+// A message in another form is rewritten to that form first.
 func parseIncoming(buf []byte) (incoming, error) {
 	m := incoming{buf: buf}
 	if m.head() && m.end() {
@@ -186,9 +186,9 @@ func (m *incoming) head() bool {
 	return true
 }
 
-// end reads the last member, if that is the session. It cannot be taken for one:
-// its first quote follows a comma and its last stands before the end of the whole
-// message, so none of them is escaped.
+// end reads the last member, if that is the session. Nothing else can match: the
+// first quote follows a comma and the last stands before the end of the whole
+// message, so neither is escaped.
 func (m *incoming) end() bool {
 	text, ok := bytes.CutSuffix(m.text(), []byte(`"}`))
 	if !ok {
@@ -240,8 +240,8 @@ func usual(text []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// withID returns the message of a response with another id, and without its session
-// where the client has none. The buffer is used anew.
+// withID returns a response with another id, and without its session if the client
+// has none. It reuses the buffer.
 func (m *incoming) withID(id int32, own bool) []byte {
 	b := m.buf
 	if own {
@@ -256,7 +256,7 @@ func (m *incoming) withID(id int32, own bool) []byte {
 	return b[begin:]
 }
 
-// withoutSession returns the buffer with the session cut off. It is used anew.
+// withoutSession returns the buffer without the session. It reuses the buffer.
 func (m *incoming) withoutSession() []byte {
 	if m.tail == 0 {
 		return m.buf

@@ -20,7 +20,7 @@ import (
 )
 
 // TestLikeThePort: a client gets the same from the pipe as from a port of the same
-// browser, for what is right and for what is wrong.
+// browser, for valid and for invalid requests.
 func TestLikeThePort(t *testing.T) {
 	b := start(t, nil)
 	port, piped := connect(t, b.port), connect(t, b.server.URL())
@@ -53,14 +53,14 @@ func TestLikeThePort(t *testing.T) {
 		port.raw(text)
 		piped.raw(text)
 		want, got := port.next(), piped.next()
-		if strings.Contains(text, "getProcessInfo") { // which takes processor time
+		if strings.Contains(text, "getProcessInfo") { // it contains processor time
 			want.text, got.text = want.text[:40], got.text[:40]
 		}
 		if got.text != want.text {
 			t.Errorf("%s\n pipe %s\n port %s", text, got.text, want.text)
 		}
 	}
-	// Of what is no JSON the texts differ.
+	// For invalid JSON the texts differ.
 	for _, text := range []string{`nonsense`, ``, `[]`, `{"id":1,"method":"A","method":"B"}`, "{\"id\":1,\"method\":\"A\"}\x00{\"id\":2,\"method\":\"Browser.close\"}", "{\"id\":3,\"method\":\"\xff\"}"} {
 		piped.raw(text)
 		if got := piped.next(); got.Error == nil || got.Method != "" {
@@ -72,7 +72,7 @@ func TestLikeThePort(t *testing.T) {
 		wantStatus, want := request(t, "GET", httpOf(b.port, path))
 		gotStatus, got := request(t, "GET", httpOf(b.server.URL(), path))
 		if path == "/json/protocol" {
-			got, want = "", "" // as the coordinator has it
+			got, want = "", "" // like the coordinator's
 		}
 		want = strings.Replace(want, b.port, b.server.URL(), 1)
 		if gotStatus != wantStatus || squeeze(got) != squeeze(want) {
@@ -132,11 +132,11 @@ func TestLikeThePort(t *testing.T) {
 	}
 }
 
-// squeeze drops the blanks, of which Chromium has some more.
+// squeeze drops whitespace, of which Chromium has more.
 func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// TestClientsAreApart: the ids of two clients may be the same, and neither reaches
-// the sessions of the other, nor hears of them.
+// TestClientsAreApart: two clients may use the same ids. Neither reaches the
+// sessions of the other, nor gets its events.
 func TestClientsAreApart(t *testing.T) {
 	b := start(t, nil)
 	one, two := connect(t, b.server.URL()), connect(t, b.server.URL())
@@ -146,7 +146,7 @@ func TestClientsAreApart(t *testing.T) {
 	one.call(first, "Runtime.enable", "", nil)
 	two.call(third, "Runtime.enable", "", nil)
 
-	// The same ids at the same time, each with a value of its own.
+	// The same ids at the same time, each with its own value.
 	const rounds = 200
 	var both sync.WaitGroup
 	for _, c := range []struct {
@@ -210,7 +210,7 @@ func TestClientsAreApart(t *testing.T) {
 	})
 }
 
-// TestLeave: what a client has set up is undone when it leaves, as by a port.
+// TestLeave: what a client has set up is undone when it leaves, as with a port.
 func TestLeave(t *testing.T) {
 	b := start(t, nil)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -238,7 +238,7 @@ func TestLeave(t *testing.T) {
 			leaves.call(other, "Fetch.enable", `{}`, nil)
 			pending := stays.send(session, "Runtime.evaluate", `{"expression":"fetch('/second').then(r => r.text())","awaitPromise":true,"returnByValue":true}`)
 			leaves.event(other, "Fetch.requestPaused")
-			// A new page waits for whoever has asked that it waits.
+			// A new page waits for the client that requested it.
 			leaves.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
 			var waits struct{ TargetID string }
 			stays.call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL+"/waits"), &waits)
@@ -272,8 +272,8 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestPageClient: a connection to a page is that page's session, and what is attached
-// within it has a session id. It ends with the page, as by a port.
+// TestPageClient: a connection to a page is that page's session, and what is
+// attached within it has a session id. It ends with the page, as with a port.
 func TestPageClient(t *testing.T) {
 	b := start(t, nil)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -321,7 +321,7 @@ func TestPageClient(t *testing.T) {
 	}
 }
 
-// how a connection has ended.
+// how describes the end of a connection.
 func how(err error) string {
 	if code := websocket.CloseStatus(err); code >= 0 {
 		return fmt.Sprint("close frame ", code)
@@ -332,8 +332,8 @@ func how(err error) string {
 	return err.Error()
 }
 
-// TestBrowserGone: clients see the end of the browser as they see it by a port, with
-// no response lost before it, and the server ends with it.
+// TestBrowserGone: clients see the end of the browser as with a port, with no
+// response lost before it, and the server ends too.
 func TestBrowserGone(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		t.Run(fmt.Sprintf("crash=%v", crash), func(t *testing.T) {
@@ -363,7 +363,7 @@ func TestBrowserGone(t *testing.T) {
 	}
 }
 
-// TestGuard: without the secret, or from a web page, nothing is served.
+// TestGuard: requests without the secret, or from a web page, are refused.
 func TestGuard(t *testing.T) {
 	b := start(t, nil)
 	url := b.server.URL()

@@ -2,8 +2,8 @@ package pipe
 
 import "sync"
 
-// queue holds the messages that wait for a client, in their order. Putting never
-// blocks, so that the pipe is always drained.
+// queue holds the messages for a client in order. put never blocks, so that the
+// pipe is always drained.
 type queue struct {
 	limit int // bytes
 
@@ -21,13 +21,13 @@ func newQueue(limit int) *queue {
 	return q
 }
 
-// put reports whether there was room. A single message of any size finds some: it
-// is in memory already.
+// put reports whether there was room. An empty queue takes a single message of any
+// size: it is in memory already.
 func (q *queue) put(message []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.finished {
-		return true // nobody waits for it any longer
+		return true // the connection is ending
 	}
 	if q.size > 0 && q.size+len(message) > q.limit {
 		return false
@@ -38,8 +38,8 @@ func (q *queue) put(message []byte) bool {
 	return true
 }
 
-// take waits for messages and takes them all, into the slice of the last batch; nil
-// once the queue is finished and empty.
+// take waits for messages and takes them all, into the slice of the last batch. It
+// returns nil once the queue is finished and empty.
 func (q *queue) take(last [][]byte) [][]byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +57,7 @@ func (q *queue) take(last [][]byte) [][]byte {
 	return taken
 }
 
-// finish has take end once what is queued has been taken; drop forgets that too.
+// finish makes take end once the queue is empty; drop empties it at once.
 func (q *queue) finish(drop bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -13,19 +13,20 @@ import (
 
 const (
 	pieceSize = 256 << 10 // that is read at once
-	// kept of both ends of a message that is too large: enough to find its client.
+	// kept is how much of both ends of a message remains when it is too large:
+	// enough to find its client.
 	kept = 256
 )
 
-// maxIncoming is the largest message of the browser that is forwarded; a port drops
-// larger ones as well. Tests change it.
+// maxIncoming is the largest message of the browser that is forwarded. A debugging
+// port drops larger ones as well. Tests change it.
 var maxIncoming = cdpproxy.DefaultMaxBuffered
 
-// read is the only reader of the pipe. Nothing that it calls blocks on a client.
+// read is the only reader of the pipe. Nothing that it calls waits for a client.
 func (s *Server) read() {
 	defer s.end()
 	piece := make([]byte, pieceSize)
-	var open []byte // the message whose end has not come yet, behind its headroom
+	var open []byte // the incomplete message, after its headroom
 	var lost int    // bytes that were cut out of it
 	for {
 		n, err := s.in.Read(piece)
@@ -42,7 +43,7 @@ func (s *Server) read() {
 			}
 			open = append(open, part...)
 			if len(open) > maxIncoming {
-				// Its head names the response, its tail the session.
+				// The head has the response's id, the tail its session.
 				cut := len(open) - headroom - 2*kept
 				open = slices.Delete(open, headroom+kept, headroom+kept+cut)
 				lost += cut
@@ -63,7 +64,7 @@ func (s *Server) read() {
 	}
 }
 
-// route forwards a message to the client that it is for.
+// route forwards a message to its client.
 func (s *Server) route(buf []byte, lost int) {
 	m := incoming{buf: buf}
 	if lost > 0 {
@@ -150,7 +151,7 @@ func sessionOf(params json.RawMessage) (string, error) {
 	return p.Session, nil
 }
 
-// event forwards an event, and keeps count of the sessions. mu is held.
+// event forwards an event, and keeps track of the sessions. mu is held.
 func (s *Server) event(m *incoming) {
 	owner, known := s.sessions[m.session]
 	if !known && m.session != "" {
@@ -184,7 +185,7 @@ func (s *Server) event(m *incoming) {
 	}
 }
 
-// forget ends a session with those that were attached within it. mu is held.
+// forget removes a session and those that were attached within it. mu is held.
 func (s *Server) forget(id string) {
 	gone, ok := s.sessions[id]
 	if !ok {
@@ -197,7 +198,7 @@ func (s *Server) forget(id string) {
 		}
 	}
 	if c := gone.client; c.root == id && !c.left {
-		// What Chromium sends to a page's client whose page has closed.
+		// Chromium sends this to a page's client when the page closes.
 		c.send([]byte(`{"method":"Inspector.detached","params":{"reason":"target_closed"}}`))
 		c.end(0, "", false)
 	}

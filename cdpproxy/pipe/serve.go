@@ -20,8 +20,8 @@ import (
 
 type connKey struct{}
 
-// admit checks who connects: the path begins with the secret, no web page sends an
-// Origin, and the kernel names no other user.
+// admit checks the peer. The path begins with the secret, the request has no Origin
+// (a web page's WebSocket has one), and the kernel reports no other user.
 func (s *Server) admit(r *http.Request) (path string, ok bool) {
 	secret, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	if subtle.ConstantTimeCompare([]byte(secret), []byte(s.secret)) != 1 || len(r.Header.Values("Origin")) > 0 {
@@ -34,7 +34,7 @@ func (s *Server) admit(r *http.Request) (path string, ok bool) {
 	return "/" + rest, true
 }
 
-// handle answers as Chromium's DevTools server does, below the secret.
+// handle responds like Chromium's DevTools server, below the secret.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	path, ok := s.admit(r)
 	if ok && !s.enter() {
@@ -71,7 +71,7 @@ func (s *Server) enter() bool {
 	return !s.ended
 }
 
-// accept upgrades the request. Like Chromium it takes any key: rod's is "nil".
+// accept upgrades the request. Like Chromium it accepts any key: rod's is "nil".
 func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	key := r.Header.Get("Sec-WebSocket-Key")
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
@@ -79,7 +79,7 @@ func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	return websocket.Accept(&acceptWriter{w, base64.StdEncoding.EncodeToString(sum[:])}, r, nil)
 }
 
-// acceptWriter answers the key that the client sent.
+// acceptWriter computes the response from the key that the client sent.
 type acceptWriter struct {
 	http.ResponseWriter
 	accept string
@@ -105,7 +105,7 @@ func (s *Server) serveJSON(w http.ResponseWriter, r *http.Request, path string) 
 		answerJSON(w, p.Version(s.URL()), err)
 	case "protocol":
 		w.Header().Set("Content-Type", discovery.ContentType)
-		discovery.WriteProtocol(w) // fails where the client has gone
+		discovery.WriteProtocol(w) // fails if the client has gone
 	case "new":
 		s.serveNew(w, r)
 	case "activate":
@@ -160,13 +160,13 @@ func (s *Server) serveNew(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, s.describe(info.Target, s.revision(r.Context())), err)
 }
 
-const noTarget = "No such target id: " // as Chromium says it
+const noTarget = "No such target id: " // Chromium's text
 
 type targetID struct {
 	ID string `json:"targetId"`
 }
 
-// target is Target.TargetInfo, as far as /json/list shows it.
+// target is the part of Target.TargetInfo in /json/list.
 type target struct {
 	ID     string `json:"targetId"`
 	Type   string `json:"type"`
@@ -196,7 +196,7 @@ func (s *Server) describe(t target, revision string) discovery.Target {
 	return d.At(s.address+"/"+s.secret, revision)
 }
 
-// revision is the browser's, for the address of its DevTools front end.
+// revision is the browser's, for the address of the DevTools front end.
 func (s *Server) revision(ctx context.Context) string {
 	p, err := s.product(ctx)
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 const (
 	// callTimeout bounds a command of the server's own.
 	callTimeout = 20 * time.Second
-	// manyCalls is when commands are looked for that nobody will respond to.
+	// manyCalls is the number of pending commands that starts a sweep for those
+	// without a response to come.
 	manyCalls = 10_000
 )
 
@@ -31,8 +32,8 @@ var ErrClosed = errors.New("the browser's debugging pipe is closed")
 
 // Options of a server. The zero value and nil are good defaults.
 type Options struct {
-	// MaxBuffered bounds the bytes that are kept for a client that reads more slowly
-	// than the browser writes. Past it the client is disconnected. Zero:
+	// MaxBuffered bounds the bytes buffered for a client that reads more slowly
+	// than the browser writes. Beyond it the client is disconnected. Zero:
 	// cdpproxy.DefaultMaxBuffered.
 	MaxBuffered int
 	Logger      *slog.Logger // nil discards
@@ -116,7 +117,7 @@ func Serve(in io.ReadCloser, out io.WriteCloser, opts *Options) (*Server, error)
 		}
 	})
 	s.wg.Go(s.read)
-	go func() { // ends after all others
+	go func() { // ends last
 		s.wg.Wait()
 		close(s.done)
 	}()
@@ -143,7 +144,7 @@ func (s *Server) URL() string { return "ws://" + s.address + s.browserPath() }
 
 func (s *Server) browserPath() string { return "/" + s.secret + "/devtools/browser/" + s.guid }
 
-// Ready returns when the browser has responded for the first time.
+// Ready waits for the browser's first response.
 func (s *Server) Ready(ctx context.Context) error {
 	_, err := s.product(ctx)
 	return err
@@ -159,7 +160,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// end is the one place where a server begins to end.
+// end is the only place where a server begins to end.
 func (s *Server) end() {
 	s.mu.Lock()
 	if s.ended {
@@ -174,7 +175,7 @@ func (s *Server) end() {
 		delete(s.calls, id)
 	}
 	for c := range s.clients {
-		c.end(0, "", false) // as Chromium: no close frame
+		c.end(0, "", false) // like Chromium: no close frame
 	}
 	s.mu.Unlock()
 	s.in.Close()
@@ -239,8 +240,7 @@ func (s *Server) registerLocked(c call) (int32, bool) {
 	}
 }
 
-// sweep forgets the commands whose session has ended before a response came. mu is
-// held.
+// sweep removes the commands whose session ended before the response. mu is held.
 func (s *Server) sweep() {
 	for id, c := range s.calls {
 		if _, open := s.sessions[c.session]; c.session != "" && !open {
@@ -250,7 +250,7 @@ func (s *Server) sweep() {
 	s.sweepAt = max(manyCalls, 2*len(s.calls))
 }
 
-// write writes one command with its end.
+// write writes one command with its terminator.
 func (s *Server) write(message []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()

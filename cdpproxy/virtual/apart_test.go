@@ -37,8 +37,8 @@ func TestNamesOfThreeParts(t *testing.T) {
 	}
 }
 
-// TestGoesUnderCommands: a page that goes while its client says more and more takes
-// nothing with it.
+// TestGoesUnderCommands: a page that closes while its client keeps sending breaks
+// nothing else.
 func TestGoesUnderCommands(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
@@ -105,8 +105,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestBrokenConnectionsLeaveNothing: what clients have set in a page is reset when
-// its connections have ended and it goes on.
+// TestBrokenConnectionsLeaveNothing: settings of clients in a page are reset when
+// its connections have ended and the page lives on.
 func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -128,8 +128,8 @@ func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestOffAndOn: a client that turns something off and on again without waiting
-// hears of it.
+// TestOffAndOn: a client that turns something off and on again without waiting gets
+// its events.
 func TestOffAndOn(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -154,7 +154,7 @@ func TestOffAndOn(t *testing.T) {
 	}
 }
 
-// TestLateReset: one client's reset that comes late to the page does not end what
+// TestLateReset: one client's reset that reaches the page late does not end what
 // another has set since.
 func TestLateReset(t *testing.T) {
 	t.Parallel()
@@ -176,8 +176,8 @@ func TestLateReset(t *testing.T) {
 	b.event(sb, "Fetch.requestPaused", "/two")
 }
 
-// TestNextTab: a browser's setting stays in force when the tab that took it closes,
-// and what that had not answered is answered.
+// TestNextTab: a browser's setting stays in force when the tab that received it
+// closes. Pending commands of that tab get a response.
 func TestNextTab(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -203,8 +203,8 @@ func TestNextTab(t *testing.T) {
 	p.event("", "Browser.downloadProgress", `"completed"`)
 }
 
-// TestOthersThings: what is another client's, or the debugger's, a client neither
-// ends nor hears.
+// TestOthersThings: a client neither ends nor receives what belongs to another
+// client or the debugger.
 func TestOthersThings(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -250,8 +250,8 @@ func TestOthersThings(t *testing.T) {
 	s.debug.call(shared.session, "Runtime.getProperties", fmt.Sprintf(`{"objectId":%q}`, object.Result.ObjectID))
 }
 
-// TestScriptOfABusyPage: a script whose identifier comes long after its client has
-// left is removed.
+// TestScriptOfABusyPage: a script is removed even if its identifier arrives long
+// after its client has left.
 func TestScriptOfABusyPage(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -263,7 +263,7 @@ func TestScriptOfABusyPage(t *testing.T) {
 	p.start(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.left = 1"}`)
 	p.call("", "Target.getTargets", "", nil)
 	p.leave()
-	time.Sleep(1500 * time.Millisecond) // longer than a leaving client's answers are waited for
+	time.Sleep(1500 * time.Millisecond) // longer than the timeout for a leaving client's responses
 	pass()
 	s.debug.untilReached("Page.removeScriptToEvaluateOnNewDocument", 1)
 }

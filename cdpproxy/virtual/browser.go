@@ -22,19 +22,19 @@ import (
 type Page struct {
 	// Key names the page for SetPages. Required.
 	Key string
-	// Parent is the key of the page that this one is a part of (a frame of
-	// another process, a worker); empty for a tab.
+	// Parent is the key of the page that this one is a part of (a frame in another
+	// process, a worker); empty for a tab.
 	Parent string
-	// URL is that of the page's shared CDP, on loopback. Its path is a secret.
-	// Required.
+	// URL is the address of the page's shared CDP session, on loopback. Its path is
+	// a secret. Required.
 	URL string
 }
 
 // Options configure a Browser. The zero value and nil are good defaults.
 type Options struct {
-	// MaxBuffered bounds the bytes kept for one client that reads more slowly
-	// than its pages write; past it the client's connection is closed. Zero:
-	// 256 MiB.
+	// MaxBuffered bounds the bytes buffered for one client that reads more slowly
+	// than its pages write. Beyond it the client's connection is closed. Zero: 256
+	// MiB.
 	MaxBuffered int
 	// Logger: nil discards.
 	Logger *slog.Logger
@@ -51,13 +51,13 @@ type Browser struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // the server, the targets' and the clients' goroutines
 
-	// mu guards the fields that follow, and those of targets, clients and
-	// sessions whose comments name it. It is held while events are queued, so that every
-	// client gets events in their order; nothing under it blocks.
+	// mu guards the fields that follow, and the fields of targets, clients and
+	// sessions whose comments name it. Events are queued under mu, so that every
+	// client gets them in order. Nothing under mu blocks.
 	mu      sync.Mutex
 	ending  bool
 	pages   []Page
-	started bool // somebody has asked for the pages
+	started bool // a first request has come
 	targets map[string]*target
 	order   []*target // those that have been offered, oldest first
 	clients map[*client]struct{}
@@ -88,7 +88,7 @@ func New(opts *Options) *Browser {
 	return b
 }
 
-// randomID is of the form of Chromium's ids of targets and sessions.
+// randomID has the form of Chromium's ids of targets and sessions.
 func randomID() string {
 	b := make([]byte, 16)
 	rand.Read(b)
@@ -97,9 +97,9 @@ func randomID() string {
 
 var errClosed = errors.New("virtual browser: closed")
 
-// URL returns the browser-level WebSocket URL, and begins to listen there. It
-// stays the same until Close. Who knows the URL may use the pages: it is for
-// this process, which has an endpoint with a guard in front of it.
+// URL returns the browser-level WebSocket URL, and starts to listen there. It stays
+// the same until Close. Any holder of the URL may use the pages. It is for this
+// process, which puts a guarded endpoint in front of it.
 func (b *Browser) URL() (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,7 +133,7 @@ func (b *Browser) serve(server *http.Server, ln net.Listener) {
 	}
 }
 
-// debugWriter hands the complaints of net/http to the logger.
+// debugWriter forwards the errors of net/http to the logger.
 type debugWriter struct{ log *slog.Logger }
 
 func (w debugWriter) Write(b []byte) (int, error) {
@@ -141,8 +141,7 @@ func (w debugWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// SetPages sets the pages that exist now. Pages that are no longer named end
-// their sessions.
+// SetPages sets the pages that exist now. Sessions of removed pages end.
 func (b *Browser) SetPages(pages []Page) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,7 +149,7 @@ func (b *Browser) SetPages(pages []Page) {
 	b.follow()
 }
 
-// start begins to follow the pages: somebody asks for them.
+// start begins to follow the pages, at the first request.
 func (b *Browser) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,7 +157,7 @@ func (b *Browser) start() {
 	b.follow()
 }
 
-// follow brings the targets in step with the pages. mu is held.
+// follow updates the targets from the pages. mu is held.
 func (b *Browser) follow() {
 	if !b.started || b.ending {
 		return
@@ -192,12 +191,12 @@ func (b *Browser) drop(t *target) {
 	b.withdraw(t)
 }
 
-// notify wakes those who wait for targets. mu is held.
+// notify wakes the callers that wait for targets. mu is held.
 func (b *Browser) notify() {
 	b.changed.Notify()
 }
 
-// await waits until find, which is called with mu held, finds something.
+// await waits until find returns a target. find is called with mu held.
 func (b *Browser) await(ctx context.Context, find func() *target) (*target, error) {
 	for {
 		b.mu.Lock()
@@ -216,8 +215,8 @@ func (b *Browser) await(ctx context.Context, find func() *target) (*target, erro
 	}
 }
 
-// ready waits until each page has said what it is, or cannot, so that a client
-// finds them as it would in a browser. It reports whether there is one.
+// ready waits until each page has reported its target info, or cannot, so that a
+// client finds the pages as in a browser. It reports whether there is one.
 func (b *Browser) ready(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
@@ -232,8 +231,8 @@ func (b *Browser) ready(ctx context.Context) bool {
 	return err == nil
 }
 
-// refresh asks the pages for what the browser does not report by itself: it sends
-// no event for a new title.
+// refresh asks the pages for state without events: the browser sends no event for a
+// new title.
 func (b *Browser) refresh(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
@@ -247,7 +246,7 @@ func (b *Browser) refresh(ctx context.Context) {
 	asked.Wait()
 }
 
-// first is the tab that answers for the browser: the oldest. mu is held.
+// first is the tab that responds for the browser: the oldest. mu is held.
 func (b *Browser) first() *target {
 	for _, t := range b.order {
 		if t.isTab() {
@@ -270,7 +269,7 @@ func (b *Browser) byID(id string) (t *target, tab bool) {
 	return nil, false
 }
 
-// Close ends every client's connection, resets their settings of the pages, and
+// Close closes every client's connection, resets their settings of the pages, and
 // waits for the browser's goroutines.
 func (b *Browser) Close() error {
 	b.mu.Lock()

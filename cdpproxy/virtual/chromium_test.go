@@ -65,7 +65,7 @@ func startChromium(t testing.TB) string {
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		<-ended
-		// Its helpers may still be writing for a moment after it is gone.
+		// Its helper processes may still write for a moment after its end.
 		for range 100 {
 			if os.RemoveAll(dir) == nil {
 				return
@@ -81,12 +81,12 @@ func startChromium(t testing.TB) string {
 	}
 }
 
-// scene is a browser, its debugger, and the browser that is presented.
+// scene is a browser, its debugger, and the virtual browser.
 type scene struct {
 	t       testing.TB
 	browser *virtual.Browser
 	debug   *jsDebug
-	url     string // of the presented browser
+	url     string // of the virtual browser
 	site    string // of a page with a button
 }
 
@@ -114,7 +114,7 @@ function pressed() {
 	return s
 }
 
-// http is the presented browser's base, below its secret.
+// http is the virtual browser's base URL, with its secret.
 func (s *scene) http() string {
 	base, _, _ := strings.Cut(s.url, "/devtools/")
 	return "http" + strings.TrimPrefix(base, "ws")
@@ -187,7 +187,7 @@ func joinAs(t testing.TB, url, agent string) *peer {
 	return p
 }
 
-// leave goes without a word, as a client that was killed.
+// leave ends the connection without a close frame, like a killed client.
 func (p *peer) leave() {
 	p.ws.CloseNow()
 	<-p.done
@@ -241,8 +241,8 @@ func (p *peer) await(what string, find func() bool) {
 	}
 }
 
-// untilCreated waits until so many pages have been told, to a client that discovers
-// targets. One whose connection broke counts again.
+// untilCreated waits until a client that discovers targets has received so many
+// pages. A page counts again after its connection broke.
 func (p *peer) untilCreated(pages int) {
 	p.t.Helper()
 	p.await(fmt.Sprintf("%d pages", pages), func() bool {
@@ -295,7 +295,7 @@ func (p *peer) answer(id int) (m said) {
 	return m
 }
 
-// try returns a command's answer, an error too.
+// try returns a command's response or error.
 func (p *peer) try(session, method, params string) said {
 	p.t.Helper()
 	return p.answer(p.start(session, method, params))
@@ -318,7 +318,7 @@ func (p *peer) call(session, method, params string, result any) {
 	}
 }
 
-// event waits for an event of a session that fits, and returns it.
+// event waits for a matching event of a session, and returns it.
 func (p *peer) event(session, method, part string) (m said) {
 	p.t.Helper()
 	p.await(method+" with "+part, func() bool {
@@ -345,7 +345,7 @@ func (p *peer) count(session, method, part string) (n int) {
 	return n
 }
 
-// attach gives a session with the only page.
+// attach returns a session with the only page.
 func (p *peer) attach(s *scene) string {
 	p.t.Helper()
 	return p.attachTo(s.debug.only().target)
@@ -371,7 +371,7 @@ func (p *peer) evaluate(session, expression string) string {
 	return fmt.Sprint(r.Result.Value)
 }
 
-// visit shows a path of the site, and waits until it is loaded.
+// visit navigates to a path of the site, and waits until it is loaded.
 func (p *peer) visit(s *scene, session, path string) {
 	p.t.Helper()
 	p.call(session, "Page.enable", "", nil)

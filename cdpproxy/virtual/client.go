@@ -21,32 +21,33 @@ const (
 	closePolicy    = websocket.StatusPolicyViolation
 )
 
-// maxCommand is what Chromium accepts. See specs/platform-notes.md, "Chromium's DevTools server".
+// maxCommand is Chromium's limit. See specs/platform-notes.md, "Chromium's DevTools
+// server".
 const maxCommand = 100 << 20
 
-// client is one WebSocket connection. It ends with the client's own, with the
-// page if it is a page's, or with the browser.
+// client is one WebSocket connection. It ends with the connection, with the page if
+// it is a page's, or with the browser.
 type client struct {
 	browser *Browser
-	name    string // by its User-Agent
+	name    string // from its User-Agent
 	ws      *websocket.Conn
 	out     *queue
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup // the writer, the links and the commands under way
-	done    chan struct{}  // closed when nothing of it is left
+	done    chan struct{}  // closed when the client has released everything
 
 	over sync.Once
 	code websocket.StatusCode // set once
 	why  string
 
-	// guarded by Browser.mu
+	// Guarded by Browser.mu.
 	sessions map[string]*session // by id, with the connection's own as ""
 	seq      int                 // counts them
 }
 
-// newClient begins a connection whose own session is of a page, or of the
-// browser where there is no page.
+// newClient begins a connection whose own session is of a page, or of the browser
+// if t is nil.
 func newClient(b *Browser, t *target) *client {
 	c := &client{browser: b, out: newQueue(b.opts.MaxBuffered), done: make(chan struct{}), sessions: map[string]*session{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -94,7 +95,7 @@ func (b *Browser) serveClient(w http.ResponseWriter, r *http.Request, t *target)
 	c.read()
 }
 
-// end starts the connection's end; the first reason wins.
+// end begins the connection's end; the first reason wins.
 func (c *client) end(code websocket.StatusCode, why string) {
 	c.over.Do(func() {
 		c.code, c.why = code, why
@@ -102,7 +103,7 @@ func (c *client) end(code websocket.StatusCode, why string) {
 	})
 }
 
-// leave ends the client's sessions, whose settings are reset.
+// leave ends the client's sessions and resets their settings.
 func (c *client) leave() {
 	c.end(closeNormal, "")
 	b := c.browser
@@ -116,8 +117,8 @@ func (c *client) leave() {
 	close(c.done)
 }
 
-// write is the only writer. When the connection ends, it sends what is queued
-// and the reason, which wakes the reader.
+// write is the only writer. When the connection ends, it sends the queue and the
+// close frame, which wakes the reader.
 func (c *client) write() {
 	defer c.wg.Done()
 	for {
@@ -127,8 +128,8 @@ func (c *client) write() {
 		}
 		for _, message := range batch {
 			// Not the client's context: a cancelled write closes the connection
-			// without a word. A client that does not read at all is found by the
-			// queue's bound.
+			// without a close frame. The queue's bound detects a client that does
+			// not read.
 			if err := c.ws.Write(context.Background(), websocket.MessageText, message); err != nil {
 				c.end(closeNormal, "")
 				c.ws.CloseNow()
@@ -175,7 +176,7 @@ func (c *client) reply(s *session, id json.Value, result json.Value, err error) 
 	}
 }
 
-// read takes the client's commands, in their order, until the connection ends.
+// read reads the client's commands in order until the connection ends.
 func (c *client) read() {
 	for {
 		kind, data, err := c.ws.Read(c.ctx)
@@ -216,7 +217,7 @@ func (c *client) receive(data []byte) {
 	link := s.link
 	b.mu.Unlock()
 	if link != nil {
-		// Back-pressure: a client gets no further ahead of its page than that.
+		// Back-pressure: a client cannot get further ahead of its page.
 		link.room()
 	}
 	s.command(m, link)

@@ -9,27 +9,27 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// browserDomains are those that a page's session answers for the browser.
+// browserDomains are the domains that a page's session forwards to the browser.
 var browserDomains = map[string]bool{
 	"Browser": true, "Storage": true, "Tracing": true, "IO": true, "SystemInfo": true, "Memory": true,
 	"Schema": true, "Security": true, "Extensions": true, "PWA": true, "Cast": true, "Tethering": true,
 }
 
-// command carries out one command of a client. It is called by the client's
-// reader only, and does not wait.
+// command executes one command of a client. Only the client's reader calls it. It
+// does not wait.
 //
 // link is the session's, nil where the page has just gone.
 func (s *session) command(m command, link *link) {
 	c := s.client
 	domain, name, ok := strings.Cut(m.Method, ".")
 	if !ok || domain == "" || name == "" || strings.Contains(name, ".") {
-		// js-debug would take Debugger.resume.x for Debugger.resume.
+		// js-debug would execute Debugger.resume.x as Debugger.resume.
 		c.reply(s, m.ID, nil, notFound(m.Method))
 		return
 	}
 	switch {
 	case m.Method == "Browser.close":
-		// It would end the browser for the user and all other clients.
+		// It would close the browser for the user and all other clients.
 		c.reply(s, m.ID, nil, nil)
 		c.end(closeNormal, "the browser is the window's: only this connection is closed")
 	case domain == "Target":
@@ -62,7 +62,7 @@ func notFound(method string) *failure {
 	return &failure{codeNotFound, fmt.Sprintf("'%s' wasn't found", method)}
 }
 
-// later carries out what has to wait for something.
+// later runs a command that must wait for something.
 func (c *client) later(limit time.Duration, do func(context.Context)) {
 	c.wg.Add(1)
 	go c.carryOut(limit, do)
@@ -84,7 +84,7 @@ func (c *client) getVersion(ctx context.Context, s *session, id json.Value) {
 	c.reply(s, id, encode(v), nil)
 }
 
-// awaitVersion waits for the first page, which reports it.
+// awaitVersion waits for the first page, which reports the version.
 func (b *Browser) awaitVersion(ctx context.Context) (version, error) {
 	var v version
 	_, err := b.await(ctx, func() *target {
@@ -97,12 +97,12 @@ func (b *Browser) awaitVersion(ctx context.Context) (version, error) {
 	return v, err
 }
 
-// What a client asks of the browser, the oldest tab is asked, by a link of the
-// session's own. When that tab goes the next one takes its place, with the settings
-// of the session and its events.
+// Commands to the browser go to the oldest tab, through a link of the session's
+// own. When that tab closes the next one replaces it, with the settings of the
+// session and its events.
 
-// browserLink is the link to the tab that answers for the browser, nil if there is
-// none now.
+// browserLink is the link to the tab that responds for the browser, nil if there is
+// none.
 func (s *session) browserLink() *link {
 	b := s.client.browser
 	b.mu.Lock()
@@ -121,7 +121,7 @@ func (s *session) browserLink() *link {
 // held.
 func (l *link) done() bool { return !l.target.offered || l.ctx.Err() != nil }
 
-// succeed has the oldest tab take the place of one that has gone. mu is held.
+// succeed replaces a closed tab by the oldest one that is left. mu is held.
 func (b *Browser) succeed() {
 	first := b.first()
 	if first == nil {
@@ -136,7 +136,7 @@ func (b *Browser) succeed() {
 	}
 }
 
-// linkTo has a tab answer for the browser from now on. mu is held.
+// linkTo makes a tab respond for the browser from now on. mu is held.
 func (s *session) linkTo(t *target) {
 	before := s.link
 	s.link = newLink(s, t)
@@ -161,7 +161,7 @@ func (s *session) linkTo(t *target) {
 	}
 	for _, m := range restore {
 		again := *m
-		again.ID = nil // it was answered
+		again.ID = nil // it has its response
 		if st, _, ok := settingOf(again); ok {
 			s.link.set(&again, st)
 		}

@@ -19,39 +19,41 @@ const (
 	callTimeout  = 10 * time.Second
 	// closeTimeout bounds the wait for the last commands of a connection.
 	closeTimeout = time.Second
-	// maxPageMessage is as much as Chromium can hold for one reader. See
+	// maxPageMessage is what Chromium can buffer for one reader. See
 	// specs/platform-notes.md, "Chromium's DevTools server".
 	maxPageMessage = 256 << 20
-	// maxAhead is how many bytes may wait for the debugger before a client does.
+	// maxAhead is how many bytes may wait for the debugger before a client must
+	// wait.
 	maxAhead = 8 << 20
 )
 
-// errGone: the page, or the debugger's connection for it, is no more.
+// errGone: the page, or the debugger's connection for it, has closed.
 var errGone = errors.New("the page has gone")
 
-// outcome is called once, by the connection's reader or by whoever ends it.
+// outcome is called once, by the connection's reader or by the goroutine that ends
+// it.
 type outcome func(result json.Value, err error)
 
-// conn is one connection to a page's shared CDP. Commands may be given before it
-// is dialed. Events go to onEvent, in their order and in that of the replies;
-// neither they nor an outcome may block.
+// conn is one connection to a page's shared CDP. Commands may be started before the
+// dial. onEvent gets the events, in one order with the responses. Neither it nor an
+// outcome may block.
 type conn struct {
 	url     string
 	onEvent func(method string, params json.Value)
 	out     *queue
-	gone    chan struct{} // closed when nothing more will come
+	gone    chan struct{} // closed when no message can follow
 
 	mu      sync.Mutex // guards the fields that follow
 	nextID  int64
-	pending map[int64]outcome // nil once gone
+	pending map[int64]outcome // nil after the end
 }
 
 func newConn(url string, onEvent func(string, json.Value)) *conn {
 	return &conn{url: url, onEvent: onEvent, out: newQueue(maxPageMessage), gone: make(chan struct{}), pending: map[int64]outcome{}}
 }
 
-// run dials and carries messages until ctx or the connection ends. When finish
-// was called, it sends what is queued, waits for the replies and leaves.
+// run dials and moves messages until ctx or the connection ends. After finish it
+// sends what is queued, waits for the responses and disconnects.
 func (c *conn) run(ctx context.Context) error {
 	err := c.carry(ctx)
 	c.mu.Lock()
@@ -78,7 +80,8 @@ func (c *conn) carry(ctx context.Context) error {
 	go c.read(ctx, cancel, ws, read)
 	err = c.write(ctx, ws)
 	if err == nil && ctx.Err() == nil {
-		// The debugger acts on a message before it sees the close frame after it.
+		// The debugger handles a message before it sees the close frame that
+		// follows.
 		ws.Close(websocket.StatusNormalClosure, "")
 	}
 	cancel()
@@ -103,7 +106,7 @@ func (c *conn) write(ctx context.Context, ws *websocket.Conn) error {
 			return nil
 		}
 		for _, message := range batch {
-			// A cancelled write closes the connection, so ctx is not for it.
+			// Not ctx: a cancelled write closes the connection.
 			writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
 			err := ws.Write(writing, websocket.MessageText, message)
 			cancel()
@@ -146,7 +149,7 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 	}
 }
 
-// pageError is an error that the page replied with, as it came.
+// pageError is an error response of the page, unchanged.
 type pageError struct{ raw json.Value }
 
 func (e *pageError) Error() string {
@@ -181,7 +184,7 @@ func (c *conn) start(method string, params json.Value, done outcome) {
 	}
 }
 
-// call sends a command and waits for its reply.
+// call sends a command and waits for its response.
 func (c *conn) call(ctx context.Context, method string, params any, result any) error {
 	type reply struct {
 		result json.Value
@@ -200,8 +203,8 @@ func (c *conn) call(ctx context.Context, method string, params any, result any) 
 	}
 }
 
-// settle waits until what was sent so far is answered, up to closeTimeout, and lets
-// the connection end.
+// settle waits for the responses to what was sent so far, up to closeTimeout, and
+// lets the connection end.
 func (c *conn) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()

@@ -8,15 +8,15 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// A second Runtime.enable in a session brings no contexts; the debugger replays
-// those that it has heard of, the last fifty, among them some that no longer exist, or
-// sleep with their document in the back-forward cache. So what comes until the
-// answer is gathered and sifted, and only what belongs to the present documents
-// is told, as Chromium would.
+// A second Runtime.enable in a session brings no contexts. The debugger replays the
+// last fifty that it has received. Some of them no longer exist, or sleep with
+// their document in the back-forward cache. So the events before the response are
+// gathered and sifted. Only those of the present documents are sent, as Chromium
+// would.
 
 type gathering struct {
 	events   []heldEvent
-	replayed int  // how many of the events came before the answer
+	replayed int  // how many of the events came before the response
 	loaded   bool // whether a worker has its script
 }
 
@@ -35,7 +35,7 @@ type contextInfo struct {
 	} `json:"auxData"`
 }
 
-// add holds an event back.
+// add keeps an event until the response.
 func (g *gathering) add(method string, params json.Value) {
 	e := heldEvent{method: method, params: params}
 	switch method {
@@ -70,13 +70,13 @@ func (g *gathering) ids() []int64 {
 	return ids
 }
 
-// sift returns the events to send, given the contexts that no longer exist and the frames
-// that there are; nil frames are not known. In a document the default context is
-// the first, so a frame's contexts before its last default one are those of
-// earlier documents. An id may be given twice, by two processes.
+// sift returns the events to send, given the contexts that no longer exist and the
+// current frames; nil frames are unknown. In a document the default context is the
+// first. So a frame's contexts before its last default one belong to earlier
+// documents. Two processes may use the same id.
 func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEvent {
 	newest := map[int64]int{}
-	document := map[string]int{} // where each frame's present one begins
+	document := map[string]int{} // where each frame's current one begins
 	for i, e := range g.events {
 		if e.created == nil {
 			continue
@@ -107,7 +107,7 @@ func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEven
 	return kept
 }
 
-// enableRuntime answers Runtime.enable.
+// enableRuntime handles Runtime.enable.
 func (l *link) enableRuntime(m command) {
 	l.mu.Lock()
 	busy := l.gathering != nil
@@ -132,9 +132,8 @@ func (l *link) enableRuntime(m command) {
 	})
 }
 
-// askContexts asks the page for its frames and for each context that was
-// replayed, without running any of its script, and calls then. It is called by the
-// connection's reader, and so is then.
+// askContexts asks the page for its frames and for each replayed context, without
+// running any of its script, and calls then. The connection's reader calls both.
 func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool)) {
 	l.mu.Lock()
 	l.gathering.replayed = len(l.gathering.events)
@@ -170,7 +169,7 @@ func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool
 		})
 	}
 	if unloaded {
-		// While a worker waits for the debugger, it does not have that yet.
+		// A worker that waits for the debugger does not have that yet.
 		l.conn.start("Runtime.evaluate", json.Value(`{"expression":"typeof setTimeout","throwOnSideEffect":true,"silent":true}`), func(result json.Value, err error) {
 			var r struct {
 				Result struct {
@@ -195,7 +194,7 @@ func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool
 	})
 }
 
-// hasDefault reports whether a frame's default context is among the living.
+// hasDefault reports whether a frame's default context is among the living ones.
 func (g *gathering) hasDefault(dead map[int64]bool, frame string) bool {
 	for _, e := range g.events {
 		if e.created != nil && e.created.Aux.Default && e.created.Aux.Frame == frame && !dead[e.created.ID] {
@@ -205,9 +204,9 @@ func (g *gathering) hasDefault(dead map[int64]bool, frame string) bool {
 	return false
 }
 
-// recallDefault finds the page's default context where it is not replayed: more
-// than fifty others were created after it, or somebody else's Runtime.disable has
-// made the debugger forget. An object's id names its context.
+// recallDefault finds the page's default context when it is not replayed. Either
+// more than fifty others were created after it, or another Runtime.disable has made
+// the debugger forget it. An object's id names its context.
 func (l *link) recallDefault(then func()) {
 	const group = "browser-coordinator"
 	params := json.Value(`{"expression":"globalThis","silent":true,"objectGroup":"` + group + `"}`)
@@ -251,7 +250,7 @@ func (l *link) addDefault(context string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g := l.gathering
-	// The first of its document, before which nothing of it was replayed.
+	// The first of its document: nothing of it was replayed before.
 	g.events = slices.Insert(g.events, 0, e)
 	g.replayed++
 }
@@ -275,7 +274,7 @@ func (t frameTree) list(ids map[string]bool) {
 	}
 }
 
-// emitContexts sends what was gathered, and ends the gathering.
+// emitContexts sends the gathered events, and ends the gathering.
 func (l *link) emitContexts(dead map[int64]bool, frames map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -287,8 +286,8 @@ func (l *link) emitContexts(dead map[int64]bool, frames map[string]bool) {
 	for _, e := range sent {
 		l.session.client.event(l.session, e.method, e.params)
 	}
-	// A browser sends it to clients that connect late, the debugger does not replay it,
-	// and without it Playwright takes a worker for one that still starts.
+	// A browser sends it to clients that connect late, but the debugger does not
+	// replay it. Without it Playwright assumes that a worker is still starting.
 	if l.unloaded && loaded {
 		l.unloaded = false
 		l.session.client.event(l.session, scriptLoaded, nil)

@@ -19,8 +19,8 @@ var (
 	guids     = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
-// compared is what counts of an answer: no blanks, no ids, and of a list what the
-// debugger has, which is not the browser's own windows.
+// compared is the significant part of a response: no whitespace, no ids, and of a
+// list only what the debugger has, without the browser's own windows.
 func compared(body string) string {
 	var value any
 	if json.Unmarshal([]byte(body), &value) == nil {
@@ -28,21 +28,21 @@ func compared(body string) string {
 			value = slices.DeleteFunc(list, func(target any) bool { return target.(map[string]any)["type"] == "browser_ui" })
 		}
 		if object, ok := value.(map[string]any); ok {
-			delete(object, "File-Path-Style") // no page tells
+			delete(object, "File-Path-Style") // no page reports it
 		}
 		b, _ := json.Marshal(value)
 		body = string(b)
 	}
-	body = strings.ReplaceAll(body, `"title":""`, `"title":"about:blank"`) // a new tab has none yet
+	body = strings.ReplaceAll(body, `"title":""`, `"title":"about:blank"`) // a new tab may have none yet
 	return guids.ReplaceAllString(targetIDs.ReplaceAllString(body, "ID"), "ID")
 }
 
-// TestDiscoveryAsChromium: what is asked of a browser over HTTP is answered as
-// the browser itself would, but for the address.
+// TestDiscoveryAsChromium: every discovery request over HTTP gets the browser's own
+// response, except for the address.
 func TestDiscoveryAsChromium(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
-	s.get("GET", "/json/list") // until the page is there
+	s.get("GET", "/json/list") // until the page is ready
 	browser, own := strings.Split(s.debug.url, "/")[2], strings.Split(s.url, "/")[2]
 	_, prefix, _ := strings.Cut(s.http(), own)
 	ask := func(method, host, path, more string) (int, string, string) {
@@ -75,7 +75,7 @@ func TestDiscoveryAsChromium(t *testing.T) {
 	} {
 		for _, method := range []string{"GET", "PUT", "POST", "HEAD"} {
 			if method != "GET" && (strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/x") || strings.Contains(path, "protocol")) {
-				continue // no more telling
+				continue // it would add nothing
 			}
 			asked := strings.Replace(path, "ID", s.debug.only().target, 1)
 			status, kind, body := ask(method, browser, asked, "")

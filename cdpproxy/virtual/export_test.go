@@ -1,17 +1,17 @@
 package virtual
 
-// Resets lists what is sent to reset each setting.
+// Resets lists the command and parameters that reset each setting.
 func Resets() map[string][2]string {
 	all := map[string][2]string{}
 	for method, st := range settings {
-		if st.each == "" { // else it needs to know of what
+		if st.each == "" { // otherwise it depends on a parameter
 			all[method] = [2]string{st.reset, string(orEmpty(st.params()))}
 		}
 	}
 	return all
 }
 
-// ResetOf is what resets the setting that a command changes.
+// ResetOf returns what resets the setting that a command changes.
 func ResetOf(method, params string) (reset, with string) {
 	st, _, _ := settingOf(command{Method: method, Params: []byte(params)})
 	return st.reset, string(orEmpty(st.params()))

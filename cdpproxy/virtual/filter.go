@@ -1,6 +1,6 @@
 package virtual
 
-// filter is Target.TargetFilter: the first entry that fits a type decides.
+// filter is Target.TargetFilter: the first entry that matches a type decides.
 type filter []filterEntry
 
 type filterEntry struct {
@@ -24,7 +24,7 @@ func (f filter) matches(kind string) bool {
 	return false
 }
 
-// or returns f, or the default if the client gave none.
+// or returns f, or other if the client gave no filter.
 func (f filter) or(other filter) filter {
 	if f == nil {
 		return other

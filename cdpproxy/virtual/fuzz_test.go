@@ -10,8 +10,8 @@ import (
 	jsonv2 "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// FuzzMessage: what is taken for a message is one, is read as encoding/json reads
-// it, and what is said of it to the page or the client is JSON again.
+// FuzzMessage: what is accepted as a message is one, and is read as encoding/json
+// reads it. What is sent about it to the page or the client is JSON again.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{
 		`{"id":1,"method":"Page.enable","params":{"a":[1,"\ud800"]},"sessionId":"S"}`, `{"id":-9223372036854775808,"method":"x"}`,
@@ -22,7 +22,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var said incoming
-		_ = jsonv2.Unmarshal(text, &said, lenient) // what a page says must not crash
+		_ = jsonv2.Unmarshal(text, &said, lenient) // a page's text must not crash
 		var m command
 		if jsonv2.Unmarshal(text, &m, lenient) != nil {
 			return

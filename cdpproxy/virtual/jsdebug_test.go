@@ -16,37 +16,39 @@ import (
 	"browser-coordinator/cdpproxy/virtual"
 )
 
-// jsDebug stands in for VS Code's js-debug, which runs in an editor only (the
-// tests in extension/e2e use that one): one connection to a real Chromium, by
-// which it debugs every page in one flat session each, and shares these sessions
-// as js-debug 1.117 does. A message's sessionId is ignored, and so is what a method
-// has behind a second dot; events come to those
-// who subscribed; X.enable replays what its debugger has heard of execution
-// contexts and console messages (the last fifty, dead ones too) and of a pause;
-// X.disable reaches the debugger's own session. How it shares is in sharedsession_test.go.
+// jsDebug stands in for VS Code's js-debug, which runs in an editor only (the tests
+// in extension/e2e use that one). It has one connection to a real Chromium, debugs
+// every page in one flat session each, and shares these sessions as js-debug 1.117
+// does:
+//
+// It ignores a message's sessionId, and the part of a method after a second dot.
+// Events go to those who subscribed. X.enable replays the execution contexts and
+// console messages that its debugger has received (the last fifty, dead ones too),
+// and a pause. X.disable reaches the debugger's own session. The sharing is in
+// sharedsession_test.go.
 type jsDebug struct {
 	t       testing.TB
 	url     string // of the real browser
 	ws      *websocket.Conn
 	server  *httptest.Server
-	browser *virtual.Browser // is told of the pages
+	browser *virtual.Browser // gets the pages
 	wg      sync.WaitGroup
 
-	sending sync.Mutex // keeps the order of what is sent, and of what heard counts
+	sending sync.Mutex // keeps the order of what is sent, and of the counts in heard
 
 	mu      sync.Mutex // guards the fields that follow; taken after sending
 	nextID  int64
 	pending map[int64]func(reply)
 	pages   []*sharedPage
 	heard   map[string]int // commands that reached the browser, by method
-	// integrated answers as VS Code's integrated browser does, where a page's
-	// session asks of targets: as the browser, and without news of them. That
-	// browser is Electron's, and cannot run here.
+	// integrated responds like VS Code's integrated browser when a page's session
+	// asks for targets: as the browser, and without target events. That browser is
+	// Electron's, and cannot run here.
 	integrated bool
-	// holding has the debugger take its time before it lets a worker run.
+	// holding delays the debugger before it lets a worker run.
 	holding bool
-	// late are commands of clients that reach the browser only when their channel is
-	// closed, and so does what their connection says behind them.
+	// late are commands of clients that reach the browser only when their channel
+	// is closed. Later commands of the same connection wait behind them.
 	late    map[string]chan struct{}
 	changed chan struct{}
 }
@@ -64,7 +66,7 @@ type sharedPage struct {
 	parent  string // session of the page that it is a part of
 	path    string
 
-	// guarded by jsDebug.mu
+	// Guarded by jsDebug.mu.
 	replays []replay
 	paused  *replay
 	clients map[*sharedClient]bool
@@ -119,7 +121,7 @@ func (d *jsDebug) send(session, method, params string, done func(reply)) {
 	_ = d.ws.Write(context.Background(), websocket.MessageText, text)
 }
 
-// call waits for the answer of the debugger's own command.
+// call waits for the response to the debugger's own command.
 func (d *jsDebug) call(session, method, params string) json.RawMessage {
 	d.t.Helper()
 	got := make(chan reply, 1)
@@ -238,7 +240,7 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 	}
 }
 
-// debug does with a new session what the debugger does.
+// debug sets up a new session like the debugger.
 func (d *jsDebug) debug(session, target, parent string) {
 	p := &sharedPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*sharedClient]bool{}}
 	d.mu.Lock()
@@ -271,7 +273,7 @@ func (d *jsDebug) forget(session string) {
 	d.tell()
 }
 
-// tell is what the window does: it tells which pages there are.
+// tell reports the current pages, like the window.
 func (d *jsDebug) tell() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -306,7 +308,7 @@ func (d *jsDebug) page(session string) *sharedPage {
 	return nil
 }
 
-// only waits for the one page that there is.
+// only waits for the single page.
 func (d *jsDebug) only() *sharedPage {
 	d.t.Helper()
 	return d.await("a page", func() *sharedPage {
@@ -336,15 +338,14 @@ func (d *jsDebug) await(what string, find func() *sharedPage) *sharedPage {
 	}
 }
 
-// reached is how often a command came to the browser.
+// reached returns how many times a command reached the browser.
 func (d *jsDebug) reached(method string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.heard[method]
 }
 
-// delay has a method's commands of clients come late, until the function that it
-// returns is called.
+// delay delays a method's commands of clients until pass is called.
 func (d *jsDebug) delay(method string) (pass func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -353,7 +354,7 @@ func (d *jsDebug) delay(method string) (pass func()) {
 	return sync.OnceFunc(func() { close(ready) })
 }
 
-// untilReached waits until a command has come to the browser so often.
+// untilReached waits until a command has reached the browser so many times.
 func (d *jsDebug) untilReached(method string, times int) {
 	d.t.Helper()
 	d.await(fmt.Sprintf("%d of %s", times, method), func() *sharedPage {
@@ -364,7 +365,7 @@ func (d *jsDebug) untilReached(method string, times int) {
 	})
 }
 
-// untilPaused waits until the debugger stands in a page, or no longer does.
+// untilPaused waits until a page is paused in the debugger, or no longer is.
 func (d *jsDebug) untilPaused(p *sharedPage, paused bool) {
 	d.t.Helper()
 	d.await(fmt.Sprintf("paused: %v", paused), func() *sharedPage {

@@ -9,16 +9,16 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// leases are those on the settings of one page, oldest first. What is in the list
-// is held, or is being reset; what is not is free.
+// leases are the leases on the settings of one page, oldest first. A lease in the
+// list is held or is being reset; a setting without one is free.
 type leases struct {
-	mu  sync.Mutex // under it, messages are queued and nothing else is done
+	mu  sync.Mutex // only queues messages while it is held
 	all []*lease
 }
 
-// lease is the hold on one setting: of the client that changed it first, and of
-// those that asked for the same value since. The page has the setting reset when
-// the last of them resets it or leaves.
+// lease is the hold on one setting. Its holders are the client that changed it
+// first, and those that requested the same value since. The setting is reset in the
+// page when the last holder resets it or leaves.
 type lease struct {
 	setting setting
 	command *command // whose value is in force
@@ -26,7 +26,7 @@ type lease struct {
 	waiting []func() // commands that came meanwhile
 }
 
-// find is the lease with that key, or nil. mu is held.
+// find returns the lease with that key, or nil. mu is held.
 func (all *leases) find(key string) *lease {
 	for _, le := range all.all {
 		if le.setting.key() == key {
@@ -36,7 +36,7 @@ func (all *leases) find(key string) *lease {
 	return nil
 }
 
-// free ends a lease, and lets those who wait for it go on.
+// free ends a lease and runs the commands that wait for it.
 func (all *leases) free(le *lease) {
 	all.mu.Lock()
 	all.remove(le)
@@ -62,8 +62,8 @@ func (l *link) holds(key string) bool {
 	return le != nil && slices.Contains(le.holders, l)
 }
 
-// other is a holder of the lease who keeps this session from sharing it, nil if
-// there is none.
+// other returns a holder of the lease that prevents this session from sharing it,
+// nil if there is none.
 func (le *lease) other(l *link, m *command) *link {
 	for _, h := range le.holders {
 		switch {
@@ -75,7 +75,7 @@ func (le *lease) other(l *link, m *command) *link {
 	return nil
 }
 
-// owned is the error of a command that the lease of another session prevents.
+// owned is the error for a command that another session's lease prevents.
 func (le *lease) owned(method string, owner, l *link) *failure {
 	name := owner.session.client.name
 	switch {
@@ -91,7 +91,7 @@ func (le *lease) owned(method string, owner, l *link) *failure {
 	return refused(text)
 }
 
-// set carries out a command that changes a setting.
+// set handles a command that changes a setting.
 func (l *link) set(m *command, st setting) {
 	at := &l.target.leases
 	at.mu.Lock()
@@ -122,16 +122,16 @@ func (l *link) set(m *command, st setting) {
 	if !held {
 		le.holders = append(le.holders, l)
 	}
-	// Within the lock: a reset comes after the command.
+	// Under the lock, so that a reset follows the command.
 	defer at.mu.Unlock()
 	l.forward(*m, func(err error) {
 		if !refusedByPage(err) {
 			return
 		}
-		at.mu.Lock() // not held: the page's error comes by the connection's reader
+		at.mu.Lock() // not held here: the connection's reader delivers the page's error
 		defer at.mu.Unlock()
 		if le.command != m || len(le.holders) == 0 {
-			return // there is a newer command, or the reset is under way
+			return // a newer command, or the reset, is under way
 		}
 		le.command = before
 		if held {
@@ -144,14 +144,14 @@ func (l *link) set(m *command, st setting) {
 	})
 }
 
-// refusedByPage reports whether an outcome is the page's own error.
+// refusedByPage reports whether an outcome is an error of the page.
 func refusedByPage(err error) bool {
 	var p *pageError
 	return errors.As(err, &p)
 }
 
-// reset carries out a command that resets a setting: it ends the session's own
-// lease, and reaches the page if nobody shares that.
+// reset handles a command that resets a setting. It ends the session's own lease,
+// and reaches the page if nobody shares the lease.
 func (l *link) reset(m *command, st setting) {
 	at := &l.target.leases
 	at.mu.Lock()
@@ -185,15 +185,15 @@ func (l *link) reset(m *command, st setting) {
 	case len(others) > 0:
 		l.mark(*m, off)
 	case st.alone && name != "disable" && resets[m.Method] != (setting{}):
-		// It may be the debugger's, whose session it is.
+		// It may be the debugger's, which owns the session.
 		l.reply(m.ID, nil, refused(m.Method+": this client has not started that"))
 	default:
 		l.forward(*m, func(error) { off() })
 	}
 }
 
-// hold takes a lease on what a command of this session has brought, and nobody
-// else has: a script.
+// hold takes a lease on what a command of this session created and nobody else
+// shares: a script.
 func (l *link) hold(m *command, st setting) {
 	at := &l.target.leases
 	le := &lease{setting: st, command: m, holders: []*link{l}}
@@ -209,8 +209,8 @@ func (l *link) hold(m *command, st setting) {
 	}
 }
 
-// release ends the session's leases, the newest first. What nobody else shares is
-// reset; the channels that it returns are closed when the page has answered that.
+// release ends the session's leases, newest first. It resets those that nobody else
+// shares; the channels that it returns are closed when the page has responded.
 func (l *link) release() (reset []<-chan struct{}) {
 	l.left.Store(true)
 	at := &l.target.leases
@@ -239,8 +239,8 @@ func (l *link) sendReset(le *lease) <-chan struct{} {
 	return answered
 }
 
-// resetSent takes the outcome of a reset. If the connection it was sent by has
-// ended, the page may go on: its watcher sends it again. Browser.mu is not held.
+// resetSent handles the outcome of a reset. If its connection has ended, the page
+// may live on: its watcher sends the reset again. Browser.mu is not held.
 func (t *target) resetSent(le *lease, sender *conn, err error) {
 	again := (*conn)(nil)
 	if err != nil && !refusedByPage(err) && t.ctx.Err() == nil {
@@ -256,7 +256,7 @@ func (t *target) resetSent(le *lease, sender *conn, err error) {
 	}
 }
 
-// resetAgain sends the resets that no connection has brought to the page.
+// resetAgain sends the resets that have not reached the page.
 func (t *target) resetAgain(c *conn) {
 	t.browser.mu.Lock()
 	unreset := t.unreset
@@ -267,7 +267,7 @@ func (t *target) resetAgain(c *conn) {
 	}
 }
 
-// held lists the commands whose values this session has in force, oldest first.
+// held lists the commands whose values this session holds, oldest first.
 func (l *link) held() (commands []*command) {
 	at := &l.target.leases
 	at.mu.Lock()

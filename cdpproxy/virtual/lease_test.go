@@ -10,7 +10,7 @@ import (
 	"browser-coordinator/cdpproxy/virtual"
 )
 
-// emulation is something that a client sets up and a page shows.
+// emulation is a setting that a client changes and a page can observe.
 type emulation struct{ method, params, look, during string }
 
 var emulations = []emulation{
@@ -31,13 +31,13 @@ var emulations = []emulation{
 	{"Page.setTouchEmulationEnabled", `{"enabled":true}`, "navigator.maxTouchPoints", "1"},
 }
 
-// heightOf is the height of an environment variable of CSS.
+// heightOf measures the height of an environment variable of CSS.
 func heightOf(name string) string {
 	return `(() => { const d = document.createElement("div"); d.style.height = "env(` + name + `)"; document.body.append(d); const h = d.offsetHeight; d.remove(); return h })()`
 }
 
-// shows waits until the page says what is wanted: some of it a page shows a moment
-// after the command is answered.
+// shows waits until the page reports the wanted value: some values change a moment
+// after the command's response.
 func (p *peer) shows(session, what, look, want string) {
 	p.t.Helper()
 	got := ""
@@ -49,8 +49,8 @@ func (p *peer) shows(session, what, look, want string) {
 	}
 }
 
-// TestEmulationEnds: what a page shows of a client's emulation is gone when the
-// client is, or has said so, and stays when only another has.
+// TestEmulationEnds: a client's emulation in a page ends when the client leaves or
+// resets it, and stays while another holds it.
 func TestEmulationEnds(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -69,7 +69,7 @@ func TestEmulationEnds(t *testing.T) {
 		p.shows(session, c.method, c.look, c.during)
 
 		off, with := virtual.ResetOf(c.method, c.params)
-		if m := stays.try(held, off, with); m.Error != nil && c.method != "Network.emulateNetworkConditionsByRule" { // whose result would be missing
+		if m := stays.try(held, off, with); m.Error != nil && c.method != "Network.emulateNetworkConditionsByRule" { // its result would be missing
 			t.Errorf("%s by another client: %s", off, m.Error.Message)
 		}
 		p.shows(session, c.method+", after another client's "+off, c.look, c.during)
@@ -81,7 +81,7 @@ func TestEmulationEnds(t *testing.T) {
 		p.leave()
 		stays.shows(held, c.method+", whose client has left", c.look, before)
 	}
-	// A page that a client has frozen goes on.
+	// A page that a client has frozen resumes.
 	p := join(t, s.url)
 	p.call(p.attach(s), "Page.setWebLifecycleState", `{"state":"frozen"}`, nil)
 	p.leave()
@@ -90,8 +90,8 @@ func TestEmulationEnds(t *testing.T) {
 	}
 }
 
-// TestLifecycleEvents come to those who have turned them on, until they turn them
-// off.
+// TestLifecycleEvents: these events reach the clients that have turned them on,
+// until they turn them off.
 func TestLifecycleEvents(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -126,7 +126,7 @@ func TestLifecycleEvents(t *testing.T) {
 	}
 }
 
-// refused wants a command to fail because another client owns the setting.
+// refused requires a command to fail because another client owns the setting.
 func (p *peer) refused(session, owner, method, params string) {
 	p.t.Helper()
 	m := p.try(session, method, params)
@@ -139,8 +139,9 @@ func metrics(width int) string {
 	return fmt.Sprintf(`{"width":%d,"height":400,"deviceScaleFactor":1,"mobile":false}`, width)
 }
 
-// TestLease: who changes a setting first owns it, with all who want the same. Another
-// value is refused until the last of them has reset it or left.
+// TestLease: the first client that changes a setting owns it, with all that want
+// the same value. Another value is refused until the last of them has reset it or
+// left.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -160,7 +161,7 @@ func TestLease(t *testing.T) {
 	width("its owner has changed it", "303")
 
 	b.call(sb, set, metrics(303), nil)
-	a.refused(sa, "Puppeteer", set, metrics(304)) // it is b's too by now
+	a.refused(sa, "Puppeteer", set, metrics(304)) // by now b holds it too
 	c.refused(sc, "Playwright", set, metrics(304))
 	a.call(sa, reset, "", nil)
 	width("one of two owners has reset it", "303")
@@ -172,7 +173,7 @@ func TestLease(t *testing.T) {
 	c.call(sc, "Page.clearDeviceMetricsOverride", "", nil)
 	width("the owner has reset it by an old name", before)
 
-	// The sessions of one client have their leases together.
+	// The sessions of one client share their leases.
 	again := a.attach(s)
 	a.call(sa, set, metrics(307), nil)
 	a.call(again, set, metrics(308), nil)
@@ -182,8 +183,8 @@ func TestLease(t *testing.T) {
 	width("the owner has left", before)
 }
 
-// TestConnectingDefaults: what Playwright sets as it connects does not fail because
-// another client has set something else, and does not change that.
+// TestConnectingDefaults: Playwright's defaults at connect do not fail because
+// another client has set another value, and do not change that value.
 func TestConnectingDefaults(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -203,8 +204,8 @@ func TestConnectingDefaults(t *testing.T) {
 	b.refused("", "another client, also Go program,", "Browser.setDownloadBehavior", `{"behavior":"deny"}`)
 }
 
-// TestRefusedCommandHoldsNothing: what the page has refused nobody owns; what was
-// set before it, its client keeps.
+// TestRefusedCommandHoldsNothing: a command that the page refuses creates no lease;
+// a value from before it stays its client's.
 func TestRefusedCommandHoldsNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -230,7 +231,7 @@ func TestRefusedCommandHoldsNothing(t *testing.T) {
 	b.shows(sb, "a client keeps its time zone when it names one that is none", zone, "Asia/Tokyo")
 }
 
-// TestAlone: one session intercepts, records or profiles, and nobody else ends or
+// TestAlone: one session intercepts, records or profiles, and no other one ends or
 // receives that.
 func TestAlone(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,8 @@ import (
 )
 
 // link is a session's connection to its page. Each session has its own: the
-// debugger sends events and responses to the connection that asked, so clients
-// are never mixed up.
+// debugger sends events and responses to the connection that requested them, so
+// clients are never mixed up.
 type link struct {
 	session *session
 	target  *target
@@ -22,12 +22,12 @@ type link struct {
 	conn    *conn
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
-	left    atomic.Bool // the session has ended: nothing more is set, or sent to the client
+	left    atomic.Bool // the session has ended: no setting is changed, and nothing sent to the client
 
 	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
 	subscribed map[string]bool
 	turns      int
-	on         map[string]int    // the domains that are on, and a trace, each with its turn
+	on         map[string]int    // the domains that are on, and a trace, each with the number of its turnOn
 	scripts    []<-chan struct{} // closed when a script's identifier has come
 	gathering  *gathering        // while Runtime.enable is being answered
 	unloaded   bool              // a worker whose script has not been reported as loaded
@@ -53,18 +53,18 @@ func newLink(s *session, t *target) *link {
 	return l
 }
 
-// run carries the connection. If it ends by itself, so does the session.
+// run runs the connection. If it ends by itself, the session ends too.
 func (l *link) run() {
 	s := l.session
 	defer s.client.wg.Done()
 	err := l.conn.run(l.ctx)
 	l.cancel()
 	l.lost(err)
-	l.release() // the page may go on without this connection
+	l.release() // the page may live on without this connection
 }
 
-// lost ends the session with its connection. That of the browser has another one
-// when there is another page, or a command.
+// lost ends the session with its connection. The browser's session instead gets
+// another connection when there is another page, or a command.
 func (l *link) lost(err error) {
 	s := l.session
 	b := s.client.browser
@@ -86,8 +86,8 @@ func (l *link) lost(err error) {
 	s.finish(true)
 }
 
-// leave ends the link, whose settings are reset in a page that goes on. Browser.mu
-// is held; nothing is waited for.
+// leave ends the link, and its settings are reset in a page that lives on.
+// Browser.mu is held, so leave does not wait.
 func (l *link) leave() {
 	l.left.Store(true)
 	if !l.target.offered {
@@ -103,7 +103,7 @@ func (l *link) end() {
 	l.mu.Lock()
 	answered = append(answered, l.scripts...)
 	l.mu.Unlock()
-	// A page may be busy for long, and what it was asked for before is done then.
+	// A busy page may take long, but earlier commands finish before that.
 	for _, one := range answered {
 		select {
 		case <-one:
@@ -121,7 +121,7 @@ func (l *link) end() {
 // room waits while the client is too far ahead of its page.
 func (l *link) room() { _ = l.conn.out.room(l.ctx, maxAhead) }
 
-// subscribe asks for a domain's events, once. mu is held, or the link is new.
+// subscribe subscribes to a domain's events, once. mu is held, or the link is new.
 func (l *link) subscribe(domain string) {
 	if !l.subscribed[domain] {
 		l.subscribed[domain] = true
@@ -129,7 +129,7 @@ func (l *link) subscribe(domain string) {
 	}
 }
 
-// command carries out a command to the page.
+// command handles a command to the page.
 func (l *link) command(m command) {
 	domain, name, _ := strings.Cut(m.Method, ".")
 	d := policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(m.Method, []byte(m.Params)))
@@ -160,7 +160,7 @@ func (l *link) command(m command) {
 	case m.Method == "Runtime.enable":
 		l.enableRuntime(m)
 	case m.Method == "Debugger.enable":
-		m.Params = nil // they are the debugger's to choose
+		m.Params = nil // the debugger chooses them
 		l.forward(m, nil)
 	case m.Method == "Page.addScriptToEvaluateOnNewDocument", m.Method == "Page.addScriptToEvaluateOnLoad":
 		l.addScript(m)
@@ -171,15 +171,15 @@ func (l *link) command(m command) {
 	}
 }
 
-// onceOnly are commands that a session takes once, with what Chromium says to
-// the second: an earlier client has done it. Playwright counts a page that
+// onceOnly are commands that a session accepts once, with Chromium's error for the
+// second. Here an earlier client has sent the first. Playwright treats a page that
 // refuses it as broken.
 var onceOnly = map[string]string{
 	"Page.setFontFamilies": "can only be set once",
 }
 
-// forward sends a command as it is, and its response back. answered, which may be
-// nil, is called before.
+// forward sends a command unchanged, and its response back. answered, which may be
+// nil, is called before the response.
 func (l *link) forward(m command, answered func(error)) {
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if once := onceOnly[m.Method]; err != nil && once != "" && strings.Contains(err.Error(), once) {
@@ -197,8 +197,8 @@ func (l *link) forward(m command, answered func(error)) {
 	})
 }
 
-// trace is on in the session that receives the events of the page's trace: until it
-// is complete, which is after its end.
+// trace is on in the session that receives the events of the page's trace, until
+// the trace is complete, some time after its end.
 const trace = "trace"
 
 // turnOn turns on a domain's events. mu is held.
@@ -207,8 +207,8 @@ func (l *link) turnOn(name string) {
 	l.on[name] = l.turns
 }
 
-// off returns what turns off a domain as it is on now. The response to X.disable may
-// come after the next X.enable, which stays on.
+// off returns a function that turns off a domain as it is on now. The response to
+// X.disable may come after the next X.enable, which stays on.
 func (l *link) off(name string) func() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,8 +228,8 @@ func (l *link) reply(id, result json.Value, err error) {
 	}
 }
 
-// mark answers as if done, at the command's place in the stream: what the page
-// had said before is told before.
+// mark responds with success at the command's place in the stream: after everything
+// that the page has sent before.
 func (l *link) mark(m command, apply func()) {
 	l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{}}), func(_ json.Value, err error) {
 		apply()
@@ -237,8 +237,8 @@ func (l *link) mark(m command, apply func()) {
 	})
 }
 
-// script is the setting of a script for new documents, whose identifier only the
-// response to its command has.
+// script is the setting of a script for new documents. Only the response to its
+// command has the identifier.
 func script(reset string, params json.Value) setting {
 	var p struct {
 		ID string `json:"identifier"`
@@ -261,8 +261,8 @@ func (l *link) addScript(m command) {
 	})
 }
 
-// removeScript removes a script of this session: another's has an identifier of the
-// same kind.
+// removeScript removes a script of this session. The identifiers of other sessions
+// look the same.
 func (l *link) removeScript(m command) {
 	st := script(m.Method, m.Params)
 	if !l.holds(st.key()) {
@@ -272,8 +272,8 @@ func (l *link) removeScript(m command) {
 	l.reset(&m, st)
 }
 
-// event passes on what the client has asked for. It is called by the
-// connection's reader.
+// event forwards the events that the client has subscribed to. The connection's
+// reader calls it.
 func (l *link) event(method string, params json.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	holds := true
@@ -281,7 +281,7 @@ func (l *link) event(method string, params json.Value) {
 		holds = l.holds(settings[asked].key())
 	}
 	if method == "Runtime.bindingCalled" {
-		// Bindings of every client are called in this session.
+		// This session gets the binding calls of every client.
 		holds = l.holds(settings["Runtime.addBinding"].one(params).key())
 	}
 	l.mu.Lock()

@@ -7,7 +7,7 @@ import (
 )
 
 // command is a client's message. Its keys are matched exactly and occur once, as
-// the endpoint's rules read them.
+// for the endpoint's rules.
 type command struct {
 	ID      json.Value `json:"id"`
 	Session string     `json:"sessionId"`
@@ -15,7 +15,7 @@ type command struct {
 	Params  json.Value `json:"params"`
 }
 
-// incoming is a message of a page: a reply has an id, an event a method.
+// incoming is a message of a page: a response has an id, an event a method.
 type incoming struct {
 	ID     int64      `json:"id"`
 	Method string     `json:"method"`
@@ -24,7 +24,7 @@ type incoming struct {
 	Error  json.Value `json:"error"`
 }
 
-// lenient accepts lone surrogates, which a page's text may hold.
+// lenient accepts lone surrogates, which a page's text may contain.
 var lenient = json.AllowInvalidUTF8(true)
 
 // Codes of JSON-RPC, as Chromium uses them.
@@ -37,7 +37,7 @@ const (
 	codeSession  = -32001
 )
 
-// failure is the error of a reply.
+// failure is the error of a response.
 type failure struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -49,7 +49,7 @@ func refused(text string) *failure { return &failure{codeServer, text} }
 
 var empty = json.Value("{}")
 
-// encode is for values of this package, which always can be encoded.
+// encode is for values of this package, which can always be encoded.
 func encode(v any) json.Value {
 	b, err := json.Marshal(v, lenient)
 	if err != nil {
@@ -58,7 +58,7 @@ func encode(v any) json.Value {
 	return b
 }
 
-// decode reads params into v; a client's mistake is its reply.
+// decode reads params into v; an error becomes the response.
 func decode(params json.Value, v any) *failure {
 	if len(params) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func replyMessage(id json.Value, session, kind string, value json.Value) []byte 
 	return append(appendSession(b, session), '}')
 }
 
-// commandMessage is what is said to a page.
+// commandMessage is a command for a page.
 func commandMessage(id int64, method string, params json.Value) []byte {
 	if len(params) == 0 {
 		params = empty

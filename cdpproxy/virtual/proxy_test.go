@@ -38,7 +38,7 @@ func (n *named) set(b *cdpproxy.Browser) {
 	n.changed = make(chan struct{})
 }
 
-// onlyLooks refuses to navigate.
+// onlyLooks is a rule that refuses to navigate.
 type onlyLooks struct{}
 
 func (onlyLooks) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
@@ -48,8 +48,9 @@ func (onlyLooks) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 	return cdpproxy.Verdict{}
 }
 
-// TestBehindTheEndpoint: cdpproxy takes it for a browser. Its rule applies, no
-// response has the secret, clients keep their names, and a restart is one.
+// TestBehindTheEndpoint: cdpproxy accepts it as a browser. Its rule applies, no
+// response contains the secret, clients keep their names, and a restart counts as
+// one.
 func TestBehindTheEndpoint(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)

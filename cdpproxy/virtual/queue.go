@@ -10,8 +10,8 @@ import (
 
 var errFull = errors.New("the reader is too slow")
 
-// queue holds the messages that wait for a socket, in their order. Putting never
-// blocks, so that whoever reads the other side always goes on reading.
+// queue holds the messages for a socket in order. put never blocks, so that the
+// reader of the other side can always continue.
 type queue struct {
 	limit int // bytes
 
@@ -20,7 +20,7 @@ type queue struct {
 	size     int              // bytes in waiting and in the batch that was taken
 	taken    int              // bytes in the batch that was taken
 	came     notify.Broadcast // of waiting and finished
-	left     notify.Broadcast // that there is more room
+	left     notify.Broadcast // signals that there is more room
 	finished bool             // take ends once the queue is empty
 }
 
@@ -31,7 +31,7 @@ func newQueue(limit int) *queue {
 func (q *queue) put(message []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	// A single message of any size is taken: it is in memory already.
+	// An empty queue takes a single message of any size: it is in memory already.
 	if q.size > 0 && q.size+len(message) > q.limit {
 		return errFull
 	}
@@ -67,7 +67,7 @@ func (q *queue) take(ctx context.Context) [][]byte {
 	}
 }
 
-// finish lets take end when what is queued has been taken.
+// finish makes take end when the queue is empty.
 func (q *queue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -75,7 +75,7 @@ func (q *queue) finish() {
 	q.came.Notify()
 }
 
-// room waits until less than the given bytes wait.
+// room waits until fewer than the given bytes wait.
 func (q *queue) room(ctx context.Context, bytes int) error {
 	for {
 		q.mu.Lock()

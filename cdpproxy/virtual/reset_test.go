@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/cdpproxy/virtual"
 )
 
-// TestLeavingResets: what a client has set up in the shared session goes with
-// it, unless another needs it still.
+// TestLeavingResets: what a client has set up in the shared session ends with the
+// client, unless another still needs it.
 func TestLeavingResets(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -44,9 +44,9 @@ func TestLeavingResets(t *testing.T) {
 	if got := <-hits; got != "/through odd" {
 		t.Error(got)
 	}
-	p.leave() // without a word, as if killed
+	p.leave() // without a close frame, as if killed
 
-	// The request goes on when nobody intercepts any more.
+	// The request continues when no client intercepts any longer.
 	if got := <-hits; got != "/paused odd" {
 		t.Error(got)
 	}
@@ -64,13 +64,14 @@ func TestLeavingResets(t *testing.T) {
 	if got := s.debug.reached("Emulation.setTimezoneOverride"); got != 2 {
 		t.Errorf("the time zone was set %d times: another client has it still", got)
 	}
-	// The debugger hears the page as before.
+	// The debugger still gets the page's events.
 	if s.debug.reached("Runtime.disable")+s.debug.reached("Page.disable")+s.debug.reached("Network.disable") != 0 {
 		t.Error("a domain of the debugger's was turned off")
 	}
 }
 
-// TestResetsAreUnderstood: Chromium knows every reset command, with its parameters.
+// TestResetsAreUnderstood: Chromium accepts every reset command, with its
+// parameters.
 func TestResetsAreUnderstood(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -88,7 +89,8 @@ func TestResetsAreUnderstood(t *testing.T) {
 	}
 }
 
-// TestCannotBeTakenBack: what lasts as long as the debugger's session is refused.
+// TestCannotBeTakenBack: a change that lasts as long as the debugger's session is
+// refused.
 func TestCannotBeTakenBack(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -103,8 +105,8 @@ func TestCannotBeTakenBack(t *testing.T) {
 	}
 }
 
-// TestResetOfSeveral: each of several settings is reset by itself, and one that
-// another client shares, by an alias even, is not.
+// TestResetOfSeveral: each of several settings is reset alone. One that another
+// client shares, even by an alias, is not.
 func TestResetOfSeveral(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)

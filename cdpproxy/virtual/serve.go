@@ -13,7 +13,7 @@ import (
 // pageTimeout bounds how long a request waits for the first page.
 const pageTimeout = 15 * time.Second
 
-// handle answers as Chromium's DevTools server does, below the secret.
+// handle responds like Chromium's DevTools server, below the secret.
 func (b *Browser) handle(w http.ResponseWriter, r *http.Request) {
 	path, ok := strings.CutPrefix(r.URL.EscapedPath(), "/"+b.secret)
 	if !ok || r.Header.Get("Origin") != "" {
@@ -63,7 +63,7 @@ func (b *Browser) serveJSON(w http.ResponseWriter, r *http.Request, path string)
 		discovery.AnswerJSON(w, b.about())
 	case "protocol":
 		w.Header().Set("Content-Type", discovery.ContentType)
-		discovery.WriteProtocol(w) // fails where the client has gone
+		discovery.WriteProtocol(w) // fails if the client has gone
 	case "new":
 		b.serveNew(w, r)
 	case "activate", "close":

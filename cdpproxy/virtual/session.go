@@ -12,8 +12,8 @@ const (
 	ofPage
 )
 
-// session is what one client has with one target, with an id of ours. Sessions
-// form a tree, as in Chromium: a session's target events are sent by its parent.
+// session is one client's session with one target, with an id of ours. Sessions
+// form a tree, as in Chromium: a session's parent sends its target events.
 type session struct {
 	client *client
 	id     string // empty for the connection's own
@@ -23,16 +23,16 @@ type session struct {
 	auto   bool    // attached by the parent's auto-attach
 	seq    int     // counts the client's sessions
 
-	// guarded by Browser.mu
+	// Guarded by Browser.mu.
 	discover   filter // nil: off
 	autoAttach filter // nil: off
 	children   []*session
 	ended      bool
-	link       *link      // to the page; for the browser, to the page that answers for it
-	restore    []*command // settings of the browser that its last page took with it
+	link       *link      // to the page; for the browser, to the page that responds for it
+	restore    []*command // settings of the browser that were lost with its last page
 }
 
-// info is what a client gets of the session's target. mu is held.
+// info returns the target info that the client gets. mu is held.
 func (s *session) info() targetInfo {
 	switch s.kind {
 	case ofBrowser:
@@ -48,8 +48,8 @@ func (b *Browser) selfInfo() targetInfo {
 	return targetInfo{ID: b.guid, Type: "browser", Attached: true}
 }
 
-// offer presents a page to the clients. The order of the events is Chromium's:
-// the target is created before anyone is attached to it.
+// offer presents a page to the clients. The order of the events is Chromium's: the
+// target is created before a session is attached to it.
 func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,7 +78,7 @@ type about struct {
 	Info targetInfo `json:"targetInfo"`
 }
 
-// withdraw ends what clients have with a page. mu is held.
+// withdraw ends the clients' sessions with a page. mu is held.
 func (b *Browser) withdraw(t *target) {
 	if !t.offered {
 		return
@@ -108,7 +108,7 @@ func (b *Browser) withdraw(t *target) {
 	b.notify()
 }
 
-// finishSessions ends the sessions with a target that has gone. mu is held.
+// finishSessions ends the sessions with a closed target. mu is held.
 func (b *Browser) finishSessions(k kind, t *target) {
 	for c := range b.clients {
 		for _, s := range c.all() {
@@ -123,8 +123,8 @@ func (b *Browser) finishSessions(k kind, t *target) {
 	}
 }
 
-// emitChanged reports to the sessions that discover targets a page's new title or URL. mu
-// is held.
+// emitChanged reports a page's new title or URL to the sessions that discover
+// targets. mu is held.
 func (b *Browser) emitChanged(t *target) {
 	if t.isTab() {
 		b.emit("tab", "Target.targetInfoChanged", encode(about{t.tabInfo()}))
@@ -132,8 +132,8 @@ func (b *Browser) emitChanged(t *target) {
 	b.emit(t.info.Type, "Target.targetInfoChanged", encode(about{t.info}))
 }
 
-// emit sends an event on a type of target to the sessions that discover it. mu
-// is held.
+// emit sends an event on a type of target to the sessions that discover it. mu is
+// held.
 func (b *Browser) emit(kind, method string, params json.Value) {
 	for c := range b.clients {
 		for _, s := range c.all() {
@@ -144,8 +144,8 @@ func (b *Browser) emit(kind, method string, params json.Value) {
 	}
 }
 
-// joinAutomatically attaches to a page if the client wants such to be attached
-// to. mu is held.
+// joinAutomatically attaches to a page if the client's auto-attach includes it. mu
+// is held.
 func (s *session) joinAutomatically(t *target) {
 	switch {
 	case s.autoAttach == nil || s.ended:
@@ -163,8 +163,8 @@ func (s *session) joinAutomatically(t *target) {
 	}
 }
 
-// join attaches to a target by a session below s, once if it is automatic. mu is
-// held.
+// join attaches to a target with a session below s; an automatic session is
+// attached once. mu is held.
 func (s *session) join(k kind, t *target, auto bool) *session {
 	if auto {
 		for _, child := range s.children {
@@ -189,7 +189,7 @@ func (s *session) join(k kind, t *target, auto bool) *session {
 	return child
 }
 
-// finish ends a session and those below it; the parent gets an event for the first
+// finish ends a session and those below it. The parent gets an event for the first
 // only. mu is held.
 func (s *session) finish(notify bool) {
 	if s.ended {

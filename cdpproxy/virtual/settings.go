@@ -7,13 +7,13 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// setting is something that a session of a page has once, for all its clients. A
-// client that changes it has a lease on it (lease.go).
+// setting is state that a session of a page has once, for all its clients. A client
+// that changes it has a lease on it (lease.go).
 type setting struct {
 	reset string // the command that resets it
 	with  string // the parameters of reset
-	each  string // the parameter that distinguishes several settings of this kind apart
-	alone bool   // one session has it for itself, even where others want the same
+	each  string // the parameter that tells several settings of this kind apart
+	alone bool   // only one session may hold it, even if others want the same value
 	any   bool   // clients share it whatever their parameters
 }
 
@@ -141,8 +141,7 @@ var settings = map[string]setting{
 	"Tracing.start":                                      {reset: "Tracing.end", alone: true},
 }
 
-// resets are the settings by their reset command, where that is a command of its
-// own.
+// resets are the settings by their reset command, if that is a command of its own.
 var resets = func() map[string]setting {
 	all := map[string]setting{}
 	for method, st := range settings {
@@ -153,7 +152,7 @@ var resets = func() map[string]setting {
 	return all
 }()
 
-// aliases are commands that do what another one does.
+// aliases are commands with the same effect as another one.
 var aliases = map[string]string{
 	"DOM.hideHighlight":                   "Overlay.hideHighlight",
 	"DOM.highlightNode":                   "Overlay.highlightNode",
@@ -168,7 +167,7 @@ var aliases = map[string]string{
 	"Page.setTouchEmulationEnabled":       "Emulation.setTouchEmulationEnabled",
 }
 
-// plain is a command by the name that the tables know.
+// plain returns the name of a command in the tables.
 func plain(method string) string {
 	if other, ok := aliases[method]; ok {
 		return other
@@ -189,9 +188,9 @@ var forHolders = map[string]string{
 	"Page.screencastVisibilityChanged": "Page.startScreencast",
 }
 
-// settingOf is the setting that a command changes; off reports that the command
-// resets it. What is on by X.enable is a setting too, unless the debugger has it
-// on.
+// settingOf returns the setting that a command changes; off reports that the
+// command resets it. X.enable makes a setting too, unless the debugger has the
+// domain on.
 func settingOf(m command) (st setting, off, ok bool) {
 	method := plain(m.Method)
 	if st, ok = settings[method]; ok {
@@ -208,7 +207,7 @@ func settingOf(m command) (st setting, off, ok bool) {
 	return setting{reset: domain + ".disable", any: true}, name == "disable", true
 }
 
-// one is the setting of several that a command's parameters name.
+// one returns the one of several settings that a command's parameters name.
 func (st setting) one(params json.Value) setting {
 	var given map[string]any
 	if st.each == "" || decode(params, &given) != nil || given[st.each] == nil {
@@ -223,15 +222,15 @@ func (st setting) one(params json.Value) setting {
 	return st
 }
 
-// resembles reports whether a command's parameters amount to those of a reset. They
-// may have more.
+// resembles reports whether a command's parameters amount to those of a reset.
+// Extra parameters are allowed.
 func resembles(params, reset json.Value) bool {
 	var given, want map[string]any
 	if decode(params, &given) != nil || decode(reset, &want) != nil {
 		return false
 	}
 	for name, value := range want {
-		// A mode that highlights nothing may come with any way to do so.
+		// A mode that highlights nothing may come with any highlight configuration.
 		if name != "highlightConfig" && !reflect.DeepEqual(given[name], value) && !(value == "" && given[name] == nil) {
 			return false
 		}
@@ -239,15 +238,15 @@ func resembles(params, reset json.Value) bool {
 	return len(want) > 0 || len(given) == 0
 }
 
-// alike reports whether two commands ask for the same value.
+// alike reports whether two commands request the same value.
 func alike(a, b command) bool {
 	var one, other any
 	return plain(a.Method) == plain(b.Method) && decode(a.Params, &one) == nil && decode(b.Params, &other) == nil && reflect.DeepEqual(one, other)
 }
 
-// asDefault reports whether a command is what Playwright sends to each page as it
-// connects, and not more than a default. Where another client has the lease, such
-// a command changes nothing and succeeds: Playwright would give up the page.
+// asDefault reports whether a command only sets a default that Playwright sends to
+// each page as it connects. If another client has the lease, such a command changes
+// nothing and succeeds: Playwright would otherwise give up the page.
 func asDefault(m command) bool {
 	var p struct {
 		Behavior string `json:"behavior"`

@@ -13,8 +13,8 @@ import (
 	"browser-coordinator/policy"
 )
 
-// leavesNothing are the commands that could leave something in a session of the
-// debugger's and do not need to be reset, each with the reason.
+// leavesNothing are the commands that look as if they left state in a session of
+// the debugger, but need no reset, each with the reason.
 var leavesNothing = map[string]string{
 	// Chromium does not reset these either when a session ends.
 	"Browser.addMockCamera":                       "only a browser's session has it",
@@ -102,13 +102,13 @@ var leavesNothing = map[string]string{
 	"WebAuthn.setUserVerified":                     "goes with WebAuthn.disable",
 }
 
-// setsUp are the commands that are looked at: those that may leave something.
+// setsUp matches the commands to check: those that may leave state.
 var setsUp = regexp.MustCompile(`^(\w+\.(set|emulate|override|start|add|grant|configure|highlight|enable.|force|track|find|bind)|(Debugger|DOMDebugger)\.)`)
 
-// endsSomething are the commands that may end what others have begun.
+// endsSomething matches the commands that may end what other clients have begun.
 var endsSomething = regexp.MustCompile(`^\w+\.(stop|untrack|hide|reset|end$|clear\w*(Override|Markers))`)
 
-// endsNothing are those that do not, each with the reason.
+// endsNothing are those of them that do not, each with the reason.
 var endsNothing = map[string]string{
 	"Cast.stopCasting":             "a user's screen",
 	"FedCm.resetCooldown":          "an act on the browser",
@@ -118,14 +118,14 @@ var endsNothing = map[string]string{
 	"ServiceWorker.stopWorker":     "an act on the site",
 }
 
-// denied reports whether the policy keeps a command from the page.
+// denied reports whether the policy denies a command.
 func denied(method string) bool {
 	return policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(method, nil)).Outcome == policy.Deny
 }
 
-// TestSettings: of every command of the protocol that could leave something in the
-// debugger's session it is known what becomes of it, and every reset is a command
-// with parameters that there are.
+// TestSettings: every command of the protocol that could leave state in the
+// debugger's session is classified. Every reset is an existing command with
+// existing parameters.
 func TestSettings(t *testing.T) {
 	var protocol bytes.Buffer
 	if err := discovery.WriteProtocol(&protocol); err != nil {
@@ -147,7 +147,7 @@ func TestSettings(t *testing.T) {
 	if err := json.Unmarshal(protocol.Bytes(), &all); err != nil {
 		t.Fatal(err)
 	}
-	parameters := map[string]map[string]bool{} // of each method, whether it has to be given
+	parameters := map[string]map[string]bool{} // of each method, whether it is required
 	for _, d := range all.Domains {
 		for _, c := range d.Commands {
 			method := d.Domain + "." + c.Name

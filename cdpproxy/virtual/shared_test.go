@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAnswersAreNeverMixed: many clients ask one page at once, all with the same
-// ids, and each gets its own answers in its own sessions.
+// TestAnswersAreNeverMixed: many clients send to one page at once, all with the
+// same ids, and each gets its own responses in its own sessions.
 func TestAnswersAreNeverMixed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -38,7 +38,7 @@ func TestAnswersAreNeverMixed(t *testing.T) {
 	clients.Wait()
 }
 
-// contexts lists the execution contexts that a client was told of.
+// contexts lists the execution contexts that a client has received.
 func contexts(p *peer, session string) (ids []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,8 +51,8 @@ func contexts(p *peer, session string) (ids []int64) {
 	return ids
 }
 
-// TestContexts: what the debugger replays has contexts that are no more. A client
-// that comes late is told of the living, and of what they wrote to the console.
+// TestContexts: the debugger's replay includes contexts that no longer exist. A
+// late client receives the living ones, and their console messages.
 func TestContexts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -78,7 +78,7 @@ func TestContexts(t *testing.T) {
 	if late.count(other, "Runtime.consoleAPICalled", "") != 1 || late.count(other, "Runtime.consoleAPICalled", "loaded /page4") != 1 {
 		t.Error("the console of pages that are no more was told")
 	}
-	// And it follows from then on.
+	// It also receives the later ones.
 	late.visit(s, other, "/page5")
 	late.event(other, "Runtime.executionContextsCleared", "")
 	late.event(other, "Runtime.consoleAPICalled", "loaded /page5")
@@ -87,8 +87,8 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestForgottenContext: the debugger replays no more than fifty contexts, and the
-// page's own was the first of them.
+// TestForgottenContext: the debugger replays at most fifty contexts, and the page's
+// own was the first of them.
 func TestForgottenContext(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -116,8 +116,9 @@ func TestForgottenContext(t *testing.T) {
 	}
 }
 
-// TestIntegratedBrowser: where a page's session answers of targets for the whole
-// browser, the page is known by its main frame, and its moves are told.
+// TestIntegratedBrowser: if a page's session responds to target commands for the
+// whole browser, the page is identified by its main frame, and its navigations are
+// reported.
 func TestIntegratedBrowser(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -139,8 +140,8 @@ func TestIntegratedBrowser(t *testing.T) {
 	}
 }
 
-// TestEventsAreForWhoAsked: no events without an enable, and none after a
-// disable, which neither the debugger nor another client notices.
+// TestEventsAreForWhoAsked: a client gets no events without an enable, and none
+// after a disable. Neither the debugger nor another client notices that disable.
 func TestEventsAreForWhoAsked(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -175,7 +176,7 @@ func TestEventsAreForWhoAsked(t *testing.T) {
 			t.Errorf("%s reached the debugger's session", method)
 		}
 	}
-	// Enabled again, the living contexts are told again.
+	// After another enable, the living contexts are reported again.
 	a.call(sa, "Runtime.enable", "", nil)
 	a.event(sa, "Runtime.consoleAPICalled", "loaded /two")
 	if s.debug.reached("Target.setAutoAttach") != 1 {
@@ -183,8 +184,8 @@ func TestEventsAreForWhoAsked(t *testing.T) {
 	}
 }
 
-// TestBreakpointStops: clients see a pause, and cannot make the debugger miss it
-// or leave it.
+// TestBreakpointStops: clients get a pause, and cannot make the debugger miss or
+// leave it.
 func TestBreakpointStops(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -205,7 +206,8 @@ func TestBreakpointStops(t *testing.T) {
 	pressed := p.start(session, "Runtime.evaluate", `{"expression":"document.querySelector('button').click()"}`)
 	s.debug.untilPaused(shared, true)
 
-	// A client that looks whether the page is paused is told, as page/paused.go does.
+	// A client that checks whether the page is paused gets the pause, as in
+	// page/paused.go.
 	p.call(session, "Debugger.enable", "", nil)
 	p.call(session, "Debugger.disable", "", nil)
 	p.event(session, "Debugger.paused", "pressed")
@@ -223,13 +225,14 @@ func TestBreakpointStops(t *testing.T) {
 			t.Errorf("%s reached the debugger's session", method)
 		}
 	}
-	// It stops again, with nobody there.
+	// It stops again, without a client.
 	s.debug.send(shared.session, "Runtime.evaluate", `{"expression":"pressed()"}`, nil)
 	s.debug.untilPaused(shared, true)
 	s.debug.call(shared.session, "Debugger.resume", "{}")
 }
 
-// TestOnceOnly: what a session takes once only is done for the next client too.
+// TestOnceOnly: a command that a session accepts only once succeeds for the next
+// client too.
 func TestOnceOnly(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -240,7 +243,8 @@ func TestOnceOnly(t *testing.T) {
 	}
 }
 
-// TestBindings are called for who added them, and for nobody else.
+// TestBindings: a binding call reaches the clients that added the binding, and no
+// other.
 func TestBindings(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -261,7 +265,7 @@ func TestBindings(t *testing.T) {
 	a.event(sa, "Runtime.bindingCalled", `"z"`)
 }
 
-// TestParts: a worker's or frame's session is attached below its page's.
+// TestParts: a worker's or frame's session is attached below its page's session.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -277,8 +281,9 @@ func TestParts(t *testing.T) {
 	p.event(page, "Target.detachedFromTarget", worker)
 }
 
-// TestWorkerThatWaits: a client that finds a worker before the debugger lets it run
-// is told when it has its script, and once; one that comes late, when it asks.
+// TestWorkerThatWaits: a client that attaches to a worker before the debugger lets
+// it run is notified once when the worker has its script. A late client is notified
+// when it asks.
 func TestWorkerThatWaits(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -316,7 +321,7 @@ func TestWorkerThatWaits(t *testing.T) {
 	}
 }
 
-// withWorker begins a worker in the page, and returns the client's sessions with
+// withWorker starts a worker in the page, and returns the client's sessions with
 // both.
 func withWorker(t *testing.T, s *scene) (p *peer, page, worker string) {
 	t.Helper()

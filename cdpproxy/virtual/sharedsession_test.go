@@ -10,7 +10,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// sharedClient is a client of a page's shared CDP, as jsDebug serves it.
+// sharedClient is a client of a page's shared CDP session, as jsDebug serves it.
 type sharedClient struct {
 	page *sharedPage
 	ws   *websocket.Conn
@@ -105,7 +105,7 @@ func (c *sharedClient) receive(data []byte) {
 	if late != nil {
 		<-late
 	}
-	// What is replayed comes before the answer.
+	// The replayed events come before the response.
 	switch name {
 	case "enable":
 		d.mu.Lock()
@@ -150,7 +150,7 @@ func (d *jsDebug) answersIntegrated(method string, params json.RawMessage) bool 
 	return d.integrated && (method == "Target.setDiscoverTargets" || method == "Target.getTargetInfo" && p.TargetID == "")
 }
 
-// breakOff ends every connection to a page's shared CDP.
+// breakOff breaks every connection to a page's shared CDP session.
 func (d *jsDebug) breakOff(p *sharedPage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -25,23 +25,23 @@ type targetInfo struct {
 	Subtype          string `json:"subtype,omitempty"`
 }
 
-// version is Browser.getVersion's answer.
+// version is the result of Browser.getVersion.
 type version = discovery.Product
 
-// target is one page. Its watcher keeps a connection of its own, by which what
-// is asked of the browser is asked too.
+// target is one page. Its watcher keeps a connection of its own, which also carries
+// requests to the browser.
 type target struct {
 	browser *Browser
 	page    Page
 	ctx     context.Context
 	cancel  context.CancelFunc
 
-	// guarded by Browser.mu
+	// Guarded by Browser.mu.
 	info    targetInfo
 	offered bool
 	settled bool     // it was offered, or could not be
 	conn    *conn    // the watcher's, while offered
-	unreset []*lease // whose reset no connection has brought to the page
+	unreset []*lease // their reset has not reached the page
 
 	leases leases
 }
@@ -52,19 +52,19 @@ func newTarget(b *Browser, p Page) *target {
 	return t
 }
 
-// isTab reports whether the page is a tab, and no part of another page.
+// isTab reports whether the page is a tab, not a part of another page.
 func (t *target) isTab() bool { return t.page.Parent == "" }
 
-// Chromium has a target of type "tab" around each page, which Puppeteer asks
-// for. The page's endpoint does not report its id.
+// Chromium has a target of type "tab" around each page, which Puppeteer requests.
+// The page's endpoint does not report its id.
 func (t *target) tabID() string { return "tab-" + t.info.ID }
 
 func (t *target) tabInfo() targetInfo {
 	return targetInfo{ID: t.tabID(), Type: "tab", Title: t.info.Title, URL: t.info.URL, BrowserContextID: t.info.BrowserContextID}
 }
 
-// watch follows the page until it is dropped. A connection that breaks while the
-// page is still named is made again: the debugger lives on, so the page may.
+// watch follows the page until it is dropped. If a connection breaks while the page
+// still exists, watch reconnects: the debugger lives on, so the page may too.
 func (t *target) watch() {
 	defer t.browser.wg.Done()
 	defer t.cancel()
@@ -84,8 +84,8 @@ func (t *target) watch() {
 	}
 }
 
-// follow connects once, offers the page as soon as it has said what it is, and
-// returns when the connection has ended.
+// follow connects once and offers the page as soon as it has reported its target
+// info. It returns when the connection has ended.
 func (t *target) follow() (met bool) {
 	c := newConn(t.page.URL, t.event)
 	ctx, cancel := context.WithCancel(t.ctx)
@@ -108,7 +108,7 @@ func (t *target) follow() (met bool) {
 	return met
 }
 
-// meet asks the page what it is. It ends with the connection.
+// meet asks the page for its target info. It ends with the connection.
 func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, asked chan<- struct{}) {
 	defer close(asked)
 	ctx, stop := context.WithTimeout(ctx, callTimeout)
@@ -116,8 +116,8 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 	events := []string{"Target.targetInfoChanged", "Target.targetCrashed", "Page.frameNavigated"}
 	c.start("JsDebug.subscribe", encode(subscription{Events: events}), nil)
 	if t.isTab() {
-		// The browser sends each session that asked events of all targets; only our own
-		// receives them here. No session of the debugger does.
+		// The browser sends the events of all targets to each session that asked.
+		// Only our own session receives them here; no session of the debugger does.
 		c.start("Target.setDiscoverTargets", json.Value(`{"discover":true}`), nil)
 	}
 	t.resetAgain(c)
@@ -134,12 +134,12 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 		t.browser.log.Debug("a page does not tell its browser's version", "page", t.page.Key, "error", err)
 	}
 	t.browser.offer(t, c, info, v)
-	t.resetAgain(c) // what came before the offer
-	// What changed between the answer and the offer was not listened to.
+	t.resetAgain(c) // those from before the offer
+	// Changes between the response and the offer were missed.
 	t.refresh(ctx)
 }
 
-// refresh asks the page what it is now.
+// refresh asks the page for its current target info.
 func (t *target) refresh(ctx context.Context) {
 	t.browser.mu.Lock()
 	c := t.conn
@@ -152,10 +152,10 @@ func (t *target) refresh(ctx context.Context) {
 	}
 }
 
-// ask asks a page what it is. VS Code's integrated browser answers for the
-// browser where no target is named; a page's target has the id of its main frame.
-// A popup that was sent nowhere has no URL in Chromium, but its document has, and
-// Puppeteer waits for one before it takes a page for open.
+// ask asks a page for its target info. VS Code's integrated browser responds for
+// the browser if no target is named; a page's target has the id of its main frame.
+// A popup without a navigation has no URL in Chromium, but its document has.
+// Puppeteer waits for a URL before it treats a page as open.
 func ask(ctx context.Context, c *conn) (targetInfo, error) {
 	var now about
 	err := c.call(ctx, "Target.getTargetInfo", struct{}{}, &now)
@@ -179,7 +179,7 @@ func ask(ctx context.Context, c *conn) (targetInfo, error) {
 	return targetInfo{ID: frame.ID, Type: "page", Title: frame.URL, URL: frame.URL, Attached: true}, nil
 }
 
-// urlOf is the URL of a document: the one that a page begins with has none.
+// urlOf is the URL of a document: the initial one of a page has none.
 func urlOf(document string) string {
 	if document == "" || document == ":" {
 		return "about:blank"
@@ -187,7 +187,7 @@ func urlOf(document string) string {
 	return document
 }
 
-// changed takes what is true of the page now.
+// changed stores the page's current target info.
 func (t *target) changed(info targetInfo) {
 	b := t.browser
 	b.mu.Lock()
@@ -202,7 +202,7 @@ func (t *target) changed(info targetInfo) {
 	}
 }
 
-// event receives what the browser reports of its targets, by the watcher's reader.
+// event handles the browser's events on targets. The watcher's reader calls it.
 func (t *target) event(method string, params json.Value) {
 	b := t.browser
 	switch method {
@@ -231,8 +231,8 @@ func (t *target) event(method string, params json.Value) {
 	}
 }
 
-// moved takes a page's new document, which not every browser reports as a
-// change of the target.
+// moved handles a page's new document, which not every browser reports as a change
+// of the target.
 func (t *target) moved(f frame) {
 	b := t.browser
 	b.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
 
-// offerTimeout bounds how long a new page may take until the debugger has it
-// and shares its session.
+// offerTimeout bounds how long a new page may take until the debugger has it and
+// shares its session.
 const offerTimeout = 20 * time.Second
 
 var (
@@ -21,7 +21,7 @@ var (
 	errAllowed   = refused("Not allowed")
 )
 
-// targetCommand answers the Target domain, which is this package's own: in the
+// targetCommand handles the Target domain, which is this package's own: in the
 // page's session it belongs to the debugger.
 func (s *session) targetCommand(m command, name string) {
 	c := s.client
@@ -90,7 +90,7 @@ func (s *session) setDiscover(params json.Value) *failure {
 	}
 	s.discover = p.Filter.or(defaultFilter)
 	for _, info := range b.infos(s.discover) {
-		// Discovering again reports what was not discovered before.
+		// A second discovery reports what the first did not.
 		if !before.matches(info.Type) {
 			s.client.event(s, "Target.targetCreated", encode(about{info}))
 		}
@@ -98,7 +98,7 @@ func (s *session) setDiscover(params json.Value) *failure {
 	return nil
 }
 
-// infos lists what a filter lets through. mu is held.
+// infos lists the targets that a filter includes. mu is held.
 func (b *Browser) infos(f filter) []targetInfo {
 	infos := []targetInfo{}
 	add := func(info targetInfo) {
@@ -151,7 +151,7 @@ type targetInfos struct {
 	Infos []targetInfo `json:"targetInfos"`
 }
 
-// answerFresh answers what depends on titles.
+// answerFresh responds to commands that depend on current titles.
 func (s *session) answerFresh(ctx context.Context, m command) {
 	s.client.browser.refresh(ctx)
 	get := s.getTargets
@@ -279,7 +279,7 @@ func (s *session) contexts() any {
 	return answer
 }
 
-// createTarget opens a page, and answers when it can be used: the debugger
+// createTarget opens a page, and responds when the page can be used: the debugger
 // attaches to it first.
 func (s *session) createTarget(ctx context.Context, m command) {
 	c := s.client
@@ -291,7 +291,7 @@ func (s *session) createTarget(ctx context.Context, m command) {
 	c.reply(s, m.ID, encode(targetID{t.id()}), nil)
 }
 
-// create opens a page through one that is there.
+// create opens a page through an existing one.
 func (b *Browser) create(ctx context.Context, params json.Value) (*target, error) {
 	b.mu.Lock()
 	first := b.first()
@@ -325,7 +325,7 @@ func (b *Browser) create(ctx context.Context, params json.Value) (*target, error
 	return t, err
 }
 
-// actOnTarget closes or activates a page, by its own connection.
+// actOnTarget closes or activates a page through the page's own connection.
 func (s *session) actOnTarget(ctx context.Context, m command) {
 	c := s.client
 	var p targetID
@@ -351,7 +351,7 @@ func (b *Browser) act(ctx context.Context, method, id string) (json.Value, error
 	var result json.Value
 	err := via.call(ctx, method, targetID{id}, &result)
 	if errors.Is(err, errGone) && method == "Target.closeTarget" {
-		return json.Value(`{"success":true}`), nil // its own answer went with it
+		return json.Value(`{"success":true}`), nil // the page closed before its response
 	}
 	return result, err
 }

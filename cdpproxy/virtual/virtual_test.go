@@ -62,7 +62,7 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestSecret: whoever does not know the URL gets nothing, and no web page does.
+// TestSecret: requests without the secret URL, and those of web pages, are refused.
 func TestSecret(t *testing.T) {
 	t.Parallel()
 	b := virtual.New(nil)
@@ -108,7 +108,7 @@ func TestBrowserLevel(t *testing.T) {
 		t.Error(contexts)
 	}
 	var cookies struct{ Cookies []any }
-	p.call("", "Storage.getCookies", "", &cookies) // the page answers for the browser
+	p.call("", "Storage.getCookies", "", &cookies) // the page responds for the browser
 	for method, code := range map[string]int{
 		"Target.createBrowserContext": -32000, "Target.disposeBrowserContext": -32000, "Target.exposeDevToolsProtocol": -32000,
 		"Target.sendMessageToTarget": -32000, "Target.nothing": -32601, "Page.enable": -32601, "JsDebug.subscribe": -32601,
@@ -141,7 +141,7 @@ func TestBrowserLevel(t *testing.T) {
 		})
 	}
 
-	// A session with the browser below the browser, as Playwright makes.
+	// A browser session within the browser's, as Playwright creates one.
 	var below struct{ SessionID string }
 	p.call("", "Target.attachToBrowserTarget", "", &below)
 	var page struct{ SessionID string }
@@ -157,7 +157,7 @@ func TestBrowserLevel(t *testing.T) {
 	}
 }
 
-// TestOddMethod: whatever a method is called, there is an answer.
+// TestOddMethod: every method name gets a response.
 func TestOddMethod(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -169,7 +169,7 @@ func TestOddMethod(t *testing.T) {
 	}
 }
 
-// TestCloseEndsOneClient: Browser.close ends the connection of who says it.
+// TestCloseEndsOneClient: Browser.close closes only the connection of its client.
 func TestCloseEndsOneClient(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -188,7 +188,8 @@ func TestCloseEndsOneClient(t *testing.T) {
 	}
 }
 
-// TestPagesComeAndGo as the debugger attaches to them, for two clients at once.
+// TestPagesComeAndGo: pages open and close as the debugger attaches to them, for
+// two clients at once.
 func TestPagesComeAndGo(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -202,7 +203,7 @@ func TestPagesComeAndGo(t *testing.T) {
 	}
 	var made struct{ TargetID string }
 	a.call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, s.site+"/second"), &made)
-	// By the time of the answer the client is attached, as with a browser.
+	// When the response comes the client is attached, as with a browser.
 	if a.count("", "Target.attachedToTarget", made.TargetID) != 1 {
 		t.Error("createTarget was answered before the client was attached")
 	}
@@ -217,7 +218,7 @@ func TestPagesComeAndGo(t *testing.T) {
 		}
 		sessions[p] = e.SessionID
 		var info struct{ TargetInfo struct{ Title, Type string } }
-		for info.TargetInfo.Title != "/second" { // the page is being loaded
+		for info.TargetInfo.Title != "/second" { // the page is loading
 			p.call("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q}`, made.TargetID), &info)
 		}
 	}
@@ -251,7 +252,7 @@ func TestPagesComeAndGo(t *testing.T) {
 	}
 }
 
-// TestTabs: a tab around each page, in the way of Puppeteer.
+// TestTabs: each page has a tab around it, as Puppeteer expects.
 func TestTabs(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -288,7 +289,7 @@ func TestTabs(t *testing.T) {
 	}
 }
 
-// TestPageEndpoint: a connection to one page ends with it.
+// TestPageEndpoint: a connection to one page ends with the page.
 func TestPageEndpoint(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -303,7 +304,7 @@ func TestPageEndpoint(t *testing.T) {
 	if m := p.try("", "Target.attachToBrowserTarget", ""); m.Error == nil {
 		t.Error("attached to the browser from a page")
 	}
-	p.start("", "Page.close", "") // whose answer may be lost with the page
+	p.start("", "Page.close", "") // its response may be lost with the page
 	<-p.done
 	var closed websocket.CloseError
 	if !errors.As(p.err, &closed) || closed.Code != websocket.StatusGoingAway || closed.Reason != "the page has closed" {
@@ -311,8 +312,8 @@ func TestPageEndpoint(t *testing.T) {
 	}
 }
 
-// TestConnectionBreaks: the debugger drops a page's connections and the page
-// goes on; sessions end, and the page is offered again.
+// TestConnectionBreaks: the debugger drops a page's connections and the page lives
+// on; sessions end, and the page is offered again.
 func TestConnectionBreaks(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -328,7 +329,7 @@ func TestConnectionBreaks(t *testing.T) {
 	}
 }
 
-// TestClose: clients are told, and nothing is left running.
+// TestClose: clients are notified, and nothing keeps running.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -349,7 +350,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestSlowReader: a client that does not read is closed, loudly, and only it.
+// TestSlowReader: a client that does not read is disconnected with an error, and
+// only that client.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, &virtual.Options{MaxBuffered: 1 << 20})
@@ -372,7 +374,8 @@ func TestSlowReader(t *testing.T) {
 	if err != nil || json.Unmarshal(data, &own) != nil {
 		t.Fatal(err, string(data))
 	}
-	// It asks on for 1 MB at a time, and does not read, until it is cut off.
+	// It keeps requesting 1 MB at a time, and does not read, until it is
+	// disconnected.
 	asked := 0
 	for ; err == nil && asked < 1000; asked++ {
 		err = slow.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Runtime.evaluate","params":{"expression":"'x'.repeat(1e6)"},"sessionId":%q}`, asked+2, own.Params.SessionID))

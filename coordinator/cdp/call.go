@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/cdproto/target"
 )
 
-// Pending is a command that was sent and not waited for yet: what follows it
-// can be sent at once, and the browser keeps the order.
+// Pending is a command that was sent and whose reply has not been awaited yet. The next
+// command can be sent at once; the browser keeps the order.
 type Pending struct {
 	conn    *Conn
 	id      int64
@@ -25,7 +25,7 @@ type reply struct {
 	err    error
 }
 
-// finish is called once, by whoever took the call out of Conn.pending.
+// finish is called once, by the function that removed the call from Conn.pending.
 func (p *Pending) finish(r reply) { p.done <- r }
 
 // start registers and queues a command.

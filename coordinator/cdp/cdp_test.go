@@ -48,7 +48,7 @@ func mustDial(t *testing.T, endpoint string, opts *Options) *Conn {
 	return c
 }
 
-// newTab opens a page of the test's own and attaches to it.
+// newTab opens a page for the test and attaches to it.
 func newTab(t *testing.T, c *Conn) (*Session, target.ID) {
 	t.Helper()
 	r, err := protocol.Call(t.Context(), c, target.CreateTarget, target.CreateTargetParams{URL: "about:blank"})
@@ -83,7 +83,7 @@ func TestCallsOnRealBrowser(t *testing.T) {
 	if got, err := evaluate(t.Context(), s, "6*7"); err != nil || got != "42" {
 		t.Errorf("evaluate: %s %v", got, err)
 	}
-	// More than coder/websocket's own limit, and text that is not valid UTF-16.
+	// The reply exceeds coder/websocket's own limit and has text that is not valid UTF-16.
 	if got, err := evaluate(t.Context(), s, "'x'.repeat(3e6) + '\\ud800'"); err != nil || len(got) < 3e6 {
 		t.Errorf("a large reply: %d bytes, %v", len(got), err)
 	}
@@ -258,7 +258,7 @@ func TestClose(t *testing.T) {
 	c.Close()
 }
 
-// A browser that misbehaves: the far edge is faked, the socket is real.
+// A browser that misbehaves: the peer is faked, the socket is real.
 func TestBadPeers(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
@@ -305,7 +305,7 @@ func TestBadPeers(t *testing.T) {
 	mux.HandleFunc("/empty/json/version", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "{}") })
 	discovery := httptest.NewServer(mux)
 	defer discovery.Close()
-	// Whoever responds says which path it is, and never which host.
+	// The response names the path, and never the host.
 	if c := mustDial(t, discovery.URL+"/token/", nil); c.URL() != "ws"+strings.TrimPrefix(discovery.URL, "http")+"/devtools/browser/any" {
 		t.Errorf("it went to %s", c.URL())
 	}

@@ -33,10 +33,10 @@ const (
 	defaultQueueSize   = 4096
 	defaultCallTimeout = 30 * time.Second
 	defaultDialTimeout = 10 * time.Second
-	// writeTimeout bounds one write: a browser that takes nothing for that long
-	// does not come back.
+	// writeTimeout bounds one write: a browser that reads nothing for that long does not
+	// recover.
 	writeTimeout = 15 * time.Second
-	// writeQueue is how many commands may wait for the writer before callers do.
+	// writeQueue is how many commands may wait for the writer before callers block.
 	writeQueue = 64
 )
 
@@ -75,8 +75,7 @@ type Conn struct {
 	cancel context.CancelFunc // ends reader and writer
 	done   chan struct{}      // closed when both have ended
 
-	// mu guards the fields that follow. It is never held while a channel is
-	// waited for.
+	// mu guards the fields that follow. It is never held while waiting for a channel.
 	mu       sync.Mutex
 	nextID   int64
 	pending  map[int64]*Pending
@@ -125,15 +124,15 @@ func (c *Conn) URL() string { return c.url }
 // Done is closed when the connection has ended and its goroutines with it.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err tells why the connection ended; nil while it lives. It wraps ErrClosed.
+// Err returns why the connection ended; nil while it lives. It wraps ErrClosed.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// Close ends the connection, fails what is under way with ErrClosed and waits
-// for its goroutines. The browser and its tabs stay.
+// Close ends the connection, fails open calls with ErrClosed and waits for its
+// goroutines. The browser and its tabs stay.
 func (c *Conn) Close() error {
 	c.end(fmt.Errorf("%w: closed here", ErrClosed))
 	<-c.done
@@ -146,7 +145,7 @@ func (c *Conn) awaitLoops(loops *sync.WaitGroup) {
 	close(c.done)
 }
 
-// end is the one place where the life of a connection ends.
+// end is the only function that ends a connection.
 func (c *Conn) end(reason error) {
 	c.mu.Lock()
 	if c.err != nil {
@@ -168,8 +167,8 @@ func (c *Conn) end(reason error) {
 	c.root.stop(reason)
 	c.mu.Unlock()
 	c.cancel()
-	// CloseNow: Chromium itself sends no close frame when it goes, and
-	// waiting for one would make every exit as slow as a stuck browser.
+	// CloseNow: Chromium sends no close frame when it ends, and waiting for one would make
+	// every exit as slow as a hanging browser.
 	if err := c.ws.CloseNow(); err != nil {
 		c.opts.Logger.Debug("cdp: close the socket", "err", err)
 	}

@@ -10,16 +10,16 @@ import (
 	"browser-coordinator/cdpproxy/dial"
 )
 
-// maxVersionReply bounds what is read of /json/version, in bytes.
+// maxVersionReply bounds the part of /json/version that is read, in bytes.
 const maxVersionReply = 64 << 10
 
 // browserPath begins the path of a browser's WebSocket, before its GUID.
 const browserPath = "/devtools/browser/"
 
-// resolve turns what a person or a configuration gives, http://host:port or a
-// ws URL, into the browser's WebSocket address. A ws URL with a GUID names one
-// browser, whose port another program may have by now: the browser must return that
-// GUID in its version before it gets a request with it.
+// resolve turns the address from a user or a configuration, http://host:port or a ws URL,
+// into the browser's WebSocket address. A ws URL with a GUID names one browser. Another
+// program may have that browser's port by now: the browser must return the GUID in its
+// version before it gets a request with it.
 func resolve(ctx context.Context, how *dial.Options, endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -44,8 +44,8 @@ func resolve(ctx context.Context, how *dial.Options, endpoint string) (string, e
 	return endpoint, nil
 }
 
-// askVersion asks a browser for its WebSocket's address. A token or prefix in the
-// path stays in front of /json/version.
+// askVersion requests the address of a browser's WebSocket. A token or prefix in the path
+// stays in front of /json/version.
 func askVersion(ctx context.Context, how *dial.Options, u *url.URL) (string, error) {
 	asked := *u
 	asked.Path, asked.RawPath = strings.TrimSuffix(u.Path, "/")+"/json/version", ""
@@ -64,8 +64,8 @@ func askVersion(ctx context.Context, how *dial.Options, u *url.URL) (string, err
 	if err != nil {
 		return "", fmt.Errorf("%s does not answer like a browser: its webSocketDebuggerUrl is not a URL", place)
 	}
-	// The response says which path it is. The host is the one that the caller named:
-	// whoever responds cannot have another dialed.
+	// The response names the path. The host stays the one that the caller named: a peer must
+	// not redirect the connection to another host.
 	named.Scheme, named.User, named.Host = "ws"+strings.TrimPrefix(u.Scheme, "http"), nil, u.Host
 	return named.String(), nil
 }

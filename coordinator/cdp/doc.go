@@ -1,5 +1,5 @@
-// Package cdp holds one persistent Chrome DevTools Protocol connection to a
-// browser-level endpoint and the flat sessions that run over it.
+// Package cdp maintains one persistent Chrome DevTools Protocol connection to a browser-level
+// endpoint and the flat sessions that run over it.
 //
 //	conn, err := cdp.Dial(ctx, "http://127.0.0.1:9222", nil)
 //	if err != nil { … }
@@ -7,16 +7,16 @@
 //	session, err := conn.Attach(ctx, targetID)
 //	reply, err := protocol.Call(ctx, session, page.Navigate, page.NavigateParams{URL: url})
 //
-// where protocol is github.com/chromedp/cdproto/cdp: [Conn] and [Session] both
-// implement its Session interface, so every generated command runs on either.
+// where protocol is github.com/chromedp/cdproto/cdp: [Conn] and [Session] both implement
+// its Session interface, so every generated command runs on either.
 //
-// A call ends when its context ends (and only the call: the connection stays),
-// when its session or target goes away ([ErrSessionGone], [ErrTargetCrashed])
-// or when the connection ends ([ErrClosed]). Events are subscribed to; each
-// subscription has a bounded queue, and one that is not read in time ends with
-// [ErrOverflow] instead of holding up the others.
+// A call ends when its context ends (and only the call: the connection stays), when its
+// session or target goes away ([ErrSessionGone], [ErrTargetCrashed]) or when the
+// connection ends ([ErrClosed]). Each subscription to events has a bounded queue. A
+// subscription that is not read in time ends with [ErrOverflow] and does not delay the
+// others.
 //
-// The package does not know what a page is, never reconnects (the address of a
-// browser that came back is somebody else's knowledge), and does not guarantee
-// that a command whose call was given up has not run.
+// The package does not know what a page is. It never reconnects: a browser that restarts
+// may have another address. It does not guarantee that a command whose call was cancelled
+// has not run.
 package cdp

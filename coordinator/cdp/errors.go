@@ -8,8 +8,8 @@ import (
 // Why a call or a subscription ended early. They are wrapped together with the
 // method concerned; use errors.Is.
 var (
-	// ErrClosed reports that the connection has ended: closed by us, or the
-	// browser has gone. Conn.Err tells which.
+	// ErrClosed reports that the connection has ended: we closed it, or the browser has
+	// ended. Conn.Err returns which.
 	ErrClosed = errors.New("the connection to the browser has ended")
 	// ErrSessionGone reports that the session was detached: its tab or frame was
 	// closed, or moved to another process.
@@ -25,12 +25,12 @@ var (
 	ErrOverflow = errors.New("the event queue overflowed")
 )
 
-// Error is the browser's own refusal of a command.
+// Error is the browser's error response to a command.
 type Error struct {
 	Method  string
 	Code    int64  // JSON-RPC code, for example -32000
-	Message string // the browser's words
-	Data    string // more of them, often empty
+	Message string // the browser's text
+	Data    string // more of it, often empty
 }
 
 func (e *Error) Error() string {
@@ -46,10 +46,10 @@ func Refused(err error) bool {
 	return errors.As(err, &refusal)
 }
 
-// codeSessionNotFound is what Chromium answers for a session it does not know.
+// codeSessionNotFound is Chromium's error code for a session that it does not know.
 const codeSessionNotFound = -32001
 
-// Is makes an unknown session and an ended one the same news for the caller.
+// Is makes an unknown session the same error as an ended one.
 func (e *Error) Is(target error) bool {
 	return target == ErrSessionGone && e.Code == codeSessionNotFound
 }

@@ -23,8 +23,8 @@ type Session struct {
 	err  error // guarded by conn.mu
 }
 
-// Session returns the session of that id, which a Target.attachedToTarget event
-// or reply has named. The same id gives the same Session.
+// Session returns the session with that id, from a Target.attachedToTarget event or
+// reply. The same id gives the same Session.
 func (c *Conn) Session(id target.SessionID) *Session {
 	if id == "" {
 		return c.root
@@ -58,7 +58,7 @@ func (s *Session) ID() target.SessionID { return s.id }
 // Done is closed when the session or the connection has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err tells why the session ended; nil while it lives.
+// Err returns why the session ended; nil while it lives.
 func (s *Session) Err() error {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Session) Start(ctx context.Context, method string, params any) (*Pendin
 	return s.conn.start(ctx, s, method, params)
 }
 
-// Subscribe is Listen for one method, in the form that cdproto wants.
+// Subscribe is Listen for one method, in the form that cdproto requires.
 func (s *Session) Subscribe(method string) (events <-chan jsonv2.Value, cancel func()) {
 	return s.conn.subscribe(s.id, method)
 }
@@ -109,7 +109,7 @@ func (c *Conn) Start(ctx context.Context, method string, params any) (*Pending, 
 	return c.root.Start(ctx, method, params)
 }
 
-// Subscribe subscribes to a browser-level event in the form that cdproto wants.
+// Subscribe subscribes to a browser-level event in the form that cdproto requires.
 func (c *Conn) Subscribe(method string) (events <-chan jsonv2.Value, cancel func()) {
 	return c.root.Subscribe(method)
 }
@@ -121,7 +121,7 @@ func (c *Conn) Listen(methods ...string) *Subscription { return c.root.Listen(me
 // the browser sent them; no methods means all.
 func (c *Conn) ListenAll(methods ...string) *Subscription { return c.listen(nil, methods) }
 
-// endSession fails what is under way on a session that was detached.
+// endSession fails the open calls of a session that was detached.
 func (c *Conn) endSession(id target.SessionID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,9 +139,8 @@ func (c *Conn) endSession(id target.SessionID) {
 	}
 }
 
-// failLocked fails what is under way on a session whose target is gone or
-// crashed; after a crash the session stays, since a reload revives the target in
-// it. mu is held.
+// failLocked fails the open calls of a session whose target is gone or has crashed. After
+// a crash the session stays, since a reload revives the target in it. mu is held.
 func (c *Conn) failLocked(id target.SessionID, reason error) {
 	for n, p := range c.pending {
 		if p.session == id {

@@ -11,7 +11,7 @@ import (
 type Event struct {
 	SessionID target.SessionID // empty: browser level
 	Method    string
-	Params    jsonv2.Value    // shared by all subscribers: not to be changed
+	Params    jsonv2.Value    // shared by all subscribers: must not be changed
 	Mark      chan<- struct{} // set on a mark of the subscription's own, see Subscription.Mark
 }
 
@@ -39,14 +39,14 @@ type Subscription struct {
 // C returns the events in the order in which they came.
 func (s *Subscription) C() <-chan Event { return s.events }
 
-// Err tells why the channel was closed; nil while it is open and after Close.
+// Err returns why the channel was closed; nil while it is open and after Close.
 func (s *Subscription) Err() error {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
 	return s.err
 }
 
-// Close ends the subscription; what is in the queue can still be read.
+// Close ends the subscription; queued events can still be read.
 func (s *Subscription) Close() {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
@@ -54,9 +54,9 @@ func (s *Subscription) Close() {
 	s.stop(nil)
 }
 
-// Mark queues an event that carries the channel behind all that have come so
-// far: its reader closes it and so tells that those are handled. False when the
-// subscription has ended or is full.
+// Mark queues an event that carries the channel, after all events so far. The reader
+// closes the channel when it has handled those. Mark returns false when the subscription
+// has ended or is full.
 func (s *Subscription) Mark(done chan<- struct{}) bool {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
@@ -129,8 +129,8 @@ func (c *Conn) add(s *Subscription) {
 	}
 }
 
-// event hands an event to every subscription that wants it, then draws the
-// conclusions that the connection itself draws.
+// event queues an event for every subscription to it, and then updates the connection's
+// own state.
 func (c *Conn) event(e Event) {
 	c.mu.Lock()
 	for s := range c.subs {
@@ -140,8 +140,8 @@ func (c *Conn) event(e Event) {
 			c.opts.Logger.Error("cdp: a subscription was ended: its events were not read in time", "method", e.Method, "session", e.SessionID, "unread", c.opts.QueueSize)
 		}
 	}
-	// In the same step, so that no call that a reader of the event begins is taken
-	// for one that the crash has ended.
+	// In the same step: a call that a reader of the event begins must not end with this
+	// crash.
 	if e.Method == "Inspector.targetCrashed" {
 		c.failLocked(e.SessionID, ErrTargetCrashed)
 	}

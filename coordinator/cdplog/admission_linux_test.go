@@ -16,8 +16,8 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 )
 
-// dialAs connects to addr as another user: the kernel takes the socket's owner from
-// the thread that makes it, which ends with the goroutine.
+// dialAs connects to addr as another user: the kernel takes the socket's owner from the
+// thread that creates it, and the thread ends with the goroutine.
 func dialAs(t *testing.T, uid int, addr string) net.Conn {
 	t.Helper()
 	type result struct {
@@ -45,8 +45,8 @@ func dialAs(t *testing.T, uid int, addr string) net.Conn {
 	return r.conn
 }
 
-// TestOnlyTheOwnUser: a recording may hold all that a browser knows. Neither another
-// user of the machine nor a web page gets any of it.
+// TestOnlyTheOwnUser: a recording may hold all data of a browser. Neither another user of
+// the machine nor a web page gets any of it.
 func TestOnlyTheOwnUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to connect as another user")
@@ -89,8 +89,8 @@ func TestOnlyTheOwnUser(t *testing.T) {
 	}
 }
 
-// TestOnlyWithTheToken: with a token nobody is let in without it, and the addresses
-// that clients are given have it.
+// TestOnlyWithTheToken: with a token, no client is admitted without it, and the addresses
+// in discovery documents have it.
 func TestOnlyWithTheToken(t *testing.T) {
 	p, err := cdplog.Open(record(t, `{"webSocketDebuggerUrl":"ws://127.0.0.1:1/devtools/browser/x"}`, `[]`, said(`{"id":1,"method":"Page.enable"}`)))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package cdplog is the form in which CDP traffic is recorded, and a browser made
-// of such a recording (specs/cdp-log.md).
+// Package cdplog defines the format of recorded CDP traffic, and replays a recording as a
+// browser (specs/cdp-log.md).
 //
 //	player, err := cdplog.Open(file)
 //	err = player.Serve(listener) // until player.Close
@@ -20,8 +20,8 @@ const (
 	Version = 1
 )
 
-// Line is one line of a recording. The first has Format and what describes the
-// browser; the others have a Client and one of the rest.
+// Line is one line of a recording. The first has Format and the description of the
+// browser; the others have a Client and one of the other fields.
 type Line struct {
 	Format  string          `json:"format,omitempty"`
 	Version int             `json:"version,omitempty"`
@@ -38,8 +38,7 @@ type Line struct {
 	Cut     string          `json:"cut,omitempty"`  // why it ends too early, at its end
 }
 
-// Client describes a client; Path is the WebSocket's, which leads to the browser or to
-// a page.
+// Client describes a client. Path is its WebSocket's: that of the browser or of a page.
 type Client struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
@@ -56,7 +55,7 @@ type Message struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-// Truncate shortens text for people.
+// Truncate shortens text for display.
 func Truncate(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -74,8 +73,8 @@ func (l *Line) SetMessage(text []byte) {
 }
 
 var (
-	// ErrTorn reports lines that end in the middle of one, as where the disk was full.
-	// What precedes is good.
+	// ErrTorn reports that the last line is incomplete, for example because the disk was
+	// full. The lines before it are valid.
 	ErrTorn = errors.New("its last line is not whole")
 
 	errForeign = errors.New("this is no recording of `coordinator log --record`, or one of a newer version")

@@ -9,8 +9,8 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 )
 
-// TestGap: a recording tells where messages are missing, and is read but not
-// replayed then.
+// TestGap: a recording marks where messages are missing. It can then be read, but not
+// replayed.
 func TestGap(t *testing.T) {
 	said := func(id string) cdplog.Line { return said(`{"id":` + id + `,"method":"Page.enable"}`) }
 	record := func(lines ...cdplog.Line) *bytes.Reader { return record(t, `{}`, `[]`, lines...) }

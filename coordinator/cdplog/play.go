@@ -18,8 +18,8 @@ type play struct {
 	warn    func(text, method string, more ...any)
 	steps   []step
 	reached int // index of the furthest step that a command was matched with; -1: none
-	// ids are the client's command ids by the recorded ones, and names the client's
-	// generated names by the recorded ones.
+	// ids maps recorded command ids to the client's, and names maps recorded generated names
+	// to the client's.
 	ids, names map[string]string
 }
 
@@ -49,7 +49,7 @@ func newPlay(lines []Line, warn func(text, method string, more ...any)) *play {
 	return p
 }
 
-// run plays until the client leaves or ctx ends.
+// run plays until the client disconnects or ctx ends.
 func (p *play) run(ctx context.Context, conn *websocket.Conn) error {
 	out := p.due()
 	for {
@@ -66,7 +66,7 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn) error {
 	}
 }
 
-// receive returns what the browser sends after a message of the client.
+// receive returns the browser's messages after a message of the client.
 func (p *play) receive(text []byte) []json.RawMessage {
 	var c Message
 	if err := json.Unmarshal(text, &c); err != nil {
@@ -120,8 +120,8 @@ func (p *play) due() (out []json.RawMessage) {
 
 func (s *step) isResponse() bool { return !s.byClient && s.Method == "" && len(s.ID) > 0 }
 
-// unknown is the error for a command that is not in the recording. Because of it a
-// client may report another error, so the log has a warning.
+// unknown is the error for a command that is not in the recording. The client may report
+// another error because of it, so the log gets a warning.
 func (p *play) unknown(c Message) json.RawMessage {
 	reason, more := "not in the recording: ", []any(nil)
 	if near := p.find(c, func(string) bool { return true }); near >= 0 {
@@ -142,12 +142,12 @@ func errorResponse(c Message, reason string) json.RawMessage {
 	return text
 }
 
-// generated matches the names that programs generate at each run: 32 hexadecimal
-// digits, as Playwright's and Chromium's ids, and UUIDs.
+// generated matches names that programs generate anew in each run: 32 hexadecimal digits,
+// such as Playwright's and Chromium's ids, and UUIDs.
 var generated = regexp.MustCompile(`[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{32}`)
 
-// temporary matches absolute paths, in JSON, with the six letters that make the name
-// of a temporary folder, as Playwright's for downloads.
+// temporary matches absolute paths, in JSON, with the six random letters of a temporary
+// folder, such as Playwright's for downloads.
 var temporary = regexp.MustCompile(`"((?:/|[A-Za-z]:\\\\)[^"]*-)[0-9A-Za-z]{6}((?:[/\\][^"]*)?)"`)
 
 // normalize replaces what differs from run to run.
@@ -155,7 +155,7 @@ func normalize(params string) string {
 	return temporary.ReplaceAllString(generated.ReplaceAllString(params, "#"), `"$1#$2"`)
 }
 
-// learn notes which of the client's generated names stand for which recorded ones.
+// learn records which generated names of the client stand for which recorded ones.
 func (p *play) learn(recorded, sent string) {
 	from, to := generated.FindAllString(recorded, -1), generated.FindAllString(sent, -1)
 	for i := range min(len(from), len(to)) {

@@ -13,8 +13,8 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 )
 
-// replay plays a recording of the client c1, and returns where, and what who serves
-// it is warned of: to be read when p is closed.
+// replay plays a recording of the client c1. It returns the player, its address, and its
+// log of warnings, which may be read once p is closed.
 func replay(t *testing.T, lines ...cdplog.Line) (p *cdplog.Player, addr string, warned *bytes.Buffer) {
 	t.Helper()
 	p, err := cdplog.Open(record(t, `{}`, `[]`, lines...))
@@ -50,7 +50,7 @@ func (c client) say(command string) {
 	}
 }
 
-// hear expects words in what the client hears next.
+// hear expects words in the next message to the client.
 func (c client) hear(words string) {
 	c.t.Helper()
 	if _, text, err := c.conn.Read(c.t.Context()); err != nil || !strings.Contains(string(text), words) {
@@ -60,11 +60,11 @@ func (c client) hear(words string) {
 
 const browser = "/devtools/browser/x"
 
-// TestStrangeCommand: who serves a recording is warned of what is not in it, once
-// for each method: clients may tell something else of it.
+// TestStrangeCommand: the log has a warning for each method that is not in the recording,
+// once: clients may report another error because of it.
 func TestStrangeCommand(t *testing.T) {
 	p, addr, warned := replay(t, said(`{"id":1,"method":"Page.enable"}`))
-	for range 2 { // of each client's part
+	for range 2 { // in each client's part
 		c := join(t, addr, browser, "Go-http-client/1.1")
 		for _, method := range []string{"DOM.enable", "CSS.enable", "DOM.enable"} {
 			c.say(`{"id":1,"method":"` + method + `"}`)
@@ -93,8 +93,8 @@ func TestCutRecording(t *testing.T) {
 	}
 }
 
-// TestOrder: what a command causes does not precede it, however long the client takes,
-// and the browser's messages keep their recorded order.
+// TestOrder: the effects of a command do not precede it, however slow the client is, and
+// the browser's messages keep their recorded order.
 func TestOrder(t *testing.T) {
 	_, addr, _ := replay(t,
 		said(`{"id":1,"method":"Page.enable"}`), heard(`{"method":"Page.frameResized"}`), heard(`{"id":1,"result":{}}`),
@@ -105,7 +105,7 @@ func TestOrder(t *testing.T) {
 	c.hear("Page.frameResized")
 	c.hear(`"id":1`)
 	c.say(`{"id":9,"method":"DOM.enable"}`)
-	c.hear("not in the recording: DOM.enable") // and nothing of the reload before
+	c.hear("not in the recording: DOM.enable") // without messages of the reload before
 	c.say(`{"id":3,"method":"Page.bringToFront"}`)
 	c.hear(`"id":3`)
 	c.hear("Page.loadEventFired")
@@ -113,9 +113,9 @@ func TestOrder(t *testing.T) {
 	c.hear(`"id":2`)
 }
 
-// TestOtherParameters: nobody is given the answer to another question, and who serves
-// the recording is told which was recorded; names that a program makes anew at each run
-// make none another.
+// TestOtherParameters: a command with other parameters does not get the recorded
+// response, and the warning names the recorded parameters. Names that a program generates
+// in each run do not count as other parameters.
 func TestOtherParameters(t *testing.T) {
 	p, addr, warned := replay(t,
 		said(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`), heard(`{"id":1,"result":{"result":{"value":2}}}`),
@@ -133,8 +133,9 @@ func TestOtherParameters(t *testing.T) {
 	}
 }
 
-// TestPartsByName: whoever comes first, each plays what a client of its name did, and
-// who does not get as far as a WebSocket takes nobody's part.
+// TestPartsByName: in any order of connection, each client plays the part of a recorded
+// client with its name. A client that does not complete the WebSocket handshake takes no
+// part.
 func TestPartsByName(t *testing.T) {
 	const page = "/devtools/page/A"
 	joined := func(id, name string) cdplog.Line {

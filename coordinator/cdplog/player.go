@@ -18,13 +18,13 @@ import (
 	"browser-coordinator/cdpproxy/discovery"
 )
 
-// Player is a browser made of a recording. Each client that connects plays the part of
-// a recorded one with the same path.
+// Player replays a recording as a browser. Each client that connects plays the part of a
+// recorded client with the same path.
 type Player struct {
 	// Log: nil discards. Set it before Serve.
 	Log *slog.Logger
-	// Admission decides who is let in. Nil: on Linux, programs of the same user. Set it
-	// before Serve.
+	// Admission decides which clients are admitted. Nil: on Linux, programs of the same user.
+	// Set it before Serve.
 	Admission *cdpproxy.Admission
 
 	head   Line
@@ -42,7 +42,7 @@ type Player struct {
 // maxMessage is the largest message that Chromium accepts.
 const maxMessage = 100 << 20
 
-// part is what one client sent and received.
+// part is the traffic of one recorded client.
 type part struct {
 	client Client
 	lines  []Line
@@ -130,7 +130,8 @@ func (p *Player) handle(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// document responds with a recorded one, its addresses replaced by the replay's.
+// document responds with a recorded discovery document, its addresses replaced by the
+// replay's.
 func (p *Player) document(w http.ResponseWriter, own string, text json.RawMessage) {
 	if len(text) == 0 {
 		http.Error(w, "not in the recording", http.StatusNotFound)
@@ -152,9 +153,9 @@ func samePath(a, b string) bool {
 	return a == b || strings.HasPrefix(a, browser) && strings.HasPrefix(b, browser)
 }
 
-// choose returns the part of a client with that name: one that a client of the same
-// name has played if there is any, and of those the one that was played least. nil: no
-// client connected to that path.
+// choose returns a part for a client of that name. It prefers parts that a client of the
+// same name has played, and among those the least played one. nil: no recorded client
+// connected to that path.
 func (p *Player) choose(path, name string) (best *part) {
 	for _, each := range p.parts {
 		if !samePath(each.client.Path, path) {
@@ -208,7 +209,7 @@ func (p *Player) join(w http.ResponseWriter, r *http.Request, path string) {
 	p.Log.Debug("a client left the replay", "client", chosen.client.Name, "error", err)
 }
 
-// warn logs each text once for a method, with more about the first time.
+// warn logs each text once per method, with details the first time.
 func (p *Player) warn(text, method string, more ...any) {
 	if _, known := p.warned.LoadOrStore(text+" "+method, true); !known {
 		p.Log.Warn(text, append([]any{"method", method}, more...)...)

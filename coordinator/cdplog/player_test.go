@@ -15,14 +15,14 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 )
 
-// said is a line of the client c1.
+// said is a line with a message of the client c1.
 func said(message string) cdplog.Line {
 	l := cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "client"}
 	l.SetMessage([]byte(message))
 	return l
 }
 
-// heard is a line of what the client c1 heard.
+// heard is a line with a message to the client c1.
 func heard(message string) cdplog.Line {
 	return cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "browser", Message: json.RawMessage(message)}
 }
@@ -43,7 +43,7 @@ func record(t *testing.T, version, targets string, lines ...cdplog.Line) *bytes.
 	return bytes.NewReader(out.Bytes())
 }
 
-// served plays a recording until the test ends, at the HOST:PORT that it returns.
+// served plays a recording until the test ends, at the returned HOST:PORT.
 func served(t *testing.T, p *cdplog.Player) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,7 +61,7 @@ func served(t *testing.T, p *cdplog.Player) string {
 	return ln.Addr().String()
 }
 
-// document is what is answered to a path, as JSON.
+// document decodes the JSON response to a path.
 func document(t *testing.T, url string, into any) {
 	t.Helper()
 	res, err := http.Get(url)
@@ -78,7 +78,7 @@ func document(t *testing.T, url string, into any) {
 	}
 }
 
-// TestProtocol: clients that ask for the protocol before they connect are told it.
+// TestProtocol: clients that request the protocol before they connect get it.
 func TestProtocol(t *testing.T) {
 	p, err := cdplog.Open(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`)))
 	if err != nil {
@@ -95,8 +95,8 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// TestOwnAddress: a replay leads to itself alone, also in the links to the DevTools
-// front end, and leaves anybody's text as it is.
+// TestOwnAddress: a replay contains only its own address, also in the links to the
+// DevTools front end, and leaves other text unchanged.
 func TestOwnAddress(t *testing.T) {
 	const (
 		there = "127.0.0.1:20999"
@@ -129,8 +129,8 @@ func TestOwnAddress(t *testing.T) {
 	}
 }
 
-// TestTorn: a recording that ends too early is served to there, which is told; what is
-// no recording is told as such.
+// TestTorn: an incomplete recording is replayed up to its end, with a warning. A file
+// that is no recording gets an error.
 func TestTorn(t *testing.T) {
 	whole, err := io.ReadAll(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`), said(`{"id":2,"method":"DOM.enable"}`)))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package child runs a program on a window's browser: it passes the stable CDP
-// address to the program, and the program's exit code back.
+// Package child runs a program on a window's browser: it gives the program the stable CDP
+// address, and returns the program's exit code.
 package child
 
 import (
@@ -25,9 +25,8 @@ const (
 )
 
 // Command returns a program's arguments and environment with the address of the
-// workspace's browser. Every user of the machine can read arguments, but only the
-// same user the environment: the only error is a token in arguments where that is
-// not allowed.
+// workspace's browser. Every user of the machine can read arguments, but only the same
+// user the environment. So the only error is a token in arguments if that is not allowed.
 func Command(given []string, workspace string, a endpoint.Addr, allowToken bool) (args, env []string, err error) {
 	address := a.ClientURL()
 	for _, arg := range given {
@@ -43,14 +42,14 @@ func Command(given []string, workspace string, a endpoint.Addr, allowToken bool)
 	return args, append(env, EnvEndpoint+"="+address, registry.EnvWorkspace+"="+workspace), nil
 }
 
-// Exit codes of a program that could not be started, as shells and env have them.
+// Exit codes of a program that could not be started, as in shells and env.
 const (
 	exitCannotRun = 126
 	exitNotFound  = 127
 )
 
-// ExitCode is what a shell would exit with after a program's end, or after it could
-// not be started: 128 and the signal's number where a signal ended it.
+// ExitCode is a shell's exit code for a program's end, or for a failed start: 128 plus
+// the signal's number if a signal ended it.
 func ExitCode(err error) int {
 	var exited *exec.ExitError
 	switch {

@@ -54,8 +54,8 @@ func browserPath(t *testing.T) string {
 	return found.Path
 }
 
-// version asks the browser's DevTools server who it is; the paths of a pipe's begin
-// with its secret.
+// version requests the version from the browser's DevTools server. The paths of a pipe's
+// server begin with its secret.
 func version(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -123,8 +123,8 @@ func TestLaunchAndClose(t *testing.T) {
 	}
 }
 
-// TestDownloadsStayInTheProfile: what a page makes a headless browser download is
-// not found in the user's home, and goes with the profile.
+// TestDownloadsStayInTheProfile: the downloads of a headless browser are not in the
+// user's home. They are removed with the profile.
 func TestDownloadsStayInTheProfile(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -143,7 +143,7 @@ func TestDownloadsStayInTheProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(b.Downloads(), "report.csv")
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // the browser tells nobody who does not ask for it
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // there is no event without a request for it
 		if text, err := os.ReadFile(file); err == nil && string(text) == "1,2,3" {
 			break
 		}
@@ -163,7 +163,7 @@ func TestDownloadsStayInTheProfile(t *testing.T) {
 }
 
 func TestGivenProfileStays(t *testing.T) {
-	// A profile that is given keeps Chromium's own places; here they are the test's.
+	// A given profile keeps Chromium's own folders; here they are the test's.
 	t.Setenv("TMPDIR", shortTemp(t))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	profile := filepath.Join(t.TempDir(), "profile")

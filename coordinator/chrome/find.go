@@ -13,7 +13,7 @@ import (
 // EnvBrowser names the executable to use, or one of the known browsers.
 const EnvBrowser = "BROWSER_COORDINATOR_BROWSER"
 
-// Names are the browsers that Find knows, in the order in which it looks.
+// Names are the browsers that Find knows, in the order of its search.
 var Names = []string{"chrome", "chromium", "msedge", "brave"}
 
 // Installation is a browser on this machine.
@@ -29,19 +29,19 @@ type FindOptions struct {
 	Getenv     func(string) string
 }
 
-// NotFoundError reports that there is no browser, where it was looked for and
-// what to do.
+// NotFoundError reports that there is no browser, where Find searched, and the next step.
 type NotFoundError struct {
-	Wanted string   // what was asked for; empty: any browser
-	Looked []string // names on PATH and files that were tried
+	Wanted string   // the requested browser; empty: any
+	Looked []string // names on PATH and files that Find tried
 	Advice string   // what to install, for this system
-	// Installed are the known browsers that are there, where another was asked for.
+	// Installed are the other known browsers that are installed, if one was requested by
+	// name.
 	Installed []string
-	// File: an executable was asked for, and no browser by its name.
+	// File: an executable was requested, and no browser by its name.
 	File bool
-	// Unusable: that is there, but is no program.
+	// Unusable: the file exists, but is no program.
 	Unusable bool
-	// Variable: EnvBrowser asked for it.
+	// Variable: the request came from EnvBrowser.
 	Variable bool
 }
 
@@ -66,11 +66,11 @@ func (e *NotFoundError) Error() string {
 		wanted, looked, e.Advice, EnvBrowser)
 }
 
-// candidate is one place where a browser may be: a name on PATH, or a file.
+// candidate is one possible place of a browser: a name on PATH, or a file.
 type candidate struct{ browser, place string }
 
-// Find returns the browser to launch: the executable that was given, the one
-// that the environment names, or the first that is installed in a usual place.
+// Find returns the browser to launch: the given executable, the one in the environment,
+// or the first that is installed in a usual place.
 func Find(opts FindOptions) (Installation, error) {
 	if opts.Getenv == nil {
 		opts.Getenv = os.Getenv
@@ -112,8 +112,8 @@ func Find(opts FindOptions) (Installation, error) {
 	return Installation{}, missing
 }
 
-// installed is where the browser of that name is; else empty, with where it was
-// looked for.
+// installed returns the path of the browser with that name; empty if there is none.
+// looked has the searched places.
 func installed(places []candidate, name string) (path string, looked []string) {
 	for _, c := range places {
 		if c.browser != name {

@@ -25,7 +25,7 @@ func candidates(func(string) string) []candidate {
 	}
 }
 
-// advice names the command of the distribution that os-release describes.
+// advice names the install command of the distribution that os-release describes.
 func advice() string {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {

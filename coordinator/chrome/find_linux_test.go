@@ -59,7 +59,7 @@ func TestFindNothing(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		opts       FindOptions
-		want, none []string // in what it says
+		want, none []string // parts of the error
 	}{
 		{"a file", FindOptions{Executable: "/nowhere/chrome"}, []string{"/nowhere/chrome is not there"}, []string{"install", EnvBrowser}},
 		{"a file of the environment", FindOptions{Getenv: names("/nowhere/chrome")}, []string{"/nowhere/chrome, which $" + EnvBrowser + " names, is not there"}, []string{"install"}},
@@ -92,8 +92,8 @@ func TestFindNothing(t *testing.T) {
 	}
 }
 
-// Where another one was asked for, those that are there are named, and nothing to
-// install; where none is, that is.
+// If another browser was requested, the error names the installed ones and suggests no
+// install. If none is installed, it suggests one.
 func TestFindAnother(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)

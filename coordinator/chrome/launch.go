@@ -20,11 +20,11 @@ import (
 
 const (
 	defaultStartTimeout = 30 * time.Second
-	// gracePeriod is what a browser gets to end by itself.
+	// gracePeriod is the time for a browser to end by itself.
 	gracePeriod = 3 * time.Second
-	// lastChildren is what its helpers get once it has gone.
+	// lastChildren is the time for its helpers after it has ended.
 	lastChildren = 2 * time.Second
-	// tailLines of what the browser says are kept for the error of a failed start.
+	// tailLines is how many lines of the browser's output the error of a failed start holds.
 	tailLines = 8
 
 	listening     = "DevTools listening on "
@@ -48,17 +48,17 @@ type Browser struct {
 
 	started chan struct{}  // closed when the browser can be reached
 	ready   sync.WaitGroup // until that is known of the pipe
-	drained chan struct{}  // closed by readStderr when no process holds stderr any longer
+	drained chan struct{}  // closed by readStderr when no process has stderr open
 	exited  chan struct{}  // closed by await when the process has ended
 	done    chan struct{}  // closed by await when everything is cleaned up
 	err     error          // how the process ended; read after exited
 
 	mu     sync.Mutex
-	ending bool // guarded by mu: Close was called, so an exit is no news
+	ending bool // guarded by mu: Close was called, so an exit is expected
 }
 
-// Launch starts a browser and returns once CDP clients can reach it. The context
-// bounds the start only.
+// Launch starts a browser and returns once CDP clients can reach it. The context only
+// bounds the start.
 func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	if opts.Executable == "" {
 		return nil, errors.New("launch a browser: no executable given")
@@ -133,7 +133,8 @@ func (b *Browser) start(ctx context.Context, opts *Options) error {
 	cmd := exec.Command(opts.Executable, args...)
 	cmd.Env = append(environment(os.Environ()), privateFiles(b.profile.removable())...)
 	cmd.Stderr = w
-	// With its helpers, and so that a Ctrl-C in our terminal is not the browser's.
+	// The group includes the helpers, and a Ctrl-C in our terminal does not reach the
+	// browser.
 	processes, err := group.New(cmd)
 	var ends pipeEnds
 	if err == nil && opts.usesPipe() {
@@ -163,7 +164,7 @@ func (b *Browser) start(ctx context.Context, opts *Options) error {
 		err = guard.watch(cmd.Process)
 	}
 	if err != nil {
-		// Without its guard it could outlive us: rather no browser.
+		// Without its guard the browser could outlive this process: the launch fails instead.
 		b.kill()
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -207,19 +208,19 @@ func (b *Browser) closePipe() {
 	}
 }
 
-// Downloads is a folder in the profile for what is being downloaded. It goes with
-// the browser.
+// Downloads is a folder in the profile for running downloads. It is removed with the
+// browser.
 func (b *Browser) Downloads() string { return filepath.Join(b.profile.dir, downloadsFolder) }
 
 // PID is the browser's process id.
 func (b *Browser) PID() int { return b.cmd.Process.Pid }
 
-// Done is closed when the browser has ended, its helpers too, and its private
-// profile is gone.
+// Done is closed when the browser and its helpers have ended and its private profile is
+// removed.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 
-// Err tells how the browser ended: nil while it runs, after Close, and when it
-// was closed in good order by somebody else.
+// Err returns how the browser ended: nil while it runs, after Close, and when another
+// client closed it in good order.
 func (b *Browser) Err() error {
 	select {
 	case <-b.done:
@@ -234,8 +235,8 @@ func (b *Browser) Err() error {
 	return fmt.Errorf("the browser ended by itself (%w)", b.err)
 }
 
-// Close asks the browser to end, kills what is left of it after a few seconds
-// or when ctx ends, and removes its private profile. It may be called again.
+// Close asks the browser to end. It kills what is left after the grace period or when ctx
+// ends, and removes the private profile. It may be called again.
 func (b *Browser) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.ending = true
@@ -255,8 +256,8 @@ func (b *Browser) Close(ctx context.Context) error {
 	return nil
 }
 
-// readStderr learns the address of a debugging port from the line that every
-// Chromium prints, and keeps reading: a full pipe would block the browser.
+// readStderr reads the address of a debugging port from the line that every Chromium
+// prints. It keeps reading: a full pipe would block the browser.
 func (b *Browser) readStderr() {
 	defer close(b.drained)
 	r := bufio.NewReader(b.stderr)
@@ -290,15 +291,13 @@ func (b *Browser) heard(line string) {
 	}
 }
 
-// await is the one place where the end of the browser is handled, whoever
-// caused it.
+// await is the only function that handles the end of the browser, whatever the cause.
 func (b *Browser) await() {
 	defer close(b.done)
 	b.err = b.cmd.Wait()
 	close(b.exited)
 	b.kill() // helpers of its process group that outlived it
-	// The pipe ends when the last helper has gone: then no process writes into
-	// the profile any longer.
+	// The pipe ends with the last helper: then no process writes into the profile.
 	last := time.AfterFunc(lastChildren, func() { b.stderr.Close() })
 	<-b.drained
 	last.Stop()
@@ -328,8 +327,8 @@ func (b *Browser) leaveProfile() {
 	}
 }
 
-// said is the last that the browser wrote before it failed to start; call it after
-// done. The logger has all of it.
+// said is the browser's last output before it failed to start; call it after done. The
+// logger has all of it.
 func (b *Browser) said() string {
 	if len(b.tail) == 0 {
 		return ""
@@ -337,12 +336,12 @@ func (b *Browser) said() string {
 	return "; it said: " + b.tail[len(b.tail)-1]
 }
 
-// logPrefix is what Chromium writes before each line of its log: processes, time,
-// severity and the place in its sources.
+// logPrefix is the prefix of each line in Chromium's log: processes, time, severity and
+// the place in its sources.
 var logPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[0-9:/.]+:[A-Z]+:([^\]]+)\] *`) })
 
-// meaning is a line without what only its developers need; empty where nothing is
-// left. Without a desktop every Chromium complains about its message bus, and goes on.
+// meaning is a line without details for Chromium's developers; empty if nothing is left.
+// Without a desktop every Chromium complains about its message bus, and continues.
 func meaning(line string) string {
 	prefix := logPrefix().FindStringSubmatch(line)
 	switch {
@@ -354,14 +353,15 @@ func meaning(line string) string {
 	return line[len(prefix[0]):]
 }
 
-// NoDisplayError reports that a browser was to show itself where no display is.
+// NoDisplayError reports that a browser needs a display for its window, and there is
+// none.
 type NoDisplayError struct{ Said string } // by the browser
 
 func (e *NoDisplayError) Error() string {
 	return fmt.Sprintf("the browser has no display to show its window on (%s)", e.Said)
 }
 
-// noDisplay finds the line by which a Chromium on Linux says so; nil: there is none.
+// noDisplay finds the line by which a Chromium on Linux reports that; nil: there is none.
 func noDisplay(lines []string) error {
 	for _, line := range lines {
 		for _, why := range []string{"Missing X server", "cannot open display", "Failed to connect to Wayland display"} {

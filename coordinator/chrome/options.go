@@ -13,17 +13,16 @@ import (
 type Options struct {
 	Executable  string
 	Headless    bool
-	UserDataDir string   // the profile, held by one coordinator at a time; empty: a private one, removed at the end
+	UserDataDir string   // the profile, used by one coordinator at a time; empty: a private one, removed at the end
 	Isolated    bool     // work in a private copy of UserDataDir
 	Proxy       string   // as --proxy-server takes it
 	Viewport    string   // WIDTHxHEIGHT of the window; empty: the browser's choice
 	Args        []string // further command-line arguments
 	URL         string   // first page; empty: about:blank
 	Logger      *slog.Logger
-	// DebuggingPort has the browser listen on that port of the loopback address, 0
-	// being one of the system's choice. Every user of the machine can connect to it
-	// and drive the browser. Nil: a pipe that only this process holds; on Windows a
-	// port all the same.
+	// DebuggingPort is the port of the loopback address on which the browser listens; 0: the
+	// system chooses one. Every user of the machine can connect to it and control the
+	// browser. Nil: a pipe that only this process has; on Windows still a port.
 	DebuggingPort *int
 	// StartTimeout bounds the time until the browser can be reached; 0 means 30 s.
 	StartTimeout time.Duration
@@ -32,9 +31,9 @@ type Options struct {
 // KeepsProfile reports whether the profile stays when the browser has ended.
 func (o *Options) KeepsProfile() bool { return o.UserDataDir != "" && !o.Isolated }
 
-// arguments builds the command line. The flags keep the browser from talking to
-// its vendor, from asking the user and from slowing down pages in the
-// background, which is where an agent's pages usually are.
+// arguments builds the command line. The flags keep the browser from contacting its
+// vendor, from asking the user, and from slowing down pages in the background, where an
+// agent's pages usually are.
 func (o *Options) arguments(profile string, root bool) ([]string, error) {
 	args := []string{
 		o.debugging(),
@@ -103,8 +102,8 @@ func ParseSize(text string) (width, height int, err error) {
 	return width, height, nil
 }
 
-// environment drops what VS Code's extension host leaves there: with
-// ELECTRON_RUN_AS_NODE an Electron-based browser would start as Node.
+// environment removes variables of VS Code's extension host: with ELECTRON_RUN_AS_NODE an
+// Electron-based browser would start as Node.
 func environment(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, entry := range env {
@@ -122,9 +121,9 @@ func environment(env []string) []string {
 // into the 107 bytes of a socket's path.
 const maxTemporary = 107 - 46
 
-// privateFiles makes a browser with a private profile keep there what it would
-// leave in the temporary and the configuration directory: its lock's socket and
-// the dumps of crashed pages. Both are Linux's places.
+// privateFiles keeps files of a browser with a private profile in the profile that would
+// otherwise be in the temporary and configuration directories: its lock's socket and the
+// dumps of crashed pages. Both are places on Linux.
 func privateFiles(profile string) []string {
 	if profile == "" || runtime.GOOS != "linux" {
 		return nil

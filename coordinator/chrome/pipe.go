@@ -2,13 +2,14 @@ package chrome
 
 import "os"
 
-// pipeEnds are those of a browser's two debugging pipes. The zero value has none.
+// pipeEnds are the ends of a browser's two debugging pipes. The zero value has none.
 type pipeEnds struct {
 	in, out *os.File    // ours: the browser's messages, and commands for it
 	browser [2]*os.File // where it reads commands, and where it writes
 }
 
-// leaveToBrowser closes the browser's ends here, so that they end with it.
+// leaveToBrowser closes the browser's ends in this process, so that they close with the
+// browser.
 func (e *pipeEnds) leaveToBrowser() {
 	for _, f := range e.browser {
 		if f != nil {

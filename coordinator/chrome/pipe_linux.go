@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipeSize is what Linux lets every user have; 64 KiB is what a pipe has else.
+// pipeSize is the limit that Linux allows every user; the default is 64 KiB.
 const pipeSize = 1 << 20
 
-// enlarge saves most of the changes between the browser and this process while a
-// large message passes.
+// enlarge saves most of the context switches between the browser and this process during
+// a large message.
 func enlarge(f *os.File) {
 	if conn, err := f.SyscallConn(); err == nil {
 		conn.Control(func(fd uintptr) { unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize) })

@@ -18,7 +18,7 @@ func openPipe(cmd *exec.Cmd) (e pipeEnds, err error) {
 	}
 	for _, f := range e.browser {
 		if err == nil {
-			// Chromium takes EAGAIN for the end.
+			// Chromium treats EAGAIN as the end.
 			err = blocking(f)
 		}
 	}

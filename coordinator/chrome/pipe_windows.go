@@ -5,8 +5,8 @@ import (
 	"os/exec"
 )
 
-// hasPipe: Chromium takes its pipes as inherited handles on Windows
-// (--remote-debugging-io-pipes), which nobody has tried with this program yet.
+// hasPipe: on Windows Chromium takes its pipes as inherited handles
+// (--remote-debugging-io-pipes). This program has not been tested with them.
 const hasPipe = false
 
 func openPipe(*exec.Cmd) (pipeEnds, error) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestNoDebuggingPort: what any user of the machine can read in /proc/net/tcp names
-// no port of a browser, unless one was asked for.
+// TestNoDebuggingPort: /proc/net/tcp, which any user of the machine can read, has no port
+// of a browser, unless one was requested.
 func TestNoDebuggingPort(t *testing.T) {
 	for _, port := range []*int{nil, new(0)} {
 		b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet(), DebuggingPort: port})
@@ -25,7 +25,7 @@ func TestNoDebuggingPort(t *testing.T) {
 		if port == nil && len(listening) > 0 {
 			t.Errorf("the browser listens: %v", listening)
 		}
-		if port != nil && len(listening) != 1 { // so the test sees what there is
+		if port != nil && len(listening) != 1 { // proves that the test can see a port
 			t.Errorf("with a debugging port the browser listens: %v", listening)
 		}
 		_, err = os.Stat(filepath.Join(b.profile.dir, "DevToolsActivePort"))

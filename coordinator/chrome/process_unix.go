@@ -13,16 +13,16 @@ import (
 
 func runsAsRoot() bool { return os.Geteuid() == 0 }
 
-// terminate asks the browser to end; it then saves its profile.
+// terminate signals the browser to end; it then saves its profile.
 func (b *Browser) terminate() {
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		b.log.Warn("ask the browser to end", "pid", b.PID(), "err", err)
 	}
 }
 
-// watchdog waits on its input, whose other end only this process holds. A line
-// is an order, the end of input is our death. First line: the browser's process
-// id. Second line: all is cleaned up, go.
+// watchdog waits on its input, whose other end only this process has. A line is a
+// command; the end of input means that this process has died. First line: the browser's
+// process id. Second line: everything is cleaned up, exit.
 const watchdog = `trap '' HUP INT TERM
 read -r group || { rm -rf -- ${1:+"$1"}; exit 0; }
 read -r order && exit 0
@@ -41,7 +41,7 @@ func newGuard(private string) (*guard, error) {
 	cmd := exec.Command("/bin/sh", "-c", watchdog, "browser-coordinator-watchdog", private)
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Dir = "/"
-	// A session of its own: what ends our process group must not end the guard.
+	// A session of its own: a signal to our process group must not end the guard.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	input, err := cmd.StdinPipe()
 	if err != nil {
@@ -58,10 +58,10 @@ func (g *guard) watch(browser *os.Process) error {
 	return err
 }
 
-// release tells the watchdog that there is nothing left to do. Before watch the
-// closed input alone would do, but then it may remove what is removed already.
+// release notifies the watchdog that there is nothing left to do. Before watch, closing
+// the input would be enough, but then the watchdog may remove what is removed already.
 func (g *guard) release() {
-	// A watchdog that somebody has killed cannot be told, and need not be.
+	// The write fails if the watchdog was killed; then it needs no notice.
 	_, _ = io.WriteString(g.input, "\n")
 	_, _ = io.WriteString(g.input, "\n")
 	g.input.Close()

@@ -4,8 +4,8 @@ import "os"
 
 func runsAsRoot() bool { return false }
 
-// terminate has no polite form on Windows for a process without a console;
-// whoever wants the profile saved sends Browser.close first.
+// terminate kills: Windows has no signal for a process without a console. A caller that
+// wants the profile saved sends Browser.close first.
 func (b *Browser) terminate() { b.kill() }
 
 // guard has nothing to do: the browser's job object ends when this process dies.

@@ -14,9 +14,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ProfileInUseError reports a profile that another coordinator or browser uses.
-// Two browsers on one profile would destroy it, so Chrome itself hands over to
-// the one that runs and ends.
+// ProfileInUseError reports a profile that another coordinator or browser uses. Two
+// browsers on one profile would destroy it, so a second Chrome passes its request to the
+// running one and ends.
 type ProfileInUseError struct {
 	Dir string
 	By  string // for example: another coordinator
@@ -26,7 +26,7 @@ func (e *ProfileInUseError) Error() string {
 	return fmt.Sprintf("the profile %s is in use by %s: end that, choose another profile, or work in a copy of it (--isolated)", e.Dir, e.By)
 }
 
-// lockFile in a profile says that a coordinator uses it.
+// lockFile in a profile is locked while a coordinator uses the profile.
 const lockFile = "browser-coordinator.lock"
 
 // profile is where a browser keeps its files.
@@ -36,8 +36,7 @@ type profile struct {
 	lock    *flock.Flock
 }
 
-// openProfile makes a private profile, or takes the given one, or works in a
-// private copy of it.
+// openProfile makes a private profile, uses the given one, or makes a private copy of it.
 func openProfile(ctx context.Context, given string, isolated bool) (*profile, error) {
 	if given == "" {
 		dir, err := temporary()
@@ -64,9 +63,8 @@ func openProfile(ctx context.Context, given string, isolated bool) (*profile, er
 	if !mine {
 		return nil, &ProfileInUseError{dir, "another coordinator"}
 	}
-	// With the lock held, what is left is another program's browser, or what one
-	// that was killed has left: one whose coordinator was killed is ended by its
-	// watchdog, which takes a moment.
+	// The lock is held, so a remaining browser is another program's, or was left by a killed
+	// coordinator. The watchdog ends the latter after a moment.
 	if by := browserLeaves(ctx, dir); by != "" {
 		p.release()
 		return nil, &ProfileInUseError{dir, by}
@@ -80,7 +78,7 @@ func temporary() (string, error) {
 	if err == nil {
 		return dir, nil
 	}
-	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} { // the latter on Windows
+	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} { // the last two on Windows
 		if os.Getenv(variable) == os.TempDir() {
 			return "", fmt.Errorf("make a private profile in the folder that $%s names: %w; set it to one that is there, or unset it", variable, err)
 		}
@@ -88,9 +86,9 @@ func temporary() (string, error) {
 	return "", fmt.Errorf("make a private profile: %w", err)
 }
 
-// keepDownloads has a fresh profile's browser save into a folder of its own what no
-// client has asked to have elsewhere: nobody looks at a headless browser, and the
-// user's downloads are the user's.
+// keepDownloads gives a fresh profile its own folder for downloads that no client directs
+// elsewhere: no user sees a headless browser, and its files do not belong in the user's
+// folder of downloads.
 func (p *profile) keepDownloads(dir string) error {
 	preferences, err := json.Marshal(map[string]any{"download": map[string]any{"default_directory": dir, "prompt_for_download": false}})
 	if err != nil {
@@ -109,8 +107,8 @@ func (p *profile) keepDownloads(dir string) error {
 // leavePatience bounds the wait for the end of a browser on a profile.
 const leavePatience = 2 * time.Second
 
-// browserLeaves waits until no browser runs on the profile; else it names it. There
-// is no event for the end of a process that is not ours.
+// browserLeaves waits until no browser runs on the profile. If one stays, it returns its
+// name. There is no event for the end of a process that is not our child.
 func browserLeaves(ctx context.Context, dir string) (by string) {
 	ctx, cancel := context.WithTimeout(ctx, leavePatience)
 	defer cancel()
@@ -139,13 +137,12 @@ func (p *profile) removable() string {
 // release lets others use the profile.
 func (p *profile) release() {
 	if p.lock != nil {
-		// The file stays: removing it would let two hold the lock of one name.
+		// The file stays: if it were removed, two processes could lock files of the same name.
 		_ = p.lock.Unlock()
 	}
 }
 
-// copyProfile makes a private profile that begins as the given one, which may be
-// in use.
+// copyProfile makes a private copy of the given profile, which may be in use.
 func copyProfile(from string) (*profile, error) {
 	to, err := temporary()
 	if err != nil {
@@ -153,7 +150,7 @@ func copyProfile(from string) (*profile, error) {
 	}
 	err = filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // its browser has removed it meanwhile
+			return nil // the browser has removed it meanwhile
 		}
 		if err != nil {
 			return err
@@ -170,7 +167,7 @@ func copyProfile(from string) (*profile, error) {
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(to, rel), 0o700)
 		case !entry.Type().IsRegular(), entry.Name() == lockFile:
-			return nil // the links and the socket by which a browser holds its profile
+			return nil // the links and the socket with which a browser locks its profile
 		}
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -188,7 +185,7 @@ func copyProfile(from string) (*profile, error) {
 	return &profile{dir: to, private: true}, nil
 }
 
-// spare are the folders of a profile that its browser makes again.
+// spare reports whether a name is a folder of a profile that its browser creates again.
 func spare(name string) bool {
 	return strings.HasSuffix(name, "Cache") || name == "Crashpad" || name == "crashes" || name == "component_crx_cache"
 }

@@ -21,8 +21,8 @@ func launch(t *testing.T, opts Options) (*Browser, error) {
 	return b, err
 }
 
-// Two coordinators never fight over a profile: the second is told, and may work
-// in a copy.
+// Two coordinators never use one profile: the second gets an error, and may work in a
+// copy.
 func TestProfileInUse(t *testing.T) {
 	t.Setenv("TMPDIR", shortTemp(t))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// browserOn names the browser that runs on a profile; empty when there is none.
-// Chrome holds its profile by a link SingletonLock to HOST-PID. One that a killed
-// browser has left is removed, also one of another host name (a container's is
-// new at each start): nobody else uses the profile while we hold its lock.
+// browserOn names the browser that runs on a profile; empty if there is none. Chrome
+// locks its profile by a link SingletonLock to HOST-PID. A link that a killed browser has
+// left is removed, also one with another host name (a container has a new one at each
+// start): no other coordinator uses the profile while this one has its lock.
 func browserOn(dir string) string {
 	held, err := os.Readlink(filepath.Join(dir, "SingletonLock"))
 	if err != nil {

@@ -1,5 +1,5 @@
 package chrome
 
-// browserOn: on Windows a browser that runs on the profile is met by the launch
-// itself, which then ends at once.
+// browserOn: on Windows the launch itself detects a browser on the profile, since it then
+// ends at once.
 func browserOn(string) string { return "" }

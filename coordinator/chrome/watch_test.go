@@ -12,8 +12,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watchBrowser holds a connection to the browser's DevTools port; the channel
-// is closed when the browser's end of it is.
+// watchBrowser keeps a connection to the browser's DevTools port open. The channel is
+// closed when the browser closes its end.
 func watchBrowser(t *testing.T, endpoint string) <-chan struct{} {
 	t.Helper()
 	u, err := url.Parse(endpoint)

@@ -1,5 +1,5 @@
-// Package claim locks pages, so that the agents of one user do not work in the same
-// tab, whichever programs they run in.
+// Package claim locks pages, so that the agents of one user do not work in the same tab,
+// in whichever programs they run.
 package claim
 
 import (
@@ -24,8 +24,8 @@ type Pages struct {
 // pageID is the form of a CDP target id that may be a part of a file's name.
 var pageID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`) })
 
-// NewPages removes the files that killed programs have left. Without a folder for
-// locks every claim succeeds.
+// NewPages removes the files of killed programs. Without a folder for locks every claim
+// succeeds.
 func NewPages(log *slog.Logger) *Pages {
 	dir, err := endpoint.StateDir()
 	if err != nil {
@@ -42,7 +42,7 @@ func NewPages(log *slog.Logger) *Pages {
 	return c
 }
 
-// Claim locks a page, by its id, until release is called; false: another agent holds it.
+// Claim locks a page, by its id, until release is called; false: another agent has it.
 func (c *Pages) Claim(page string) (release func(), ok bool) {
 	if c.dir == "" || !pageID().MatchString(page) {
 		return func() {}, true
@@ -55,14 +55,14 @@ func (c *Pages) lock(file string) (release func(), ok bool) {
 	ok, err := lock.TryLock()
 	if err != nil {
 		c.log.Warn("a page cannot be claimed", "file", file, "error", err)
-		return func() {}, true // a shared page is better than none
+		return func() {}, true // sharing a page is better than having none
 	}
 	if !ok {
 		return nil, false
 	}
 	return func() {
-		// Removed while it is locked, so that no other program's file is removed; where
-		// an open file cannot be removed, afterwards.
+		// Remove the file while it is locked, so that no other program's file is removed. Where
+		// an open file cannot be removed, remove it afterwards.
 		removeErr := os.Remove(file)
 		if err := lock.Unlock(); err != nil {
 			c.log.Warn("a page's claim cannot be released", "file", file, "error", err)

@@ -13,31 +13,29 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// The range of ports lies outside the ones that systems hand out by themselves
-// (Linux from 32768, macOS and Windows from 49152), so a window's port is not
-// taken by an outgoing connection.
+// The range of ports is outside the ones that systems assign automatically (Linux from
+// 32768, macOS and Windows from 49152), so no outgoing connection takes a window's port.
 const (
 	FirstPort = 21000
 	Ports     = 10000
 )
 
-// Addr is where a window's endpoint is, whether or not it is served now.
+// Addr is the address of a window's endpoint, whether or not it is served now.
 type Addr struct {
 	Port int
-	// URL is open to processes of the same user where the system can prove
-	// that they are (Linux).
+	// URL admits processes of the same user, where the system can prove who they are (Linux).
 	URL string
-	// TokenURL is open to whoever knows it.
+	// TokenURL admits every client that knows it.
 	TokenURL string
-	// Served tells whether a coordinator serves it at this moment.
+	// Served reports whether a coordinator serves the endpoint now.
 	Served bool
-	// RequiresToken says that every client needs the token: the system cannot
-	// prove who a client is, or who serves the endpoint wants it so. Whoever has not
-	// asked them (Ask, Serve) does not know of the latter.
+	// RequiresToken means that every client needs the token: the system cannot prove who a
+	// client is, or the owner requires it. Only Ask and Serve, which send a request to the
+	// owner, know the latter.
 	RequiresToken bool
 }
 
-// ClientURL is the address that lets in a client of the same user.
+// ClientURL is the address that admits a client of the same user.
 func (a Addr) ClientURL() string {
 	if a.RequiresToken {
 		return a.TokenURL
@@ -45,15 +43,14 @@ func (a Addr) ClientURL() string {
 	return a.URL
 }
 
-// WebSocketURL is the WebSocket of the window's browser, whichever it is, open
-// to whoever knows the address: for clients that would drop TokenURL's path.
+// WebSocketURL is the WebSocket of the window's current browser. It admits every client
+// that knows the address: it is for clients that would drop TokenURL's path.
 func (a Addr) WebSocketURL() string {
 	return "ws" + strings.TrimPrefix(a.TokenURL, "http") + "/devtools/browser/any"
 }
 
-// Address returns the address of the endpoint of the window with this hash (16
-// hex digits). Asking fixes it: the port is chosen, and the token made, if no
-// one has before.
+// Address returns the address of the endpoint of the window with this hash (16 hex
+// digits). The first call fixes it: it chooses the port and makes the token.
 func Address(hash string) (Addr, error) {
 	f, err := openFiles(hash)
 	if err != nil {
@@ -69,8 +66,8 @@ func Address(hash string) (Addr, error) {
 	return addr, nil
 }
 
-// URL is the address that is open to processes of the same user; empty where it
-// cannot be determined.
+// URL is the address that admits processes of the same user; empty where it cannot be
+// determined.
 func URL(hash string) string {
 	addr, err := Address(hash)
 	if err != nil {
@@ -79,8 +76,8 @@ func URL(hash string) string {
 	return addr.URL
 }
 
-// Ask is Address, after who serves the endpoint was asked how. Of a coordinator
-// that does not answer within ctx it tells only that it is there.
+// Ask is Address with a request to the owner for its settings. If a coordinator serves
+// the endpoint but does not respond within ctx, Ask only reports that it is there.
 func Ask(ctx context.Context, hash string) (Addr, error) {
 	addr, err := Address(hash)
 	if err != nil {
@@ -108,7 +105,7 @@ func Taken(ctx context.Context, hash string, port int) bool {
 			continue
 		}
 		conn.Close()
-		// It may be a coordinator that has started to serve meanwhile.
+		// It may be a coordinator that has become the owner meanwhile.
 		a, err := Address(hash)
 		return err == nil && !a.Served
 	}
@@ -139,8 +136,8 @@ func addrOf(port int, token string) Addr {
 
 func (a Addr) token() string { return strings.TrimPrefix(a.TokenURL, a.URL+"/") }
 
-// isServed asks the lock, which is the truth. The question takes it for a
-// moment, shared; a coordinator that tries to own it just then tries again.
+// isServed tests the lock, which is always right. The test takes the lock for a moment,
+// shared; a coordinator that tries to take it at that moment retries.
 func (f *files) isServed() (bool, error) {
 	lock := flock.New(f.path("lock"), flock.SetPermissions(0o600))
 	free, err := lock.TryRLock()

@@ -55,7 +55,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestTakenPort: a stranger listens on the window's port.
+// TestTakenPort: another program listens on the window's port.
 func TestTakenPort(t *testing.T) {
 	state(t)
 	before, err := endpoint.Address(hash)
@@ -87,8 +87,8 @@ func TestTakenPort(t *testing.T) {
 // TestCollision: two windows whose hashes give the same port.
 func TestCollision(t *testing.T) {
 	state(t)
-	// The same first port and the same step. Elsewhere each time: tests of another
-	// checkout may run.
+	// Both have the same first port and the same step. Each run uses other ports: tests of
+	// another checkout may run at the same time.
 	const step = 1233
 	low := rand.Uint64N(1 << 31)
 	first := (step<<32 + low) % endpoint.Ports
@@ -120,8 +120,8 @@ func TestCollision(t *testing.T) {
 	}
 }
 
-// TestTornFiles: whatever a disk leaves behind of what is remembered, the window
-// has its port again, and a token.
+// TestTornFiles: whatever a disk leaves of the stored state, the window keeps its port
+// and has a token.
 func TestTornFiles(t *testing.T) {
 	dir := state(t)
 	hash := fmt.Sprintf("%016x", rand.Uint64())
@@ -158,7 +158,7 @@ func TestTornFiles(t *testing.T) {
 		if err := os.WriteFile(token, []byte(torn), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		// Several at once: they have the same new one.
+		// Several at once get the same new token.
 		type result struct {
 			addr endpoint.Addr
 			err  error

@@ -18,14 +18,14 @@ import (
 
 // Options configure Serve. Nil means the defaults.
 type Options struct {
-	// Proxy is for the endpoint itself; Token and Handlers are set by Serve.
+	// Proxy configures the endpoint itself; Serve sets Token and Handlers.
 	Proxy cdpproxy.Options
 	// Logger: nil discards.
 	Logger *slog.Logger
 }
 
-// Endpoint is this process's part in serving a window's endpoint: it is the
-// owner, or it stands by.
+// Endpoint is this process's part in serving a window's endpoint: it is the owner, or it
+// stands by.
 type Endpoint struct {
 	files    *files
 	lock     *flock.Flock
@@ -44,13 +44,12 @@ type Endpoint struct {
 	closing context.Context // bounds the end; set by Close
 }
 
-// settleTimeout bounds how long Serve waits to know its part.
+// settleTimeout bounds how long Serve waits until this process serves or stands by.
 const settleTimeout = 3 * time.Second
 
-// Serve has the window's endpoint served with the browsers of source: by this
-// process if no other does, or as soon as no other does any longer. It
-// returns when this process serves it or stands by. ctx bounds that wait only;
-// the endpoint lives until Close.
+// Serve serves the window's endpoint with the browsers of source, as soon as no other
+// process does. It returns when this process serves the endpoint or stands by. ctx bounds
+// that wait only; the endpoint lives until Close.
 func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts *Options) (*Endpoint, error) {
 	f, err := openFiles(hash)
 	if err != nil {
@@ -96,7 +95,7 @@ func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts *Optio
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-timer.C:
-		// The owner lives, or its lock would be free, but does not answer.
+		// The owner lives, since its lock is taken, but does not respond.
 		e.log.Warn("the coordinator that serves this endpoint does not answer; standing by until it goes", "url", e.URL())
 	}
 	if err != nil {
@@ -130,9 +129,9 @@ func (e *Endpoint) Owner() bool {
 // when the process that serves it has ended.
 func (e *Endpoint) Owned() <-chan struct{} { return e.owned }
 
-// Close ends this process's part. An owner's clients get a close frame, and a
-// coordinator that stands by takes over at once. When ctx ends first, the remaining
-// connections are cut.
+// Close ends this process's part. An owner's clients get a close frame, and a coordinator
+// that stands by takes over at once. When ctx ends first, the remaining connections are
+// closed without one.
 func (e *Endpoint) Close(ctx context.Context) error {
 	e.mu.Lock()
 	if e.closing == nil {
@@ -144,8 +143,8 @@ func (e *Endpoint) Close(ctx context.Context) error {
 	return nil
 }
 
-// keep tries to own the endpoint; as long as another does, it stands by. It is
-// the only goroutine that changes this process's part.
+// keep tries to become the owner; while another process is, it stands by. It is the only
+// goroutine that changes this process's part.
 func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 	defer close(e.done)
 	wait := newBackoff()
@@ -160,10 +159,10 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 		case !owned || errors.Is(err, errServed):
 			err = e.standBy(ctx, ready)
 			if err == nil {
-				wait.Reset() // the owner has gone: try at once
+				wait.Reset() // the owner has ended: try at once
 				continue
 			}
-			// It is about to listen, or about to release the lock.
+			// The owner is about to listen, or about to release the lock.
 			e.log.Debug("standing by", "error", err)
 			wait.Sleep(ctx)
 			continue
@@ -176,7 +175,7 @@ func (e *Endpoint) keep(ctx context.Context, ready chan error) {
 	}
 }
 
-// report passes the first outcome to Serve, which waits for no later one.
+// report passes the first outcome to Serve, which reads only that one.
 func report(ready chan error, err error) {
 	select {
 	case ready <- err:
@@ -223,8 +222,8 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	case err = <-served:
 		running--
 	}
-	// First the port, then the lock, then those who stand by: whoever takes
-	// over finds both free. The old clients get their close frames meanwhile.
+	// First close the port, then release the lock, then notify those that stand by: the next
+	// owner finds both free. The old clients get their close frames meanwhile.
 	for _, ln := range lns {
 		ln.Close()
 	}
@@ -262,9 +261,9 @@ func (e *Endpoint) shutdownContext() context.Context {
 	return e.closing
 }
 
-// listen opens the window's port. A process that has just died may still hold
-// it for a moment, without any event for its end; after that
-// another program has it, and the next port is used and remembered.
+// listen opens the window's port. A process that has just died may still have it for a
+// moment, and there is no event for the end of that. After that moment another program
+// has it, and the next port is used and remembered.
 func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 	for {
 		port, err := e.files.port(0)
@@ -321,7 +320,7 @@ func listenSoon(ctx context.Context, port int) ([]net.Listener, error) {
 	}
 }
 
-// newBackoff gives short pauses, for the few things that have no event.
+// newBackoff returns short pauses, for the few conditions without an event.
 func newBackoff() backoff.Backoff {
 	return backoff.Backoff{First: 2 * time.Millisecond, Max: 250 * time.Millisecond}
 }

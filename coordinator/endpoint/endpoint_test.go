@@ -21,13 +21,13 @@ import (
 
 const hash = "0123456789abcdef"
 
-// none is a window without a browser; its endpoint answers with a help text,
-// by which a test knows who answers.
+// none is a window without a browser. Its endpoint responds with a help text, which
+// identifies the owner in a test.
 type none struct{}
 
 func (none) Browser() (*cdpproxy.Browser, <-chan struct{}) { return nil, nil }
 
-// options have serving called whenever the endpoint is served with them.
+// options call serving whenever the endpoint is served with them.
 func options(name string, serving func()) *endpoint.Options {
 	return &endpoint.Options{
 		Proxy:  cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "this is " + name},
@@ -35,13 +35,13 @@ func options(name string, serving func()) *endpoint.Options {
 	}
 }
 
-// listener hears of it from the log.
+// listener detects it in the log.
 type listener struct {
 	slog.Handler
 	serving func()
 }
 
-// turns are told by those who begin to serve.
+// turns receives a value from each new owner.
 type turns chan struct{}
 
 func newTurns() turns { return make(turns, 100) }
@@ -160,7 +160,7 @@ func closeEndpoint(t *testing.T, e *endpoint.Endpoint) {
 	}
 }
 
-// who asks the endpoint, and returns the answer.
+// who requests the endpoint's help text, and returns it.
 func who(t *testing.T, url string) string {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -176,7 +176,7 @@ func who(t *testing.T, url string) string {
 	return string(body)
 }
 
-// TestOwnerKilled: three coordinators; the owner dies without a word.
+// TestOwnerKilled: three coordinators; the owner is killed.
 func TestOwnerKilled(t *testing.T) {
 	state(t)
 	serving := newTurns()
@@ -211,7 +211,7 @@ func TestOwnerKilled(t *testing.T) {
 	}
 }
 
-// TestHandOver: the owner leaves in good order.
+// TestHandOver: the owner ends in good order.
 func TestHandOver(t *testing.T) {
 	state(t)
 	serving := newTurns()
@@ -231,8 +231,8 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: coordinators start together and leave one by one. At any time
-// one of them serves, at the same address.
+// TestManyAtOnce: coordinators start together and end one by one. At any time one of them
+// serves, at the same address.
 func TestManyAtOnce(t *testing.T) {
 	state(t)
 	const count = 6

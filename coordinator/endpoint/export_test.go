@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// LogURL is what the window's owner is asked for its log with, once.
+// LogURL is a URL that the window's owner accepts once for its log.
 func LogURL(ctx context.Context, hash string) (string, error) {
 	f, err := openFiles(hash)
 	if err != nil {

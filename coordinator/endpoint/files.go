@@ -38,21 +38,21 @@ func openFiles(hash string) (*files, error) {
 	return &files{dir: dir, hash: hash, id: id}, nil
 }
 
-// StateDir is the folder of what outlives a program, which it makes if there is
-// none. No other user may read it.
+// StateDir is the folder for state that outlives a program. It makes the folder if there
+// is none. No other user may read it.
 func StateDir() (string, error) {
 	dir := filepath.Join(stateHome(), "browser-coordinator-mcp")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", &StateDirError{dir, err}
 	}
-	// The tokens in it open browsers to whoever can read them.
+	// The tokens in it give access to browsers to every process that can read them.
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return "", &StateDirError{dir, err}
 	}
 	return dir, nil
 }
 
-// StateDirError reports that there is no folder for what outlives a program.
+// StateDirError reports that there is no folder for state that outlives a program.
 type StateDirError struct {
 	Dir string
 	Err error
@@ -64,8 +64,8 @@ func (e *StateDirError) Error() string {
 
 func (e *StateDirError) Unwrap() error { return e.Err }
 
-// stateHome is XDG_STATE_HOME as it is now; the xdg package keeps what it was
-// when the program started.
+// stateHome is the current XDG_STATE_HOME; the xdg package keeps the value from the start
+// of the program.
 func stateHome() string {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -77,8 +77,8 @@ func (f *files) path(kind string) string {
 	return filepath.Join(f.dir, "endpoint-"+f.hash+"."+kind)
 }
 
-// token reads the window's token, and makes it if there is none: no file, or one
-// that does not hold a token, as a disk may leave it behind.
+// token reads the window's token, and makes one if there is none: no file, or a file
+// without a token, which a disk failure may leave.
 func (f *files) token() (string, error) {
 	if token, err := f.readToken(); token != "" || err != nil {
 		return token, err
@@ -110,8 +110,8 @@ func (f *files) readToken() (string, error) {
 	return token, nil
 }
 
-// lockChoice has one process at a time choose what is remembered, for all
-// windows: two cannot choose the same port.
+// lockChoice lets one process at a time choose a port, for all windows: so no two choose
+// the same.
 func (f *files) lockChoice() (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -122,8 +122,8 @@ func (f *files) lockChoice() (unlock func() error, err error) {
 	return lock.Close, nil
 }
 
-// write puts a line into the window's file of that kind, 0600. It is there whole
-// or not at all, also after a power cut.
+// write puts a line into the window's file of that kind, with mode 0600. The file is
+// written completely or not at all, also after a power cut.
 func (f *files) write(kind, line string) error {
 	temp, err := os.CreateTemp(f.dir, ".endpoint-"+f.hash+"."+kind+".*")
 	if err != nil {
@@ -163,9 +163,9 @@ func readPort(path string) int {
 	return s.Port
 }
 
-// port returns the remembered port, unless that is taken, a port that
-// another program has. Otherwise it chooses the first of the window's sequence that
-// no other window remembers and nobody listens on, and remembers it.
+// port returns the remembered port, unless that is taken, a port of another program.
+// Otherwise it chooses the first port of the window's sequence that no other window
+// remembers and no program listens on, and remembers it.
 func (f *files) port(taken int) (int, error) {
 	if port := readPort(f.path("json")); port != 0 && port != taken {
 		return port, nil
@@ -192,10 +192,9 @@ func (f *files) port(taken int) (int, error) {
 	return 0, fmt.Errorf("every port from %d to %d is taken", FirstPort, FirstPort+Ports-1)
 }
 
-// remember writes down the port again at which the endpoint is served, where that
-// has been forgotten: the owner may have one that the rule would not choose now.
-// The owner's lock may have been deleted too; the port is then looked for at the
-// first few of the window's sequence.
+// remember stores the port at which the endpoint is served, if its file was deleted: the
+// owner may have a port that the rule would not choose now. The owner's lock may have
+// been deleted too; remember then tries the first few ports of the window's sequence.
 func (f *files) remember(token string) error {
 	ports := 8
 	if served, err := f.isServed(); err != nil {
@@ -221,7 +220,7 @@ func (f *files) writePort(port int) error {
 	return f.write("json", string(b))
 }
 
-// claimed holds the ports that other windows remember, served or not.
+// claimed has the ports that other windows remember, served or not.
 func (f *files) claimed() (map[int]bool, error) {
 	paths, err := filepath.Glob(filepath.Join(f.dir, "endpoint-*.json"))
 	if err != nil {

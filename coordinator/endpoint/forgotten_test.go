@@ -11,9 +11,9 @@ import (
 	"browser-coordinator/coordinator/endpoint"
 )
 
-// TestFilesDeleted: whatever is deleted under an owner, the window keeps its
-// address as long as that serves it, also where the rule would choose another port
-// by now, and the next one serves the same.
+// TestFilesDeleted: whichever file of an owner is deleted, the window keeps its address
+// while that owner serves it, also if the rule would choose another port by now. The next
+// owner serves the same address.
 func TestFilesDeleted(t *testing.T) {
 	dir := state(t)
 	first, err := endpoint.Address(hash)

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// listen opens port on both loopback addresses, since "localhost" may mean
-// either. A machine without IPv6 has but one.
+// listen opens port on both loopback addresses, since "localhost" may mean either. A
+// machine without IPv6 has only one.
 func listen(port int) ([]net.Listener, error) {
 	v4, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -25,8 +25,8 @@ func listen(port int) ([]net.Listener, error) {
 	return []net.Listener{v4}, nil
 }
 
-// isTaken reports whether err says that somebody has the port: on Windows a
-// port that is held exclusively gives "access denied".
+// isTaken reports whether err means that the port is in use: on Windows a port with an
+// exclusive listener gives "access denied".
 func isTaken(err error) bool {
 	return errors.Is(err, ErrAddrInUse) || errors.Is(err, os.ErrPermission)
 }

@@ -16,8 +16,8 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 )
 
-// logHandler streams what passes, a cdplog.Line each, until its reader closes its
-// direction of the connection: what had passed by then still follows.
+// logHandler streams the traffic, one cdplog.Line per message, until its reader closes
+// its direction of the connection: all traffic until then still follows.
 type logHandler struct {
 	prover *prover
 	proxy  *cdpproxy.Proxy
@@ -48,7 +48,7 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if len(tap.C()) == 0 && stream.Flush() != nil {
 				return
 			}
-		case <-r.Context().Done(): // its reader has closed its direction, or is gone
+		case <-r.Context().Done(): // the reader has closed its direction, or is gone
 			finish(lines, tap, known)
 			return
 		case <-h.ended:
@@ -58,7 +58,7 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// finish writes what has passed until now.
+// finish writes the traffic until now.
 func finish(lines *json.Encoder, tap *cdpproxy.Tap, known map[string]bool) {
 	lost := tap.Close()
 	for len(tap.C()) > 0 {
@@ -68,11 +68,11 @@ func finish(lines *json.Encoder, tap *cdpproxy.Tap, known map[string]bool) {
 		}
 	}
 	if lost > 0 {
-		lines.Encode(cdplog.Line{Time: time.Now(), Lost: lost}) // fails where the reader has gone
+		lines.Encode(cdplog.Line{Time: time.Now(), Lost: lost}) // fails if the reader has gone
 	}
 }
 
-// write writes a message, and before a client's first one its name.
+// write writes a message, and the client's name before its first message.
 func write(lines *json.Encoder, m cdpproxy.Traffic, lost int, known map[string]bool) bool {
 	l := cdplog.Line{Time: m.Time, Client: m.Client.ID, From: string(m.From)}
 	l.SetMessage(m.Text)
@@ -96,10 +96,10 @@ func write(lines *json.Encoder, m cdpproxy.Traffic, lost int, known map[string]b
 // ErrNotServed reports that no coordinator serves a window's endpoint now.
 var ErrNotServed = errors.New("nobody serves this window's endpoint now")
 
-// Log opens the stream of what passes a window's endpoint from now on, as
-// cdplog.Lines. It ends with the coordinator that serves the endpoint, when its
-// caller closes it, and with ctx: what has passed by then still comes before EOF,
-// unless the coordinator is silent for longer than drainTimeout; 0: nothing does.
+// Log opens the stream of a window's traffic from now on, as cdplog.Lines. It ends with
+// the coordinator that serves the endpoint, when its caller closes it, and with ctx.
+// Traffic until then still comes before EOF, unless the coordinator sends nothing for
+// longer than drainTimeout; 0: none comes.
 func Log(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadCloser, error) {
 	f, err := openFiles(hash)
 	if err != nil {
@@ -113,12 +113,12 @@ func Log(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadC
 	return stream, nil
 }
 
-// takeOver is how long the next coordinator may take to serve an endpoint whose
-// owner has ended; it is one of those that stand by, which take milliseconds.
+// takeOver bounds how long the next coordinator takes to serve an endpoint whose owner
+// has ended. One that stands by takes milliseconds.
 const takeOver = 2 * time.Second
 
-// NextLog is Log once a stream has ended with its coordinator: another one may be
-// about to take over.
+// NextLog is Log after a stream has ended with its coordinator: another one may be about
+// to take over.
 func NextLog(ctx context.Context, hash string, drainTimeout time.Duration) (io.ReadCloser, error) {
 	f, err := openFiles(hash)
 	if err != nil {
@@ -127,9 +127,9 @@ func NextLog(ctx context.Context, hash string, drainTimeout time.Duration) (io.R
 	asking, cancel := context.WithTimeout(ctx, takeOver)
 	defer cancel()
 	wait := newBackoff()
-	var why error // not what comes of giving up
+	var why error // not the error of cancelling
 	for {
-		// The address may be another one: a other program may have taken the port.
+		// The address may be a new one: another program may have taken the port.
 		stream, addr, err := f.log(asking)
 		if err == nil {
 			stream.endWith(ctx, drainTimeout)
@@ -144,7 +144,7 @@ func NextLog(ctx context.Context, hash string, drainTimeout time.Duration) (io.R
 	}
 }
 
-// log asks the owner for its stream once. ctx is for asking alone.
+// log requests the owner's stream once. ctx is only for the request.
 func (f *files) log(ctx context.Context) (*logStream, Addr, error) {
 	addr, err := f.address()
 	if err != nil {
@@ -168,14 +168,14 @@ func (f *files) log(ctx context.Context) (*logStream, Addr, error) {
 	return s, addr, nil
 }
 
-// logStream is read from conn, which its HTTP transport owns.
+// logStream reads from conn, which its HTTP transport owns.
 type logStream struct {
 	io.ReadCloser
 	conn   net.Conn
 	cancel context.CancelFunc
 
 	drainTimeout time.Duration
-	unbind       func() bool                // from the context that ends it
+	unbind       func() bool                // detaches the context that ends it
 	silence      atomic.Pointer[time.Timer] // cancels; nil until the context has ended
 }
 
@@ -207,7 +207,7 @@ func (s *logStream) Close() error {
 	return s.ReadCloser.Close()
 }
 
-// notLogged is why there is no stream.
+// notLogged is the reason why there is no stream.
 func (f *files) notLogged(addr Addr, err error) error {
 	if addr.URL == "" {
 		return fmt.Errorf("log: %w", err)

@@ -12,29 +12,30 @@ import (
 	"strings"
 )
 
-// A window's port follows from its folder and is free while nobody serves it: any
-// user of the machine may listen on it, answer as an owner would, and repeat later
-// what it has received. So coordinators prove to each other that they know the token,
-// and never send it. The one that asks first gets the owner's proof, made with a nonce
-// of its own. Then it asks with a proof made with a nonce that the owner has for as long
-// as it serves. Neither proof is valid at another port or later.
+// A window's port follows from its folder and is free while no coordinator serves it. Any
+// user of the machine may listen on it, respond as an owner would, and later replay what
+// it has received. So coordinators prove to each other that they know the token, and
+// never send it. The client first gets the owner's proof, made with the client's nonce.
+// Then it sends a proof made with the owner's nonce, which lives as long as the owner
+// serves. Neither proof is valid at another port or later.
 
 const (
-	// hashHeader says which window's endpoint the sender serves.
+	// hashHeader identifies the window whose endpoint the sender serves.
 	hashHeader = "Browser-Coordinator-Window"
 	// nonceHeader is the owner's nonce, proofHeader its proof of a response.
 	nonceHeader = "Browser-Coordinator-Nonce"
 	proofHeader = "Browser-Coordinator-Proof"
 )
 
-// Paths, each with what has to follow.
+// Paths, each with what must follow.
 const (
-	provePath   = "/prove/"   // the asker's nonce
-	standbyPath = "/standby/" // the asker's nonce and proof
+	provePath   = "/prove/"   // the client's nonce
+	standbyPath = "/standby/" // the client's nonce and proof
 	logPath     = "/log/"     // the same
 )
 
-// proof is a code of parts, each without a line end, that only the token can make.
+// proof is an authentication code of the parts, each without a line end. It requires the
+// token.
 func proof(token string, parts ...string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	mac.Write([]byte(strings.Join(parts, "\n")))
@@ -53,7 +54,7 @@ func newNonce() string {
 	return hex.EncodeToString(nonce[:])
 }
 
-// prover proves to those who know the token that this is the owner.
+// prover proves to clients that know the token that this process is the owner.
 type prover struct {
 	hash, token string
 	nonce       string // lives as long as the owner
@@ -64,7 +65,7 @@ func newProver(hash, token string) *prover { return &prover{hash, token, newNonc
 // ServeHTTP is for provePath.
 func (p *prover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := strings.TrimPrefix(r.URL.Path, provePath)
-	w.Header().Set("Connection", "close") // the client has proved nothing yet
+	w.Header().Set("Connection", "close") // the peer is still unauthenticated
 	if raw, err := hex.DecodeString(asked); err != nil || len(raw) != nonceBytes {
 		http.NotFound(w, r)
 		return
@@ -75,8 +76,8 @@ func (p *prover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// asks checks that a request to path proves that its sender knows the token, and returns
-// its nonce. It has responded to any other.
+// asks checks that the sender of a request to path has proved that it knows the token,
+// and returns its nonce. It responds to any other request itself.
 func (p *prover) asks(w http.ResponseWriter, r *http.Request, path string) (nonce string, ok bool) {
 	w.Header().Set("Connection", "close")
 	nonce, shown, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, path), "/")
@@ -88,8 +89,8 @@ func (p *prover) asks(w http.ResponseWriter, r *http.Request, path string) (nonc
 	return nonce, true
 }
 
-// localPort is the port that the request came to: a proof for another one is not
-// valid, should a program between the two relay it.
+// localPort is the port at which the request arrived: a proof for another port is
+// invalid, so a program in between cannot relay it.
 func localPort(r *http.Request) string {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if tcp, ok := addr.(*net.TCPAddr); ok {

@@ -13,18 +13,18 @@ import (
 	"browser-coordinator/cdpproxy"
 )
 
-// A coordinator that stands by keeps one request open at the owner. Its end is
-// the event that the owner has gone, however it went: the kernel closes a dead
-// process's connections.
+// A coordinator that stands by keeps one request to the owner open. Its end is the event
+// that the owner has ended, for any cause: the kernel closes a dead process's
+// connections.
 
 const (
-	// tokenHeader with tokenRequired says that the owner lets no client in without the
-	// token. In a request it demands that for as long as the response lasts.
+	// tokenHeader with tokenRequired means that the owner admits no client without the token.
+	// In a request it demands that from the owner while the response lasts.
 	tokenHeader   = "Browser-Coordinator-Token"
 	tokenRequired = "required"
 )
 
-// standbyHandler responds at once and ends its response when the owner has released the
+// standbyHandler responds at once, and ends its response when the owner has released the
 // lock.
 type standbyHandler struct {
 	prover   *prover
@@ -56,8 +56,8 @@ func (h *standbyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// proveTimeout is how long the program that listens on a port may take to prove that it
-// serves a window.
+// proveTimeout bounds how long the program on a port may take to prove that it serves a
+// window.
 const proveTimeout = time.Second
 
 // owner is the coordinator that serves a window's endpoint.
@@ -83,7 +83,7 @@ func get(ctx context.Context, port int, path string, header http.Header) (*http.
 	return transport.RoundTrip(req)
 }
 
-// find has the program that listens on a port prove that it serves this window's
+// find requests from the program on a port the proof that it serves this window's
 // endpoint, and returns the owner's nonce.
 func (f *files) find(ctx context.Context, port int, token string) (nonce string, err error) {
 	ours := newNonce()
@@ -95,8 +95,8 @@ func (f *files) find(ctx context.Context, port int, token string) (nonce string,
 	return f.checkOwner(res, port, token, ours)
 }
 
-// ask requests a path of the owner after its proof, and returns the nonce for the proof
-// of the response. The header is for that request.
+// ask requests a path of the owner after the owner's proof. It returns the nonce for the
+// proof of the response. The header is for that request.
 func (f *files) ask(ctx context.Context, port int, token, path string, header http.Header) (res *http.Response, nonce string, err error) {
 	owners, err := f.find(ctx, port, token)
 	if err != nil {
@@ -114,8 +114,8 @@ func (f *files) ask(ctx context.Context, port int, token, path string, header ht
 	return res, nonce, nil
 }
 
-// owner asks whether this window's owner listens on a port; with strict it has it
-// require the token until the caller closes what owner returns.
+// owner checks whether this window's owner listens on a port. With strict the owner
+// requires the token until the caller closes the result.
 func (f *files) owner(ctx context.Context, port int, token string, strict bool) (*owner, error) {
 	header := http.Header{}
 	if strict {
@@ -139,8 +139,8 @@ func (f *files) serves(ctx context.Context, port int, token string) bool {
 	return err == nil
 }
 
-// standBy returns nil when the owner has gone or ctx has ended; an error when
-// there was no owner to wait for.
+// standBy returns nil when the owner has ended or ctx has; an error when there was no
+// owner to wait for.
 func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
 	addr, err := e.files.address()
 	if err != nil {

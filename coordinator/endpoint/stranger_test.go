@@ -18,11 +18,11 @@ import (
 	"browser-coordinator/coordinator/endpoint"
 )
 
-// stranger is another user's program that listens on the window's port, knows what
-// everybody can know, and remembers what it is asked for.
+// stranger is an unauthenticated peer: another user's program that listens on the
+// window's port, has all public knowledge, and records its requests.
 type stranger struct {
 	port int
-	ask  func(path string) (*http.Response, error) // who may know better; nil: nobody
+	ask  func(path string) (*http.Response, error) // a peer that may know more; nil: none
 
 	mu    sync.Mutex // guards heard
 	heard []string
@@ -62,15 +62,15 @@ func (s *stranger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done() // as an owner would
 }
 
-// secrets are the paths that only an owner should be asked for.
+// secrets are the recorded paths that only an owner should get.
 func (s *stranger) secrets() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.heard), func(path string) bool { return strings.HasPrefix(path, "/prove/") })
 }
 
-// TestStrangerAsOwner: who listens on the window's port while nobody serves it, and
-// answers as an owner would, is believed nothing and told nothing.
+// TestStrangerAsOwner: a program listens on the window's port while no coordinator serves
+// it, and responds as an owner would. Clients do not trust it and send it no secret.
 func TestStrangerAsOwner(t *testing.T) {
 	state(t)
 	before, err := endpoint.Address(hash)
@@ -101,8 +101,8 @@ func TestStrangerAsOwner(t *testing.T) {
 	}
 }
 
-// TestStrangerInBetween: a stranger that passes on what the real owner proves, at
-// another port, is not taken for the owner.
+// TestStrangerInBetween: an unauthenticated peer that relays the real owner's proof from
+// another port does not pass as the owner.
 func TestStrangerInBetween(t *testing.T) {
 	dir := state(t)
 	serving := newTurns()
@@ -136,8 +136,8 @@ func TestStrangerInBetween(t *testing.T) {
 	}
 }
 
-// TestOldProof: what one owner was asked with is of no use at the next, at the same
-// port, and nothing else is of any.
+// TestOldProof: a proof for one owner is invalid for the next one at the same port, and
+// so is everything else.
 func TestOldProof(t *testing.T) {
 	state(t)
 	serving := newTurns()

@@ -21,8 +21,8 @@ func serveStrict(t *testing.T, serving turns) *endpoint.Endpoint {
 	return strict
 }
 
-// TestStrictOwner: whether clients need the token is for the one who serves the
-// endpoint to say, whoever asks, and no longer when it has gone.
+// TestStrictOwner: the owner decides whether clients need the token, for all clients,
+// until it ends.
 func TestStrictOwner(t *testing.T) {
 	state(t)
 	serving := newTurns()
@@ -51,8 +51,8 @@ func TestStrictOwner(t *testing.T) {
 	}
 }
 
-// TestStrictStandsBy: one that stands by and wants the token has the owner want it,
-// for as long as it is there.
+// TestStrictStandsBy: a coordinator that stands by and requires the token makes the owner
+// require it, while it stands by.
 func TestStrictStandsBy(t *testing.T) {
 	if !cdpproxy.PeerProof {
 		t.Skip("the token is always required here")
@@ -84,8 +84,8 @@ func TestStrictStandsBy(t *testing.T) {
 	eventually(t, func() bool { return status() == http.StatusOK })
 }
 
-// eventually looks until it fits: that a connection has ended is told to its other
-// side only.
+// eventually retries until fits: the end of a connection has an event only on its other
+// side.
 func eventually(t *testing.T, fits func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {

@@ -1,4 +1,4 @@
-// Package group ends a program together with those that it has started.
+// Package group ends a program together with the processes that it has started.
 //
 //	cmd := exec.Command("npx", "server")
 //	g, err := group.New(cmd)
@@ -9,7 +9,7 @@
 //	…
 //	g.Kill()
 //
-// It is a process group on Linux and macOS, and a job object on Windows. What has
-// left the group by itself (a daemon) is not ended; in a terminal the program is
-// in the background.
+// It is a process group on Linux and macOS, and a job object on Windows. A process that
+// has left the group (a daemon) is not ended. In a terminal the program runs in the
+// background.
 package group

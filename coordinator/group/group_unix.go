@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Group is a program with those that it has started.
+// Group is a program with the processes that it has started.
 type Group struct{ cmd *exec.Cmd }
 
 // New prepares a group for a command that has not been started yet.
@@ -18,10 +18,10 @@ func New(cmd *exec.Cmd) (*Group, error) {
 	return &Group{cmd}, nil
 }
 
-// Started is called when the command has been started.
+// Started must be called when the command has started.
 func (g *Group) Started() error { return nil }
 
-// Kill ends all that are left, also when the program itself has ended.
+// Kill ends all remaining processes, also after the program itself has ended.
 func (g *Group) Kill() error {
 	err := syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) || runtime.GOOS == "darwin" && errors.Is(err, syscall.EPERM) { // of zombies only
@@ -30,5 +30,5 @@ func (g *Group) Kill() error {
 	return err
 }
 
-// Close frees what the group needs.
+// Close releases the group's resources.
 func (g *Group) Close() {}

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Group is a program with those that it has started: a job object, which ends its
-// processes when its last handle is closed, as the system does when this process
-// dies.
+// Group is a program with the processes that it has started, as a job object. The system
+// ends the processes when the job's last handle closes, which also happens when this
+// process dies.
 type Group struct {
 	cmd *exec.Cmd
 	job windows.Handle
@@ -45,5 +45,5 @@ func (g *Group) Started() error {
 // Kill ends all that are left, also when the program itself has ended.
 func (g *Group) Kill() error { return windows.TerminateJobObject(g.job, 1) }
 
-// Close frees what the group needs.
+// Close releases the group's resources.
 func (g *Group) Close() { windows.CloseHandle(g.job) }

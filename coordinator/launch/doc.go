@@ -1,4 +1,3 @@
-// Package launch launches a browser of our own when it is first needed, and ends it
-// so that its profile is saved. How a browser's process is run is the business of
-// coordinator/chrome.
+// Package launch launches a browser of our own when it is first needed, and ends it so
+// that its profile is saved. Package coordinator/chrome runs the browser's process.
 package launch

@@ -8,11 +8,11 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// Find looks for the browser to launch.
+// Find searches for the browser to launch.
 type Find func() (chrome.Installation, error)
 
-// Browser finds a browser and launches it. advice is the next step for the user
-// where the browser has no display to show its window on.
+// Browser finds a browser and launches it. advice is the next step for the user if there
+// is no display for the browser's window.
 func Browser(ctx context.Context, find Find, options chrome.Options, advice string) (*chrome.Browser, error) {
 	installed, err := find()
 	if err != nil {

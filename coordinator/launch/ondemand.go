@@ -11,8 +11,8 @@ import (
 // endTimeout bounds the end of a browser.
 const endTimeout = 2 * time.Second
 
-// OnDemand is a browser that is launched at its first use and again after it has
-// ended. Many callers at once share one launch.
+// OnDemand is a browser that is launched at its first use, and again after it has ended.
+// Concurrent callers share one launch.
 type OnDemand struct {
 	Find    Find
 	Options chrome.Options
@@ -21,8 +21,7 @@ type OnDemand struct {
 	browser *chrome.Browser
 }
 
-// Browser returns the CDP URL of the running browser, and launches one if there is
-// none.
+// Browser returns the CDP URL of the running browser, and launches one if none runs.
 func (o *OnDemand) Browser(ctx context.Context) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/cdpproxy/dial"
 )
 
-// Product asks the browser behind a CDP WebSocket URL for its name and version,
-// such as Chrome/156.0.8078.79.
+// Product requests the name and version of the browser behind a CDP WebSocket URL, such
+// as Chrome/156.0.8078.79.
 func Product(ctx context.Context, wsURL string) (string, error) {
 	u, err := url.Parse(wsURL)
 	if err != nil {

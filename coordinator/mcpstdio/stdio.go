@@ -1,6 +1,6 @@
-// Package mcpstdio is the MCP SDK's stdio transport for scripts and sloppy hosts: a
-// line that is no message gets an error and the session goes on, and the end of the
-// input waits for the responses.
+// Package mcpstdio is the MCP SDK's stdio transport, made tolerant for scripts and
+// imprecise hosts. A line that is no message gets an error, and the session continues.
+// The end of the input waits for the responses.
 package mcpstdio
 
 import (
@@ -19,14 +19,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// responseTimeout bounds how long the end of the input waits for responses: the
-// program must end within 2 s of it.
+// responseTimeout bounds how long the end of the input waits for responses: the program
+// must end within 2 s.
 const responseTimeout = time.Second
 
-// Transport is the process's standard input and output. Where the SDK would end the
-// session at a malformed line, the line gets an error. The session gets the end of
-// the input only when every request has its response: a script may pipe its requests
-// in and close.
+// Transport is the process's standard input and output. A malformed line gets an error;
+// the SDK would end the session there. The session gets the end of the input only when
+// every request has its response: a script may pipe its requests in and close.
 type Transport struct{}
 
 // Connect implements mcp.Transport.
@@ -40,8 +39,8 @@ func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	return &drainingConn{Connection: conn, open: map[any]bool{}, drained: make(chan struct{}, 1)}, nil
 }
 
-// lockedWriter writes whole messages, one after the other. The output stays open when
-// the session ends: it is the process's.
+// lockedWriter writes whole messages, one after the other. The output stays open when the
+// session ends: the process owns it.
 type lockedWriter struct {
 	mu sync.Mutex
 	to io.Writer
@@ -55,11 +54,11 @@ func (w *lockedWriter) Write(message []byte) (int, error) {
 
 func (w *lockedWriter) Close() error { return nil }
 
-// messageReader reads the lines that are messages, and responds to the others.
+// messageReader reads the lines that are messages, and responds to all others.
 type messageReader struct {
 	in      *bufio.Reader
 	out     io.Writer
-	line    []byte // the unread rest of the last one
+	line    []byte // the unread rest of the last line
 	batches bool   // the host's version of MCP has them
 }
 
@@ -82,10 +81,11 @@ func (r *messageReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close leaves the input open, as the SDK does with the process's.
+// Close leaves the input open, as the SDK does: the process owns it.
 func (r *messageReader) Close() error { return nil }
 
-// next returns the next line; of one that is too long, a part that is too long.
+// next returns the next line. Of a line above the limit it returns a part that exceeds
+// the limit.
 func (r *messageReader) next() (line []byte, err error) {
 	for {
 		piece, err := r.in.ReadSlice('\n')
@@ -123,7 +123,7 @@ func (r *messageReader) check(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// note reads from the first request whether there may be batches.
+// note reads from the first request whether batches are allowed.
 func (r *messageReader) note(message jsonrpc.Message) {
 	request, ok := message.(*jsonrpc.Request)
 	if !ok || request.Method != "initialize" {
@@ -133,7 +133,7 @@ func (r *messageReader) note(message jsonrpc.Message) {
 	r.batches = json.Unmarshal(request.Params, &params) == nil && params.ProtocolVersion <= "2025-03-26"
 }
 
-// respond sends an error without an id: that of the line is not known.
+// respond sends an error without an id, since the line's id is unknown.
 func (r *messageReader) respond(reason *jsonrpc.Error) error {
 	response, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": reason})
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *messageReader) respond(reason *jsonrpc.Error) error {
 	return err
 }
 
-// drainingConn reports the end of the input when no request is open any longer.
+// drainingConn reports the end of the input when no request is open.
 type drainingConn struct {
 	mcp.Connection
 	drained chan struct{} // holds a value when the last open request has its response

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// File is a file to be written. Its name is checked; the file is not there yet.
+// File is a file to be written. Its name is checked; the file does not exist yet.
 type File struct {
 	folder Folder
 	dirs   []string
@@ -20,9 +20,9 @@ type File struct {
 // mostNumbers bounds how many files have one name with different numbers.
 const mostNumbers = 10_000
 
-// File checks the name that a caller wants for content of a kind: a path below the
-// folder, or an absolute one in it. A missing extension is added, one that does not
-// fit is refused. Without a kind any extension is accepted, and As adds one.
+// File checks the name that a caller chooses for content of a kind: a path below the
+// folder, or an absolute one in it. A missing extension is added; one that does not fit
+// is refused. Without a kind any extension is accepted, and As adds one.
 func (f Folder) File(name string, kind Kind) (*File, error) {
 	below, err := f.below(name)
 	if err != nil {
@@ -63,8 +63,8 @@ func (f Folder) below(name string) (string, error) {
 	return "", fmt.Errorf("filename %q is out of bounds: files are saved below %s only. Give a name without a folder", name, f.Path())
 }
 
-// As is the file for content of a kind: an extension is added unless the one that it
-// has fits.
+// As is the file for content of a kind: an extension is added unless the present one
+// fits.
 func (t *File) As(kind Kind) *File {
 	named := *t
 	if ext := filepath.Ext(t.stem); kind.fits(ext) {
@@ -75,9 +75,9 @@ func (t *File) As(kind Kind) *File {
 	return &named
 }
 
-// Write makes the file and has its content written. It returns where the file is,
-// which has a number where its name was taken, and its size. A file whose content
-// fails is removed.
+// Write creates the file and calls write for its content. It returns the file's path,
+// which has a number if the name was taken, and its size. If write fails, the file is
+// removed.
 func (t *File) Write(write func(*os.File) error) (path string, size int64, err error) {
 	if t.ext == "" {
 		t = t.As(Binary)
@@ -105,7 +105,7 @@ func (t *File) Write(write func(*os.File) error) (path string, size int64, err e
 	return path, size, nil
 }
 
-// create makes the file under the first name that is not taken.
+// create creates the file under the first name that is not taken.
 func (t *File) create(dir *os.Root) (name string, file *os.File, err error) {
 	for n := 1; n <= mostNumbers; n++ {
 		name = t.stem + t.ext
@@ -120,7 +120,7 @@ func (t *File) create(dir *os.Root) (name string, file *os.File, err error) {
 	return name, file, err
 }
 
-// Save writes a file whose content is at hand.
+// Save writes a file with this content.
 func (t *File) Save(content []byte) (path string, err error) {
 	path, _, err = t.Write(func(to *os.File) error {
 		_, err := to.Write(content)

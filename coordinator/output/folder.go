@@ -1,7 +1,6 @@
-// Package output writes the files of tools. They are new files, below one folder,
-// with names that no program runs or loads by itself: what stands in them comes from
-// a web page, and the folder lies in a workspace where many programs load files by
-// their names.
+// Package output writes the files of tools: new files, below one folder, with names that
+// no program runs or loads by itself. The content comes from a web page, and the folder
+// is in a workspace, where many programs load files by their names.
 package output
 
 import (
@@ -13,10 +12,10 @@ import (
 	"strings"
 )
 
-// DefaultName is the folder below a workspace where nothing else is chosen.
+// DefaultName is the folder below a workspace if no other is chosen.
 const DefaultName = ".browser-coordinator"
 
-// Folder is where tools write. It is made when the first file is.
+// Folder is where tools write. It is created with the first file.
 type Folder struct {
 	base  string   // a folder that the user has named; links in its path are the user's own
 	steps []string // from base to the folder: no link is followed there
@@ -29,7 +28,7 @@ func In(workspace, dir string) Folder {
 	if dir == "" {
 		return Folder{base: workspace, steps: []string{DefaultName}, own: true}
 	}
-	// A repository can hold a link of any name, so none is followed below it.
+	// A repository can contain a link of any name, so links below it are not followed.
 	if rel, err := filepath.Rel(workspace, dir); err == nil && filepath.IsLocal(rel) {
 		f := Folder{base: workspace}
 		if rel != "." {
@@ -43,7 +42,7 @@ func In(workspace, dir string) Folder {
 // Path is where the folder is.
 func (f Folder) Path() string { return filepath.Join(append([]string{f.base}, f.steps...)...) }
 
-// open opens the folder, or one below it, and makes what is missing on the way.
+// open opens the folder, or one below it, and creates missing folders on the way.
 func (f Folder) open(below []string) (*os.Root, error) {
 	if len(f.steps) == 0 {
 		if err := os.MkdirAll(f.base, 0o700); err != nil {
@@ -81,8 +80,8 @@ func (f Folder) open(below []string) (*os.Root, error) {
 	return dir, nil
 }
 
-// enter opens a folder in another one, and makes it if there is none. What is opened
-// is what was looked at: a link that takes its place meanwhile leads nowhere.
+// enter opens a folder in another one, and creates it if it does not exist. It opens the
+// very folder that it checked: a link that replaces it meanwhile has no effect.
 func enter(in *os.Root, name string) (*os.Root, error) {
 	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -109,7 +108,7 @@ func enter(in *os.Root, name string) (*os.Root, error) {
 	return dir, nil
 }
 
-// ignore keeps git from adding what is in the folder.
+// ignore makes git ignore the folder's content.
 func ignore(dir *os.Root) error {
 	file, err := dir.OpenFile(".gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -122,8 +121,7 @@ func ignore(dir *os.Root) error {
 	return errors.Join(err, file.Close())
 }
 
-// reason is an error without the name that the system was given, which is part of a
-// path only.
+// reason is an error without the name in the system call, which is only part of a path.
 func reason(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Kind are the extensions that fit a kind of content; the first is added where none
-// is given. None is that of something that a program runs.
+// Kind has the extensions that fit a kind of content; the first is the default. No kind
+// has an extension that a program runs.
 type Kind []string
 
-// The kinds of what tools save.
+// The kinds of content that tools save.
 var (
 	Text         = Kind{".txt", ".md", ".log"}
 	Outline      = Kind{".md", ".txt", ".yml", ".yaml"}
@@ -27,7 +27,7 @@ var (
 	Binary       = Kind{".bin"}
 )
 
-// types are the kinds of bodies by their MIME types. A script is text.
+// types has the kinds of bodies by their MIME types. A script is text.
 var types = map[string]Kind{
 	"application/json":   JSON,
 	"application/pdf":    PDF,
@@ -60,7 +60,7 @@ var types = map[string]Kind{
 	"video/webm":         {".webm"},
 }
 
-// documents are extensions of data that is downloaded besides.
+// documents are further extensions of downloaded data.
 var documents = Kind{".7z", ".docx", ".eps", ".epub", ".har", ".ics", ".mkv", ".mov", ".odp", ".ods", ".odt", ".parquet", ".pptx", ".rtf", ".tar", ".tgz", ".tif", ".tiff", ".tsv", ".xlsx", ".xz", ".zst"}
 
 // data are all extensions that a download keeps.

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A repository may hold links in the place of the folder and of what is in it; none
-// is followed.
+// A repository may contain links in the place of the folder and of its files; none is
+// followed.
 func TestLinks(t *testing.T) {
 	for _, link := range []string{DefaultName, DefaultName + "/a", DefaultName + "/a/b"} {
 		for _, chosen := range []bool{false, true} {

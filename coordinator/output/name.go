@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// Names are checked for all systems alike: a workspace may lie on a disk of another.
+// Names are checked for all systems alike: a workspace may be on another system's disk.
 
-// device is what Windows takes for a device, whatever its extension.
+// device matches names that Windows treats as a device, whatever the extension.
 var device = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)`)
 })
 
-// checkName refuses a name of a file or folder that is special to a program: hidden
-// or configuration (.git), an option (-rf), a home (~), a device or a stream of
-// Windows, or one that does not read as what it is.
+// checkName refuses a file or folder name that is special to a program: hidden or
+// configuration (.git), an option (-rf), a home (~), a device or a stream of Windows, or
+// a name that is displayed as another one.
 func checkName(name string) error {
 	switch {
 	case name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable):
@@ -34,15 +34,15 @@ func checkName(name string) error {
 	return nil
 }
 
-// unprintable are characters that no name has: those with a meaning in a path of
-// some system, and those that are not seen.
+// unprintable reports characters that no name may have: those with a meaning in paths of
+// some system, and invisible ones.
 func unprintable(r rune) bool { return strings.ContainsRune(`<>:"/\|?*`, r) || !unicode.IsPrint(r) }
 
-// longestStem bounds the name that a server gives, in characters.
+// longestStem bounds a name from a server, in characters.
 const longestStem = 100
 
-// Download is the file for content that a server gives a name. The name becomes
-// harmless, and never the name of a program.
+// Download is the file for content with a name from a server. The name becomes harmless,
+// and never the name of a program.
 func (f Folder) Download(name string) *File {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// save writes a file and gives its path below the folder.
+// save writes a file and returns its path below the folder.
 func save(t *testing.T, f Folder, name string, kind Kind, content string) (string, error) {
 	t.Helper()
 	file, err := f.File(name, kind)
@@ -65,7 +65,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A file that is there is never changed: the next has a number.
+// An existing file is never changed: the next one gets a number.
 func TestNumbers(t *testing.T) {
 	f := In(t.TempDir(), "")
 	for _, want := range []string{"a/n.json", "a/n-2.json", "a/n-3.json"} {
@@ -81,7 +81,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Only their owner reads what is written, and git adds none of it.
+// Only the owner can read the files, and git ignores them.
 func TestModes(t *testing.T) {
 	base := t.TempDir()
 	f := In(base, "")
@@ -101,7 +101,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The folder that the user names is used as it is.
+// The folder that the user names is used unchanged.
 func TestChosenFolder(t *testing.T) {
 	base, other := t.TempDir(), filepath.Join(t.TempDir(), "new", "out")
 	for _, dir := range []string{base, filepath.Join(base, "out"), filepath.Join(base, ".out"), other} {
@@ -118,7 +118,7 @@ func TestChosenFolder(t *testing.T) {
 	}
 }
 
-// What cannot be written to its end is not left behind.
+// An incompletely written file is removed.
 func TestFailedWrite(t *testing.T) {
 	f := In(t.TempDir(), "")
 	file, err := f.File("x.txt", Text)
@@ -190,8 +190,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// No kind is that of something that a program runs or that an editor, a shell or a
-// build loads from a folder without being asked.
+// No kind has an extension that a program runs, or that an editor, a shell or a build
+// loads from a folder automatically.
 func TestNoKindRuns(t *testing.T) {
 	for _, ext := range data() {
 		for _, runs := range []string{".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".bat", ".cmd", ".com", ".exe", ".dll", ".so", ".ps1", ".vbs", ".lnk", ".url", ".desktop", ".scr", ".msi", ".jar", ".py", ".rb", ".pl", ".php", ".hta", ".reg", ".app", ".command", ".toml", ".env", ".vsix", ".docm", ".xlsm", ".mk", ".gradle", ".code-workspace"} {

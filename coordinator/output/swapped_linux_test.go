@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A link that takes the place of a folder while a file is written leads nowhere.
+// A link that replaces a folder during a write has no effect.
 func TestSwappedFolder(t *testing.T) {
 	base := t.TempDir()
 	f := In(base, "")

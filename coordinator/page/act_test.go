@@ -90,7 +90,7 @@ for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListene
 	}
 }
 
-// TestTabsByTheUsersKeys: a click on a link may open a tab without the page's doing.
+// TestTabsByTheUsersKeys: a click on a link may open a tab without the page's script.
 func TestTabsByTheUsersKeys(t *testing.T) {
 	p, url := open(t, `<!doctype html><title>Start</title><a id=a href=/other>Other</a>`)
 	for _, opts := range []input.ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}}, {Modifiers: []string{"Shift"}}} {
@@ -106,8 +106,8 @@ func TestTabsByTheUsersKeys(t *testing.T) {
 	}
 }
 
-// TestErrorsOfAsyncHandlers: they are told as soon as they are known, and never as
-// another act's own.
+// TestErrorsOfAsyncHandlers: errors are reported as soon as they are known, and never as
+// the errors of another action.
 func TestErrorsOfAsyncHandlers(t *testing.T) {
 	p, _ := open(t, `<!doctype html><button id=throws onclick="(async () => { await 0; throw new Error('in between') })()">Throw</button>
 <button id=rejects onclick="Promise.reject(new Error('rejected'))">Reject</button><button id=late onclick="setTimeout(() => { throw new Error('late') }, 50)">Late</button>
@@ -126,7 +126,7 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 		if err != nil || len(next.Console) > 0 {
 			t.Errorf("after %s: %+v, %v", test.target, next, err)
 		}
-		// Of before this act it seems to be where the watch over the one before ends late.
+		// An error may count as earlier if the watch of the previous action ends late.
 		told := append(next.Earlier, c.Earlier...)
 		for _, m := range c.Console {
 			if m.Source == "exception" {
@@ -265,8 +265,8 @@ func TestWhatAnActChanged(t *testing.T) {
 	}
 }
 
-// A target that is not there yet is waited for, also into the next document; one
-// that never comes is told when its time is over.
+// An action waits for a missing target, also into the next document. If the target never
+// appears, the action reports a timeout.
 func TestTargetThatComes(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -290,8 +290,8 @@ func TestTargetThatComes(t *testing.T) {
 	}
 }
 
-// A selector means whichever element matches: lists that make their rows anew
-// while they are scrolled to are found again, for as long as the act may wait.
+// A selector matches any current element. An action finds lists that recreate their rows
+// during scrolling again, until its timeout.
 func TestActOnWhatIsMadeAnew(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>#l{height:300px;overflow:auto;position:relative}.r{position:absolute;height:30px}</style>
 <div style="height:600px"></div><div id=l><div id=s style="height:30000px"></div></div><input id=i>
@@ -305,7 +305,7 @@ l.onscroll = rows; rows()</script>`)
 	if got := eval(t, p, "clicked"); got != "[11]" {
 		t.Errorf("clicked %s", got)
 	}
-	// What never stays is no ref in the words of the error.
+	// The error for an element that never stays must not call it a ref.
 	eval(t, p, `l.remove(); again = new MessageChannel(); again.port1.onmessage = () => {
 		const b = document.createElement('button'); b.id = 'b'; document.querySelector('#b')?.remove(); document.body.append(b); again.port2.postMessage(0) }; again.port2.postMessage(0)`)
 	_, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{Timeout: 300 * time.Millisecond}))

@@ -2,8 +2,8 @@ package page
 
 import "strings"
 
-// cleanAddress takes off what a browser's parser of addresses overlooks: spaces and
-// control characters at both ends, tabs and line ends anywhere.
+// cleanAddress removes what a browser's URL parser ignores: spaces and control
+// characters at both ends, tabs and line ends anywhere.
 func cleanAddress(address string) string {
 	address = strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' || r == '\r' {
@@ -14,8 +14,8 @@ func cleanAddress(address string) string {
 	return strings.TrimFunc(address, func(r rune) bool { return r <= ' ' })
 }
 
-// FileAddress is the file: address that a browser opens for an address, the one of
-// a file's source too; empty: it opens no file.
+// FileAddress is the file: URL that a browser opens for an address, also for the source
+// view of a file. It is empty if the address opens no file.
 func FileAddress(address string) string {
 	address = cleanAddress(address)
 	for {
@@ -33,8 +33,8 @@ func FileAddress(address string) string {
 	}
 }
 
-// Addresses are those that the page's frames show, the main frame's first, and of
-// files that it had loaded before it was guarded.
+// Addresses are the URLs of the page's frames, the main frame's first, and of files
+// that the page had loaded before it was guarded.
 func (p *Page) Addresses() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,10 +45,10 @@ func (p *Page) Addresses() []string {
 	return append(addresses, p.guard.holds(p.commits)...)
 }
 
-// Folders are those of the workspace that the connection was told of.
+// Folders are the workspace folders of the connection.
 func (p *Page) Folders() []string { return p.browser.opts.Folders }
 
-// Opened says whether another page has opened it.
+// Opened reports whether another page has opened this one.
 func (p *Page) Opened() bool {
 	p.browser.mu.Lock()
 	defer p.browser.mu.Unlock()

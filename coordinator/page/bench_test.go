@@ -12,8 +12,8 @@ import (
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
-// The benchmarks compare an act with the raw commands that it cannot do
-// without, on a page of 400 items.
+// The benchmarks compare an action with the raw commands that it needs, on a page of 400
+// items.
 func benchmarkPage(b *testing.B) *Page {
 	b.Helper()
 	ctx := b.Context()

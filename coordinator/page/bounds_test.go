@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// bounded is a page that may show one server and not the other, which it has shown
-// before it was bound.
+// bounded is a page with a forbidden server, whose document it has shown before the
+// bounds were set.
 func bounded(t *testing.T) (p *Page, allowed, forbidden string, restored chan string) {
 	t.Helper()
 	restored = make(chan string, 20)
@@ -38,7 +38,7 @@ oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim())`
 	return p, allowed, other.URL, restored
 }
 
-// bind lets a page show nothing of the forbidden server.
+// bind forbids the page all URLs of the forbidden server.
 func bind(t *testing.T, p *Page, forbidden string) {
 	t.Helper()
 	if err := p.Guard(t.Context(), Bounds{Open: func(address string) error {
@@ -67,8 +67,8 @@ func leaves(t *testing.T, p *Page, forbidden string) {
 	}
 }
 
-// A page that is restored from the history obeys too, though no request is paused
-// for it: whoever goes there, nothing of it is read, and the page leaves it.
+// The bounds also apply to a page from the history, although no request is paused for it:
+// nothing of it can be read, and the page leaves it.
 func TestHistoryStaysWithinBounds(t *testing.T) {
 	t.Run("the agent goes back", func(t *testing.T) {
 		p, allowed, forbidden, _ := bounded(t)
@@ -91,7 +91,7 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 		if text := outline(t, p); strings.Contains(text, "forbidden") {
 			t.Errorf("it is shown: %s", text)
 		}
-		select { // else the browser has asked for it anew, and nothing is tested here
+		select { // otherwise the browser has requested it again, and the test does not apply
 		case <-restored:
 		case <-time.After(20 * time.Second):
 			t.Error("the page was not restored from the history")
@@ -117,8 +117,8 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 	})
 }
 
-// A navigation that a service worker answers, and the address of a blob, are paused by
-// nothing either.
+// No request is paused for a navigation that a service worker responds to, or for the URL
+// of a blob.
 func TestDocumentsWithoutRequestStayWithinBounds(t *testing.T) {
 	p, allowed, forbidden, _ := bounded(t)
 	other := newPage(t, p.browser)

@@ -27,20 +27,20 @@ const (
 	defaultCallTimeout     = 10 * time.Second
 	defaultConsoleSize     = 1000
 	defaultNetworkSize     = 1000
-	// eventQueue is how many events of the whole browser may wait for eventLoop.
+	// eventQueue is how many unhandled events of the whole browser may queue up.
 	eventQueue = 16384
 )
 
-// Browser is one connection to a browser and the pages that were asked for.
+// Browser is one connection to a browser and the pages that are attached over it.
 type Browser struct {
 	conn *cdp.Conn
 	opts Options
 	log  *slog.Logger
 	sub  *cdp.Subscription
 	done chan struct{} // closed by eventLoop when it has ended
-	// guards are the loops of the pages' guards.
+	// guards counts the loops of the pages' guards.
 	guards sync.WaitGroup
-	// router is the network of the pages, as far as it is not the browser's own.
+	// router holds the network settings that this connection makes for its pages.
 	router  *router
 	sources *sources
 	// recording counts the goroutines of record; eventLoop starts them.
@@ -57,19 +57,19 @@ type Browser struct {
 	openedAt map[target.ID]int64
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]*Page // of pages and of their frames in other processes
-	scripts  map[*ownScript]bool        // that run, or that nobody waits for any more
+	scripts  map[*ownScript]bool        // running, or without a caller that waits
 	downloads
 }
 
-// attachment is a page that is attached, or being attached by one caller while
-// others wait.
+// attachment is a page that is attached, or that one caller attaches while others
+// wait.
 type attachment struct {
 	ready chan struct{} // closed when page or err is set
 	page  *Page
 	err   error
 }
 
-// Connect joins a browser by its CDP URL (http or ws).
+// Connect connects to a browser by its CDP URL (http or ws).
 func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	var o Options
 	if opts != nil {
@@ -132,7 +132,7 @@ func setDefault[T comparable](field *T, value T) {
 // Done is closed when the connection has ended.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 
-// Close leaves the browser; it and its pages stay.
+// Close ends the connection. The browser and its pages stay open.
 func (b *Browser) Close() error {
 	b.endScripts()
 	err := b.conn.Close()
@@ -144,8 +144,8 @@ func (b *Browser) Close() error {
 	return err
 }
 
-// Pages lists the pages in the order in which they opened, as far as that was seen.
-// The browser's own order changes with what is in front.
+// Pages lists the pages in the order in which this connection saw them open.
+// The browser's own order changes with the page in front.
 func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
@@ -172,7 +172,7 @@ func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
 	return pages, nil
 }
 
-// isPage leaves out what is not a tab of the user: browser_ui popups have a
+// isPage excludes targets that are not a tab of the user: browser_ui popups have a
 // type of their own, prerendered pages a subtype, DevTools a scheme.
 func isPage(t *target.Info) bool {
 	const devtools = "devtools://"
@@ -183,8 +183,8 @@ func pageInfo(t *target.Info) Info {
 	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(t.OpenerID)}
 }
 
-// Known returns a page that was attached to before, nil if there is none with that
-// id. It asks nobody.
+// Known returns a page that is attached already, or nil if there is none with that
+// id. It sends no command.
 func (b *Browser) Known(id string) *Page {
 	b.mu.Lock()
 	at := b.pages[target.ID(id)]
@@ -200,7 +200,7 @@ func (b *Browser) Known(id string) *Page {
 	}
 }
 
-// Page attaches to a page, once per connection, to work in it.
+// Page attaches to a page, once per connection, and applies the network settings to it.
 func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
 	p, err := b.join(ctx, target.ID(id))
 	if err != nil {
@@ -238,8 +238,8 @@ func (b *Browser) join(ctx context.Context, id target.ID) (*Page, error) {
 	}
 }
 
-// Watch attaches to all pages that are there, as [Options].Record does by itself
-// some time after they appeared, and returns how many there are.
+// Watch attaches to all open pages and returns how many there are. [Options].Record
+// attaches to them by itself, but only some time after they appear.
 func (b *Browser) Watch(ctx context.Context) (int, error) {
 	pages, err := b.Pages(ctx)
 	for _, p := range pages {
@@ -249,8 +249,8 @@ func (b *Browser) Watch(ctx context.Context) (int, error) {
 	return len(pages), err
 }
 
-// Current picks the page that the user sees: a visible one, else the
-// first, else a new one. It does not bring it to the front.
+// Current returns the page that the user sees: a visible one, else the
+// first, else a new one. It does not bring the page to the front.
 func (b *Browser) Current(ctx context.Context) (*Page, error) {
 	id, err := b.InFront(ctx)
 	if err != nil {
@@ -263,7 +263,7 @@ func (b *Browser) Current(ctx context.Context) (*Page, error) {
 }
 
 // InFront returns the id of the page that the user sees, else of the
-// first; empty: it has none.
+// first. It is empty if the browser has no page.
 func (b *Browser) InFront(ctx context.Context) (string, error) {
 	pages, err := b.Pages(ctx)
 	switch {
@@ -278,8 +278,8 @@ func (b *Browser) InFront(ctx context.Context) (string, error) {
 	return pages[0].ID, nil
 }
 
-// flush waits until the events that have come so far are handled. The event
-// loop never blocks, so neither does this.
+// flush waits until the events received so far are handled. The event
+// loop never blocks, so neither does flush.
 func (b *Browser) flush() {
 	done := make(chan struct{})
 	if !b.sub.Mark(done) {
@@ -291,7 +291,7 @@ func (b *Browser) flush() {
 	}
 }
 
-// refElsewhere finds the page that a ref is of, other than one.
+// refElsewhere finds the page, other than the given one, that a ref belongs to.
 func (b *Browser) refElsewhere(than *Page, n int) (label, address string, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -306,13 +306,12 @@ func (b *Browser) refElsewhere(than *Page, n int) (label, address string, ok boo
 	return "", "", false
 }
 
-// visibleTimeout bounds the question to each page; a hung one must not hold up
+// visibleTimeout bounds the request to each page: a hung page must not delay
 // the others.
 const visibleTimeout = 500 * time.Millisecond
 
 // record attaches to a page that has appeared, for its console and network.
-// Whoever asks for the page meanwhile waits for the same attachment; a page that
-// hangs holds up nobody else.
+// Other callers of join share the attachment. A hung page delays no other page.
 func (b *Browser) record(id target.ID) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.opts.CallTimeout)
 	defer cancel()
@@ -321,8 +320,8 @@ func (b *Browser) record(id target.ID) {
 	}
 }
 
-// visible asks all pages at once, each over a session of its own that is left
-// again, so that nothing is recorded of pages that are not used.
+// visible queries all pages at once. It detaches each session again, so that nothing
+// is recorded of pages that are not used.
 func (b *Browser) visible(ctx context.Context, pages []Info) string {
 	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
 	defer cancel()
@@ -332,7 +331,7 @@ func (b *Browser) visible(ctx context.Context, pages []Info) string {
 		asked.Go(func() { seen[i], behind[i] = b.askVisible(ctx, target.ID(p.ID)) })
 	}
 	asked.Wait()
-	// One that only believes it comes last: the user may have turned to it since.
+	// A page that only emulates visibility comes last: the user may have left it.
 	for _, believed := range []bool{false, true} {
 		for i, p := range pages {
 			if seen[i] && behind[i] == believed {
@@ -343,7 +342,7 @@ func (b *Browser) visible(ctx context.Context, pages []Info) string {
 	return ""
 }
 
-// detach leaves a session without waiting for the reply.
+// detach ends a session without waiting for the response.
 func (b *Browser) detach(s *cdp.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -360,8 +359,8 @@ func (b *Browser) NewPage(ctx context.Context, url string) (*Page, error) {
 	}
 	callCtx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
-	// Opened blank and then navigated, so that its console is read from the start
-	// and a failure to load is told.
+	// The page opens blank and navigates later: its console is recorded from the start,
+	// and a failure to load is reported.
 	r, err := protocol.Call(callCtx, b.conn, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", Background: new(true)})
 	if err != nil {
 		return nil, fmt.Errorf("open a page: %w", b.translate(err))
@@ -376,7 +375,7 @@ func (b *Browser) NewPage(ctx context.Context, url string) (*Page, error) {
 	return p, nil
 }
 
-// ClosePage closes a page, without asking its beforeunload handlers.
+// ClosePage closes a page without running its beforeunload handlers.
 func (b *Browser) ClosePage(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
@@ -386,7 +385,7 @@ func (b *Browser) ClosePage(ctx context.Context, id string) error {
 	return nil
 }
 
-// Activate brings a page to the front: only for a user or agent who asks for it.
+// Activate brings a page to the front. Call it only when a user or agent requests it.
 func (b *Browser) Activate(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
@@ -396,7 +395,7 @@ func (b *Browser) Activate(ctx context.Context, id string) error {
 	return nil
 }
 
-// translate turns the connection's news into this package's.
+// translate maps errors of the connection to errors of this package.
 func (b *Browser) translate(err error) error {
 	switch {
 	case errors.Is(err, cdp.ErrClosed):

@@ -16,8 +16,8 @@ import (
 	"browser-coordinator/coordinator/page/storage"
 )
 
-// host is a page as its capabilities see it: each asks for a part of it by an
-// interface of its own.
+// host adapts a page to its capabilities. Each capability declares an interface with
+// the methods that it needs.
 type host struct{ *Page }
 
 // Run runs an operation on the page and explains its error; limit 0: that of any call.
@@ -25,8 +25,8 @@ func (h host) Run(ctx context.Context, doing string, limit time.Duration, do fun
 	return h.during(ctx, doing, cmp.Or(limit, h.browser.opts.CallTimeout), do)
 }
 
-// RunUnwatched is Run for what may be slow: nobody looks for the reason, and the error
-// is the operation's own.
+// RunUnwatched is Run for operations that may be slow. It does not probe the page for the
+// reason, and returns the operation's own error.
 func (h host) RunUnwatched(ctx context.Context, doing string, do func(context.Context) error) error {
 	ctx, end, err := h.beginOperation(ctx, doing, h.browser.opts.CallTimeout/attachShare, &operation{patient: true})
 	if err != nil {
@@ -36,16 +36,16 @@ func (h host) RunUnwatched(ctx context.Context, doing string, do func(context.Co
 	return do(ctx)
 }
 
-// Wake makes all that wait for a state of the page check it again.
+// Wake makes all waiters for a state of the page check it again.
 func (h host) Wake() { h.wake() }
 
-// CallFunction calls a function in our world of the main document, with one argument,
-// and decodes the JSON text that it returns.
+// CallFunction calls a function in the isolated world of the main document, with one
+// argument, and decodes the JSON text that it returns.
 func (h host) CallFunction(ctx context.Context, function string, argument, result any) error {
 	return h.frames.Run(ctx, h.frames.Main(), function, argument, result)
 }
 
-// KnownURLs are the addresses that the page and its frames show or have shown.
+// KnownURLs are the URLs that the page and its frames show or have shown.
 func (h host) KnownURLs() []string {
 	urls := h.history.Network.DocumentURLs()
 	for _, f := range h.frames.All() {
@@ -54,16 +54,16 @@ func (h host) KnownURLs() []string {
 	return urls
 }
 
-// FrameSessions are those of the page's frames in other processes.
+// FrameSessions are the sessions of the page's frames in other processes.
 func (h host) FrameSessions() []*cdp.Session { return h.frames.Sessions()[1:] }
 
-// Zoom is the user's own for the site of the page.
+// Zoom is the zoom that the user has set for the site of the page.
 func (h host) Zoom(ctx context.Context) (float64, error) {
 	l, err := h.frames.Layout(ctx)
 	return l.Zoom, err
 }
 
-// Closed reports whether the page is gone, or has crashed.
+// Closed reports whether the page is closed or has crashed.
 func (h host) Closed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,13 +83,13 @@ func (h host) ResourceContent(ctx context.Context, url string) ([]byte, error) {
 	return h.history.Network.ResourceContent(ctx, url)
 }
 
-// Profiler starts recordings of what the browser does for the page.
+// Profiler starts recordings of the browser's work for the page.
 func (p *Page) Profiler() *profiling.Profiler { return p.browser.recordings.Of(host{p}) }
 
-// Recordings are what this connection records.
+// Recordings are the recordings of this connection.
 func (b *Browser) Recordings() *profiling.Recordings { return &b.recordings }
 
-// Storage is what the sites of the page's browser context have stored.
+// Storage is the data that the sites of the page's browser context have stored.
 func (p *Page) Storage() *storage.Storage {
 	return storage.New(host{p}, storage.Options{
 		Conn: p.browser.conn, Session: p.session, Logger: p.browser.log, StateTimeout: p.browser.opts.NavigateTimeout,
@@ -102,7 +102,7 @@ func (p *Page) Console() *history.Console { return p.history.Console }
 // Network is what the page has requested.
 func (p *Page) Network() *history.Network { return p.history.Network }
 
-// Emulate changes what the page believes of its surroundings.
+// Emulate overrides properties of the page's environment.
 func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error) {
 	apply, err := p.emulation.Plan(s)
 	if err != nil {
@@ -111,11 +111,11 @@ func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error
 	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, apply)
 }
 
-// Flush waits until the events that have come so far are handled.
+// Flush waits until the events received so far are handled.
 func (h host) Flush() { h.browser.flush() }
 
-// AwaitParsed waits until a document that has just begun is read; false: it was read
-// before, or is not in time.
+// AwaitParsed waits until a document that has just begun is parsed. It returns false if
+// the document was parsed before, or is not parsed in time.
 func (h host) AwaitParsed(ctx context.Context) bool {
 	h.mu.Lock()
 	parsed := h.parsed
@@ -125,14 +125,14 @@ func (h host) AwaitParsed(ctx context.Context) bool {
 	return !parsed && h.await(bounded, func() bool { return h.parsed }) == nil
 }
 
-// Reader reads the page: snapshots, text, HTML, and what elements are like.
+// Reader reads the page: snapshots, text, HTML, and properties of elements.
 func (p *Page) Reader() *snapshot.Reader { return p.reader }
 
 func (h host) UnlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
 	return h.unlessLeaving(ctx, ask)
 }
 
-// StopLeaving ends the way to another document.
+// StopLeaving stops the navigation to another document.
 func (h host) StopLeaving(ctx context.Context) error {
 	h.mu.Lock()
 	leaves := h.pending != ""
@@ -148,12 +148,12 @@ func (h host) Await(ctx context.Context, condition func() bool) error { return h
 
 func (h host) AwaitDownload(ctx context.Context) { h.awaitDownload(ctx) }
 
-// WindowOpens notes that a window opens of which the page gets no event.
+// WindowOpens notes that a window opens for which the page gets no event.
 func (h host) WindowOpens() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.windows++
 }
 
-// Input is what a user does in the page; [Page.Act] runs it.
+// Input returns the page's user input; [Page.Act] runs its actions.
 func (p *Page) Input() *input.Input { return p.input }

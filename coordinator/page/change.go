@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// loadPatience bounds the wait for a navigation that an act has begun.
+	// loadPatience bounds the wait for a navigation that an action has started.
 	loadPatience = 3 * time.Second
-	// tasksPatience bounds how long an act's tasks are watched for.
+	// tasksPatience bounds how long watchTasks observes the tasks of an action.
 	tasksPatience = time.Second
-	// windowPatience bounds the wait for a window that an act has opened.
+	// windowPatience bounds the wait for a window that an action has opened.
 	windowPatience = time.Second
 )
 
-// mark is what the page was like when an act began.
+// mark is the state of the page when an action began.
 type mark struct {
 	console, seq            int64
 	commits, moves, windows int
@@ -34,7 +34,7 @@ type mark struct {
 	url                     string
 }
 
-// markNow is called with Page.mu free.
+// markNow must be called without Page.mu.
 func (p *Page) markNow() mark {
 	p.browser.mu.Lock()
 	seq := p.browser.seq
@@ -67,15 +67,15 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	return change, err
 }
 
-// act runs something that may change the page and answers with what changed. A
-// dialog that the input has opened is such a change, and so is a breakpoint that it
-// has reached: the act is done, and the page stands still. A dialog that opens
-// before there was any input, or in the middle, is an [InterruptedError].
+// act runs something that may change the page and returns what changed. A dialog
+// that the input opens is such a change, and so is a breakpoint that it reaches: the
+// action is done, and the page is blocked. A dialog that opens before any input was
+// sent, or between two inputs, is an [InterruptedError].
 func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
 	return p.actUntil(ctx, doing, timeout, p.settle, do)
 }
 
-// actUntil is act with a settling of its own.
+// actUntil is act with its own settle function.
 func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration, settle func(context.Context, mark) error, do func(ctx context.Context) error) (Change, error) {
 	ctx, end, err := p.begin(ctx, doing, timeout)
 	if err != nil {
@@ -113,17 +113,17 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 	return p.answer(ctx, before), nil
 }
 
-// oneTask is done when the page has been through its tasks once: in one of them it
-// notices that a promise was rejected and that nobody minds. That may take a frame.
+// oneTask resolves when the page has run its queued tasks once. In one of them the
+// page detects a rejected promise without a handler. That may take a frame.
 const oneTask = `new Promise(done => {
 	const {port1, port2} = new MessageChannel()
 	port1.onmessage = () => { port1.close(); done() }
 	port2.postMessage(0)
 })`
 
-// settle waits for what an act has set going: its scripts (one round trip to the
-// renderer, which runs them in order), then, if there are any, the navigation
-// and the windows that it began.
+// settle waits for what an action has started. It waits for the page's scripts first:
+// one round trip to the renderer, which runs them in order. It then waits for the
+// navigation and the windows that the action has started, if any.
 func (p *Page) settle(ctx context.Context, before mark) error {
 	err := p.unlessLeaving(ctx, func(ctx context.Context) error {
 		return p.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
@@ -135,7 +135,7 @@ func (p *Page) settle(ctx context.Context, before mark) error {
 	if news := p.browser.translate(err); errors.Is(news, ErrBrowserGone) || errors.Is(news, ErrPageClosed) || errors.Is(news, ErrCrashed) {
 		return news
 	}
-	// Any other refusal means that the document is being replaced: see below.
+	// Any other refusal means that the document is being replaced; the code below handles it.
 	p.browser.flush()
 	if err := p.settleLoad(ctx, before); err != nil {
 		return err
@@ -148,8 +148,8 @@ func (p *Page) settle(ctx context.Context, before mark) error {
 	return p.settleWindows(ctx, before)
 }
 
-// watchTasks notes when the page has been through its tasks after an act: what it
-// says until then is of that act, or of one before, also when the next has begun.
+// watchTasks records when the page has run its tasks after an action. Console messages
+// until then belong to that action or to an earlier one, even when the next has begun.
 func (p *Page) watchTasks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tasksPatience)
 	tasks, err := p.session.Start(ctx, "Runtime.evaluate", map[string]any{"expression": oneTask, "awaitPromise": true, "silent": true})
@@ -167,7 +167,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 		if tasks.Wait(ctx, nil) == nil {
 			p.browser.flush()
 			p.mu.Lock()
-			if p.input.Sent() == inputs { // else it may be what the next act has done
+			if p.input.Sent() == inputs { // otherwise it may come from the next action
 				p.over = p.history.Console.Last()
 			}
 			p.mu.Unlock()
@@ -175,7 +175,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 	})
 }
 
-// awaitTasks waits until the tasks of the act before are over.
+// awaitTasks waits until the tasks of the previous action are over.
 func (p *Page) awaitTasks(ctx context.Context) {
 	p.mu.Lock()
 	over := p.tasks
@@ -189,8 +189,8 @@ func (p *Page) awaitTasks(ctx context.Context) {
 	}
 }
 
-// settleDownload waits for the news that a navigation which has led nowhere was a
-// download: it comes behind that of its end.
+// settleDownload waits for the event that a navigation without a document was a
+// download. That event comes after the one for the end of the navigation.
 func (p *Page) settleDownload(ctx context.Context, before mark) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, noticePatience, errPatience)
 	defer cancel()
@@ -198,22 +198,22 @@ func (p *Page) settleDownload(ctx context.Context, before mark) error {
 		return p.download != "" || p.pending != "" || p.commits != before.commits || p.moves != before.moves || p.guard.refusals() > before.refusals
 	})
 	if errors.Is(err, errPatience) {
-		return nil // it was given up, or answered without a document
+		return nil // it was cancelled, or the server responded without a document
 	}
 	return err
 }
 
-// awaitDownload waits for the news of a download that a link has begun, or of the
-// navigation that it is where the server does not want that.
+// awaitDownload waits for the event of a download that a link has started, or of the
+// navigation if the server does not serve a download.
 func (p *Page) awaitDownload(ctx context.Context) {
 	bounded, cancel := context.WithTimeoutCause(ctx, windowPatience, errPatience)
 	defer cancel()
 	_ = p.await(bounded, func() bool { return p.download != "" || p.pending != "" })
 }
 
-// unlessLeaving asks the page something, and gives it up with input.ErrLeaving once the
-// page is on its way to another document: until the server there has answered, the
-// browser keeps commands back.
+// unlessLeaving runs a request to the page. It cancels the request with
+// input.ErrLeaving when the page starts to navigate to another document: the browser
+// holds back commands until the server of that document has responded.
 func (p *Page) unlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
@@ -246,7 +246,7 @@ func (p *Page) settleLoad(ctx context.Context, before mark) error {
 		return p.commits == before.commits || p.loaded
 	})
 	if errors.Is(err, errPatience) {
-		return nil // Change.Loading tells it
+		return nil // Change.Loading reports it
 	}
 	return err
 }
@@ -267,7 +267,7 @@ func (p *Page) settleWindows(ctx context.Context, before mark) error {
 		changed := p.changed.Next()
 		p.mu.Unlock()
 		opened := p.browser.openedSince(before.seq, p.id)
-		onTheWay := func(page Info) bool { return page.URL == "" } // its first answer is still to come
+		onTheWay := func(page Info) bool { return page.URL == "" } // its first response has not arrived
 		if len(opened) >= expected && !slices.ContainsFunc(opened, onTheWay) {
 			return nil
 		}
@@ -283,7 +283,7 @@ func (p *Page) settleWindows(ctx context.Context, before mark) error {
 }
 
 // openedSince lists the pages that a page has opened. A link with rel=noopener
-// leaves no opener: such a page counts when it has none.
+// sets no opener, so a page without an opener counts too.
 func (b *Browser) openedSince(seq int64, opener target.ID) []Info {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -301,7 +301,7 @@ func (b *Browser) openedSince(seq int64, opener target.ID) []Info {
 	return infos
 }
 
-// since reads what changed.
+// since returns what has changed.
 func (p *Page) since(before mark) Change {
 	p.mu.Lock()
 	url := p.frames.URL()
@@ -329,7 +329,7 @@ func (p *Page) since(before mark) Change {
 // answer is since, with the title of a new document.
 func (p *Page) answer(ctx context.Context, before mark) Change {
 	c := p.since(before)
-	if len(c.Console) > 0 && c.Dialog == nil { // whose are they?
+	if len(c.Console) > 0 && c.Dialog == nil { // wait for the tasks to know which action they belong to
 		p.awaitTasks(ctx)
 		c = p.since(before)
 	}
@@ -346,11 +346,11 @@ func (p *Page) answer(ctx context.Context, before mark) Change {
 	return c
 }
 
-// maxEarlier is how many errors from before an act its answer has.
+// maxEarlier bounds how many errors from before an action its result contains.
 const maxEarlier = 5
 
-// uncaught lists the last errors that no script has caught between an act and the
-// one before, if there was one. What has been told by now is not told again.
+// uncaught lists the last uncaught errors between the previous action, if any, and
+// this one. It omits errors that an earlier result has reported.
 func (p *Page) uncaught(before mark) []history.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -364,22 +364,22 @@ func (p *Page) uncaught(before mark) []history.Message {
 	return found[max(0, len(found)-maxEarlier):]
 }
 
-// titleNow is the title after a navigation; empty where it is not to be had,
-// without which the answer is still right.
+// titleNow returns the title after a navigation. It is empty where the title cannot be
+// read; the rest of the result is still correct.
 func (p *Page) titleNow(ctx context.Context, before mark) string {
 	p.mu.Lock()
 	another, silent := p.commits != before.commits, p.dialog != nil
 	p.mu.Unlock()
 	if another || silent {
-		// A new document itself would answer only when it has been drawn. The browser
-		// was told of the title on the way on which it was told of the load.
+		// A new document itself responds only once it is drawn. The browser receives the title
+		// on the same channel as the load event, so its history has the title already.
 		h, err := protocol.Call(ctx, p.session, cdppage.GetNavigationHistory, protocol.Empty{})
 		if err != nil || h.CurrentIndex < 0 || h.CurrentIndex >= int64(len(h.Entries)) {
 			return ""
 		}
 		return h.Entries[h.CurrentIndex].Title
 	}
-	// The browser keeps a title for each step within the document.
+	// The browser's history keeps a separate title for each step within the document.
 	var title string
 	_ = p.frames.Evaluate(ctx, "document.title", &title)
 	return title

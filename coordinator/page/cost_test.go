@@ -14,9 +14,9 @@ import (
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
-// What an act costs on top of the raw commands that nobody can do without, at the
-// median: finding the target, the checks, and settling, all by events. Rounds of
-// both are interleaved. The aim is 5 ms.
+// BenchmarkOwnCost measures the median cost of an action beyond the necessary raw
+// commands: finding the target, the checks, and settling, all by events. Rounds of both
+// are interleaved. The goal is 5 ms.
 func BenchmarkOwnCost(b *testing.B) {
 	p, _ := open(b, `<!doctype html><style>button,input,select{display:block}</style><button id=b>Button</button><input id=i><select id=s><option>a<option>b</select><input id=j><input id=c type=checkbox><p id=from>from</p><p id=to>to</p><ul id=l></ul>
 <script>for (let n=0;n<400;n++) l.insertAdjacentHTML('beforeend','<li><a href=#>Item</a> <button>Add</button></li>')</script>`)
@@ -24,14 +24,14 @@ func BenchmarkOwnCost(b *testing.B) {
 	button, field := ref(b, text, `"Button"`), ref(b, text, "textbox")
 	ctx := b.Context()
 	s, from, to, box := pointOf(b, p, "#b"), pointOf(b, p, "#from"), pointOf(b, p, "#to"), pointOf(b, p, "#c")
-	// Libraries want to see a drag begin with a few pixels.
+	// Libraries start a drag only after a few pixels.
 	begin := point{from.x + (to.x-from.x)/10, from.y + (to.y-from.y)/10}
 	half := point{(from.x + to.x) / 2, (from.y + to.y) / 2}
 	script := func(expression string) error {
 		_, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{Expression: expression})
 		return err
 	}
-	// Neither is to pay for what the one before has left to be drawn.
+	// No round may pay for drawing that the previous one has caused.
 	atRest := func() {
 		_, err := protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{Expression: "new Promise(requestIdleCallback)", AwaitPromise: new(true)})
 		if err != nil {
@@ -89,13 +89,13 @@ func BenchmarkOwnCost(b *testing.B) {
 				if err := rawInsert(ctx, p, "some text"); err != nil {
 					return err
 				}
-				return rawMouse(ctx, p, box, rawMove, rawPress, rawRelease) // which checks it
+				return rawMouse(ctx, p, box, rawMove, rawPress, rawRelease) // it checks the response
 			},
 			func() error {
 				_, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#j", Type: "textbox", Value: "some text"}, {Target: "#c", Type: "checkbox", Value: "false"}}))
 				return err
 			}},
-		{"snapshot", // beside the browser's own tree, which has no refs
+		{"snapshot", // compared with the browser's own tree, which has no refs
 			func() error {
 				return p.session.Call(ctx, accessibility.CommandGetFullAXTree, accessibility.GetFullAXTreeParams{}, nil)
 			},
@@ -106,7 +106,7 @@ func BenchmarkOwnCost(b *testing.B) {
 				return err
 			},
 			func() error { _, err := p.Screenshot(ctx, ScreenshotOptions{}); return err }},
-		{"navigate", // the last: the refs are of the document before
+		{"navigate", // the last, because it invalidates the refs
 			func() error {
 				loaded := p.session.Listen("Page.loadEventFired")
 				defer loaded.Close()

@@ -9,8 +9,8 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 )
 
-// HandleDialog accepts or dismisses the open dialog; promptText is what a prompt
-// is answered with.
+// HandleDialog accepts or dismisses the open dialog; promptText is the text entered into
+// a prompt.
 func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string) (Change, error) {
 	const doing = "answering the dialog"
 	if p.Dialog() == nil {
@@ -30,7 +30,7 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 		return Change{}, p.explain(err, doing)
 	}
 	p.browser.flush()
-	// The page goes on; another dialog may open at once, which is a change too.
+	// The page continues; another dialog may open at once, which is a change too.
 	settleCtx, endSettle, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
 	if err == nil {
 		err = p.settle(settleCtx, before)
@@ -43,8 +43,8 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 	return p.answer(ctx, before), nil
 }
 
-// dialogElsewhere returns a dialog that is open in another page, which holds up all
-// pages that share its process, and that page's address; nil: there is none.
+// dialogElsewhere returns a dialog that is open in another page, which blocks all pages
+// that share its process, and that page's URL; nil: there is none.
 func (b *Browser) dialogElsewhere(than *Page) (where string, open *Dialog) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

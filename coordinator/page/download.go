@@ -13,35 +13,35 @@ import (
 	"browser-coordinator/internal/notify"
 )
 
-// Downloads is what becomes of the files that a browser of our own downloads.
+// Downloads configures how to save files that a browser of our own downloads.
 type Downloads struct {
-	// Dir is where the browser keeps them while they come. Required.
+	// Dir is the directory for downloads in progress. Required.
 	Dir string
-	// Keep moves one that is there in full to where it stays, under a name like
-	// the one that the server gives, and returns its path. Required.
+	// Keep moves a complete download to its final place, under a name like the one from the
+	// server, and returns its path. Required.
 	Keep func(temporary, name string) (file string, err error)
 }
 
-// Download is one that has ended.
+// Download is a download that has ended.
 type Download struct {
 	URL    string
-	File   string // where it is; empty: it failed
+	File   string // its path; empty: it failed
 	Size   int64  // bytes
-	Failed string // why
+	Failed string // the cause of the failure
 }
 
-// downloads are those of a connection; Browser.mu guards them.
+// downloads are the downloads of a connection; Browser.mu guards them.
 type downloads struct {
-	coming map[string]*browser.EventDownloadWillBegin // by id
-	ended  []Download                                 // of which nobody has heard yet
-	news   notify.Broadcast                           // that one has ended
+	coming map[string]*browser.EventDownloadWillBegin // in progress, by id
+	ended  []Download                                 // not reported to a caller yet
+	news   notify.Broadcast                           // notified when a download ends
 }
 
-// takeDownloads has the browser tell of downloads and keep them apart, until this
-// connection ends.
+// takeDownloads enables download events and saves downloads under unique names, until
+// this connection ends.
 func (b *Browser) takeDownloads(ctx context.Context) error {
 	_, err := protocol.Call(ctx, b.conn, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-		// Under their names one would overwrite another.
+		// Under their own names, one could overwrite another.
 		Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: b.opts.Downloads.Dir, EventsEnabled: new(true),
 	})
 	return err
@@ -67,7 +67,7 @@ func (b *Browser) downloadProgress(_ target.SessionID, e *browser.EventDownloadP
 	b.recording.Go(func() { b.endDownload(began, e) })
 }
 
-// endDownload keeps the file of a download that is done.
+// endDownload keeps the file of a complete download.
 func (b *Browser) endDownload(began *browser.EventDownloadWillBegin, e *browser.EventDownloadProgress) {
 	d := Download{URL: began.URL, Size: int64(e.ReceivedBytes)}
 	var err error
@@ -85,9 +85,8 @@ func (b *Browser) endDownload(began *browser.EventDownloadWillBegin, e *browser.
 	b.news.Notify()
 }
 
-// Downloaded returns the downloads that have ended since it was last called. Where
-// one of the address is on the way it waits for that, as long as ctx lasts; empty:
-// for none.
+// Downloaded returns the downloads that have ended since its last call. For a URL, it waits
+// until a download of that URL has ended, or until ctx ends. An empty URL means no wait.
 func (b *Browser) Downloaded(ctx context.Context, address string) []Download {
 	for {
 		b.mu.Lock()

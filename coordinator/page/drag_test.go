@@ -10,7 +10,7 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// What a page does when a drag begins: the place to drop at moves, or goes.
+// When a drag begins, the page moves or removes the drop target.
 func TestDragOntoAMovingTarget(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0;user-select:none}div{position:absolute;width:100px;height:40px;left:0}</style>
 <div id=card style="top:0;background:red">card</div><div id=slot style="top:100px;background:lime">slot</div><div id=goes style="top:200px">goes</div>
@@ -28,13 +28,13 @@ onmouseup = e => log.push("up on " + e.target.id)</script>`)
 	if _, err := p.Act(t.Context(), p.Input().Drag("#card", "#goes")); !errors.As(err, &stale) {
 		t.Errorf("onto what goes: %v", err)
 	}
-	// The button is not left pressed.
+	// The button does not stay pressed.
 	if got := eval(t, p, "new Promise(r => { const look = () => log.length > 1 ? r(log.splice(0).join()) : setTimeout(look); look() })"); got != `"down,up on card"` {
 		t.Errorf("given up, the page saw %s", got)
 	}
 }
 
-// What is dragged moves, or something comes over it with the mouse.
+// The dragged element moves, or something covers it when the mouse moves.
 func TestDragOfWhatMoves(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0;user-select:none}div{position:absolute;width:60px;height:40px}#once,#always{left:0;width:60px;background:#ccc}
 @keyframes slide{to{left:500px}}.slides{animation:slide .5s linear forwards}</style>
@@ -60,7 +60,7 @@ covered.onmousemove = e => document.body.insertAdjacentHTML("beforeend", "<div i
 	}
 }
 
-// The two ends are as far from each other as the page is long.
+// The distance between the two targets is the length of the page.
 func TestDragAcrossALongPage(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style><div style="height:2000px"></div><div id=card draggable=true>card</div><div style="height:450px"></div><div id=slot>slot</div><div style="height:2000px"></div>
 <script>log = []
@@ -77,8 +77,8 @@ slot.ondrop = () => log.push("dropped")</script>`)
 	}
 }
 
-// The page hears what it does of a user's drag and drop: the mouse is the drag's
-// until it ends, and the page's again after it.
+// The page gets the same events as for a user's drag and drop: none of the mouse during
+// the drag, and mouse events again after it.
 func TestEventsOfADragAndDrop(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style><div id=card draggable=true>card</div><div style="height:40px"></div><div id=slot>slot</div>
 <script>log = []

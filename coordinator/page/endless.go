@@ -13,29 +13,30 @@ import (
 )
 
 // scriptTime is how long a script may keep the page busy, in the browser's
-// milliseconds: less than the call's time, so that an endless one is stopped and
-// the page lives on. Time that it waits for promises does not count.
+// milliseconds. It is shorter than the call's timeout, so that an endless script is
+// stopped and the page stays usable. Time that the script waits for promises does not count.
 func (p *Page) scriptTime() runtime.TimeDelta {
 	return runtime.TimeDelta((p.browser.opts.CallTimeout * 4 / 5).Milliseconds())
 }
 
-// busyPatience is how long a page may leave a trivial question unanswered at the end
-// of a script's time before that is stopped. The page's own tasks take less.
+// busyPatience bounds how long a page may take to respond to a trivial evaluation near
+// the end of a script's time before the script is stopped. The page's own tasks take less.
 func (p *Page) busyPatience() time.Duration { return p.browser.opts.CallTimeout * 3 / 20 }
 
-// ownScript is a script of an agent that is running, or that nobody waits for any
-// more.
+// ownScript is an agent's script that is running, or whose caller no longer waits
+// for it.
 type ownScript struct {
 	page    *Page
 	session *cdp.Session
 
-	asking   chan struct{} // holds one thing while the fields that follow are in use
-	question *cdp.Pending  // sent before the script; nil: its answer is known
-	began    bool          // it was answered, and so the script has begun
+	asking   chan struct{} // a lock with timeout for the fields that follow
+	question *cdp.Pending  // sent before the script; nil: the response is known
+	began    bool          // the question has a response, so the script has begun
 }
 
-// hasBegun says whether the page answered when the script was sent: what keeps it busy
-// now has begun since then. It waits for that as long as ctx lasts.
+// hasBegun reports whether the page has responded to the question that was sent before
+// the script. If so, what keeps the page busy now has begun later. It waits for the
+// response until ctx ends.
 func (s *ownScript) hasBegun(ctx context.Context) bool {
 	select {
 	case s.asking <- struct{}{}:
@@ -45,20 +46,20 @@ func (s *ownScript) hasBegun(ctx context.Context) bool {
 	}
 	if s.question != nil {
 		err := s.question.Wait(ctx, nil)
-		s.question, s.began = nil, err == nil || cdp.Refused(err) // which is an answer too
+		s.question, s.began = nil, err == nil || cdp.Refused(err) // a refusal is a response too
 	}
 	return s.began
 }
 
-// stop stops the script if it keeps the page busy, and says whether it did.
+// stop stops the script if it keeps the page busy, and reports whether it did.
 func (s *ownScript) stop(ctx context.Context, patience time.Duration) bool {
 	return s.hasBegun(ctx) && s.page.stopBusy(ctx, s.session, patience)
 }
 
-// runScript runs what an agent has written, and stops it where it comes to no end:
-// when its time is over, and also when nobody waits for it any more. The browser
-// has a bound of its own only for what a script does before it first waits. What
-// kept the page busy before the script was sent is not stopped.
+// runScript runs an agent's script. It stops an endless script when its time is over,
+// or when its caller no longer waits. The browser's own timeout covers only the part of
+// a script before its first await. runScript never stops what kept the page busy before
+// the script was sent.
 func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(context.Context) error) error {
 	question, err := askBusy(ctx, session)
 	if err != nil {
@@ -95,13 +96,13 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 
 var errEndless = errors.New("the script comes to no end")
 
-// standsStill says whether a call has ended because the page waits for somebody.
+// standsStill reports whether a call has ended because a dialog or a debugger blocks the page.
 func standsStill(cause error) bool {
 	return errors.As(cause, new(*DialogError)) || errors.As(cause, new(*PausedError))
 }
 
-// abandonScript stops a script that nobody waits for any more, if it keeps the page
-// busy.
+// abandonScript stops a script whose caller no longer waits for it, if the script keeps
+// the page busy.
 func (p *Page) abandonScript(script *ownScript) {
 	defer p.browser.removeScript(script)
 	ctx, cancel := context.WithTimeout(context.Background(), p.browser.opts.CallTimeout)
@@ -121,8 +122,8 @@ func (b *Browser) removeScript(s *ownScript) {
 	delete(b.scripts, s)
 }
 
-// leavePatience is how long a page may leave a question unanswered when its
-// connection is about to end, and with it the means to stop a script.
+// leavePatience bounds how long a page may take to respond when its connection is about
+// to end. Without the connection, nothing can stop the script.
 const leavePatience = 200 * time.Millisecond
 
 // endScripts stops the scripts that keep pages busy.
@@ -138,9 +139,9 @@ func (b *Browser) endScripts() {
 	stopping.Wait()
 }
 
-// stopBusy stops the script of a process that does not answer in time, and says
-// whether it did. Where a dialog is open or another document is awaited, it is no
-// script that keeps the page from answering.
+// stopBusy stops the script of a process that does not respond in time, and reports
+// whether it did. While a dialog is open or another document is pending, something other
+// than a script blocks the page.
 func (p *Page) stopBusy(ctx context.Context, session *cdp.Session, patience time.Duration) bool {
 	busy, _ := isBusy(ctx, session, patience)
 	p.mu.Lock()
@@ -149,7 +150,7 @@ func (p *Page) stopBusy(ctx context.Context, session *cdp.Session, patience time
 	return busy && !waits && terminate(ctx, session) == nil
 }
 
-// isBusy says whether a process leaves a question unanswered for that long.
+// isBusy reports whether a process does not respond within that time.
 func isBusy(ctx context.Context, session *cdp.Session, patience time.Duration) (bool, error) {
 	question, err := askBusy(ctx, session)
 	if err != nil {
@@ -167,8 +168,8 @@ func isBusy(ctx context.Context, session *cdp.Session, patience time.Duration) (
 	return false, err
 }
 
-// terminate stops the script that a process runs; a busy one, too, hears of it. It
-// waits a little for the answer: a connection that ends takes along what was not sent.
+// terminate stops the script that a process runs, even if the process is busy. It waits
+// briefly for the response, because unsent commands are lost when the connection ends.
 func terminate(ctx context.Context, session *cdp.Session) error {
 	stopping, err := session.Start(ctx, runtime.CommandTerminateExecution, nil)
 	if err != nil {
@@ -180,7 +181,7 @@ func terminate(ctx context.Context, session *cdp.Session) error {
 	return nil
 }
 
-// askBusy puts a question that a page which runs no script answers at once.
+// askBusy sends an evaluation to which a page that runs no script responds at once.
 func askBusy(ctx context.Context, session *cdp.Session) (*cdp.Pending, error) {
 	return session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "0", Silent: new(true)})
 }

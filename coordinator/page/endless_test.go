@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An endless script is stopped wherever it runs, and the page lives on.
+// An endless script is stopped wherever it runs, and the page stays usable.
 func TestEndlessScripts(t *testing.T) {
 	p, _ := open(t, "<p id=p>p")
 	p.browser.opts.CallTimeout = 6 * time.Second // a fifth of it is left when a script is stopped
@@ -36,13 +36,13 @@ func TestEndlessScripts(t *testing.T) {
 	if got := eval(t, p, "2"); got != "2" {
 		t.Errorf("after it the page says %s", got)
 	}
-	// Waiting is no computing.
+	// Waiting does not count as computing.
 	if got := eval(t, p, "new Promise((r) => setTimeout(r, 5400, 3))"); got != "3" {
 		t.Errorf("a patient script: %s", got)
 	}
 }
 
-// A script that nobody waits for any more is stopped too, if it keeps the page busy.
+// A script whose caller no longer waits is stopped too, if it keeps the page busy.
 func TestEndlessScriptThatIsCancelled(t *testing.T) {
 	p, _ := open(t, "<p id=p>p")
 	p.browser.opts.CallTimeout = 3 * time.Second
@@ -63,8 +63,8 @@ func TestEndlessScriptThatIsCancelled(t *testing.T) {
 	}
 }
 
-// What kept the page busy before the script was sent is not the agent's to stop; nor
-// is a script that a dialog or a debugger holds up.
+// A script that kept the page busy before the agent's script was sent must not be stopped.
+// The same holds for a script that a dialog or a debugger blocks.
 func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	p, _ := open(t, "<p id=p>p")
 	p.browser.opts.CallTimeout = 2 * time.Second
@@ -82,7 +82,7 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	if _, c, err := p.Evaluate(t.Context(), "async () => { await 0; alert('?'); answered = true }", ""); err != nil || c.Dialog == nil {
 		t.Fatalf("%+v %v", c, err)
 	}
-	time.Sleep(2 * p.busyPatience()) // for nothing to happen
+	time.Sleep(2 * p.busyPatience()) // nothing may happen
 	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
 		t.Error(err)
 	}
@@ -103,7 +103,7 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	if _, _, err := p.Evaluate(ctx, "() => { debugger; for (let i = 0; i < 1e6; i++); resumed = true }", ""); err == nil {
 		t.Error("a call that was cancelled while the page was paused has ended well")
 	}
-	time.Sleep(2 * p.busyPatience()) // for nothing to happen
+	time.Sleep(2 * p.busyPatience()) // nothing may happen
 	if err := s.Call(t.Context(), "Debugger.resume", nil, nil); err != nil {
 		t.Error(err)
 	}
@@ -112,7 +112,7 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	}
 }
 
-// Who leaves leaves no script behind that keeps the page busy.
+// A connection that closes leaves no script behind that keeps the page busy.
 func TestEndlessScriptOfWhoLeaves(t *testing.T) {
 	p, _ := open(t, "<p id=p>p")
 	b := connect(t)
@@ -139,7 +139,7 @@ func TestEndlessScriptOfWhoLeaves(t *testing.T) {
 		t.Errorf("the page says %s, after %v", got, time.Since(start))
 	}
 
-	// Nor does it wait for a page that others keep busy.
+	// Closing does not wait for a page that another connection keeps busy.
 	b = connect(t)
 	if q, err = b.Page(t.Context(), p.ID()); err != nil {
 		t.Fatal(err)

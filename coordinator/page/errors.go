@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// News that end a call early or refuse it; use errors.Is, and errors.As for the
+// Errors that end or refuse a call. Use errors.Is for these, and errors.As for the
 // types below.
 var (
 	// ErrPageClosed reports that the page was closed.
@@ -17,12 +17,12 @@ var (
 	ErrBrowserGone = errors.New("the browser has gone")
 	// ErrPaused reports that script execution is paused in a debugger.
 	ErrPaused = errors.New("the page is paused in the debugger: continue it there first")
-	// ErrUnsent reports, together with another error, that nothing that acts was
-	// sent to the page: the call may be made again.
+	// ErrUnsent reports, together with another error, that neither input nor a script was
+	// sent to the page: the call may be retried.
 	ErrUnsent = errors.New("nothing was sent to the page")
 )
 
-// unsentError is its error and ErrUnsent.
+// unsentError wraps an error and is ErrUnsent too.
 type unsentError struct{ error }
 
 func (e *unsentError) Unwrap() error { return e.error }
@@ -49,12 +49,12 @@ func (e *DialogError) Error() string {
 	return fmt.Sprintf("a JavaScript %s dialog is open (%q): accept or dismiss it first", e.Dialog.Type, e.Dialog.Message)
 }
 
-// InterruptedError reports that a dialog opened before an act was done, so that it
-// was given up.
+// InterruptedError reports that a dialog opened before an action was done, which
+// cancelled the action.
 type InterruptedError struct {
 	Dialog Dialog
 	Doing  string // for example: clicking e5
-	Done   string // what was done by then, for example: field 1 of 2 is filled; empty: nothing
+	Done   string // what was done before, for example: field 1 of 2 is filled; empty: nothing
 }
 
 func (e *InterruptedError) Error() string {
@@ -65,12 +65,12 @@ func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it, then try again", e.Dialog.Type, e.Dialog.Message, e.Doing, done)
 }
 
-// LoadingError reports that a page did not answer since it is on its way to another
-// document, whose server has not answered.
+// LoadingError reports that a page did not respond because it is navigating to another
+// document, whose server has not responded.
 type LoadingError struct {
 	Doing string // as in TimeoutError
 	URL   string
-	For   time.Duration // how long the page has been on its way
+	For   time.Duration // how long the navigation has lasted
 }
 
 func (e *LoadingError) Error() string {
@@ -118,13 +118,13 @@ type ScriptError struct {
 
 func (e *ScriptError) Error() string { return "the script threw " + e.Text }
 
-// HungError reports a page whose script does not come to an end, so that nothing
-// of it answers. Pages of other sites are not concerned.
+// HungError reports that a page does not respond because of an endless script. Pages of
+// other sites are not affected.
 type HungError struct {
 	Doing string // as in TimeoutError
 	After time.Duration
-	Other *Dialog // that is open in another page, and may be the reason
-	In    string  // the address of that page
+	Other *Dialog // open in another page, and a possible reason
+	In    string  // the URL of that page
 }
 
 func (e *HungError) Error() string {
@@ -138,9 +138,9 @@ func (e *HungError) Error() string {
 type TimeoutError struct {
 	Doing string // for example: waiting for the load event of http://localhost/
 	After time.Duration
-	Hint  string // what it may be; may be empty
+	Hint  string // the possible cause; may be empty
 
-	over bool // it was ended: the page does not hang
+	over bool // the script was stopped: the page does not hang
 }
 
 func (e *TimeoutError) Error() string {

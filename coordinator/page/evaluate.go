@@ -19,12 +19,12 @@ import (
 	"browser-coordinator/coordinator/page/remote"
 )
 
-// Evaluate runs a script in the page's own world and returns its value as JSON,
-// and what it has changed: a function ("() => document.title", with a target
-// "(element) => …") is called, anything else is an expression. Promises are
-// awaited. The content security policy does not matter. The value is nil where the
-// script has not ended: it has led to another document, opened a dialog, or stopped
-// in a debugger, as the change says.
+// Evaluate runs a script in the page's main world. It returns the script's value as JSON
+// and what the script has changed. A function ("() => document.title", with a target
+// "(element) => …") is called; anything else is an expression. Promises are awaited, and
+// the content security policy does not apply. The value is nil if the script has not
+// ended, because it has opened another document or a dialog, or stopped in a debugger.
+// The change reports which.
 func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
 	var value json.RawMessage
 	change, err := p.actUntil(ctx, "running the script", p.browser.opts.CallTimeout, p.settleScript, func(ctx context.Context) error {
@@ -41,7 +41,7 @@ func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMes
 	return value, change, err
 }
 
-// settleScript is settle, but for what keeps the page busy: the value is there.
+// settleScript is settle, but it does not wait for a busy page: the value is known.
 func (p *Page) settleScript(ctx context.Context, before mark) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, slowCall, errPatience)
 	defer cancel()
@@ -55,7 +55,7 @@ func (p *Page) settleScript(ctx context.Context, before mark) error {
 var errNoValue = errors.New("the script gave no value: its frame has gone, or its promise can never be kept")
 
 func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMessage, error) {
-	// A semicolon ends what would stand in brackets; elsewhere it may mean something.
+	// A trailing semicolon is an error inside brackets; elsewhere it may be significant.
 	bare := strings.TrimRight(strings.TrimSpace(script), "; \n\t")
 	if bare == "" {
 		return nil, fmt.Errorf("the script is empty")
@@ -67,7 +67,7 @@ func (p *Page) evaluate(ctx context.Context, script, target string) (json.RawMes
 	if looksLikeFunction(bare) {
 		expression = "(" + bare + "\n)()"
 	}
-	// For "await" outside of a function; promises that it yields are not awaited.
+	// This mode allows "await" outside of a function, but does not await the resulting promise.
 	repl := expression == script && strings.Contains(script, "await ") && !strings.HasPrefix(script, "(async")
 	value, err := p.evaluateExpression(ctx, expression, repl)
 	if isBody(err) && expression == script && strings.Contains(script, "return") {
@@ -92,15 +92,15 @@ func (p *Page) evaluateExpression(ctx context.Context, expression string, repl b
 	return p.scriptResult(ctx, p.session, r.Result, r.ExceptionDetails)
 }
 
-// isBody says whether a script has not been run since it is the body of a function:
-// its return stands in none.
+// isBody reports whether a script did not run because it is the body of a function: it
+// has a return statement outside of a function.
 func isBody(err error) bool {
 	var thrown *ScriptError
 	return errors.As(err, &thrown) && thrown.Stack == "" &&
 		(thrown.Text == "SyntaxError: Illegal return statement" || strings.HasPrefix(thrown.Text, "SyntaxError: Unexpected token"))
 }
 
-// callScript calls a function that runs what the agent or the page has written.
+// callScript calls a function that runs a script of the agent or the page.
 func (p *Page) callScript(ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams) (r runtime.CallFunctionOnResult, err error) {
 	err = p.runScript(ctx, session, func(ctx context.Context) (err error) {
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
@@ -109,7 +109,7 @@ func (p *Page) callScript(ctx context.Context, session *cdp.Session, params runt
 	return r, err
 }
 
-// evaluateOn calls the script with the element in the page's own world.
+// evaluateOn calls the script with the element in the page's main world.
 func (p *Page) evaluateOn(ctx context.Context, script, target string) (json.RawMessage, error) {
 	function := script
 	if !looksLikeFunction(script) {
@@ -146,7 +146,7 @@ func (p *Page) callOn(ctx context.Context, session *cdp.Session, object runtime.
 	return p.scriptResult(ctx, session, r.Result, r.ExceptionDetails)
 }
 
-// looksLikeFunction tells a function to be called from an expression.
+// looksLikeFunction distinguishes a function from an expression.
 func looksLikeFunction(script string) bool {
 	s := strings.TrimSpace(strings.TrimPrefix(script, "async"))
 	if strings.HasPrefix(s, "function") && !strings.HasSuffix(s, ")") {
@@ -176,8 +176,8 @@ func looksLikeFunction(script string) bool {
 	return !strings.ContainsAny(parameters, " .,()[]{}=;'\"`+-*/")
 }
 
-// scriptResult shapes what came back. Values that JSON lacks are named by their
-// JavaScript text; objects are written by a script in the page.
+// scriptResult converts the result of a script. Values that JSON lacks become their
+// JavaScript text; a script in the page serializes objects.
 func (p *Page) scriptResult(ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
 	if thrown != nil {
 		return nil, thrownError(thrown)
@@ -212,9 +212,8 @@ func thrownError(thrown *runtime.ExceptionDetails) error {
 	return &ScriptError{Text: strings.TrimPrefix(strings.TrimPrefix(text, "Uncaught "), "(in promise) "), Stack: stack}
 }
 
-// unescape writes the characters that the browser escapes in its JSON as
-// themselves: an agent pays for each. Quotes, control characters and lone
-// surrogates stay escaped.
+// unescape decodes the characters that the browser escapes in its JSON, because escapes
+// cost an agent tokens. Quotes, control characters and lone surrogates stay escaped.
 func unescape(raw []byte) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`\u`)) {
 		return raw
@@ -243,7 +242,7 @@ func unescape(raw []byte) json.RawMessage {
 	return out
 }
 
-// escaped reads a \uXXXX at the beginning.
+// escaped decodes a \uXXXX at the start.
 func escaped(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false

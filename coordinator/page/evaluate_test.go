@@ -12,8 +12,7 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// What a script returns is told as JSON, and in JavaScript's words where JSON has
-// none.
+// The result of a script is JSON, or JavaScript's own text for values that JSON lacks.
 func TestEvaluateValues(t *testing.T) {
 	p, _ := open(t, `<!doctype html><title>values</title><p id=p class=c>Some <b>text</b></p><iframe id=f src="data:text/html,x"></iframe>
 <script>Array.prototype.toJSON = Object.prototype.own = undefined; delete Object.prototype.own</script>`)
@@ -58,8 +57,8 @@ func TestEvaluateValues(t *testing.T) {
 	}
 }
 
-// A script is an act: its answer says what it changed, also where it did not live
-// to see that.
+// A script is an action: its result reports what it changed, even if the script itself
+// was cut off.
 func TestEvaluateChanges(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -87,7 +86,7 @@ func TestEvaluateChanges(t *testing.T) {
 	}
 }
 
-// The body of a function is a script too.
+// The body of a function is a valid script.
 func TestEvaluateBody(t *testing.T) {
 	p, _ := open(t, `<p id=p class=c>p<button>b</button><script>runs = 0</script>`)
 	for _, test := range []struct{ script, target, want string }{
@@ -101,7 +100,7 @@ func TestEvaluateBody(t *testing.T) {
 			t.Errorf("%s: %s %v", test.script, got, err)
 		}
 	}
-	// What has run is not run again.
+	// A script that has run is not run again.
 	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", ""); err == nil || eval(t, p, "runs") != "11" {
 		t.Errorf("%v, %s runs", err, eval(t, p, "runs"))
 	}

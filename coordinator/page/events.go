@@ -18,8 +18,8 @@ import (
 	"browser-coordinator/coordinator/page/history"
 )
 
-// eventLoop is the one reader of the browser's events. It is owned by Browser
-// and ends with the connection; no handler waits for anything.
+// eventLoop is the only reader of the browser's events. The Browser owns it, it ends
+// with the connection, and no handler blocks.
 func (b *Browser) eventLoop() {
 	defer close(b.done)
 	for e := range b.sub.C() {
@@ -38,7 +38,7 @@ func (b *Browser) eventLoop() {
 			b.report(p.handle(e))
 		}
 	}
-	// Overflow means that our picture of the pages is wrong: better no connection.
+	// After an overflow, the state of the pages is wrong. The connection must end.
 	b.conn.Close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +72,7 @@ func handler[E any](f func(b *Browser, session target.SessionID, e *E)) func(*Br
 var browserEvents map[string]func(*Browser, cdp.Event) error
 
 func init() {
-	// In init, since the handlers lead back to this table.
+	// In init, because the handlers refer to this table.
 	browserEvents = map[string]func(*Browser, cdp.Event) error{
 		target.TargetCreated.Method:      handler((*Browser).targetCreated),
 		target.TargetInfoChanged.Method:  handler((*Browser).targetChanged),
@@ -123,7 +123,7 @@ func (b *Browser) targetDestroyed(_ target.SessionID, e *target.EventTargetDestr
 	delete(b.openedAt, e.TargetID)
 }
 
-// attached takes in a frame that another process renders, or a worker of a page.
+// attached registers a frame in another process, or a worker of a page.
 func (b *Browser) attached(parent target.SessionID, e *target.EventAttachedToTarget) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,7 +143,7 @@ func (b *Browser) attached(parent target.SessionID, e *target.EventAttachedToTar
 	if e.TargetInfo.Type != "iframe" {
 		b.router.admitWorker(p, session)
 	}
-	// Only what was held for us: what another debugger holds is its own to release.
+	// Release only targets that wait for this connection; another debugger releases its own.
 	if e.WaitingForDebugger {
 		b.router.release(session)
 	}
@@ -166,8 +166,8 @@ func (b *Browser) detached(_ target.SessionID, e *target.EventDetachedFromTarget
 	p.end(ErrPageClosed)
 }
 
-// leave forgets what was known of a session that has ended, and the frames in it:
-// one that goes on in another process is told of again.
+// leave discards the state of a session that has ended, and its frames. The browser
+// reports a frame again if it continues in another process.
 func (p *Page) leave(id target.SessionID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +177,7 @@ func (p *Page) leave(id target.SessionID) {
 	p.frames.SessionEnded(s)
 }
 
-// forget drops a page that could not be attached to.
+// forget drops a page after a failed attachment.
 func (b *Browser) forget(p *Page) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,7 +194,7 @@ func (p *Page) wake() {
 	p.notify()
 }
 
-// end is the one place where a page's life ends, or is suspended by a crash.
+// end is the only place that ends a page, or suspends it after a crash.
 func (p *Page) end(reason error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,8 +203,8 @@ func (p *Page) end(reason error) {
 	p.notify()
 }
 
-// pageHandler decodes an event and calls f with Page.mu held; then everybody
-// who waits for a state looks again.
+// pageHandler decodes an event and calls f with Page.mu held. It then wakes all waiters
+// for a state.
 func pageHandler[E any](f func(p *Page, s *cdp.Session, e *E)) func(*Page, cdp.Event) error {
 	return func(p *Page, raw cdp.Event) error {
 		e := new(E)
@@ -260,7 +260,7 @@ func (p *Page) frameAttached(s *cdp.Session, e *cdppage.EventFrameAttached) {
 }
 
 func (p *Page) frameDetached(s *cdp.Session, e *cdppage.EventFrameDetached) {
-	// "swap": the frame goes on in another process, whose session reports it.
+	// "swap": the frame continues in another process, whose session reports it.
 	if e.Reason != cdppage.FrameDetachedReasonSwap {
 		p.frames.Detached(e.FrameID)
 	}
@@ -314,8 +314,8 @@ func (p *Page) stoppedLoading(_ *cdp.Session, e *cdppage.EventFrameStoppedLoadin
 	}
 }
 
-// The events of the load have no frame id: those of the page's own session are
-// the main frame's.
+// The load events have no frame id: those of the page's own session belong to the main
+// frame.
 func (p *Page) domContent(s *cdp.Session, _ *cdppage.EventDomContentEventFired) {
 	if s == p.session {
 		p.parsed = true
@@ -335,7 +335,7 @@ func (p *Page) dialogOpening(_ *cdp.Session, e *cdppage.EventJavascriptDialogOpe
 
 func (p *Page) dialogClosed(_ *cdp.Session, e *cdppage.EventJavascriptDialogClosed) {
 	if p.dialog != nil && p.dialog.Type == "beforeunload" && !e.Result {
-		p.pending = "" // it stays
+		p.pending = "" // the page stays
 	}
 	p.dialog = nil
 }
@@ -378,11 +378,11 @@ func (p *Page) frameAttachedElsewhere(s *cdp.Session, info *target.Info) {
 	p.enableFrame(s)
 }
 
-// frameStartTimeout bounds handing the commands for a new frame to the writer.
+// frameStartTimeout bounds how long queueing the commands for a new frame may take.
 const frameStartTimeout = time.Second
 
-// enableFrame turns on the events of a frame in another process. It is called
-// by the event loop and waits for no reply.
+// enableFrame turns on the events of a frame in another process. The event loop calls
+// it, so it waits for no response.
 func (p *Page) enableFrame(s *cdp.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
 	defer cancel()
@@ -393,8 +393,8 @@ func (p *Page) enableFrame(s *cdp.Session) {
 	p.history.Network.Unread(s)
 }
 
-// workerStarted has a worker of the page tell of its requests. It waits for no
-// reply.
+// workerStarted enables the network events of a worker of the page. It waits for no
+// response.
 func (p *Page) workerStarted(s *cdp.Session, id target.ID) {
 	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
 	defer cancel()

@@ -21,10 +21,10 @@ type FetchOptions struct {
 	Method  string // empty: GET, or POST with a body
 	Headers map[string]string
 	Body    string
-	Timeout time.Duration // until the whole answer is there; 0: 30 s
+	Timeout time.Duration // until the whole response has arrived; 0: 30 s
 }
 
-// Fetched is the answer to a Fetch.
+// Fetched is the response to a Fetch.
 type Fetched struct {
 	URL       string // after redirects
 	Status    int
@@ -38,12 +38,11 @@ type Fetched struct {
 // maxFetched bounds a body, in bytes.
 const maxFetched = 4 << 20
 
-// fetchFailed is what the script of Fetch says of a request without an answer.
+// fetchFailed is the result of Fetch's script for a request without a response.
 type fetchFailed struct{ Error, Policy string }
 
 // Fetch makes a request as a script of the page would: with its cookies, its
-// proxy and its service worker, and within its content security policy and what
-// other sites allow it (CORS).
+// proxy and its service worker, under its content security policy and CORS.
 func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
 	setDefault(&o.Timeout, defaultWait)
 	if o.Method == "" {
@@ -108,15 +107,15 @@ func (p *Page) Fetch(ctx context.Context, o FetchOptions) (Fetched, error) {
 	if got.Error != "" {
 		return Fetched{}, fmt.Errorf("%s: %s", doing, p.fetchReason(ctx, got.fetchFailed, address))
 	}
-	// A cache may have answered, with what the page has been redirected to.
+	// A cache may have responded, with a redirect that the page followed earlier.
 	if err := guard.shows(got.URL); err != nil {
 		return Fetched{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	return got.Fetched, nil
 }
 
-// fetchReason says why there is no answer. The script itself is told nothing,
-// what the browser noted of the request says more.
+// fetchReason returns why there is no response. The script itself gets no reason; the
+// browser's record of the request has one.
 func (p *Page) fetchReason(ctx context.Context, failed fetchFailed, address string) string {
 	if failed.Policy != "" {
 		return "the page's content security policy forbids it (" + failed.Policy + "): open that address in a tab instead"
@@ -139,6 +138,6 @@ func (p *Page) fetchReason(ctx context.Context, failed fetchFailed, address stri
 	return reason
 }
 
-// noticePatience bounds the wait for what the browser tells of a failed request:
-// it comes by another way than the script's answer.
+// noticePatience bounds the wait for the browser's events about a failed request: they
+// arrive separately from the script's result.
 const noticePatience = 300 * time.Millisecond

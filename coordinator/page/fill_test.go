@@ -10,8 +10,7 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// Fields that take less than was typed, or put it in a form of their own, say what
-// they hold.
+// Fields that accept less than the typed text, or reformat it, report their value.
 func TestFieldsThatHoldSomethingElse(t *testing.T) {
 	p, _ := open(t, `<!doctype html><input id=ml maxlength=5><input id=mask oninput="this.value = this.value.replace(/\D/g, '').replace(/(\d{3})(?=\d)/g, '$1-')">
 <input id=pw type=password maxlength=4><textarea id=a></textarea><input id=plain>
@@ -40,7 +39,7 @@ func TestFieldsThatHoldSomethingElse(t *testing.T) {
 	contains(t, p.URL(), "/sent?q=que")
 }
 
-// A form says which of its fields hold something else, and at which it has failed.
+// A form reports which of its fields have another value, and at which one it failed.
 func TestFormsThatFail(t *testing.T) {
 	p, _ := open(t, `<!doctype html><input id=ml maxlength=5><input id=plain><input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox><script>changed = false</script>`)
 	ctx := t.Context()
@@ -48,7 +47,7 @@ func TestFormsThatFail(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(c.Held, []input.Held{{Target: "#ml", Value: "abcde"}}) {
 		t.Errorf("a form: %+v %v", c, err)
 	}
-	// A date that is none leaves what was there.
+	// An invalid date leaves the value unchanged.
 	var target *frame.TargetError
 	_, err = p.Act(ctx, p.Input().Type("#d", "31.12.2026", input.TypeOptions{}))
 	if !errors.As(err, &target) || !strings.Contains(err.Error(), `holds "2026-01-02" as before: give YYYY-MM-DD`) {
@@ -57,7 +56,7 @@ func TestFormsThatFail(t *testing.T) {
 	if got := eval(t, p, "[d.value, changed].join()"); got != `"2026-01-02,false"` {
 		t.Errorf("after no date: %s", got)
 	}
-	// A form that fails midway says where, and what is done.
+	// A form that fails midway reports the field, and what is done.
 	_, err = p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#plain", Type: "textbox", Value: "first"}, {Target: "#d", Type: "textbox", Value: "never"}, {Target: "#k", Type: "checkbox", Value: "true"}}))
 	if !errors.As(err, &target) {
 		t.Errorf("a form that fails: %v", err)
@@ -76,7 +75,7 @@ func TestAddressThatIsAScript(t *testing.T) {
 	}
 }
 
-// A form that the browser does not send says why, as the user is told.
+// A form that the browser does not submit reports the reason that the user sees.
 func TestFormThatIsNotSent(t *testing.T) {
 	p, url := open(t, `<!doctype html><form action=/sent><label>Name <input required id=n></label><input type=email name=mail id=m><button>Send</button><button type=button id=plain>Other</button></form>`)
 	c, err := p.Act(t.Context(), p.Input().Click("button:not([type])", input.ClickOptions{}))
@@ -98,8 +97,8 @@ func TestFormThatIsNotSent(t *testing.T) {
 	}
 }
 
-// Slowly types behind what is there, in whatever holds text; and the letter of a
-// shortcut is a key.
+// Slowly appends to the current text in any editable element. The letter of a shortcut is
+// a key.
 func TestSlowlyAndShortcuts(t *testing.T) {
 	p, _ := open(t, `<!doctype html><input id=i value=one><textarea id=a>one</textarea><div id=e contenteditable>one</div><input id=n type=number value=1>`)
 	for target, want := range map[string]string{"#i": "one two", "#a": "one two", "#e": "one two", "#n": "12"} {
@@ -127,8 +126,8 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 			t.Errorf("after %s and Delete: %s", keys, got)
 		}
 	}
-	// What the browser itself would do with a key is prevented: a zoom would stay,
-	// for every page of this host.
+	// The handler prevents the browser's own reaction to a key: a zoom would stay for every
+	// page of this host.
 	eval(t, p, "onkeydown = e => { e.preventDefault(); pressed = [e.key, e.code, e.ctrlKey, e.shiftKey].join() }")
 	for key, want := range map[string]string{"Control+K": "k,KeyK,true,false", "Control+Shift+k": "K,KeyK,true,true", "A": "A,KeyA,false,true", "Control++": "+,Equal,true,true"} {
 		if _, err := p.Act(t.Context(), p.Input().PressKey(key)); err != nil {
@@ -140,8 +139,8 @@ func TestSlowlyAndShortcuts(t *testing.T) {
 	}
 }
 
-// A page hears of keys as from a keyboard: modifiers are keys too, and a code names
-// the key that has it.
+// A page gets key events as from a keyboard: modifiers are keys too, and a code identifies
+// its key.
 func TestKeysOfAKeyboard(t *testing.T) {
 	p, _ := open(t, `<!doctype html><input id=i><script>
 log = []; for (const kind of ["keydown", "keyup", "click"]) addEventListener(kind, e => { if (e.ctrlKey || e.altKey) e.preventDefault(); log.push([kind, e.code, e.key, e.location, e.ctrlKey && "C", e.shiftKey && "S"].filter(Boolean).join(" ")) })</script>`)

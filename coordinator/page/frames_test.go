@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// Frames of the same process, of another process (localhost and 127.0.0.1 are
-// different sites), nested ones and shadow roots: all are seen and clicked.
+// Frames of the same process and of another process (localhost and 127.0.0.1 are different
+// sites), nested frames and shadow roots: snapshots show all, and clicks reach all.
 func TestFramesAndShadowRoots(t *testing.T) {
 	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -64,7 +64,7 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 	if err != nil || img.Width < 20 || img.Width > 300 {
 		t.Errorf("screenshot of an element in a frame: %dx%d %v", img.Width, img.Height, err)
 	}
-	// A frame that navigates takes its refs with it, and only its own.
+	// A frame that navigates invalidates its own refs, and no others.
 	eval(t, p, `document.querySelector('iframe').src='/inner?new', new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
 	var stale *frame.StaleRefError
 	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "Button same"), input.ClickOptions{})); !errors.As(err, &stale) {
@@ -110,8 +110,8 @@ func TestStaleRefs(t *testing.T) {
 	}
 }
 
-// What is looked for in frames is not told as a closed page where a frame of the
-// document before, of another site, has ended.
+// A search in frames does not report a closed page if a frame of the previous document,
+// from another site, has ended.
 func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -139,8 +139,8 @@ func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
 	}
 }
 
-// What is scrolled to where a frame of another site was drawn a moment ago: the
-// browser still sends there what is meant for it.
+// A target scrolls to where a frame of another site was drawn a moment ago. The browser
+// may still route events for the target to that frame.
 func TestClickWhereAFrameWas(t *testing.T) {
 	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -153,7 +153,7 @@ func TestClickWhereAFrameWas(t *testing.T) {
 		fmt.Fprint(w, `<!doctype html><body style="height:700px" onclick="parent.postMessage('stray', '*')">another site`)
 	}))
 	text := outline(t, p)
-	if err := p.emulateFocus(t.Context()); err != nil { // else a tab in the background has no frames
+	if err := p.emulateFocus(t.Context()); err != nil { // otherwise a background tab draws no frames
 		t.Fatal(err)
 	}
 	for range 15 {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// glob compiles a pattern for addresses, as Playwright reads them: * does not
-// cross a slash, ** does, {a,b} is one of several, \ escapes, and all else stands
-// for itself.
+// glob compiles a pattern for URLs with Playwright's syntax: * does not cross a slash,
+// ** does, {a,b} is one of several, \ escapes, and all else is literal.
 func glob(pattern string) (*regexp.Regexp, error) {
 	var b strings.Builder
 	b.WriteString("^")
@@ -55,8 +54,8 @@ func glob(pattern string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
-// coarse is a pattern of the browser's own (Fetch.RequestPattern) that matches
-// at least what the glob does: other requests are not even held.
+// coarse is a pattern of the browser (Fetch.RequestPattern) that matches at least what
+// the glob matches, so that the browser does not pause other requests.
 func coarse(pattern string) string {
 	var b strings.Builder
 	if strings.HasPrefix(pattern, "/") {

@@ -16,39 +16,39 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// Bounds are the addresses that a page is kept to. A func gives an error for one
-// that is refused; nil: all are allowed.
+// Bounds restrict the URLs of a page. Each func returns an error for a URL that it
+// refuses; nil: all are allowed.
 type Bounds struct {
-	// Open is asked of the main frame's navigations, whoever begins them and
-	// wherever they are redirected, of each document that the main frame shows, and
-	// of what Fetch requests. Each address is as the browser has read it: no other
-	// reading of an address can differ from what the browser does.
+	// Open checks the main frame's navigations, whatever starts them and wherever they
+	// redirect. It also checks each document that the main frame shows, and the requests
+	// of Fetch. Each URL is the one that the browser has parsed, so that no difference in
+	// parsing can bypass the check.
 	Open func(address string) error
-	// File is asked of every file: address that the page and its frames of the
-	// same process ask for, a picture's too.
+	// File checks every file: URL that the page and its frames of the same process
+	// request, including images.
 	File func(address string) error
 }
 
-// guard keeps a page to its bounds. It has a session of its own, so that it and
-// the routes do not undo each other, and pauses no other request.
+// guard enforces the bounds of a page. It has a session of its own, so that it and the
+// routes do not override each other. It pauses no other request.
 type guard struct {
 	page    *Page
 	session *cdp.Session
 
 	mu       sync.Mutex                 // guards the fields that follow
-	bounds   Bounds                     // what was set is not set anew
-	fetching map[string]bool            // the marks of what Fetch requests now
+	bounds   Bounds                     // each bound is set at most once
+	fetching map[string]bool            // the marks of the current requests of Fetch
 	fetches  map[network.RequestID]bool // those requests, through their redirects
-	refused  []error                    // since the page was attached to
-	// early are the files beyond the bounds that the document of so many commits had
-	// asked for before the guard was there.
+	refused  []error                    // refusals since the page was attached
+	// early are the refused files that the document had requested before the guard was
+	// enabled; document is that document's number (Page.commits).
 	early    []string
 	document int
 	leave    chan struct{} // the main frame shows a document that is refused
 }
 
-// Guard keeps the page to the bounds from now on and for as long as this
-// connection lives. Of several calls each bound's first one counts.
+// Guard enforces the bounds on the page from now on until this connection ends. The
+// first call that sets a bound wins.
 func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
 	p.guarding.Lock()
 	defer p.guarding.Unlock()
@@ -80,7 +80,7 @@ func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
 	return nil
 }
 
-// begin has the requests from now on paused, and looks at those from before.
+// begin pauses the requests from now on, and checks the earlier ones.
 func (g *guard) begin(ctx context.Context) error {
 	if err := g.enable(ctx); err != nil {
 		return err
@@ -88,8 +88,8 @@ func (g *guard) begin(ctx context.Context) error {
 	return g.lookBack(ctx)
 }
 
-// lookBack notes which files the document has asked for before it was guarded, as one
-// that a page has opened by itself may have.
+// lookBack notes refused files that the document requested before it was guarded. A
+// document that another page has opened may have done so.
 func (g *guard) lookBack(ctx context.Context) error {
 	p := g.page
 	if g.bounds.File == nil || FileAddress(p.URL()) == "" {
@@ -117,7 +117,7 @@ func (g *guard) lookBack(ctx context.Context) error {
 	return nil
 }
 
-// holds are the files beyond the bounds that the document of so many commits holds.
+// holds returns the refused files that the document with that number contains.
 func (g *guard) holds(document int) []string {
 	if g == nil {
 		return nil
@@ -130,7 +130,7 @@ func (g *guard) holds(document int) []string {
 	return g.early
 }
 
-// widen sets what was not set before, and says whether there was any.
+// widen sets the bounds that are not set yet, and reports whether there were any.
 func (g *guard) widen(bounds Bounds) (changed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -143,7 +143,7 @@ func (g *guard) widen(bounds Bounds) (changed bool) {
 	return changed
 }
 
-// enable has the requests paused that are to be looked at now.
+// enable pauses the requests that must be checked now.
 func (g *guard) enable(ctx context.Context) error {
 	return g.session.Call(ctx, fetch.CommandEnable, g.patterns(), nil)
 }
@@ -166,8 +166,8 @@ func (g *guard) patterns() fetch.EnableParams {
 	return fetch.EnableParams{Patterns: patterns}
 }
 
-// checkFile asks the bounds of an address that Navigate or Fetch is given. Only a
-// file's is asked for: where another leads to, the browser alone knows.
+// checkFile checks the URL that a caller passes to Navigate or Fetch if it is a file.
+// For other URLs, only the browser knows the final URL.
 func (g *guard) checkFile(address string) error {
 	if FileAddress(address) == "" {
 		return nil
@@ -175,7 +175,7 @@ func (g *guard) checkFile(address string) error {
 	return g.check(address)
 }
 
-// check asks the bounds of an address as the browser has read it.
+// check checks a URL as the browser has parsed it.
 func (g *guard) check(address string) error {
 	g.mu.Lock()
 	bounds := g.bounds
@@ -189,7 +189,7 @@ func (g *guard) check(address string) error {
 	return nil
 }
 
-// loop is owned by the Browser and ends with the session.
+// The Browser owns loop; it ends with the session.
 func (g *guard) loop(paused *cdp.Subscription) {
 	defer g.page.browser.guards.Done()
 	for {
@@ -212,7 +212,7 @@ func (g *guard) loop(paused *cdp.Subscription) {
 	}
 }
 
-// shows refuses an address that the main frame shows.
+// shows returns an error if the main frame must not show the URL.
 func (g *guard) shows(address string) error {
 	if g == nil {
 		return nil
@@ -226,9 +226,9 @@ func (g *guard) shows(address string) error {
 	return open(address)
 }
 
-// committed ends the calls under way where the main frame shows a document that is
-// refused, and has the page leave it. No request was paused for one that was restored
-// from the history, or that a service worker or a route has answered. Page.mu is held.
+// committed interrupts the calls under way if the main frame shows a refused document,
+// and makes the page leave it. The browser pauses no request for a document from the
+// history or for a response of a service worker or a route. Page.mu is held.
 func (g *guard) committed(address string) {
 	err := g.shows(address)
 	if err == nil {
@@ -240,7 +240,7 @@ func (g *guard) committed(address string) {
 	g.page.interrupt(err)
 	select {
 	case g.leave <- struct{}{}:
-	default: // it is about to
+	default: // it leaves already
 	}
 }
 
@@ -257,8 +257,8 @@ func (g *guard) judge(e *fetch.EventRequestPaused) {
 		_, _ = g.session.Start(ctx, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
 		return
 	}
-	// What a document holds fails as if it were not readable. Aborted leaves the page
-	// as it is; other reasons show an error page.
+	// Inside a document, the request fails as an unreadable file does. For the document
+	// itself, ErrorReasonAborted keeps the page as it is; other reasons show an error page.
 	reason := network.ErrorReasonAccessDenied
 	if asked {
 		reason = network.ErrorReasonAborted
@@ -270,7 +270,7 @@ func (g *guard) judge(e *fetch.EventRequestPaused) {
 	_, _ = g.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
 }
 
-// concerns says whether a request is the main frame's document, or Fetch's.
+// concerns reports whether a request is the main frame's document or one of Fetch.
 func (g *guard) concerns(e *fetch.EventRequestPaused) bool {
 	if e.ResourceType == network.ResourceTypeDocument {
 		return e.FrameID == g.page.frames.Main()
@@ -281,15 +281,15 @@ func (g *guard) concerns(e *fetch.EventRequestPaused) bool {
 	if g.fetching[mark] {
 		g.fetches[e.NetworkID] = true
 	}
-	// A preflight comes before its request and has another id. Where a redirect has a
-	// fragment, that takes the place of the mark.
+	// A preflight comes before its request and has another id. If a redirect has a
+	// fragment, it replaces the mark.
 	preflight := len(g.fetching) > 0 && mark != "" && e.Request.Method == http.MethodOptions
 	return g.fetches[e.NetworkID] || preflight
 }
 
-// fetch makes the guard look at what Fetch requests, until the returned func is
-// called. The mark is the fragment that its address has to have: no server and no
-// cache sees it, and the request is known by it however the browser reads the rest.
+// fetch makes the guard check the requests of Fetch until the caller calls end. The
+// caller must use the mark as the URL's fragment. No server and no cache sees the
+// fragment, and it identifies the request however the browser parses the rest.
 func (g *guard) fetch(ctx context.Context, address string) (mark string, end func(), err error) {
 	if err := g.checkFile(address); err != nil {
 		return "", nil, err
@@ -311,7 +311,7 @@ func (g *guard) fetch(ctx context.Context, address string) (mark string, end fun
 			_, _ = g.page.session.Start(context.WithoutCancel(ctx), network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{})
 		}
 	}
-	// A service worker would ask in the page's place, where nobody looks.
+	// A service worker would send the request itself, and the guard would not see it.
 	if err := g.page.session.Call(ctx, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}, nil); err != nil {
 		end()
 		return "", nil, err
@@ -323,7 +323,7 @@ func (g *guard) fetch(ctx context.Context, address string) (mark string, end fun
 	return mark, end, nil
 }
 
-// refusals counts what was refused so far.
+// refusals counts the refusals so far.
 func (g *guard) refusals() int {
 	if g == nil {
 		return 0
@@ -333,7 +333,7 @@ func (g *guard) refusals() int {
 	return len(g.refused)
 }
 
-// refusal is the last that was refused after so many; nil: none.
+// refusal is the last refusal after the first `after` ones; nil: none.
 func (g *guard) refusal(after int) error {
 	if g == nil {
 		return nil
@@ -346,14 +346,14 @@ func (g *guard) refusal(after int) error {
 	return g.refused[len(g.refused)-1]
 }
 
-// guardedBy is the page's guard; nil: none.
+// guardedBy returns the page's guard; nil: none.
 func (p *Page) guardedBy() *guard {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.guard
 }
 
-// OriginError reports an address that is not allowed.
+// OriginError reports a URL that is not allowed.
 type OriginError struct {
 	URL    string
 	Reason string // for example: --allowed-origins does not list it

@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// Overlays that come and go, that come with the mouse, that let events through,
-// and headers that stick over what is scrolled to.
+// Overlays that appear and disappear, that appear with the mouse, that let events through,
+// and sticky headers over scrolled targets.
 func TestOverlays(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0}.cover{position:fixed;inset:0;background:#0003}#ghost{pointer-events:none}
 header{position:sticky;top:0;height:60px;background:#eee}#box{height:200px;overflow:auto}</style>
@@ -47,7 +47,7 @@ wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; 
 		t.Errorf("an overlay that comes with the mouse and goes: %v", err)
 	}
 	hits("wary")
-	// One that comes with the mouse and stays is named, and not clicked either.
+	// The error names an overlay that appears with the mouse and stays; the overlay gets no click.
 	eval(t, p, "wary.dataset.cover = 60000, 1")
 	if _, err := p.Act(t.Context(), p.Input().MouseMove(500, 500)); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestAnimations(t *testing.T) {
 	}
 }
 
-// Frames that are scaled, turned and zoomed, of the same process and of another.
+// Frames that are scaled, rotated and zoomed, of the same process and of another.
 func TestTransformedFrames(t *testing.T) {
 	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -123,7 +123,7 @@ func TestTransformedFrames(t *testing.T) {
 	}
 }
 
-// A page that asks before it lets go, however it is left.
+// A page with a beforeunload dialog, for every way to leave it.
 func TestDialogsOnUnload(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -171,7 +171,7 @@ func TestDialogsOnUnload(t *testing.T) {
 	}
 }
 
-// Popups by script, by target, with and without an opener; one that is blocked.
+// Popups by script, by target, with and without an opener; one is blocked.
 func TestPopups(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -203,8 +203,8 @@ func TestPopups(t *testing.T) {
 	_ = url
 }
 
-// Sorting by pointer events with capture, as libraries do it, and onto a place
-// that comes into being during the drag.
+// Sorting by pointer events with capture, as libraries do it, and onto a target that is
+// created during the drag.
 func TestPointerDrag(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>.card{width:100px;height:30px;border:1px solid;touch-action:none;user-select:none}#slot{height:60px;border:1px dashed}</style>
 <div class=card id=a>A</div><div id=slot>slot</div><input type=range id=r min=0 max=100 value=0 style="width:300px">
@@ -245,8 +245,8 @@ func TestContentEditable(t *testing.T) {
 	}
 }
 
-// A link that downloads leaves the page where it is, and the click says what it has
-// begun; what takes no mouse events says so.
+// A link that downloads leaves the page unchanged, and the click reports the download. An
+// element that takes no mouse events reports that.
 func TestLinksThatDownload(t *testing.T) {
 	p, url := open(t, `<!doctype html><title>Files</title><a id=a href=/file download>file</a><a id=b href=/file download onclick="event.preventDefault(); document.title = 'kept'">kept</a>
 <button id=n style="pointer-events:none">n</button>`)
@@ -265,7 +265,7 @@ func TestLinksThatDownload(t *testing.T) {
 	}
 }
 
-// A selector goes through shadow roots, as Playwright's do.
+// A selector matches in shadow roots, as Playwright's selectors do.
 func TestSelectorsThroughShadowRoots(t *testing.T) {
 	p, _ := open(t, `<!doctype html><my-app id=one></my-app><my-app id=two></my-app><p title="a, b"><b>light</b></p><script>customElements.define('my-app', class extends HTMLElement {
 constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<div class=bar><my-button></my-button></div>' } });

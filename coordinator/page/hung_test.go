@@ -13,7 +13,7 @@ import (
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
-// impatient joins the shared browser with short deadlines.
+// impatient connects to the shared browser with short deadlines.
 func impatient(t *testing.T) *Browser {
 	t.Helper()
 	b, err := Connect(t.Context(), shared.URL(), &Options{ActionTimeout: time.Second, CallTimeout: 2 * time.Second, NavigateTimeout: 10 * time.Second})
@@ -24,7 +24,7 @@ func impatient(t *testing.T) *Browser {
 	return b
 }
 
-// hang makes the page compute for good.
+// hang makes the page compute forever.
 func hang(t *testing.T, p *Page) {
 	t.Helper()
 	if _, _, err := p.Evaluate(t.Context(), "setTimeout(() => { for (;;); }), 1", ""); err != nil {
@@ -60,8 +60,8 @@ func TestHungTab(t *testing.T) {
 			t.Errorf("%s took %v", name, took)
 		}
 	}
-	// The others are not held up: neither a page that is known, nor the attach, nor
-	// finding the page that the user sees.
+	// A hung page does not block others: neither an attached page, nor an attachment, nor the
+	// search for the page that the user sees.
 	start := time.Now()
 	if got := eval(t, q, "1 + 1"); got != "2" {
 		t.Errorf("the other page says %s", got)
@@ -76,7 +76,7 @@ func TestHungTab(t *testing.T) {
 	if took := time.Since(start); took > 6*time.Second {
 		t.Errorf("the others took %v", took)
 	}
-	// Somebody can attach to the hung tab itself, and who was attached before it hung
+	// A connection can attach to the hung tab itself. A connection that was attached before
 	// can free it.
 	late, err := other.Page(t.Context(), p.ID())
 	if err != nil {
@@ -92,7 +92,7 @@ func TestHungTab(t *testing.T) {
 	}
 }
 
-// An endless script of the agent's own is stopped, and the page lives on.
+// An endless script of the agent is stopped, and the page stays usable.
 func TestEndlessScript(t *testing.T) {
 	p := newPage(t, impatient(t))
 	var late *TimeoutError
@@ -107,7 +107,7 @@ func TestEndlessScript(t *testing.T) {
 	}
 }
 
-// What was not sent may be sent again.
+// A call that sent nothing may be retried.
 func TestUnsent(t *testing.T) {
 	b := connect(t)
 	p := newPage(t, b)

@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// TestDialogBeforeTheActIsDone: a dialog that opens while an act still waits for its
-// target, or in the middle of it, is never told as if the act were done.
+// TestDialogBeforeTheActIsDone: a dialog may open while an action waits for its target, or
+// in the middle of it. Such an action is never reported as done.
 func TestDialogBeforeTheActIsDone(t *testing.T) {
 	p, _ := open(t, `<!doctype html><button id=under>Under</button><div style="position:fixed;inset:0 0 auto 0;height:40px">Over</div>
 <p style="margin-top:60px"><input id=fixed readonly><input id=first><input id=second disabled><select id=s><option>a</select><span id=grip>grip</span>
@@ -62,8 +62,8 @@ func TestDialogBeforeTheActIsDone(t *testing.T) {
 	}
 }
 
-// TestServerThatDoesNotAnswer: an act that leads to such a server is done, and the
-// page is not said to hang; Escape has it back.
+// TestServerThatDoesNotAnswer: an action that opens such a server's page is done. No error
+// calls the page hung, and Escape cancels the navigation.
 func TestServerThatDoesNotAnswer(t *testing.T) {
 	release := make(chan struct{})
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,8 +102,8 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestDialogInAnotherTab: a dialog holds up all tabs of its process. Whoever works
-// in another is told where it is, long before a call's time is over.
+// TestDialogInAnotherTab: a dialog blocks all tabs of its process. A call in another tab
+// reports the dialog's tab long before its own timeout.
 func TestDialogInAnotherTab(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -15,7 +15,7 @@ import (
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
-// A page that React draws, bundled and minified: it keeps its own picture of the
+// A page that React renders, bundled and minified: React keeps its own state of the
 // document, replaces elements, and listens at its root.
 func TestReactPage(t *testing.T) {
 	bundle, err := os.ReadFile("testdata/react/bundle.js.gz")
@@ -59,8 +59,8 @@ func TestReactPage(t *testing.T) {
 	}
 }
 
-// A policy that forbids eval, inline scripts and everything else, and patched
-// prototypes: every way to see the page works all the same.
+// A policy that forbids eval, inline scripts and everything else, and patched prototypes:
+// every way to read the page still works.
 func TestStrictPage(t *testing.T) {
 	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -90,7 +90,7 @@ try { eval('1') } catch { document.title = 'no eval' }</script>`)
 	if messages := p.Console().Messages("warning"); len(messages) == 0 || messages[0].Text != "strict" {
 		t.Errorf("%+v", messages)
 	}
-	// Who comes later can attach too.
+	// A later connection can attach too.
 	q, err := connect(t).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -98,8 +98,8 @@ try { eval('1') } catch { document.title = 'no eval' }</script>`)
 	contains(t, outline(t, q), `button "Open"`)
 }
 
-// A list that loads more when its end is seen: what comes is seen by the next
-// snapshot, and refs of before stay.
+// A list that loads more when its end is visible: the next snapshot shows the new items,
+// and earlier refs stay valid.
 func TestInfiniteScroll(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>li{height:60px}</style><ul id=l></ul><div id=end>Loading…</div><script>
 let n = 0;
@@ -111,7 +111,7 @@ new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout
 	if strings.Contains(text, "Item 20") {
 		t.Fatalf("it loads by itself:\n%s", text)
 	}
-	if _, err := p.Act(t.Context(), p.Input().Hover("#end")); err != nil { // which scrolls there
+	if _, err := p.Act(t.Context(), p.Input().Hover("#end")); err != nil { // it scrolls there
 		t.Fatal(err)
 	}
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "Item 39"}); err != nil {
@@ -130,8 +130,8 @@ new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout
 	}
 }
 
-// A page whose answers a service worker makes: they are in the network log, with
-// bodies from the second on, and the page is seen as it is shown.
+// A page whose responses come from a service worker: the network log lists them, with
+// bodies from the second on, and snapshots show the current page.
 func TestServiceWorker(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -153,7 +153,7 @@ navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || n
 		t.Fatal(err)
 	}
 	contains(t, outline(t, p), "made by the worker")
-	// The first body that a worker makes is lost (see network.go).
+	// The first body from a worker is lost (see keepWorkersBodies in history/requests.go).
 	if got := eval(t, p, "() => fetch('/made').then((r) => r.text())"); got != `"made by the worker"` {
 		t.Fatalf("the worker made %s", got)
 	}
@@ -169,8 +169,8 @@ navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || n
 	t.Errorf("the request is not in the log: %+v", p.Network().Requests(t.Context()))
 }
 
-// A canvas has no elements to tell of: it has a ref where it can be acted on, and
-// its picture is what is drawn.
+// A canvas has no child elements. It has a ref if it accepts an action, and its
+// screenshot shows what is drawn.
 func TestCanvas(t *testing.T) {
 	p, _ := open(t, `<!doctype html><canvas id=c width=200 height=100 tabindex=0 aria-label="Chart of sales"></canvas><canvas width=10 height=10></canvas><script>
 const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 200, 100); c.onclick = (e) => document.title = e.offsetX + ',' + e.offsetY</script>`)
@@ -196,8 +196,8 @@ const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 2
 	}
 }
 
-// What can be acted on has a ref, also where it is part of a drawing, an image or
-// an editor, and is acted on where it is.
+// Elements that accept an action have a ref, also inside a drawing, an image or an editor.
+// The action hits them at their place.
 func TestRefsOfParts(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0}</style>
 <svg width=300 height=60><g role=button tabindex=0 aria-label="Zoom in" onclick="did('zoom')"><rect width=50 height=50 /></g>
@@ -233,8 +233,8 @@ func TestRefsOfParts(t *testing.T) {
 	t.Log(text)
 }
 
-// What has neither role nor name nor text can be acted on all the same, and what it
-// is stands beside it; what nobody can hit, as the ends of a focus trap, is left out.
+// Elements without role, name and text still accept actions, and their line describes
+// them. Elements that no user can hit, like the ends of a focus trap, are omitted.
 func TestNamelessElements(t *testing.T) {
 	p, _ := open(t, `<!doctype html><title>Icons</title><style>i, .box { display: inline-block; width: 16px; height: 16px } .hand { cursor: pointer }</style>
 <div class="box trash" onclick="document.title = 'deleted'"></div><i class="fa fa-pen hand"></i><span class=box tabindex=0 id=knob></span>
@@ -255,7 +255,7 @@ func TestNamelessElements(t *testing.T) {
 	}
 }
 
-// A row that can be clicked has a ref of its own, in front of those of its cells.
+// A clickable row has a ref of its own, before those of its cells.
 func TestRowsThatCanBeClicked(t *testing.T) {
 	p, _ := open(t, `<!doctype html><title>Rows</title><table><tr onclick="document.title = this.rowIndex"><td>One<td><input type=checkbox aria-label=first></tr>
 <tr style="cursor:pointer" onclick="document.title = this.rowIndex"><td>Two<td>2</table>`)
@@ -274,8 +274,7 @@ func TestRowsThatCanBeClicked(t *testing.T) {
 	contains(t, s.Text, `]: Two | 2`)
 }
 
-// A label stands for a control that is not to be seen itself, once, and what can be
-// followed in it is there.
+// A label represents a hidden control, once, and links in the label are listed.
 func TestLabelsOfUnseenControls(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>.off{position:absolute;opacity:0}.gone{display:none}.tiny{position:absolute;width:1px;height:1px}</style>
 <label for=a>I accept the <a href="#terms">terms</a></label><input id=a type=checkbox class=off><label><input type=radio name=r class=gone>Red</label><label><input type=radio name=r class=tiny>Blue</label>
@@ -294,7 +293,7 @@ func TestLabelsOfUnseenControls(t *testing.T) {
 	contains(t, outline(t, p), `"I accept the terms" [checked]`, `"Blue" [checked]`)
 }
 
-// What is inert says so, and a card that is clicked says in a list what stands on it.
+// An inert part is marked as such. A clickable card in a list has a line with its content.
 func TestInertAndCards(t *testing.T) {
 	p, _ := open(t, `<!doctype html><div inert><button id=i>Inert</button></div><div style="cursor:pointer"><span>Card</span><div>$5</div><button>Buy</button></div>`)
 	contains(t, outline(t, p), `button "Inert" [inert] [ref=`)

@@ -12,6 +12,6 @@ import (
 //go:embed script
 var scripts embed.FS
 
-// library defines our functions in an isolated world. It is put together at the
-// first use: many coordinators wait for their first call for long, and many in vain.
+// library defines the functions of this package in an isolated world. It is built on
+// first use: many coordinators never get a call.
 var library = sync.OnceValue(func() string { return frame.Library(scripts, input.Scripts, snapshot.Scripts) })

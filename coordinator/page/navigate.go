@@ -15,8 +15,8 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 )
 
-// Navigate opens a URL and waits for its load event. A scheme may be missing:
-// http for this machine, https for others.
+// Navigate opens a URL and waits for its load event. For a URL without a scheme it uses
+// http for this machine and https for other hosts.
 func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 	address, err := normalizeURL(address, p.URL())
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 	})
 }
 
-// Navigations that show no new document.
+// Errors for navigations that show no new document.
 var (
 	errWithin   = errors.New("within the document")
 	errDownload = errors.New("a download")
@@ -84,12 +84,12 @@ func (p *Page) traverse(ctx context.Context, step int64, name string) (Change, e
 	})
 }
 
-// renderPatience is how long a document that is there may take to load in full.
+// renderPatience bounds how long a parsed document may take to load completely.
 const renderPatience = 5 * time.Second
 
-// travel starts a navigation and waits until its document has loaded, or until
-// it turns out to stay within the document. A document that is there but does
-// not finish loading in time is an answer, not an error.
+// travel starts a navigation and waits until its document has loaded, or until the
+// navigation stays within the document. A document that is committed but does not
+// finish loading in time is a result, not an error.
 func (p *Page) travel(ctx context.Context, doing string, start func(context.Context) error) (Change, error) {
 	ctx, end, err := p.beginOperation(ctx, doing, p.browser.opts.NavigateTimeout, &operation{leaves: true})
 	if err != nil {
@@ -114,8 +114,7 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 		if failed.Code == "net::ERR_ABORTED" && p.since(before).Download != "" {
 			return p.downloads(ctx, before)
 		}
-		// The browser shows an error page now; what comes next must not meet it
-		// half loaded.
+		// The browser shows an error page now. The next call must not find it half loaded.
 		if failed.Code != "net::ERR_ABORTED" {
 			_ = p.settleLoad(ctx, before)
 		}
@@ -139,7 +138,7 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	if (errors.As(err, &late) || errors.As(err, &hung)) && p.since(before).Navigated {
 		return p.arrival(ctx, before), nil
 	}
-	if late != nil { // which others read: it is why the call's context has ended
+	if late != nil { // a copy: the original is the cause of the call's context, which others read
 		told := *late
 		told.Hint = "the server may not answer"
 		err = &told
@@ -150,9 +149,8 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 	return p.arrival(ctx, before), nil
 }
 
-// awaitDocument waits until a new document has loaded, for what it may take once
-// it has been read; or until the navigation has turned out to stay within the
-// document, or was refused.
+// awaitDocument waits until a new document is parsed, and then at most renderPatience
+// for its load. It also ends when the navigation stays within the document or is refused.
 func (p *Page) awaitDocument(ctx context.Context, before mark) error {
 	refused := func() bool { return p.guard.refusals() > before.refusals }
 	err := p.await(ctx, func() bool {
@@ -171,13 +169,13 @@ func (p *Page) awaitDocument(ctx context.Context, before mark) error {
 	defer cancel()
 	err = p.await(bounded, func() bool { return p.loaded || refused() })
 	if errors.Is(err, errPatience) {
-		return nil // Change.Loading tells it
+		return nil // Change.Loading reports it
 	}
 	return err
 }
 
-// awaitMove waits until the page has moved within its document, which is told
-// behind the reply, and until the page's script has had its say about it.
+// awaitMove waits until the page has moved within its document, which the browser
+// reports after the response, and until the page's script has handled it.
 func (p *Page) awaitMove(ctx context.Context, before mark) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, loadPatience, errPatience)
 	defer cancel()
@@ -188,7 +186,7 @@ func (p *Page) awaitMove(ctx context.Context, before mark) error {
 	return p.settle(ctx, before)
 }
 
-// downloads is the answer to a navigation that is a download: the page stays.
+// downloads returns the result of a navigation that is a download: the page stays.
 func (p *Page) downloads(ctx context.Context, before mark) (Change, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, windowPatience, errPatience)
 	defer cancel()
@@ -202,8 +200,8 @@ func (p *Page) downloads(ctx context.Context, before mark) (Change, error) {
 	return p.arrival(ctx, before), nil
 }
 
-// arrival is answer with the page's title in any case: where it is now is what was
-// asked for. It is to be had also where the time is over or a dialog is open.
+// arrival is answer, but always with the page's title: the caller wants to know where
+// the page is now. It works after the deadline and while a dialog is open.
 func (p *Page) arrival(ctx context.Context, before mark) Change {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -217,19 +215,19 @@ func (p *Page) arrival(ctx context.Context, before mark) Change {
 	return c
 }
 
-// hangPatience is how long a page may leave a trivial question unanswered before
+// hangPatience bounds how long a page may take to respond to a trivial evaluation before
 // a navigation stops its script.
 const hangPatience = time.Second
 
-// free stops a script that does not come to an end, since its document is about
-// to go. It must come first: once a navigation has begun, the browser keeps
-// commands back until the old document has made room, which it never would.
+// free stops an endless script of the document that is about to be replaced. It must run
+// first: once a navigation has begun, the browser holds back commands until the old
+// document is replaced, which an endless script prevents.
 func (p *Page) free(ctx context.Context) error {
 	p.mu.Lock()
 	crashed := p.lost
 	p.mu.Unlock()
 	if crashed {
-		return nil // there is nobody to ask
+		return nil // no renderer can respond
 	}
 	busy, err := isBusy(ctx, p.session, hangPatience)
 	if busy {
@@ -238,9 +236,9 @@ func (p *Page) free(ctx context.Context) error {
 	return err
 }
 
-// revive lets a navigation begin on a page that has crashed.
+// revive allows a navigation on a page that has crashed.
 func (p *Page) revive() {
-	p.browser.flush() // what the crash has failed may be heard of before the crash
+	p.browser.flush() // failures that a crash causes may arrive before the crash event
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended == ErrCrashed {
@@ -255,8 +253,8 @@ var (
 	})
 )
 
-// normalizeURL adds the scheme that a person leaves out; a path is relative to
-// the page that is shown.
+// normalizeURL adds the scheme that a user omits. A path is relative to the current
+// page.
 func normalizeURL(address, current string) (string, error) {
 	address = cleanAddress(address)
 	switch {

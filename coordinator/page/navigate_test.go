@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// Apps that are routed by the fragment: the answer is of the page that was asked
-// for, and the browser tells it behind its reply.
+// Apps with fragment routing: the result is for the requested URL, although the browser
+// reports it only after its response.
 func TestNavigateWithin(t *testing.T) {
 	p, url := open(t, `<!doctype html><title>start</title><h1 id=h></h1>
 <script>onhashchange = () => { document.title = 'view ' + location.hash; h.textContent = location.hash }</script>`)
@@ -27,7 +27,7 @@ func TestNavigateWithin(t *testing.T) {
 	if want := "#/view/3"; err != nil || c.URL != url+"/"+want || c.Title != "view "+want {
 		t.Errorf("back: %+v %v", c, err)
 	}
-	// To where it is already.
+	// To the current URL.
 	c, err = p.Navigate(t.Context(), c.URL)
 	if err != nil || c.Title != "view #/view/3" {
 		t.Errorf("again: %+v %v", c, err)
@@ -39,7 +39,7 @@ func TestNavigateWithin(t *testing.T) {
 	}
 }
 
-// A navigation that is a download leaves the page as it is.
+// A navigation that is a download leaves the page unchanged.
 func TestNavigateToDownload(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/file" {
@@ -61,7 +61,7 @@ func TestNavigateToDownload(t *testing.T) {
 	}
 }
 
-// Part of a page may never come to an end: what is there is the answer.
+// A part of a page may never finish loading: the result is what has loaded.
 func TestNavigateToWhatNeverEnds(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -87,7 +87,7 @@ func TestNavigateToWhatNeverEnds(t *testing.T) {
 	}
 }
 
-// What asks before it is left is still there, and says so by its title.
+// A page with a beforeunload dialog stays, and the result has its title.
 func TestNavigateAtDialog(t *testing.T) {
 	p, url := open(t, "<title>unsaved</title><input id=i><script>onbeforeunload = (e) => e.preventDefault()</script>")
 	if _, err := p.Act(t.Context(), p.Input().Type("#i", "x", input.TypeOptions{})); err != nil {
@@ -101,7 +101,7 @@ func TestNavigateAtDialog(t *testing.T) {
 	if dialog := new(DialogError); !errors.As(err, &dialog) || !strings.Contains(err.Error(), "accept leaves it, dismiss stays") {
 		t.Errorf("an act: %v", err)
 	}
-	// Who stays is not on the way any more.
+	// After the user stays, no navigation is pending.
 	start := time.Now()
 	c, err = p.HandleDialog(t.Context(), false, "")
 	if err != nil || c.Loading || c.Navigated || time.Since(start) > time.Second {

@@ -13,18 +13,18 @@ import (
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
-// operation is a call under way; news that make waiting pointless cancel it.
+// operation is a call under way; an event that makes waiting pointless cancels it.
 type operation struct {
 	cancel    context.CancelCauseFunc
 	doing     string
 	began     time.Time
-	anyDialog bool // goes on while a dialog is open
-	patient   bool // nobody asks why it is slow
-	leaves    bool // it leads away from the document, which may be one that is refused
+	anyDialog bool // continues while a dialog is open
+	patient   bool // never probed for why it is slow
+	leaves    bool // it leaves the document, which may be a refused one
 }
 
-// begin refuses a call that cannot succeed now, bounds it, and makes dialogs,
-// crashes and the end of the page end it. The returned func must be called.
+// begin rejects a call that cannot succeed now and sets its timeout. A dialog, a crash
+// or the end of the page cancels the call. The caller must call the returned func.
 func (p *Page) begin(ctx context.Context, doing string, timeout time.Duration) (context.Context, context.CancelFunc, error) {
 	return p.beginOperation(ctx, doing, timeout, &operation{})
 }
@@ -64,7 +64,7 @@ func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Du
 	}, nil
 }
 
-// interrupt ends the calls under way with the news; mu is held.
+// interrupt cancels the calls under way with the error; mu is held.
 func (p *Page) interrupt(news error) {
 	_, dialog := news.(*DialogError)
 	for op := range p.ops {
@@ -74,11 +74,11 @@ func (p *Page) interrupt(news error) {
 	}
 }
 
-// slowCall is how long a call may take before it is asked why.
+// slowCall is how long a call may take before slow looks for the cause.
 const slowCall = 500 * time.Millisecond
 
-// slow looks for what may hold up a call: a debugger, a tab in the background
-// that is not drawn, or a script that does not come to an end.
+// slow looks for what may block a call: a debugger, a background tab that is not
+// drawn, or an endless script.
 func (p *Page) slow(ctx context.Context, op *operation) {
 	p.askPaused(ctx)
 	p.mu.Lock()
@@ -99,25 +99,25 @@ func (p *Page) slow(ctx context.Context, op *operation) {
 		defer cancel()
 	}
 	switch err := question.Wait(waiting, nil); {
-	case err == nil, cdp.Refused(err): // which is an answer too
+	case err == nil, cdp.Refused(err): // a refusal is a response too
 		p.hung.Store(false)
 	case errors.Is(err, errPatience):
 		op.cancel(&TimeoutError{Doing: op.doing, After: time.Since(op.began).Round(time.Second)})
 	}
 }
 
-// heldUpPatience is how long a page gets to answer beside a dialog of another tab of
-// its host, which holds it up if it is of the same process.
+// heldUpPatience bounds how long a page may take to respond while a tab of the same host
+// has a dialog open. The dialog blocks the page if both share a process.
 const heldUpPatience = 1500 * time.Millisecond
 
-// heldUp says whether a dialog is open in another tab of the page's host.
+// heldUp reports whether a dialog is open in another tab of the page's host.
 func (p *Page) heldUp() bool {
 	where, dialog := p.browser.dialogElsewhere(p)
 	u, err := url.Parse(where)
 	return dialog != nil && err == nil && u.Hostname() == p.Host()
 }
 
-// explain turns an error of a call into what its user can act on.
+// explain turns an error of a call into one that its caller can act on.
 func (p *Page) explain(err error, doing string) error {
 	if err == nil {
 		return nil
@@ -188,7 +188,7 @@ func (p *Page) explain(err error, doing string) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// whyLate tells why a page did not answer in time; nil: that is not known.
+// whyLate returns why a page did not respond in time; nil: unknown.
 func (p *Page) whyLate(timeout *TimeoutError) error {
 	p.mu.Lock()
 	leaves, since := p.pending, p.left
@@ -206,7 +206,7 @@ func (p *Page) whyLate(timeout *TimeoutError) error {
 	return hung
 }
 
-// leaveFor notes that the page is on its way to another document; mu is held.
+// leaveFor notes that the page is navigating to another document; mu is held.
 func (p *Page) leaveFor(url string) {
 	if p.pending == "" {
 		p.left = time.Now()

@@ -22,8 +22,8 @@ import (
 	"browser-coordinator/internal/notify"
 )
 
-// Page is one attached page. Its methods may be called from any goroutine;
-// acts that depend on one another are the caller's to order.
+// Page is one attached page. Its methods may be called from any goroutine.
+// The caller must order actions that depend on one another.
 type Page struct {
 	browser   *Browser
 	id        target.ID
@@ -35,28 +35,28 @@ type Page struct {
 	history   *history.History
 
 	shots    atomic.Int32 // see captureEarly
-	hung     atomic.Bool  // asked whether it still answers, the page has not; see slow
-	guarding sync.Mutex   // held while the page's bounds are set; before mu
+	hung     atomic.Bool  // the page has not responded to the last probe; see slow
+	guarding sync.Mutex   // serializes Guard; taken before mu
 
 	// mu guards the fields that follow.
 	mu       sync.Mutex
-	changed  notify.Broadcast                  // of any state, see notify
-	sessions map[target.SessionID]*cdp.Session // those whose events are taken in
+	changed  notify.Broadcast                  // of any state; see notify
+	sessions map[target.SessionID]*cdp.Session // sessions whose events are handled
 	loaded   bool                              // the main document's load event has fired
 	parsed   bool                              // its DOMContentLoaded has
 	pending  string                            // URL of a navigation of the main frame under way
-	told     int64                             // one more than the console's last message when an act was answered; 0: none was
-	over     int64                             // the console message that was the last when the tasks of an act were over
-	tasks    chan struct{}                     // closed when they are; nil: there was none
-	left     time.Time                         // when it began
+	told     int64                             // console's last message plus one when an action last returned; 0: none did
+	over     int64                             // the console's last message when the tasks of an action were over
+	tasks    chan struct{}                     // closed when those tasks are over; nil: there was no action
+	left     time.Time                         // when pending began
 	commits  int                               // documents that the main frame has shown
 	moves    int                               // URL changes within a document
-	windows  int                               // windows that the page asked to open
+	windows  int                               // windows that the page requested
 	download string                            // URL of the last download
 	dialog   *Dialog
-	lost     bool          // its renderer has gone and no other has come
+	lost     bool          // the renderer has gone without a replacement
 	guard    *guard        // nil: every address is allowed; see guarding
-	picking  chan pickNews // nil while nobody picks
+	picking  chan pickNews // nil while no user picks an element
 	ended    error         // ErrCrashed until revived, or ErrPageClosed
 	ops      map[*operation]struct{}
 	focused  bool                 // focus emulation is on
@@ -67,12 +67,12 @@ type Page struct {
 // ID is the page's CDP target id.
 func (p *Page) ID() string { return string(p.id) }
 
-// Session is the page's own session, for what this package has no method for.
+// Session is the page's own session, for CDP commands without a method in this package.
 func (p *Page) Session() *cdp.Session { return p.session }
 
-// attach opens the session and turns on what the events need. The commands are
-// sent together, and only the frame tree is waited for: a page that hangs in a
-// dialog or in the debugger can be attached to all the same.
+// attach opens the session and turns on the domains whose events are needed. It sends
+// the commands together and waits only for the frame tree, so that it can attach to a
+// page that hangs in a dialog or in the debugger.
 func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.opts.CallTimeout, cdp.ErrTimeout)
 	defer cancel()
@@ -115,15 +115,15 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 			b.detach(session)
 			return nil, p.explain(err, "attaching to page "+string(id))
 		}
-		// A page that hangs can still be navigated or freed; what needs it to
-		// answer says so in its own time.
+		// A page that hangs can still be navigated or resumed. A call that needs its response
+		// reports the hang itself.
 		b.log.Warn("page: attached to a page that does not answer", "page", id)
 	}
 	return p, nil
 }
 
-// attachShare is the part of a call's time that a page gets to answer when it is
-// attached to: the rest is for those that wait for it.
+// attachShare is the divisor of a call's timeout that bounds the page's response while
+// attaching: the rest is left for the calls that wait for the attachment.
 const attachShare = 5
 
 // enable turns on the domains of a session without waiting for the replies.
@@ -139,15 +139,15 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 	if err := history.KeepBodies(ctx, session); err != nil {
 		return err
 	}
-	// Frames of other processes; nothing is ever held at its start, so a coordinator
-	// that hangs holds up nobody's page.
+	// This attaches to frames of other processes. They are not paused at their start here,
+	// so a coordinator that hangs blocks no page.
 	if _, err := session.Start(ctx, "Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}); err != nil {
 		return err
 	}
 	return p.browser.router.admit(ctx, p, session)
 }
 
-// readFrames learns the frames that were there before the events.
+// readFrames reads the frames that existed before the first event.
 func (p *Page) readFrames(ctx context.Context) error {
 	ctx, end, err := p.begin(ctx, "attaching to the page", p.browser.opts.CallTimeout/attachShare)
 	if err != nil {
@@ -167,7 +167,7 @@ func (p *Page) readFrames(ctx context.Context) error {
 	if p.frames.Add(tree.FrameTree) {
 		p.history.AddressKnown(p.frames.URL())
 	}
-	if p.commits == 0 { // an event since then may know more
+	if p.commits == 0 { // a later event may be newer
 		p.loaded = p.loaded || past.State == "complete"
 		p.parsed = p.parsed || past.State != "loading"
 	}
@@ -194,10 +194,10 @@ func (p *Page) Dialog() *Dialog {
 	return p.dialog
 }
 
-// URL is the address that the main frame shows.
+// URL is the URL of the main frame.
 func (p *Page) URL() string { return p.frames.URL() }
 
-// Host is the host name of that address, empty for one without.
+// Host is the host name of that URL; empty for a URL without one.
 func (p *Page) Host() string {
 	u, err := url.Parse(p.URL())
 	if err != nil {
@@ -206,12 +206,12 @@ func (p *Page) Host() string {
 	return u.Hostname()
 }
 
-// notify wakes everybody who waits for a state; mu is held.
+// notify wakes all waiters for a state; mu is held.
 func (p *Page) notify() {
 	p.changed.Notify()
 }
 
-// await waits until the condition, which is called with mu held, is true.
+// await waits until the condition is true. It calls the condition with mu held.
 func (p *Page) await(ctx context.Context, condition func() bool) error {
 	for {
 		p.mu.Lock()
@@ -229,9 +229,9 @@ func (p *Page) await(ctx context.Context, condition func() bool) error {
 }
 
 // emulateFocus makes the page believe that it is focused and visible, so that
-// input, animation frames and screenshots work in a tab in the background
-// without bringing it to the front. It is turned on by the first act only and
-// ends with the session: a page that is merely looked at is left as it is.
+// input, animation frames and screenshots work in a background tab without bringing
+// it to the front. Only the first action turns it on, and it ends with the session:
+// a page that is only read stays unchanged.
 func (p *Page) emulateFocus(ctx context.Context) error {
 	p.mu.Lock()
 	on := p.focused
@@ -254,11 +254,10 @@ func (p *Page) emulateFocus(ctx context.Context) error {
 	return p.frames.SetBehind(ctx)
 }
 
-// draw makes the browser draw a page in the background, once and for as long as
-// the session lives. Focus emulation alone is not enough: after a while nothing
-// is drawn, and whatever waits for a frame (mouse events, a screenshot) waits
-// for good. A screencast, of whose few pixels hardly any are sent, keeps it
-// drawing.
+// draw makes the browser draw a background page, once and for the lifetime of the
+// session. Focus emulation alone is not enough: after a while nothing is drawn, and
+// whatever needs a frame (mouse events, a screenshot) waits forever. A screencast of a
+// few pixels keeps the page drawing, and hardly any of its frames are sent.
 func (p *Page) draw(ctx context.Context) {
 	p.mu.Lock()
 	on := p.drawing
@@ -268,7 +267,7 @@ func (p *Page) draw(ctx context.Context) {
 		return
 	}
 	_, err := p.session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{MaxWidth: 8, MaxHeight: 8, EveryNthFrame: 1000})
-	if err != nil { // the act that needs it has ended; the next one asks again
+	if err != nil { // the action that needs it has ended; the next one tries again
 		p.mu.Lock()
 		p.drawing = false
 		p.mu.Unlock()

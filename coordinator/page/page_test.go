@@ -14,7 +14,7 @@ import (
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
-// shared is the one Chromium of this package's tests; each test has its own
+// shared is the only Chromium of this package's tests; each test has its own
 // connection and its own page in it.
 var shared *chrome.Browser
 
@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// launch starts a browser as these tests need it, with what else the options say.
+// launch starts a browser for these tests, with additional options.
 func launch(opts chrome.Options) (*chrome.Browser, error) {
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
@@ -42,7 +42,7 @@ func launch(opts chrome.Options) (*chrome.Browser, error) {
 	return chrome.Launch(context.Background(), opts)
 }
 
-// useBrowser gives a test another browser in place of the shared one.
+// useBrowser replaces the shared browser for one test.
 func useBrowser(t *testing.T, opts chrome.Options) {
 	t.Helper()
 	browser, err := launch(opts)
@@ -57,7 +57,7 @@ func useBrowser(t *testing.T, opts chrome.Options) {
 	})
 }
 
-// connect joins the shared browser.
+// connect connects to the shared browser.
 func connect(t testing.TB) *Browser {
 	t.Helper()
 	b, err := Connect(t.Context(), shared.URL(), &Options{ActionTimeout: 2 * time.Second})
@@ -68,7 +68,7 @@ func connect(t testing.TB) *Browser {
 	return b
 }
 
-// open shows the HTML on a page of its own, closed at the end.
+// open shows the HTML on a new page, which is closed at the end.
 func open(t testing.TB, html string) (*Page, string) {
 	t.Helper()
 	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,8 +77,8 @@ func open(t testing.TB, html string) (*Page, string) {
 	}))
 }
 
-// serve opens the site's root. The browser asks for an icon whenever it likes:
-// that is answered here, so that no error of it gets among what a test looks for.
+// serve opens the site's root. The browser may request an icon at any time, so serve
+// handles that: an error would appear among the test's messages.
 func serve(t testing.TB, handler http.Handler) (*Page, string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +115,7 @@ func outline(t testing.TB, p *Page) string {
 	return s.Text
 }
 
-// ref finds the ref on the line of a snapshot that holds the words.
+// ref finds the ref on the line of a snapshot that contains the words.
 func ref(t testing.TB, text, words string) string {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -149,7 +149,7 @@ func contains(t *testing.T, text string, wanted ...string) {
 	}
 }
 
-// newClosedPort returns a URL at which nobody listens.
+// newClosedPort returns a URL without a listener.
 func newClosedPort(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(nil)

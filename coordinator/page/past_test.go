@@ -14,15 +14,15 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// slowServer holds what it answers until it is let go.
+// slowServer delays its responses until the gate opens.
 type slowServer struct {
 	url     string
-	reached chan string // the path of each request that is held
+	reached chan string // the path of each delayed request
 	gate    chan struct{}
 }
 
-// serveSlowly answers the paths with the texts. What begins with /slow is held; of
-// what begins with /slow/half a part is sent before, and /slow/fail is cut off.
+// serveSlowly serves the texts by path. It delays paths that begin with /slow. For
+// /slow/half, it sends a part before; /slow/fail is cut off.
 func serveSlowly(t *testing.T, texts map[string]string) *slowServer {
 	t.Helper()
 	s := &slowServer{reached: make(chan string, 100), gate: make(chan struct{})}
@@ -61,7 +61,7 @@ func serveSlowly(t *testing.T, texts map[string]string) *slowServer {
 	return s
 }
 
-// listed tells the requests of a page, one a line, but for icons.
+// listed returns the requests of a page, one per line, without icons.
 func listed(t *testing.T, p *Page, site string) []string {
 	t.Helper()
 	var lines []string
@@ -81,7 +81,7 @@ func listed(t *testing.T, p *Page, site string) []string {
 	return lines
 }
 
-// untilListed waits until the page's requests are these, each once, in any order.
+// untilListed waits until the page's requests are exactly these, in any order.
 func untilListed(t *testing.T, p *Page, site string, wanted ...string) {
 	t.Helper()
 	slices.Sort(wanted)
@@ -103,8 +103,8 @@ func untilListed(t *testing.T, p *Page, site string, wanted ...string) {
 	}
 }
 
-// Requests that are under way when somebody attaches to the page: whichever part
-// of them is told by events, each is listed once, with what became of it.
+// Requests that are under way during an attachment: whichever part events report, each is
+// listed once, with its result.
 func TestRequestsUnderWay(t *testing.T) {
 	const start = `<!doctype html><title>Here</title>`
 	for _, test := range []struct {
@@ -165,7 +165,7 @@ func TestRequestsUnderWay(t *testing.T) {
 	}
 }
 
-// A document that is under way itself, before its answer and in the midst of it.
+// A document that is under way itself, before its response and in the middle of it.
 func TestDocumentUnderWay(t *testing.T) {
 	for _, path := range []string{"/slow/document", "/slow/half"} {
 		t.Run(path, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestDocumentUnderWay(t *testing.T) {
 	}
 }
 
-// What a page asked for is learnt later where it could not tell it at once.
+// The past requests of a page are read later if the page could not report them at once.
 func TestPastBehindADialog(t *testing.T) {
 	user, url := open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
 	if err := user.await(t.Context(), func() bool { return user.dialog != nil }); err != nil {
@@ -208,8 +208,8 @@ func TestPastBehindADialog(t *testing.T) {
 	untilListed(t, p, url, "GET / document 200", "GET /image.svg image 200")
 }
 
-// Frames of other sites and workers, of a page that was attached to from the
-// start: all that they ask for is listed and comes to its end.
+// Frames of other sites and workers, of a page that is attached from the start: all their
+// requests are listed and end.
 func TestRequestsOfFramesAndWorkers(t *testing.T) {
 	site := serveSlowly(t, map[string]string{
 		"/":          `<!doctype html><iframe src="http://localhost:PORT/frame"></iframe><script>new Worker("/worker.js")</script>`,
@@ -240,7 +240,7 @@ func TestRequestsOfFramesAndWorkers(t *testing.T) {
 	}
 }
 
-// A window that the page opens is known from its first request on.
+// The requests of a window that the page opens are listed from the first one on.
 func TestPopup(t *testing.T) {
 	for name, link := range map[string]string{
 		"script":    `<button onclick="window.open('/popup')">Open</button>`,
@@ -287,8 +287,8 @@ func TestPopup(t *testing.T) {
 	}
 }
 
-// What a page asked for is read where it can neither answer in its own way nor notice
-// the question, and so is what a frame of it asked for. A worker has one world only.
+// Past requests of the page and its frames are read in an isolated world, which the page
+// can neither manipulate nor detect. A worker has one world only.
 func TestPastIsReadUnseen(t *testing.T) {
 	const patch = `const real = performance.getEntriesByType.bind(performance), asked = [];
 Performance.prototype.getEntriesByType = performance.getEntriesByType = (kind) => { asked.push(kind); return real(kind).map((e) => ({ ...e.toJSON(), name: "http://lie.example/" })); };

@@ -8,14 +8,13 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// maxScriptURLs bounds how many scripts of a page have their addresses taken down.
+// maxScriptURLs bounds how many script URLs of a page are stored.
 const maxScriptURLs = 10_000
 
-// askPaused finds out whether script execution is paused by somebody else's
-// debugger: enabling our own Debugger domain during a pause makes the browser
-// tell of it at once, and disabling it again leaves the pause to the others. It
-// is done for slow calls only, since an enabled debugger stops at "debugger"
-// statements and has every script reported.
+// askPaused detects whether another debugger has paused script execution. Enabling our
+// own Debugger domain during a pause makes the browser report the pause at once, and
+// disabling it leaves the pause in place. Only slow calls use this, because an enabled
+// debugger stops at "debugger" statements and reports every script.
 func (p *Page) askPaused(ctx context.Context) {
 	for _, s := range p.frames.Sessions() {
 		if _, err := s.Start(ctx, debugger.CommandEnable, nil); err != nil {
@@ -25,8 +24,8 @@ func (p *Page) askPaused(ctx context.Context) {
 	}
 }
 
-// eventPaused is Debugger.paused, as far as it matters here. Its frames name their
-// scripts by id alone: Chromium leaves their url empty.
+// eventPaused holds the needed fields of Debugger.paused. Its frames identify their
+// scripts by id only: Chromium leaves their url empty.
 type eventPaused struct {
 	Reason     string `json:"reason"`
 	CallFrames []struct {
@@ -39,20 +38,20 @@ type eventPaused struct {
 	} `json:"callFrames"`
 }
 
-// eventScript is Debugger.scriptParsed, as far as it matters here.
+// eventScript holds the needed fields of Debugger.scriptParsed.
 type eventScript struct {
 	ScriptID string `json:"scriptId"`
 	URL      string `json:"url"`
 }
 
-// scriptKey names a script: ids are a renderer's own.
+// scriptKey identifies a script: ids are unique only per renderer.
 type scriptKey struct {
 	session *cdp.Session
 	id      string
 }
 
-// scriptParsed takes down the address of a script, of which askPaused makes the
-// browser tell before it tells of the pause.
+// scriptParsed stores the URL of a script. After askPaused, the browser reports all
+// scripts before it reports the pause.
 func (p *Page) scriptParsed(s *cdp.Session, e *eventScript) {
 	if e.URL == "" {
 		return
@@ -66,7 +65,7 @@ func (p *Page) scriptParsed(s *cdp.Session, e *eventScript) {
 	p.scripts[scriptKey{s, e.ScriptID}] = e.URL
 }
 
-// debuggerPaused answers askPaused.
+// debuggerPaused handles the event that askPaused causes.
 func (p *Page) debuggerPaused(s *cdp.Session, e *eventPaused) {
 	at := Paused{Reason: e.Reason}
 	if len(e.CallFrames) > 0 {

@@ -23,18 +23,18 @@ var ErrPickCancelled = errors.New("the user cancelled the pick with Escape")
 
 // Picked is an element that the user clicked.
 type Picked struct {
-	// Line is what a snapshot says of it, with its ref if it can be acted on.
+	// Line is the element's line in a snapshot, with its ref if it accepts an action.
 	Line       string
-	Selector   string // CSS; finds the element alone in its document
+	Selector   string // CSS; matches only this element in its document
 	Tag        string
-	Text       string // the beginning of its text
+	Text       string // the start of its text
 	Attributes map[string]string
 	// Box is in CSS pixels of the page's viewport.
 	X, Y, Width, Height float64
-	// Component is what a framework's development build tells of it; nil if none
-	// does.
+	// Component is what a framework's development build reports about the element; nil
+	// without one.
 	Component *Component
-	Image     Image // of the element, with a little around it
+	Image     Image // of the element, with a small margin
 	URL       string
 }
 
@@ -42,31 +42,30 @@ type Picked struct {
 type Component struct {
 	Framework string `json:"framework"`
 	Name      string `json:"name"`
-	// Owners are the components around it, the nearest first.
+	// Owners are the components around it, nearest first.
 	Owners []string `json:"owners"`
-	// File, Line and Column are as the framework's compiler noted them; empty
-	// and 0 where it did not. A React 19 build notes a Stack instead.
+	// File, Line and Column come from the framework's compiler; empty and 0 if it sets
+	// none. A React 19 build sets Stack instead.
 	File         string `json:"file"`
 	Line, Column int
 	Stack        string `json:"stack"`
-	// Place, file:line:column, is where its element stands in the source: the
-	// workspace's, where a source map leads there. Empty where nothing tells.
+	// Place, file:line:column, is the position of its element in the source, or in the
+	// workspace if a source map leads there. Empty if unknown.
 	Place string
 }
 
-// pickNews is what became of a pick: the node, or none after Escape.
+// pickNews is the result of a pick: the node, or none after Escape.
 type pickNews struct {
 	session *cdp.Session
 	node    protocol.BackendNodeID
 }
 
-// pickMargin is how much of the page a picture of an element shows around it,
-// in CSS pixels.
+// pickMargin is the margin around an element in its image, in CSS pixels.
 const pickMargin = 12
 
 // Pick waits for the user to click an element of the page, in the browser's own
-// inspect mode: the page hears nothing of it, and nothing is put into it. It calls
-// on as soon as a click would count. It ends with the context, and with
+// inspect mode. The page gets no event for it, and nothing is injected into it. Pick
+// calls on as soon as a click counts. It ends with the context, and with
 // ErrPickCancelled on Escape.
 func (p *Page) Pick(ctx context.Context, patience time.Duration, on func()) (Picked, error) {
 	const doing = "waiting for the user to click an element"
@@ -111,7 +110,7 @@ func (p *Page) pick(ctx context.Context, on func()) (Picked, error) {
 	}
 }
 
-// startPick turns the inspect mode on in the frames of one process.
+// startPick turns on the inspect mode in the frames of one process.
 func startPick(ctx context.Context, s *cdp.Session) error {
 	for _, command := range []string{dom.CommandEnable, overlay.CommandEnable} {
 		if err := s.Call(ctx, command, nil, nil); err != nil {
@@ -128,12 +127,12 @@ func startPick(ctx context.Context, s *cdp.Session) error {
 	}, nil)
 }
 
-// How long the end of a pick waits for a process that hangs, and where the pick was
-// given up, which has to be over at once.
+// These bound how long endPick waits for a process that hangs. A cancelled pick must
+// return at once.
 const endPickPatience, givenUpPatience = time.Second, 50 * time.Millisecond
 
-// endPick turns the inspect mode off again, whatever became of the pick. The
-// next click is the page's.
+// endPick turns off the inspect mode, whatever the result of the pick is. The next
+// click reaches the page.
 func (p *Page) endPick(ctx context.Context, sessions []*cdp.Session) {
 	p.mu.Lock()
 	p.picking = nil
@@ -141,7 +140,7 @@ func (p *Page) endPick(ctx context.Context, sessions []*cdp.Session) {
 	var sent []*cdp.Pending
 	unbound := context.WithoutCancel(ctx)
 	for _, s := range sessions {
-		// A frame that has gone has no mode any more.
+		// A frame that has gone no longer has the mode.
 		off, err := s.Start(unbound, overlay.CommandSetInspectMode, overlay.SetInspectModeParams{Mode: overlay.InspectModeNone, HighlightConfig: &overlay.HighlightConfig{}})
 		if err == nil {
 			sent = append(sent, off)
@@ -169,7 +168,7 @@ func (p *Page) pickCancelled(s *cdp.Session, _ *struct{}) { p.tellPick(pickNews{
 func (p *Page) tellPick(n pickNews) {
 	select {
 	case p.picking <- n:
-	default: // nobody picks, or has picked already
+	default: // no pick is active, or it has its result already
 	}
 }
 
@@ -199,8 +198,8 @@ func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
 	return picked, err
 }
 
-// elementOf gives a node its handle in our world of its document, which is that
-// of one of the frames of its process.
+// elementOf resolves a node in the isolated world of its document. The document belongs
+// to one of the frames of the node's process.
 func (p *Page) elementOf(ctx context.Context, n pickNews) (*frame.Element, error) {
 	for _, f := range p.frames.All() {
 		if f.Session != n.session {
@@ -221,16 +220,15 @@ func (p *Page) elementOf(ctx context.Context, n pickNews) (*frame.Element, error
 	return nil, &frame.StaleRefError{Ref: "the element", Gone: "its document was replaced"}
 }
 
-// componentPatience and longestName bound what a page can make of its components.
+// componentPatience and longestName limit what a page can report as its components.
 const (
 	componentPatience = 2 * time.Second
 	longestName       = 200
 )
 
-// componentOf asks in the page's own world: the frameworks keep what they know in
-// properties of DOM nodes, which no isolated world has. A getter of the page runs
-// there, can notice the question and return anything, so the result is the page's
-// text, and bounded.
+// componentOf runs in the page's main world: frameworks keep their data in properties of
+// DOM nodes, which no isolated world has. A getter of the page runs there, can detect the
+// query and can return anything. The result is therefore untrusted text of bounded size.
 func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
 	r, err := protocol.Call(ctx, n.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.node})
 	if err != nil {
@@ -242,7 +240,7 @@ func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
 	defer cancel()
 	var c *Component
 	if err := e.Run(bounded, extra("component"), nil, &c); err != nil || c == nil {
-		return nil // a page may have made anything of these fields
+		return nil // the page may have set these fields to anything
 	}
 	c.Owners = c.Owners[:min(len(c.Owners), 8)]
 	c.Framework, c.Name, c.File = nameOf(c.Framework), nameOf(c.Name), nameOf(c.File)
@@ -252,14 +250,14 @@ func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
 	return c
 }
 
-// nameOf is a name that a page gives, on one line.
+// nameOf puts a name from the page on one line and shortens it.
 func nameOf(text string) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	return string(runes[:min(len(runes), longestName)])
 }
 
-// locateComponent finds the place in the source that the framework's notes lead to:
-// of a stack, the first one that is not a library's.
+// locateComponent finds the source position that the framework's data leads to. In a
+// stack, it is the first one outside of libraries.
 func (p *Page) locateComponent(ctx context.Context, c *Component) {
 	if c.File != "" {
 		c.Place = fmt.Sprintf("%s:%d:%d", c.File, c.Line, c.Column)
@@ -279,15 +277,15 @@ func (p *Page) locateComponent(ctx context.Context, c *Component) {
 			return
 		}
 		if c.Place == "" && strings.Contains(call, "at "+c.Name+" ") {
-			c.Place = at // better than nothing: where the component runs
+			c.Place = at // a fallback: where the component runs
 		}
 	}
 }
 
-// hundredths rounds: on a dense screen a layout is off by less.
+// hundredths rounds to 1/100 CSS pixel, which is finer than the layout of a dense screen.
 func hundredths(n float64) float64 { return math.Round(n*100) / 100 }
 
-// pictureOf shows a place of the viewport, with a little around it.
+// pictureOf captures an area of the viewport, with a small margin.
 func (p *Page) pictureOf(ctx context.Context, box frame.Rect) (Image, error) {
 	l, err := p.frames.Layout(ctx)
 	if err != nil {

@@ -26,8 +26,8 @@ const pickHTML = `<!doctype html><title>Pick</title>
 <button id=buy class="primary large" data-testid=buy onclick="document.title='bought'">Buy</button>
 <script>host.attachShadow({mode:"open"}).innerHTML = "<p>in the shadow</p>"</script>`
 
-// pointAt is the user: real input events, from another connection. A user sees
-// the page.
+// pointAt is the user: real input events, from another connection. The page is visible to
+// the user.
 func pointAt(t *testing.T, user *Page, x, y float64) {
 	t.Helper()
 	if err := user.session.Call(t.Context(), cdppage.CommandBringToFront, nil, nil); err != nil {
@@ -45,7 +45,7 @@ func pointAt(t *testing.T, user *Page, x, y float64) {
 	}
 }
 
-// startPicking starts a pick and returns when the page is in the inspect mode.
+// startPicking starts a pick and returns once the page is in inspect mode.
 func startPicking(t *testing.T, ctx context.Context, p *Page) (wait func() (Picked, error)) {
 	t.Helper()
 	type outcome struct {
@@ -98,7 +98,7 @@ func TestPick(t *testing.T) {
 	if title := eval(t, p, "document.title"); title != `"Pick"` {
 		t.Errorf("the page heard the click: %s", title)
 	}
-	// The mode is off again: the next click is the page's.
+	// The mode is off again: the next click reaches the page.
 	pointAt(t, user, 350, 220)
 	if title := eval(t, p, "document.title"); title != `"bought"` {
 		t.Errorf("after the pick the page is deaf: %s", title)
@@ -154,14 +154,14 @@ func TestPickIsCancelled(t *testing.T) {
 	if _, err := wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("a pick that is given up gives %v", err)
 	}
-	eval(t, p, "0") // on a busy machine the end of the mode is on its way
+	eval(t, p, "0") // on a busy machine, the end of the mode may still be pending
 	pointAt(t, user, 350, 220)
 	if title := eval(t, p, "document.title"); title != `"bought"` {
 		t.Errorf("after it the page is deaf: %s", title)
 	}
 }
 
-// A development build of React tells the component and where it stands; a source
+// A development build of React reports the component and its position; a source
 // map leads from there to the workspace's file.
 func TestPickTellsTheComponent(t *testing.T) {
 	folder := t.TempDir()

@@ -7,10 +7,10 @@ import (
 	"github.com/chromedp/cdproto/input"
 )
 
-// point is where a benchmark sends the browser's own mouse events.
+// point is the target of a benchmark's raw mouse events.
 type point struct{ x, y float64 }
 
-// pointOf is the middle of a target, in view.
+// pointOf is the middle of a target, scrolled into view.
 func pointOf(b *testing.B, p *Page, target string) point {
 	b.Helper()
 	e, err := p.frames.Find(b.Context(), target)
@@ -33,7 +33,7 @@ var (
 	rawRelease = input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1}
 )
 
-// rawMouse sends mouse events as every client does it: one after the other.
+// rawMouse sends mouse events as every client does: one after the other.
 func rawMouse(ctx context.Context, p *Page, at point, events ...input.DispatchMouseEventParams) error {
 	for _, e := range events {
 		e.X, e.Y = at.x, at.y

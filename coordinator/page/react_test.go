@@ -9,7 +9,7 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// A real React form: what React was not told of by events, it puts back.
+// A real React form: React reverts changes without events.
 func TestReactControlledFields(t *testing.T) {
 	bundle, err := os.ReadFile("testdata/react/bundle.js.gz")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestReactControlledFields(t *testing.T) {
 			t.Errorf("%s: the field shows %s", step.field, got)
 		}
 	}
-	// A button that its form enables by what was typed.
+	// A form enables this button after input.
 	if _, err := p.Act(ctx, p.Input().Type("[aria-label='New thing']", "Buy milk", input.TypeOptions{Submit: true})); err != nil {
 		t.Error(err)
 	}

@@ -10,24 +10,26 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// Route says what becomes of the requests that its pattern matches. With Abort
-// they fail; with FromServer or Replace the server is asked and its answer
-// changed; else with Status, Body or ContentType they are answered without the
-// server; else the request is changed and sent on.
+// Route defines the handling of the requests that its pattern matches:
+//
+//   - With Abort, they fail.
+//   - With FromServer or Replace, the server's response is changed.
+//   - With Status, Body or ContentType, they get a response without the server.
+//   - Otherwise, the request is changed and sent.
 type Route struct {
-	// Pattern is a glob over the whole address: * is anything but /, ** is
-	// anything, {a,b} is one of both. One that begins with / is of any host.
+	// Pattern is a glob over the whole URL: * is anything but /, ** is anything, {a,b} is
+	// one of both. A pattern that begins with / matches any host.
 	Pattern     string
 	Abort       string // one of AbortReasons
 	Status      int    // 0: 200, or the server's
 	Body        *string
 	ContentType string
-	// Headers are added, in place of those of the same name: to the answer where
-	// there is one, else to the request. RemoveHeaders likewise.
+	// Headers replace those of the same name: in the response if the route changes or
+	// creates one, else in the request. RemoveHeaders applies likewise.
 	Headers       []Header
 	RemoveHeaders []string
 	FromServer    bool
-	Replace       []Replacement // in the body of the server's answer
+	Replace       []Replacement // in the body of the server's response
 	Method        string        // of the request that is sent on
 	RequestBody   *string       // of the request that is sent on
 	Times         int           // how many requests; 0: all
@@ -36,7 +38,7 @@ type Route struct {
 // Header is one HTTP header field.
 type Header struct{ Name, Value string }
 
-// Replacement puts one text in the place of another, everywhere.
+// Replacement replaces every occurrence of a text.
 type Replacement struct{ Find, With string }
 
 // abortReasons maps Playwright's names to the browser's.
@@ -80,16 +82,16 @@ func (r *Route) check() error {
 	return nil
 }
 
-// asks says whether the server's answer is waited for, to be changed.
+// asks reports whether the route changes the server's response.
 func (r *Route) asks() bool { return r.Abort == "" && (r.FromServer || len(r.Replace) > 0) }
 
-// answers says whether the server is not asked at all.
+// answers reports whether the route responds without the server.
 func (r *Route) answers() bool {
 	return r.Abort == "" && !r.asks() && (r.Status != 0 || r.Body != nil || r.ContentType != "")
 }
 
-// Route adds a route for all pages that this connection has attached to or will.
-// The one that was added last is asked first. Routes end with the connection.
+// Route adds a route for all current and future pages of this connection. The most
+// recent route is checked first. Routes end with the connection.
 func (b *Browser) Route(ctx context.Context, r Route) error {
 	if err := r.check(); err != nil {
 		return err
@@ -104,7 +106,7 @@ func (b *Browser) Route(ctx context.Context, r Route) error {
 	return b.router.apply(ctx)
 }
 
-// Routes lists the routes, in the order in which they are asked.
+// Routes lists the routes in the order in which they are checked.
 func (b *Browser) Routes() []Route {
 	b.router.mu.Lock()
 	defer b.router.mu.Unlock()
@@ -117,8 +119,8 @@ func (b *Browser) Routes() []Route {
 	return routes
 }
 
-// Unroute removes the routes of a pattern, or all where it is empty, and returns
-// how many there were.
+// Unroute removes the routes with a pattern, or all if the pattern is empty. It returns
+// how many it removed.
 func (b *Browser) Unroute(ctx context.Context, pattern string) (int, error) {
 	b.router.mu.Lock()
 	before := len(b.router.routes)
@@ -131,7 +133,7 @@ func (b *Browser) Unroute(ctx context.Context, pattern string) (int, error) {
 	return removed, b.router.apply(ctx)
 }
 
-// entries is the headers as the browser wants them, changed as the route says.
+// entries returns the headers in the browser's form, with the route's changes.
 func (r *Route) entries(headers []*fetch.HeaderEntry, drop ...string) []*fetch.HeaderEntry {
 	gone := func(name string) bool {
 		same := func(other string) bool { return strings.EqualFold(name, other) }

@@ -47,7 +47,7 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-// asked is what a server was asked.
+// asked is a request that a server has received.
 type asked struct {
 	mu    sync.Mutex
 	lines []string
@@ -101,7 +101,7 @@ func routedSite(a *asked) http.Handler {
 	})
 }
 
-// getScript is the page's get: status, header and body of an answer as one text.
+// getScript is the page's get: status, header and body of a response as one text.
 const getScript = `<script>async function get(path, init) {
 	try {
 		const r = await fetch(path, init)
@@ -114,7 +114,7 @@ func get(t *testing.T, p *Page, path string) string {
 	return strings.Trim(eval(t, p, fmt.Sprintf("get(%q)", path)), `"`)
 }
 
-// framed shows an address in a frame and gives what it posts.
+// framed shows a URL in a frame and returns the message that it posts.
 func framed(t *testing.T, p *Page, url string) string {
 	t.Helper()
 	return eval(t, p, fmt.Sprintf(`new Promise((done) => { onmessage = (e) => done(e.data); const f = document.createElement("iframe"); f.src = %q; document.body.append(f) })`, url))
@@ -153,7 +153,7 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("in a worker: %s", got)
 	}
 
-	// The route that was added last is asked first, and goes when it is used up.
+	// The last route is checked first, and is removed after its last use.
 	mustRoute(t, b, Route{Pattern: "**/item", Abort: "connectionrefused", Times: 1})
 	if len(b.Routes()) != 2 {
 		t.Errorf("routes %+v", b.Routes())
@@ -193,7 +193,7 @@ func TestRoutesInFrames(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	// A frame that was there before, and a page that is opened later.
+	// A frame that existed before, and a page that opens later.
 	if got := eval(t, p, `new Promise((done) => { onmessage = (e) => done(e.data); document.querySelector("iframe").src += "?again" })`); got != `"mocked"` {
 		t.Errorf("an old frame: %s", got)
 	}
@@ -244,8 +244,8 @@ func TestRoutesChange(t *testing.T) {
 	}
 }
 
-// A service worker does not answer what a route is for, and answers again when
-// the route has gone.
+// A service worker does not respond to requests with a route, and responds again when
+// the route is removed.
 func TestRoutesBeforeServiceWorkers(t *testing.T) {
 	var a asked
 	p, _ := serve(t, routedSite(&a))
@@ -299,8 +299,8 @@ func visit(t *testing.T, b *Browser, url string) *Page {
 	return p
 }
 
-// A slow network and none are two things: being offline ends neither by a route
-// nor by an emulation, and the slow one is there again afterwards.
+// A slow network and offline mode are independent: neither a route nor an emulation ends
+// offline mode, and the slow network applies again afterwards.
 func TestOfflineAndEmulation(t *testing.T) {
 	var a asked
 	p, _ := serve(t, routedSite(&a))
@@ -333,7 +333,7 @@ func TestOfflineAndEmulation(t *testing.T) {
 	}
 }
 
-// What a connection has set goes with it: the developer's page is as before.
+// The settings of a connection end with it: the developer's page is as before.
 func TestNetworkIsBackAfterTheConnection(t *testing.T) {
 	var a asked
 	watcher, url := serve(t, routedSite(&a))

@@ -22,20 +22,20 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 )
 
-// router holds what a connection has set for the network of its pages: routes,
-// and whether they are offline. The browser forgets both when the connection
-// ends, however it ends.
+// router holds the network settings of a connection for its pages: routes, and
+// whether the pages are offline. The browser drops both when the connection ends,
+// for whatever reason.
 type router struct {
 	browser *Browser
-	running sync.WaitGroup // loop, and the answers that wait for the server
+	running sync.WaitGroup // loop, and the goroutines that change responses
 
-	// mu guards the fields that follow; it is the last to be taken.
+	// mu guards the fields that follow. No other lock may be taken while it is held.
 	mu       sync.Mutex
 	routes   []*activeRoute
 	offline  bool
 	known    map[target.SessionID]known        // sessions of pages, frames and workers
-	sessions map[target.SessionID]*cdp.Session // those of pages that are worked in
-	working  map[*Page]bool                    // the pages that are worked in
+	sessions map[target.SessionID]*cdp.Session // those of pages in use
+	working  map[*Page]bool                    // the pages in use
 	paused   *cdp.Subscription                 // nil: there was no route yet
 }
 
@@ -50,15 +50,15 @@ type activeRoute struct {
 	Route
 	matches *regexp.Regexp
 	used    int
-	// open are requests whose answer is to be changed; those that a redirect
-	// leads on to are open too.
+	// open are requests whose response must be changed, including those that follow a
+	// redirect of one of them.
 	open map[string]bool
 }
 
-// spent says whether the route has matched as often as it was to.
+// spent reports whether the route has matched its maximum number of times.
 func (r *activeRoute) spent() bool { return r.Times > 0 && r.used >= r.Times }
 
-// mostOpen bounds what is remembered of requests that a page has given up.
+// mostOpen bounds how many requests a route keeps open: a page may have cancelled some.
 const mostOpen = 1000
 
 func newRouter(b *Browser) *router {
@@ -73,8 +73,8 @@ type command struct {
 	params any
 }
 
-// routing are the commands that bring a session to the routes; mu is held. A
-// fresh session needs none where there are no routes.
+// routing returns the commands that apply the routes to a session; mu is held. A
+// fresh session needs none if there are no routes.
 func (r *router) routing(fresh bool) []command {
 	routed := len(r.routes) > 0
 	if !routed && fresh {
@@ -92,19 +92,19 @@ func (r *router) routing(fresh bool) []command {
 		}
 		intercept = command{fetch.CommandEnable, fetch.EnableParams{Patterns: patterns}}
 	}
-	// A service worker would answer before the routes are asked.
+	// A service worker would respond before the routes apply.
 	return []command{intercept, {network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: routed}}}
 }
 
-// holding is the command that has new frames and workers wait until they are
-// known, so that they ask for nothing before they are routed or cut off; mu is
-// held.
+// holding returns the command that pauses new frames and workers at their start until
+// they are known. They then send no request before routes and offline mode apply. mu
+// is held.
 func (r *router) holding() command {
 	return command{target.CommandSetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: r.holds(), Flatten: new(true)}}
 }
 
-// conditions are parameters of emulation.NetworkMethod: offline comes before what a page
-// emulates.
+// conditions returns the parameters of emulation.NetworkMethod. Offline overrides the
+// network conditions that a page emulates.
 func (r *router) conditions(emulated any) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,12 +117,12 @@ func (r *router) conditions(emulated any) any {
 	return emulated
 }
 
-// holds says whether new frames and workers must wait until they are known; mu
+// holds reports whether new frames and workers must wait until they are known; mu
 // is held.
 func (r *router) holds() bool { return len(r.routes) > 0 || r.offline }
 
-// admit takes in a new session, without waiting: it is called by the event loop.
-// The network of a page that is merely recorded is left alone.
+// admit registers a new session. It never blocks, because the event loop calls it.
+// It does not change the network of a page that is only recorded.
 func (r *router) admit(ctx context.Context, p *Page, s *cdp.Session) error {
 	r.mu.Lock()
 	r.known[s.ID()] = known{s, p}
@@ -147,7 +147,7 @@ func (r *router) admit(ctx context.Context, p *Page, s *cdp.Session) error {
 	return nil
 }
 
-// workIn applies what is set to a page from now on.
+// workIn applies the settings to a page from now on.
 func (r *router) workIn(ctx context.Context, p *Page) error {
 	r.mu.Lock()
 	var sessions []*cdp.Session
@@ -161,7 +161,7 @@ func (r *router) workIn(ctx context.Context, p *Page) error {
 	}
 	r.mu.Unlock()
 	for _, s := range sessions {
-		// One that has gone meanwhile needs nothing.
+		// A session that has ended meanwhile needs no commands.
 		if err := r.admit(ctx, p, s); err != nil && s == p.session {
 			return err
 		}
@@ -169,7 +169,7 @@ func (r *router) workIn(ctx context.Context, p *Page) error {
 	return nil
 }
 
-// admitWorker takes in a worker of a page that was attached to.
+// admitWorker registers a worker of a page that is attached.
 func (r *router) admitWorker(p *Page, s *cdp.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
 	defer cancel()
@@ -178,7 +178,7 @@ func (r *router) admitWorker(p *Page, s *cdp.Session) {
 	}
 }
 
-// release lets a target begin that was held at its start.
+// release resumes a target that was paused at its start.
 func (r *router) release(s *cdp.Session) { r.send(s, runtime.CommandRunIfWaitingForDebugger, nil) }
 
 func (r *router) dismiss(id target.SessionID) {
@@ -191,7 +191,7 @@ func (r *router) dismiss(id target.SessionID) {
 	delete(r.sessions, id)
 }
 
-// apply brings every session to the routes, and waits until it is.
+// apply sends the routes to every session and waits for the responses.
 func (r *router) apply(ctx context.Context) error {
 	r.mu.Lock()
 	if len(r.routes) > 0 && r.paused == nil {
@@ -204,7 +204,7 @@ func (r *router) apply(ctx context.Context) error {
 	return r.tell(ctx, func(*cdp.Session) []command { return commands })
 }
 
-// SetOffline cuts the pages of this connection off, or joins them again.
+// SetOffline takes the pages of this connection offline or online.
 func (b *Browser) SetOffline(ctx context.Context, offline bool) error {
 	r := b.router
 	r.mu.Lock()
@@ -223,7 +223,7 @@ func (b *Browser) SetOffline(ctx context.Context, offline bool) error {
 	})
 }
 
-// tell sends commands to every session and waits until they are carried out.
+// tell sends commands to every session and waits for the responses.
 func (r *router) tell(ctx context.Context, commands func(*cdp.Session) []command) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.browser.opts.CallTimeout, cdp.ErrTimeout)
 	defer cancel()
@@ -241,7 +241,7 @@ func (r *router) tell(ctx context.Context, commands func(*cdp.Session) []command
 		}
 	}
 	for _, p := range pending {
-		// A worker refuses what only pages know, and a session may end meanwhile.
+		// A worker refuses commands that only pages support, and a session may end meanwhile.
 		if err := p.Wait(ctx, nil); err != nil && !cdp.Refused(err) && ctx.Err() != nil {
 			return fmt.Errorf("set the network of the pages: %w", err)
 		}
@@ -249,7 +249,7 @@ func (r *router) tell(ctx context.Context, commands func(*cdp.Session) []command
 	return nil
 }
 
-// loop reads the requests that the browser holds. It ends with the connection;
+// loop handles the requests that the browser has paused. It ends with the connection;
 // Browser.Close waits for it.
 func (r *router) loop(paused *cdp.Subscription) {
 	defer r.running.Done()
@@ -262,13 +262,13 @@ func (r *router) loop(paused *cdp.Subscription) {
 		r.mu.Lock()
 		session := r.sessions[e.SessionID]
 		r.mu.Unlock()
-		if session != nil { // else it is a page of our own
+		if session != nil { // nil: a page that is not in use
 			r.handle(session, &request)
 		}
 	}
 }
 
-// handle decides on one request, without waiting.
+// handle decides on one request. It never blocks.
 func (r *router) handle(s *cdp.Session, e *fetch.EventRequestPaused) {
 	key := string(s.ID()) + "/" + string(e.RequestID)
 	if e.ResponseStatusCode != 0 || e.ResponseErrorReason != "" {
@@ -302,7 +302,7 @@ func (r *router) handle(s *cdp.Session, e *fetch.EventRequestPaused) {
 	}
 }
 
-// match finds the route of an address and counts its use.
+// match finds the route of a URL and counts its use.
 func (r *router) match(key, url string) *Route {
 	url, _, _ = strings.Cut(url, "#")
 	r.mu.Lock()
@@ -323,8 +323,8 @@ func (r *router) match(key, url string) *Route {
 	return nil
 }
 
-// opened finds the route of a request whose answer is to be changed. It is open
-// no more, but for what a redirect makes of it.
+// opened finds the route of a request whose response must be changed. If a redirect
+// follows, next replaces the request among the open ones.
 func (r *router) opened(key, next string) *Route {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -341,7 +341,7 @@ func (r *router) opened(key, next string) *Route {
 	return nil
 }
 
-// send sends what was decided. A target that has gone needs it no more.
+// send sends the decision. It ignores a target that has gone.
 func (r *router) send(s *cdp.Session, method string, params any) {
 	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
 	defer cancel()
@@ -350,8 +350,8 @@ func (r *router) send(s *cdp.Session, method string, params any) {
 	}
 }
 
-// ownAnswer answers in the server's place. Where another origin asks, it is
-// allowed to, or the page would not get to see the answer.
+// ownAnswer responds in place of the server. It allows a request from another origin,
+// because the page could not read the response otherwise.
 func ownAnswer(route *Route, e *fetch.EventRequestPaused) fetch.FulfillRequestParams {
 	params := fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: int64(route.Status)}
 	setDefault(&params.ResponseCode, 200)
@@ -401,11 +401,11 @@ func changedRequest(route *Route, e *fetch.EventRequestPaused) fetch.ContinueReq
 	return params
 }
 
-// answerPatience bounds the wait for the rest of an answer that is to be
-// changed: some never end.
+// answerPatience bounds the wait for the rest of a response that must be changed:
+// some responses never end.
 const answerPatience = 30 * time.Second
 
-// changeAnswer changes the server's answer. It is owned by the router.
+// changeAnswer changes the server's response. The router owns its goroutine.
 func (r *router) changeAnswer(s *cdp.Session, e *fetch.EventRequestPaused, route *Route) {
 	defer r.running.Done()
 	ctx, cancel := context.WithTimeout(context.Background(), answerPatience)
@@ -413,7 +413,7 @@ func (r *router) changeAnswer(s *cdp.Session, e *fetch.EventRequestPaused, route
 	redirect := e.ResponseStatusCode >= 300 && e.ResponseStatusCode < 400 && slices.ContainsFunc(e.ResponseHeaders, func(h *fetch.HeaderEntry) bool {
 		return strings.EqualFold(h.Name, "Location")
 	})
-	if redirect { // what it leads to is what is meant
+	if redirect { // the route applies to the target of the redirect
 		r.send(s, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
 		return
 	}
@@ -440,7 +440,7 @@ func (r *router) changeAnswer(s *cdp.Session, e *fetch.EventRequestPaused, route
 		})
 		return
 	}
-	// The body is plain now, and its length another.
+	// The body is decoded now, and its length differs.
 	headers := route.entries(e.ResponseHeaders, "Content-Encoding", "Content-Length", "Transfer-Encoding")
 	r.send(s, fetch.CommandFulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: status, ResponseHeaders: headers, Body: body})
 }

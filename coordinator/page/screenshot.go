@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/jpeg" // DecodeConfig reads the size of what the browser made
+	_ "image/jpeg" // DecodeConfig reads the size of the browser's image
 	_ "image/png"
 	"math"
 	"time"
@@ -19,13 +19,13 @@ import (
 
 const (
 	defaultQuality = 80
-	// maxSide is how many pixels a side of a picture has at most: Chromium draws no
-	// more at once, and repeats or leaves out what is behind.
+	// maxSide bounds a side of an image in pixels: Chromium draws no more at once, and
+	// repeats or omits the rest.
 	maxSide = 16384
 )
 
-// Screenshot takes a picture of the viewport, the page or an element. A size
-// limit is met by the browser's own scaling.
+// Screenshot captures the viewport, the page or an element. The browser scales the
+// image to a size limit.
 func (p *Page) Screenshot(ctx context.Context, opts ScreenshotOptions) (Image, error) {
 	const doing = "taking a screenshot"
 	setDefault(&opts.Format, "png")
@@ -69,7 +69,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 		return Image{}, err
 	}
 	var place frame.Rect
-	if opts.Target != "" { // before anything is measured, since it scrolls
+	if opts.Target != "" { // before any measurement, because it scrolls
 		e, err := p.frames.Find(ctx, opts.Target)
 		if err != nil {
 			return Image{}, err
@@ -149,30 +149,30 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	return img, nil
 }
 
-// within is the part of a clip that is inside of something of that size.
+// within is the part of a clip that is inside an area of that size.
 func (c Clip) within(width, height float64) Clip {
 	left, top := max(c.X, 0), max(c.Y, 0)
 	return Clip{X: left, Y: top, Width: min(c.X+c.Width, width) - left, Height: min(c.Y+c.Height, height) - top}
 }
 
-// isViewport says whether a picture is of all that the page shows now.
+// isViewport reports whether a screenshot covers exactly the viewport.
 func isViewport(opts ScreenshotOptions) bool {
 	return opts.Target == "" && !opts.FullPage && opts.Clip == nil
 }
 
-// What Page.shots says of pictures of the viewport.
+// The values of Page.shots: how to capture the viewport.
 const (
 	unknown = iota
-	entire  // they need no clip: the last one was of the size that the browser gives by itself
-	clipped // they need one: the screen is dense, they are made smaller, or a scroll bar is left out
+	entire  // without a clip: the last image had the browser's default size
+	clipped // with a clip: the screen is dense, the image is scaled, or a scroll bar is left out
 )
 
-// captureEarly starts to capture the viewport before its size is known, where it
-// was right without a clip before: a command that comes too late for a frame
-// waits for the next one, 17 ms. The picture's size is still to be checked. Nil:
-// nothing was started.
+// captureEarly starts to capture the viewport before its size is known, if the last
+// image without a clip was correct. A command that misses a frame waits 17 ms for the
+// next one. The caller must check the image's size. A nil result means that nothing was
+// started.
 func (p *Page) captureEarly(ctx context.Context, opts ScreenshotOptions, params cdppage.CaptureScreenshotParams) (*cdp.Pending, error) {
-	if !isViewport(opts) || p.shots.Load() != entire || opts.Format == "webp" { // whose size is not read
+	if !isViewport(opts) || p.shots.Load() != entire || opts.Format == "webp" { // sizeOf cannot read webp
 		return nil, nil
 	}
 	return p.session.Start(ctx, cdppage.CommandCaptureScreenshot, params)
@@ -188,8 +188,8 @@ func sizeOf(data []byte) (width, height int) {
 	return config.Width, config.Height
 }
 
-// frameKick is how long a capture may wait for the browser to draw before it is
-// told to; each further time may take twice as long.
+// frameKick is how long a capture may wait before kick forces the browser to draw; the
+// interval doubles each time.
 const frameKick = 150 * time.Millisecond
 
 // captureFrame captures what the page draws.
@@ -198,12 +198,11 @@ func (p *Page) captureFrame(ctx context.Context, params cdppage.CaptureScreensho
 	return protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, params)
 }
 
-// kick sees to it that a capture gets its frame, until the function that it
-// returns is called. A tab that went to the background since it was last acted on
-// may draw nothing until it is told to. And what a tab in the background has
-// drawn is copied when the window is drawn, which nothing may cause while the tab
-// in front is at rest: a capture of the window, not of the page's surface, does.
-// Its own picture is of no use and not waited for.
+// kick makes sure that a capture gets its frame, until the caller calls stop. A tab that
+// went to the background since its last action may draw nothing until draw is called.
+// The browser copies what a background tab has drawn only when it draws the window, and
+// nothing may cause that while the tab in front is idle. A capture of the window instead
+// of the page's surface does. Its image is not needed, so nothing waits for it.
 func (p *Page) kick(ctx context.Context) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	go func() {

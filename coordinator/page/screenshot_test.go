@@ -50,8 +50,8 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// Of a screen with two pixels for each CSS pixel, parts of the page, and colours
-// where they belong.
+// On a screen with two pixels per CSS pixel: parts of the page, with the colours in the
+// right places.
 func TestScreenshotParts(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0}div{width:50px;height:50px}</style><div style="background:red"></div><div style="background:lime"></div><div style="height:3000px"></div><div style="background:blue"></div>`)
 	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 400, Height: 300, Scale: 2}}); err != nil {
@@ -96,7 +96,7 @@ func TestClipOutside(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the clip is outside of the viewport, which has 1000×600 CSS") {
 		t.Errorf("%v", err)
 	}
-	// What is partly outside is cropped, on whichever side.
+	// A clip that is partly outside is cropped, on any side.
 	for _, test := range []struct {
 		clip          Clip
 		full          bool
@@ -114,8 +114,8 @@ func TestClipOutside(t *testing.T) {
 	}
 }
 
-// A page that is longer than a picture can be is cut, and says so. One after the
-// other, as each changes the size that the page is drawn in.
+// A page that is longer than an image can be is cut, and the result reports it. The cases
+// run one after the other, because each changes the size in which the page is drawn.
 func TestPictureOfALongPage(t *testing.T) {
 	p, _ := open(t, `<!doctype html><body style="margin:0"><div style="height:20000px;width:200px;background:linear-gradient(red,blue)">`)
 	for range 2 {
@@ -135,7 +135,7 @@ func TestPictureOfALongPage(t *testing.T) {
 			if img.Cut != test.cut || img.Height != test.height {
 				t.Errorf("%+v: %d × %d of %+v, cut %v", test.opts, img.Width, img.Height, img.Of, img.Cut)
 			}
-			// From red at the page's top to blue at its end.
+			// From red at the top of the page to blue at its end.
 			pixels := decode(t, img)
 			bottom := pixels.Bounds().Max.Y - 5
 			red, _, _, _ := pixels.At(20, 5).RGBA()
@@ -147,8 +147,8 @@ func TestPictureOfALongPage(t *testing.T) {
 	}
 }
 
-// Frames that are scaled, turned and scrolled, of the same and of another site: the
-// picture of an element is of where it is.
+// Frames that are scaled, rotated and scrolled, of the same and of another site: the
+// image of an element shows its real place.
 func TestPicturesInTransformedFrames(t *testing.T) {
 	for _, transform := range []string{"scale(0.5)", "scale(1.5, 0.75) translate(20px, 10px)", "rotate(30deg)", "rotate(180deg)"} {
 		t.Run(transform, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestPicturesInTransformedFrames(t *testing.T) {
 	}
 }
 
-// What is scrolled to for its picture is what the picture shows.
+// The image of an element that must be scrolled into view shows the element.
 func TestPictureBelowTheFold(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0}button{margin-left:150px;width:60px;height:20px;background:red;color:red;border:0}div{height:1900px}</style>
 <div></div><button>page</button><iframe srcdoc="<!doctype html><style>button{background:red;color:red;border:0}</style><div style='height:500px'></div><button>frame</button>"></iframe><div></div>`)
@@ -195,7 +195,7 @@ func TestPictureBelowTheFold(t *testing.T) {
 	}
 }
 
-// What sticks to the window's edges is not in the way of what was scrolled to.
+// Sticky parts at the window's edges do not cover an element in its image.
 func TestPictureBesideStickyParts(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>body{margin:0}header,footer{position:fixed;left:0;right:0;height:100px;background:blue}footer{bottom:0}button{display:block;margin:1500px 0;width:200px;height:60px;background:red;color:red;border:0}</style>
 <header></header><button>one</button><button>two</button><footer></footer>`)
@@ -211,8 +211,8 @@ func TestPictureBesideStickyParts(t *testing.T) {
 	}
 }
 
-// A page that is wider than the window and begins on the right: pictures are of
-// what is at their place there, too.
+// A page that is wider than the window and scrolls from the right: images show the right
+// place there, too.
 func TestPicturesFromRightToLeft(t *testing.T) {
 	for _, style := range []string{"direction:rtl", "writing-mode:vertical-rl", "direction:rtl;writing-mode:sideways-lr"} {
 		p, _ := open(t, `<!doctype html><html style="`+style+`;background:lime"><style>div,i{position:absolute;inset-inline-start:2000px;inset-block-start:1500px;width:60px;height:40px;background:red}i{margin:2000px}p{position:fixed;left:100px;top:100px;width:60px;height:40px;margin:0;background:blue}</style><div></div><i></i><p></p>`)
@@ -224,7 +224,7 @@ func TestPicturesFromRightToLeft(t *testing.T) {
 				{ScreenshotOptions{Clip: &Clip{100, 100, 60, 40}}, [3]uint32{0, 0, 255}},
 				{ScreenshotOptions{Target: "p"}, [3]uint32{0, 0, 255}},
 				{ScreenshotOptions{Target: "div"}, [3]uint32{255, 0, 0}},
-				{ScreenshotOptions{}, [3]uint32{255, 0, 0}}, // which is in its middle now
+				{ScreenshotOptions{}, [3]uint32{255, 0, 0}}, // the element is in the middle now
 			} {
 				img, err := p.Screenshot(t.Context(), test.opts)
 				if err != nil {
@@ -247,7 +247,7 @@ func decode(t *testing.T, img Image) image.Image {
 	return pixels
 }
 
-// middle is the colour in a picture's middle: red, green and blue, up to 255.
+// middle is the colour in the middle of an image: red, green and blue, up to 255.
 func middle(t *testing.T, img Image) [3]uint32 {
 	t.Helper()
 	pixels := decode(t, img)

@@ -54,7 +54,7 @@ text</textarea>
 			t.Errorf("%q is shown:\n%s", unwanted, text)
 		}
 	}
-	// The label stands for its hidden checkbox, and a click on it works.
+	// The label represents its hidden checkbox, and a click on it works.
 	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, `"Styled"`), input.ClickOptions{})); err != nil {
 		t.Error(err)
 	}
@@ -79,7 +79,7 @@ text</textarea>
 	}
 }
 
-// What Playwright and the browser's own tree agree about.
+// Playwright and the browser's own tree agree on these results.
 func TestSnapshotOfOddParts(t *testing.T) {
 	p, _ := open(t, `<!doctype html><div id=host></div><script>host.attachShadow({mode:"open"}).innerHTML="<summary>lone</summary>"</script>
 <input list=l value=Tea aria-label=Drink><datalist id=l><option>Tea</datalist><input role=combobox aria-label=City value=Oslo><textarea role=combobox aria-label=Search>cats</textarea><input type=text role=spinbutton aria-label=Seats value=4>
@@ -152,7 +152,7 @@ func TestEvaluate(t *testing.T) {
 			t.Log(err)
 		}
 	}
-	// None of this keeps the page from being seen and clicked.
+	// None of this prevents snapshots and clicks.
 	text := outline(t, p)
 	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "Öl"), input.ClickOptions{})); err != nil {
 		t.Error(err)
@@ -208,8 +208,8 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// Documents without an element: at their beginning, and when a script has emptied
-// them.
+// Documents without an element: at their start, and after a script has removed all
+// elements.
 func TestSnapshotOfNothing(t *testing.T) {
 	begun := make(chan struct{})
 	release := make(chan struct{})

@@ -22,8 +22,8 @@ import (
 	"browser-coordinator/coordinator/sourcemap"
 )
 
-// sources turns places in the scripts that a browser runs into places in the
-// files of the workspace that they were made of.
+// sources maps positions in the scripts that a browser runs to positions in the
+// workspace files that they were built from.
 type sources struct {
 	folders []string
 
@@ -31,31 +31,31 @@ type sources struct {
 	scripts map[string]*script
 }
 
-// script is what is known of one script of one document.
+// script is what is known about one script of one document.
 type script struct {
 	once sync.Once
 	m    *sourcemap.Map // nil: none
-	file string         // of the workspace that the script is; empty: none
+	file string         // the workspace file that the script is; empty: none
 }
 
 const (
-	// maxScripts bounds how many scripts are remembered.
+	// maxScripts bounds the number of cached scripts.
 	maxScripts = 500
 	// maxMap bounds a source map, in bytes.
 	maxMap = 64 << 20
 	// mapPatience bounds the wait for a source map.
 	mapPatience = 2 * time.Second
-	// contentPatience bounds the wait for a script's text that the page has kept.
+	// contentPatience bounds the wait for a script's text from the page.
 	contentPatience = 300 * time.Millisecond
-	// locatePatience bounds what finding places adds to an act.
+	// locatePatience bounds the time that mapping positions adds to an action.
 	locatePatience = 500 * time.Millisecond
 )
 
-// inScript finds places in the text of a stack.
+// inScript matches script positions in the text of a stack.
 var inScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:https?|file)://[^\s()"']+?:\d+:\d+`) })
 
-// Locate replaces the places in messages, and in the stacks in their texts, by
-// those in the workspace's files, as far as source maps and file names tell them.
+// Locate replaces the positions in messages, and in the stacks in their texts, by
+// positions in workspace files, where source maps and file names lead to them.
 func (p *Page) Locate(ctx context.Context, messages []history.Message) []history.Message {
 	if len(p.browser.sources.folders) == 0 {
 		return messages
@@ -80,8 +80,8 @@ func (p *Page) Locate(ctx context.Context, messages []history.Message) []history
 	return messages
 }
 
-// locatePause finds the place in the workspace where script is paused. The call that
-// the pause has ended has no time left: this has its own.
+// locatePause finds the position in the workspace where script is paused. It has a
+// timeout of its own, because the call that the pause ended has no time left.
 func (p *Page) locatePause(at Paused) Paused {
 	if len(p.browser.sources.folders) == 0 || at.URL == "" || at.Place != "" {
 		return at
@@ -92,7 +92,7 @@ func (p *Page) locatePause(at Paused) Paused {
 	return at
 }
 
-// splitPlace takes address:line:column apart.
+// splitPlace splits address:line:column.
 func splitPlace(s string) (address string, line, column int) {
 	i := strings.LastIndexByte(s, ':')
 	j := strings.LastIndexByte(s[:i], ':')
@@ -101,8 +101,8 @@ func splitPlace(s string) (address string, line, column int) {
 	return s[:j], line, column
 }
 
-// locate returns a place in the workspace as file:line:column. Where the column is
-// not known (0), the whole line must have come from one.
+// locate returns a position in the workspace as file:line:column. If the column is
+// unknown (0), the whole line must map to one source line.
 func (p *Page) locate(ctx context.Context, address string, line, column int) (string, bool) {
 	all := p.browser.sources
 	s := all.script(ctx, p, address)
@@ -117,7 +117,7 @@ func (p *Page) locate(ctx context.Context, address string, line, column int) (st
 		}
 		file, ok = sourcemap.File(all.folders, at.Source)
 		if !ok {
-			// A source that is not in the workspace still says more than a bundle.
+			// A source outside of the workspace is still more helpful than a bundle.
 			return fmt.Sprintf("%s:%d:%d", at.Source.URL, at.Line, at.Column), true
 		}
 		line, column = at.Line, at.Column
@@ -128,7 +128,7 @@ func (p *Page) locate(ctx context.Context, address string, line, column int) (st
 	return fmt.Sprintf("%s:%d:%d", all.name(file), line, max(column, 1)), true
 }
 
-// name is a file as people of the workspace call it.
+// name is a file's name for the user: relative to the only workspace folder, else absolute.
 func (s *sources) name(file string) string {
 	if len(s.folders) == 1 {
 		for _, dir := range s.folders {
@@ -140,7 +140,7 @@ func (s *sources) name(file string) string {
 	return file
 }
 
-// script reads what is known of a script, once for each document.
+// script returns what is known about a script. It reads the script once per document.
 func (s *sources) script(ctx context.Context, p *Page, address string) *script {
 	p.mu.Lock()
 	key := fmt.Sprintf("%s %d %s", p.id, p.commits, address)
@@ -158,7 +158,7 @@ func (s *sources) script(ctx context.Context, p *Page, address string) *script {
 	found.once.Do(func() {
 		if err := s.read(ctx, p, address, found); err != nil {
 			p.browser.log.Debug("page: no source map", "script", address, "err", err)
-			if ctx.Err() != nil { // the next call may have more time
+			if ctx.Err() != nil { // the next call may have more time left
 				s.mu.Lock()
 				delete(s.scripts, key)
 				s.mu.Unlock()
@@ -185,14 +185,14 @@ func (s *sources) read(ctx context.Context, p *Page, address string, found *scri
 		return err
 	}
 	if strings.HasPrefix(reference, "data:") {
-		reference = address // its sources are relative to the script then
+		reference = address // its sources are then relative to the script
 	}
 	found.m, err = sourcemap.Parse(data, reference)
 	return err
 }
 
-// scriptText reads a script as the page has it, and the address of the map that
-// its response names.
+// scriptText returns a script's text from the page, and the URL of the source map in
+// its response headers.
 func (p *Page) scriptText(ctx context.Context, address string) (text, reference string, err error) {
 	loaded, err := p.history.Network.Load(ctx, address)
 	for name, value := range loaded.Headers {
@@ -210,8 +210,8 @@ func (p *Page) scriptText(ctx context.Context, address string) (text, reference 
 	if loaded.Kept {
 		return string(loaded.Body), reference, nil
 	}
-	// The page does not have that of a worker, whose request was seen or which is a
-	// blob, and does not give any while it is paused for the first time.
+	// The page does not have the text of a worker's script. Such a script has a recorded
+	// request or is a blob. The page returns no text during its first pause.
 	if !loaded.Seen && !strings.HasPrefix(address, "blob:") {
 		bounded, cancel := context.WithTimeout(ctx, contentPatience)
 		defer cancel()
@@ -226,8 +226,8 @@ func (p *Page) scriptText(ctx context.Context, address string) (text, reference 
 var errElsewhere = errors.New("it is neither in the page, nor in the workspace, nor at the script's own loopback server")
 
 // fetch reads a script or its source map: from a data URL, a file of the workspace, or the
-// loopback server that the script itself came from. A page must not make us ask
-// anybody else.
+// loopback server that served the script. A page must not make this process send
+// requests to any other server.
 func (s *sources) fetch(ctx context.Context, script, address string) ([]byte, error) {
 	if rest, ok := strings.CutPrefix(address, "data:"); ok {
 		head, body, _ := strings.Cut(rest, ",")

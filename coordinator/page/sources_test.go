@@ -17,7 +17,7 @@ import (
 const shopPage = `<!doctype html><button id=good>Tea</button><button id=bad>Coffee</button><script src="%s"></script>`
 
 // openIn serves a workspace's folder, with that script in the page, to a
-// connection that knows the folder.
+// connection with that folder.
 func openIn(t *testing.T, folder, script string) (*Page, string) {
 	t.Helper()
 	files := http.FileServer(http.Dir(folder))
@@ -50,8 +50,7 @@ func copyShop(t *testing.T) string {
 	return folder
 }
 
-// A bundle of TypeScript: what goes wrong in it is told by the files and lines
-// that the developer wrote.
+// A bundle of TypeScript: errors report the files and lines that the developer wrote.
 func TestSourceMappedBundle(t *testing.T) {
 	p, _ := openIn(t, copyShop(t), "/dist/app.js")
 	c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
@@ -117,7 +116,7 @@ func TestSourceMapsOfAllKinds(t *testing.T) {
 	}
 }
 
-// A script without a map is the file of the workspace that it is.
+// A script without a map is itself a workspace file.
 func TestPlainScripts(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Mkdir(filepath.Join(folder, "js"), 0o700); err != nil {
@@ -133,8 +132,8 @@ func TestPlainScripts(t *testing.T) {
 	}
 }
 
-// What a worker says is told by the workspace's files too: of a script that it was
-// made of, and of one that it has taken in.
+// Messages of a worker report positions in the workspace's files too: for its own script
+// and for an imported one.
 func TestPlacesInWorkers(t *testing.T) {
 	folder := copyShop(t)
 	worker := "const here = 1;\nconsole.error('from the worker', here);\nself.document = { querySelector: (id) => ({ addEventListener: (_, f) => { if (id === '#good') f() } }) };\nimportScripts('/dist/app.js');\n"
@@ -157,11 +156,11 @@ func TestPlacesInWorkers(t *testing.T) {
 	}
 }
 
-// A page that is paused is so at a place of the workspace, for the act that led
-// there and for the calls after it.
+// A pause reports its position in the workspace, for the action that caused it and for
+// later calls.
 func TestPlaceOfAPause(t *testing.T) {
 	p, url := openIn(t, copyShop(t), "/dist/app.js")
-	// One that comes when the script is loaded knows its text from the page alone.
+	// During a pause while the script loads, only the page has the script's text.
 	b, err := Connect(t.Context(), shared.URL(), &Options{Folders: p.browser.opts.Folders})
 	if err != nil {
 		t.Fatal(err)
@@ -201,8 +200,8 @@ func TestPlaceOfAPause(t *testing.T) {
 	}
 }
 
-// Looking for the places of messages leaves no trace among the page's requests,
-// neither for workers nor for scripts that were there before.
+// Mapping positions of messages adds nothing to the page's requests, neither for workers
+// nor for earlier scripts.
 func TestSourcesLeaveNoTrace(t *testing.T) {
 	sheets := make(chan struct{}, 100)
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -225,7 +224,7 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 	}
 	t.Cleanup(func() { late.Close() })
 	p.browser.sources.folders = []string{t.TempDir()}
-	// first: with the requests seen; then by one who comes later
+	// First with the requests observed, then by a later connection.
 	for _, asks := range []func() *Page{
 		func() *Page { return p },
 		func() *Page {
@@ -246,7 +245,7 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 		before := len(q.Network().Requests(t.Context()))
 		asked := len(sheets)
 		q.Locate(t.Context(), q.Console().Messages("warning"))
-		eval(t, q, "fetch('/now').then(() => 1)") // by now the browser has read again
+		eval(t, q, "fetch('/now').then(() => 1)") // by now the browser has read the page again
 		var urls []string
 		for _, r := range q.Network().Requests(t.Context()) {
 			urls = append(urls, r.URL)

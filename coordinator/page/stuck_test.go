@@ -46,7 +46,7 @@ func TestDialogs(t *testing.T) {
 	if c, err = p.HandleDialog(t.Context(), false, ""); err != nil || c.Dialog != nil {
 		t.Errorf("dismissing: %+v %v", c, err)
 	}
-	// One that opens during a call ends the call with that news, at once.
+	// A dialog that opens during a call ends the call with an error at once.
 	start := time.Now()
 	if v, c, err := p.Evaluate(t.Context(), "() => { alert('now'); return 1 }", ""); err != nil || v != nil || c.Dialog == nil || c.Dialog.Message != "now" {
 		t.Errorf("evaluate that opens a dialog: %s %+v %v", v, c, err)
@@ -54,7 +54,7 @@ func TestDialogs(t *testing.T) {
 	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	// Somebody who attaches now is not held up, and works once the dialog is gone.
+	// A connection that attaches now is not blocked, and works once the dialog is closed.
 	q, err := connect(t).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatalf("attaching behind a dialog: %v", err)

@@ -9,8 +9,8 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// Tabs keep their places: in the order in which they opened, whichever is in front,
-// and whoever looks.
+// Tabs keep their order: the order in which they opened, whichever is in front, for every
+// connection.
 func TestPagesKeepTheirOrder(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -64,7 +64,7 @@ func TestPagesKeepTheirOrder(t *testing.T) {
 	if got := order(b); !slices.Equal(got, want) {
 		t.Errorf("with a popup: %v, want %v", got, want)
 	}
-	// One who comes later finds an order that stays.
+	// A later connection gets a stable order.
 	late := connect(t)
 	first := order(late)
 	t.Log("the later connection finds", first, "of", want)

@@ -8,8 +8,8 @@ import (
 	"browser-coordinator/coordinator/page/input"
 )
 
-// The title is the document's as of its load, however late a script has set it,
-// and also where the document did not change.
+// The title is the document's title after its load, however late a script has set it, and
+// also if the document did not change.
 func TestTitleOfWhatWasOpened(t *testing.T) {
 	const long = `<ul id=l></ul><script>for (let n=0;n<2000;n++) l.insertAdjacentHTML('beforeend','<li>Item '+n)</script>`
 	bodies := map[string]string{
@@ -39,7 +39,7 @@ func TestTitleOfWhatWasOpened(t *testing.T) {
 		if c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil || !c.Navigated || c.Title != "pushed" {
 			t.Errorf("pushed: %+v %v", c, err)
 		}
-		if c, err := p.Back(t.Context()); err != nil || c.Title != "pushed" { // nobody sets it back
+		if c, err := p.Back(t.Context()); err != nil || c.Title != "pushed" { // no script resets it
 			t.Errorf("back: %+v %v", c, err)
 		}
 		if c, err := p.Reload(t.Context()); err != nil || c.Title != "before" {

@@ -14,17 +14,17 @@ import (
 // Options of a connection; nil and the zero value are good defaults.
 type Options struct {
 	Logger          *slog.Logger        // nil discards
-	ActionTimeout   time.Duration       // until a target must be ready for an act; 0 means 5 s
+	ActionTimeout   time.Duration       // until a target must be ready for an action; 0 means 5 s
 	NavigateTimeout time.Duration       // of a navigation until its load event; 0 means 30 s
 	CallTimeout     time.Duration       // of any other call; 0 means 10 s
 	ConsoleSize     int                 // console messages that are kept per page; 0 means 1000
 	NetworkSize     int                 // requests that are kept per page; 0 means 1000
 	Viewport        *emulation.Viewport // of every page that is attached to; nil: as it is
-	Folders         []string            // of the workspace: places in scripts are told as places in its files
+	Folders         []string            // of the workspace: places in scripts are reported as places in its files
 	Remote          bool                // the user's own flag names the browser: it may be on another machine
 	Record          bool                // attach to every page when it appears, for its console and network
-	Refs            *frame.Refs         // that several connections share; nil: one of its own
-	Downloads       *Downloads          // what becomes of downloads; nil: the browser's own matter
+	Refs            *frame.Refs         // shared by several connections; nil: one of its own
+	Downloads       *Downloads          // how downloads are saved; nil: the browser decides
 }
 
 // Info describes a page of the browser.
@@ -35,23 +35,23 @@ type Info struct {
 	OpenerID string // the page that opened it, if one did
 }
 
-// Change is what an act changed, as far as it was seen when the act returned.
+// Change is what an action changed, as far as it was observed when the action returned.
 type Change struct {
 	URL       string             // of the main frame now
 	Title     string             // only after a navigation
 	Navigated bool               // the main frame shows another document or URL than before
-	Loading   bool               // a navigation is under way and had not ended in time
-	Leaves    string             // URL of that navigation; empty where the document is there
-	Dialog    *Dialog            // a dialog is open now; nothing else works until it is handled
-	Chooser   *input.FileChooser // the page asks for files now
-	Refused   error              // a navigation was, by the page's guard
-	Paused    *Paused            // script stopped in a debugger; nothing that needs the page to run works
+	Loading   bool               // a navigation did not end in time
+	Leaves    string             // URL of that navigation; empty once the document is committed
+	Dialog    *Dialog            // a dialog is open now; all else fails until it is handled
+	Chooser   *input.FileChooser // the page requests files now
+	Refused   error              // the page's guard refused a navigation
+	Paused    *Paused            // a debugger has paused the script; whatever needs the page to run fails
 	NewPages  []Info             // pages that this page opened
-	Console   []history.Message  // errors and warnings since the act began
-	Earlier   []history.Message  // the last errors that nothing caught between the act before and this one
-	Download  string             // URL of a download that the act began
-	Held      []input.Held       // fields that hold something else than was typed into them
-	Unmet     []string           // fields because of which a form was not sent, and what the user is told
+	Console   []history.Message  // errors and warnings since the action began
+	Earlier   []history.Message  // the last uncaught errors between the previous action and this one
+	Download  string             // URL of a download that the action started
+	Held      []input.Held       // fields whose value differs from the typed text
+	Unmet     []string           // fields that kept a form from being submitted, with the message to the user
 }
 
 // Dialog is an open JavaScript dialog.
@@ -91,7 +91,7 @@ type ScreenshotOptions struct {
 	Device    bool   // a pixel of the screen is one of the image; else a CSS pixel is
 	Format    string // png (default), jpeg or webp
 	Quality   int    // of jpeg and webp, 1 to 100; 0 means 80
-	MaxWidth  int    // scaled down to fit, by the browser; 0: no limit
+	MaxWidth  int    // the browser scales down to fit; 0: no limit
 	MaxHeight int    // likewise
 }
 
@@ -104,9 +104,9 @@ type Image struct {
 	Format string
 	Width  int // pixels of the image
 	Height int
-	// Of is the size of what it shows, in CSS pixels.
+	// Of is the size of the captured area, in CSS pixels.
 	Of Clip
-	// Cropped says that a part of the clip was outside, and is not in the image; Cut
-	// that what was asked for is longer than an image can be.
+	// Cropped reports that a part of the clip was outside and is not in the image. Cut
+	// reports that the requested area is longer than an image can be.
 	Cropped, Cut bool
 }

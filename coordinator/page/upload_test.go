@@ -25,8 +25,8 @@ func writeFiles(t *testing.T, names ...string) []string {
 	return files
 }
 
-// File inputs are seldom what a person clicks: they hide behind labels and
-// buttons, or are made at the click.
+// Users seldom click file inputs themselves: these hide behind labels and buttons, or are
+// created by the click.
 func TestUpload(t *testing.T) {
 	p, _ := open(t, `<!doctype html><style>.hidden{display:none}</style>
 <input type=file id=plain><input type=file id=many multiple class=hidden><input type=file id=off disabled>
@@ -55,7 +55,7 @@ func TestUpload(t *testing.T) {
 		}
 	}
 
-	// A click that opens a chooser says so, and the next upload answers it.
+	// A click that opens a chooser reports it, and the next upload provides its files.
 	c, err := p.Act(ctx, p.Input().Click("#label", input.ClickOptions{}))
 	if err != nil || c.Chooser == nil || !c.Chooser.Multiple {
 		t.Errorf("a click that opens a file chooser: %+v %v", c, err)

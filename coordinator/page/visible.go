@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// askVisible asks a page whether it is visible, and its worlds whether it only
-// believes so because somebody acts in it.
+// askVisible reports whether a page is visible, and whether it only believes so
+// because a connection emulates its focus.
 func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind bool) {
 	s, err := b.conn.Attach(ctx, id)
 	if err != nil {
@@ -20,7 +20,7 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind
 	}
 	defer b.detach(s)
 	created := s.Listen(runtime.ExecutionContextCreated.Method)
-	// Its reply comes behind an event for each world that is there.
+	// The response comes after an event for each existing world.
 	if err := s.Call(ctx, runtime.CommandEnable, nil, nil); err != nil {
 		created.Close()
 		return false, false
@@ -36,7 +36,7 @@ func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind
 	return err == nil && visible, behind
 }
 
-// isVisible asks a page in a world of ours, where it cannot answer what it likes.
+// isVisible queries a page in an isolated world, where the page cannot fake the result.
 // The main frame of a page has the id of its target.
 func isVisible(ctx context.Context, s *cdp.Session, id target.ID) (bool, error) {
 	world, err := frame.EmptyWorld(ctx, s, protocol.FrameID(id))

@@ -15,12 +15,12 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// WaitOptions say what to wait for; all that are given must be true at once.
+// WaitOptions are the conditions to wait for; all given ones must be true at once.
 type WaitOptions struct {
 	Text       string        // shown in one of the frames, shadow roots included
-	Gone       string        // shown in none of them any more
-	URL        string        // part of the main frame's address
-	Expression string        // JavaScript that is true; a function is called
+	Gone       string        // no frame shows it
+	URL        string        // part of the main frame's URL
+	Expression string        // JavaScript that becomes true; a function is called
 	Idle       bool          // loaded, and no request for half a second
 	Timeout    time.Duration // 0: 30 s
 }
@@ -47,7 +47,7 @@ const (
 	idleTime = 500 * time.Millisecond
 )
 
-// WaitFor waits until the page is as asked for, across navigations.
+// WaitFor waits until the page meets the conditions, across navigations.
 func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 	what := opts.String()
 	if what == "" {
@@ -70,7 +70,7 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 			if err != nil && !cdp.Refused(err) && !errors.Is(err, frame.ErrGone) {
 				return err
 			}
-			// The document was replaced, or time is up, which ctx tells.
+			// The document was replaced, or time is up; ctx reports the latter.
 			if err := p.await(ctx, func() bool { return p.commits != commits || p.moves != moves }); err != nil {
 				return err
 			}
@@ -78,8 +78,8 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
 	})
 }
 
-// waitInDocument waits for what the document itself can tell, then for the
-// network; false when the document was replaced or left its address meanwhile.
+// waitInDocument waits for the conditions on the document, then for the network. It
+// returns false if the document was replaced or its URL changed meanwhile.
 func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
 	if opts.Text != "" || opts.Gone != "" {
 		if err := p.waitForText(ctx, opts, left); err != nil {
@@ -99,13 +99,13 @@ func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.D
 	return strings.Contains(p.URL(), opts.URL), nil
 }
 
-// waitForExpression runs in the page's own world, where the expression's names are.
+// waitForExpression runs in the page's main world, which has the expression's names.
 func (p *Page) waitForExpression(ctx context.Context, expression string, left time.Duration) (bool, error) {
 	expression = strings.TrimRight(strings.TrimSpace(expression), "; \n\t")
 	if looksLikeFunction(expression) {
 		expression = "(" + expression + "\n)()"
 	}
-	// The script gives up first, so that it can say what the expression threw.
+	// The script stops first, so that it can report what the expression threw.
 	budget := max(left-left/5, left-time.Second)
 	var r runtime.EvaluateResult
 	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
@@ -145,7 +145,7 @@ func (p *Page) awaitIdle(ctx context.Context) error {
 	}
 }
 
-// unrest says what keeps the page from being idle; mu is held.
+// unrest describes what keeps the page from being idle; mu is held.
 func (p *Page) unrest() string {
 	switch open := p.history.Network.Unanswered(); {
 	case p.pending != "":
@@ -160,7 +160,7 @@ func (p *Page) unrest() string {
 	return ""
 }
 
-// idleError has a timeout say what was waited for.
+// idleError adds to a timeout what was waited for.
 func (p *Page) idleError(err error) error {
 	var late *TimeoutError
 	if !errors.As(err, &late) {

@@ -20,7 +20,7 @@ func TestWaitFor(t *testing.T) {
 			time.Sleep(200 * time.Millisecond)
 		case "/never":
 			<-r.Context().Done()
-		case "/stream": // stays open for good
+		case "/stream": // stays open forever
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
@@ -115,7 +115,7 @@ func TestWaitUploadDrag(t *testing.T) {
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "dropped x, dragend", Timeout: 2 * time.Second}); err != nil {
 		t.Error(err)
 	}
-	// A page that drags by mouse events of its own.
+	// A page that drags by its own mouse handlers.
 	eval(t, p, `log = [], ['mousedown','mouseup'].forEach(n => document.addEventListener(n, e => log.push(n + ':' + e.target.id))), document.querySelector('#from').draggable = false`)
 	if _, err := p.Act(t.Context(), p.Input().Drag("#from", "#to")); err != nil {
 		t.Error(err)

@@ -24,22 +24,22 @@ type document struct {
 	generation int // as in frame.Frame
 }
 
-// texts is what a document shows of the texts that are waited for.
+// texts are flags: which of the awaited texts a document shows.
 type texts int
 
 const (
 	nobodyKnows texts = -1
 	showsText   texts = 1
-	showsGone   texts = 2 // the text that is to go
+	showsGone   texts = 2 // the text that must disappear
 )
 
-// sighting is news of a document.
+// sighting is a new state of a document.
 type sighting struct {
 	document
 	texts
 }
 
-// textWait is what wait.js takes.
+// textWait is the argument of wait.js.
 type textWait struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
@@ -49,8 +49,8 @@ type textWait struct {
 }
 
 // waitForText waits until a text is shown in one of the page's frames and another
-// in none of them. Each document is watched by itself: frames come and go, and
-// may be of other processes.
+// in none of them. It watches each document separately, because frames come and go and
+// may belong to other processes.
 func (p *Page) waitForText(ctx context.Context, opts WaitOptions, left time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -102,7 +102,7 @@ func (w *textWait) met(shown map[document]texts) bool {
 	return text && gone
 }
 
-// watchTexts tells what a document shows now and at each change of that, until it
+// watchTexts reports what a document shows now and at each change, until the document
 // has gone. It ends the watch in the document when it ends.
 func (p *Page) watchTexts(ctx context.Context, d document, w textWait, news chan<- sighting) {
 	for {
@@ -111,7 +111,7 @@ func (p *Page) watchTexts(ctx context.Context, d document, w textWait, news chan
 			return
 		}
 		if err != nil {
-			seen = 0 // it goes
+			seen = 0 // the document is being replaced
 		}
 		select {
 		case news <- sighting{d, seen}:
@@ -125,7 +125,7 @@ func (p *Page) watchTexts(ctx context.Context, d document, w textWait, news chan
 	}
 }
 
-// shows reports whether a document is there still.
+// shows reports whether a document still exists.
 func (p *Page) shows(d document) bool {
 	f, ok := p.frames.Frame(d.frame)
 	return ok && d == document{f.ID, f.Session, f.Generation}
@@ -139,7 +139,7 @@ func (p *Page) lookForTexts(ctx context.Context, d document, w textWait) (texts,
 	var r runtime.CallFunctionOnResult
 	err = p.frames.InWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		if !p.shows(d) {
-			return frame.ErrGone // the next document is watched by another, whose wait has the same ID
+			return frame.ErrGone // another watchTexts watches the next document, with the same wait ID
 		}
 		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
 			FunctionDeclaration: frame.Call("wait"), ExecutionContextID: world,

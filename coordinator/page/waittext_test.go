@@ -43,7 +43,7 @@ func TestWaitForTextInFrames(t *testing.T) {
 			t.Errorf("%q is in a hidden frame: %v", text, err)
 		}
 	}
-	// What changes while it is waited for, three frames down.
+	// The text changes during the wait, three frames down.
 	done := make(chan error, 1)
 	go func() {
 		_, err := p.WaitFor(t.Context(), WaitOptions{Text: "another", Gone: "inner text", Timeout: 5 * time.Second})
@@ -53,7 +53,7 @@ func TestWaitForTextInFrames(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	// A frame that goes takes its text along, and one that comes brings its own.
+	// A removed frame takes its text with it, and a new one adds its own.
 	eval(t, p, "setTimeout(() => f.remove(), 100), 1")
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Gone: "another", Timeout: 5 * time.Second}); err != nil {
 		t.Error(err)
@@ -62,14 +62,14 @@ func TestWaitForTextInFrames(t *testing.T) {
 	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "inner text", Timeout: 5 * time.Second}); err != nil {
 		t.Error(err)
 	}
-	// Nothing is left behind in the documents.
+	// The documents keep no waits.
 	var left int
 	if err := p.frames.Evaluate(t.Context(), "waits.size", &left); err != nil || left != 0 {
 		t.Errorf("%d watches are left: %v", left, err)
 	}
 }
 
-// A text is waited for as a snapshot tells it.
+// A wait matches a text in the form of a snapshot.
 func TestWaitForTextAsItReads(t *testing.T) {
 	p, _ := open(t, `<!doctype html><p>Total: 5&nbsp;€</p><p>Daten&shy;schutz</p><button style="text-transform:uppercase">Buy now</button><p>two<br>lines</p>`)
 	for _, text := range []string{"Total: 5 €", "Datenschutz", "Buy now", "BUY NOW", "two lines"} {
@@ -82,8 +82,8 @@ func TestWaitForTextAsItReads(t *testing.T) {
 	}
 }
 
-// A text that the next document shows, of another site and so another process, is seen
-// also when the wait began in the one before.
+// A wait also sees a text in the next document, even one of another site and process, if
+// it began in the previous document.
 func TestWaitForTextBehindANavigation(t *testing.T) {
 	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -8,12 +8,11 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// A user who has set every site to 125 %, or whose screen is dense, sees an agent
-// point, scroll and take pictures as everyone else does: sizes and places are in
-// CSS pixels.
+// A user has set every site to 125 %, or has a dense screen. An agent points, scrolls and
+// takes screenshots as usual: sizes and positions are in CSS pixels.
 func TestZoomed(t *testing.T) {
 	profile := t.TempDir()
-	t.Setenv("XDG_CONFIG_HOME", profile) // where a browser whose profile stays leaves reports of crashes
+	t.Setenv("XDG_CONFIG_HOME", profile) // a browser with a permanent profile leaves crash reports there
 	if err := os.Mkdir(filepath.Join(profile, "Default"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +47,8 @@ func TestZoomed(t *testing.T) {
 	}
 }
 
-// A site that the user has zoomed, in a new tab in the background: it takes the
-// zoom only when it is drawn, and the first click must not come before.
+// A site that the user has zoomed, in a new background tab: it applies the zoom only when
+// it is drawn, and the first click must not come before.
 func TestSiteZoomedByTheUser(t *testing.T) {
 	useBrowser(t, chrome.Options{})
 	html := "<body style=margin:0><script>clicks = []; onclick = e => clicks.push(e.clientX, e.clientY)</script>"

@@ -40,7 +40,7 @@ func (s *Source) StartDebugging(ctx context.Context) error {
 	return s.call(ctx, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{}, nil)
 }
 
-// call runs a command of the window that is followed now.
+// call runs a command of the window that the source follows now.
 func (s *Source) call(ctx context.Context, command string, arg, result any) error {
 	s.mu.Lock()
 	window := s.window
@@ -51,7 +51,7 @@ func (s *Source) call(ctx context.Context, command string, arg, result any) erro
 	return s.registry.Call(ctx, *window, command, arg, result)
 }
 
-// updateAccess takes the window's access state. s.mu is held, and s.window is still the
+// updateAccess stores the window's access state. s.mu is held, and s.window is still the
 // former one.
 func (s *Source) updateAccess(window *Window) {
 	if window == nil {

@@ -15,7 +15,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// told is a window that hands on what it is told and asked.
+// told is a window that passes on the notifications and questions that it receives.
 type told struct {
 	*vscodeipc.Server
 	announced chan vscodeipc.AnnounceArg
@@ -89,8 +89,8 @@ func waitMode(t *testing.T, s *Source, mode policy.Mode) policy.State {
 	}
 }
 
-// TestUser: what the user of a window chooses and answers reaches the source,
-// and an enforcer made of it.
+// TestUser: what the user of a window chooses and answers reaches the source, and an
+// enforcer with that source.
 func TestUser(t *testing.T) {
 	private(t)
 	folder := filepath.Join(tree(t, "shop"), "shop")
@@ -148,7 +148,7 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// TestAskTerminal: a window that cannot ask refuses, and says what to do.
+// TestAskTerminal: a window that cannot ask refuses, and names the next step.
 func TestAskTerminal(t *testing.T) {
 	private(t)
 	folder := filepath.Join(tree(t, "shop"), "shop")
@@ -163,8 +163,8 @@ func TestAskTerminal(t *testing.T) {
 	}
 }
 
-// TestTell: the window knows who uses its browser and what they do, a window that
-// comes later too, and many acts do not become many calls.
+// TestTell: the window is notified of the clients of its browser and of their actions; so
+// is a window that opens later. Many actions do not become many calls.
 func TestTell(t *testing.T) {
 	private(t)
 	folder := filepath.Join(tree(t, "shop"), "shop")

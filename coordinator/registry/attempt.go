@@ -20,7 +20,7 @@ type attempt struct {
 	address vscodeipc.Address
 	entry   *entry
 	ended   <-chan struct{}
-	until   time.Time // List waits no longer
+	until   time.Time // the end of List's wait
 }
 
 // retry dials an address without a connection now. Registry.mu is held.

@@ -26,9 +26,9 @@ func (e *NotOfferedError) Error() string {
 	return fmt.Sprintf("the Browser Coordinator extension of %s cannot do this (%s): update it, and reload the window", e.Window.Label(), e.Command)
 }
 
-// Call runs one of a window's commands (specs/window-protocol/commands.md) and
-// stores its result where result points to, unless that is nil. It ends with the
-// context, since a user may have to answer.
+// Call runs one of a window's commands (specs/window-protocol/commands.md) and stores its
+// result in result, unless that is nil. It ends with the context, since a user may need
+// time to answer.
 func (r *Registry) Call(ctx context.Context, window Window, command string, arg, result any) error {
 	if !slices.Contains(window.Commands, command) {
 		return &NotOfferedError{window, command}

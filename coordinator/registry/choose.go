@@ -9,10 +9,10 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// EnvWorkspace is the variable with Want.Explicit where no flag or argument gives it.
+// EnvWorkspace is the variable with Want.Explicit if no flag or argument sets it.
 const EnvWorkspace = "BROWSER_COORDINATOR_WORKSPACE"
 
-// Want says which window a caller means. The first member that names a window
+// Want describes the window that a caller wants. The first member that names a window
 // decides (adr/0006).
 type Want struct {
 	// Explicit is a path, a window's address, its hash, or the name of its
@@ -24,7 +24,7 @@ type Want struct {
 	Dir string
 }
 
-// Candidate is a window that was looked at, and why it was or was not chosen.
+// Candidate is a window that was considered, and why it was or was not chosen.
 type Candidate struct {
 	Window Window
 	Why    string
@@ -32,13 +32,13 @@ type Candidate struct {
 
 // SelectionError reports that no window, or more than one, fits.
 type SelectionError struct {
-	// Looked says by what the choice was made, for people.
+	// Looked describes, for people, what the choice was based on.
 	Looked string
 	// Ambiguous is set when several windows fit equally well.
 	Ambiguous bool
-	// Candidates are all windows, with the reason why each was passed over.
+	// Candidates are all windows, with the reason why each was not chosen.
 	Candidates []Candidate
-	// Unreachable are addresses that did not answer, with the reason.
+	// Unreachable are addresses that did not respond, with the reason.
 	Unreachable []Unreachable
 }
 
@@ -77,8 +77,8 @@ func (e *SelectionError) Error() string {
 	return b.String()
 }
 
-// choose applies adr/0006 to the windows that are there. It touches nothing but
-// the file system, to find the canonical form of what was asked for.
+// choose applies adr/0006 to the open windows. It reads only the file system, for the
+// canonical form of the wanted path.
 func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []Candidate, error) {
 	if want.Explicit != "" {
 		return chooseExplicit(windows, unreachable, want.Explicit)
@@ -110,8 +110,8 @@ func chooseExplicit(windows []Window, unreachable []Unreachable, name string) (W
 			winners[w.Address] = true
 		}
 	}
-	// A relative path must be there: the nearest parent of one that is not would
-	// be the working directory, whatever was asked for.
+	// A relative path must exist: otherwise its nearest existing parent would be the working
+	// directory, whatever the path.
 	_, missing := os.Stat(name)
 	if len(winners) == 0 && (missing == nil || filepath.IsAbs(name)) {
 		for _, i := range deepest(windows, name) {
@@ -128,8 +128,8 @@ func chooseExplicit(windows []Window, unreachable []Unreachable, name string) (W
 	return settle(windows, unreachable, fmt.Sprintf("%q", name), winners)
 }
 
-// settle turns the winners into an answer, or into an error that says of each
-// window why it was passed over.
+// settle turns the winners into a result, or into an error with the reason why each
+// window was not chosen.
 func settle(windows []Window, unreachable []Unreachable, looked string, winners map[vscodeipc.Address]bool) (Window, []Candidate, error) {
 	var chosen Window
 	candidates := make([]Candidate, 0, len(windows))
@@ -191,8 +191,8 @@ func deepest(windows []Window, path string) []int {
 	return found
 }
 
-// canonicalOrParent is the canonical form of path, or of its nearest ancestor
-// that exists: a root may be about to be made.
+// canonicalOrParent is the canonical form of path, or of its nearest ancestor that
+// exists: a root may be about to be created.
 func canonicalOrParent(path string) (string, bool) {
 	if path == "" {
 		return "", false

@@ -12,7 +12,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// tree makes the folders below a canonical temporary directory.
+// tree creates the folders below a canonical temporary directory.
 func tree(t *testing.T, folders ...string) string {
 	t.Helper()
 	root, err := vscodeipc.Canonical(t.TempDir())
@@ -112,7 +112,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestReasons: whoever gets no window, or cannot tell which, reads why of each.
+// TestReasons: an error of the selection has the reason for each window.
 func TestReasons(t *testing.T) {
 	root := tree(t, "shop", "api", "elsewhere")
 	at := func(p string) string { return filepath.Join(root, p) }

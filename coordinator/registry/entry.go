@@ -9,11 +9,11 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// entry is what is known of one address.
+// entry is the state of one address.
 type entry struct {
 	watcher *vscodeipc.Watcher
-	window  *Window // nil while there is no connection
-	reason  string  // why there is none; empty while it is not known
+	window  *Window // nil: no connection
+	reason  string  // why there is no connection; empty: unknown yet
 	// presented is the virtual browser over the window's pages, if it needs one.
 	presented *presented
 }
@@ -36,7 +36,7 @@ func (r *Registry) follow(a vscodeipc.Address, e *entry) {
 	}
 }
 
-// note takes the watcher's snapshot, and reports whether a window may be there, and a
+// note stores the watcher's snapshot. It returns whether a window may be there, and a
 // channel that is closed at the watcher's next change.
 func (r *Registry) note(a vscodeipc.Address, e *entry) (changed <-chan struct{}, there bool) {
 	for {

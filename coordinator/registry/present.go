@@ -6,14 +6,14 @@ import (
 )
 
 // presented is the virtual browser over the pages of a window whose debug browser has no
-// port that can be reached (adr/0015).
+// reachable port (adr/0015).
 type presented struct {
-	session string // debug session whose pages they are
+	session string // debug session of the pages
 	browser *virtual.Browser
 }
 
-// Browser returns the window's browser: that which it has, or one that stands
-// for the pages that its debugger lends; nil if it has neither.
+// Browser returns the window's browser: its own, or a virtual browser over the pages of
+// its shared debug session; nil if it has neither.
 func (w Window) Browser() *vscodeipc.Browser {
 	if w.State.Browser != nil || w.presented == nil {
 		return w.State.Browser
@@ -25,9 +25,9 @@ func (w Window) Browser() *vscodeipc.Browser {
 	return &vscodeipc.Browser{URL: url, DebugSession: w.presented.session, Via: "pages"}
 }
 
-// present keeps an entry's presented browser in step with its window, nil for
-// none. A debug session's pages come and go within one browser; the next session
-// has another. r.mu is held.
+// present keeps an entry's presented browser in step with its window, nil for none. One
+// browser serves all pages of a debug session; the next session has another. r.mu is
+// held.
 func (r *Registry) present(e *entry, w *Window) {
 	var session string
 	var pages []virtual.Page
@@ -57,15 +57,15 @@ func (r *Registry) dismiss(p *presented) {
 	}
 }
 
-// newestPages returns the pages of the newest debug session that has some, as
-// the extension does for browsers: it is the one that the user is looking at.
+// newestPages returns the pages of the newest debug session that has some: the one that
+// the user sees. The extension chooses a browser in the same way.
 func newestPages(state vscodeipc.State) (session string, pages []virtual.Page) {
 	parents := map[string]string{}
 	for _, d := range state.DebugSessions {
 		parents[d.ID] = d.Parent
 	}
 	root := func(id string) string {
-		for range parents { // no more steps than there are sessions
+		for range parents { // at most one step per session
 			if parents[id] == "" {
 				break
 			}

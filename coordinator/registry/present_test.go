@@ -8,8 +8,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// lent is the state of a window whose debugger lends pages, here ones that
-// nobody answers for: nothing dials them before a client comes.
+// lent is the state of a window that shares a debug session's pages. Nothing serves these
+// pages: they are not dialed before a client connects.
 func lent(sessions []vscodeipc.DebugSession, pages ...string) vscodeipc.State {
 	state := vscodeipc.State{DebugSessions: sessions}
 	for _, id := range pages {
@@ -18,8 +18,8 @@ func lent(sessions []vscodeipc.DebugSession, pages ...string) vscodeipc.State {
 	return state
 }
 
-// TestPagesAreABrowser: a window without a browser-level endpoint has a browser
-// all the same, one for each debug session.
+// TestPagesAreABrowser: a window without a browser-level endpoint still has a browser,
+// one for each debug session.
 func TestPagesAreABrowser(t *testing.T) {
 	private(t)
 	shop := filepath.Join(tree(t, "shop"), "shop")
@@ -76,8 +76,8 @@ func TestPagesAreABrowser(t *testing.T) {
 	}
 }
 
-// TestNewestPages: pages belong to the debug session at the root, and parts of a
-// page to the page.
+// TestNewestPages: pages belong to the root debug session, and parts of a page to the
+// page.
 func TestNewestPages(t *testing.T) {
 	session, pages := newestPages(lent([]vscodeipc.DebugSession{
 		{ID: "a"}, {ID: "a1", Parent: "a"}, {ID: "a1w", Parent: "a1"}, {ID: "b"},

@@ -11,17 +11,15 @@ import (
 
 // Options of a registry.
 type Options struct {
-	// Client is this program's name for windows. Required.
+	// Client is the name of this program in windows. Required.
 	Client vscodeipc.Peer
-	// Sweep deletes dead sockets at the start, as programs that run for long
-	// should.
+	// Sweep deletes dead sockets at the start; programs that run for long should set it.
 	Sweep bool
 	// Logger: nil discards.
 	Logger *slog.Logger
 }
 
-// Registry knows the windows that live now. Its methods may be called from any
-// goroutine.
+// Registry knows the open windows. Its methods may be called from any goroutine.
 type Registry struct {
 	options Options
 	log     *slog.Logger
@@ -35,8 +33,8 @@ type Registry struct {
 	sources map[string]*Source
 }
 
-// Open starts to look for windows, and waits for none. Close ends it; ctx only
-// lends its values.
+// Open starts the search for windows, and does not wait for any. Close ends it; only the
+// values of ctx are used.
 func Open(ctx context.Context, o Options) *Registry {
 	r := &Registry{
 		options: o, log: o.Logger,
@@ -69,7 +67,7 @@ func (r *Registry) Changed() <-chan struct{} {
 	return r.changed.Next()
 }
 
-// List returns the open windows. It looks for new ones, dials those again that could not
+// List returns the open windows. It searches for new ones, redials those that could not
 // be reached, and waits for them, up to 2 s.
 func (r *Registry) List(ctx context.Context) (Listing, error) {
 	for _, attempt := range r.scan() {
@@ -107,7 +105,7 @@ func (r *Registry) listing() Listing {
 	return l
 }
 
-// watchDirs scans again whenever a socket came or went.
+// watchDirs scans whenever a socket is added or removed.
 func (r *Registry) watchDirs(dirs *vscodeipc.DirWatcher) {
 	defer r.running.Done()
 	defer dirs.Close()
@@ -122,9 +120,9 @@ func (r *Registry) watchDirs(dirs *vscodeipc.DirWatcher) {
 	}
 }
 
-// scan begins to follow the addresses that are new, and has those dialed at once
-// that could not be reached: another window may have the name now. It returns both.
-// One that is gone ends by itself: its connection does.
+// scan follows the new addresses, and redials at once those that could not be reached:
+// another window may have the name now. It returns both. An entry whose window has closed
+// ends by itself, with its connection.
 func (r *Registry) scan() (dialed []attempt) {
 	addresses, err := vscodeipc.List()
 	if err != nil {

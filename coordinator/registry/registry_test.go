@@ -12,7 +12,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// private gives the test directories of its own for sockets.
+// private gives the test its own directories for sockets.
 func private(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func TestWindowsComeAndGo(t *testing.T) {
 	first := serve(t, shop)
 	eventually(t, r, "a window comes, unasked", func(l Listing) bool { return len(l.Windows) == 1 })
 	serve(t, api)
-	// A call sees a window that has only just come.
+	// A call finds a window that has only just opened.
 	if w, _, err := r.Resolve(t.Context(), Want{Dir: api}); err != nil || w.Workspace != api {
 		t.Fatalf("resolve: %+v, %v", w, err)
 	}
@@ -89,9 +89,9 @@ func TestWindowsComeAndGo(t *testing.T) {
 	})
 }
 
-// TestNameTakenByAWindow: what could not be talked to gives way to a window of the
-// same name. A call sees that at once, whatever was tried before, and so does who
-// only waits for changes.
+// TestNameTakenByAWindow: an unreachable address is replaced by a window of the same
+// name. A call sees that at once, whatever was tried before; so does a caller that only
+// waits for changes.
 func TestNameTakenByAWindow(t *testing.T) {
 	private(t)
 	root := tree(t, "shop", "api")
@@ -104,7 +104,7 @@ func TestNameTakenByAWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.(*net.UnixListener).SetUnlinkOnClose(false)
-		if err := os.Rename(path+".new", path); err != nil { // refuses nobody, from its first moment
+		if err := os.Rename(path+".new", path); err != nil { // accepts every connection from its first moment
 			t.Fatal(err)
 		}
 		dials := make(chan struct{}, 10)
@@ -123,7 +123,7 @@ func TestNameTakenByAWindow(t *testing.T) {
 		if !called {
 			<-dials
 			<-dials
-			<-dials // the next pause is of 4 s
+			<-dials // the next pause is 4 s
 		}
 		l.Close() // it is dead: a window takes its name
 		s := serve(t, folder)
@@ -144,7 +144,7 @@ func TestNameTakenByAWindow(t *testing.T) {
 	}
 }
 
-// addressOf gives the address that a window of the folder takes first.
+// addressOf returns the address that a window of the folder takes first.
 func addressOf(t *testing.T, folder string) string {
 	t.Helper()
 	s := serve(t, folder)
@@ -213,8 +213,8 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 	}
 }
 
-// Of two windows on one folder the endpoint has the browser of the one that was there
-// first, as long as that is there: clients are not sent from one to the other.
+// Of two windows on one folder, the endpoint has the browser of the first while that
+// window is open: clients do not move from one to the other.
 func TestSourceStays(t *testing.T) {
 	private(t)
 	shop := filepath.Join(tree(t, "shop"), "shop")
@@ -283,7 +283,7 @@ func TestSourcesDoNotCross(t *testing.T) {
 	}
 }
 
-// An open registry has swept the sockets of windows that died without a goodbye.
+// An open registry has deleted the sockets of windows that were killed.
 func TestOpenSweeps(t *testing.T) {
 	private(t)
 	dir, err := vscodeipc.Dir()

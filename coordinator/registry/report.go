@@ -12,19 +12,19 @@ import (
 const (
 	// reportTimeout bounds a notification of the window.
 	reportTimeout = 5 * time.Second
-	// reportPause is the time between two notifications, so that a client that acts
-	// all the time does not keep the window busy.
+	// reportPause is the time between two notifications, so that a busy client does not keep
+	// the window busy.
 	reportPause = 200 * time.Millisecond
-	// MaxAnnounced bounds the announced clients of one kind: a window takes 256 in all,
-	// or none.
+	// MaxAnnounced bounds the announced clients of one kind: a window accepts 256 in all, or
+	// none.
 	MaxAnnounced = 128
-	// maxActions bounds the actions that wait to be reported.
+	// maxActions bounds the queue of actions to report.
 	maxActions = 100
 )
 
-// Announce notifies the workspace's window of the clients that use its browser. It
-// replaces the clients of this kind ("mcp" or "cdp") that were announced before. Of more
-// than MaxAnnounced the first are announced. A window that opens later is notified too.
+// Announce notifies the workspace's window of the clients of its browser. It replaces the
+// announced clients of this kind ("mcp" or "cdp"). It announces at most the first
+// MaxAnnounced clients. A window that opens later is notified too.
 func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,15 +32,15 @@ func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 	s.wake()
 }
 
-// Report notifies the window of a client's action. It does not block: of actions that
-// come faster than they can be reported, only the first are, and the number of others.
+// Report notifies the window of a client's action. It does not block: if actions come
+// faster than they can be reported, only the first are reported, and the number of the
+// others.
 func (s *Source) Report(act vscodeipc.Activity) {
 	s.ReportOf(func() vscodeipc.Activity { return act })
 }
 
 // ReportOf is Report for the action that describe returns. It calls describe before it
-// returns, and only where there is room for one more: actions that come by the thousand
-// are only counted.
+// returns, and only if the queue has room: thousands of actions are only counted.
 func (s *Source) ReportOf(describe func() vscodeipc.Activity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Source) ReportOf(describe func() vscodeipc.Activity) {
 	s.wake()
 }
 
-// wake has the window notified. s.mu is held.
+// wake triggers a notification of the window. s.mu is held.
 func (s *Source) wake() {
 	if len(s.clients) == 0 && len(s.actions) == 0 {
 		return // no client has used the browser

@@ -11,15 +11,15 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// Source follows one workspace, through every restart of its browser and of its
-// window: which browser it has, and what its user allows. It implements
-// [cdpproxy.Source] and [policy.User].
+// Source follows one workspace through every restart of its browser and of its window:
+// its browser, and the policy of its user. It implements [cdpproxy.Source] and
+// [policy.User].
 type Source struct {
 	registry  *Registry
 	workspace string
 
 	mu         sync.Mutex // guards the fields that follow
-	window     *Window    // nil while no window on the workspace is there
+	window     *Window    // nil while no window on the workspace is open
 	session    string     // of the window and debug session that browser belongs to
 	browser    *cdpproxy.Browser
 	changed    notify.Broadcast // of browser, or that the window opens or closes
@@ -34,9 +34,9 @@ type Source struct {
 	pending chan struct{} // holds a value when the window must be notified
 }
 
-// Source returns the one source of a workspace, by its canonical path. Where two
-// windows share the workspace it follows the one that it has found first, as long as
-// that lives.
+// Source returns the one source of a workspace, by its canonical path. If two windows
+// share the workspace, the source follows the one that it found first, while that one is
+// open.
 func (r *Registry) Source(workspace string) *Source {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *Source) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 	return s.browser, s.changed.Next()
 }
 
-// Wait returns when a window on the workspace is there.
+// Wait returns when a window on the workspace is open.
 func (s *Source) Wait(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -82,7 +82,7 @@ func (s *Source) Wait(ctx context.Context) error {
 	}
 }
 
-// update takes the current windows. The registry's mutex is held.
+// update stores the current windows. The registry's mutex is held.
 func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 	window := s.follow(entries)
 	var session string
@@ -126,7 +126,7 @@ func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
 		switch {
 		case w == nil || w.Workspace != s.workspace:
 		case last != nil && w.Address == last.Address:
-			return w // clients of its browser are not sent to another window's
+			return w // clients of its browser do not move to another window's
 		case first == nil || earlier(w.Address, first.Address):
 			first = w
 		}
@@ -134,9 +134,9 @@ func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
 	return first
 }
 
-// earlier reports whether the window at a takes precedence over the one at b, on
-// the same workspace: the lowest suffix wins, since only those that found another
-// have one. The directory decides between two that are alike.
+// earlier reports whether the window at a takes precedence over the one at b, on the same
+// workspace. The lowest suffix wins: only a window that found another one has a suffix.
+// If both are alike, the directory decides.
 func earlier(a, b vscodeipc.Address) bool {
 	return cmp.Or(cmp.Compare(a.Suffix(), b.Suffix()), cmp.Compare(a, b)) < 0
 }

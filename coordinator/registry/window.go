@@ -9,7 +9,7 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// Window is what is known of one live window at one moment.
+// Window is the state of one open window at one moment.
 type Window struct {
 	Address vscodeipc.Address
 	// Workspace is the canonical path of its workspace; empty for a window
@@ -21,20 +21,20 @@ type Window struct {
 	Server  string // name and version of the program that serves it
 	Session string
 	PID     int
-	// Commands are what the window can be asked to do (Registry.Call).
+	// Commands are the window's commands (Registry.Call).
 	Commands []string
 	State    vscodeipc.State
 
 	presented *presented
 }
 
-// Unreachable is an address that gave no window, and why.
+// Unreachable is an address without a reachable window, and why.
 type Unreachable struct {
 	Address vscodeipc.Address
 	Reason  string
 }
 
-// Listing is what is there now, ordered by workspace and address.
+// Listing is the current state, ordered by workspace and address.
 type Listing struct {
 	Windows     []Window
 	Unreachable []Unreachable

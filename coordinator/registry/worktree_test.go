@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWorktrees has real worktrees of one repository: each is a folder of its
-// own, whatever git knows of their kinship.
+// TestWorktrees has real worktrees of one repository: each is a folder of its own,
+// however git relates them.
 func TestWorktrees(t *testing.T) {
 	root := tree(t, "shop")
 	git := func(args ...string) {

@@ -21,20 +21,20 @@ const closeTimeout = 2 * time.Second
 
 // Options configure how addresses are served.
 type Options struct {
-	RequireToken bool // also of clients of the same user
+	RequireToken bool // also from clients of the same user
 	AllowClose   bool // let clients close the browser
 	AllowOrigins []string
 	HoldTimeout  time.Duration // as in cdpproxy.Options
-	// OnDemand is launched when a client wants a browser and the window starts none;
-	// nil: nothing is launched.
+	// OnDemand is launched when a client needs a browser and the window starts none; nil:
+	// nothing is launched.
 	OnDemand *launch.OnDemand
 	// WindowTimeout bounds how long the window may take to start its browser; 0: 20 s.
 	WindowTimeout time.Duration
 	Logger        *slog.Logger
 }
 
-// Endpoint is a window's endpoint whose clients do what the window's user allows. The
-// window is notified of them.
+// Endpoint is a window's endpoint, which applies the policy of the window's user. The
+// window is notified of the clients.
 type Endpoint struct {
 	*endpoint.Endpoint
 	launcher  *launcher // nil: nothing is launched
@@ -82,7 +82,7 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 	return e, nil
 }
 
-// Close ends the endpoint. A browser that it launched is its OnDemand's to end.
+// Close ends the endpoint. It leaves a launched browser to the owner of the OnDemand.
 func (e *Endpoint) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
@@ -95,8 +95,8 @@ func (e *Endpoint) Close() {
 	<-e.announced
 }
 
-// announceInterval bounds how often the window gets the list of clients: when many
-// connect at once, each would otherwise cost a list of all.
+// announceInterval bounds how often the window gets the list of clients: if many connect
+// at once, each would otherwise cost a whole list.
 const announceInterval = 50 * time.Millisecond
 
 // announce notifies the window of the connected clients at every change.

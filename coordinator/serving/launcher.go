@@ -19,19 +19,19 @@ import (
 const (
 	// launchTimeout bounds the launch of a browser of our own.
 	launchTimeout = 30 * time.Second
-	// windowTimeout bounds the window's start of its browser. A client waits 30 s for
-	// a browser by default, so that it still gets one of our own after that.
+	// windowTimeout bounds the window's start of its browser. A client waits 30 s for a
+	// browser by default, so there is time left for a browser of our own.
 	windowTimeout = 20 * time.Second
-	// launchPause is how long a failed launch counts for all clients: one that is
-	// refused often retries at once.
+	// launchPause is how long a failed launch counts for all clients: a refused client often
+	// retries at once.
 	launchPause = 5 * time.Second
-	// ownGeneration distinguishes the generations of our own browsers from the window's.
+	// ownGeneration separates the generations of our own browsers from the window's.
 	ownGeneration = 1 << 63
 )
 
-// launcher is the source of an endpoint that starts a browser when a client wants
-// one: by the window's launch configuration, or else a browser of our own, which is
-// used while the window has none.
+// launcher is an endpoint's source that starts a browser when a client needs one: through
+// the window's launch configuration, or else a browser of our own, which is used while
+// the window has none.
 type launcher struct {
 	source        *registry.Source
 	own           *launch.OnDemand
@@ -42,7 +42,7 @@ type launcher struct {
 	running       sync.WaitGroup // the launcher's goroutines
 
 	mu         sync.Mutex        // guards the fields that follow
-	launching  chan struct{}     // closed when it has failed; nil: nothing is launched
+	launching  chan struct{}     // closed when it has failed; nil: no launch runs
 	browser    *cdpproxy.Browser // of our own; nil: none
 	generation uint64
 	failure    error           // of the last launch; nil once there is a browser
@@ -60,7 +60,7 @@ func newLauncher(source *registry.Source, o *Options) *launcher {
 	return l
 }
 
-// close stops the launcher; the browser of our own is its owner's to end.
+// close stops the launcher. It leaves our own browser to the browser's owner.
 func (l *launcher) close() {
 	l.cancel()
 	l.running.Wait()
@@ -107,9 +107,8 @@ func (l *launcher) follow() {
 	}
 }
 
-// refresh sets the current browser: the window's, else our own. Every reader calls
-// it, so that none sees a former browser with what is allowed in the next. l.mu is
-// held.
+// refresh sets the current browser: the window's, else our own. Every reader calls it, so
+// that none combines a former browser with the policy for the next. l.mu is held.
 func (l *launcher) refresh() {
 	now, _ := l.source.Browser()
 	if now == nil {
@@ -121,8 +120,8 @@ func (l *launcher) refresh() {
 	}
 }
 
-// wanted is called for each client that has to wait for a browser. The channel that
-// it returns is closed when no browser could be launched.
+// wanted is called for each client that waits for a browser. The returned channel is
+// closed when no browser could be launched.
 func (l *launcher) wanted() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +146,7 @@ func (l *launcher) why() string {
 	return fmt.Sprintf("None could be launched: %v.", l.failure)
 }
 
-// launch starts a browser, once for all clients that want one before it is there.
+// launch starts a browser, once for all clients that are waiting for one.
 func (l *launcher) launch(failed chan struct{}) {
 	defer l.running.Done()
 	defer func() {
@@ -171,7 +170,7 @@ func (l *launcher) launch(failed chan struct{}) {
 	}
 }
 
-// launchWindows has the window start its browser.
+// launchWindows makes the window start its browser.
 func (l *launcher) launchWindows() error {
 	ctx, cancel := context.WithTimeout(l.ctx, l.windowTimeout)
 	defer cancel()
@@ -212,7 +211,7 @@ func (l *launcher) launchOwn(ctx context.Context) error {
 	return l.await(ctx)
 }
 
-// watchOwn forgets our own browser when it ends.
+// watchOwn clears our own browser when it ends.
 func (l *launcher) watchOwn(ended <-chan struct{}) {
 	defer l.running.Done()
 	select {

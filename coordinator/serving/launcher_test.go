@@ -14,9 +14,9 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// TestLaunchedInStep: where browsers may be launched, too, nobody who asks what is
-// allowed and then for the browser sees what is allowed in the next one, and the
-// former one. So a rule's verdict never counts for another browser.
+// TestLaunchedInStep: also where browsers may be launched, a caller that reads the policy
+// and then the browser never sees the next browser's policy with the former browser. So a
+// decision never counts for another browser.
 func TestLaunchedInStep(t *testing.T) {
 	const changes = 300
 	t.Setenv("XDG_DATA_HOME", t.TempDir())

@@ -21,14 +21,14 @@ type Set struct {
 	served map[string]*Endpoint
 }
 
-// NewSet serves nothing yet.
+// NewSet returns a Set that serves nothing yet.
 func NewSet(windows *registry.Registry, o Options) *Set {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Set{windows: windows, options: o, ctx: ctx, cancel: cancel, served: map[string]*Endpoint{}}
 }
 
-// Follow serves the endpoint of the window that want resolves to, now and whenever
-// one comes: CDP clients need not wait for the agent's first call.
+// Follow serves the endpoint of the window that want resolves to, now or as soon as one
+// opens: CDP clients need not wait for the agent's first call.
 func (s *Set) Follow(ctx context.Context, want registry.Want) {
 	s.running.Add(1)
 	go s.follow(ctx, want)
@@ -61,8 +61,8 @@ func (s *Set) ServeWindow(w registry.Window) {
 	}
 }
 
-// Serve serves the endpoint of a workspace, if this Set does not yet, and returns
-// its address.
+// Serve serves the endpoint of a workspace, unless this Set already does, and returns its
+// address.
 func (s *Set) Serve(workspace string) (endpoint.Addr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

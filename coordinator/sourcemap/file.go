@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// File returns the file of the folders that a source is. The folders are
-// absolute. Bundlers write addresses of many kinds (webpack://shop/./src/a.ts,
-// http://localhost:5173/src/a.ts, file:///home/me/shop/src/a.ts, /@fs/home/…), so
-// that the file is the one with the longest tail of the source's path; a tail of
-// its name alone must also have the content that the map says. Nothing outside
-// of the folders is ever returned.
+// File returns the file in one of the folders that corresponds to a source. The folders
+// are absolute. Bundlers write addresses of many kinds (webpack://shop/./src/a.ts,
+// http://localhost:5173/src/a.ts, file:///home/me/shop/src/a.ts, /@fs/home/…), so File
+// chooses the file with the longest tail of the source's path. If only a part of the path
+// matches, the file must also have the content in the map; without content in the map,
+// the file's name alone is not enough. File never returns a file outside the folders.
 func File(folders []string, s Source) (string, bool) {
 	for _, dir := range folders {
 		if file, ok := absolute(dir, s.URL); ok {
@@ -47,7 +47,7 @@ func File(folders []string, s Source) (string, bool) {
 	return "", false
 }
 
-// absolute takes an address that names a file of this machine.
+// absolute resolves an address that names a file of this machine.
 func absolute(dir, address string) (string, bool) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -69,7 +69,7 @@ func absolute(dir, address string) (string, bool) {
 	return file, true
 }
 
-// tailOf is the path of an address without what bundlers put in front.
+// tailOf is the path of an address without the prefixes of bundlers.
 func tailOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -88,7 +88,7 @@ func tailOf(address string) string {
 	return strings.Join(kept, "/")
 }
 
-// isFile reports whether there is such a file, and below dir also after links.
+// isFile reports whether the file exists, and is below dir also after links.
 func isFile(dir, file string) bool {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() {
@@ -106,7 +106,7 @@ func isFile(dir, file string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// holds reports whether a file has that content, whatever ends its lines.
+// holds reports whether a file has that content, with any line ends.
 func holds(file, content string) bool {
 	data, err := os.ReadFile(file)
 	return err == nil && string(plain(data)) == string(plain([]byte(content)))

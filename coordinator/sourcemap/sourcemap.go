@@ -12,9 +12,9 @@ import (
 
 // Source is one original file of a map.
 type Source struct {
-	// URL is its address, resolved against that of the map.
+	// URL is its address, resolved against the map's.
 	URL string
-	// Content is its text where the map holds it, else nil.
+	// Content is its text if the map has it, else nil.
 	Content *string
 }
 
@@ -31,11 +31,11 @@ type Map struct {
 	lines   [][]segment // by generated line
 }
 
-// segment maps a generated column to an original place; all count from 0.
-// source is -1 where nothing original stands behind it.
+// segment maps a generated column to an original place; all count from 0. source is -1 if
+// there is no original place.
 type segment struct{ column, source, line, original int32 }
 
-// file is a map as it is written (ECMA-426, section 4).
+// file is the JSON form of a map (ECMA-426, section 4).
 type file struct {
 	Version        int        `json:"version"`
 	Sources        []*string  `json:"sources"`
@@ -50,12 +50,12 @@ type section struct {
 	Map    *file
 }
 
-// maxLines bounds what the offsets of sections can make of a small file.
+// maxLines bounds the memory that a small file can demand by the offsets of its sections.
 const maxLines = 10_000_000
 
 // Parse reads a map; address is its own, against which its sources are resolved.
 func Parse(data []byte, address string) (*Map, error) {
-	// Servers may begin with a line that keeps others from running it.
+	// Servers may add a first line that keeps browsers from running the map as a script.
 	if bytes.HasPrefix(data, []byte(")]}")) {
 		if i := bytes.IndexByte(data, '\n'); i >= 0 {
 			data = data[i+1:]
@@ -106,7 +106,7 @@ func (m *Map) add(f *file, address string, line, column int) error {
 	return m.decode(f.Mappings, line, column, first)
 }
 
-// resolve makes the address of a source (ECMA-426, section 4.1).
+// resolve returns the address of a source (ECMA-426, section 4.1).
 func resolve(address, root, source string) string {
 	if root != "" && !strings.HasSuffix(root, "/") {
 		root += "/"
@@ -128,11 +128,11 @@ func resolve(address, root, source string) string {
 
 var errMappings = errors.New("the mappings are broken")
 
-// decode reads mappings (ECMA-426, section 4.2): lines behind ";", segments
-// behind ",", each of 1, 4 or 5 numbers that count on from the segment before.
+// decode reads mappings (ECMA-426, section 4.2): lines separated by ";", segments
+// separated by ",", each of 1, 4 or 5 numbers relative to the segment before.
 func (m *Map) decode(mappings string, line, column int, first int32) error {
 	at := segment{source: first}
-	offset := int32(column) // of a section; it holds for the first line only
+	offset := int32(column) // of a section; it applies to the first line only
 	var generated int32
 	for i := 0; i < len(mappings); {
 		switch mappings[i] {
@@ -182,7 +182,7 @@ func (m *Map) decode(mappings string, line, column int, first int32) error {
 	return nil
 }
 
-// digits are the values of the base 64 alphabet; -1: not in it.
+// digits are the values of the base64 alphabet; -1: not in it.
 var digits = func() (d [256]int8) {
 	for i := range d {
 		d[i] = -1
@@ -193,7 +193,7 @@ var digits = func() (d [256]int8) {
 	return d
 }()
 
-// vlq reads one number from i on and returns what comes behind it.
+// vlq reads one number at i and returns the index after it.
 func vlq(s string, i int) (int32, int, bool) {
 	var value uint64
 	for shift := 0; i < len(s) && shift < 35; shift += 5 {
@@ -214,7 +214,7 @@ func vlq(s string, i int) (int32, int, bool) {
 	return 0, i, false
 }
 
-// Find returns where a generated place comes from; line and column count from 1.
+// Find returns the original place of a generated one; line and column count from 1.
 func (m *Map) Find(line, column int) (Position, bool) {
 	if line < 1 || line > len(m.lines) {
 		return Position{}, false
@@ -228,8 +228,8 @@ func (m *Map) Find(line, column int) (Position, bool) {
 	return Position{Source: m.sources[s.source], Line: int(s.line) + 1, Column: int(s.original) + 1}, true
 }
 
-// Reference returns the address of the map that a script or style names in its
-// last comment that does so, resolved against its own address; empty: none.
+// Reference returns the address of the map that the last such comment of a script or
+// style names, resolved against the script's or style's own address; empty: none.
 func Reference(text, address string) string {
 	const name = "sourceMappingURL="
 	at := max(strings.LastIndex(text, "//# "+name), strings.LastIndex(text, "//@ "+name), strings.LastIndex(text, "/*# "+name))

@@ -1,3 +1,3 @@
-// Package terminal writes for people: tables, colours, and text from other programs
-// of which a terminal obeys nothing.
+// Package terminal writes for people: tables, colours, and text from other programs that
+// cannot control the terminal.
 package terminal

@@ -7,22 +7,22 @@ import (
 	"unicode"
 )
 
-// Names come from windows, pages and other programs. A terminal must show what is
-// in them and obey nothing: an escape sequence can rewrite the screen, the title
-// and the clipboard, and a bidirectional override can show a name as another.
+// Names come from windows, pages and other programs. A terminal must display them and not
+// interpret them: an escape sequence can rewrite the screen, the title and the clipboard,
+// and a bidirectional override can display a name as another.
 
-// isObeyed reports whether a terminal obeys a character. Invalid UTF-8 counts: its
+// isObeyed reports whether a terminal interprets a character. Invalid UTF-8 counts: its
 // bytes are control characters to some terminals.
 func isObeyed(c rune) bool {
 	return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || unicode.In(c, unicode.Zl, unicode.Zp) || c == unicode.ReplacementChar
 }
 
-// Printable escapes what a terminal would obey. Line ends and tabs stay.
+// Printable escapes characters that a terminal would interpret. Line ends and tabs stay.
 func Printable(text string) string {
 	return escape(text, func(c rune) bool { return isObeyed(c) && c != '\n' && c != '\t' })
 }
 
-// PrintableLine is Printable for what must stay on one line and in one column.
+// PrintableLine is Printable for text that must stay on one line and in one column.
 func PrintableLine(text string) string { return escape(text, isObeyed) }
 
 func escape(text string, obeyed func(rune) bool) string {
@@ -45,8 +45,8 @@ func escape(text string, obeyed func(rune) bool) string {
 	return b.String()
 }
 
-// PrintableJSON escapes what a terminal would obey as JSON does, so that programs
-// read the same. Such characters occur in strings only.
+// PrintableJSON escapes characters that a terminal would interpret, as JSON does, so that
+// programs read the same. Such characters occur in strings only.
 func PrintableJSON(text []byte) []byte {
 	obeyed := func(c rune) bool { return c >= 0x7f && isObeyed(c) }
 	if bytes.IndexFunc(text, obeyed) < 0 {

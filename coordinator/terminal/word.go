@@ -12,7 +12,7 @@ func Word(name string) string { return wordFor(runtime.GOOS, name) }
 
 func wordFor(system, name string) string {
 	if strings.HasPrefix(name, "-") {
-		name = "./" + name // no flag, on Windows too
+		name = "./" + name // so that it is no flag, on Windows too
 	}
 	special := func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./:@%+=,-", c) && !(c == '\\' && system == "windows")
@@ -20,8 +20,8 @@ func wordFor(system, name string) string {
 	switch {
 	case name != "" && strings.IndexFunc(name, special) < 0:
 		return name
-	case system == "windows": // where no file's name has a quote
-		end := name[len(strings.TrimRight(name, `\`)):] // else the last backslash would escape the quote
+	case system == "windows": // file names have no quotes there
+		end := name[len(strings.TrimRight(name, `\`)):] // otherwise the last backslash would escape the quote
 		return `"` + name + end + `"`
 	default:
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestWord: what a hint says can be pasted.
+// TestWord: the file names in hints can be pasted into a shell.
 func TestWord(t *testing.T) {
 	for _, word := range []string{"/home/ada/shop", "", "/with blank", "it's", `a\b`, "$HOME", "~", "*.jsonl", "naïve/日本", "a;b", "two\nlines"} {
 		out, err := exec.Command("sh", "-c", "printf %s "+Word(word)).Output()

@@ -18,13 +18,13 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// What an agent may do in a window is its user's choice, who is told what the
-// agent does. In a browser of our own there is no user to ask.
+// The user of a window decides what an agent may do there, and is notified of what it
+// does. A browser of our own has no user to ask.
 
-// unnamed is a host that has not said its name.
+// unnamed is the name of a host that has not sent its name.
 const unnamed = "an MCP host"
 
-// identify gives an agent the name by which windows know it.
+// identify returns how windows identify an agent: a random id, its name and version.
 func identify(session *mcp.ServerSession) vscodeipc.ClientInfo {
 	me := vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}
 	if init := session.InitializeParams(); init != nil && init.ClientInfo != nil && init.ClientInfo.Name != "" {
@@ -36,33 +36,33 @@ func identify(session *mcp.ServerSession) vscodeipc.ClientInfo {
 	return me
 }
 
-// info is who the agent is. The host says its name with its first message.
+// info identifies the agent. The host sends its name in its first message.
 func (a *agent) info() vscodeipc.ClientInfo {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.client.ID == "" {
 		a.client = identify(a.session)
 		a.since = time.Now()
-	} else if a.client.Name == unnamed { // asked before the host had said it
+	} else if a.client.Name == unnamed { // asked before the host had sent its name
 		now := identify(a.session)
 		a.client.Name, a.client.Version = now.Name, now.Version
 	}
 	return a.client
 }
 
-// call is one call of a tool, as the user of a window is asked and told of it.
+// call is one tool call, as the window's user sees it in questions and reports.
 type call struct {
 	tool      *mcp.Tool
 	in        any
-	window    string // that the call names
+	window    string // named in the call
 	operation policy.Operation
 }
 
 func (c call) readOnly() bool { return c.operation.Class == policy.ReadOnly }
 
-// permit asks the window's user, where a question is due, and returns the window
-// that is to be told what came of it; nil if there is none. The context that it
-// returns keeps a call that acts to that window.
+// permit asks the window's user where the policy requires it. It returns the window that
+// is to be notified of the result; nil if there is none. The returned context binds a
+// mutating call to that window.
 func (a *agent) permit(ctx context.Context, c call) (context.Context, *registry.Source, error) {
 	o := &a.server.options
 	only := context.WithValue(ctx, permittedKey{}, "")
@@ -74,7 +74,7 @@ func (a *agent) permit(ctx context.Context, c call) (context.Context, *registry.
 	}
 	window, _, err := o.Windows.Resolve(ctx, a.want(ctx, c.window))
 	if err != nil || !c.forWindow() && a.ownInstead(c.window) {
-		return only, nil, nil // the call itself says so, or goes to a browser of our own
+		return only, nil, nil // the call reports it itself, or goes to a browser of our own
 	}
 	if !c.readOnly() {
 		only = context.WithValue(ctx, permittedKey{}, window.Label())
@@ -83,7 +83,7 @@ func (a *agent) permit(ctx context.Context, c call) (context.Context, *registry.
 	return only, source, err
 }
 
-// permitIn is permit for the window that the call goes to.
+// permitIn is permit for a call in this window.
 func (a *agent) permitIn(ctx context.Context, c call, window registry.Window) (*registry.Source, error) {
 	o := &a.server.options
 	me := a.actor()
@@ -106,7 +106,7 @@ func (a *agent) permitIn(ctx context.Context, c call, window registry.Window) (*
 	if l := a.known(window); l != nil {
 		p, err := a.currentPage(readOnly(ctx), l) // no tab is opened before the user agrees
 		if errors.As(err, new(*closedTabError)) {
-			return nil, err // before the user is asked for what will not be done
+			return nil, err // the user is not asked about a call that fails anyway
 		}
 		if err == nil && a.worksIn(l, p) {
 			if info, err := p.Info(ctx); err == nil {
@@ -123,11 +123,12 @@ func (a *agent) actor() policy.Actor {
 	return policy.Actor{Kind: policy.Agent, ID: me.ID, Name: me.Name, Version: me.Version}
 }
 
-// permittedKey holds the window in which a call was permitted to act; empty: in none.
+// permittedKey is the context key of the window in which a mutating call was permitted;
+// empty: in none.
 type permittedKey struct{}
 
-// stays refuses a window other than the one in which a call was permitted to act:
-// while the user was asked, another one may have come.
+// stays refuses a window other than the one in which the call was permitted: another
+// window may have opened while the user was asked.
 func stays(ctx context.Context, window registry.Window) error {
 	permitted, bound := ctx.Value(permittedKey{}).(string)
 	if !bound || permitted == window.Label() {
@@ -136,15 +137,15 @@ func stays(ctx context.Context, window registry.Window) error {
 	return fmt.Errorf("another window is meant now than when this call began, %s, so nothing was done: call again to act there", window.Label())
 }
 
-// forWindow says whether a tool meets the window itself, whichever browser the agent
-// works in.
+// forWindow reports whether a tool works on the window itself, whichever browser the
+// agent uses.
 func (c call) forWindow() bool {
 	open := c.tool.Annotations.OpenWorldHint
 	return open != nil && !*open
 }
 
-// untilStopped is the context of a call, which ends when the user stops the agent. The
-// caller has to call the function that it returns.
+// untilStopped returns a context for the call that ends when the user stops the agent.
+// The caller must call the returned function.
 func (a *agent) untilStopped(ctx context.Context, source *registry.Source, c call) (context.Context, func()) {
 	if source == nil {
 		return ctx, func() {}
@@ -190,7 +191,7 @@ func (a *agent) known(window registry.Window) *link {
 	return l
 }
 
-// ownInstead says whether a call stays in a browser of our own (see settled).
+// ownInstead reports whether a call stays in a browser of our own (see settled).
 func (a *agent) ownInstead(window string) bool {
 	if a.named(window) != "" || a.server.options.Workspace != "" {
 		return false
@@ -218,8 +219,8 @@ func (a *agent) enforcerOf(source *registry.Source) *policy.Enforcer {
 	return e
 }
 
-// join has a window told that the agent uses it, and the former one that it does
-// no more.
+// join notifies a window that the agent uses it, and the former one that the agent no
+// longer does.
 func (a *agent) join(source *registry.Source) {
 	a.info()
 	s := a.server
@@ -272,7 +273,7 @@ func (a *agent) tell(source *registry.Source, c call, began time.Time, err error
 	source.Report(act)
 }
 
-// lastPage is the page of the connection that was used last, if it is known.
+// lastPage is the last used page of the connection, if it is known.
 func (a *agent) lastPage() *page.Page {
 	a.mu.Lock()
 	l := a.last
@@ -283,17 +284,17 @@ func (a *agent) lastPage() *page.Page {
 	return l.browser.Known(l.current)
 }
 
-// withoutQuery takes away what may be a secret.
+// withoutQuery removes the parts of a URL that may hold a secret.
 func withoutQuery(url string) string {
 	url, _, _ = strings.Cut(url, "#")
 	url, _, _ = strings.Cut(url, "?")
 	return url
 }
 
-// told are the parameters that say what a call is about, the best first.
+// told are the parameters that describe a call, the most useful first.
 var told = []string{"element", "startElement", "endElement", "target", "startTarget", "endTarget", "url", "action", "configuration", "path", "line", "key"}
 
-// shown are those that a question shows besides: the user may know them.
+// shown are further parameters that a question shows to the user.
 var shown = []string{"text", "values", "value", "fields", "function", "expression", "code", "promptText", "paths", "data"}
 
 func (c call) target() string { return c.say(told) }
@@ -308,7 +309,7 @@ func (c call) detail() string {
 
 const longestDetail = 300
 
-// say lists the parameters of these names that the call has.
+// say lists the call's parameters that have these names.
 func (c call) say(names []string) string {
 	encoded, err := json.Marshal(c.in)
 	if err != nil {

@@ -112,9 +112,8 @@ func navigateBack(ctx context.Context, a *agent, in backIn) (*answer, error) {
 	return navigate(ctx, a, navigateIn{Action: "back", inWindow: in.inWindow})
 }
 
-// arrived is the answer to a navigation, which names the page also where the
-// document stayed the same: it is what was asked for, or what a download or a
-// dialog has left there.
+// arrived is the answer to a navigation. It always names the page, also where the
+// document stayed the same: for example after a download or a dialog.
 func (a *agent) arrived(change page.Change) *answer {
 	change.Navigated = true
 	out := a.begin()
@@ -183,7 +182,7 @@ func evaluate(ctx context.Context, a *agent, in evaluateIn) (*answer, error) {
 	return out, err
 }
 
-// named is how an answer calls a target.
+// named is a target's name in an answer.
 func named(element, target string) string {
 	if element == "" {
 		return target

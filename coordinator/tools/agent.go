@@ -39,11 +39,11 @@ type agent struct {
 	server  *Server
 	session *mcp.ServerSession
 	log     *slog.Logger // for the program's log and for the host
-	// initialized is closed when the host has said who it is, or has called.
+	// initialized is closed when the host has identified itself, or has sent a call.
 	initialized chan struct{}
 	once        sync.Once        // closes initialized
-	refs        frame.Refs       // of all its pages: a ref of one is never another's
-	joined      *registry.Source // the window that knows of the agent
+	refs        frame.Refs       // of all its pages: no ref occurs on two pages
+	joined      *registry.Source // the window that lists the agent
 
 	mu         sync.Mutex           // guards the fields that follow, and those of link
 	client     vscodeipc.ClientInfo // see info
@@ -54,14 +54,14 @@ type agent struct {
 	decide     notify.Broadcast // that the window must be resolved again
 	window     string           // chosen by window_select; empty: not chosen
 	links      map[string]*link
-	last       *link  // that a call asked for last
-	told       bool   // the agent has been told that the browser is our own
-	passedOver string // the window that came too late
-	toldOver   bool   // the agent has been told of it
+	last       *link  // used by the last call
+	told       bool   // the agent knows that the browser is our own
+	passedOver string // the window that opened too late
+	toldOver   bool   // the agent knows of it
 	long       longText
 	shot       *page.Image // the last screenshot
-	idle       *time.Timer // ends the claims of an agent that does nothing
-	news       string      // that the agent has not been told yet
+	idle       *time.Timer // ends the claims of an idle agent
+	news       string      // not sent to the agent yet
 }
 
 func (s *Server) agent(session *mcp.ServerSession) *agent {
@@ -78,8 +78,8 @@ func (s *Server) agent(session *mcp.ServerSession) *agent {
 	return a
 }
 
-// logger writes to the program's log, and to the host at the level that it has
-// asked for (none until it asks).
+// logger writes to the program's log, and to the host at the level that it has set (none
+// until it sets one).
 func (s *Server) logger(session *mcp.ServerSession) *slog.Logger {
 	//lint:ignore SA1019 hosts that show a server's log will do so for years
 	host := mcp.NewLoggingHandler(session, &mcp.LoggingHandlerOptions{LoggerName: "browser-coordinator"})
@@ -119,8 +119,7 @@ func (e *noBrowserError) Error() string {
 	return fmt.Sprintf("the window %s has no browser now: %s, then call again", e.window.Label(), start)
 }
 
-// page returns the agent's current page in the window that is meant now, if the
-// agent may look at it.
+// page returns the agent's current page in the selected window, if the agent may read it.
 func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
 	p, err := a.anyPage(ctx, window)
 	if err != nil {
@@ -129,7 +128,7 @@ func (a *agent) page(ctx context.Context, window string) (*page.Page, error) {
 	return p, a.mayLook(ctx, p)
 }
 
-// anyPage is page for those who lead away from it.
+// anyPage is page for calls that leave the page: it may show what the agent may not read.
 func (a *agent) anyPage(ctx context.Context, window string) (*page.Page, error) {
 	l, err := a.linkTo(ctx, window)
 	if err != nil {
@@ -145,10 +144,9 @@ func (a *agent) anyPage(ctx context.Context, window string) (*page.Page, error) 
 	return p, a.bind(ctx, p, "")
 }
 
-// currentPage is the page that the agent works in: the one that the user sees at
-// its first call, and the same from then on, whatever the user turns to. A
-// read-only call shares a page that another agent works in; only an action opens a
-// tab.
+// currentPage is the page that the agent works in. At the agent's first call that is the
+// page that the user sees. It stays the same, whichever tab the user selects later. A
+// read-only call shares a page that another agent works in; only an action opens a tab.
 func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 	a.mu.Lock()
 	id := l.current
@@ -187,9 +185,8 @@ func (a *agent) currentPage(ctx context.Context, l *link) (*page.Page, error) {
 // errNoTab reports a browser without a page to a call that may not open one.
 var errNoTab = errors.New("the browser has no tab: open one with browser_tabs, action new, or with browser_navigate")
 
-// closedTabError reports that the tab that the agent worked in was closed since its
-// last call, by the page itself or by the user: nothing may be done elsewhere
-// before the agent knows.
+// closedTabError reports that the agent's tab was closed since its last call, by the page
+// itself or by the user. The agent must know that before it does anything in another tab.
 type closedTabError struct{ next page.Info }
 
 func (e *closedTabError) Error() string {
@@ -200,7 +197,7 @@ func (e *closedTabError) Error() string {
 	return fmt.Sprintf("%sThe next call goes to the tab %q, %s; browser_tabs lists them all", closed, e.next.Title, e.next.URL)
 }
 
-// leaveClosed makes the agent choose a page anew at its next call.
+// leaveClosed makes the agent choose a new page at its next call.
 func (a *agent) leaveClosed(ctx context.Context, l *link, id string) error {
 	a.mu.Lock()
 	if l.current == id {
@@ -223,13 +220,13 @@ func (a *agent) leaveClosed(ctx context.Context, l *link, id string) error {
 	return &closed
 }
 
-// isOpen says whether a page is still there; when in doubt it is.
+// isOpen reports whether a page still exists; when in doubt it does.
 func isOpen(ctx context.Context, browser *page.Browser, id string) bool {
 	pages, err := browser.Pages(ctx)
 	return err != nil || slices.ContainsFunc(pages, func(p page.Info) bool { return p.ID == id })
 }
 
-// workspace are the folders that this session is about where no window says it.
+// workspace are the folders of this session where no window defines them.
 func (a *agent) workspace(ctx context.Context) []string {
 	if roots := a.hostRoots(ctx); len(roots) > 0 {
 		return roots
@@ -237,8 +234,8 @@ func (a *agent) workspace(ctx context.Context) []string {
 	return []string{a.server.options.Dir}
 }
 
-// firstWord is what an answer begins with when there is news of the browser: once
-// that it is one of our own, and once that a window came too late.
+// firstWord is a notice at the beginning of an answer. The agent gets each notice once:
+// what is in news, that the browser is our own, and that a window opened too late.
 func (a *agent) firstWord() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -272,7 +269,7 @@ func (a *agent) named(window string) string {
 	return a.window
 }
 
-// want gathers what says which window is meant.
+// want collects what selects the window.
 func (a *agent) want(ctx context.Context, window string) registry.Want {
 	o := &a.server.options
 	if window = a.named(window); window == "" {
@@ -281,7 +278,7 @@ func (a *agent) want(ctx context.Context, window string) registry.Want {
 	return registry.Want{Explicit: window, Roots: a.hostRoots(ctx), Dir: o.Dir}
 }
 
-// decideAnew makes follow look again which window is meant; mu is held.
+// decideAnew makes follow resolve the window again; mu is held.
 func (a *agent) decideAnew() {
 	a.decide.Notify()
 }

@@ -15,33 +15,31 @@ import (
 	"browser-coordinator/policy"
 )
 
-// answer is what a tool says: text, in its own words or the page's, and an
-// image perhaps.
+// answer is a tool's result: our own text, the page's text, and sometimes an image.
 type answer struct {
 	blocks []block
 	image  []byte
 	mime   string
-	// structured is what programs read instead of the text, see structured.go.
+	// structured is the form for programs, see structured.go.
 	structured map[string]any
-	// download is the address of one that the act has begun; empty: none.
+	// download is the address of a download that the action has started; empty: none.
 	download string
-	// secrets are hidden in a text before it is cut, perhaps in the middle of one.
+	// secrets are hidden before a text is cut, since a cut may fall into one.
 	secrets *secrets.Set
-	origins *policy.Origins // outside of which nothing is told
+	origins *policy.Origins // content of other origins is left out
 }
 
 // block is lines of one origin.
 type block struct {
 	text     string
 	fromPage bool
-	told     bool // the structured answer says it
+	told     bool // the structured answer has it
 }
 
-// addf adds a line in our own words.
+// addf adds a line of our own text.
 func (a *answer) addf(format string, args ...any) { a.add(fmt.Sprintf(format, args...), false) }
 
-// quote adds lines that hold what a page says: its author may mean them for the
-// agent.
+// quote adds lines with text of a page: its author may address the agent in it.
 func (a *answer) quote(text string) { a.add(text, true) }
 
 func (a *answer) quotef(format string, args ...any) { a.quote(fmt.Sprintf(format, args...)) }
@@ -77,7 +75,7 @@ func (a *answer) result() *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: content}
 }
 
-// begin starts an answer, with the word that this is a browser of our own.
+// begin starts an answer, with the notice that the browser is our own.
 func (a *agent) begin() *answer {
 	out := &answer{secrets: a.server.options.Secrets, origins: a.server.options.Origins}
 	if word := a.firstWord(); word != "" {
@@ -86,8 +84,8 @@ func (a *agent) begin() *answer {
 	return out
 }
 
-// failure is the answer to a call that failed, with what an answer would begin with
-// behind the error.
+// failure is the answer to a failed call. The notices that begin an answer follow the
+// error.
 func (a *agent) failure(err error, fromPage bool) *mcp.CallToolResult {
 	out := &answer{}
 	out.add(err.Error(), fromPage)
@@ -100,9 +98,9 @@ func (a *agent) failure(err error, fromPage bool) *mcp.CallToolResult {
 	return res
 }
 
-// ofPage says whether an error may quote a page: a dialog's text, the options of a
-// list, what a script threw, the name of an element or a tab. Only those that come
-// before a page is asked for cannot.
+// ofPage reports whether an error may quote a page: a dialog's text, the options of a
+// list, an exception of a script, the name of an element or a tab. Only errors from
+// before the page is resolved cannot.
 func ofPage(err error) bool {
 	var (
 		refused  *policy.DeniedError
@@ -113,7 +111,7 @@ func ofPage(err error) bool {
 	return !errors.As(err, &refused) && !errors.As(err, &noWindow) && !errors.As(err, &none) && !errors.As(err, &unmade)
 }
 
-// did shapes the answer of an act: the sentence, and what the act changed.
+// did builds the answer to an action: the sentence, and what the action changed.
 func (a *agent) did(sentence string) func(page.Change, error) (*answer, error) {
 	return func(c page.Change, err error) (*answer, error) {
 		if err != nil {
@@ -127,8 +125,8 @@ func (a *agent) did(sentence string) func(page.Change, error) (*answer, error) {
 	}
 }
 
-// adopt makes tabs that an act of the agent has opened the agent's own: it may
-// close them.
+// adopt records tabs that the agent's action has opened as the agent's own, so that it
+// may close them.
 func (a *agent) adopt(pages []page.Info) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -139,7 +137,8 @@ func (a *agent) adopt(pages []page.Info) {
 	}
 }
 
-// changed says what an act changed, a line each, and nothing where nothing did.
+// changed lists what an action changed, one line each. It adds nothing if nothing
+// changed.
 func (a *answer) changed(c page.Change) {
 	if c.Navigated {
 		a.quotef("Page: %s\nURL: %s", c.Title, c.URL)
@@ -207,7 +206,7 @@ func (a *answer) messages(all []history.Message) {
 	}
 }
 
-// An answer to an act has at most so many messages, of so many bytes each.
+// The limits of an answer to an action: the number of messages, and the bytes of each.
 const (
 	maxMessages = 20
 	maxMessage  = 500
@@ -225,7 +224,7 @@ func consoleLine(m history.Message) string {
 	return b.String()
 }
 
-// messagePlace is where a message came from; empty where that is not known.
+// messagePlace is where a message came from; empty where that is unknown.
 func messagePlace(m history.Message) string {
 	if m.Place == "" && m.URL != "" && m.Line > 0 {
 		return fmt.Sprintf("%s:%d", m.URL, m.Line)
@@ -233,7 +232,7 @@ func messagePlace(m history.Message) string {
 	return cmp.Or(m.Place, m.URL)
 }
 
-// explain adds what an agent can do about an error that does not say so itself.
+// explain adds the agent's next step to an error that does not have one.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, page.ErrBrowserGone) && errors.Is(err, page.ErrUnsent):

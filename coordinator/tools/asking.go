@@ -43,10 +43,10 @@ func (s *Server) addUserTools() {
 	}, presentReview)
 }
 
-// pickPatience is how long a user has to point at something.
+// pickPatience is how long the user has to select an element.
 const pickPatience, longestPick = time.Minute, 10 * time.Minute
 
-// errNoPick reports that the user chose not to point at anything.
+// errNoPick reports that the user chose not to select an element.
 var errNoPick = errors.New("the user did not want to point at an element: go on without, or ask in words")
 
 func pickElement(ctx context.Context, a *agent, in pickIn) (*answer, error) {
@@ -64,8 +64,8 @@ func pickElement(ctx context.Context, a *agent, in pickIn) (*answer, error) {
 	var once sync.Once
 	ask := func() { go a.askToPick(picking, in, patience, stop, asked) }
 	picked, err := p.Pick(picking, patience, func() { once.Do(ask) })
-	stop(nil)                        // takes the question away in the window
-	once.Do(func() { close(asked) }) // it was not put
+	stop(nil)                        // dismisses the question in the window
+	once.Do(func() { close(asked) }) // the question was not shown
 	<-asked
 	switch {
 	case errors.Is(err, page.ErrPickCancelled), errors.Is(err, errNoPick):
@@ -76,13 +76,13 @@ func pickElement(ctx context.Context, a *agent, in pickIn) (*answer, error) {
 	return describe(a, picked), nil
 }
 
-// askToPick puts the question to the user in the window, where there is one that
-// can, and ends the pick when the user does not want to.
+// askToPick shows the question in the window, if the window can, and cancels the pick
+// when the user declines.
 func (a *agent) askToPick(ctx context.Context, in pickIn, patience time.Duration, stop context.CancelCauseFunc, done chan<- struct{}) {
 	defer close(done)
 	window, err := a.windowFor(ctx, in.Window)
 	if err != nil || !slices.Contains(window.Commands, vscodeipc.CommandPickStart) {
-		return // the highlight in the page asks alone
+		return // only the highlight in the page asks
 	}
 	var r vscodeipc.PickResult
 	err = a.server.options.Windows.Call(ctx, window, vscodeipc.CommandPickStart, vscodeipc.PickArg{
@@ -153,7 +153,7 @@ func presentReview(ctx context.Context, a *agent, in reviewIn) (*answer, error) 
 	return out, nil
 }
 
-// windowFor is the window that is meant, whether it has a browser or not.
+// windowFor is the selected window, with or without a browser.
 func (a *agent) windowFor(ctx context.Context, name string) (registry.Window, error) {
 	window, _, err := a.server.options.Windows.Resolve(ctx, a.want(ctx, name))
 	return window, err

@@ -10,14 +10,14 @@ import (
 	"browser-coordinator/policy"
 )
 
-// checkOrigin refuses an address, as a browser has read it, that is not within the
-// agent's origins.
+// checkOrigin refuses an address, as a browser has parsed it, outside the agent's
+// origins.
 func (a *agent) checkOrigin(address string) error {
 	return originError(address, a.server.options.Origins.Decide(address))
 }
 
-// checkTyped is checkOrigin for an address that no browser has read yet. A file's is
-// for mayShow to check.
+// checkTyped is checkOrigin for an address that no browser has parsed yet. mayShow checks
+// the address of a file.
 func (a *agent) checkTyped(address string) error {
 	if page.FileAddress(address) != "" {
 		return nil
@@ -32,9 +32,9 @@ func originError(address string, d policy.Decision) error {
 	return &page.OriginError{URL: address, Reason: d.Denied.Reason}
 }
 
-// mayShow refuses an address at which the browser would end, and that of a file that
-// an agent may not see: one that it could not read itself, and that is not in the
-// folders of the page's window.
+// mayShow refuses an address that would end the browser. It also refuses a file that the
+// agent may not read: one that it could not read itself, and that is outside the folders
+// of the page's window.
 func (a *agent) mayShow(ctx context.Context, folders []string, address string) error {
 	if err := policy.CheckAddress(address); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (a *agent) mayShow(ctx context.Context, folders []string, address string) e
 	return err
 }
 
-// mayLook refuses a page of which a frame shows what the agent may not see.
+// mayLook refuses a page if one of its frames shows what the agent may not read.
 func (a *agent) mayLook(ctx context.Context, p *page.Page) error {
 	addresses := p.Addresses()
 	err := a.checkOrigin(addresses[0])
@@ -66,9 +66,10 @@ func (a *agent) mayLook(ctx context.Context, p *page.Page) error {
 	return nil
 }
 
-// bind keeps a page, which is to go to the address unless that is empty, to the
-// allowed origins where some are configured, and to the allowed files where it
-// could ask for any: a server's page cannot, and must not pay for it.
+// bind limits a page to the allowed origins, where some are configured, and to the
+// allowed files where the page could request any file. A server's page cannot request
+// files and must not be slowed down by the check. The page is about to open the address,
+// unless that is empty.
 func (a *agent) bind(ctx context.Context, p *page.Page, address string) error {
 	var bounds page.Bounds
 	if a.server.options.Origins != nil {
@@ -86,12 +87,12 @@ func (a *agent) bind(ctx context.Context, p *page.Page, address string) error {
 }
 
 // addressed is something of a page's history or storage. All of its addresses must be
-// within the agent's origins, or, of alternatives such as a cookie's, one of them.
+// within the agent's origins. Of alternatives, such as a cookie's, one must be.
 type addressed interface{ Addresses() []string }
 
-// within leaves out what is of an origin that the agent may not see, and counts it. A
-// tab may have shown such a document before the agent worked in it. Nothing of the kind
-// is told but through here.
+// within leaves out items of origins that the agent may not read, and counts them. A tab
+// may have shown such a document before the agent worked in it. Every such item in an
+// answer passes through here.
 func within[T any](o *policy.Origins, all []T) (kept []T, refused int) {
 	if o == nil {
 		return all, 0
@@ -119,7 +120,7 @@ func allowed(o *policy.Origins, one any) bool {
 	return false
 }
 
-// leftOut says how many of something were left out by within.
+// leftOut reports how many items within left out.
 func (a *answer) leftOut(refused int, what string) {
 	if text := leftOutText(refused, what); text != "" {
 		a.addf("%s", strings.TrimSpace(text))

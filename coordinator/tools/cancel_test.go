@@ -14,7 +14,7 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// launchBrowser gives a real one until the test ends.
+// launchBrowser launches a real browser, which ends with the test.
 func launchBrowser(t *testing.T) *chrome.Browser {
 	t.Helper()
 	found, err := chrome.Find(chrome.FindOptions{})
@@ -35,7 +35,7 @@ func launchBrowser(t *testing.T) *chrome.Browser {
 	return browser
 }
 
-// timing tells when requests of a kind begin, and of the end of each whether it was
+// timing reports when requests of a kind begin, and how each ended: whether it was
 // cancelled, and how long ago.
 type timing struct {
 	began chan struct{}
@@ -69,11 +69,11 @@ func timeRequests(server *Server, of string) *timing {
 	return t
 }
 
-// underWay is how long a request goes on before it is cancelled, so that it waits
-// for what it waits for: there is no event for that.
+// underWay is how long a request runs before it is cancelled, so that it is really
+// waiting: there is no event for that.
 const underWay = 100 * time.Millisecond
 
-// cancel makes a request, cancels it, and tells of its end.
+// cancel makes a request, cancels it, and reports its end.
 func (w *timing) cancel(t *testing.T, what string, request func(context.Context)) ending {
 	t.Helper()
 	for len(w.began) > 0 {
@@ -105,8 +105,8 @@ func (w *timing) cancel(t *testing.T, what string, request func(context.Context)
 	}
 }
 
-// atOnceWhenCancelled demands that a request is cancelled and ends within 100 ms.
-// A machine that is busy with other things gets more than one try.
+// atOnceWhenCancelled demands that a cancelled request ends within 100 ms. A busy machine
+// gets more than one try.
 func (w *timing) atOnceWhenCancelled(t *testing.T, what string, request func(context.Context)) {
 	t.Helper()
 	e := w.cancel(t, what, request)
@@ -123,7 +123,7 @@ func (w *timing) atOnceWhenCancelled(t *testing.T, what string, request func(con
 	}
 }
 
-// clientOf runs a server and gives a client of it, and what waits for its end.
+// clientOf runs a server and returns a client of it, and a function that awaits its end.
 func clientOf(t *testing.T, server *Server, o *mcp.ClientOptions) (session *mcp.ClientSession, end func()) {
 	t.Helper()
 	here, there := mcp.NewInMemoryTransports()
@@ -143,7 +143,7 @@ func TestCancellation(t *testing.T) {
 		if r.URL.Path == "/hang" {
 			select {
 			case <-r.Context().Done():
-			case <-t.Context().Done(): // a browser that lost its connection asks again
+			case <-t.Context().Done(): // a browser that lost its connection retries
 			}
 			return
 		}
@@ -167,8 +167,8 @@ func TestCancellation(t *testing.T) {
 		{"browser_evaluate", map[string]any{"function": "() => new Promise(() => {})"}},
 		{"browser_fetch", map[string]any{"url": site.URL + "/hang"}},
 		{"browser_navigate", map[string]any{"url": site.URL + "/hang"}},
-		// What the page does cannot be stopped, but the call can. It is the last:
-		// the page is good for nothing afterwards.
+		// The page's script cannot be stopped, but the call can. It runs last: the page is
+		// unusable afterwards.
 		{"browser_evaluate", map[string]any{"function": "() => { for (const end = Date.now() + 3000; Date.now() < end;); }"}},
 		{"browser_snapshot", nil},
 	} {

@@ -35,7 +35,7 @@ func Caps() []Cap {
 	}
 }
 
-// CheckCaps refuses names that are not those of Caps.
+// CheckCaps refuses names that Caps does not have.
 func CheckCaps(names []string) error {
 	var known []string
 	for _, c := range Caps() {
@@ -49,7 +49,7 @@ func CheckCaps(names []string) error {
 	return nil
 }
 
-// addCapTools adds the sets that were asked for.
+// addCapTools adds the requested sets.
 func (s *Server) addCapTools() {
 	for name, addSet := range map[string]func(){
 		capNetwork:     s.addRouteTools,

@@ -25,7 +25,7 @@ func theirCaps(t *testing.T) map[string]map[string][]string {
 	return theirs.Caps
 }
 
-// moreInCaps are our parameters that theirs do not have.
+// moreInCaps are our parameters that Playwright MCP's tools do not have.
 var moreInCaps = map[string][]string{
 	"browser_route": {"abort", "fromServer", "method", "replace", "requestBody", "times"},
 }
@@ -47,8 +47,7 @@ func capTools(t *testing.T, name string) map[string][]string {
 	return found
 }
 
-// Whoever knows a set of Playwright MCP knows ours: every tool of it is there,
-// with its parameters.
+// Our sets have every tool of Playwright MCP's sets, with its parameters.
 func TestCapsMatchPlaywrightMCP(t *testing.T) {
 	for _, name := range []string{
 		capNetwork,
@@ -78,7 +77,7 @@ func TestCapsMatchPlaywrightMCP(t *testing.T) {
 	}
 }
 
-// Each set is small too, for it is paid for like the others once it is on.
+// Each set is small too: an agent pays for it once it is on.
 func TestCapsAreOffByDefault(t *testing.T) {
 	plain := rawToolList(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
 	for _, c := range Caps() {

@@ -7,16 +7,14 @@ import (
 	"browser-coordinator/coordinator/page"
 )
 
-// Claims tells agents of all programs apart: a page that one works in is no
-// other's.
+// Claims keeps agents of all programs apart: two agents never work in the same page.
 type Claims interface {
-	// Claim takes a page, by its id, until release is called; false: another
-	// agent works in it.
+	// Claim locks a page, by its id, until release is called; false: another agent works in
+	// it.
 	Claim(page string) (release func(), ok bool)
 }
 
-// claimIdle is how long a page stays an agent's that does nothing: hosts leave
-// sessions open that nobody uses any more.
+// claimIdle is how long an idle agent keeps its page: hosts leave unused sessions open.
 const claimIdle = 5 * time.Minute
 
 // claim makes a page the one that the agent works in, unless another agent does.
@@ -44,8 +42,8 @@ func (a *agent) claim(l *link, id string) bool {
 	return true
 }
 
-// unclaim lets others have the page; Agent.mu is held. Which one it was stays
-// known, for the next call.
+// unclaim releases the page to others; Agent.mu is held. The next call still knows which
+// page it was.
 func (l *link) unclaim() {
 	if l.release != nil {
 		l.release()
@@ -64,8 +62,7 @@ func (a *agent) releaseAll() {
 
 type readOnlyKey struct{}
 
-// readOnly marks the context of a call that may not change anything, and so may
-// open no tab.
+// readOnly marks the context of a read-only call, which may not open a tab.
 func readOnly(ctx context.Context) context.Context {
 	return context.WithValue(ctx, readOnlyKey{}, true)
 }
@@ -75,7 +72,7 @@ func isReadOnly(ctx context.Context) bool {
 	return is
 }
 
-// share tells the agent once that it reads a page that another one works in.
+// share notifies the agent, once, that it reads a page that another agent works in.
 func (a *agent) share(l *link, id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,7 +89,7 @@ func (a *agent) worksIn(l *link, p *page.Page) bool {
 	return l.current == p.ID()
 }
 
-// apart opens a page for an agent whose page another one works in.
+// apart opens a page for an agent whose page is in use by another one.
 func (a *agent) apart(ctx context.Context, l *link) (*page.Page, error) {
 	p, err := l.browser.NewPage(ctx, "about:blank")
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *Server) addDebugTools() {
 	}, reveal)
 }
 
-// ask runs a command of the window that is meant.
+// ask runs a command of the selected window.
 func (a *agent) ask(ctx context.Context, in inWindow, command string, arg, result any) (registry.Window, error) {
 	window, err := a.windowFor(ctx, in.Window)
 	if err == nil {
@@ -155,8 +155,9 @@ func debugState(ctx context.Context, a *agent, in debugStateIn) (*answer, error)
 	return out, nil
 }
 
-// session says of a debug session what stands in the editor. It is quoted: a page may
-// have put it there, also the name, which is the page's title in a child session.
+// session adds a debug session's state, as the editor shows it. The text is quoted: a
+// page may have written it. That includes the name, which is the page's title in a child
+// session.
 func (a *answer) session(w registry.Window, s vscodeipc.DebugSessionState) {
 	if s.State != "paused" {
 		a.told(fmt.Sprintf("- %s (session %s, %s): %s", s.Name, s.ID, s.Type, s.State), true)
@@ -182,7 +183,7 @@ func (a *answer) session(w registry.Window, s vscodeipc.DebugSessionState) {
 	}
 }
 
-// orEmpty is a list that is [] in JSON where there is nothing in it.
+// orEmpty makes a nil list [] in JSON.
 func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
 
 func thread(id *int) string {
@@ -200,8 +201,8 @@ func frameText(w registry.Window, f vscodeipc.StackFrame) string {
 	return fmt.Sprintf("%s %s:%d:%d", f.Name, at, f.Line, f.Column)
 }
 
-// inFolder is a path as the user says it: relative to the window's folder where
-// it lies in there.
+// inFolder is a path as the user writes it: relative to the window's folder if it lies in
+// there.
 func inFolder(w registry.Window, path string) string {
 	for _, folder := range w.Folders {
 		if rest, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rest) && len(w.Folders) == 1 {

@@ -10,12 +10,11 @@ import (
 	"browser-coordinator/coordinator/page"
 )
 
-// downloadPatience bounds the wait for a download that an act has begun; most are
-// there by then.
+// downloadPatience bounds the wait for a download that an action has started; most are
+// complete by then.
 const downloadPatience = 2 * time.Second
 
-// downloads are what becomes of those in a browser of our own, which has nobody
-// else to save them for.
+// downloads handles the downloads in a browser of our own, which no user saves.
 func (a *agent) downloads(ctx context.Context) *page.Downloads {
 	ctx = context.WithoutCancel(ctx)
 	return &page.Downloads{
@@ -37,9 +36,9 @@ func (a *agent) keepDownload(ctx context.Context, temporary, name string) (path 
 	return path, errors.Join(err, from.Close(), os.Remove(temporary))
 }
 
-// downloaded adds what has become of downloads in the browser of the last call:
-// of those that have ended since the last answer, and of the one that the act has
-// begun, for which it waits a little.
+// downloaded reports downloads in the browser of the last call: those that have ended
+// since the last answer, and the one that the action has started, for which it waits
+// briefly.
 func (a *agent) downloaded(ctx context.Context, out *answer) {
 	a.mu.Lock()
 	l := a.last

@@ -81,7 +81,8 @@ func emulate(ctx context.Context, a *agent, in emulateIn) (*answer, error) {
 	return a.did(did)(p.Emulate(ctx, e))
 }
 
-// parseViewport reads WIDTHxHEIGHT, WIDTHxHEIGHTxSCALE, and ",mobile" behind it.
+// parseViewport reads WIDTHxHEIGHT or WIDTHxHEIGHTxSCALE, with an optional ",mobile" at
+// the end.
 func parseViewport(text string) (*emulation.Viewport, error) {
 	v := &emulation.Viewport{}
 	size, kind, _ := strings.Cut(strings.ReplaceAll(text, " ", ""), ",")

@@ -23,8 +23,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// silentWindow is a window that never answers a command: a real one would have to
-// be stopped in the midst of each.
+// silentWindow is a window that never answers a command: a real one would have to be
+// stopped in the middle of each.
 type silentWindow struct{ noWindows }
 
 func (silentWindow) Resolve(context.Context, registry.Want) (registry.Window, []registry.Candidate, error) {
@@ -38,7 +38,7 @@ func (silentWindow) Call(ctx context.Context, _ registry.Window, _ string, _, _ 
 	return context.Cause(ctx)
 }
 
-// everyTool are arguments with which each tool does what it is for.
+// everyTool has arguments with which each tool does its usual work.
 var everyTool = map[string]map[string]any{
 	"browser_click":               {"target": "#field"},
 	"browser_console_messages":    {},
@@ -120,17 +120,17 @@ var everyTool = map[string]map[string]any{
 	"browser_mouse_wheel":            {"deltaY": 5},
 }
 
-// atOnce are those that ask nobody, or nobody who may not answer.
+// atOnce are the tools that wait for no peer, or for none that may be silent.
 var atOnce = []string{
-	"browser_console_messages", "browser_network_requests", // from what was recorded
-	"browser_handle_dialog",        // there is none
+	"browser_console_messages", "browser_network_requests", // recorded before
+	"browser_handle_dialog",        // no dialog is open
 	"browser_route_list",           // the coordinator's own
-	"window_list", "window_select", // what is known of the windows
+	"window_list", "window_select", // the windows' known state
 }
 
-// hush gives a session with every tool, a page, and a browser that has stopped
-// since, so that neither it nor the window answers anything. The performance tools
-// are recording, and there is a route.
+// hush returns a session with every tool, a page, and a browser that is stopped: neither
+// the browser nor the window responds to anything. The performance tools are recording,
+// and there is a route.
 func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.ClientSession) {
 	t.Helper()
 	browser, dir := launchBrowser(t), t.TempDir()
@@ -160,7 +160,7 @@ func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.C
 				t.Fatalf("%s: %+v %v", first.Name, res, err)
 			}
 		}
-		// The browser leads its own group; only it is stopped.
+		// The browser is the leader of its own group; only the browser is stopped.
 		if err := syscall.Kill(-browser.PID(), syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
@@ -169,14 +169,14 @@ func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.C
 	}
 }
 
-// Every tool ends within 100 ms when the host cancels the call, while neither the
-// browser nor the window answers anything.
+// Every tool ends within 100 ms when the host cancels the call, while neither the browser
+// nor the window responds.
 func TestEveryToolCanBeCancelled(t *testing.T) {
 	server, connect := hush(t)
 	calls := timeRequests(server, "tools/call")
 	session := connect(nil)
 	tools := listTools(t, session)
-	// What records is stopped before it is started again.
+	// Recordings are stopped before they are started again.
 	slices.SortStableFunc(tools, func(x, y *mcp.Tool) int {
 		starts := func(tool *mcp.Tool) int { return strings.Count(tool.Name, "performance_start_") }
 		return starts(x) - starts(y)
@@ -199,8 +199,8 @@ func TestEveryToolCanBeCancelled(t *testing.T) {
 	}
 }
 
-// Every tool that goes on for longer than a second says so to a host that wants to
-// know.
+// Every tool that runs for longer than a second reports its progress to a host that
+// requests it.
 func TestEveryToolTellsItsProgress(t *testing.T) {
 	heard := make(chan any, 1000)
 	_, connect := hush(t)
@@ -213,7 +213,7 @@ func TestEveryToolTellsItsProgress(t *testing.T) {
 	defer cancel()
 	silent := map[any]bool{}
 	for _, tool := range listTools(t, session) {
-		// What is recorded already is not recorded again.
+		// A recording that runs already is not started again.
 		if slices.Contains(atOnce, tool.Name) || strings.HasPrefix(tool.Name, "performance_start_") {
 			continue
 		}
@@ -232,8 +232,7 @@ func TestEveryToolTellsItsProgress(t *testing.T) {
 	}
 }
 
-// An added server that never comes up holds up neither a cancelled call nor the
-// end.
+// An added server that never starts delays neither a cancelled call nor the end.
 func TestAddedServerThatNeverStarts(t *testing.T) {
 	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Added: &added.Options{Command: []string{"sleep", "60"}}})
 	lists := timeRequests(server, "tools/list")

@@ -53,7 +53,7 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 	if got.Truncated {
 		got.Body = wholeCharacters(got.Body)
 	}
-	if utf8.Valid(got.Body) { // before it is cut, perhaps in the middle of one
+	if utf8.Valid(got.Body) { // before the cut, which may fall into a character
 		hide := a.server.options.Secrets.Hide
 		if got.Truncated {
 			hide = a.server.options.Secrets.HideCut
@@ -82,7 +82,7 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 	return out, nil
 }
 
-// wholeCharacters is a text without a character that was cut at its end.
+// wholeCharacters removes an incomplete character at the end of a text.
 func wholeCharacters(text []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if start := text[len(text)-n:]; utf8.RuneStart(start[0]) {
@@ -95,7 +95,7 @@ func wholeCharacters(text []byte) []byte {
 	return text
 }
 
-// bodyValue is what a body of JSON says, else its text.
+// bodyValue is a body's decoded JSON, or else its text.
 func bodyValue(body []byte, kind string) any {
 	if strings.Contains(kind, "json") && json.Valid(body) {
 		return json.RawMessage(body)

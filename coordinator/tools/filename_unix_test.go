@@ -21,16 +21,16 @@ import (
 	"browser-coordinator/policy"
 )
 
-// readers are the tools whose filename is that of a file that they read.
+// readers are the tools whose filename names a file to read.
 var readers = []string{"browser_set_storage_state"}
 
-// hasFilename says whether a tool takes the name of a file.
+// hasFilename reports whether a tool has a parameter for a file's name.
 func hasFilename(tool *mcp.Tool) bool {
 	properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
 	return properties["filename"] != nil
 }
 
-// contents are all files below a folder, with what they hold.
+// contents are all files below a folder, with their content.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -56,8 +56,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Every tool that has a filename, also one that is added later: it writes new files in
-// the output folder alone, whatever name it gets, and tells hosts that it writes.
+// Every tool that has a filename, including tools that are added later, writes new files
+// in the output folder only, whatever the name. Its annotations declare that it writes.
 func TestEveryFilename(t *testing.T) {
 	browser, workspace, outside := launchBrowser(t), t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{".git/config": "[core]\n", "package.json": "{}\n", ".vscode/tasks.json": "{}\n"} {
@@ -147,11 +147,11 @@ func TestEveryFilename(t *testing.T) {
 				}
 			}
 		}
-		// A name of a program, or of what a program loads, becomes harmless or is refused.
+		// The name of a program, or of a file that programs load, becomes harmless or is refused.
 		for _, filename := range []string{"Makefile", "run.sh", "index.js", "app.desktop", "x.vbs", "x.lnk"} {
 			call(tool.Name, with(tool.Name, filename))
 		}
-		// A name that is free, and one that is taken.
+		// A name that is free, and one that exists.
 		var paths []string
 		for range 2 {
 			if what, is := strings.CutPrefix(tool.Name, "performance_stop_"); is {
@@ -196,7 +196,7 @@ func TestEveryFilename(t *testing.T) {
 		t.Errorf("outside there is %v", left)
 	}
 
-	// Nor is a link in the place of the folder followed.
+	// A link in the place of the folder is not followed either.
 	if err := os.Rename(folder, filepath.Join(outside, "was")); err != nil {
 		t.Fatal(err)
 	}
@@ -220,8 +220,8 @@ func TestEveryFilename(t *testing.T) {
 	}
 }
 
-// A tool that only reads has no name to write to, and the access mode `view` knows
-// what each tool does: what is not listed there as reading acts.
+// A read-only tool has no name of a file to write. The access mode `view` knows the class
+// of each tool: a tool that is not listed as read-only is mutating.
 func TestReadOnlyTools(t *testing.T) {
 	var caps []string
 	for _, c := range Caps() {

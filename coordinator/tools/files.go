@@ -21,8 +21,7 @@ func oneOf(name, value string, allowed ...string) error {
 	return fmt.Errorf("%s %q: want one of %s", name, value, strings.Join(named, ", "))
 }
 
-// textOrFile adds text of the page to the answer, or saves it where a file is
-// asked for.
+// textOrFile adds text of the page to the answer, or saves it if the call names a file.
 func (a *agent) textOrFile(out *answer, file *output.File, what, text string) error {
 	if file == nil {
 		out.quote(text)
@@ -36,14 +35,14 @@ func (a *agent) textOrFile(out *answer, file *output.File, what, text string) er
 	return nil
 }
 
-// outputFolder is where all files go that tools write: --output-dir, else a folder
+// outputFolder is the folder for all files that tools write: --output-dir, else a folder
 // below the first root.
 func (a *agent) outputFolder(ctx context.Context) output.Folder {
 	return output.In(a.workspace(ctx)[0], a.server.options.OutputDir)
 }
 
-// outputFile is the file that an agent wants written, nil when it named none. Ask
-// for it before anything is done: the name may be refused.
+// outputFile is the file that the call names, nil if it names none. Callers must resolve
+// it before they do anything else: the name may be refused.
 func (a *agent) outputFile(ctx context.Context, filename string, kind output.Kind) (*output.File, error) {
 	if filename == "" {
 		return nil, nil
@@ -51,7 +50,7 @@ func (a *agent) outputFile(ctx context.Context, filename string, kind output.Kin
 	return a.outputFolder(ctx).File(filename, kind)
 }
 
-// fileFor is outputFile with a name of its own where the agent gives none.
+// fileFor is outputFile with a default name.
 func (a *agent) fileFor(ctx context.Context, filename, what string, kind output.Kind) (*output.File, error) {
 	if filename == "" {
 		filename = what + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + kind[0]
@@ -59,11 +58,11 @@ func (a *agent) fileFor(ctx context.Context, filename, what string, kind output.
 	return a.outputFolder(ctx).File(filename, kind)
 }
 
-// allowedFile is the absolute path of a file that an agent names to be read. A
-// relative name is below the first root, or else in the output folder. The file must
-// be below a root, the working directory, the output folder or one of the further
-// folders, after symbolic links: an agent that was misled by a page must not read
-// elsewhere.
+// allowedFile is the absolute path of a file that an agent wants to read. A relative name
+// is below the first root, or else in the output folder. After symbolic links are
+// resolved, the file must be below a root, the working directory, the output folder or
+// one of the further folders: a page that misleads an agent must not make it read other
+// files.
 func (a *agent) allowedFile(ctx context.Context, filename string, further ...string) (string, error) {
 	allowed := a.hostRoots(ctx)
 	if len(allowed) == 0 {

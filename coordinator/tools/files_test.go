@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Files that are read may be anywhere below a root or the output folder, after
-// symbolic links.
+// Readable files are anywhere below a root or the output folder, after symbolic links.
 func TestReadableFile(t *testing.T) {
 	base := t.TempDir()
 	root, out, outside := filepath.Join(base, "root"), filepath.Join(base, "out"), filepath.Join(base, "outside")

@@ -6,9 +6,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// follow keeps a connection to the browser of the window that is meant without
-// a call's own choice, from the moment when there is one: what its pages say and
-// ask for is then known from the start, not from the first call. Run owns it.
+// follow keeps a connection to the browser of the window that is resolved without a
+// call's own choice, as soon as there is one. So the messages and dialogs of its pages
+// are known from the start, not from the first call. Run owns it.
 func (a *agent) follow(ctx context.Context, done chan<- struct{}) {
 	defer close(done)
 	select {
@@ -31,15 +31,15 @@ func (a *agent) follow(ctx context.Context, done chan<- struct{}) {
 	}
 }
 
-// lookAhead connects to the browser that is meant now, and leaves those that
-// were meant before and never asked for.
+// lookAhead connects to the browser of the resolved window. It closes connections to
+// browsers that were resolved before and that no call has used.
 func (a *agent) lookAhead(ctx context.Context) {
 	o := &a.server.options
 	url, want := o.Attach, &link{remote: true, folders: a.workspace(ctx)}
 	if url == "" || a.named("") != "" {
 		chosen, _, err := o.Windows.Resolve(ctx, a.want(ctx, ""))
 		if err != nil {
-			return // a call will say so
+			return // a call will report it
 		}
 		if o.Chosen != nil {
 			o.Chosen(chosen)
@@ -72,9 +72,9 @@ func (a *agent) lookAhead(ctx context.Context) {
 	a.log.Info("watching the browser", "pages", pages)
 }
 
-// listen is the middleware that lets follow begin when the host has said what it
-// can do: with its word that it is initialized, or, from protocol 2026-07-28 on,
-// with its first message.
+// listen is the middleware that starts follow when the host's capabilities are known:
+// with its notification "initialized" or, from protocol 2026-07-28 on, with its first
+// message.
 func (s *Server) listen(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if session, ok := req.GetSession().(*mcp.ServerSession); ok && method != "initialize" {

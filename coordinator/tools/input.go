@@ -180,7 +180,7 @@ func waitFor(ctx context.Context, a *agent, in waitIn) (*answer, error) {
 	return a.did(met)(p.WaitFor(ctx, wait))
 }
 
-// justWait is what the agent asked for, so here a time is no stopgap.
+// justWait waits for the time that the agent requests: here a fixed time is no stopgap.
 func justWait(ctx context.Context, a *agent, d time.Duration) (*answer, error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

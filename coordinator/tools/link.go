@@ -18,15 +18,15 @@ type link struct {
 	folders []string        // of the workspace
 	own     bool            // the browser is the Launcher's, not a window's
 	remote  bool            // the user's own flag names the browser: it may be on another machine
-	used    bool            // a call has asked for it
-	acted   bool            // something was done in it
+	used    bool            // a call has used it
+	acted   bool            // an action was done in it
 	current string          // id of the page that the agent works in; empty: not chosen yet
 	shared  string          // id of another agent's page that was read last
 	opened  map[string]bool // ids of the pages that the agent opened
-	release func()          // ends the claim on the page current; nil: there is none now
+	release func()          // ends the claim on the current page; nil: none
 }
 
-// browserFor returns the browser that is meant now.
+// browserFor returns the browser of the resolved window.
 func (a *agent) browserFor(ctx context.Context, window string) (*page.Browser, error) {
 	l, err := a.linkTo(ctx, window)
 	if err != nil {
@@ -35,7 +35,7 @@ func (a *agent) browserFor(ctx context.Context, window string) (*page.Browser, e
 	return l.browser, nil
 }
 
-// linkTo connects to the browser that is meant now.
+// linkTo connects to the browser of the resolved window.
 func (a *agent) linkTo(ctx context.Context, window string) (*link, error) {
 	target, want, err := a.browserOf(ctx, window)
 	if err != nil {
@@ -51,8 +51,8 @@ func (a *agent) linkTo(ctx context.Context, window string) (*link, error) {
 	return l, err
 }
 
-// browserOf returns the CDP URL of the browser that is meant, and what is known
-// of it.
+// browserOf returns the CDP URL of the resolved window's browser, and what is known of
+// it.
 func (a *agent) browserOf(ctx context.Context, window string) (target string, l *link, err error) {
 	o := &a.server.options
 	want := a.want(ctx, window)
@@ -89,8 +89,8 @@ func (a *agent) browserOf(ctx context.Context, window string) (target string, l 
 	}
 }
 
-// settled says whether the agent has done something in a browser of its own that
-// still runs: then it stays there, also when a window comes that fits.
+// settled reports whether the agent has done an action in a browser of our own that still
+// runs. The agent then stays there, also when a matching window opens.
 func (a *agent) settled(window string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,8 +103,8 @@ func (a *agent) settled(window string) bool {
 	return false
 }
 
-// abandon ends a browser of its own in which nothing was done, when a window's
-// takes its place.
+// abandon ends a browser of our own in which no action was done, when a window's browser
+// replaces it.
 func (a *agent) abandon() {
 	own := false
 	a.leave(func(l *link) bool {
@@ -120,8 +120,8 @@ func (a *agent) abandon() {
 	}
 }
 
-// connect returns the connection to a browser, which it makes if there is none
-// or the last one has ended.
+// connect returns the connection to a browser. It connects if there is no connection, or
+// if the last one has ended.
 func (a *agent) connect(ctx context.Context, target string, want *link) (*link, error) {
 	a.leave(ended)
 	if !want.own && want.used {
@@ -165,7 +165,7 @@ func (a *agent) connect(ctx context.Context, target string, want *link) (*link, 
 	}
 }
 
-// leave ends the connections that which says.
+// leave ends the connections that which selects.
 func (a *agent) leave(which func(*link) bool) {
 	a.mu.Lock()
 	var left []*link
@@ -185,7 +185,7 @@ func (a *agent) leave(which func(*link) bool) {
 	}
 }
 
-// ended says whether a connection that was there is there no more.
+// ended reports whether a former connection has ended.
 func ended(l *link) bool {
 	select {
 	case <-l.ready:
@@ -203,7 +203,7 @@ func ended(l *link) bool {
 	}
 }
 
-// noteAct remembers that a tool which acts has done so.
+// noteAct records that a mutating tool has run.
 func (a *agent) noteAct() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

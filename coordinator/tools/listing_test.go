@@ -13,8 +13,8 @@ import (
 	"browser-coordinator/coordinator/tools/catalog"
 )
 
-// TestListing: what is listed is what calls are checked with. UPDATE_LISTING=1
-// writes it anew, as after each change of a tool.
+// TestListing: calls are checked against the listed schemas. UPDATE_LISTING=1 rewrites
+// the listing, which each change of a tool requires.
 func TestListing(t *testing.T) {
 	var caps []string
 	for _, c := range Caps() {

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A host hears nothing before it asks, then what is at its level and above.
+// A host gets no log messages before it sets a level, then those at this level and above.
 func TestLogLevelOfTheHost(t *testing.T) {
 	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
 	here, there := mcp.NewInMemoryTransports()

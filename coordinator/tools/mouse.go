@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The mouse by coordinates is for canvases and for models that look at pictures:
-// only with the set of tools that is named vision.
+// The mouse by coordinates is for canvases and for models that read pictures. It exists
+// only with the set of tools named vision.
 
 type pointIn struct {
 	X float64 `json:"x"`

@@ -44,7 +44,7 @@ func (s *Server) addNetworkTools() {
 	}, request)
 }
 
-// staticTypes are what a page is made of; of no interest while it works.
+// staticTypes are the resources that a page is made of; they rarely matter to an agent.
 var staticTypes = []string{"image", "font", "script", "stylesheet", "media", "manifest"}
 
 func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
@@ -108,8 +108,8 @@ func requestsOut(requests []history.Request, wanted func(history.Request) bool) 
 	return list
 }
 
-// requestsText is a line for each request that is wanted, and one before the first
-// of each further document.
+// requestsText has a line for each wanted request, and one before the first of each
+// further document.
 func requestsText(requests []history.Request, wanted func(history.Request) bool) string {
 	var lines []string
 	opened := ""
@@ -150,7 +150,7 @@ func requestLine(r history.Request) string {
 	line := fmt.Sprintf("%d. %s %s => %s", r.Seq, method, r.URL, outcome)
 	if r.Done && r.Failed == "" {
 		size := ""
-		if r.Size >= 0 { // a blob's is not told
+		if r.Size >= 0 { // the size of a blob is unknown
 			size = fmt.Sprintf(" %d B,", r.Size)
 		}
 		line += fmt.Sprintf(" (%s,%s %d ms)", r.MIMEType, size, r.Duration/time.Millisecond)
@@ -244,7 +244,7 @@ func header(headers map[string]string, name string) string {
 	return ""
 }
 
-// bodyKind is the kind of a file with what bodyText makes of a body.
+// bodyKind is the kind of file for the body that bodyText returns.
 func bodyKind(body []byte, contentType string) output.Kind {
 	if !utf8.Valid(body) {
 		return output.Text

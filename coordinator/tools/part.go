@@ -15,15 +15,15 @@ type partIn struct {
 	Page     int    `json:"page,omitempty"`
 }
 
-// maxAnswer is how many bytes of a page's text one answer has at most: about
-// 10,000 tokens, which hosts still take.
+// maxAnswer bounds the bytes of a page's text in one answer: about 10,000 tokens, which
+// hosts still accept.
 const maxAnswer = 40_000
 
-// maxText bounds an answer that has no parts; one that has is shorter, with what
-// stands beside the part.
+// maxText bounds an answer without parts. An answer with parts stays below it, together
+// with what surrounds the part.
 const maxText = 50_000
 
-// cutText cuts a text that has no parts, and says how much is missing.
+// cutText cuts a text that has no parts, and reports how much is missing.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -32,7 +32,7 @@ func cutText(text string, most int) string {
 	return fmt.Sprintf("%s… (%d more characters)", kept, len(text)-len(kept))
 }
 
-// bound cuts what a tool without parts has answered.
+// bound cuts the answer of a tool without parts.
 func (s *Server) bound(out *answer) {
 	cut := false
 	for i, b := range out.blocks {
@@ -46,7 +46,7 @@ func (s *Server) bound(out *answer) {
 	}
 }
 
-// boundError does the same with an error, which may hold what a page has thrown.
+// boundError does the same for an error, which may hold what a page has thrown.
 func (s *Server) boundError(err error) error {
 	if err == nil || len(err.Error()) <= maxText {
 		return err
@@ -54,11 +54,11 @@ func (s *Server) boundError(err error) error {
 	return errors.New(cutText(s.options.Secrets.Hide(err.Error()), maxText))
 }
 
-// longText is the last text that did not fit into one answer: its other parts are
-// of the same moment.
+// longText is the last text that did not fit into one answer: its other parts are of the
+// same moment.
 type longText struct{ what, text string }
 
-// restOf returns the text that a further part was asked of.
+// restOf returns the text of which the call requests a further part.
 func (a *agent) restOf(what string, in partIn) (string, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,10 +68,10 @@ func (a *agent) restOf(what string, in partIn) (string, bool) {
 	return a.long.text, true
 }
 
-// part adds the part of the text that was asked for, and says how to get the
-// others; or it saves the whole where a file is asked for.
+// part adds the requested part of the text, and describes how to get the others. If the
+// call names a file, it saves the whole text instead.
 func (a *agent) part(out *answer, in partIn, file *output.File, what, text string) error {
-	text = a.server.options.Secrets.Hide(text) // before it is cut, perhaps in the middle of one
+	text = a.server.options.Secrets.Hide(text) // before the cut, which may fall into a secret
 	if file != nil || len(text) <= maxAnswer {
 		name, _, _ := strings.Cut(what, " ")
 		return a.textOrFile(out, file, name, strings.TrimSuffix(text, "\n"))
@@ -90,8 +90,8 @@ func (a *agent) part(out *answer, in partIn, file *output.File, what, text strin
 	return nil
 }
 
-// data is part for a text that a member of the structured answer says too, where
-// one answer holds the whole.
+// data is part for a text that a member of the structured answer holds too, if one answer
+// holds the whole.
 func (a *agent) data(out *answer, in partIn, file *output.File, what, text, name string, value any) error {
 	if file != nil || len(a.server.options.Secrets.Hide(text)) > maxAnswer {
 		return a.part(out, in, file, what, text)
@@ -109,7 +109,7 @@ func cutLines(text string, most int) []string {
 		end := strings.LastIndexByte(text[:most], '\n') + 1
 		if end < most/2 {
 			end = most
-			for end > 0 && text[end]&0xC0 == 0x80 { // within a character
+			for end > 0 && text[end]&0xC0 == 0x80 { // inside a character
 				end--
 			}
 		}

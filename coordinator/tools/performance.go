@@ -64,7 +64,7 @@ func (s *Server) addPerformanceTools() {
 	}, stopCoverage)
 }
 
-// started begins a recording, and reloads the page where that is asked for.
+// started begins a recording, and reloads the page if the call requests it.
 func (a *agent) started(ctx context.Context, in startIn, what string, start func(*page.Page) error) (*answer, error) {
 	p, err := a.page(ctx, in.Window)
 	if err != nil {
@@ -131,7 +131,7 @@ func stopTrace(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	return out, nil
 }
 
-// vitals says what a trace shows.
+// vitals adds what a trace shows.
 func (a *answer) vitals(s profiling.TraceSummary) {
 	if s.URL == "" {
 		a.addf("No navigation in it, so no LCP; times are since its start.")

@@ -8,12 +8,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// progressEvery is how often a host that wants to know hears of a call that takes
-// longer than that.
+// progressEvery is the interval of progress notifications to a host that requests them.
 const progressEvery = time.Second
 
-// keepInformed tells the host that a call goes on, until the function that it
-// gives is called, and nothing where the host has not asked for it.
+// keepInformed notifies the host that a call goes on, until the returned function is
+// called. It does nothing if the host has not requested progress.
 func (a *agent) keepInformed(ctx context.Context, req *mcp.CallToolRequest) (end func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {

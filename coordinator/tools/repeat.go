@@ -22,8 +22,8 @@ func (e *connectError) Error() string {
 
 func (e *connectError) Unwrap() error { return e.err }
 
-// mayRepeat says whether a call that failed because its browser went can be made
-// once more without doing anything twice: it only reads, or had sent nothing.
+// mayRepeat reports whether a call that failed with its browser can run again without
+// doing anything twice: it is read-only, or has sent nothing.
 func mayRepeat(c call, err error) bool {
 	if errors.As(err, new(*dial.RefusedError)) {
 		return false
@@ -35,15 +35,15 @@ func mayRepeat(c call, err error) bool {
 	return errors.Is(err, page.ErrBrowserGone) && (c.readOnly() || errors.Is(err, page.ErrUnsent))
 }
 
-// backPatience bounds the wait for a browser to come back: a debug session that
-// is restarted takes one to two seconds.
+// backPatience bounds the wait for a browser to come back: the restart of a debug session
+// takes one to two seconds.
 const backPatience = 3 * time.Second
 
-// browserIsBack waits until the browser that is meant can be reached again. It is
-// looked for at each change of the windows.
+// browserIsBack waits until the selected browser can be reached again. It checks at each
+// change of the windows.
 func (a *agent) browserIsBack(ctx context.Context, window string, err error) bool {
 	if a.server.options.Attach != "" && a.named(window) == "" {
-		return false // nobody tells of that one's return
+		return false // there is no event for the return of that one
 	}
 	ctx, cancel := context.WithTimeout(ctx, backPatience)
 	defer cancel()
@@ -51,7 +51,7 @@ func (a *agent) browserIsBack(ctx context.Context, window string, err error) boo
 	last := a.last
 	a.mu.Unlock()
 	if errors.Is(err, page.ErrBrowserGone) && last != nil && last.browser != nil {
-		// The one that goes must have gone, or it would be found again.
+		// The old browser must be gone, or it would be found again.
 		select {
 		case <-last.browser.Done():
 		case <-ctx.Done():
@@ -71,7 +71,7 @@ func (a *agent) browserIsBack(ctx context.Context, window string, err error) boo
 	}
 }
 
-// windowOf is a call's own choice of a window; empty: none.
+// windowOf is the window that a call names; empty: none.
 func windowOf(in any) string {
 	if chooses, ok := in.(interface{ window() string }); ok {
 		return chooses.window()

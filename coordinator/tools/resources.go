@@ -13,8 +13,8 @@ import (
 	"browser-coordinator/policy"
 )
 
-// resource is something of the session's page that a host can show or attach
-// without a call of the agent.
+// resource is something of the session's page that a host can show or attach without a
+// tool call.
 type resource struct {
 	uri, name, description, mime string
 	read                         func(context.Context, *agent, *mcp.ResourceContents) error
@@ -37,8 +37,8 @@ func (s *Server) addResources() {
 	}
 }
 
-// readResource goes through the same door as a tool that only reads: an agent
-// that the user has stopped reads nothing.
+// readResource takes the same path as a read-only tool: an agent that the user has
+// stopped reads nothing.
 func (a *agent) readResource(ctx context.Context, r resource) (*mcp.ReadResourceResult, error) {
 	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{fromPage: true}}
 	name := "read " + r.uri
@@ -50,11 +50,11 @@ func (a *agent) readResource(ctx context.Context, r resource) (*mcp.ReadResource
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
 }
 
-// maxShot is how many bytes a picture has at most that is kept as a resource.
+// maxShot bounds the bytes of a picture that is kept as a resource.
 const maxShot = 4 << 20
 
-// keepShot keeps a picture that an answer could hold; a larger one went to a file,
-// and the resource then is of now.
+// keepShot keeps a picture that an answer could hold. A larger one is in a file; the
+// resource is then a new picture.
 func (a *agent) keepShot(image page.Image) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,9 +104,9 @@ func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) e
 	return nil
 }
 
-// latest is the end of a text of lines, as much as one answer has of it.
+// latest is the end of a text of lines, as much as fits into one answer.
 func (a *agent) latest(text, empty, tool string) string {
-	text = a.server.options.Secrets.Hide(text) // before it is cut, perhaps in the middle of one
+	text = a.server.options.Secrets.Hide(text) // before the cut, which may fall into a secret
 	if len(text) <= maxAnswer {
 		return cmp.Or(text, empty)
 	}
@@ -117,7 +117,7 @@ func (a *agent) latest(text, empty, tool string) string {
 	return fmt.Sprintf("… %d characters before this: %s has all.\n%s", len(text)-len(end), tool, strings.ToValidUTF8(end, ""))
 }
 
-// The prompts are what a person would ask for, with the way to it.
+// The prompts are typical requests of a user, with the steps for each.
 func (s *Server) addPrompts() {
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: "debug_page", Title: "Debug this page", Description: "Find out what is wrong with the page in the browser, and why",

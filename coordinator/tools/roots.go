@@ -14,8 +14,8 @@ import (
 
 const rootsPatience = 2 * time.Second
 
-// hostRoots are the host's roots as paths. They are asked for once, and again
-// when the host says that they changed.
+// hostRoots are the host's roots as paths. The host is asked once, and again after each
+// notification of a change.
 func (a *agent) hostRoots(ctx context.Context) []string {
 	a.mu.Lock()
 	known, roots := a.rootsKnown, a.roots
@@ -57,18 +57,18 @@ func (a *agent) noteRoots(answer *mcp.ListRootsResult) []string {
 }
 
 const (
-	// rootsInAnswer is the protocol version from which on a server asks for roots
-	// by the answer to a call, which the host then makes again.
+	// rootsInAnswer is the first protocol version in which a server requests roots in the
+	// response to a call. The host then repeats the call.
 	rootsInAnswer = "2026-07-28"
-	// rootsInput names that question.
+	// rootsInput is the name of that request.
 	rootsInput = "roots"
-	// mostAsked bounds the calls that are answered so by a host that never says
-	// what it was asked: after that it has no roots.
+	// mostAsked bounds these requests to a host that never sends its roots. After that the
+	// host counts as having none.
 	mostAsked = 16
 )
 
-// askRoots gives the answer that asks a host for its roots, nil where there is
-// nothing to ask.
+// askRoots returns the response that requests the host's roots, nil if there is nothing
+// to request.
 func (a *agent) askRoots(req *mcp.CallToolRequest) *mcp.CallToolResult {
 	if req.ProtocolVersion() < rootsInAnswer || !hasRoots(req.ClientCapabilities()) {
 		return nil

@@ -99,7 +99,7 @@ func route(ctx context.Context, a *agent, in routeIn) (*answer, error) {
 	return out, nil
 }
 
-// routed is the browser, with the page that the agent works in attached.
+// routed is the browser, with the agent's page attached.
 func (a *agent) routed(ctx context.Context, window string) (*page.Browser, error) {
 	l, err := a.linkTo(ctx, window)
 	if err != nil {
@@ -125,7 +125,7 @@ func routeList(ctx context.Context, a *agent, in inWindow) (*answer, error) {
 	return out, nil
 }
 
-// routeLine says what a route does.
+// routeLine describes a route.
 func (a *agent) routeLine(r page.Route) string {
 	var does []string
 	say := func(said bool, format string, args ...any) {

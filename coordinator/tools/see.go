@@ -50,8 +50,8 @@ type screenshotIn struct {
 	inWindow
 }
 
-// maxImage is the longest side, in pixels, of an image that is put into an
-// answer: models scale larger ones down themselves, after they were paid for.
+// maxImage is the longest side, in pixels, of an image in an answer: models scale larger
+// ones down themselves, after the agent has paid for them.
 const maxImage = 1568
 
 func (s *Server) addSeeTools() {
@@ -232,7 +232,7 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	return out, nil
 }
 
-// shape says how a picture differs from what was asked for.
+// shape reports how a picture differs from the requested one.
 func (a *answer) shape(image page.Image) {
 	if image.Cropped {
 		a.addf("What of the clip is outside was left out.")

@@ -16,64 +16,62 @@ import (
 
 // Windows is what the tools need of the registry.
 type Windows interface {
-	// List returns the windows that are there now.
+	// List returns the open windows.
 	List(ctx context.Context) (registry.Listing, error)
-	// Resolve decides which of them is meant.
+	// Resolve selects one of them.
 	Resolve(ctx context.Context, want registry.Want) (registry.Window, []registry.Candidate, error)
 	// Call runs a command of a window.
 	Call(ctx context.Context, window registry.Window, command string, arg, result any) error
-	// Source is what a workspace's user allows, asks and is told.
+	// Source is the link to a workspace's user: policy, questions and notifications.
 	Source(workspace string) *registry.Source
 	// Changed returns a channel that is closed at the next change of any window.
 	Changed() <-chan struct{}
 }
 
-// Launcher gives a browser of our own when no window fits.
+// Launcher provides a browser of our own when no window fits.
 type Launcher interface {
-	// Browser returns the CDP URL of the running browser, which it starts if
-	// need be.
+	// Browser returns the CDP URL of the browser, and starts it if it does not run.
 	Browser(ctx context.Context) (url string, err error)
-	// Downloads is a folder for what the running browser downloads, which goes
-	// with it.
+	// Downloads is the folder for the running browser's downloads, which is removed with the
+	// browser.
 	Downloads() string
-	// End ends it, if it runs: a window is used instead.
+	// End ends the browser, if it runs: a window replaces it.
 	End() error
 }
 
 // Options of a server. Windows, Dir and Version are required.
 type Options struct {
 	Windows Windows
-	// Launcher: nil means that no browser is ever launched.
+	// Launcher: nil means that no browser is launched.
 	Launcher Launcher
-	// Viewport, WIDTHxHEIGHT, is the size of the Launcher's pages; empty: the
-	// browser's choice.
+	// Viewport, WIDTHxHEIGHT, is the size of the Launcher's pages; empty: the browser's
+	// default.
 	Viewport string
-	// Attach is the CDP URL of a browser that is used in place of the windows,
-	// unless a call chooses one; empty: none.
+	// Attach is the CDP URL of a browser that replaces the windows, unless a call names a
+	// window; empty: none.
 	Attach string
-	// Workspace is the explicit choice of a window for every call that does
-	// not make its own; empty: none.
+	// Workspace selects the window for every call that does not name one; empty: none.
 	Workspace string
-	// Dir is the working directory that the host gave us.
+	// Dir is the working directory that the host has set.
 	Dir string
-	// OutputDir is where files go besides the workspace; empty: nowhere else.
+	// OutputDir is a folder for files outside the workspace; empty: none.
 	OutputDir string
-	// Caps are the names of the sets of tools that are there besides the default
-	// ones, as CheckCaps allows them.
+	// Caps are the names of the enabled sets of tools besides the default ones, as CheckCaps
+	// allows them.
 	Caps []string
-	// Endpoint gives the stable CDP address of a workspace; nil: none.
+	// Endpoint returns the stable CDP address of a workspace; nil: there is none.
 	Endpoint func(workspace string) string
-	// Chosen is called when a call has decided on a window; nil: ignored.
+	// Chosen is called when a call has selected a window; nil: ignored.
 	Chosen func(registry.Window)
-	// Origins bounds the addresses that agents may open; nil: none is refused.
+	// Origins limits the addresses that agents may open; nil: no limit.
 	Origins *policy.Origins
 	// Secrets are hidden from the agents; nil: none.
 	Secrets *secrets.Set
-	// Added is another MCP server whose tools are offered too; nil: none.
+	// Added is another MCP server whose tools are listed too; nil: none.
 	Added *added.Options
-	// Claims keeps the pages of agents apart; nil: there are no others.
+	// Claims keeps agents out of each other's pages; nil: there are no other agents.
 	Claims Claims
-	// Version is the program's.
+	// Version is the version of this program.
 	Version string
 	// Logger: nil discards.
 	Logger *slog.Logger
@@ -125,7 +123,7 @@ func NewServer(o Options) *Server {
 	s.addResources()
 	s.addPrompts()
 	if o.Added != nil {
-		s.tools.RegisterAll(s.mcp) // each later would be told as a change of the list
+		s.tools.RegisterAll(s.mcp) // a later one would notify the host of a changed list
 		s.added = added.New(added.Host{
 			MCP: s.mcp, Version: o.Version, Logger: o.Logger, Handle: s.handleAdded,
 			Taken: func(name string) bool { return s.tools[name] != nil },
@@ -164,8 +162,8 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 
 func (s *Server) wait(session *mcp.ServerSession, ended chan<- error) { ended <- session.Wait() }
 
-// add registers a tool whose answer is text (and an image, perhaps), and structured
-// where it has a schema for that.
+// add registers a tool whose answer is text, sometimes with an image. A tool with an
+// output schema also answers in structured form.
 func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In) (*answer, error)) {
 	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		a := s.agent(req.Session)
@@ -187,8 +185,8 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent, In)
 	})
 }
 
-// handleAdded handles the calls of an added server's tool. What the tool does in the
-// browser it does as a CDP client of the endpoint, which applies the window's policy.
+// handleAdded handles calls of an added server's tool. The tool works in the browser as a
+// CDP client of the endpoint, which applies the window's policy.
 func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandler {
 	known := *tool
 	if known.Annotations == nil {
@@ -219,8 +217,8 @@ func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandle
 	}
 }
 
-// pass is where every call of a browser's tool goes through: what holds for all
-// of them, and for all that act, stands here.
+// pass runs every call of a browser tool: rules for all calls, and for all actions, are
+// here.
 func (a *agent) pass(ctx context.Context, c call, do func(context.Context) (*answer, error)) (*answer, error) {
 	began := time.Now()
 	ctx, source, err := a.permit(ctx, c)
@@ -249,31 +247,31 @@ func (a *agent) pass(ctx context.Context, c call, do func(context.Context) (*ans
 	return out, explain(err)
 }
 
-// The annotations of a tool. What MCP takes for granted is left out, since every
-// character of the list is paid for: a tool that acts is destructive, and the
-// world is open.
+// The annotations of a tool. Values that MCP assumes by default are left out, since every
+// character of the list costs tokens: a mutating tool is destructive, and the world is
+// open.
 
-// reads is a tool that leaves everything as it is.
+// reads annotates a tool that changes nothing.
 func reads(title string) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true}
 }
 
-// saves is a tool that leaves the page as it is, but may write a file.
+// saves annotates a tool that does not change the page, but may write a file.
 func saves(title string) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{Title: title, DestructiveHint: new(false)}
 }
 
-// acts is a tool that may change or send what cannot be had back.
+// acts annotates a tool that may change or send something irrevocably.
 func acts(title string) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{Title: title}
 }
 
-// adjusts is a tool that changes only what is seen, and a second time nothing.
+// adjusts annotates a tool that changes only the presentation, and is idempotent.
 func adjusts(title string) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{Title: title, DestructiveHint: new(false), IdempotentHint: true}
 }
 
-// ours is a tool that meets windows of this machine only, never a page.
+// ours annotates a tool that works on windows of this machine only, never on a page.
 func ours(a *mcp.ToolAnnotations) *mcp.ToolAnnotations {
 	a.OpenWorldHint = new(false)
 	return a

@@ -290,7 +290,7 @@ func itemClear(ctx context.Context, a *agent, area storage.Area, in inWindow) (*
 const longestValue = 200
 
 func (a *agent) brief(value string) string {
-	value = a.server.options.Secrets.Hide(value) // before it is cut, perhaps in the middle of one
+	value = a.server.options.Secrets.Hide(value) // before the cut, which may fall into a secret
 	runes := []rune(value)
 	if len(runes) <= longestValue {
 		return value

@@ -112,7 +112,7 @@ func loadState(ctx context.Context, a *agent, in loadStateIn) (*answer, error) {
 	return out, nil
 }
 
-// leftOut tells of what Playwright may save besides, and is not restored here.
+// leftOut reports what Playwright may have saved and this tool does not restore.
 func leftOut(text []byte) string {
 	var more struct {
 		Credentials []json.RawMessage

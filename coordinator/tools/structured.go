@@ -7,9 +7,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A structured answer is for programs. Hosts give their model either it or the
-// text, some both: so it says all that the text says, once. What is no data stands
-// in its notes.
+// A structured answer is for programs. Some hosts pass only it to their model, some only
+// the text, some both. So it holds everything in the text, once. What is not data is in
+// its notes.
 
 // tell adds a member to the structured answer.
 func (a *answer) tell(name string, value any) {
@@ -19,12 +19,12 @@ func (a *answer) tell(name string, value any) {
 	a.structured[name] = value
 }
 
-// told adds lines that a member of the structured answer says too.
+// told adds lines that a member of the structured answer holds too.
 func (a *answer) told(text string, fromPage bool) {
 	a.addBlock(block{text: text, fromPage: fromPage, told: true})
 }
 
-// untell leaves the text as all that is said.
+// untell removes the structured answer, so that only the text remains.
 func (a *answer) untell() {
 	a.structured = nil
 	for i := range a.blocks {
@@ -50,8 +50,7 @@ func (a *answer) structure() map[string]any {
 	return out
 }
 
-// marks is what stands beside the whole of an answer with a structured part, which
-// has no blocks.
+// marks is the metadata of a whole answer with a structured part, which has no blocks.
 func (a *answer) marks() mcp.Meta {
 	for _, b := range a.blocks {
 		if b.fromPage {
@@ -61,8 +60,8 @@ func (a *answer) marks() mcp.Meta {
 	return nil
 }
 
-// Schemas of structured answers. An agent pays for them in every conversation: they
-// name the members, which speak for themselves. Each may have notes besides.
+// Schemas of structured answers. An agent pays for them in every conversation, so they
+// only name the members. Each answer may also have notes.
 
 // listOf is an object with a list of objects.
 func listOf(name string) json.RawMessage {

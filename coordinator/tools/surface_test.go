@@ -29,7 +29,7 @@ func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window
 
 func (noWindows) Changed() <-chan struct{} { return nil }
 
-// connect runs a server and gives a client of it.
+// connect runs a server and returns a client of it.
 func connect(t *testing.T, o Options) *mcp.ClientSession {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,17 +67,17 @@ var extra = map[string][]string{
 	"browser_snapshot":        {"filter", "diff", "page"},
 	"browser_take_screenshot": {"clip", "quality"},
 	"browser_find":            {"page"},
-	// Whatever may be long comes in parts.
+	// Answers that may be long have parts.
 	"browser_console_messages": {"page"},
 	"browser_evaluate":         {"page"},
 	"browser_network_requests": {"page"},
 	"browser_network_request":  {"page"},
 	"browser_wait_for":         {"url", "expression", "networkIdle"},
-	"browser_file_upload":      {"target"}, // theirs answers a file chooser that a click opened
+	"browser_file_upload":      {"target"}, // theirs answers a file chooser that a click has opened
 	"browser_tabs":             {"front"},
 }
 
-// alone are the tools for what Playwright MCP has no tool for, or not one.
+// alone are tools without an equivalent, or without exactly one, in Playwright MCP.
 var alone = map[string]string{
 	"browser_emulate":  "theirs, browser_emulate_media, is a part of it, by the same parameters",
 	"browser_fetch":    "theirs run code of their own for it",
@@ -130,7 +130,7 @@ func TestToolListIsSmall(t *testing.T) {
 	t.Logf("%d tools, %d characters", len(tools), all)
 }
 
-// What is left out of the list is what its reader would assume.
+// The list leaves out only what its reader assumes anyway.
 func TestShortListMeansTheSame(t *testing.T) {
 	short := map[string]*mcp.Tool{}
 	for _, tool := range listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})) {
@@ -149,7 +149,7 @@ func TestShortListMeansTheSame(t *testing.T) {
 	if fields["type"] != "array" || fields["items"].(map[string]any)["type"] != "object" {
 		t.Errorf("the fields of browser_fill_form: %v", fields)
 	}
-	// An unknown parameter is refused all the same.
+	// An unknown parameter is still refused.
 	session := connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
 	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_click", Arguments: map[string]any{"target": "e1", "colour": "red"}})
 	if err != nil || !res.IsError || !strings.Contains(res.Content[0].(*mcp.TextContent).Text, "colour") {
@@ -157,7 +157,7 @@ func TestShortListMeansTheSame(t *testing.T) {
 	}
 }
 
-// rawToolList is tools/list as it goes over the wire.
+// rawToolList is tools/list as it is sent.
 func rawToolList(t *testing.T, o Options) []json.RawMessage {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -186,7 +186,7 @@ func rawToolList(t *testing.T, o Options) []json.RawMessage {
 	return nil
 }
 
-// What a host shows its user before it lets a tool run.
+// Annotations are what a host shows its user before it runs a tool.
 func TestAnnotations(t *testing.T) {
 	tools := listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"}))
 	type kind struct{ readOnly, destructive, idempotent, openWorld bool }
@@ -205,7 +205,7 @@ func TestAnnotations(t *testing.T) {
 			continue
 		}
 		got := kind{readOnly: a.ReadOnlyHint, openWorld: is(a.OpenWorldHint)}
-		if !a.ReadOnlyHint { // the other two mean nothing where nothing is changed
+		if !a.ReadOnlyHint { // the other two mean nothing for a read-only tool
 			got.destructive, got.idempotent = is(a.DestructiveHint), a.IdempotentHint
 		}
 		if want, listed := known[tool.Name]; listed && got != want {

@@ -35,7 +35,7 @@ type tabOut struct {
 	Yours   bool   `json:"yours"`
 }
 
-// tabs does what is asked for, and answers with the tabs as they are then.
+// tabs does the requested action, and answers with the resulting list of tabs.
 func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	ctx = readOnly(ctx) // only action new opens a tab
 	out, err := doTabs(ctx, a, in)
@@ -65,8 +65,8 @@ func tabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	return out, nil
 }
 
-// openPage is the id of the current page for a caller that gets the list of tabs,
-// and sees there that one was closed; empty if the browser has none.
+// openPage is the id of the current page, for a caller that also gets the list of tabs
+// and sees a closed one there; empty if the browser has no page.
 func (a *agent) openPage(ctx context.Context, l *link) (string, error) {
 	p, err := a.currentPage(ctx, l)
 	if errors.As(err, new(*closedTabError)) {
@@ -136,7 +136,7 @@ func doTabs(ctx context.Context, a *agent, in tabsIn) (*answer, error) {
 	return out, nil
 }
 
-// front shows the user the tab that the agent works in. Nothing else does.
+// front brings the agent's tab to the front. No other function does.
 func (a *agent) front(ctx context.Context, l *link) error {
 	a.mu.Lock()
 	id := l.current
@@ -179,7 +179,7 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 	if err == nil && url != "" {
 		change, err = p.Navigate(ctx, url)
 	}
-	if errors.As(err, new(*page.OriginError)) { // which the browser alone could say
+	if errors.As(err, new(*page.OriginError)) { // only the browser itself could detect this
 		return nil, errors.Join(err, a.dropTab(ctx, l, p.ID(), before))
 	}
 	if err != nil {
@@ -208,7 +208,7 @@ func (a *agent) dropTab(ctx context.Context, l *link, id, before string) error {
 	return nil
 }
 
-// closeTab closes a tab that this agent opened. The user's stay: an agent ends
+// closeTab closes a tab that this agent opened. It keeps the user's tabs: an agent ends
 // only what it started.
 func (a *agent) closeTab(ctx context.Context, l *link, tab page.Info) (*answer, error) {
 	a.mu.Lock()

@@ -61,8 +61,8 @@ func drop(ctx context.Context, a *agent, in dropIn) (*answer, error) {
 	return a.did(fmt.Sprintf("Dropped %s onto %s.", what, named(in.Element, in.Target)))(p.Act(ctx, p.Input().Drop(in.Target, files, in.Data)))
 }
 
-// readable are the files that an agent wants the page to have, where they really
-// are: a link that is changed later leads nowhere else.
+// readable are the real paths of files that the agent uploads: a link that changes later
+// has no effect.
 func (a *agent) readable(ctx context.Context, paths []string) ([]string, error) {
 	files := make([]string, len(paths))
 	for i, path := range paths {

@@ -25,7 +25,7 @@ type windowOut struct {
 	Browser   string   `json:"browser,omitempty"`
 	Endpoint  string   `json:"endpoint,omitempty"`
 	Access    string   `json:"access"`
-	// Editor is the place that the user looks at: path:line.
+	// Editor is the place that the user sees in the editor: path:line.
 	Editor string `json:"editor,omitempty"`
 	Chosen bool   `json:"chosen"`
 	Why    string `json:"why"`
@@ -58,8 +58,8 @@ func (s *Server) addWindowTools() {
 	}, selectWindow)
 }
 
-// selectWindow makes a window the agent's own until its session ends or it
-// selects another. Nothing in the window is touched.
+// selectWindow selects a window for the agent until its session ends or it selects
+// another. It changes nothing in the window.
 func selectWindow(ctx context.Context, a *agent, in selectWindowIn) (*answer, error) {
 	o := &a.server.options
 	want := a.want(ctx, in.Window)
@@ -73,7 +73,7 @@ func selectWindow(ctx context.Context, a *agent, in selectWindowIn) (*answer, er
 	a.mu.Lock()
 	a.window = in.Window
 	if in.Window != "" {
-		// By its address: two windows may share a folder, and another may come.
+		// By its address: two windows may share a folder, and another one may open.
 		a.window = string(chosen.Address)
 	}
 	a.decideAnew()
@@ -152,7 +152,7 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*answer, error) {
 	return text, nil
 }
 
-// editorPlace is what the user looks at, if the window tells that.
+// editorPlace is the place that the user sees, if the window reports it.
 func editorPlace(w registry.Window) string {
 	e := w.State.Editor
 	if e == nil {

@@ -15,8 +15,8 @@ import (
 type Filter struct {
 	Domains []string
 	Methods []string // patterns of path.Match
-	// Client is Playwright for every client of that name, Playwright#1 for one with its
-	// sessions, and Playwright#1.2 for one session.
+	// Client is Playwright for every client of that name, Playwright#1 for one client with
+	// its sessions, and Playwright#1.2 for one session.
 	Client string
 }
 
@@ -38,8 +38,8 @@ func trim(names []string) (trimmed []string) {
 	return trimmed
 }
 
-// match reports whether a message is chosen. session is the client's name where the
-// message belongs to no session.
+// match reports whether a message is chosen. session is the client's name if the message
+// belongs to no session.
 func (f *Filter) match(client, session, method string) bool {
 	name := client[:max(0, strings.LastIndexByte(client, '#'))]
 	if f.Client != "" && !strings.EqualFold(f.Client, name) && !strings.EqualFold(f.Client, client) && !strings.EqualFold(f.Client, session) {
@@ -97,7 +97,7 @@ type domain struct {
 	Commands, Events []struct{ Name string }
 }
 
-// protocol is Chromium's, as it is built in.
+// protocol is Chromium's protocol, which is embedded.
 func protocol() []domain {
 	var text bytes.Buffer
 	var parsed struct{ Domains []domain }

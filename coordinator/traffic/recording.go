@@ -29,7 +29,7 @@ type Recording struct {
 	failed   bool // to write
 }
 
-// Create makes the file of a recording of a window's endpoint.
+// Create creates the file for a recording of a window's endpoint.
 func Create(hash, name string) (*Recording, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
@@ -45,7 +45,7 @@ func Create(hash, name string) (*Recording, error) {
 	return r, nil
 }
 
-// begin writes the first line. There is a browser when a client sends a message.
+// begin writes the first line. When a client sends a message, there is a browser.
 func (r *Recording) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -95,8 +95,8 @@ func (r *Recording) write(l cdplog.Line) error {
 	return err
 }
 
-// Close ends the file, with a last line that has the reason if it ends too early: nil
-// is an orderly end. The summary is for the user.
+// Close ends the file. If reason is not nil, the recording ends too early, and a last
+// line has the reason. The summary is for the user.
 func (r *Recording) Close(reason error) (summary string, err error) {
 	if reason != nil && r.begun && !r.failed {
 		r.write(cdplog.Line{Time: time.Now(), Cut: reason.Error()})
@@ -119,7 +119,7 @@ func (r *Recording) Close(reason error) (summary string, err error) {
 	return summary, err
 }
 
-// exists reports whether the file is where it was created.
+// exists reports whether the file is still where it was created.
 func (r *Recording) exists() bool {
 	written, err := r.file.Stat()
 	if err != nil {

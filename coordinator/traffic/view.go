@@ -15,7 +15,7 @@ import (
 )
 
 // View shows traffic to people, or to programs as JSON lines. It shows a response with
-// the method of its command, and how long that took.
+// the method of its command, and its duration.
 type View struct {
 	Out    io.Writer
 	Filter Filter
@@ -24,7 +24,7 @@ type View struct {
 
 	seen     int                    // how many clients
 	clients  map[string]string      // by id: the name with a short number
-	joined   map[string]cdplog.Line // by id: of clients of which no JSON line was shown yet
+	joined   map[string]cdplog.Line // by id: of clients without a shown JSON line yet
 	commands map[string]command     // without a response yet, by client, session and id
 	sessions map[string][]string    // by client, in order of appearance
 }
@@ -34,8 +34,8 @@ type command struct {
 	at     time.Time
 }
 
-// Begin is called before the first line of each coordinator: the clients of the former
-// one are gone.
+// Begin is called before the first line of each coordinator: the former one's clients are
+// gone.
 func (v *View) Begin() {
 	v.clients, v.joined = map[string]string{}, map[string]cdplog.Line{}
 	v.commands, v.sessions = map[string]command{}, map[string][]string{}
@@ -52,7 +52,7 @@ func (v *View) Show(l cdplog.Line) error {
 	return err
 }
 
-// text is what is shown of the next line; empty: nothing. In JSON a client's joined
+// text is the output for the next line; empty: none. In JSON a client's joined line
 // precedes its first line.
 func (v *View) text(l cdplog.Line) string {
 	if l.Joined != nil {
@@ -70,7 +70,7 @@ func (v *View) text(l cdplog.Line) string {
 		return ""
 	}
 	var m cdplog.Message
-	_ = json.Unmarshal(l.Message, &m) // what is no CDP message is shown as it is
+	_ = json.Unmarshal(l.Message, &m) // a message that is not CDP is shown unchanged
 	key := l.Client + " " + m.Session + " " + string(m.ID)
 	about := command{method: m.Method}
 	switch {
@@ -93,7 +93,7 @@ func (v *View) text(l cdplog.Line) string {
 	return encode(l)
 }
 
-// announcedSession is the session that attaches or detaches with an event; empty: none.
+// announcedSession is the session that an event attaches or detaches; empty: none.
 func announcedSession(m *cdplog.Message) string {
 	var params struct {
 		Session string `json:"sessionId"`
@@ -118,7 +118,7 @@ func (v *View) name(client, session string) string {
 	return fmt.Sprintf("%s.%d", v.clients[client], at+1)
 }
 
-// encode returns a line as it is recorded.
+// encode returns a line in the form of a recording.
 func encode(l cdplog.Line) string {
 	var text strings.Builder
 	lines := json.NewEncoder(&text)
@@ -127,7 +127,7 @@ func encode(l cdplog.Line) string {
 	return string(terminal.PrintableJSON([]byte(text.String())))
 }
 
-// shownBytes is what is shown of a message without Full.
+// shownBytes bounds the shown part of a message without Full.
 const shownBytes = 160
 
 func (v *View) line(l cdplog.Line, m cdplog.Message, sender, announced string, about command) string {

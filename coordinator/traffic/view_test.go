@@ -8,8 +8,8 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 )
 
-// TestGapInJSONLines: what programs read stays JSON where messages are missing,
-// which cannot be brought about at will.
+// TestGapInJSONLines: output for programs stays JSON if messages are missing. A real
+// endpoint cannot be made to lose messages.
 func TestGapInJSONLines(t *testing.T) {
 	var out strings.Builder
 	v := &View{Out: &out, JSON: true}
@@ -19,8 +19,7 @@ func TestGapInJSONLines(t *testing.T) {
 	}
 }
 
-// TestWhatIsShown: filters are read generously, and nothing that a client says reaches
-// the terminal as a command for it.
+// TestWhatIsShown: filters are lenient, and no text from a client controls the terminal.
 func TestWhatIsShown(t *testing.T) {
 	lines := []cdplog.Line{
 		{Client: "a", Joined: &cdplog.Client{Name: "CDP client"}},
@@ -62,8 +61,8 @@ func TestWhatIsShown(t *testing.T) {
 	}
 }
 
-// TestSessionsAreNumbered: who reads the traffic sees what belongs to one page, and may
-// see that alone.
+// TestSessionsAreNumbered: the output shows which messages belong to one page, and can be
+// filtered by it.
 func TestSessionsAreNumbered(t *testing.T) {
 	lines := []cdplog.Line{
 		{Client: "a", Joined: &cdplog.Client{Name: "my.tool#x"}},
@@ -108,7 +107,7 @@ func TestSessionsAreNumbered(t *testing.T) {
 	}
 }
 
-// TestUnknownNames: who asks for what Chromium does not have is told so.
+// TestUnknownNames: a filter with names that Chromium does not have is reported.
 func TestUnknownNames(t *testing.T) {
 	for _, each := range []struct {
 		filter Filter

@@ -1,5 +1,5 @@
-// Package window makes a terminal a window: a browser of its own, served by the
-// window protocol as the VS Code extension serves an editor's.
+// Package window makes a terminal a window: it launches a browser and serves it by the
+// window protocol, as the VS Code extension serves an editor's browser.
 package window
 
 import (

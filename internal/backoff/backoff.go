@@ -1,4 +1,4 @@
-// Package backoff spaces retries of what has no event: each pause is twice as long as
+// Package backoff spaces retries where no event exists: each pause is twice as long as
 // the one before.
 package backoff
 
@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Backoff gives the pauses. Set First and Max; it is not for concurrent use.
+// Backoff returns the pauses. Set First and Max. It is not for concurrent use.
 type Backoff struct {
 	First, Max time.Duration
-	// Jitter is the part of a pause by which it is shorter or longer at random, so that
-	// many clients do not retry at once.
+	// Jitter is the largest random part by which a pause is shorter or longer, so that
+	// many clients do not retry at the same time.
 	Jitter float64
 
 	next time.Duration
@@ -25,10 +25,10 @@ func (b *Backoff) Next() time.Duration {
 	return time.Duration(float64(pause) * (1 - b.Jitter + 2*b.Jitter*rand.Float64()))
 }
 
-// Reset begins with First again.
+// Reset makes First the next pause.
 func (b *Backoff) Reset() { b.next = 0 }
 
-// Sleep waits for the next pause. It reports false when ctx has ended first.
+// Sleep waits for the next pause. It reports false if ctx ends first.
 func (b *Backoff) Sleep(ctx context.Context) bool {
 	timer := time.NewTimer(b.Next())
 	defer timer.Stop()

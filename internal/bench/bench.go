@@ -18,8 +18,8 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// bench is one run: a browser, a peer, every way to each of them, and what was
-// measured.
+// bench is one run: a browser, a peer, all ways to each of them, and the measured
+// values.
 type bench struct {
 	dir     string // temporary
 	self    string // this program
@@ -104,8 +104,8 @@ func open(ctx context.Context) (b *bench, err error) {
 	return b, b.openShooter(ctx)
 }
 
-// openPage opens the one tab that every way leads to: what differs between two
-// tabs, such as which is in front, would be taken for the ways' differences.
+// openPage opens the one tab for all ways. Two tabs differ, for example in which is in
+// front, and that would count as a difference between the ways.
 func (b *bench) openPage() (path string, err error) {
 	request, err := http.NewRequest(http.MethodPut, "http://"+b.toBrowser["direct"].addr+"/json/new?about:blank", nil)
 	if err != nil {
@@ -136,7 +136,8 @@ func (b *bench) openShooter(ctx context.Context) error {
 	return b.shooter.Start()
 }
 
-// screenshots are the milliseconds that Playwright took for some at addr.
+// screenshots returns the milliseconds that Playwright took for some screenshots at
+// addr.
 func (b *bench) screenshots(addr string) (took []float64, err error) {
 	if _, err := io.WriteString(b.shooterIn, "http://"+addr+"\n"); err != nil {
 		return nil, err

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// patience bounds every exchange.
+// patience is the timeout of every exchange.
 const patience = 60 * time.Second
 
-// client is a WebSocket that costs as little as can be, so that the ways are
-// measured and not it.
+// client is a WebSocket with as little overhead as possible, so that the figures are
+// those of the ways.
 type client struct {
 	conn net.Conn
 	in   *bufio.Reader

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// figure is one thing that is measured, once for each way in a round, in an
-// order that changes.
+// figure is one measurement. Each round measures every way once, in a changing order.
 type figure struct {
 	name    string
 	most    int // rounds
@@ -36,7 +35,7 @@ func figureNames() (names []string) {
 	return names
 }
 
-// keep adds what was measured in one round.
+// keep adds the values of one round.
 func (b *bench) keep(figure, way string, values ...float64) {
 	if b.samples[figure] == nil {
 		b.samples[figure] = map[string][][]float64{}
@@ -59,8 +58,9 @@ func inTurn(ctx context.Context, measure func(way string) error) error {
 
 func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// measureEvaluate: 1+1 in a page of Chromium, µs, in conversations: while the other
-// ways have theirs a relay is at rest, and the first of each is one after a rest.
+// measureEvaluate: 1+1 in a page of Chromium, µs, in conversations. A relay is idle
+// during the conversations of the other ways. The first request of each one follows that
+// idle time.
 func measureEvaluate(ctx context.Context, b *bench) error {
 	const conversations, length = 6, 200
 	took, first := map[string][]float64{}, map[string][]float64{}
@@ -89,8 +89,8 @@ func measureEvaluate(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureEcho: a message of 100 bytes there and back, µs, and what of the
-// relay's processor that takes, µs.
+// measureEcho: a message of 100 bytes and its echo, µs, and the relay's processor time
+// for that, µs.
 func measureEcho(ctx context.Context, b *bench) error {
 	text := fmt.Sprintf("%-100s", `{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`)
 	took, worked := map[string][]float64{}, map[string]float64{}
@@ -124,8 +124,8 @@ func measureEcho(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureDown: frames of 1 MB from the peer: GB/s, and seconds of the relay's
-// processor for a GB.
+// measureDown: frames of 1 MB from the peer: GB/s, and seconds of the relay's processor
+// per GB.
 func measureDown(ctx context.Context, b *bench) error {
 	return inTurn(ctx, func(way string) error {
 		before, start := cpu(b.toPeer[way].pid), time.Now()
@@ -146,8 +146,8 @@ func measureDown(ctx context.Context, b *bench) error {
 	})
 }
 
-// measureReply: one reply of 50 MB from Chromium, ms, and what the relay's
-// memory grows by meanwhile, MB.
+// measureReply: one reply of 50 MB from Chromium, ms, and the growth of the relay's
+// memory meanwhile, MB.
 func measureReply(ctx context.Context, b *bench) error {
 	return inTurn(ctx, func(way string) error {
 		const size = 50_000_000
@@ -178,8 +178,8 @@ func measureReply(ctx context.Context, b *bench) error {
 	})
 }
 
-// measureFlood: a page logs as fast as it can; thousands of events a second
-// that arrive.
+// measureFlood: a page logs as fast as it can; thousands of events per second that
+// arrive.
 func measureFlood(ctx context.Context, b *bench) error {
 	const events = 10_000
 	rates := map[string][]float64{}
@@ -198,7 +198,7 @@ func measureFlood(ctx context.Context, b *bench) error {
 			}
 		}
 		rates[way] = append(rates[way], events/time.Since(start).Seconds()/1e3)
-		// Without this the browser would repeat all of them next time.
+		// Otherwise the browser would repeat all of them next time.
 		if _, err := page.ask("6", `{"id":6,"method":"Runtime.discardConsoleEntries"}`); err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func measureFlood(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureScreenshot: Playwright's, of 1920 × 1080 pixels of noise, ms.
+// measureScreenshot: Playwright's screenshot of 1920 × 1080 pixels of noise, ms.
 func measureScreenshot(ctx context.Context, b *bench) error {
 	return inTurn(ctx, func(way string) error {
 		took, err := b.screenshots(b.toBrowser[way].addr)
@@ -225,9 +225,8 @@ func measureScreenshot(ctx context.Context, b *bench) error {
 	})
 }
 
-// measureIdle: what each of thousands of connections that say nothing costs a
-// relay, kB, and how many of its descriptors, and what is left of both when they
-// have closed.
+// measureIdle: the cost of each of thousands of idle connections to a relay, kB and
+// descriptors, and what of both remains after they have closed.
 func measureIdle(ctx context.Context, b *bench) error {
 	const connections = 5000 // as many again at the peer, and as many files there
 	return inTurn(ctx, func(way string) error {
@@ -250,7 +249,7 @@ func measureIdle(ctx context.Context, b *bench) error {
 			return err
 		}
 		for deadline := time.Now().Add(10 * time.Second); descriptors(w.pid) > files && time.Now().Before(deadline); {
-			time.Sleep(10 * time.Millisecond) // no event tells that another process has closed
+			time.Sleep(10 * time.Millisecond) // no event reports that another process has closed
 		}
 		b.keep("left", way, float64(descriptors(w.pid)-files))
 		b.keep("left memory", way, (atRest(w.pid)-resident)/connections)
@@ -258,18 +257,19 @@ func measureIdle(ctx context.Context, b *bench) error {
 	})
 }
 
-// atRest is the least that a process has resident until that has not become less for
-// half a second, or for 5 s: what nobody needs any more may be given back a moment later.
+// atRest is the resident memory of a process when it has not decreased for half a
+// second, or after 5 s: a process may release unused memory a moment later.
 func atRest(pid int) float64 {
 	return leastOf(func() float64 { return memory(pid, "VmRSS") }, 50*time.Millisecond, 500*time.Millisecond, 5*time.Second)
 }
 
-// leastOf asks at each pause until nothing less has come for rest, or for most.
+// leastOf polls now at each pause until the value has not decreased for rest, or until
+// most.
 func leastOf(now func() float64, pause, rest, most time.Duration) float64 {
 	begun := time.Now()
 	least, since := now(), begun
 	for time.Since(since) < rest && time.Since(begun) < most {
-		time.Sleep(pause) // no event tells
+		time.Sleep(pause) // no event exists
 		if value := now(); value < least {
 			least, since = value, time.Now()
 		}

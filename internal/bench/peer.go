@@ -19,8 +19,8 @@ const (
 	frames    = 1024 // that "down" sends for one request
 )
 
-// servePeer stands for a browser where Chromium itself would be the limit: it
-// answers a message with as many bytes, or, to "down", with many frames of 1 MB.
+// servePeer replaces a browser where Chromium itself would be the limit. It responds to
+// a message with as many bytes, or to "down" with many frames of 1 MB.
 func servePeer(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") == "" {
 		fmt.Fprintf(w, `{"Browser": "peer", "webSocketDebuggerUrl": "ws://%s%s"}`, r.Host, peerPath)

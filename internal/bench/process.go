@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// cpu is the time that all threads of a process have had; 0 for process 0. A
-// thread that has ended is not counted; relays keep theirs.
+// cpu is the processor time of all threads of a process; 0 for process 0. It does not
+// count threads that have ended; relays keep theirs.
 func cpu(pid int) time.Duration {
 	if pid == 0 {
 		return 0
@@ -34,7 +34,7 @@ func cpu(pid int) time.Duration {
 	return time.Duration(sum)
 }
 
-// memory reads a value of the process's status, in kB: VmRSS or VmHWM.
+// memory reads VmRSS or VmHWM from the process's status, in kB.
 func memory(pid int, name string) float64 {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(b), name+":")
@@ -55,8 +55,8 @@ func descriptors(pid int) int {
 	return len(files)
 }
 
-// freeAddress is one that nobody listens on now, for a program that cannot
-// choose for itself.
+// freeAddress is an address that no process listens on now, for a program that cannot
+// choose one itself.
 func freeAddress() (string, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,7 +66,7 @@ func freeAddress() (string, error) {
 	return ln.Addr().String(), nil
 }
 
-// awaitListener waits for a program that does not tell when it listens.
+// awaitListener waits for a program that does not report when it listens.
 func awaitListener(ctx context.Context, addr string) error {
 	for wait := time.Millisecond; ; wait *= 2 {
 		conn, err := net.Dial("tcp", addr)

@@ -22,21 +22,21 @@ type row struct {
 	Name   string             `json:"name"`
 	Unit   string             `json:"unit"`
 	Values map[string]float64 `json:"values"`
-	// Ratios are the medians over the rounds of a way's figure and that of the
+	// Ratios are the medians over the rounds of a way's figure, divided by that of the
 	// row's reference in the same round.
 	Reference string             `json:"reference,omitempty"`
 	Ratios    map[string]float64 `json:"ratios,omitempty"`
-	// Peers are such medians of the endpoint's figure and that of each Go and
-	// Node peer. There is none of a peer whose figure is nothing in a round; ours may
-	// be, or less, which is 0.
+	// Peers are such medians of the endpoint's figure, divided by that of each Go and
+	// Node peer. A peer whose figure is 0 or less in a round has none. Our own figure
+	// may be 0 or less, which counts as 0.
 	Peers map[string]float64 `json:"peers,omitempty"`
 	more  bool               // more is better
 }
 
-// peers are the ways of the field in Go and Node, none of which should be ahead.
+// peers are the existing ways in Go and Node. None of them should be ahead.
 var peers = []string{"ReverseProxy", "whole messages", "http-proxy"}
 
-// aim is what the endpoint should reach.
+// aim is a value that the endpoint should reach.
 type aim struct {
 	Text    string  `json:"text"`
 	Reached float64 `json:"reached"`
@@ -63,8 +63,7 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(int(float64(len(sorted))*q), len(sorted)-1)]
 }
 
-// row condenses a figure: q of all that was measured, and of the ratios in each
-// round.
+// row summarises a figure: quantile q of all values, and of the ratios in each round.
 func (b *bench) row(name, unit, figure, reference string, q float64) row {
 	r := row{Name: name, Unit: unit, Values: map[string]float64{}, Reference: reference}
 	measured := b.samples[figure]
@@ -92,7 +91,7 @@ func (b *bench) row(name, unit, figure, reference string, q float64) row {
 	return r
 }
 
-// ratio is the median over the rounds of what was measured to a reference.
+// ratio is the median over the rounds of the values, divided by those of a reference.
 func ratio(rounds, reference [][]float64, q float64) float64 {
 	var ratios []float64
 	for i, values := range rounds {
@@ -134,7 +133,7 @@ func (b *bench) rows() []row {
 	return slices.DeleteFunc(rows, func(r row) bool { return len(r.Values) == 0 })
 }
 
-// aims compares with what issue and ADR ask of the endpoint.
+// aims compares the figures with the requirements on the endpoint.
 func (r *report) aims() {
 	for _, a := range []struct {
 		row   string
@@ -183,7 +182,7 @@ func (r *report) aims() {
 	}
 }
 
-// againstPeers judges a figure by the Go or Node peer that is best in it.
+// againstPeers compares a figure with that of the best Go or Node peer.
 func (r *report) againstPeers(row row) {
 	best, word := "", "at the most"
 	if row.more {
@@ -198,7 +197,7 @@ func (r *report) againstPeers(row row) {
 	if best == "" {
 		return
 	}
-	reached := math.Round(row.Peers[best]*100) / 100 // what is printed is judged
+	reached := math.Round(row.Peers[best]*100) / 100 // the printed value is compared
 	held := reached <= 1
 	if row.more {
 		held = reached >= 1

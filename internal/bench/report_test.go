@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// TestAims: each figure is judged by the best Go or Node peer, in the direction
-// that counts, and what is left after idle connections by nothing at all.
+// TestAims: each figure is compared with the best Go or Node peer, in the direction that
+// counts. What remains after idle connections is compared with none.
 func TestAims(t *testing.T) {
 	b := &bench{samples: map[string]map[string][][]float64{
 		"echo":        {"floor": {{10}, {20}}, "endpoint": {{12}, {24}}, "ReverseProxy": {{12}, {24}}, "whole messages": {{20}, {40}}},
 		"down":        {"direct": {{3}}, "endpoint": {{1.4}}, "ReverseProxy": {{1.5}}, "http-proxy": {{0.7}}},
 		"left":        {"endpoint": {{0}, {3}}, "ReverseProxy": {{0}, {0}}},
-		"left memory": {"endpoint": {{-0.5}, {-0.1}}, "ReverseProxy": {{2}, {3}}}, // less than nothing is held
-		"peak":        {"endpoint": {{2}, {3}}, "ReverseProxy": {{0}, {1}}},       // nothing in one round is no ratio
+		"left memory": {"endpoint": {{-0.5}, {-0.1}}, "ReverseProxy": {{2}, {3}}}, // a value below 0 is held
+		"peak":        {"endpoint": {{2}, {3}}, "ReverseProxy": {{0}, {1}}},       // 0 in one round has no ratio
 	}}
 	r := &report{Rows: b.rows()}
 	r.aims()
@@ -36,7 +36,7 @@ func TestAims(t *testing.T) {
 	}
 }
 
-// TestAtRest: what a process has at rest is the least, and is not waited for for ever.
+// TestAtRest: the memory at rest is the least value, and the wait for it ends.
 func TestAtRest(t *testing.T) {
 	values := []float64{9, 5, 7, 4, 8}
 	now := func() float64 {

@@ -19,8 +19,8 @@ import (
 	"browser-coordinator/policy"
 )
 
-// serve is one relay, or the peer, in a process of its own. It prints its
-// address and ends with its input.
+// serve is one relay, or the peer, in a process of its own. It prints its address, and
+// ends when its input ends.
 func serve(kind, target string) error {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,7 +63,7 @@ type oneBrowser struct{ browser *cdpproxy.Browser }
 
 func (o oneBrowser) Browser() (*cdpproxy.Browser, <-chan struct{}) { return o.browser, nil }
 
-// freeHand is a window in mode full: the rule reads everything and permits it.
+// freeHand is a window in mode full: its rule reads every message and allows it.
 type freeHand struct{}
 
 func (freeHand) Access() (policy.State, <-chan struct{}) {
@@ -74,8 +74,8 @@ func (freeHand) Ask(context.Context, policy.Question) (policy.Answer, error) {
 	return policy.Answer{Allow: true}, nil
 }
 
-// wholeMessages relays as chromedp-proxy does: a message is read to its end,
-// then written.
+// wholeMessages relays as chromedp-proxy does: it reads a message to its end, and then
+// writes it.
 func wholeMessages(host string) http.Handler {
 	discovery := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: host})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

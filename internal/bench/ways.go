@@ -21,7 +21,7 @@ type way struct {
 	addr string
 	pid  int // of the relay; 0 for a direct connection
 	cmd  *exec.Cmd
-	in   io.Closer // whose end ends a relay of ours
+	in   io.Closer // closing it ends one of our relays
 }
 
 func (w *way) close() {
@@ -82,7 +82,7 @@ func start(ctx context.Context, args ...string) (*way, error) {
 	return w, nil
 }
 
-// nginxConfig is what its documentation says about WebSockets, as one process.
+// nginxConfig follows nginx's documentation for WebSockets, as one process.
 const nginxConfig = `daemon off;
 master_process off;
 worker_rlimit_nofile 20000;

@@ -11,14 +11,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// agent plays the part of an AI agent: an MCP client of the coordinator.
+// agent is the demo's AI agent: an MCP client of the coordinator.
 type agent struct {
 	session *mcp.ClientSession
 	stderr  *bytes.Buffer
 }
 
-// startAgent starts the coordinator the way an MCP host does: over stdio, in
-// the workspace's folder, without any configuration.
+// startAgent starts the coordinator as an MCP host does: over stdio, in the workspace's
+// folder, without any configuration.
 func startAgent(ctx context.Context, coordinator, workspace string, env []string) (*agent, error) {
 	a := &agent{stderr: new(bytes.Buffer)}
 	cmd := exec.Command(coordinator, "mcp")
@@ -41,7 +41,7 @@ func (a *agent) stop() error {
 	return nil
 }
 
-// call calls one tool and returns the text of its answer.
+// call calls one tool and returns the text of its result.
 func (a *agent) call(ctx context.Context, tool string, args map[string]any) (string, error) {
 	res, err := a.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {

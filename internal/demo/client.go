@@ -10,9 +10,8 @@ import (
 	"github.com/chromedp/chromedp/remote"
 )
 
-// readThroughEndpoint joins the browser as any other CDP client would, with
-// chromedp and the address alone, and reads what the page with the given title
-// says in its <output>.
+// readThroughEndpoint connects to the browser as any other CDP client would, with
+// chromedp and only the address. It reads the <output> of the page with the given title.
 func readThroughEndpoint(ctx context.Context, endpoint, title string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -34,7 +33,7 @@ func readThroughEndpoint(ctx context.Context, endpoint, title string) (string, e
 	if page == "" {
 		return "", fmt.Errorf("second client: none of the %d targets is the page %q", len(pages), title)
 	}
-	// The tab is the agent's: leave it open.
+	// The tab belongs to the agent: leave it open.
 	tab, cancelTab := chromedp.NewContext(browser, chromedp.WithTargetID(page), chromedp.WithDetachOnCancel())
 	defer cancelTab()
 	text, err := chromedp.Run(tab, chromedp.Text("output"))

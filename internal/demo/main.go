@@ -1,11 +1,11 @@
-// Command demo shows the main job on real parts, for a person to watch: a
-// window with its browser, the coordinator as an MCP host starts it, an MCP
-// client that plays the agent, and a second CDP client on the same page.
+// Command demo shows the main job on real parts, for a person to watch: a window with
+// its browser, the coordinator as an MCP host starts it, an MCP client as the agent, and
+// a second CDP client on the same page.
 //
 //	go tool task demo
 //
-// It promises to leave no process and no file behind but the screenshot that
-// it names, and to exit with 1 if any step fails.
+// It leaves no process, and no file except the screenshot that it names. It exits with 1
+// if any step fails.
 package main
 
 import (
@@ -114,7 +114,7 @@ const (
 	picture  = "shop.png"
 )
 
-// play is what the agent does.
+// play runs the agent's steps.
 func play(ctx context.Context, s *story, agent *agent, url string) error {
 	act := func(tool string, args map[string]any) (string, error) {
 		answer, err := agent.call(ctx, tool, args)
@@ -165,7 +165,7 @@ func play(ctx context.Context, s *story, agent *agent, url string) error {
 	return err
 }
 
-// keep copies the agent's screenshot out of the workspace, which goes.
+// keep copies the agent's screenshot out of the workspace, which is removed.
 func keep(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// privateEnv is the demo's environment: the person's own, but with every file
-// that the coordinator keeps in dir, so that nothing stays behind.
+// privateEnv is the user's environment, except that the coordinator keeps all its files
+// in dir, so that none remains.
 func privateEnv(dir string) []string {
 	env := []string{
 		"XDG_DATA_HOME=" + dir + "/data",
@@ -36,8 +36,8 @@ type window struct {
 	stderr   *strings.Builder
 }
 
-// startWindow starts the window and waits until it says where its endpoint is:
-// the first line that it prints.
+// startWindow starts the window and waits for its first line, which contains the
+// endpoint's address.
 func startWindow(ctx context.Context, coordinator, workspace string, env []string, headed bool) (*window, error) {
 	args := []string{"window", "--workspace", workspace}
 	if !headed {
@@ -67,7 +67,7 @@ func startWindow(ctx context.Context, coordinator, workspace string, env []strin
 	return w, nil
 }
 
-// stop asks the window to end and waits for it and for its browser.
+// stop interrupts the window and waits for it and for its browser.
 func (w *window) stop() error {
 	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
 		return fmt.Errorf("end the window: %w", err)

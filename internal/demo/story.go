@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// story tells a person what happens, step by step.
+// story describes the demo's steps to a person.
 type story struct {
 	out   io.Writer
 	bold  bool
@@ -24,7 +24,7 @@ func (s *story) step(format string, args ...any) {
 	fmt.Fprintf(s.out, "\n%s\n", line)
 }
 
-// show prints what came of a step, indented, cut after some lines.
+// show prints the result of a step, indented, cut after some lines.
 func (s *story) show(text string) {
 	const most = 14
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")

@@ -1,5 +1,5 @@
-// Package notify tells goroutines that something has changed, without a queue: who
-// gets the notification looks at the state again.
+// Package notify notifies goroutines of a change, without a queue: each then reads the
+// state again.
 //
 //	s.mu.Lock()
 //	state, changed := s.state, s.changed.Next()
@@ -8,7 +8,7 @@
 //	<-changed
 package notify
 
-// Broadcast notifies everybody who waits. Its zero value is ready for use. The mutex
+// Broadcast notifies all waiting goroutines. Its zero value is ready for use. The mutex
 // of the state that it belongs to guards it.
 type Broadcast struct{ next chan struct{} }
 

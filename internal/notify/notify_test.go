@@ -4,7 +4,7 @@ import "testing"
 
 func TestBroadcast(t *testing.T) {
 	var b Broadcast
-	b.Notify() // nobody waits
+	b.Notify() // no goroutine waits
 	first := b.Next()
 	if b.Next() != first {
 		t.Error("without a change there are two channels")

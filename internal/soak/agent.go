@@ -26,7 +26,7 @@ type agent struct {
 	opened int // the window's changes when the page was opened
 }
 
-// run starts a coordinator, asks, and starts another when that one ends, until ctx
+// run starts a coordinator and asks it, and starts another when that one ends, until ctx
 // ends.
 func (a *agent) run(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -52,7 +52,7 @@ func (a *agent) run(ctx context.Context) {
 	}
 }
 
-// page opens a page and asks in it. It reports whether the coordinator goes on.
+// page opens a page and asks in it. It reports whether the coordinator still runs.
 func (a *agent) page(ctx context.Context, session *mcp.ClientSession) bool {
 	a.count++
 	mark := fmt.Sprintf("%s-%s-%d", a.window.name, a.name, a.count)
@@ -68,17 +68,17 @@ func (a *agent) page(ctx context.Context, session *mcp.ClientSession) bool {
 			return a.goesOn(ctx, err)
 		}
 	}
-	// A tab that one has opened is closed; if that fails, the browser has gone.
+	// Close the opened tab; if that fails, the browser has gone.
 	_, err := a.call(ctx, session, "browser_tabs", map[string]any{"action": "close"})
 	return a.goesOn(ctx, err)
 }
 
-// refused is a tool's own error: the coordinator goes on.
+// refused is a tool's own error: the coordinator still runs.
 type refused struct{ text string }
 
 func (e *refused) Error() string { return e.text }
 
-// goesOn waits a moment behind a tool's error, as an agent does.
+// goesOn waits a moment after a tool's error, as an agent does.
 func (a *agent) goesOn(ctx context.Context, err error) bool {
 	if err == nil {
 		return ctx.Err() == nil
@@ -93,7 +93,7 @@ func (a *agent) goesOn(ctx context.Context, err error) bool {
 	return ctx.Err() == nil
 }
 
-// ask puts one question to the page, or acts in it.
+// ask sends one question to the page, or runs an action in it.
 func (a *agent) ask(ctx context.Context, session *mcp.ClientSession, mark string) error {
 	a.count++
 	id := fmt.Sprintf("%s-%d", a.name, a.count)
@@ -146,9 +146,9 @@ func (a *agent) evaluate(ctx context.Context, session *mcp.ClientSession, functi
 	return got, nil
 }
 
-// elsewhere is for a response of another page of the window. It is right when the
-// window's browser has ended since this page was opened: a call of which nothing was
-// sent yet is made in the next one. The agent opens a page there.
+// elsewhere handles a response of another page of the window. That is correct if the
+// window's browser has ended since this page was opened: an unsent call continues in the
+// next browser, where the agent then opens a page.
 func (a *agent) elsewhere(mark, question, got string) error {
 	if a.window.changes() == a.opened {
 		a.result.fault("wrong", "%s asked %s in %s, and got %.300s", a.name, question, mark, got)
@@ -163,14 +163,14 @@ type answer struct {
 	structured json.RawMessage
 }
 
-// call calls a tool. Every call has to be answered, by a result, an error, or the end
-// of the coordinator.
+// call calls a tool. Every call must end with a result, an error, or the end of the
+// coordinator.
 func (a *agent) call(ctx context.Context, session *mcp.ClientSession, tool string, arguments map[string]any) (*answer, error) {
 	if arguments == nil {
 		arguments = map[string]any{}
 	}
 	a.result.add("MCP calls")
-	// A call under way is answered, also at the end of the run.
+	// A call in flight gets its response, even at the end of the run.
 	calling, cancel := context.WithTimeout(context.WithoutCancel(ctx), callPatience)
 	defer cancel()
 	res, err := session.CallTool(calling, &mcp.CallToolParams{Name: tool, Arguments: arguments})

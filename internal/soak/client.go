@@ -15,8 +15,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// callPatience is how long a call may go without a response, on a machine that has
-// much to do: longer than every timeout of the coordinator's own.
+// callPatience is the timeout of a call on a busy machine: longer than every timeout of
+// the coordinator's own.
 const callPatience = 90 * time.Second
 
 // client drives one page of its own through a window's endpoint, by CDP.
@@ -29,28 +29,28 @@ type client struct {
 	count  int // of pages and questions
 }
 
-// run connects, asks, and connects again when the connection ends, until ctx ends.
+// run connects and asks, and connects again when the connection ends, until ctx ends.
 func (c *client) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := c.connected(ctx); err != nil && ctx.Err() == nil {
 			c.result.add("CDP connections that ended")
 			select {
-			case <-time.After(time.Duration(c.random.Int64N(int64(500 * time.Millisecond)))): // as clients do
+			case <-time.After(time.Duration(c.random.Int64N(int64(500 * time.Millisecond)))): // as real clients do
 			case <-ctx.Done():
 			}
 		}
 	}
 }
 
-// asked is a command without a response.
+// asked is a command that waits for its response.
 type asked struct {
 	method, id string // id: of a question to the page
 	acts       bool
 	sent       time.Time
-	done       func(json.RawMessage) // nil: it is a question
+	done       func(json.RawMessage) // nil means a question
 }
 
-// connected is the life of one connection. One goroutine reads, and asks again for
+// connected runs one connection. One goroutine reads, and sends the next command after
 // each response.
 func (c *client) connected(ctx context.Context) error {
 	dialing, cancel := context.WithTimeout(context.WithoutCancel(ctx), callPatience)
@@ -96,7 +96,7 @@ func browserURL(ctx context.Context, endpoint string) (string, error) {
 // talk asks until the connection or ctx ends.
 func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 	c.count++
-	// What is under way is answered, also at the end of the run.
+	// Commands in flight get their responses, even at the end of the run.
 	calling := context.WithoutCancel(ctx)
 	mark := fmt.Sprintf("%s-%s-%d", c.window.name, c.name, c.count)
 	open := map[int]*asked{}
@@ -132,7 +132,7 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 		if a.acts {
 			code = fmt.Sprintf("act(%q)", a.id)
 		}
-		if c.random.IntN(50) == 0 { // now and then a large one
+		if c.random.IntN(50) == 0 { // occasionally a large one
 			code += fmt.Sprintf("/* %*s */", 1<<20, "")
 		}
 		return send(a, map[string]any{"expression": code, "returnByValue": true})
@@ -195,7 +195,7 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 		case a == nil:
 			c.result.fault("wrong", "%s never asked this: %.200s", c.name, text)
 		case m.Error != nil:
-			return fmt.Errorf("%s: %s", a.method, m.Error) // such as: the page has gone
+			return fmt.Errorf("%s: %s", a.method, m.Error) // for example: the page has gone
 		case a.done != nil:
 			a.done(m.Result)
 		default:
@@ -211,7 +211,7 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 				c.result.action(a.id, done)
 			}
 			if c.random.IntN(200) == 0 {
-				return nil // leave, and come again
+				return nil // disconnect, and connect again
 			}
 			if err := ask(); err != nil {
 				return err

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command soak runs windows, agents and CDP clients for a while, kills and stops them
-// at random, and counts what may never happen: a response that is wrong, lost or
-// doubled, a call that hangs, and anything that is left behind.
+// Command soak runs windows, agents and CDP clients for a while, and kills and stops
+// them at random. It counts what must never happen: a wrong, lost or doubled response, a
+// call that hangs, and anything left behind.
 package main
 
 import (
@@ -61,7 +61,7 @@ func run(out io.Writer, coordinator string, duration time.Duration, seed uint64,
 		return false, err
 	}
 	defer s.close()
-	// Interrupted, it ends as at the end of its time.
+	// An interruption ends the run as its deadline does.
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 
@@ -109,7 +109,7 @@ func run(out io.Writer, coordinator string, duration time.Duration, seed uint64,
 	return r.ok(), nil
 }
 
-// progress prints a line every ten seconds where a person looks, until ctx ends.
+// progress prints a line every ten seconds if the output is a terminal, until ctx ends.
 func progress(ctx context.Context, r *result) {
 	var ticks <-chan time.Time
 	if info, err := os.Stdout.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {

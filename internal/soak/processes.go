@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// runVariable marks every process that descends from this run, in its environment.
+// runVariable marks every descendant process of this run, in its environment.
 const runVariable = "BROWSER_COORDINATOR_SOAK"
 
-// place is where all of a run lies.
+// place is the folder and the environment of a run.
 type place struct {
 	dir, coordinator string
 	env              []string
@@ -55,7 +55,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// startPatience bounds the start of a window, on a machine that has much to do.
+// startPatience is the timeout for the start of a window on a busy machine.
 const startPatience = 90 * time.Second
 
 // startWindow starts a window and its browser, and returns when it is ready.
@@ -82,7 +82,7 @@ func (p *place) startWindow(ctx context.Context, workspace, url string) (*exec.C
 	return cmd, strings.TrimSpace(line), nil
 }
 
-// running are the processes of this run, besides its own.
+// running returns the processes of this run, except its own.
 func (p *place) running() map[int]string {
 	all := map[int]string{}
 	entries, _ := os.ReadDir("/proc")
@@ -101,8 +101,8 @@ func (p *place) running() map[int]string {
 	return all
 }
 
-// browserOf is the browser of a window's process: the child that is given a profile,
-// 0 if there is none.
+// browserOf is the browser of a window's process: the child with a profile argument; 0
+// if there is none.
 func (p *place) browserOf(window int) int {
 	for pid, line := range p.running() {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -117,12 +117,11 @@ func (p *place) browserOf(window int) int {
 	return 0
 }
 
-// leaving is what the last processes of a run get to end by themselves.
+// leaving is the time for the last processes of a run to end by themselves.
 const leaving = 30 * time.Second
 
 // checkLeft counts what is left of a run whose windows and agents have ended, and
-// removes it. No event tells of processes that are nobody's children any more, so they
-// are looked for.
+// removes it. It polls, since no event reports processes without a parent here.
 func (p *place) checkLeft(r *result, leaving time.Duration) {
 	deadline := time.Now().Add(leaving)
 	left := p.running()
@@ -134,7 +133,7 @@ func (p *place) checkLeft(r *result, leaving time.Duration) {
 		r.fault("orphaned", "the process %d: %.200s", pid, line)
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
-	// What removes the sockets of windows that were killed is the next coordinator.
+	// The next coordinator removes the sockets of killed windows.
 	if out, err := p.command("windows").CombinedOutput(); err != nil {
 		r.fault("orphaned", "coordinator windows: %v: %s", err, out)
 	}
@@ -159,7 +158,7 @@ func (p *place) checkLeft(r *result, leaving time.Duration) {
 	}
 }
 
-// locked reports whether somebody holds the lock of a file.
+// locked reports whether a process holds the lock of a file.
 func locked(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// faults are what may not happen, in the order in which they are printed.
+// faults are what must never happen, in the order in which they are printed.
 var faults = []string{"wrong", "lost", "doubled", "hung", "orphaned"}
 
-// result counts what the workers did, and what went wrong.
+// result counts the workers' actions and the faults.
 type result struct {
 	log   io.Writer
 	began time.Time
@@ -27,11 +27,11 @@ type result struct {
 	actions map[string]outcome // by id
 }
 
-// outcome is what the caller of an action knows of it.
+// outcome is what the caller of an action knows about it.
 type outcome int
 
 const (
-	unknown outcome = iota // it was called, and its end is not known
+	unknown outcome = iota // it was called, and its end is unknown
 	done                   // a response came
 )
 
@@ -39,14 +39,14 @@ func newResult(log io.Writer) *result {
 	return &result{log: log, began: time.Now(), calls: map[string]int{}, faults: map[string]int{}, actions: map[string]outcome{}}
 }
 
-// add counts a call, or something else that happened.
+// add counts a call or another event.
 func (r *result) add(kind string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls[kind]++
 }
 
-// fault counts and reports what may not happen.
+// fault counts and reports a fault.
 func (r *result) fault(kind, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,15 +54,15 @@ func (r *result) fault(kind, format string, args ...any) {
 	fmt.Fprintf(r.log, "%6.1fs %s: %s\n", time.Since(r.began).Seconds(), kind, fmt.Sprintf(format, args...))
 }
 
-// action notes what is known of an action.
+// action records what is known about an action.
 func (r *result) action(id string, o outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.actions[id] = o
 }
 
-// checkActions compares what the callers know with what the pages did: an action with
-// a response was done once, any other at most once.
+// checkActions compares what the callers know with the actions in the pages. An action
+// with a response ran once, any other at most once.
 func (r *result) checkActions(s *site) {
 	r.mu.Lock()
 	actions := maps.Clone(r.actions)
@@ -98,15 +98,15 @@ func (r *result) String() string {
 	return strings.Join(parts, ", ") + " (" + strings.Join(calls, ", ") + ")"
 }
 
-// response is what a page answers: who it is, and to which question.
+// response is a page's response: its mark, and the id of the question.
 type response struct {
 	Mark  string `json:"mark"`
 	ID    string `json:"id"`
 	Count int    `json:"count"`
 }
 
-// check compares a response with the question: it has to be of that page, and to that
-// very question.
+// check compares a response with its question: both must be of the same page and have
+// the same id.
 func (r *result) check(who, mark, id string, value json.RawMessage, acts bool) {
 	var got response
 	if err := json.Unmarshal(value, &got); err != nil || got.Mark != mark || got.ID != id {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestFaults: what may not happen is counted when it happens.
+// TestFaults: each fault is counted.
 func TestFaults(t *testing.T) {
 	s, err := startSite()
 	if err != nil {
@@ -48,8 +48,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestLeftBehind: a process, a socket's folder and a temporary file that are left are
-// counted, and removed.
+// TestLeftBehind: a remaining process, socket folder and temporary file are counted and
+// removed.
 func TestLeftBehind(t *testing.T) {
 	p, err := newPlace("/bin/true")
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"sync"
 )
 
-// site serves the marked pages, and counts what is done in them: an action in a page
-// reports itself here before it returns, so it is known also when the browser is
-// killed next.
+// site serves the marked pages, and counts their actions. An action reports itself here
+// before it returns, so it is known even if the browser is killed next.
 type site struct {
 	url    string
 	server *http.Server
@@ -20,8 +19,8 @@ type site struct {
 	acts map[string]int
 }
 
-// pageHTML has no element but the button: its action is named by what the page's
-// address ends with, its number by a count in the page.
+// pageHTML has no element but the button. The end of the page's address names the
+// action, and a count in the page numbers it.
 const pageHTML = `<!doctype html><title>%[1]s</title><h1>This page is %[1]s.</h1>
 <button id="act-%[1]s" onclick="act(location.hash.slice(1))">Act</button>
 <script>
@@ -60,7 +59,7 @@ func (s *site) count(id string) int {
 	return s.acts[id]
 }
 
-// done is how often the action was done.
+// done is how often the action ran.
 func (s *site) done(id string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 type target struct {
 	name string
 	mu   sync.Mutex // guards pid
-	pid  int        // 0: it does not run
+	pid  int        // 0: it is not running
 }
 
 func (t *target) set(pid int) {
@@ -29,15 +29,15 @@ func (t *target) set(pid int) {
 	t.pid = pid
 }
 
-// signal reports whether there was a process to send it to. It is held while the
-// owner reaps the process, so that the pid is not another's.
+// signal sends a signal, and reports whether there was a process. The lock keeps the
+// owner from reaping the process meanwhile, so that the pid is not another's.
 func (t *target) signal(s syscall.Signal) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.pid != 0 && syscall.Kill(t.pid, s) == nil
 }
 
-// window is one `coordinator window`, started anew whenever it ends.
+// window is one `coordinator window`, started again whenever it ends.
 type window struct {
 	target
 	place     *place
@@ -50,7 +50,7 @@ type window struct {
 	changed  int
 }
 
-// changes counts the times when the window began or ended.
+// changes counts the starts and ends of the window.
 func (w *window) changes() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func newWindow(p *place, s *site, r *result, number int) (*window, error) {
 	return w, os.Mkdir(w.workspace, 0o700)
 }
 
-// run keeps the window up until ctx ends, and closes ready when it is there for the
+// run keeps the window running until ctx ends, and closes ready when it is ready for the
 // first time.
 func (w *window) run(ctx context.Context, ready chan<- struct{}) {
 	for first := true; ctx.Err() == nil; {
@@ -99,7 +99,7 @@ func (w *window) run(ctx context.Context, ready chan<- struct{}) {
 	}
 }
 
-// wait returns when the window has ended, which it is asked to when ctx ends.
+// wait returns when the window has ended. When ctx ends it interrupts the window.
 func (w *window) wait(ctx context.Context, cmd *exec.Cmd) {
 	exited := make(chan struct{})
 	go func() { // ends with the process
@@ -112,7 +112,7 @@ func (w *window) wait(ctx context.Context, cmd *exec.Cmd) {
 		cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-exited:
-		case <-time.After(callPatience): // longer than it gives its browser
+		case <-time.After(callPatience): // longer than the window gives its browser
 			w.result.fault("hung", "the window %s does not end", w.name)
 			cmd.Process.Kill()
 			<-exited
@@ -120,8 +120,8 @@ func (w *window) wait(ctx context.Context, cmd *exec.Cmd) {
 	}
 }
 
-// reap waits for the process, and has nobody send it a signal from when its pid may be
-// another's.
+// reap waits for the process. From the moment when its pid may be another's, no signal
+// is sent to it.
 func (t *target) reap(cmd *exec.Cmd) {
 	unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 	t.set(0)
@@ -134,7 +134,8 @@ func (w *window) address() string {
 	return w.endpoint
 }
 
-// disturb kills, stops and ends what runs, until ctx ends; whoever it stops goes on.
+// disturb kills, stops and ends random processes until ctx ends. It resumes those that
+// it stops.
 func disturb(ctx context.Context, random *rand.Rand, r *result, windows []*window, agents []*agent) {
 	for {
 		pause := time.NewTimer(time.Second + time.Duration(random.Int64N(int64(4*time.Second))))

@@ -1,5 +1,5 @@
-// Package emulation overrides what one page believes of its surroundings: network,
-// processor, language, time zone, media, place and size.
+// Package emulation overrides the environment of one page: network, processor, language,
+// time zone, media, location and viewport.
 package emulation
 
 import (
@@ -19,17 +19,17 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// Page is what this package needs of a page.
+// Page is the part of a page that this package needs.
 type Page interface {
 	URL() string
 	Session() *cdp.Session
-	// FrameSessions are those of the page's frames in other processes.
+	// FrameSessions are the sessions of the page's frames in other processes.
 	FrameSessions() []*cdp.Session
 	// EmulateFocus makes the page believe that it is focused and visible.
 	EmulateFocus(ctx context.Context) error
-	// Zoom is the user's own for the site of the page.
+	// Zoom is the zoom that the user has set for the site of the page.
 	Zoom(ctx context.Context) (float64, error)
-	// CallFunction calls a function in our world of the main document, with one
+	// CallFunction calls a function in the isolated world of the main document, with one
 	// argument, and decodes the JSON text that it returns.
 	CallFunction(ctx context.Context, function string, argument, result any) error
 }
@@ -37,36 +37,36 @@ type Page interface {
 // Options of an Emulation.
 type Options struct {
 	Conn     *cdp.Conn // of the browser
-	Viewport *Viewport // that the page begins with; nil: the browser's
-	// Network turns what a page emulates of the network into the conditions that hold
-	// for it; the emulated ones are nil where there are none.
+	Viewport *Viewport // initial viewport of the page; nil: the browser's
+	// Network converts the network conditions that a page emulates into the conditions to
+	// apply. Its argument is nil if the page emulates none.
 	Network func(emulated any) any
 }
 
-// Emulation is what is overridden of one page.
+// Emulation holds the overrides of one page.
 type Emulation struct {
 	page Page
 	opts Options
 
 	mu        sync.Mutex          // guards the fields that follow
 	overrides map[string]override // by method
-	located   []string            // origins that may ask for the location
+	located   []string            // origins with permission to read the location
 }
 
-// New returns the emulation of a page, of which nothing is overridden.
+// New returns the emulation of a page, without overrides.
 func New(page Page, opts Options) *Emulation {
 	return &Emulation{page: page, opts: opts, overrides: map[string]override{}}
 }
 
-// override is a command that holds for the life of its session.
+// override is a command whose effect lasts for the lifetime of its session.
 type override struct {
 	method string
 	params any
-	main   bool // for the page's own session only; else for those of its frames too
+	main   bool // only for the page's own session; else for those of its frames too
 }
 
-// Plan checks the settings and returns the func that applies them. They hold for as
-// long as the connection lives.
+// Plan checks the settings and returns the func that applies them. They last until the
+// connection ends.
 func (e *Emulation) Plan(s Settings) (apply func(context.Context) error, err error) {
 	set, err := e.overridesFor(&s)
 	if err != nil {
@@ -82,7 +82,7 @@ func (e *Emulation) set(ctx context.Context, s Settings, set []override) error {
 	if err := e.knowsTimezone(ctx, s.Timezone); err != nil {
 		return err
 	}
-	// Without it a page in the background learns of a place or size only later.
+	// Otherwise a background page detects a new location or size only later.
 	if err := e.page.EmulateFocus(ctx); err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (e *Emulation) set(ctx context.Context, s Settings, set []override) error {
 //go:embed timezone.js
 var timezoneFunction string
 
-// knowsTimezone returns an error where the browser does not know a time zone; empty is
-// none. Its own command refuses only the first one.
+// knowsTimezone returns an error if the browser does not know a time zone; an empty name
+// means none. The browser's own command reports only the first unknown one.
 func (e *Emulation) knowsTimezone(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
@@ -133,8 +133,8 @@ func (e *Emulation) knowsTimezone(ctx context.Context, name string) error {
 	return err
 }
 
-// SendViewport gives a page that was just attached to the size of Options.Viewport,
-// without waiting for the response.
+// SendViewport applies Options.Viewport to a page after its attachment. It does not
+// wait for the response.
 func (e *Emulation) SendViewport(ctx context.Context) error {
 	if e.opts.Viewport == nil {
 		return nil
@@ -147,8 +147,8 @@ func (e *Emulation) SendViewport(ctx context.Context) error {
 	return nil
 }
 
-// Network is what is emulated of the network, as the parameters of NetworkMethod; nil:
-// nothing.
+// Network returns the page's network override as parameters of NetworkMethod; nil:
+// none.
 func (e *Emulation) Network() any { return e.overridden(NetworkMethod) }
 
 func (e *Emulation) overridden(method string) any {
@@ -167,13 +167,13 @@ func (e *Emulation) apply(ctx context.Context, o override) error {
 		return nil
 	}
 	for _, s := range e.page.FrameSessions() {
-		// A frame that has gone needs none.
+		// A frame that has gone needs no command.
 		_, _ = s.Start(ctx, o.method, params)
 	}
 	return nil
 }
 
-// paramsOf are an override's parameters as its command takes them.
+// paramsOf returns an override's parameters in the form of its command.
 func (e *Emulation) paramsOf(o override) any {
 	if m, ok := o.params.(emulatedMedia); ok {
 		return m.command()
@@ -184,8 +184,8 @@ func (e *Emulation) paramsOf(o override) any {
 	return o.params
 }
 
-// Reapply gives the overrides to a frame that another process renders from now
-// on. It is called by the event loop and waits for no reply.
+// Reapply applies the overrides to a frame that has moved to another process. The event
+// loop calls it, so it waits for no response.
 func (e *Emulation) Reapply(ctx context.Context, s *cdp.Session) {
 	e.mu.Lock()
 	set := slices.Collect(maps.Values(e.overrides))
@@ -197,7 +197,7 @@ func (e *Emulation) Reapply(ctx context.Context, s *cdp.Session) {
 	}
 }
 
-// reset ends what is overridden.
+// reset removes the overrides.
 func (e *Emulation) reset(ctx context.Context) error {
 	undo := map[string]override{
 		NetworkMethod:                             {params: Unlimited()},
@@ -216,7 +216,7 @@ func (e *Emulation) reset(ctx context.Context) error {
 	origins := e.located
 	e.located = nil
 	e.mu.Unlock()
-	if v := e.opts.Viewport; v != nil { // the size that its pages begin with
+	if v := e.opts.Viewport; v != nil { // the initial size of its pages
 		zoom, err := e.page.Zoom(ctx)
 		if err != nil {
 			return err
@@ -240,7 +240,7 @@ func (e *Emulation) reset(ctx context.Context) error {
 	return nil
 }
 
-// allowLocation lets the page's origin ask where it is, without asking the user.
+// allowLocation grants the page's origin access to the location, without a prompt.
 func (e *Emulation) allowLocation(ctx context.Context) error {
 	u, err := url.Parse(e.page.URL())
 	if err != nil || u.Host == "" {

@@ -54,7 +54,7 @@ func TestEmulate(t *testing.T) {
 	if got := pagetest.Evaluate(t, p, frame); got != `"Agent/1,Europe/Berlin,true"` {
 		t.Errorf("a frame of another process believes %s", got)
 	}
-	// A frame that comes later believes the same.
+	// A later frame has the same overrides.
 	pagetest.Evaluate(t, p, `new Promise(r => { const f = document.querySelector('iframe'); f.onload = r; f.src += '?again' }).then(() => 1)`)
 	if got := pagetest.Evaluate(t, p, frame); got != `"Agent/1,Europe/Berlin,true"` {
 		t.Errorf("a later frame of another process believes %s", got)

@@ -11,10 +11,9 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// Settings are what the page is made to believe; what an empty field stands for stays
-// as it is.
+// Settings are the values to override. An empty field leaves its setting unchanged.
 type Settings struct {
-	Reset     bool   // ends all that was emulated before; the rest then begins anew
+	Reset     bool   // removes all earlier overrides before the rest is applied
 	Network   string // offline, slow 3g, fast 3g, slow 4g, fast 4g or none
 	CPU       float64
 	UserAgent string
@@ -22,7 +21,7 @@ type Settings struct {
 	Timezone  string // for example Europe/Berlin
 	Media     string // print or screen
 	// Features are CSS media features by name, for example
-	// prefers-color-scheme: dark; "no-override" ends one.
+	// prefers-color-scheme: dark; "no-override" removes one.
 	Features map[string]string
 	Location *Location
 	Viewport *Viewport
@@ -41,7 +40,7 @@ type Viewport struct {
 // NetworkMethod is the command that overrides the network.
 const NetworkMethod = "Network.emulateNetworkConditions"
 
-// Unlimited and Offline are parameters of NetworkMethod: the network as it is, and none.
+// Unlimited and Offline are parameters of NetworkMethod: no override, and no network.
 func Unlimited() any { return networks["none"] }
 func Offline() any   { return networks["offline"] }
 
@@ -56,12 +55,12 @@ var networks = map[string]map[string]any{
 	"fast 4g": {"offline": false, "latency": 165, "downloadThroughput": 1_012_500, "uploadThroughput": 168_750},
 }
 
-// maxViewport is the longest side of a viewport, in CSS pixels: the browser takes
-// larger ones, and no longer draws them.
+// maxViewport is the longest side of a viewport, in CSS pixels: the browser accepts
+// larger ones, but does not draw them.
 const maxViewport = 10_000
 
-// overridesFor are the commands for what is asked for. Media and its features are
-// one command, so those that are on already are repeated.
+// overridesFor returns the commands for the settings. One command sets media and all
+// features, so it repeats those that are on already.
 func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 	var set []override
 	if s.Network != "" {
@@ -117,8 +116,8 @@ func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 	return set, nil
 }
 
-// overrides are the commands for it, for a site of that zoom: what they are given
-// is made larger by it.
+// overrides returns the commands for the viewport, for a site with that zoom.
+// Width and height include the zoom; the scale factor excludes it.
 func (v *Viewport) overrides(zoom float64) []override {
 	return []override{
 		{emulation.CommandSetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
@@ -129,7 +128,7 @@ func (v *Viewport) overrides(zoom float64) []override {
 	}
 }
 
-// emulatedMedia keeps what Emulation.setEmulatedMedia was last given.
+// emulatedMedia is the current argument of Emulation.setEmulatedMedia.
 type emulatedMedia struct {
 	Media    string
 	Features map[string]string

@@ -13,16 +13,16 @@ import (
 	"browser-coordinator/coordinator/page/remote"
 )
 
-// Element is a target that was found, with a handle in our isolated world.
+// Element is a resolved target, with a handle in our isolated world.
 type Element struct {
 	Target  string // the ref or the selector
-	Label   string // what it is, for example: button "Save"; empty for a selector
+	Label   string // role and name, for example: button "Save"; empty for a selector
 	Frame   protocol.FrameID
 	Session *cdp.Session
 	Handle  runtime.RemoteObjectID
 }
 
-// Resolve gives a node its handle in our world of a frame's document.
+// Resolve returns a node's element with a handle in our world of a frame's document.
 func (t *Tree) Resolve(ctx context.Context, id protocol.FrameID, node protocol.BackendNodeID, target string) (*Element, error) {
 	session, world, err := t.World(ctx, id)
 	if err != nil {
@@ -48,7 +48,7 @@ func (t *Tree) Owner(ctx context.Context, f Frame) (*Element, error) {
 	return t.Resolve(ctx, f.Parent, owner.BackendNodeID, "frame")
 }
 
-// Call runs a function of the library on the element and decodes what it returns.
+// Call runs a function of the library on the element and decodes its result.
 func (e *Element) Call(ctx context.Context, function string, args, result any) error {
 	pending, err := e.Start(ctx, function, args)
 	if err != nil {
@@ -57,8 +57,8 @@ func (e *Element) Call(ctx context.Context, function string, args, result any) e
 	return e.Outcome(ctx, pending, result)
 }
 
-// CallAsUser is Call for a function that does what a user's input does, so that the
-// page has user activation. The others must leave the page as it is.
+// CallAsUser is Call for a function that simulates a user's input, so that the page has
+// user activation. Other functions must not change the page.
 func (e *Element) CallAsUser(ctx context.Context, function string, args, result any) error {
 	pending, err := e.start(ctx, function, args, true)
 	if err != nil {
@@ -67,7 +67,7 @@ func (e *Element) CallAsUser(ctx context.Context, function string, args, result 
 	return e.Outcome(ctx, pending, result)
 }
 
-// Start is Call without waiting for what the function returns.
+// Start is Call without waiting for the result.
 func (e *Element) Start(ctx context.Context, function string, args any) (*cdp.Pending, error) {
 	return e.start(ctx, function, args, false)
 }
@@ -87,7 +87,7 @@ func (e *Element) start(ctx context.Context, function string, args any, asUser b
 	})
 }
 
-// Outcome waits for what the function of a Start returns.
+// Outcome waits for the result of a Start.
 func (e *Element) Outcome(ctx context.Context, pending *cdp.Pending, result any) error {
 	var r runtime.CallFunctionOnResult
 	if err := pending.Wait(ctx, &r); err != nil {
@@ -102,8 +102,8 @@ func (e *Element) Outcome(ctx context.Context, pending *cdp.Pending, result any)
 	return json.Unmarshal(r.Result.Value, result)
 }
 
-// OwnHandle is the element's handle in the page's own world, which has another for
-// the same node.
+// OwnHandle is the element's handle in the page's main world, which differs from the one
+// in ours.
 func (e *Element) OwnHandle(ctx context.Context) (runtime.RemoteObjectID, error) {
 	described, err := protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle})
 	if err != nil {
@@ -116,7 +116,7 @@ func (e *Element) OwnHandle(ctx context.Context) (runtime.RemoteObjectID, error)
 	return own.Object.ObjectID, nil
 }
 
-// gone recognises an element whose document was replaced while a script ran in it.
+// gone detects an element whose document was replaced while a script ran in it.
 func (e *Element) gone(err error) error {
 	if LeftDocument(err) {
 		return &StaleRefError{Ref: e.Target, Was: e.Label, Gone: "its document was replaced"}
@@ -124,7 +124,7 @@ func (e *Element) gone(err error) error {
 	return err
 }
 
-// Release lets the page collect the element; nobody waits for the response.
+// Release lets the page collect the element. It does not wait for the response.
 func (e *Element) Release(ctx context.Context) {
 	_, _ = e.Session.Start(context.WithoutCancel(ctx), runtime.CommandReleaseObject, runtime.ReleaseObjectParams{ObjectID: e.Handle})
 }

@@ -19,9 +19,9 @@ import (
 // StaleRefError reports a target whose document or element is gone.
 type StaleRefError struct {
 	Ref  string // or the selector
-	Was  string // what it was, for example: button "Save"; empty when unknown
+	Was  string // its label, for example: button "Save"; empty when unknown
 	Gone string // what is gone: "its document was replaced", "its element was removed"
-	Now  string // ref of the one element that looks the same now; empty when there is none or several
+	Now  string // ref of the only element that now has the same label; empty when there is none or several
 }
 
 func (e *StaleRefError) Error() string {
@@ -38,8 +38,8 @@ func (e *StaleRefError) Error() string {
 	return fmt.Sprintf("ref %s%s is stale, %s: take a new snapshot and use its refs", e.Ref, was, e.Gone)
 }
 
-// TargetError reports a target that names nothing, or more than one thing, or that
-// cannot be used as asked.
+// TargetError reports a target that matches nothing or several elements, or that the
+// operation cannot use.
 type TargetError struct {
 	Target string
 	Reason string
@@ -47,8 +47,8 @@ type TargetError struct {
 
 func (e *TargetError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Reason) }
 
-// OnStale has similar find the ref of the one element that now has the label of a
-// stale one. It is called once, before the tree is used.
+// OnStale sets similar, which finds the ref of the only element that now has the label
+// of a stale one. It must be called once, before the tree is used.
 func (t *Tree) OnStale(similar func(ctx context.Context, label string) string) { t.similar = similar }
 
 // Find resolves a target to an element.
@@ -68,8 +68,8 @@ func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
 	return t.findSelector(ctx, target)
 }
 
-// FindInTime is Find for a selector that may match only once the page is there: it
-// waits for the main frame, whichever documents that shows meanwhile.
+// FindInTime is Find for a selector that may match only after the page has loaded. It
+// waits for a match in the main frame, across documents.
 func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (*Element, error) {
 	for {
 		e, err := t.Find(ctx, target)
@@ -117,7 +117,7 @@ func (t *Tree) findRef(ctx context.Context, target string, n int) (*Element, err
 		return nil, err
 	}
 	e, err := t.Numbered(ctx, entry.frame, n, entry.label)
-	// What the events say by now decides whether the document is still there.
+	// The events received by now decide whether the document still exists.
 	t.opts.Flush()
 	if _, gone := t.lookUpRef(target, n); gone != nil {
 		err = gone
@@ -129,7 +129,7 @@ func (t *Tree) findRef(ctx context.Context, target string, n int) (*Element, err
 	return e, nil
 }
 
-// Numbered asks the snapshot script's table for an element.
+// Numbered looks up an element in the snapshot script's table.
 func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label string) (*Element, error) {
 	gone := &StaleRefError{Ref: "e" + strconv.Itoa(n), Was: label}
 	f, _ := t.Frame(id)
@@ -154,8 +154,8 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 	return &Element{Target: gone.Ref, Label: label, Frame: id, Session: f.Session, Handle: r.Result.ObjectID}, nil
 }
 
-// findSelector looks for a CSS selector in the main frame, then in the others;
-// shadow roots are looked into, closed ones once a snapshot has shown them.
+// findSelector looks for a CSS selector in the main frame, then in the others. It
+// includes shadow roots; closed ones only after a snapshot has adopted them.
 func (t *Tree) findSelector(ctx context.Context, selector string) (*Element, error) {
 	if err := t.Learn(ctx); err != nil {
 		return nil, err
@@ -174,8 +174,8 @@ func (t *Tree) findSelector(ctx context.Context, selector string) (*Element, err
 
 const noMatch = "matches no element: take a snapshot and use a ref of it"
 
-// awaitMatch waits until a selector matches, or for that long. It is refused when
-// the document is replaced.
+// awaitMatch waits until a selector matches, or until the timeout. The browser refuses
+// it when the document is replaced.
 func (t *Tree) awaitMatch(ctx context.Context, selector string, timeout time.Duration) error {
 	session, world, err := t.World(ctx, t.main)
 	if err != nil {
@@ -192,8 +192,8 @@ func (t *Tree) awaitMatch(ctx context.Context, selector string, timeout time.Dur
 	return err
 }
 
-// untilTrue checks an expression whenever the browser draws, and now and then where
-// it does not.
+// untilTrue checks an expression at every frame that the browser draws, and every 100 ms
+// if it draws none.
 const untilTrue = `new Promise((done, fail) => {
   const test = () => (%s
 );
@@ -215,8 +215,8 @@ const untilTrue = `new Promise((done, fail) => {
   look();
 })`
 
-// UntilTrue is a promise that yields true once an expression is true, or false after
-// the timeout. It is rejected with what the expression has thrown at last.
+// UntilTrue is a promise that resolves to true once an expression is true, or to false
+// after the timeout. It rejects with the expression's last exception, if any.
 func UntilTrue(expression string, timeout time.Duration) string {
 	return fmt.Sprintf(untilTrue, expression, timeout.Milliseconds())
 }
@@ -243,7 +243,7 @@ func (t *Tree) query(ctx context.Context, id protocol.FrameID, selector string) 
 		return nil, fmt.Errorf("look for %q: %s", selector, remote.Exception(r.ExceptionDetails))
 	}
 	switch {
-	case r.Result.Type == runtime.RemoteObjectTypeString: // why the selector does not do
+	case r.Result.Type == runtime.RemoteObjectTypeString: // why the selector is unusable
 		return nil, &TargetError{selector, remote.Text(r.Result)}
 	case r.Result.ObjectID == "":
 		return nil, nil

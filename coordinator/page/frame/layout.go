@@ -8,17 +8,17 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 )
 
-// Layout is how a page is laid out now. Its lengths are in CSS pixels.
+// Layout is the current layout of a page. Its lengths are in CSS pixels.
 type Layout struct {
-	View    *cdppage.VisualViewport // its place in the page is from the left and top edge
+	View    *cdppage.VisualViewport // its position in the page counts from the left and top edge
 	Content *dom.Rect               // the whole page
-	// Zoom is the user's own for the site: 1.25 where the browser's menu says 125 %.
-	// Sizes of windows and clips are given without it, in device-independent pixels.
+	// Zoom is the zoom that the user has set for the site: 1.25 for 125 % in the browser's
+	// menu. Sizes of windows and clips exclude it; they are in device-independent pixels.
 	Zoom    float64
-	Density float64 // pixels of the screen per CSS pixel; the zoom is in it
+	Density float64 // pixels of the screen per CSS pixel, including the zoom
 }
 
-// Layout reads how the page is laid out.
+// Layout reads the current layout of the page.
 func (t *Tree) Layout(ctx context.Context) (Layout, error) {
 	var ratio float64
 	if err := t.Evaluate(ctx, "devicePixelRatio", &ratio); err != nil {
@@ -29,8 +29,8 @@ func (t *Tree) Layout(ctx context.Context) (Layout, error) {
 		return Layout{}, err
 	}
 	l := Layout{View: metrics.CSSVisualViewport, Content: metrics.CSSContentSize, Zoom: metrics.CSSVisualViewport.Zoom, Density: 1}
-	// Scripts, and the browser here, count from where scrolling begins: on the right in
-	// a page that is written from right to left.
+	// Scripts, and the browser here, count from the scroll origin, which is on the right in
+	// a right-to-left page.
 	if fixed := metrics.CSSLayoutViewport; fixed != nil {
 		if float64(fixed.PageX) > l.View.PageX-l.View.OffsetX+1 {
 			l.View.PageX += l.Content.Width - float64(fixed.ClientWidth)
@@ -48,14 +48,14 @@ func (t *Tree) Layout(ctx context.Context) (Layout, error) {
 	return l, nil
 }
 
-// InPage is a place of the window as one of the page.
+// InPage converts a position in the viewport to one in the page.
 func (l Layout) InPage(place Rect) Rect {
 	place.X += l.View.PageX - l.View.OffsetX
 	place.Y += l.View.PageY - l.View.OffsetY
 	return place
 }
 
-// Clip is a place of the page as the browser captures it.
+// Clip converts a position in the page to a clip for the browser's capture.
 func (l Layout) Clip(place Rect, scale float64) *cdppage.Viewport {
 	return &cdppage.Viewport{X: place.X * l.Zoom, Y: place.Y * l.Zoom, Width: place.Width * l.Zoom, Height: place.Height * l.Zoom, Scale: scale}
 }

@@ -6,7 +6,7 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 )
 
-// Rect is a place in the page's viewport, in CSS pixels.
+// Rect is an area of the page's viewport, in CSS pixels.
 type Rect struct {
 	X      float64 `json:"x"`
 	Y      float64 `json:"y"`
@@ -14,20 +14,20 @@ type Rect struct {
 	Height float64 `json:"height"`
 }
 
-// Show scrolls an element into view and returns where it is. One that is not wholly
-// in view comes to the middle: what sticks to an edge of the window would cover it.
+// Show scrolls an element into view and returns its position. An element that is not
+// fully in view moves to the middle, because sticky content at an edge could cover it.
 func (t *Tree) Show(ctx context.Context, e *Element) (Rect, error) {
 	return t.scrollTo(ctx, e, "center")
 }
 
-// Place scrolls an element into view, no further than necessary, and returns where
-// it is.
+// Place scrolls an element into view, no further than necessary, and returns its
+// position.
 func (t *Tree) Place(ctx context.Context, e *Element) (Rect, error) {
 	return t.scrollTo(ctx, e, "nearest")
 }
 
-// scrollTo scrolls an element that is not wholly in view to such a part of it, as
-// Element.scrollIntoView names it, and returns where it is.
+// scrollTo scrolls an element that is not fully in view to a position named as in
+// Element.scrollIntoView, and returns its position.
 func (t *Tree) scrollTo(ctx context.Context, e *Element, where string) (Rect, error) {
 	var r struct {
 		Rect
@@ -49,8 +49,8 @@ func (t *Tree) scrollTo(ctx context.Context, e *Element, where string) (Rect, er
 	return r.Rect, err
 }
 
-// lift moves a place in a frame of another process to the page's viewport. Where
-// a frame is turned, the place is the box around what it becomes.
+// lift converts an area in a frame of another process to the page's viewport. For a
+// rotated frame, the result is the bounding box.
 func (t *Tree) lift(ctx context.Context, id protocol.FrameID, place Rect) (Rect, error) {
 	for {
 		root := t.processRoot(id)
@@ -74,8 +74,8 @@ func (t *Tree) lift(ctx context.Context, id protocol.FrameID, place Rect) (Rect,
 	}
 }
 
-// Outward moves a point from a frame of another process to the page's viewport,
-// through each process in between. covered is what lies over the frame there.
+// Outward converts a point from a frame of another process to the page's viewport,
+// through each process in between. covered is what overlaps the frame there.
 func (t *Tree) Outward(ctx context.Context, id protocol.FrameID, x, y float64) (float64, float64, string, error) {
 	for {
 		root := t.processRoot(id)

@@ -9,20 +9,20 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// refTable holds the frame that each ref is in; Tree.mu guards it. The elements
-// themselves are known to the snapshot script in that frame's document. Numbers
-// rise for as long as their [Refs] do, so a ref of an older document, or of another
-// page, can never mean an element of this one.
+// refTable holds the frame of each ref; Tree.mu guards it. The snapshot script in that
+// frame's document holds the elements themselves. Numbers only rise while their
+// [Refs] exist, so a ref of an older document, or of another page, never matches an
+// element of this one.
 type refTable struct {
 	entries map[int]refEntry
 }
 
-// Refs counts the refs that snapshots give out, over all pages and browsers that
+// Refs counts the refs that snapshots assign, over all pages and browsers that
 // share it.
 type Refs struct{ last atomic.Int64 }
 
-// reach makes n a number that is taken. Two pages that are read at the same time may
-// take the same numbers; each page's own are never taken twice.
+// reach marks all numbers up to n as used. Two pages that are read at the same time may
+// use the same numbers; within a page, each number is used once.
 func (r *Refs) reach(n int) {
 	for {
 		last := r.last.Load()
@@ -43,7 +43,7 @@ const maxStale = 5000
 
 func newRefTable() refTable { return refTable{entries: map[int]refEntry{}} }
 
-// Label returns what a ref names, where its document is still there.
+// Label returns the label of a ref whose document still exists.
 func (t *Tree) Label(n int) (label string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,17 +51,17 @@ func (t *Tree) Label(n int) (label string, ok bool) {
 	return e.label, ok && !e.stale
 }
 
-// Ref is the number of an element, and what the element is.
+// Ref is the number and the label of an element.
 type Ref struct {
 	Number int
 	Label  string
 }
 
-// LastRef is the last number that was given out.
+// LastRef is the last assigned number.
 func (t *Tree) LastRef() int { return int(t.opts.Refs.last.Load()) }
 
-// AddRefs adds refs that were given out in a world of a frame's document; 0: whichever
-// the frame has. ErrGone: the document went meanwhile, and so did its refs.
+// AddRefs adds refs that were assigned in a world of a frame's document; world 0 means the
+// frame's current one. ErrGone: the document and its refs have gone meanwhile.
 func (t *Tree) AddRefs(id protocol.FrameID, world runtime.ExecutionContextID, last int, refs []Ref) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,17 +16,16 @@ import (
 //go:embed script
 var scripts embed.FS
 
-// Library is a script that defines functions in an isolated world: this package's,
-// and those in the folder script of each of the others, one a file. They are defined
-// once for each document, so that the browser compiles and optimizes them once and a
-// call is small.
+// Library is a script that defines functions in an isolated world: this package's, and
+// those in the folder script of the others, one per file. They are defined once per
+// document, so that the browser compiles them once and calls are small.
 func Library(others ...embed.FS) string {
 	var b strings.Builder
 	b.WriteString("globalThis.library ??= {\n")
 	for _, folder := range append(others, scripts) {
 		files, err := folder.ReadDir("script")
 		if err != nil {
-			panic(err) // they are in the binary
+			panic(err) // the binary embeds them
 		}
 		for _, f := range files {
 			body, err := folder.ReadFile("script/" + f.Name())
@@ -40,14 +39,14 @@ func Library(others ...embed.FS) string {
 	return b.String()
 }
 
-// Call is the declaration that calls a function of the library.
+// Call returns the declaration that calls a function of the library.
 func Call(name string) string {
 	return "function (argument) { return library." + name + ".call(this, argument) }"
 }
 
 // Run calls a function in our world of a frame's document, with one argument, and
-// decodes the JSON text that it returns. The function's source goes with each call:
-// it is for functions that few sessions need, so that the library stays small.
+// decodes the JSON text that it returns. Each call sends the function's source: Run is
+// for rarely used functions, so that the library stays small.
 func (t *Tree) Run(ctx context.Context, frame protocol.FrameID, function string, argument, result any) error {
 	encoded, err := json.Marshal(argument)
 	if err != nil {
@@ -67,7 +66,7 @@ func (t *Tree) Run(ctx context.Context, frame protocol.FrameID, function string,
 	return remote.Decode(r, result)
 }
 
-// Run is [Tree.Run] with the element as this.
+// Run is [Tree.Run] with the element as `this`.
 func (e *Element) Run(ctx context.Context, function string, argument, result any) error {
 	encoded, err := json.Marshal(argument)
 	if err != nil {

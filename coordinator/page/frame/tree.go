@@ -1,6 +1,6 @@
-// Package frame holds the frames of one page: which there are and which process
-// renders each, our isolated world in their documents, the refs that snapshots
-// give to elements there, and the elements that a ref or a selector leads to.
+// Package frame tracks the frames of one page and the process of each. It holds our
+// isolated worlds in their documents and the refs that snapshots assign to elements, and
+// it resolves refs and selectors to elements.
 package frame
 
 import (
@@ -16,10 +16,10 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// ErrGone reports that a frame, or the document that was asked, is no longer there.
+// ErrGone reports that a frame, or the document of a call, no longer exists.
 var ErrGone = errors.New("the frame has gone")
 
-// Frame is one frame of a page, as it is at one moment.
+// Frame is the state of one frame of a page at one moment.
 type Frame struct {
 	ID      protocol.FrameID
 	Parent  protocol.FrameID // empty: the main frame
@@ -28,8 +28,8 @@ type Frame struct {
 	// Generation counts the frame's documents.
 	Generation int
 
-	known bool                       // what is below it was read or has come by events
-	world runtime.ExecutionContextID // our isolated world in its document; 0: not made yet
+	known bool                       // its child frames were read or reported by events
+	world runtime.ExecutionContextID // our isolated world in its document; 0: not created yet
 }
 
 // Tree is the frames of one page. The page's events keep it up to date; its methods
@@ -46,13 +46,13 @@ type Tree struct {
 	behind bool // see SetBehind
 }
 
-// Options are what a tree needs of the page and the browser around it.
+// Options are what a tree needs from the page and the browser.
 type Options struct {
 	Library func() string // defines the functions that [Element.Call] calls, see [Library]
-	Flush   func()        // waits until the events that have come so far are handled
+	Flush   func()        // waits until the events received so far are handled
 	Refs    *Refs
-	// Elsewhere finds the other page that a ref is of: what it names there, and that
-	// page's address.
+	// Elsewhere finds the other page that a ref belongs to. It returns the ref's label and
+	// that page's URL.
 	Elsewhere func(n int) (label, address string, ok bool)
 }
 
@@ -67,7 +67,7 @@ func New(main protocol.FrameID, session *cdp.Session, opts Options) *Tree {
 // Main is the id of the main frame.
 func (t *Tree) Main() protocol.FrameID { return t.main }
 
-// URL is the address that the main frame shows.
+// URL is the URL of the main frame.
 func (t *Tree) URL() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +85,7 @@ func (t *Tree) Frame(id protocol.FrameID) (Frame, bool) {
 	return *f, true
 }
 
-// All returns the frames, the main frame first and each before those below it.
+// All returns the frames, the main frame first and each parent before its children.
 func (t *Tree) All() []Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -114,7 +114,7 @@ func (t *Tree) Sessions() []*cdp.Session {
 	return sessions
 }
 
-// RootOf is the topmost frame of a session; false: it has none, as a worker's.
+// RootOf is the topmost frame of a session; false: it has none, like a worker's session.
 func (t *Tree) RootOf(s *cdp.Session) (Frame, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,8 +126,8 @@ func (t *Tree) RootOf(s *cdp.Session) (Frame, bool) {
 	return Frame{}, false
 }
 
-// Add adds what the browser says is there, keeping what events have told meanwhile.
-// It reports whether the main frame's address is known only now.
+// Add adds the frames of the browser's response, and keeps newer state from events. It
+// reports whether the main frame's URL was unknown before.
 func (t *Tree) Add(tree *cdppage.FrameTree) (mainLearnt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,9 +157,9 @@ func (t *Tree) add(tree *cdppage.FrameTree) (mainLearnt bool) {
 	return mainLearnt
 }
 
-// Learn reads what is below frames that were there before their session was: those
-// of other processes, and those of a page that did not answer when it was attached
-// to.
+// Learn reads the child frames of frames that existed before their session. These are
+// frames of other processes, and frames of a page that did not respond when it was
+// attached.
 func (t *Tree) Learn(ctx context.Context) error {
 	t.mu.Lock()
 	var unknown []*cdp.Session
@@ -182,8 +182,8 @@ func (t *Tree) Learn(ctx context.Context) error {
 	return nil
 }
 
-// Each calls f for the main frame, then for the others; frames that go meanwhile
-// are left out.
+// Each calls f for the main frame, then for the others; it skips frames that have gone
+// meanwhile.
 func (t *Tree) Each(ctx context.Context, f func(protocol.FrameID) error) error {
 	if err := t.Learn(ctx); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (t *Tree) Each(ctx context.Context, f func(protocol.FrameID) error) error {
 	return nil
 }
 
-// Attached notes a new frame of a session.
+// Attached adds a new frame of a session.
 func (t *Tree) Attached(s *cdp.Session, id, parent protocol.FrameID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,7 +205,7 @@ func (t *Tree) Attached(s *cdp.Session, id, parent protocol.FrameID) {
 	}
 }
 
-// AttachedElsewhere gives a frame the session of its own process.
+// AttachedElsewhere sets the session of a frame that has a process of its own.
 func (t *Tree) AttachedElsewhere(s *cdp.Session, id, parent protocol.FrameID, url string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -219,8 +219,8 @@ func (t *Tree) AttachedElsewhere(s *cdp.Session, id, parent protocol.FrameID, ur
 	t.refs.dropFrame(id)
 }
 
-// Committed notes a frame's new document. What belonged to the old one goes: its
-// world, its refs and the frames in it.
+// Committed sets a frame's new document, and drops the state of the old one: its
+// world, its refs and its child frames.
 func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -240,7 +240,7 @@ func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame) {
 	}
 }
 
-// Moved notes that a frame's document has another address.
+// Moved sets the new URL of a frame's document.
 func (t *Tree) Moved(id protocol.FrameID, url string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -249,7 +249,7 @@ func (t *Tree) Moved(id protocol.FrameID, url string) {
 	}
 }
 
-// Detached drops a frame and those below it.
+// Detached drops a frame and its descendants.
 func (t *Tree) Detached(id protocol.FrameID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -258,8 +258,8 @@ func (t *Tree) Detached(id protocol.FrameID) {
 	}
 }
 
-// SessionEnded drops the frames of a session: one that goes on in another process is
-// attached to again.
+// SessionEnded drops the frames of a session. A frame that continues in another process
+// is attached again.
 func (t *Tree) SessionEnded(s *cdp.Session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -270,7 +270,7 @@ func (t *Tree) SessionEnded(s *cdp.Session) {
 	}
 }
 
-// remove drops a frame and what is below it; mu is held.
+// remove drops a frame and its descendants; mu is held.
 func (t *Tree) remove(id protocol.FrameID) {
 	delete(t.frames, id)
 	t.refs.dropFrame(id)
@@ -281,7 +281,7 @@ func (t *Tree) remove(id protocol.FrameID) {
 	}
 }
 
-// WorldsCleared notes that a session's worlds have gone.
+// WorldsCleared drops the worlds of a session.
 func (t *Tree) WorldsCleared(s *cdp.Session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

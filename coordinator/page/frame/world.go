@@ -14,19 +14,17 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// The names that debuggers show for our isolated world. In a tab that was in the
-// background at its first action, the name says so: such a tab believes that it is
-// visible, and other connections, which see the names of worlds, must not take it
-// for the one that the user sees.
+// The names that debuggers show for our isolated world. A tab that was in the background
+// at its first action believes that it is visible. Other connections see the names of
+// worlds. BehindName tells them that such a tab is not the one that the user sees.
 const (
 	WorldName  = "browser-coordinator"
 	BehindName = WorldName + " in the background"
 )
 
-// SetBehind has worlds that are made from now on say that the page is in the
-// background, and makes such a world in the main frame. The response is waited for:
-// a tab that was never shown takes the zoom of its site only now, and a mouse event
-// that came first would land elsewhere.
+// SetBehind gives new worlds the name BehindName, and creates such a world in the main
+// frame. It waits for the response: a tab that was never shown applies the zoom of its
+// site only now, and an earlier mouse event would hit another place.
 func (t *Tree) SetBehind(ctx context.Context) error {
 	t.mu.Lock()
 	t.behind = true
@@ -34,9 +32,9 @@ func (t *Tree) SetBehind(ctx context.Context) error {
 	return t.session.Call(ctx, cdppage.CommandCreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{FrameID: t.main, WorldName: BehindName}, nil)
 }
 
-// World returns the id of our isolated world in a frame's document. Scripts run
-// there so that neither the page's patched prototypes nor its content security
-// policy get in the way, and the page does not see them.
+// World returns the id of our isolated world in a frame's document. Scripts run there so
+// that the page's patched prototypes and its content security policy do not interfere,
+// and the page cannot see them.
 func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, runtime.ExecutionContextID, error) {
 	t.mu.Lock()
 	f := t.frames[id]
@@ -53,15 +51,15 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	if world != 0 {
 		return session, world, nil
 	}
-	// Universal access lets it see through frames of the same process to compute
-	// where an element is in the window.
+	// Universal access lets scripts read frames of the same process, to compute an element's
+	// position in the window.
 	r, err := protocol.Call(ctx, session, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
 		FrameID: id, WorldName: name, GrantUniveralAccess: new(true),
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	// Not waited for: what is run in the world comes behind it.
+	// There is no need to wait: commands for the world run after this one.
 	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: t.opts.Library(), ContextID: r.ExecutionContextID, Silent: new(true)})
 	if err != nil {
 		return nil, 0, err
@@ -73,7 +71,7 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	case f == nil || f.Session != session:
 		t.mu.Unlock()
 		return nil, 0, ErrGone
-	case f.Generation != generation: // it may be the world of the document before
+	case f.Generation != generation: // it may be the world of the previous document
 		t.mu.Unlock()
 		return t.World(ctx, id)
 	}
@@ -82,8 +80,8 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	return session, r.ExecutionContextID, nil
 }
 
-// EmptyWorld is the world that [Tree.World] makes, without our library in it: both
-// get the same one.
+// EmptyWorld returns the same world as [Tree.World], but does not install our library
+// in it.
 func EmptyWorld(ctx context.Context, s *cdp.Session, frame protocol.FrameID) (runtime.ExecutionContextID, error) {
 	r, err := protocol.Call(ctx, s, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
 		FrameID: frame, WorldName: WorldName, GrantUniveralAccess: new(true),
@@ -91,16 +89,16 @@ func EmptyWorld(ctx context.Context, s *cdp.Session, frame protocol.FrameID) (ru
 	return r.ExecutionContextID, err
 }
 
-// InWorld asks something of our world in a frame's document, and of a new one where
-// the browser no longer knows that. What is asked may meet the next document, and
-// must be right there too, also when it has begun in the one before.
+// InWorld calls ask with our world in a frame's document, and again with a new world if
+// the browser no longer knows the first. ask may run in the next document, even after it
+// has started in the previous one, and must be correct there.
 func (t *Tree) InWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.Session, runtime.ExecutionContextID) error) error {
 	for tries := 1; ; tries++ {
 		session, world, err := t.World(ctx, id)
 		if err == nil {
 			err = ask(session, world)
 		}
-		// A page that moves may still be on its way when it is asked again.
+		// A page that navigates may do so again during the next try.
 		if !NoContext(err) || tries == 4 {
 			return err
 		}
@@ -108,8 +106,8 @@ func (t *Tree) InWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.S
 	}
 }
 
-// Evaluate evaluates an expression of ours in our world of the main document, where
-// the page can neither replace what it names nor notice it, and decodes its value.
+// Evaluate evaluates an expression in our world of the main document and decodes its
+// value. The page can neither replace what the expression uses nor detect it.
 func (t *Tree) Evaluate(ctx context.Context, expression string, value any) error {
 	return t.InWorld(ctx, t.main, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
@@ -122,7 +120,7 @@ func (t *Tree) Evaluate(ctx context.Context, expression string, value any) error
 	})
 }
 
-// forgetWorld has a frame's world be made anew, unless that has been done.
+// forgetWorld drops a frame's world so that the next call creates one, unless the world has changed already.
 func (t *Tree) forgetWorld(id protocol.FrameID, world runtime.ExecutionContextID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,7 +130,7 @@ func (t *Tree) forgetWorld(id protocol.FrameID, world runtime.ExecutionContextID
 }
 
 // NoContext reports whether the browser no longer knows a world, or the document
-// went to another process while it was asked.
+// moved to another process during the call.
 func NoContext(err error) bool {
 	return refusedWith(err, "context with", "Cannot find context", "navigated or closed")
 }
@@ -147,8 +145,8 @@ func refusedWith(err error, texts ...string) bool {
 	return errors.As(err, &refusal) && slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(refusal.Message, text) })
 }
 
-// Vanished tells the end of a frame, which only leaves it out, from an error that
-// ends a call over all frames.
+// Vanished reports whether an error means that a frame has gone. A call over all frames
+// skips such a frame; other errors end the call.
 func Vanished(err error) bool {
 	var stale *StaleRefError
 	return errors.Is(err, ErrGone) || errors.Is(err, cdp.ErrSessionGone) || errors.Is(err, cdp.ErrTargetCrashed) ||

@@ -18,27 +18,27 @@ type Message struct {
 	Seq    int64  // rises by one per message of the page
 	Level  string // error, warning, info or debug
 	Text   string
-	URL    string // where it came from; empty when unknown
+	URL    string // source of the message; empty when unknown
 	Line   int    // 1-based; 0 when unknown
 	Column int    // 1-based; 0 when unknown
-	Place  string // in the workspace, file:line:column; empty when unknown, or not asked for, see Locate
+	Place  string // in the workspace, file:line:column; empty when unknown or not requested, see Locate
 	Source string // console, exception, network, security, …
-	Count  int    // how often it came in a row
+	Count  int    // number of consecutive repetitions
 	Time   time.Time
-	// Current says that it came from the document that the page shows now, not
-	// from one before.
+	// Current reports that the message belongs to the page's current document, not to an
+	// earlier one.
 	Current bool
-	// Documents are the addresses of the page and of its frame that it came from, as
-	// far as they are known.
+	// Documents are the URLs of the page and of the frame that logged the message, as far as
+	// they are known.
 	Documents [2]string
 
 	document int // counts the documents of the page, as Console.documents does
 }
 
-// Addresses are all that a message came from.
+// Addresses are all URLs that a message relates to.
 func (m Message) Addresses() []string { return append(m.Documents[:], m.URL) }
 
-// Console keeps the last messages.
+// Console keeps the most recent messages.
 type Console struct {
 	size   int
 	frames *frame.Tree
@@ -47,10 +47,10 @@ type Console struct {
 	mu        sync.Mutex // guards the fields that follow
 	messages  []Message  // oldest first
 	last      int64      // number of the last message
-	documents int        // that the main frame has shown
+	documents int        // number of documents that the main frame has shown
 }
 
-// add appends a message, or counts it when it repeats the last one; mu is held.
+// add appends a message, or increments the count of the last one if it repeats; mu is held.
 func (c *Console) add(m Message) {
 	c.last++
 	m.Seq = c.last
@@ -83,7 +83,7 @@ func severity(level string) int {
 	return 1
 }
 
-// After returns the messages of that level and above behind the one of a number, oldest
+// After returns the messages with at least that level and a number above seq, oldest
 // first.
 func (c *Console) After(seq int64, level string) []Message {
 	c.mu.Lock()
@@ -108,8 +108,8 @@ func (c *Console) Last() int64 {
 	return c.last
 }
 
-// Messages returns the kept messages of that level and above, oldest first. They
-// begin before the page was attached to: the browser replays what it has.
+// Messages returns the kept messages with at least that level, oldest first. They include
+// messages from before the attachment, because the browser replays them.
 func (c *Console) Messages(level string) []Message {
 	c.flush()
 	c.mu.Lock()
@@ -121,14 +121,14 @@ func (c *Console) Messages(level string) []Message {
 	return messages
 }
 
-// Clear forgets the messages.
+// Clear discards the messages.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.messages = nil
 }
 
-// report keeps a message of the document that is shown now; mu is held.
+// report keeps a message of the current document; mu is held.
 func (c *Console) report(s *cdp.Session, m Message) {
 	m.document, m.Documents = c.documents, documents(c.frames, s)
 	c.add(m)

@@ -1,6 +1,6 @@
-// Package history keeps what a page has logged and requested: its console messages
-// and its network requests. Both begin before the page was attached to, as far as the
-// browser and the documents still report it.
+// Package history records what a page has logged and requested: its console messages
+// and its network requests. It includes those from before the attachment, as far as the
+// browser and the documents still report them.
 package history
 
 import (
@@ -18,26 +18,26 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// Page is what this package needs of a page. None of it is called with a lock of this
-// package held.
+// Page is the part of a page that this package needs. This package holds no lock while it
+// calls a method of Page.
 type Page interface {
 	ID() string
 	// Run runs an operation on the page and explains its error; limit 0: that of any call.
 	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-	// RunUnwatched is Run for what may be slow: the reason is not looked for, and the
-	// error is the operation's own.
+	// RunUnwatched is Run for operations that may be slow. It does not probe the page for the
+	// reason, and returns the operation's own error.
 	RunUnwatched(ctx context.Context, doing string, do func(context.Context) error) error
-	// Wake makes all that wait for a state of the page check it again.
+	// Wake makes all waiters for a state of the page check it again.
 	Wake()
 }
 
 // Options of a History. All are required.
 type Options struct {
 	Session     *cdp.Session // of the page
-	Frames      *frame.Tree  // of the page; its events are handled before this package's
+	Frames      *frame.Tree  // of the page; it must handle events before this package does
 	ConsoleSize int          // messages that are kept
 	NetworkSize int          // requests that are kept
-	Flush       func()       // waits until the events that have come so far are handled
+	Flush       func()       // waits until the events received so far are handled
 	Go          func(func()) // starts a goroutine that the connection waits for
 	Logger      *slog.Logger
 }
@@ -48,7 +48,7 @@ type History struct {
 	Network *Network
 }
 
-// New returns the history of a page that has just been attached to.
+// New returns the history of a page after its attachment.
 func New(page Page, opts Options) *History {
 	return &History{
 		Console: &Console{size: opts.ConsoleSize, frames: opts.Frames, flush: opts.Flush},
@@ -56,10 +56,10 @@ func New(page Page, opts Options) *History {
 	}
 }
 
-// Events are the methods of the events that Handle takes.
+// Events are the methods of the events that Handle accepts.
 func Events() []string { return slices.Collect(maps.Keys(events)) }
 
-// Handle takes one of Events, in their order, of a session of the page.
+// Handle handles one of Events of a session of the page. The events must keep their order.
 func (h *History) Handle(s *cdp.Session, e cdp.Event) error { return events[e.Method](h, s, e) }
 
 var events = map[string]func(*History, *cdp.Session, cdp.Event) error{
@@ -105,7 +105,7 @@ func onNetwork[E any](f func(*Network, *cdp.Session, *E)) func(*History, *cdp.Se
 	}
 }
 
-// entryAdded takes an entry of the browser's log, which may complete a request.
+// entryAdded handles an entry of the browser's log, which may complete a request.
 func entryAdded(h *History, s *cdp.Session, raw cdp.Event) error {
 	if err := onNetwork((*Network).entryAdded)(h, s, raw); err != nil {
 		return err
@@ -113,7 +113,7 @@ func entryAdded(h *History, s *cdp.Session, raw cdp.Event) error {
 	return onConsole((*Console).entryAdded)(h, s, raw)
 }
 
-// DocumentCommitted notes that the main frame shows another document.
+// DocumentCommitted records that the main frame shows another document.
 func (h *History) DocumentCommitted() {
 	h.Console.mu.Lock()
 	h.Console.documents++
@@ -123,7 +123,7 @@ func (h *History) DocumentCommitted() {
 	h.Network.mu.Unlock()
 }
 
-// AddressKnown completes what was reported before the page's address was known.
+// AddressKnown adds the page's URL to entries from before it was known.
 func (h *History) AddressKnown(url string) {
 	h.Console.mu.Lock()
 	for i := range h.Console.messages {
@@ -141,7 +141,7 @@ func (h *History) AddressKnown(url string) {
 	}
 }
 
-// documents are the addresses of the page and of a session's frame in it.
+// documents are the URLs of the page and of a session's frame in it.
 func documents(frames *frame.Tree, s *cdp.Session) [2]string {
 	f, _ := frames.RootOf(s)
 	return [2]string{frames.URL(), f.URL}

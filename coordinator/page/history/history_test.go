@@ -40,7 +40,7 @@ Promise.reject(new Error('refused'));
 			t.Errorf("a %s among the errors: %s", m.Level, m.Text)
 		}
 	}
-	// Who attaches later sees what was there before.
+	// A later connection gets the earlier history too.
 	q, err := pagetest.Connect(t).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestNetwork(t *testing.T) {
 	if err != nil || string(d.RequestBody) != "secret thing" || string(d.ResponseBody) != "got secret thing" || d.ResponseHeaders["X-Answer"] != "yes" {
 		t.Errorf("details: %+v %v", d, err)
 	}
-	// A redirect is not what it leads to.
+	// A redirect and its target are two requests.
 	pagetest.Evaluate(t, p, `fetch('/order', {method: 'POST', body: 'two cups'}).then(r => r.text())`)
 	for _, r := range p.Network().Requests(t.Context()) {
 		if r.Status < 300 || r.Status > 399 {
@@ -118,7 +118,7 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// WebSockets are requests too, that are answered when they are open.
+// WebSockets are requests too; they have a response once they are open.
 func TestWebSockets(t *testing.T) {
 	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -18,33 +18,33 @@ import (
 )
 
 // Requests that began before their session was attached to. The browser replays a
-// console, but not the network: of a request under way it reports the response and the
-// end, not the request. The documents know the requests that are done (Resource Timing).
+// console, but not the network. For a request under way, it reports the response and the
+// end, but not the request. The documents know completed requests (Resource Timing).
 
-// earlier is the state of reading them.
+// earlier is the state of reading these requests.
 type earlier struct {
 	// unread are sessions whose documents know of requests that no event reported.
 	unread map[*cdp.Session]bool
-	// asked is when a session's documents were first asked: events report what began
-	// later.
+	// asked is when a session's documents were first queried: events report requests that
+	// began later.
 	asked map[*cdp.Session]time.Time
-	// failed is why requests failed whose address is still to come.
+	// failed is why requests failed whose URL is not known yet.
 	failed map[requestKey]string
 	// scripts are the requests that made workers; empty: the worker runs.
 	scripts     map[*cdp.Session]requestKey
-	remembering bool // remember is about to ask
-	reread      int  // 1 + Network.documents of the document whose content was asked for; 0: none
+	remembering bool // remember is about to start
+	reread      int  // 1 + Network.documents of the document whose content was requested; 0: none
 }
 
 func newEarlier() earlier {
 	return earlier{unread: map[*cdp.Session]bool{}, asked: map[*cdp.Session]time.Time{}, failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{}}
 }
 
-// Ask reads the past of the page's own documents; what cannot be read now is read when
-// the requests are listed.
+// Ask reads the past requests of the page's own documents. What cannot be read now is
+// read when the requests are listed.
 func (n *Network) Ask(ctx context.Context) (Past, error) { return n.ask(ctx, n.opts.Session) }
 
-// LearnFirst takes in what Ask has read, before anybody has seen the requests.
+// LearnFirst adds what Ask has read, before any caller has seen the requests.
 func (n *Network) LearnFirst(p Past) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -57,7 +57,7 @@ func (n *Network) ask(ctx context.Context, s *cdp.Session) (Past, error) {
 	delete(n.log.unread, s)
 	n.mu.Unlock()
 	past, err := n.readPast(ctx, s)
-	n.opts.Flush() // or what events reported before would be taken for unread
+	n.opts.Flush() // or requests that events reported before would count as unread
 	if err != nil && !errors.Is(err, cdp.ErrSessionGone) && !errors.Is(err, frame.ErrGone) {
 		n.mu.Lock()
 		n.log.unread[s] = true
@@ -67,7 +67,7 @@ func (n *Network) ask(ctx context.Context, s *cdp.Session) (Past, error) {
 }
 
 // Unread notes that a session's documents know of requests that no event reports, and
-// has them read while they are there.
+// starts to read them while the documents exist.
 func (n *Network) Unread(s *cdp.Session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,7 +92,7 @@ func (n *Network) WorkerStarted(s *cdp.Session, id target.ID) {
 	n.unread(s)
 }
 
-// SessionEnded forgets what was to be read from a session.
+// SessionEnded discards the pending reads of a session.
 func (n *Network) SessionEnded(s *cdp.Session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -100,7 +100,7 @@ func (n *Network) SessionEnded(s *cdp.Session) {
 	n.log.leave(s)
 }
 
-// remember is recall on behalf of whoever will look at the requests later.
+// remember runs recall for later callers.
 func (n *Network) remember() {
 	n.mu.Lock()
 	n.log.remembering = false
@@ -110,7 +110,7 @@ func (n *Network) remember() {
 	}
 }
 
-// recall asks the documents that know of requests which no event has reported.
+// recall queries the documents that know of requests without an event.
 func (n *Network) recall(ctx context.Context) error {
 	n.reading.Lock()
 	defer n.reading.Unlock()
@@ -134,7 +134,7 @@ func (n *Network) recall(ctx context.Context) error {
 				n.learnResponse(e)
 			}
 			if s == n.opts.Session && n.log.unreported() {
-				n.log.unread[s] = true // it notes a worker's script only after the worker has it
+				n.log.unread[s] = true // the document lists a worker's script only after the worker has received it
 			}
 			n.mu.Unlock()
 			n.page.Wake()
@@ -143,22 +143,22 @@ func (n *Network) recall(ctx context.Context) error {
 	})
 }
 
-// leave forgets what was to be learnt from a session that has ended.
+// leave discards the pending reads of a session that has ended.
 func (e *earlier) leave(s *cdp.Session) {
 	delete(e.unread, s)
 	delete(e.asked, s)
 	delete(e.scripts, s)
 }
 
-// pastTypes are the initiator types of Resource Timing that Chromium's own types
-// call otherwise.
+// pastTypes maps initiator types of Resource Timing to Chromium's types, where the
+// names differ.
 var pastTypes = map[string]string{
 	"navigation": "document", "img": "image", "link": "stylesheet", "css": "stylesheet", "xmlhttprequest": "xhr",
 	"iframe": "document", "frame": "document", "video": "media", "audio": "media", "beacon": "ping",
 }
 
-// pastMethods are the methods of requests that script has no say in. A document
-// that a form was posted to cannot be distinguished from others.
+// pastMethods are the methods of requests whose method script cannot choose. A document
+// that was requested with a form's POST cannot be distinguished.
 var pastMethods = map[string]string{
 	"document": "GET", "script": "GET", "stylesheet": "GET", "image": "GET", "font": "GET", "media": "GET", "manifest": "GET",
 	"texttrack": "GET", "ping": "POST",
@@ -185,15 +185,15 @@ func (t Past) requests(session *cdp.Session) []*entry {
 	return entries
 }
 
-// learn takes in what the documents of a session report, except for what began after
-// the first time: events report that.
+// learn adds what the documents of a session report, except for requests that began
+// after the first read: events report those.
 func (l *requestLog) learn(s *cdp.Session, past Past) {
 	until, again := l.asked[s]
 	if !again {
 		until = time.UnixMicro(int64(past.Now * 1000))
 		l.asked[s] = until
 	}
-	known := map[*entry]bool{} // each is one request
+	known := map[*entry]bool{} // each entry matches one request
 	for _, r := range past.requests(s) {
 		e := l.same(r, known)
 		switch {
@@ -212,8 +212,8 @@ func (l *requestLog) learn(s *cdp.Session, past Past) {
 	}
 }
 
-// workerRuns ends the request for the script of a worker that runs, which no event does
-// where it ended before; nil: it has ended.
+// workerRuns ends the request for the script of a running worker, because no event does
+// if the request ended before. It returns nil if the request has ended.
 func (l *requestLog) workerRuns(s *cdp.Session) *entry {
 	key, worker := l.scripts[s]
 	if !worker {
@@ -227,8 +227,8 @@ func (l *requestLog) workerRuns(s *cdp.Session) *entry {
 	return e
 }
 
-// learnResponse asks the page for the response that one of its workers was made of: no
-// event reports it. mu is held.
+// learnResponse reads the response with a worker's script from the page, because no event
+// reports it. mu is held.
 func (n *Network) learnResponse(r *entry) {
 	if r.unreported() {
 		n.unread(n.opts.Session)
@@ -247,8 +247,8 @@ func (l *requestLog) unreported() bool {
 // samePast is how far the two clocks of one request may differ.
 const samePast = 500 * time.Millisecond
 
-// same finds the entry of the request that a document reports. Where events reported
-// only the response, its time is a guess.
+// same finds the entry of the request that a document reports. If events reported only
+// the response, the entry's time is a guess.
 func (l *requestLog) same(r *entry, known map[*entry]bool) *entry {
 	var found *entry
 	var nearest time.Duration
@@ -265,14 +265,14 @@ func (l *requestLog) same(r *entry, known map[*entry]bool) *entry {
 	return found
 }
 
-// complete takes over what a document knows better than the events.
+// complete copies what a document knows better than the events.
 func (e *entry) complete(r *entry) {
 	if e.Status == 0 && e.Failed == "" {
 		e.Status, e.MIMEType = r.Status, r.MIMEType
 	}
 	if !e.Past {
-		// The document of a frame in another process may be there in full before
-		// that process is asked for its events.
+		// The document of a frame in another process may load completely before events of
+		// that process are enabled.
 		if r.Done && !e.Done && e.Status != 0 && e.Type == "document" {
 			e.Done, e.Duration, e.Size = true, r.Duration, r.Size
 		}
@@ -280,7 +280,7 @@ func (e *entry) complete(r *entry) {
 	}
 	if e.id == "" {
 		seq, failed, documents := e.Seq, e.Failed, e.Documents
-		if r.Status == 0 { // the document around a frame of another origin does not know more
+		if r.Status == 0 { // the parent document of a cross-origin frame does not know more
 			r.Status, r.MIMEType = e.Status, e.MIMEType
 		}
 		e.Request = r.Request
@@ -296,8 +296,7 @@ func (e *entry) complete(r *entry) {
 	}
 }
 
-// renumber brings the entries into the order of their beginnings. Nobody has seen
-// their numbers yet.
+// renumber sorts the entries by their start. No caller has seen their numbers yet.
 func (l *requestLog) renumber() {
 	slices.SortStableFunc(l.entries, func(a, b *entry) int { return a.Started.Compare(b.Started) })
 	for i, e := range l.entries {
@@ -306,8 +305,8 @@ func (l *requestLog) renumber() {
 	l.seq = int64(len(l.entries))
 }
 
-// addResponse adds a request whose response is the first event of it; nil: it is not
-// listed.
+// addResponse adds a request whose first event is the response. It returns nil if the
+// request is not listed.
 func (l *requestLog) addResponse(s *cdp.Session, id network.RequestID, r *network.Response, kind network.ResourceType, at protocol.MonotonicTime) *entry {
 	if strings.HasPrefix(r.URL, "data:") {
 		return nil
@@ -328,26 +327,26 @@ func (l *requestLog) addResponse(s *cdp.Session, id network.RequestID, r *networ
 	return e
 }
 
-// rereads reports whether a response is one that the browser itself has requested for
-// [Network.ResourceContent], of a resource that was there already. mu is held.
+// rereads reports whether a response belongs to a request that the browser itself made
+// for [Network.ResourceContent], of a resource that existed already. mu is held.
 func (n *Network) rereads(s *cdp.Session, r *network.Response) bool {
 	return s == n.opts.Session && n.log.reread == n.documents+1 && slices.ContainsFunc(n.log.entries, func(e *entry) bool {
 		return e.URL == r.URL && e.Done
 	})
 }
 
-// learnType asks for the type of a request of which events reported only the response:
-// they do not give the type of what a script has requested. mu is held.
+// learnType reads the type of a request of which events reported only the response:
+// events omit the type of a request that script made. mu is held.
 func (n *Network) learnType(r *entry) {
 	if r.Past && r.Type == "other" {
 		n.unread(r.session)
 	}
 }
 
-// maxFailed bounds how many failures wait for the log entry that gives the address.
+// maxFailed bounds how many failures wait for the log entry with their URL.
 const maxFailed = 100
 
-// addFailure notes why a request failed of which no other event came.
+// addFailure notes why a request failed that has no other event.
 func (l *requestLog) addFailure(key requestKey, reason string) {
 	if len(l.failed) >= maxFailed {
 		clear(l.failed)
@@ -355,7 +354,7 @@ func (l *requestLog) addFailure(key requestKey, reason string) {
 	l.failed[key] = reason
 }
 
-// failedAt adds such a request once the browser's log gives its address.
+// failedAt adds such a request when the browser's log reports its URL.
 func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, at time.Time) {
 	key := keyOf(s, id)
 	reason, noted := l.failed[key]
@@ -372,8 +371,8 @@ func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, 
 	l.add(&entry{Request: Request{URL: url, Type: "other", Failed: reason, Done: true, Past: true, Started: at}, id: id, session: s})
 }
 
-// ResourceContent reads what the page has of a resource. To know all that it has, the
-// browser reads the document and its style sheets once more, see rereads.
+// ResourceContent reads the page's content of a resource. The browser requests the
+// document and its style sheets again for it; see rereads.
 func (n *Network) ResourceContent(ctx context.Context, address string) ([]byte, error) {
 	n.mu.Lock()
 	n.log.reread = n.documents + 1
@@ -404,8 +403,7 @@ type Loaded struct {
 	Seen    bool // the request was reported from its beginning
 }
 
-// Load reads the last complete response for an address; all of it is zero where there
-// is none.
+// Load reads the last complete response for a URL. The result is zero if there is none.
 func (n *Network) Load(ctx context.Context, address string) (Loaded, error) {
 	n.mu.Lock()
 	var last entry

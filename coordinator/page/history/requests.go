@@ -16,26 +16,26 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// Request is one request that the page or a frame of it has made.
+// Request is a request of the page or of one of its frames.
 type Request struct {
 	Seq       int64  // rises by one per request of the page
-	Method    string // empty: not known, which is so only where Past is
+	Method    string // empty: unknown, which requires Past
 	URL       string
 	Type      string // document, script, fetch, xhr, image, …
 	Status    int    // 0: no response yet, or none
 	MIMEType  string
 	Failed    string // why there is no response, for example net::ERR_FAILED
-	Done      bool   // its response has come in full, or it failed
+	Done      bool   // its response is complete, or it failed
 	FromCache bool
-	// Navigation says that it is the main frame's document, asked for first and not
-	// by a redirect.
+	// Navigation reports that it is the main frame's document, and not the target of a
+	// redirect.
 	Navigation bool
-	Past       bool  // begun before the page was attached to: its request was not seen
+	Past       bool  // begun before the page was attached, so no event reported its start
 	Size       int64 // bytes received
 	Started    time.Time
 	Duration   time.Duration // until it was done
-	// Documents are the addresses of the page and of its frame that it was made for, as
-	// far as they are known; empty for a document that the page navigates to.
+	// Documents are the URLs of the page and of the frame that made the request, as far as
+	// they are known; empty for a document that the page navigates to.
 	Documents [2]string
 }
 
@@ -49,10 +49,10 @@ type RequestDetails struct {
 	BodyError       string // why there is no response body, if there should be one
 }
 
-// Addresses are those of a request and of what it was made for.
+// Addresses are the URLs of a request and of its documents.
 func (r Request) Addresses() []string { return append(r.Documents[:], r.URL) }
 
-// The browser keeps bodies for us within these bounds.
+// These bound the bodies that the browser keeps for this connection.
 const (
 	maxBodies = 16 << 20
 	maxBody   = 4 << 20
@@ -71,34 +71,34 @@ func KeepBodies(ctx context.Context, s *cdp.Session) error {
 	return err
 }
 
-// entry is a request with what finds it again.
+// entry is a request with the data to match its events.
 type entry struct {
 	Request
-	id              network.RequestID // empty: no event has reported it, see past
-	session         *cdp.Session      // which reported it last
+	id              network.RequestID // empty: no event has reported it, see past.go
+	session         *cdp.Session      // the last session that reported it
 	began           protocol.MonotonicTime
 	requestHeaders  network.Headers
 	responseHeaders network.Headers
 	hasBody         bool
-	// What the id of one that was redirected finds is of where it went on to. Its own
-	// body is kept here, until it is known that it is not.
+	// redirected reports that the id now belongs to the redirect's target. posted keeps the
+	// request's own body until it is certain that no redirect follows.
 	redirected bool
 	posted     []*network.PostDataEntry
 }
 
-// maxPosted is how large a body of a redirected request is that is kept.
+// maxPosted bounds the body of a redirected request that is kept.
 const maxPosted = 64 << 10
 
-// Network keeps the last requests.
+// Network keeps the most recent requests.
 type Network struct {
 	page    Page
 	opts    Options
-	reading sync.Mutex // held while documents are asked for past requests; before mu
+	reading sync.Mutex // serializes reading past requests; taken before mu
 
 	mu        sync.Mutex // guards the fields that follow
 	log       *requestLog
 	served    map[*cdp.Session]bool // a service worker has responded there
-	documents int                   // that the main frame has shown
+	documents int                   // number of documents that the main frame has shown
 }
 
 func newNetwork(page Page, opts Options) *Network {
@@ -113,10 +113,10 @@ type requestLog struct {
 	size    int
 	seq     int64
 	entries []*entry // oldest first
-	// open are the requests that are not done or have no response yet; nil: of no
-	// interest, or forgotten.
+	// open are the requests that are not done or have no response yet. A nil entry is
+	// ignored or dropped.
 	open map[requestKey]*entry
-	// documents are those that a session shows, as documents returns them.
+	// documents returns the URLs of a session's documents, as the function documents does.
 	documents func(*cdp.Session) [2]string
 	earlier
 }
@@ -125,11 +125,11 @@ func newRequestLog(size int) *requestLog {
 	return &requestLog{size: size, open: map[requestKey]*entry{}, earlier: newEarlier()}
 }
 
-// requestKey finds a request that events report. Ids of renderers are their own.
-// Those of documents and of workers' scripts are unique: such a request begins in
-// the session of the page, and ends in that of the frame or worker which it makes.
+// requestKey identifies a request in events. Ids from renderers are unique only per
+// session. Ids of documents and of workers' scripts are unique everywhere: such a request
+// begins in the page's session, and ends in the session of the new frame or worker.
 type requestKey struct {
-	session target.SessionID // empty: whichever
+	session target.SessionID // empty: any session
 	id      network.RequestID
 }
 
@@ -154,16 +154,16 @@ func (l *requestLog) add(e *entry) {
 	l.entries = append(l.entries, e)
 }
 
-// ignore forgets a request, of which events may still come.
+// ignore drops a request that may still have events.
 func (l *requestLog) ignore(e *entry) {
 	if key := keyOf(e.session, e.id); l.open[key] == e {
 		l.open[key] = nil
 	}
 }
 
-// Requests returns the kept requests in the order of their numbers: those since the
-// page was attached to, and those before that as far as the browser and the
-// documents still report them. Data URLs are left out.
+// Requests returns the kept requests in the order of their numbers. Those from before the
+// attachment are included as far as the browser and the documents still report them. Data
+// URLs are omitted.
 func (n *Network) Requests(ctx context.Context) []Request {
 	n.opts.Flush()
 	if err := n.recall(ctx); err != nil {
@@ -178,8 +178,8 @@ func (n *Network) Requests(ctx context.Context) []Request {
 	return requests
 }
 
-// Request returns one of the requests with its headers and, as long as
-// the browser has them, its bodies.
+// Request returns one of the requests with its headers and with the bodies that the
+// browser still has.
 func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error) {
 	n.mu.Lock()
 	var found *entry
@@ -225,7 +225,7 @@ func (n *Network) readBodies(ctx context.Context, found *entry, d *RequestDetail
 		}
 		d.ResponseBody = r.Body
 	}
-	// Of one that was under way, it may be only the rest, which is nothing.
+	// For a request that was under way, the browser may have kept nothing of the body.
 	if found.Past && len(d.ResponseBody) == 0 {
 		return n.pastBody(ctx, d)
 	}
@@ -253,7 +253,7 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 		return
 	}
 	if e.RedirectResponse != nil {
-		// The same id goes on at the new address; what was redirected is done.
+		// The redirect's target reuses the id; the redirected request is done.
 		before, known := n.log.open[key]
 		if !known {
 			before = n.log.addResponse(s, e.RequestID, e.RedirectResponse, e.Type, e.Timestamp)
@@ -328,12 +328,12 @@ func (n *Network) responseReceived(s *cdp.Session, e *network.EventResponseRecei
 	}
 }
 
-// startTimeout bounds handing a command to the writer.
+// startTimeout bounds how long queueing a command may take.
 const startTimeout = time.Second
 
-// keepWorkersBodies makes the browser keep the bodies of a session for their
-// document only, once a service worker responds there: Chromium keeps those that
-// a worker makes in no other way. That of the first response is lost.
+// keepWorkersBodies limits the lifetime of a session's bodies to their document once a
+// service worker responds there. Chromium keeps bodies of a worker's responses in no
+// other way. The body of the first response is lost.
 func (n *Network) keepWorkersBodies(s *cdp.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
@@ -351,7 +351,7 @@ func (n *Network) requestFinished(s *cdp.Session, e *network.EventLoadingFinishe
 	}
 	if r == nil || r.Status != 0 {
 		delete(n.log.open, key)
-	} // else it ends in another process than that which reports the response
+	} // otherwise it ends in another process than the one that reports the response
 	if r != nil {
 		r.session = s
 		r.Size = int64(e.EncodedDataLength)
@@ -387,7 +387,7 @@ func (n *Network) Last() int64 {
 	return n.log.seq
 }
 
-// Failure is why the last request for an address failed; empty: it did not.
+// Failure is why the last request for a URL failed; empty: it did not.
 func (n *Network) Failure(address string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -399,7 +399,7 @@ func (n *Network) Failure(address string) string {
 	return ""
 }
 
-// DocumentURLs are the addresses of the documents that were requested.
+// DocumentURLs are the URLs of the requested documents.
 func (n *Network) DocumentURLs() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -412,18 +412,18 @@ func (n *Network) DocumentURLs() []string {
 	return urls
 }
 
-// entryAdded takes an entry of the browser's log, which gives the address of a request
-// that failed; mu is held.
+// entryAdded handles an entry of the browser's log, which has the URL of a failed
+// request; mu is held.
 func (n *Network) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 	if id := e.Entry.NetworkRequestID; id != "" {
 		n.log.failedAt(s, id, e.Entry.URL, timeOf(e.Entry.Timestamp))
 	}
 }
 
-// endless are the kinds of requests that may stay open for good.
+// endless are the types of requests that may stay open forever.
 var endless = map[string]bool{"eventsource": true, "websocket": true, "media": true, "ping": true}
 
-// Unanswered are the addresses of the requests whose response is still to come.
+// Unanswered are the URLs of the requests without a response.
 func (n *Network) Unanswered() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

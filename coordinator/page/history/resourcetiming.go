@@ -11,7 +11,7 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// Past is what the documents of a session report of themselves.
+// Past is what the documents of a session report about themselves.
 type Past struct {
 	State   string  // document.readyState; empty in a worker
 	Now     float64 // milliseconds since 1970
@@ -30,11 +30,11 @@ type pastEntry struct {
 	Done      bool
 }
 
-// pastScript runs in a world of ours, which the page cannot patch. A worker has no
+// pastScript runs in an isolated world, which the page cannot patch. A worker has no
 // isolated worlds: there it runs beside the worker's code, which may have replaced
-// getEntriesByType, so the script is bounded and its result is untrusted data. The
-// alternative is to know nothing of what a worker requested before. Frames report
-// what is in them, and are reported by what they are in.
+// getEntriesByType. The script's time is therefore limited and its result is untrusted
+// data. Without it, the earlier requests of a worker stay unknown. A frame reports its own
+// content, and its parent document reports the frame itself.
 const pastScript = `(() => {
 	const past = { state: globalThis.document?.readyState };
 	try {
@@ -84,7 +84,7 @@ func (n *Network) readPast(ctx context.Context, s *cdp.Session) (Past, error) {
 		if r, err = protocol.Call(ctx, s, runtime.Evaluate, params); err == nil {
 			break
 		}
-		if !frame.NoContext(err) || tries == 4 { // the document is replaced while it is asked
+		if !frame.NoContext(err) || tries == 4 { // the document was replaced during the call
 			return past, err
 		}
 	}
@@ -99,7 +99,7 @@ func (n *Network) readPast(ctx context.Context, s *cdp.Session) (Past, error) {
 	return past, nil
 }
 
-// rootOf is the frame that a session is of; empty: it is a worker's.
+// rootOf is the frame of a session; empty for a worker's session.
 func (n *Network) rootOf(s *cdp.Session) (protocol.FrameID, error) {
 	n.mu.Lock()
 	_, worker := n.log.scripts[s]

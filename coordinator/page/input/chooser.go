@@ -16,10 +16,10 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// FileChooser is a file chooser that the page has asked for. It is not shown:
-// Upload without a target answers it.
+// FileChooser is a file chooser that the page has opened. The user does not see it;
+// Upload without a target provides its files.
 type FileChooser struct {
-	Multiple bool // takes several files
+	Multiple bool // accepts several files
 
 	session *cdp.Session
 	node    protocol.BackendNodeID
@@ -28,8 +28,8 @@ type FileChooser struct {
 // choosers are the file choosers of one page.
 type choosers struct {
 	mu     sync.Mutex
-	open   *FileChooser // not answered yet
-	opened int          // how many were
+	open   *FileChooser // still without files
+	opened int          // number of choosers so far
 }
 
 // set replaces the open chooser; nil: none is open.
@@ -49,7 +49,7 @@ func (c *choosers) now() *FileChooser {
 }
 
 // Chooser returns the open file chooser, nil if there is none, and how many have
-// been opened by now.
+// been opened so far.
 func (i *Input) Chooser() (open *FileChooser, opened int) {
 	i.choosers.mu.Lock()
 	defer i.choosers.mu.Unlock()
@@ -63,23 +63,23 @@ func (i *Input) ChooserOpened(s *cdp.Session, e *cdppage.EventFileChooserOpened)
 	}
 }
 
-// DocumentReplaced forgets the chooser of a document that has gone.
+// DocumentReplaced discards the chooser of a document that has gone.
 func (i *Input) DocumentReplaced() { i.choosers.set(nil) }
 
-// HoldChoosers keeps file choosers that an action opens from the user's screen,
-// where nobody would expect them and no agent could answer them. It is on during
-// actions only: in between the choosers are the user's. Nothing is waited for.
+// HoldChoosers intercepts the file choosers that an action opens. The user would not
+// expect them on the screen, and no agent could use them there. It is on only during
+// actions: at other times the choosers belong to the user. It waits for no response.
 func (i *Input) HoldChoosers(ctx context.Context, on bool) {
 	for _, s := range i.frames.Sessions() {
-		// A frame that has gone opens nothing.
+		// A frame that has gone opens no chooser.
 		_, _ = s.Start(context.WithoutCancel(ctx), cdppage.CommandSetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: on})
 	}
 }
 
-// Upload puts files into a file input, which need not be visible, or into the
-// one that a click on the target opens; without a target into the one whose
-// chooser the last action has opened. No files cancel that chooser. Which files may
-// be read is the caller's to decide.
+// Upload puts files into a file input, which need not be visible, or into the one that a
+// click on the target opens. Without a target, it uses the chooser that the last action
+// has opened. Without files, it cancels that chooser. The caller must decide which files
+// may be read.
 func (i *Input) Upload(target string, files ...string) Action {
 	doing := "uploading to " + target
 	if target == "" {

@@ -46,14 +46,13 @@ func (i *Input) Click(target string, opts ClickOptions) Action {
 	})
 }
 
-// opensWindow says whether a click on a link is the user's wish for another tab or
-// window.
+// opensWindow reports whether a click on a link requests another tab or window.
 func opensWindow(button input.MouseButton, modifiers int64) bool {
 	return button == input.MouseButtonMiddle || button == input.MouseButtonLeft && modifiers&(controlKey|metaKey|shiftKey) != 0
 }
 
-// clickSpot clicks until the element is what the click hits: something that comes
-// over it at the last moment gets no event, and the element is waited for again.
+// clickSpot clicks until the click hits the element. An overlay that appears at the last
+// moment gets no event; clickSpot then waits for the element again.
 func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton, mask int64, count int, modifiers int64, wait time.Duration) error {
 	for end := time.Now().Add(wait); ; {
 		if err := i.mouse.send(ctx, s.x, s.y, modifiers, clicks(button, mask, count)); err != nil {
@@ -69,7 +68,7 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return nil // the click has led to another document
+			return nil // the click has opened another document
 		}
 		if r.Missed == "" {
 			s.unmet, s.downloads = r.Unmet, r.Download
@@ -91,8 +90,8 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 	}
 }
 
-// prove moves the mouse to a spot and makes sure that it is there: where it is
-// not, the element moves or something has come over it, and it is waited for.
+// prove moves the mouse to a spot and checks that it hits the element. Otherwise, the
+// element moves or is covered, and prove waits for it.
 func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 	for {
 		if err := i.mouse.move(ctx, s.x, s.y); err != nil {
@@ -113,7 +112,7 @@ func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 	}
 }
 
-// become takes the place that the same target has now.
+// become updates the spot to the target's current place.
 func (s *spot) become(ctx context.Context, again *spot) {
 	s.Element.Release(ctx)
 	*s = *again

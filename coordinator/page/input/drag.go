@@ -10,9 +10,9 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// Drag drags one target onto another. What the page does with mouse events it
-// sees as such; a drag of HTML's drag and drop is taken from the browser and
-// replayed, since the browser's own would follow the user's pointer.
+// Drag drags one target onto another. The page gets mouse events for a drag that its
+// script implements. An HTML drag and drop is intercepted and replayed, because the
+// browser's own would follow the user's pointer.
 func (i *Input) Drag(from, to string) Action {
 	wait := i.opts.ActionTimeout
 	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Do: func(ctx context.Context, _ *Outcome) error {
@@ -24,7 +24,7 @@ func (i *Input) Drag(from, to string) Action {
 		defer end.Release(ctx)
 		drag := func() (missed string, err error) {
 			x, y := end.x, end.y
-			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled one to where the other was
+			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled the second target to the first one's place
 				x, y = start.x, start.y+dragAtLeast
 			}
 			return i.dragTo(ctx, start, x, y, func() (float64, float64, error) {
@@ -34,8 +34,8 @@ func (i *Input) Drag(from, to string) Action {
 		}
 		missed, err := drag()
 		if err == nil && missed != "" {
-			// It moves, or something came over it when the mouse did. The page has got
-			// no event of that yet.
+			// The target moves, or something covered it when the mouse moved. The page has got no
+			// event of the button yet.
 			var again *spot
 			if again, err = i.ready(ctx, from, "click", wait); err != nil {
 				return err
@@ -50,20 +50,20 @@ func (i *Input) Drag(from, to string) Action {
 	}}
 }
 
-// dragSpots finds both targets of a drag, in view if they can be at once. Whether
-// the first moves shows when the button is pressed, and where the second is when
-// it is let go: no frame is waited for.
+// dragSpots finds both targets of a drag, both in view if possible. It waits for no
+// frame: the press of the button shows whether the first target moves, and the release
+// finds the second one's current place.
 func (i *Input) dragSpots(ctx context.Context, from, to string, wait time.Duration) (start, end *spot, err error) {
 	end, err = i.readyFor(ctx, to, "hover", wait, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	start, err = i.readyFor(ctx, from, "click", wait, true)
-	if err == nil && !start.unproven { // it may have scrolled, and the second away
+	if err == nil && !start.unproven { // it may have scrolled the second target away
 		var again *spot
 		if again, err = i.readyFor(ctx, to, "hover", wait, true); err == nil {
 			end.become(ctx, again)
-			if !end.unproven { // and this one the first
+			if !end.unproven { // and this may have scrolled the first target away
 				start.Release(ctx)
 				start, err = i.ready(ctx, from, "click", wait)
 			}
@@ -80,16 +80,16 @@ func (i *Input) dragSpots(ctx context.Context, from, to string, wait time.Durati
 }
 
 // dragPatience bounds the wait for the browser's event of a drag that the page
-// has begun.
+// has started.
 const dragPatience = time.Second
 
-// dragAtLeast is how far away the end of a drag is taken to be at least while it
-// begins, in CSS pixels: libraries want the mouse to go 10 before it does.
+// dragAtLeast is the minimum distance that the start of a drag assumes, in CSS pixels:
+// libraries start a drag only after 10.
 const dragAtLeast = 30
 
-// dragTo drags towards a point and lets go at the one that the target turns out to
-// be at then. missed is what the button was pressed on instead of the start, which
-// gets no event then.
+// dragTo drags towards a point and releases the button at the target's place at that
+// time. missed is the element that the button was pressed on if it was not the start;
+// the page gets no event then.
 func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target func() (x, y float64, err error)) (missed string, err error) {
 	const left = input.MouseButtonLeft
 	held := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, Button: left, Buttons: 1}
@@ -102,13 +102,13 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target fu
 	var data *input.DragData
 	began, err := i.dragHalfway(ctx, start, x, y, held)
 	if err == nil {
-		x, y, err = target() // meanwhile
+		x, y, err = target() // while the response is pending
 		if missed, data, err = i.dragBegan(ctx, start, began, intercepted, err); missed != "" {
 			return missed, i.mouse.send(ctx, start.x, start.y, 0, []input.DispatchMouseEventParams{release})
 		}
 	}
 	if err != nil {
-		if i.mouse.now().buttons != 0 { // as a user would give it up: back to where it was
+		if i.mouse.now().buttons != 0 { // cancel as a user would: back to the start
 			cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Millisecond)
 			defer cancel()
 			_ = i.mouse.send(cleanup, start.x, start.y, 0, []input.DispatchMouseEventParams{held, release})
@@ -123,10 +123,10 @@ func (i *Input) dragTo(ctx context.Context, start *spot, x, y float64, target fu
 	return "", i.mouse.send(ctx, x, y, 0, []input.DispatchMouseEventParams{held, release})
 }
 
-// dragHalfway presses the button and begins to move. What it returns is the page's
-// answer to whether that has begun a drag.
+// dragHalfway presses the button and begins to move. It returns the pending response to
+// whether that has started a drag.
 func (i *Input) dragHalfway(ctx context.Context, start *spot, x, y float64, held input.DispatchMouseEventParams) (began *cdp.Pending, err error) {
-	// Nothing of this is waited for before the button is pressed: a drag begins with
+	// Nothing waits for this before the button is pressed: a drag begins with
 	// the movements that follow.
 	watching, err := start.Start(ctx, "watchDrag", nil)
 	if err != nil {
@@ -150,9 +150,9 @@ func (i *Input) dragHalfway(ctx context.Context, start *spot, x, y float64, held
 	return start.Start(ctx, "dragBegan", nil)
 }
 
-// dragBegan tells what the button was pressed on if that was not the start, and
-// else the data of a drag of HTML's, if that has begun. failed is what has failed
-// in between, which counts only where the start was hit.
+// dragBegan returns what the button was pressed on if that was not the start, and
+// otherwise the data of an HTML drag, if one has begun. failed is an earlier error, which
+// counts only if the start was hit.
 func (i *Input) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, intercepted *cdp.Subscription, failed error) (missed string, data *input.DragData, err error) {
 	var r struct {
 		Began  bool

@@ -15,12 +15,12 @@ import (
 const copied = 1
 
 // Drop drops files or data, by MIME type, onto a target as if they came from
-// another program. Which files may be read is the caller's to decide.
+// another program. The caller must decide which files may be read.
 func (i *Input) Drop(target string, files []string, data map[string]string) Action {
 	if len(files) == 0 && len(data) == 0 {
 		return Action{Err: errors.New("nothing to drop was given")}
 	}
-	// The list must be there, also when it is empty.
+	// CDP requires the list, even if it is empty.
 	drag := &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: copied}
 	for _, kind := range slices.Sorted(maps.Keys(data)) {
 		drag.Items = append(drag.Items, &input.DragDataItem{MimeType: kind, Data: data[kind]})

@@ -15,14 +15,13 @@ import (
 
 // TypeOptions of Type.
 type TypeOptions struct {
-	Slowly  bool          // key by key, so that key handlers run, and after what is there
+	Slowly  bool          // key by key, so that key handlers run; appends to the current text
 	Submit  bool          // press Enter afterwards
-	Secret  bool          // what the field holds is not reported
+	Secret  bool          // the field's value is not reported
 	Timeout time.Duration // as in ClickOptions
 }
 
-// Type fills a target with text: what is there is replaced. Slowly types it key
-// by key behind what is there.
+// Type replaces the text of a target. Slowly appends to it, key by key.
 func (i *Input) Type(target, text string, opts TypeOptions) Action {
 	return i.on("typing into "+target, target, "type", opts.Timeout, func(ctx context.Context, s *spot, out *Outcome) error {
 		err := i.fill(ctx, s, text, opts.Slowly)
@@ -38,14 +37,14 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 		if err := i.keyboard.press(ctx, "Enter"); err != nil {
 			return err
 		}
-		// Where it has led to another document there is nobody to ask.
+		// The call fails without harm if the typing has opened another document.
 		_ = i.page.UnlessLeaving(ctx, func(ctx context.Context) error { return s.Call(ctx, "unmet", nil, &out.Unmet) })
 		return nil
 	})
 }
 
-// held is what a field holds where that is not what was typed; nil also where the
-// typing has led to where it cannot be asked.
+// held is the field's value if it differs from the typed text. It is nil if the value
+// matches or can no longer be read.
 func (i *Input) held(ctx context.Context, s *spot, text string, slowly, secret bool) []Held {
 	var value *string
 	if err := s.Call(ctx, "held", map[string]any{"text": text, "slowly": slowly, "plain": secret}, &value); err != nil || value == nil {
@@ -89,8 +88,8 @@ func (i *Input) fill(ctx context.Context, s *spot, text string, slowly bool) err
 	return i.keyboard.insert(ctx, text)
 }
 
-// SelectOption selects options of a <select> by value or label; all others of a
-// multiple one are unselected.
+// SelectOption selects options of a <select> by value or label, and unselects all
+// others of a multiple one.
 func (i *Input) SelectOption(target string, values ...string) Action {
 	if len(values) == 0 {
 		return Action{Err: errors.New("no option to select was given")}
@@ -120,8 +119,8 @@ type Field struct {
 	Secret bool   // as in TypeOptions
 }
 
-// FillForm fills several fields in the order given; it stops at the first that
-// cannot be filled and reports which.
+// FillForm fills several fields in the given order. It stops at the first that it cannot
+// fill and reports which.
 func (i *Input) FillForm(fields []Field) Action {
 	wait := i.opts.ActionTimeout
 	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: func(ctx context.Context, out *Outcome) error {
@@ -145,7 +144,7 @@ func (i *Input) FillForm(fields []Field) Action {
 }
 
 // FieldError names the field of a form that could not be filled; those before it
-// are.
+// are filled.
 type FieldError struct {
 	Index, Of int
 	Field     Field
@@ -182,7 +181,7 @@ func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration) ([]H
 	return i.held(ctx, s, f.Value, false, f.Secret), nil
 }
 
-// check clicks a checkbox or radio button unless it is as wanted.
+// check clicks a checkbox or radio button unless it has the wanted state.
 func (i *Input) check(ctx context.Context, s *spot, value string) error {
 	want := strings.EqualFold(value, "true")
 	if !want && !strings.EqualFold(value, "false") {

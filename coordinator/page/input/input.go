@@ -1,5 +1,5 @@
-// Package input acts in a page as a user does: it clicks, types, drags, drops and
-// answers file choosers. It waits until a target is ready, and then sends the
+// Package input performs a user's actions in a page: it clicks, types, drags, drops and
+// fills file choosers. It waits until a target is ready, and then sends the
 // browser's own input events.
 package input
 
@@ -24,20 +24,20 @@ var Scripts embed.FS
 type Page interface {
 	// EmulateFocus makes the page believe that it is focused and visible.
 	EmulateFocus(ctx context.Context) error
-	// UnlessLeaving asks the page something, and gives it up with ErrLeaving once the
-	// page is on its way to another document.
+	// UnlessLeaving runs a request to the page, and cancels it with ErrLeaving when the
+	// page starts to navigate to another document.
 	UnlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error
-	// StopLeaving ends the way to another document.
+	// StopLeaving stops the navigation to another document.
 	StopLeaving(ctx context.Context) error
 	// Await waits until the condition, which events change, is true.
 	Await(ctx context.Context, condition func() bool) error
-	// AwaitDownload waits for the event of a download that a link has begun.
+	// AwaitDownload waits for the event of a download that a link has started.
 	AwaitDownload(ctx context.Context)
-	// WindowOpens notes that a window opens of which the page gets no event.
+	// WindowOpens notes that a window opens for which the page gets no event.
 	WindowOpens()
 }
 
-// ErrLeaving reports that the page is on its way to another document.
+// ErrLeaving reports that the page is navigating to another document.
 var ErrLeaving = errors.New("the page is on its way to another document")
 
 // Input is the mouse, the keyboard and the file choosers of one page. Its methods
@@ -69,39 +69,39 @@ func New(page Page, session *cdp.Session, frames *frame.Tree, opts Options) *Inp
 
 // Action is something that a user does in a page.
 type Action struct {
-	Err   error         // why it cannot be done; nothing else is set then
+	Err   error         // how long it may wait for its targets, in addition to a call's timeout
 	Doing string        // for example: clicking e5
 	Waits time.Duration // how long it may wait for its targets, on top of a call's time
-	// Do does it, and notes in the outcome what else is to be reported.
+	// Do runs the action, and adds further findings to the outcome.
 	Do func(ctx context.Context, out *Outcome) error
 }
 
-// Outcome is what an action finds out about the fields that it has changed.
+// Outcome is what an action detects in the fields that it has changed.
 type Outcome struct {
-	Held  []Held   // fields that hold something else than was typed into them
-	Unmet []string // fields because of which a form was not sent, and what the user is told
+	Held  []Held   // fields whose value differs from the typed text
+	Unmet []string // fields that kept a form from being submitted, with the message to the user
 }
 
-// Held is what a field holds.
+// Held is the value of a field.
 type Held struct {
 	Target string
-	Value  string // a secret's: as many bullets as it has characters
-	Plain  string // a secret's value, never to be shown; empty: it is no secret
+	Value  string // of a secret: as many bullets as it has characters
+	Plain  string // a secret's value, never to be shown; empty: not a secret
 }
 
-// Sent counts the input that was sent to the page, and the scripts.
+// Sent counts the inputs and scripts that were sent to the page.
 func (i *Input) Sent() int64 { return i.sent.Load() }
 
-// ScriptRuns counts a script that may do in the page what input does.
+// ScriptRuns counts a script, which may change the page as input does.
 func (i *Input) ScriptRuns() { i.sent.Add(1) }
 
-// NotReadyError reports why a target could not be acted on in time.
+// NotReadyError reports why a target was not ready for the action in time.
 type NotReadyError struct {
 	Target  string
 	Was     string // what the target is, for example: button "Save"
 	Reason  string // for example: it is covered by <div id="overlay">
 	Waited  string // for example 5s
-	Details string // what the agent may do, if there is something
+	Details string // what the agent can do next, if known
 }
 
 func (e *NotReadyError) Error() string {
@@ -112,7 +112,7 @@ func (e *NotReadyError) Error() string {
 	return s
 }
 
-// LateError reports that the page did not say in time whether a target is ready.
+// LateError reports that the page did not respond in time whether a target is ready.
 type LateError struct {
 	Target string
 	Waited time.Duration
@@ -122,8 +122,7 @@ func (e *LateError) Error() string {
 	return fmt.Sprintf("the page did not say within %v whether %s is ready", e.Waited, e.Target)
 }
 
-// PartialError reports what was done of several inputs when its error came between
-// them.
+// PartialError reports which of several inputs were done before the error.
 type PartialError struct {
 	Done string // for example: field 1 of 2 is filled
 	Err  error
@@ -133,7 +132,7 @@ func (e *PartialError) Error() string { return e.Err.Error() }
 
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// midway notes what was done before the error, unless that was noted already.
+// midway records what was done before the error, unless the error has it already.
 func midway(err error, done string, args ...any) error {
 	if err == nil || errors.As(err, new(*PartialError)) {
 		return err

@@ -42,7 +42,7 @@ func (kb *keyboard) press(ctx context.Context, spec string) error {
 	return kb.holding(ctx, modifiers, func() error { return kb.stroke(ctx, k, modifiers) })
 }
 
-// holding does something while modifiers are held, as keys that the page gets events of.
+// holding runs do while modifiers are held; the page gets their key events.
 func (kb *keyboard) holding(ctx context.Context, modifiers int64, do func() error) error {
 	var held []key
 	var mask int64
@@ -58,7 +58,7 @@ func (kb *keyboard) holding(ctx context.Context, modifiers int64, do func() erro
 		err = do()
 	}
 	var ups []*cdp.Pending
-	for _, k := range slices.Backward(held) { // whatever has become of it
+	for _, k := range slices.Backward(held) { // even after an error
 		mask &^= modifierBits[k.key]
 		if up, err := kb.send(context.WithoutCancel(ctx), input.DispatchKeyEventTypeKeyUp, k, mask); err == nil {
 			ups = append(ups, up)
@@ -67,8 +67,8 @@ func (kb *keyboard) holding(ctx context.Context, modifiers int64, do func() erro
 	if err != nil || len(ups) == 0 {
 		return err
 	}
-	// Input has a way of its own to the page: what is asked next may overtake it. A
-	// refusal says that the document is being replaced, or gone: settling sees it.
+	// Input events use a channel of their own, so a later command may overtake them. A
+	// refusal means that the document is being replaced or gone; settling detects that.
 	_ = kb.page.UnlessLeaving(ctx, func(ctx context.Context) error { return waitAll(ctx, ups) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -105,12 +105,11 @@ func (kb *keyboard) typeRune(ctx context.Context, c rune) error {
 	return kb.stroke(ctx, k, 0)
 }
 
-// editing are the editor commands that a browser on a Mac expects with the key;
-// elsewhere the key alone does it.
+// editing are the editor commands that a browser on a Mac needs with the key;
+// elsewhere the key alone is enough.
 var editing = map[string]string{"a": "selectAll", "c": "copy", "x": "cut", "v": "paste", "z": "undo"}
 
-// stroke presses a key, with the modifiers that are held and Shift where the key
-// needs it.
+// stroke presses a key with the held modifiers, and with Shift if the key needs it.
 func (kb *keyboard) stroke(ctx context.Context, k key, modifiers int64) error {
 	kb.sent.Add(1)
 	if k.shift {
@@ -135,7 +134,7 @@ func (kb *keyboard) stroke(ctx context.Context, k key, modifiers int64) error {
 	return waitAll(ctx, sent)
 }
 
-// insert puts text where the caret is, as an input method does.
+// insert inserts text at the caret, as an input method does.
 func (kb *keyboard) insert(ctx context.Context, text string) error {
 	kb.sent.Add(1)
 	return kb.session.Call(ctx, input.CommandInsertText, input.InsertTextParams{Text: text}, nil)

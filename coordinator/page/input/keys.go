@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// key is a key of the US layout, as UI Events names it.
+// key is a key of the US layout, with its names from UI Events.
 type key struct {
 	key, code string
 	vk        int64  // Windows virtual key code, which pages read as keyCode
-	text      string // what it types; empty for keys that type nothing
+	text      string // the text it types; empty for keys that type none
 	shift     bool   // needs Shift
 }
 
@@ -76,8 +76,8 @@ var punctuation = []struct {
 
 const shiftedDigits = ")!@#$%^&*("
 
-// runeKey returns the key that types a character; ok is false for one that no
-// key of the layout types.
+// runeKey returns the key that types a character; ok is false if no key of the layout
+// does.
 func runeKey(c rune) (key, bool) {
 	text := string(c)
 	switch {
@@ -105,7 +105,7 @@ func runeKey(c rune) (key, bool) {
 	return key{}, false
 }
 
-// codeKey returns the key that has this code in UI Events: KeyA, Minus, Numpad1,
+// codeKey returns the key with this code in UI Events: KeyA, Minus, Numpad1,
 // ControlRight.
 func codeKey(code string, shift bool) (key, bool) {
 	for c := ' '; c < unicode.MaxASCII; c++ {
@@ -126,7 +126,7 @@ func codeKey(code string, shift bool) (key, bool) {
 	return key{}, false
 }
 
-// CDP's places of keys that a keyboard has twice.
+// CDP's locations of keys that a keyboard has twice.
 const (
 	leftSide  = 1
 	rightSide = 2
@@ -178,8 +178,8 @@ func modifierBit(name string) (int64, bool) {
 	return bit, ok
 }
 
-// parseKey reads "Control+Shift+A", "Enter", "KeyA", "+" or "ß". The modifiers are
-// those that it names.
+// parseKey parses "Control+Shift+A", "Enter", "KeyA", "+" or "ß". It returns the
+// modifiers in the text.
 func parseKey(spec string) (key, int64, error) {
 	var modifiers int64
 	rest := spec
@@ -197,7 +197,7 @@ func parseKey(spec string) (key, int64, error) {
 	}
 	k, ok := named[rest]
 	if runes := []rune(rest); !ok && len(runes) == 1 {
-		// Control+A is the key of that letter: with Shift it would be another shortcut.
+		// Control+A is the key without Shift: with Shift, it is another shortcut.
 		if modifiers&(altKey|controlKey|metaKey) != 0 && modifiers&shiftKey == 0 && runes[0] < unicode.MaxASCII {
 			runes[0] = unicode.ToLower(runes[0])
 		} else if modifiers&shiftKey != 0 {

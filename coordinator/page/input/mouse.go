@@ -20,11 +20,11 @@ type mouse struct {
 	at pointer
 }
 
-// pointer is where the mouse is and which of its buttons are held.
+// pointer is the position of the mouse and its held buttons.
 type pointer struct {
 	x, y    float64
 	buttons int64
-	button  input.MouseButton // the one that was pressed last and is still held
+	button  input.MouseButton // the last pressed button that is still held
 }
 
 func (m *mouse) now() pointer {
@@ -39,15 +39,14 @@ func (m *mouse) set(at pointer) {
 	m.at = at
 }
 
-// move moves the mouse; for an action that is still to come it does not count as
-// input.
+// move moves the mouse in preparation of an action; it does not count as input.
 func (m *mouse) move(ctx context.Context, x, y float64) error {
 	m.set(pointer{x: x, y: y})
 	event := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
 	return m.session.Call(ctx, input.CommandDispatchMouseEvent, event, nil)
 }
 
-// send sends events in one go, whose order the browser keeps, then waits until the
+// send sends events together, in an order that the browser keeps, then waits until the
 // page has received them all.
 func (m *mouse) send(ctx context.Context, x, y float64, modifiers int64, events []input.DispatchMouseEventParams) error {
 	m.sent.Add(1)
@@ -68,8 +67,8 @@ func (m *mouse) send(ctx context.Context, x, y float64, modifiers int64, events 
 	return waitAll(ctx, sent)
 }
 
-// drop drops what is dragged at a point. The page gets no event of a button: a drag
-// has taken the mouse from it.
+// drop drops the dragged data at a point. The page gets no button event, because a drag
+// replaces the mouse events.
 func (m *mouse) drop(ctx context.Context, data *input.DragData, x, y float64) error {
 	m.sent.Add(1)
 	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
@@ -81,7 +80,7 @@ func (m *mouse) drop(ctx context.Context, data *input.DragData, x, y float64) er
 	return nil
 }
 
-// clicks is a movement and so many clicks, of a button whose bit is mask.
+// clicks returns a movement and count clicks of a button with that mask.
 func clicks(button input.MouseButton, mask int64, count int) []input.DispatchMouseEventParams {
 	events := []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved}}
 	for n := 1; n <= count; n++ {

@@ -21,7 +21,7 @@ func (i *Input) MouseMove(x, y float64) Action {
 	})
 }
 
-// MouseClick clicks at a point. Delay is how long the button is held.
+// MouseClick clicks at a point; delay is how long the button is held.
 func (i *Input) MouseClick(x, y float64, button string, count int, delay time.Duration) Action {
 	b, mask, err := mouseButton(button)
 	if err != nil {
@@ -55,7 +55,7 @@ func (i *Input) MouseClick(x, y float64, button string, count int, delay time.Du
 	})
 }
 
-// rest passes time that was asked for.
+// rest waits for a requested time.
 func rest(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -67,12 +67,12 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// MouseDown presses a button where the mouse is.
+// MouseDown presses a button at the mouse's position.
 func (i *Input) MouseDown(button string) Action {
 	return i.mouseButtonEvent("pressing a mouse button", button, input.DispatchMouseEventTypeMousePressed)
 }
 
-// MouseUp releases a button where the mouse is.
+// MouseUp releases a button at the mouse's position.
 func (i *Input) MouseUp(button string) Action {
 	return i.mouseButtonEvent("releasing a mouse button", button, input.DispatchMouseEventTypeMouseReleased)
 }
@@ -92,17 +92,17 @@ func (i *Input) mouseButtonEvent(doing, button string, kind input.DispatchMouseE
 	})
 }
 
-// MouseWheel turns the wheel where the mouse is, by CSS pixels.
+// MouseWheel turns the wheel at the mouse's position, by CSS pixels.
 func (i *Input) MouseWheel(dx, dy float64) Action {
 	at := i.mouse.now()
 	return i.atPoint("turning the mouse wheel", at.x, at.y, func(ctx context.Context) error {
-		// Unlike the point, the way is not in CSS pixels where the site is zoomed.
+		// Unlike the point, the distance is not in CSS pixels on a zoomed site.
 		l, err := i.frames.Layout(ctx)
 		if err != nil {
 			return err
 		}
 		i.sent.Add(1)
-		// cdproto's parameters leave out a 0, which the browser demands here.
+		// cdproto's parameters omit a 0, which the browser requires here.
 		return i.session.Call(ctx, input.CommandDispatchMouseEvent, map[string]any{
 			"type": input.DispatchMouseEventTypeMouseWheel, "x": at.x, "y": at.y, "deltaX": dx * l.Zoom, "deltaY": dy * l.Zoom,
 		}, nil)

@@ -9,10 +9,10 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// reach moves the pointer to a point in a frame of another process and returns
-// the point in the page once the pointer has arrived in that frame. The browser
-// decides by what was drawn last which process an event goes to; after scrolling
-// that may be another, and a click would hit something else.
+// reach moves the pointer to a point in a frame of another process. It returns the point
+// in the page once the pointer has arrived in that frame. The browser routes events to
+// processes by the last drawn frame. After scrolling, that may be out of date, and a
+// click would hit something else.
 func (i *Input) reach(ctx context.Context, e *frame.Element, innerX, innerY float64, wait time.Duration) (x, y float64, why string, err error) {
 	end := time.Now().Add(wait)
 	for budget := arrivalBudget; time.Now().Before(end); budget *= 2 {
@@ -28,10 +28,9 @@ func (i *Input) reach(ctx context.Context, e *frame.Element, innerX, innerY floa
 	return 0, 0, "input events do not reach its frame", nil
 }
 
-// arrivalBudget is how long the first movement of the pointer may take to arrive.
-// Each further one may take twice as long: where little is drawn or much is going
-// on, a frame takes longer than that, and a movement counts only while it is
-// listened for.
+// arrivalBudget is how long the first movement of the pointer may take to arrive. The
+// budget doubles with each further movement: on a busy or rarely drawn page a frame takes
+// longer, and a movement counts only within its budget.
 const arrivalBudget = 100 * time.Millisecond
 
 func (i *Input) arrives(ctx context.Context, e *frame.Element, x, y float64, budget time.Duration) (bool, error) {
@@ -39,7 +38,7 @@ func (i *Input) arrives(ctx context.Context, e *frame.Element, x, y float64, bud
 	if err != nil {
 		return false, err
 	}
-	// Two movements: one to the same place would be none.
+	// Two movements, because one to the same position has no effect.
 	for _, x := range []float64{x - 1, x} {
 		move := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: x, Y: y}
 		if err := i.session.Call(ctx, input.CommandDispatchMouseEvent, move, nil); err != nil {

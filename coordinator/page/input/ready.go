@@ -10,26 +10,26 @@ import (
 )
 
 // readyMargin is how much earlier than its call's deadline the script in the
-// page gives up, so that its reason arrives even on a busy machine.
+// page stops, so that its reason arrives even on a busy machine.
 const readyMargin = 2 * time.Second
 
-// spot is an element that is ready to be acted on, and where.
+// spot is an element that is ready for an action, and its position.
 type spot struct {
 	*frame.Element
 	x, y float64
-	// unproven: whether it moves was not waited for. Moving the mouse there, which
-	// takes until the next frame anyway, gives the time for that; see prove.
+	// unproven means that nothing has waited for the element to stop moving. The mouse
+	// movement to it takes until the next frame anyway, which is time enough; see prove.
 	unproven bool
 	link     bool // a click on it follows a link
-	// What a click on it has shown: why the form that it sends was not sent, and
-	// whether it begins a download.
+	// unmet and downloads are results of a click: why it did not submit the form, and
+	// whether it starts a download.
 	unmet     []string
 	downloads bool
 }
 
-// ready finds a target and waits until it can be acted on: attached, visible,
-// not moving from one animation frame to the next, enabled, and really hit by an
-// event at its point. What is not in view is scrolled there.
+// ready finds a target and waits until it accepts an action: attached, visible, stable
+// between two animation frames, enabled, and hit by an event at its point. It scrolls
+// the target into view.
 func (i *Input) ready(ctx context.Context, target, kind string, wait time.Duration) (*spot, error) {
 	return i.readyFor(ctx, target, kind, wait, false)
 }
@@ -49,8 +49,8 @@ func (i *Input) readyFor(ctx context.Context, target, kind string, wait time.Dur
 			return s, nil
 		}
 		e.Release(ctx)
-		// A ref means one element; a selector whichever matches, and pages make their
-		// elements anew all the time.
+		// A ref means one element. A selector means any match, because pages often replace their
+		// elements.
 		_, numbered := frame.ParseRef(target)
 		if numbered || !errors.As(err, new(*frame.StaleRefError)) || time.Now().After(until) {
 			return nil, err
@@ -58,7 +58,7 @@ func (i *Input) readyFor(ctx context.Context, target, kind string, wait time.Dur
 	}
 }
 
-// readyElement is ready for an element that was found.
+// readyElement is ready for a resolved element.
 func (i *Input) readyElement(ctx context.Context, e *frame.Element, kind string, wait time.Duration, until time.Time, quick bool) (*spot, error) {
 	var r struct {
 		OK, Gone, Top, Quick bool
@@ -67,10 +67,10 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, kind string,
 		Why, Label           string
 	}
 	err := e.Call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
-	// Where another process draws a part of the page, the browser may send there what
-	// is meant for this one.
+	// If another process draws a part of the page, the browser may route an event for this
+	// process to that one.
 	apart := !r.Top || (kind == "click" || kind == "hover") && len(i.frames.Sessions()) > 1
-	if err == nil && r.OK && apart && r.Quick { // the way there takes longer than a frame
+	if err == nil && r.OK && apart && r.Quick { // an event takes longer than a frame to arrive
 		r.Quick = false
 		err = e.Call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds()}, &r)
 	}
@@ -92,8 +92,8 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, kind string,
 	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, link: r.Link}, nil
 }
 
-// on is an action on a target: the wait for the target comes on top of what the
-// action itself may take.
+// on is an action on a target. The wait for the target is additional to the action's own
+// timeout.
 func (i *Input) on(doing, target, kind string, wait time.Duration, do func(ctx context.Context, s *spot, out *Outcome) error) Action {
 	wait = cmp.Or(wait, i.opts.ActionTimeout)
 	return Action{Doing: doing, Waits: wait, Do: func(ctx context.Context, out *Outcome) error {

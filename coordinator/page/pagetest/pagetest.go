@@ -1,5 +1,5 @@
-// Package pagetest gives the tests of a page's capabilities a real browser, and pages
-// in it that show what the test serves.
+// Package pagetest provides the tests of a page's capabilities with a real browser, and
+// with pages that show the test's content.
 package pagetest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
-// shared is the one browser of a test program; each test has its own connection and
+// shared is the only browser of a test program; each test has its own connection and
 // its own page in it.
 var shared *chrome.Browser
 
@@ -48,7 +48,7 @@ func Connect(t testing.TB) *page.Browser {
 	return b
 }
 
-// NewPage returns a page of its own, which is closed at the end of the test.
+// NewPage returns a new page, which is closed at the end of the test.
 func NewPage(t testing.TB, b *page.Browser) *page.Page {
 	t.Helper()
 	p, err := b.NewPage(t.Context(), "about:blank")
@@ -59,7 +59,7 @@ func NewPage(t testing.TB, b *page.Browser) *page.Page {
 	return p
 }
 
-// Open shows the HTML on a page of its own.
+// Open shows the HTML on a new page.
 func Open(t testing.TB, html string) (b *page.Browser, p *page.Page, url string) {
 	t.Helper()
 	return Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,8 +68,8 @@ func Open(t testing.TB, html string) (b *page.Browser, p *page.Page, url string)
 	}))
 }
 
-// Serve shows the root of a site on a page of its own. The browser asks for an icon
-// whenever it likes: no error of that gets among what a test looks for.
+// Serve shows the root of a site on a new page. The browser may request an icon at any
+// time, so Serve handles that: an error would appear among the test's messages.
 func Serve(t testing.TB, handler http.Handler) (b *page.Browser, p *page.Page, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +108,7 @@ func Snapshot(t testing.TB, p *page.Page) string {
 	return s.Text
 }
 
-// Ref finds the ref on the line of a snapshot that holds the words.
+// Ref finds the ref on the line of a snapshot that contains the words.
 func Ref(t testing.TB, text, words string) string {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -123,7 +123,7 @@ func Ref(t testing.TB, text, words string) string {
 	return ""
 }
 
-// Contains fails the test for each of the wanted texts that is not in the text.
+// Contains fails the test for each wanted text that the text lacks.
 func Contains(t testing.TB, text string, wanted ...string) {
 	t.Helper()
 	for _, w := range wanted {

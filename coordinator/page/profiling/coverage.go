@@ -14,7 +14,7 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// Covered is what was used of one script or style sheet. Its JSON is that of the
+// Covered is the used part of one script or style sheet. Its JSON has the format of the
 // files that the Coverage panel of DevTools exports.
 type Covered struct {
 	URL    string         `json:"url"`
@@ -25,21 +25,21 @@ type Covered struct {
 	Used   int            `json:"-"`
 }
 
-// coverage is a recording of what is used of scripts and style sheets.
+// coverage is a recording of the used parts of scripts and style sheets.
 type coverage struct {
 	page      Page
-	sheets    *cdp.Subscription // the style sheets that there are
-	old       map[string]bool   // scripts that were there at the start
-	documents int               // that the page had shown then
+	sheets    *cdp.Subscription // the existing style sheets
+	old       map[string]bool   // scripts that existed at the start
+	documents int               // documents that the page had shown at the start
 }
 
-// CoveredRange is a part of a source: from Start up to, without, End.
+// CoveredRange is a part of a source, from Start to End (exclusive).
 type CoveredRange struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 }
 
-// StartCoverage records what is used of the page's scripts and style sheets,
+// StartCoverage records the used parts of the page's scripts and style sheets,
 // until Recordings.StopCoverage or the end of the connection.
 func (p *Profiler) StartCoverage(ctx context.Context) error {
 	return p.page.Run(ctx, "starting coverage", 0, func(ctx context.Context) error {
@@ -85,8 +85,8 @@ func (c *coverage) start(ctx context.Context) error {
 	return nil
 }
 
-// StopCoverage ends what StartCoverage began. What has no address is left out,
-// and so are frames of other processes.
+// StopCoverage ends the recording of StartCoverage. It omits sources without a URL and
+// frames of other processes.
 func (r *Recordings) StopCoverage(ctx context.Context) ([]Covered, error) {
 	c, err := take(r, &r.coverage)
 	if err != nil {
@@ -138,8 +138,8 @@ func (c *coverage) scripts(ctx context.Context) ([]Covered, error) {
 	return found, nil
 }
 
-// sourceOf is the text of a script that is a file of its own, where the page
-// still has it: of one within a document only the whole is known.
+// sourceOf is the text of a script with a file of its own, if the page still has it. For
+// a script inside a document, the page has only the whole document.
 func (c *coverage) sourceOf(ctx context.Context, url string, total int) string {
 	content, err := c.page.ResourceContent(ctx, url)
 	if err != nil || len(utf16.Encode([]rune(string(content)))) != total {
@@ -188,8 +188,8 @@ func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
 	return found, nil
 }
 
-// usedRanges flattens what the engine counts: ranges lie within one another, and
-// the innermost decides.
+// usedRanges flattens the engine's counts: ranges are nested, and the innermost one
+// decides.
 func usedRanges(functions []*profiler.FunctionCoverage) []CoveredRange {
 	type edge struct {
 		at, length int64
@@ -204,8 +204,8 @@ func usedRanges(functions []*profiler.FunctionCoverage) []CoveredRange {
 			}
 		}
 	}
-	// At one place, what ends comes first, the shorter one before the longer; of
-	// what begins, the longer.
+	// At one position, ends come before starts. The shorter range ends first; the longer one
+	// starts first.
 	slices.SortStableFunc(edges, func(a, b edge) int {
 		switch {
 		case a.at != b.at:

@@ -14,13 +14,13 @@ import (
 
 // CPUProfile is a CPU profile of the page's main thread.
 type CPUProfile struct {
-	JSON   []byte        // as DevTools opens it
+	JSON   []byte        // in the format that DevTools opens
 	Length time.Duration // from start to stop
 	Idle   time.Duration
 	Top    []ProfiledFunction // by own time
 }
 
-// ProfiledFunction is where time was spent, without what it called.
+// ProfiledFunction is the time spent in a function, without its callees.
 type ProfiledFunction struct {
 	Name string // for example render at http://localhost/app.js:7, or (garbage collector)
 	Self time.Duration
@@ -31,7 +31,7 @@ const (
 	mostFunctions = 10
 )
 
-// StartCPUProfile samples what the page's scripts do, until
+// StartCPUProfile samples the page's scripts, until
 // Recordings.StopCPUProfile or the end of the connection.
 func (p *Profiler) StartCPUProfile(ctx context.Context) error {
 	p.recordings.mu.Lock()
@@ -60,7 +60,7 @@ func (p *Profiler) StartCPUProfile(ctx context.Context) error {
 	})
 }
 
-// StopCPUProfile ends the profile that StartCPUProfile began.
+// StopCPUProfile ends the profile of StartCPUProfile.
 func (r *Recordings) StopCPUProfile(ctx context.Context) (CPUProfile, error) {
 	var result CPUProfile
 	p, err := take(r, &r.profile)
@@ -103,7 +103,7 @@ func readProfile(text []byte) (CPUProfile, error) {
 		}
 		names[n.ID] = name
 	}
-	// A delta is the time from the sample before it, which was at work then.
+	// A delta is the time since the previous sample, whose function ran during it.
 	self := map[string]time.Duration{}
 	for i, sample := range p.Samples {
 		if i+1 < len(p.TimeDeltas) && p.TimeDeltas[i+1] > 0 {

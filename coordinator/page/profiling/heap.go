@@ -12,9 +12,9 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// HeapSnapshot writes the page's JavaScript heap to w as it comes, as the JSON
-// that DevTools opens. It returns the bytes that are in use after garbage was
-// collected. Frames of other processes have heaps of their own.
+// HeapSnapshot streams the page's JavaScript heap to w, as JSON that DevTools opens. It
+// returns the bytes in use after a garbage collection. Frames of other processes have
+// heaps of their own.
 func (p *Profiler) HeapSnapshot(ctx context.Context, w io.Writer) (used int64, err error) {
 	err = p.page.Run(ctx, "taking a heap snapshot", recordTimeout, func(ctx context.Context) error {
 		session := p.page.Session()
@@ -30,8 +30,8 @@ func (p *Profiler) HeapSnapshot(ctx context.Context, w io.Writer) (used int64, e
 			chunks.Close()
 			return err
 		}
-		// The reply comes behind the last chunk: then the queue is closed, and
-		// what it still holds is read.
+		// The response comes after the last chunk. The queue is then closed, and its remaining
+		// chunks are read.
 		ended := make(chan error, 1)
 		go closeAfter(ctx, taken, chunks, ended)
 		var failed error
@@ -59,7 +59,7 @@ func (p *Profiler) HeapSnapshot(ctx context.Context, w io.Writer) (used int64, e
 	return used, err
 }
 
-// closeAfter is owned by HeapSnapshot, which waits for ended.
+// HeapSnapshot owns closeAfter and waits for ended.
 func closeAfter(ctx context.Context, taken *cdp.Pending, chunks *cdp.Subscription, ended chan<- error) {
 	err := taken.Wait(ctx, nil)
 	chunks.Close()

@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
-// slowPage shifts its layout, works for long twice and loads something large. It
-// measures itself as the Web Vitals are defined.
+// slowPage shifts its layout, has two long tasks and loads a large resource. It measures
+// itself by the definitions of the Web Vitals.
 const slowPage = `<!doctype html><title>slow</title><style>body{margin:0}</style>
 <script>window.seen = {cls: 0, lcp: 0, inp: 0, long: []};
 const watch = (type, f) => new PerformanceObserver((l) => l.getEntries().forEach(f)).observe({ type, buffered: true, durationThreshold: 16 });
@@ -70,7 +70,7 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 		CLS, LCP, INP float64
 		Long          []float64
 	}
-	// Event timings come with the frame after the act.
+	// Event timings arrive with the frame after the action.
 	measured := pagetest.Evaluate(t, p, `new Promise((done) => { const look = () => seen.inp && seen.long.length > 1 ? done(seen) : setTimeout(look, 10); look() })`)
 	if err := json.Unmarshal([]byte(measured), &seen); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 	if seen.LCP <= 0 || math.Abs(milliseconds(s.LCP)-seen.LCP) > 5 || s.LCPWhat != "H1 (text)" {
 		t.Errorf("LCP %v %s, the page measured %v ms", s.LCP, s.LCPWhat, seen.LCP)
 	}
-	if seen.INP < 100 || math.Abs(milliseconds(s.INP)-seen.INP) > 9 { // the page is told multiples of 8
+	if seen.INP < 100 || math.Abs(milliseconds(s.INP)-seen.INP) > 9 { // the page gets multiples of 8
 		t.Errorf("INP %v, the page measured %v ms", s.INP, seen.INP)
 	}
 	heavy := slices.IndexFunc(s.LongTasks, func(l profiling.LongTask) bool { return strings.HasPrefix(l.What, "heavy at "+url+"/:14") })
@@ -112,8 +112,8 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 	}
 }
 
-// While the next document is on its way, the one before it shifts and works on:
-// none of that is the next one's.
+// While the next document is pending, the previous one still shifts and works: none of
+// that counts for the next one.
 func TestTraceLeavesOutTheDocumentBefore(t *testing.T) {
 	worked := make(chan struct{})
 	b, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -133,7 +133,7 @@ function work() { ad.style.height = "300px"
 	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Act(t.Context(), p.Input().MouseMove(5, 5)); err != nil { // as one who acts; a page that is only read may not be drawn
+	if _, err := p.Act(t.Context(), p.Input().MouseMove(5, 5)); err != nil { // an action: a page that is only read may not be drawn
 		t.Fatal(err)
 	}
 	pagetest.Evaluate(t, p, `(location.href = "/next", work(), 1)`)
@@ -161,7 +161,7 @@ function work() { ad.style.height = "300px"
 	}
 }
 
-// A trace that nobody stopped ends with its connection.
+// A trace without a stop ends with its connection.
 func TestTraceEndsWithTheConnection(t *testing.T) {
 	watched, watcher, _ := pagetest.Serve(t, slowSite())
 	agent := pagetest.Connect(t)

@@ -12,19 +12,19 @@ import (
 	"github.com/chromedp/cdproto/tracing"
 )
 
-// traceCategories are those that the Performance panel of DevTools records, but
-// for the pictures.
+// traceCategories are those that the Performance panel of DevTools records, without the
+// screenshots.
 var traceCategories = []string{
 	"blink.console", "blink.user_timing", "cppgc", "devtools.timeline", "latencyInfo", "loading", "navigation", "rail", "toplevel", "v8.execute",
 	"disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame", "disabled-by-default-devtools.timeline.stack",
 	"disabled-by-default-lighthouse", "disabled-by-default-v8.compile", "disabled-by-default-v8.cpu_profiler",
 }
 
-// StartTrace records what the browser does for the page, until Recordings.StopTrace
+// StartTrace records the browser's work for the page, until Recordings.StopTrace
 // or the end of the connection. A browser records one trace at a time.
 func (p *Profiler) StartTrace(ctx context.Context) error {
 	return p.page.Run(ctx, "starting a trace", 0, func(ctx context.Context) error {
-		// A page that is not drawn has no paints and no shifts.
+		// A page that is not drawn has no paints and no layout shifts.
 		if err := p.page.EmulateFocus(ctx); err != nil {
 			return err
 		}
@@ -45,9 +45,9 @@ func (p *Profiler) StartTrace(ctx context.Context) error {
 	})
 }
 
-// StopTrace ends the trace that StartTrace began and writes it to w as it comes,
-// as JSON that DevTools opens. It returns the id of the page that was traced, and
-// whether the browser had to leave something out.
+// StopTrace ends the trace of StartTrace and streams it to w, as JSON that DevTools
+// opens. It returns the id of the traced page, and whether the browser had to drop
+// events.
 func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (pageID string, lost bool, err error) {
 	p, err := take(r, &r.trace)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (pageID string,
 	return p.ID(), lost, err
 }
 
-// streamChunk is how much of a stream is asked for at once.
+// streamChunk is the size of one read from a stream.
 const streamChunk = 1 << 20
 
 // readStream copies a stream of the browser and closes it.

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// TraceSummary is what a trace says of one page, as the Web Vitals define it.
-// Times are since the last navigation of the trace, or since its start where
-// there was none.
+// TraceSummary holds a page's Web Vitals from a trace. Times count from the last
+// navigation of the trace, or from its start if there was none.
 type TraceSummary struct {
 	URL       string        // of the last navigation; empty: there was none
 	Length    time.Duration // until the last event
@@ -33,10 +32,10 @@ type TraceSummary struct {
 	Largest   []TraceRequest // of them
 }
 
-// LongTask is a task that kept the main thread from answering.
+// LongTask is a task that blocked the main thread.
 type LongTask struct {
 	Start, Duration time.Duration
-	What            string // the function or script that took most of it; may be empty
+	What            string // the function or script that used most of it; may be empty
 }
 
 // TraceRequest is a request that ended during the trace.
@@ -66,7 +65,7 @@ type traceEvent struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// traceArgs is what the events of interest say.
+// traceArgs are the needed arguments of events.
 type traceArgs struct {
 	Name  string `json:"name"` // of a thread
 	Frame string `json:"frame"`
@@ -96,17 +95,17 @@ type traceArgs struct {
 	} `json:"data"`
 }
 
-// traceReader gathers what a summary needs, in any order: a trace is not sorted.
+// traceReader collects the data for a summary in any order, because a trace is not sorted.
 type traceReader struct {
 	frame       string // the main frame
 	first, last int64
 	frames      map[string]bool // of the page
-	processes   map[int64]bool  // that show its main frame
+	processes   map[int64]bool  // that have rendered its main frame
 	mainThreads map[[2]int64]bool
 	navigations []traceMoment
 	paints      []traceMoment
 	candidates  []traceMoment
-	commits     []int64 // when the page's documents came to be
+	commits     []int64 // times at which the page's documents were committed
 	loads       []int64
 	shifts      []traceMoment
 	inputs      map[int64]traceMoment // by interaction
@@ -134,7 +133,7 @@ type traceRequest struct {
 	size       int64
 }
 
-// SummarizeTrace reads a trace as StopTrace writes it, event by event.
+// SummarizeTrace reads a trace in the format of StopTrace, event by event.
 func SummarizeTrace(trace io.Reader, pageID string) (TraceSummary, error) {
 	r := &traceReader{
 		frame: pageID, frames: map[string]bool{pageID: true}, processes: map[int64]bool{}, mainThreads: map[[2]int64]bool{},
@@ -165,7 +164,7 @@ func SummarizeTrace(trace io.Reader, pageID string) (TraceSummary, error) {
 	return r.summary(), nil
 }
 
-// notable are the events that add reads.
+// notable are the events that add handles.
 var notable = map[string]bool{
 	"thread_name": true, "TracingStartedInBrowser": true, "FrameCommittedInBrowser": true, "navigationStart": true, "CommitLoad": true,
 	"firstContentfulPaint": true, "largestContentfulPaint::Candidate": true, "MarkLoad": true, "LayoutShift": true,
@@ -241,7 +240,7 @@ func (r *traceReader) add(e *traceEvent) error {
 		}
 	case "FunctionCall", "EvaluateScript":
 		if e.Dur > longTask.Microseconds()/5 && a.Data.URL != "" {
-			at := fmt.Sprintf("%s:%d", a.Data.URL, a.Data.Line) // its lines begin at 1
+			at := fmt.Sprintf("%s:%d", a.Data.URL, a.Data.Line) // its lines are 1-based
 			if a.Data.FunctionName != "" {
 				at = a.Data.FunctionName + " at " + at
 			}
@@ -296,7 +295,7 @@ func (r *traceReader) summary() TraceSummary {
 	if s.URL != "" {
 		r.loading(&s, start, since)
 	}
-	// Until the document comes, the one before it goes on shifting and working.
+	// Until the new document is committed, the previous one still shifts and works.
 	born := start.ts
 	for _, ts := range r.commits {
 		if s.URL != "" && ts > start.ts && (born == start.ts || ts < born) {
@@ -380,7 +379,7 @@ func (r *traceReader) working(s *TraceSummary, born int64, since func(int64) tim
 
 func (r *traceReader) fetching(s *TraceSummary, start traceMoment, since func(int64) time.Duration) {
 	for _, q := range r.requests {
-		if q.url == "" || q.end == 0 || q.end < start.ts || strings.HasPrefix(q.url, "data:") { // which is none
+		if q.url == "" || q.end == 0 || q.end < start.ts || strings.HasPrefix(q.url, "data:") { // a data: URL is no request
 			continue
 		}
 		s.Requests++

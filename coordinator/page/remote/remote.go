@@ -1,5 +1,5 @@
 // Package remote reads the values that a browser returns from script: as text for a
-// person, or decoded from the JSON text that a function of ours returned.
+// reader, or decoded from the JSON text of one of our functions.
 package remote
 
 import (
@@ -14,8 +14,8 @@ import (
 // maxPreview bounds what one object contributes to a console message.
 const maxPreview = 400
 
-// Arguments joins the arguments of a console call as the console would,
-// without its %c styles.
+// Arguments joins the arguments of a console call as the console does, without its %c
+// styles.
 func Arguments(args []*runtime.RemoteObject) string {
 	if len(args) > 1 && args[0].Type == runtime.RemoteObjectTypeString {
 		if format := Text(args[0]); strings.Contains(format, "%") {
@@ -58,7 +58,7 @@ func formatted(format string, args []*runtime.RemoteObject) string {
 	return b.String()
 }
 
-// Text prints a value as a person would want to read it in a log.
+// Text prints a value for a reader of a log.
 func Text(o *runtime.RemoteObject) string {
 	if o == nil {
 		return "undefined"
@@ -104,7 +104,7 @@ func previewText(p *runtime.ObjectPreview) string {
 		}
 		return true
 	}
-	for _, entry := range p.Entries { // of a map or a set, in place of its size, which stands in front
+	for _, entry := range p.Entries { // the entries of a map or a set; its size is part of the description
 		if !next() {
 			break
 		}

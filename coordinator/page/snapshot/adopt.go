@@ -11,13 +11,12 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// maxClosedDepth bounds how many closed shadow roots inside of one another are
-// looked into.
+// maxClosedDepth bounds the nesting of closed shadow roots that a snapshot follows.
 const maxClosedDepth = 5
 
-// adopt asks the browser which of the elements that the snapshot script suspects
-// have a closed shadow root, and hands those roots to our world: script has no
-// way to them. It says whether there was one.
+// adopt queries the browser for closed shadow roots of the elements that the snapshot
+// script suspects, and passes the roots to our world: script cannot reach them. It
+// reports whether there was one.
 func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.FrameID) (bool, error) {
 	_, world, err := r.frames.World(ctx, id)
 	if err != nil {
@@ -31,7 +30,7 @@ func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.Fr
 	if err != nil {
 		return false, err
 	}
-	// Sent together and then waited for: there may be hundreds.
+	// All commands are sent before the first wait: there may be hundreds.
 	type question struct {
 		host   runtime.RemoteObjectID
 		answer *cdp.Pending
@@ -84,8 +83,8 @@ func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.Fr
 	return adopted, err
 }
 
-// closedRoot is the closed shadow root of a node, nil when it has none. Those of
-// the browser's own controls are not the page's.
+// closedRoot is the closed shadow root of a node, nil if it has none. It ignores those of
+// the browser's own controls.
 func closedRoot(n *protocol.Node) *protocol.Node {
 	if n == nil {
 		return nil

@@ -5,25 +5,24 @@ import (
 	"strings"
 )
 
-// diff shows what the lines of a snapshot have become: gone ones behind "-", new
-// ones behind "+", and behind a space the lines that they stand below, so that one
-// sees where they are. The same text gives nothing.
+// diff shows the changed lines of a snapshot: removed ones with "-", new ones with "+",
+// and their parent lines with a space, for context. Equal texts give an empty diff.
 func diff(before, after string) string {
 	return showDiff(diffLines(splitLines(before), splitLines(after)))
 }
 
 func splitLines(s string) []string { return slices.Collect(strings.Lines(s)) }
 
-// diffLine is one line of both texts in one order: ' ' in both, '-' or '+'.
+// diffLine is one line of the merged texts: ' ' in both, '-' removed, '+' added.
 type diffLine struct {
 	mark byte
 	text string
 }
 
-// diffLines pairs the lines that each text has once and that come in the same
-// order in both, then what is equal next to those. Refs make nearly every line
-// of a snapshot unique, so that this is as good as a shortest edit and takes
-// time in proportion to the lines (Cohen's patience diff).
+// diffLines matches the lines that are unique in both texts and have the same order in
+// both, then equal lines next to those. Refs make nearly every line of a snapshot unique.
+// The result is therefore as good as a shortest edit, and the time is linear in the
+// number of lines (Cohen's patience diff).
 func diffLines(before, after []string) []diffLine {
 	var out []diffLine
 	x, y := 0, 0
@@ -38,8 +37,8 @@ func diffLines(before, after []string) []diffLine {
 			common++
 		}
 		gone, fresh := before[startX:endX-common], after[startY:endY-common]
-		// What is new further in than the first that has gone belongs to what is
-		// above both.
+		// New lines that are indented deeper than the first removed one belong to the line above
+		// both.
 		inner := 0
 		for len(gone) > 0 && inner < len(fresh) && indentOf(fresh[inner]) > indentOf(gone[0]) {
 			inner++
@@ -69,8 +68,8 @@ func diffLines(before, after []string) []diffLine {
 
 type pair struct{ x, y int }
 
-// anchors are the lines that both texts have exactly once, as many as come in
-// the same order in both (a longest increasing subsequence).
+// anchors are the lines that are unique in both texts, as many as have the same order in
+// both (a longest increasing subsequence).
 func anchors(before, after []string) []pair {
 	type place struct{ count, at int }
 	where := func(lines []string) map[string]place {
@@ -131,8 +130,8 @@ func showDiff(lines []diffLine) string {
 	return b.String()
 }
 
-// keepWithContext marks a line of an outline, those that it stands below, and
-// where its roles are left out the line that says them.
+// keepWithContext marks a line of an outline, its parent lines, and, for a line that
+// omits its roles, the line with the roles.
 //
 // text returns a line, and whether it counts.
 func keepWithContext(keep []bool, i int, text func(int) (string, bool)) {
@@ -160,7 +159,7 @@ func keepWithContext(keep []bool, i int, text func(int) (string, bool)) {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// isDitto says whether a line of an outline has the roles of the one above it,
+// isDitto reports whether a line of an outline has the roles of the line above it,
 // see snapshot.js.
 func isDitto(line string) bool {
 	line = strings.TrimLeft(line, " ")

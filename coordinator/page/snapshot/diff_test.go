@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whatever the two texts are, taking the lines of a difference apart gives both.
+// For any two texts, the lines of a diff contain both texts.
 func TestDiffLinesKeepBothTexts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

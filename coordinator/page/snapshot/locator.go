@@ -10,11 +10,11 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// locations is what extra/locate.js finds an element by.
+// locations are the properties by which locate.js identifies an element.
 type locations struct{ TestID, Placeholder, Label, Alt, Title, CSS string }
 
-// Locator is an expression of Playwright's that finds the target alone, by what
-// a user or its author calls it before how the document is built.
+// Locator is a Playwright expression that matches only the target. It prefers names that
+// a user or author gives over the structure of the document.
 func (r *Reader) Locator(ctx context.Context, target string) (string, error) {
 	var locator string
 	err := r.page.Run(ctx, "looking for a locator", 0, func(ctx context.Context) error {
@@ -55,13 +55,13 @@ func (r *Reader) locator(ctx context.Context, e *frame.Element) (string, error) 
 	return "locator(" + quoted(l.CSS) + ")", nil
 }
 
-// ours are the roles of snapshots that are none of ARIA's: getByRole finds nothing by
+// ours are the roles of snapshots that ARIA does not have: getByRole does not match
 // them.
 var ours = map[string]bool{
 	"generic": true, "none": true, "date": true, "color": true, "summary": true, "canvas": true, "video": true, "audio": true, "iframe": true,
 }
 
-// roleLocator is empty where role and name are not the element's alone.
+// roleLocator is empty if other elements have the same role and name.
 func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (string, error) {
 	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: &look{}, Depth: 1})
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (string, err
 	return "", nil
 }
 
-// frameLocator leads to a frame from the page; empty for the main frame.
+// frameLocator is the path from the page to a frame; empty for the main frame.
 func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (string, error) {
 	var path string
 	for id != r.frames.Main() {
@@ -125,7 +125,7 @@ func (r *Reader) frameLocator(ctx context.Context, id protocol.FrameID) (string,
 	return path, nil
 }
 
-// quoted is a JavaScript string.
+// quoted returns a JavaScript string literal.
 func quoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`).Replace(s) + "'"
 }

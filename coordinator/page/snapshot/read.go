@@ -18,9 +18,9 @@ import (
 	"browser-coordinator/coordinator/page/remote"
 )
 
-// Markdown returns the readable part of the page, or of a target, as Markdown:
-// its main element or article where there is one, without navigation, asides and
-// footers. Frames are named, not read.
+// Markdown returns the readable part of the page, or of a target, as Markdown: its main
+// element or article if there is one, without navigation, asides and footers. Frames are
+// named, but their content is omitted.
 func (r *Reader) Markdown(ctx context.Context, target string) (Snapshot, error) {
 	var read struct{ Title, URL, Text string }
 	if err := r.read(ctx, "reading the page", "markdown", target, &read); err != nil {
@@ -29,15 +29,14 @@ func (r *Reader) Markdown(ctx context.Context, target string) (Snapshot, error) 
 	return Snapshot{URL: read.URL, Title: read.Title, Text: read.Text}, nil
 }
 
-// HTML returns the HTML of the page's document, or of a target, as it is now.
-// Shadow roots stand in it as declarative templates: closed ones once a snapshot
-// has shown them.
+// HTML returns the current HTML of the page's document, or of a target. Shadow roots
+// appear as declarative templates; closed ones only after a snapshot has adopted them.
 func (r *Reader) HTML(ctx context.Context, target string) (string, error) {
 	var text string
 	return text, r.read(ctx, "reading the HTML", "html", target, &text)
 }
 
-// read runs a function of the library on the page's document or on a target.
+// read calls a function of the library for the page's document or a target.
 func (r *Reader) read(ctx context.Context, doing, function, target string, result any) error {
 	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
 		if target == "" {
@@ -67,31 +66,30 @@ func (r *Reader) readDocument(ctx context.Context, function string, result any) 
 	return json.Unmarshal(evaluated.Result.Value, result)
 }
 
-// FindOptions say what Find looks for: Text, whatever its case, or Regexp, see
+// FindOptions define what Find looks for: Text, ignoring case, or Regexp, see
 // Pattern.
 type FindOptions struct {
 	Text   string
 	Regexp string
-	Skip   int // so many matches are not shown
-	Most   int // so many at most are shown; 0: MaxFound
-	// Hide takes out of the page's text what is neither to be found nor shown; nil:
-	// nothing.
+	Skip   int // number of matches to skip
+	Most   int // maximum number of matches to show; 0: MaxFound
+	// Hide removes text that must be neither searched nor shown; nil: nothing.
 	Hide func(string) string
 }
 
-// Found is what Find has found.
+// Found is the result of Find.
 type Found struct {
-	Text    string // the lines of the outline, with those that they stand below
-	Matches int    // how many lines match
+	Text    string // the lines of the outline, with their parent lines
+	Matches int    // number of matching lines
 }
 
-// MaxFound is how many matches are shown where nothing else is asked for.
+// MaxFound is the default number of matches to show.
 const MaxFound = 50
 
-// maxFoundLine bounds a line that is shown, in bytes.
+// maxFoundLine bounds the length of a shown line, in bytes.
 const maxFoundLine = 400
 
-// Find looks in the lines of a snapshot for a text or a regular expression.
+// Find searches the lines of a snapshot for a text or a regular expression.
 func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	if (opts.Text == "") == (opts.Regexp == "") {
 		return Found{}, errors.New("find: give a text or a regular expression")
@@ -120,15 +118,15 @@ func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	return found, err
 }
 
-// jsPattern is a regular expression as JavaScript writes it.
+// jsPattern matches a regular expression in JavaScript notation.
 var jsPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/(.+)/([a-z]*)$`) })
 
-// Pattern compiles a regular expression, which may be written as in JavaScript:
+// Pattern compiles a regular expression, optionally in JavaScript notation:
 // /pattern/flags.
 func Pattern(text string) (*regexp.Regexp, error) {
 	if js := jsPattern().FindStringSubmatch(text); js != nil {
 		text = js[1]
-		for _, flag := range "ims" { // the others say how to search on, or change nothing here
+		for _, flag := range "ims" { // other flags have no effect on a single match
 			if strings.ContainsRune(js[2], flag) {
 				text = "(?" + string(flag) + ")" + text
 			}
@@ -164,8 +162,8 @@ func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	return found
 }
 
-// around cuts a long line down to what stands around the match, and to what it
-// begins with: that says what it is.
+// around shortens a long line to its start, which identifies it, and the text around the
+// match.
 func around(line string, wanted *regexp.Regexp) string {
 	if len(line) <= maxFoundLine {
 		return line

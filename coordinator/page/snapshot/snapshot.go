@@ -1,5 +1,5 @@
-// Package snapshot reads a page: its accessibility tree as text with refs, what has
-// changed in it, its text and HTML, and what its elements are like.
+// Package snapshot reads a page: its accessibility tree as text with refs, the changes
+// since the last snapshot, its text and HTML, and the properties of its elements.
 package snapshot
 
 import (
@@ -25,7 +25,7 @@ import (
 //go:embed script
 var Scripts embed.FS
 
-// Functions that few sessions need.
+// Rarely used functions, outside the library of all documents.
 var (
 	//go:embed locate.js
 	locateFunction string
@@ -39,10 +39,10 @@ var (
 type Page interface {
 	// Run runs an operation on the page and explains its error; limit 0: that of any call.
 	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-	// Flush waits until the events that have come so far are handled.
+	// Flush waits until the events received so far are handled.
 	Flush()
-	// AwaitParsed waits until a document that has just begun is read; false: it was
-	// read before, or is not in time.
+	// AwaitParsed waits until a document that has just begun is parsed. It returns false
+	// if the document was parsed before, or is not parsed in time.
 	AwaitParsed(ctx context.Context) bool
 }
 
@@ -50,13 +50,13 @@ type Page interface {
 type Reader struct {
 	page      Page
 	frames    *frame.Tree
-	numbering sync.Mutex // held while a snapshot gives out refs
+	numbering sync.Mutex // serializes the numbering of refs
 
 	mu   sync.Mutex
 	last seen // the last snapshot
 }
 
-// New returns the reader of a page, and has it help to find what became of stale refs.
+// New returns the reader of a page, which also suggests replacements for stale refs.
 func New(page Page, frames *frame.Tree) *Reader {
 	r := &Reader{page: page, frames: frames}
 	frames.OnStale(r.similar)
@@ -67,14 +67,14 @@ func New(page Page, frames *frame.Tree) *Reader {
 type Options struct {
 	Target      string // only this element's subtree; empty: the page
 	Depth       int    // levels below the root; 0 means all
-	Interactive bool   // only what can be acted on, as a flat list
-	URLs        bool   // with the addresses of links
+	Interactive bool   // only elements that accept an action, as a flat list
+	URLs        bool   // include the URLs of links
 	look        *look  // also note these elements
-	// Diff asks for what has changed since the last snapshot, where that was of
-	// the same document and options; else the snapshot is whole.
+	// Diff requests the changes since the last snapshot, if that had the same document and
+	// options; otherwise the snapshot is complete.
 	Diff bool
 
-	full bool // each line says its roles
+	full bool // each line names its roles
 }
 
 // Snapshot is the accessibility tree as text.
@@ -82,16 +82,18 @@ type Snapshot struct {
 	URL   string
 	Title string
 	Text  string // one node per line: - role "name" [attributes] [ref=e1]
-	Refs  int    // how many refs the whole holds
-	Diff  bool   // Text is a [diff], not the whole
+	Refs  int    // number of refs in the complete snapshot
+	Diff  bool   // Text is a [diff], not the complete snapshot
 }
 
-// Snapshot returns the accessibility tree as text, frames and open shadow roots
-// included. What can be acted on has a ref; containers that add nothing are left
-// out, and a list item or table row of nothing but leaves is one line with its
-// parts between bars. A script in the page makes it, not CDP's Accessibility
-// domain, whose response is a hundred times larger and slower, and does not know
-// what a click reaches. The browser is asked for closed shadow roots, see adopt.
+// Snapshot returns the accessibility tree as text, including frames and open shadow
+// roots. Elements that accept an action have a ref. Containers that add nothing are
+// omitted. A list item or table row with only leaves is one line with its parts between
+// bars.
+//
+// A script in the page builds the tree. CDP's Accessibility domain has a response that is
+// a hundred times larger and slower, and does not know which element a click reaches.
+// The browser provides closed shadow roots, see adopt.
 func (r *Reader) Snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	var s Snapshot
 	err := r.page.Run(ctx, "taking a snapshot", 0, func(ctx context.Context) (err error) {
@@ -142,18 +144,18 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	return s, nil
 }
 
-// Line is what a snapshot has for an element, with its ref if it can be acted on.
+// Line returns an element's line in a snapshot, with its ref if it accepts an action.
 func (r *Reader) Line(ctx context.Context, e *frame.Element) (string, error) {
 	read, err := r.outline(ctx, e.Frame, e, Options{Depth: 1})
 	line, _, _ := strings.Cut(read.Text, "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":"), err
 }
 
-// maxReplaced bounds how often a snapshot begins anew because the page went on to
-// another document meanwhile.
+// maxReplaced bounds how often a snapshot restarts because the page loaded another
+// document meanwhile.
 const maxReplaced = 3
 
-// seen is the last snapshot, for the differences of the next.
+// seen is the last snapshot, the base of the next diff.
 type seen struct {
 	options  Options
 	document int // as frame.Frame.Generation of the main frame
@@ -166,21 +168,21 @@ type outlineResult struct {
 	Title string
 	Refs  int
 	Last  int
-	// Rootless says that the document has no element yet, or none any more.
+	// Rootless reports that the document has no root element.
 	Rootless bool
-	// Sighted is number and name, in turn, of what was looked for; Self the role
-	// of the root then.
+	// Sighted alternates numbers and names of the elements to look for. Self is the
+	// role of the root in that case.
 	Sighted []any
 	Self    string
 	// Suspects is how many elements may have a closed shadow root.
 	Suspects int
-	Fresh    []any // number and label, in turn, of elements that it has numbered
+	Fresh    []any // alternates numbers and labels of newly numbered elements
 }
 
-// frameMark stands in a text where the content of a frame belongs.
+// frameMark marks the position of a frame's content in a text.
 const frameMark = "\x01"
 
-// outline prints one document, then puts those of its frames in their places.
+// outline prints one document and inserts the documents of its frames.
 func (r *Reader) outline(ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options) (outlineResult, error) {
 	read, err := r.outlineDocument(ctx, id, root, opts)
 	if err != nil || !strings.Contains(read.Text, frameMark) {
@@ -206,8 +208,8 @@ func (r *Reader) outline(ctx context.Context, id protocol.FrameID, root *frame.E
 	return read, nil
 }
 
-// outlineFrame prints the document of the frame element with that number. One
-// that has gone meanwhile is empty.
+// outlineFrame prints the document of the frame element with that number. The result
+// is empty if the frame has gone meanwhile.
 func (r *Reader) outlineFrame(ctx context.Context, in protocol.FrameID, number string, opts Options) (outlineResult, error) {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -249,8 +251,8 @@ func callOutline(ctx context.Context, session *cdp.Session, params runtime.CallF
 
 func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root *frame.Element, opts Options) (outlineResult, error) {
 	var read outlineResult
-	// One snapshot at a time, also where it waits for a world: each continues the
-	// numbers of the one before.
+	// Only one snapshot runs at a time, even while it waits for a world: each continues the
+	// numbers of the previous one.
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
 	last := r.frames.LastRef()
@@ -282,11 +284,11 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 			return look()
 		})
 	}
-	// A closed root may hold further ones, which the next look finds.
+	// A closed root may contain further closed roots, which the next call of look finds.
 	for depth := 0; err == nil && read.Suspects > 0 && depth < maxClosedDepth; depth++ {
 		var adopted bool
 		if adopted, err = r.adopt(ctx, session, id); cdp.Refused(err) {
-			err = frame.ErrGone // its document goes
+			err = frame.ErrGone // its document is being replaced
 		}
 		if !adopted {
 			break
@@ -306,8 +308,8 @@ func (r *Reader) outlineDocument(ctx context.Context, id protocol.FrameID, root 
 	return read, r.frames.AddRefs(id, params.ExecutionContextID, read.Last, refs)
 }
 
-// similar returns the ref of the only element of the page as it is now that has the
-// role and name of a stale one. It is offered, never acted on.
+// similar returns the ref of the only current element with the role and name of a stale
+// one. The ref is a suggestion; no action uses it by itself.
 func (r *Reader) similar(ctx context.Context, label string) string {
 	if !strings.Contains(label, `"`) {
 		return ""

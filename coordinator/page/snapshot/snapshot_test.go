@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
-// The page that the peers were measured on: half of what the smaller of them
-// says is 19,441 characters, with a ref for each of the 800 controls.
+// The page for comparison with other tools: half of the smallest output of those tools is
+// 19,441 characters, with a ref for each of the 800 controls.
 func TestSnapshotIsDense(t *testing.T) {
 	_, p, _ := pagetest.Open(t, `<!doctype html><ul id=l></ul><script>let h='';for(let i=0;i<400;i++)h+='<li><a href=#>Item '+i+'</a> <button onclick=1>Add '+i+'</button></li>';l.innerHTML=h</script>`)
 	for _, opts := range []snapshot.Options{{}, {Interactive: true}} {
@@ -28,7 +28,7 @@ func TestSnapshotIsDense(t *testing.T) {
 	}
 }
 
-// 25,000 elements, and one that changes among them.
+// 25,000 elements; one of them changes.
 func TestHugePage(t *testing.T) {
 	_, p, _ := pagetest.Open(t, `<!doctype html><div id=d></div><script>let h='';for(let i=0;i<5000;i++)h+='<section><h3>Part '+i+'</h3><p>Text of <b>part</b> '+i+'</p><button>Open '+i+'</button></section>';d.innerHTML=h</script>`)
 	if n := pagetest.Evaluate(t, p, "document.querySelectorAll('*').length"); len(n) != 5 || n < "25000" {
@@ -73,7 +73,7 @@ func TestSnapshotDiff(t *testing.T) {
 `; !s.Diff || s.Text != want {
 		t.Errorf("got:\n%s\nwant:\n%s", s.Text, want)
 	}
-	// Other options and another document have nothing to be compared with.
+	// With other options or another document, there is no diff.
 	if s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true, Diff: true}); err != nil || s.Diff {
 		t.Errorf("with other options: %+v %v", s, err)
 	}
@@ -85,8 +85,8 @@ func TestSnapshotDiff(t *testing.T) {
 	}
 }
 
-// Closed shadow roots, of a custom element, of a plain one, declared, and one
-// inside of another: seen and clicked as if they were open.
+// Closed shadow roots of a custom element and of a plain one, a declared one, and a nested
+// one: snapshots and clicks treat them as open.
 func TestClosedShadowRoots(t *testing.T) {
 	_, p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

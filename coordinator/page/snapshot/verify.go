@@ -11,24 +11,24 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// look says which elements a snapshot notes besides.
+// look defines additional elements for a snapshot to note.
 type look struct {
 	Role string `json:"role"`
 }
 
-// Sighting is an element that is in the accessibility tree, and so is not hidden.
+// Sighting is an element in the accessibility tree, so it is not hidden.
 type Sighting struct {
 	Ref  string
 	Name string
 }
 
-// VerifyError reports that a page is not as it was said to be.
+// VerifyError reports that a page does not meet an expectation.
 type VerifyError struct{ Reason string }
 
 func (e *VerifyError) Error() string { return e.Reason }
 
-// FindByRole finds the shown elements of a role whose accessible name contains
-// the words, without regard to case, in all frames.
+// FindByRole finds the visible elements of a role whose accessible name contains
+// the name, ignoring case, in all frames.
 func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting, error) {
 	var found []Sighting
 	err := r.page.Run(ctx, "looking for an element", 0, func(ctx context.Context) error {
@@ -60,10 +60,10 @@ func (r *Reader) sight(ctx context.Context, id protocol.FrameID, role string) ([
 	return found, nil
 }
 
-// folded is a text for comparison, as Playwright's locators do it.
+// folded normalizes a text for comparison, as Playwright's locators do.
 func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// VerifyText makes sure that a text is shown in one of the frames.
+// VerifyText checks that a text is shown in one of the frames.
 func (r *Reader) VerifyText(ctx context.Context, text string) error {
 	shown := false
 	err := r.page.Run(ctx, "looking for a text", 0, func(ctx context.Context) error {
@@ -83,7 +83,7 @@ func (r *Reader) VerifyText(ctx context.Context, text string) error {
 	return err
 }
 
-// VerifyItems makes sure that all texts are shown within a target.
+// VerifyItems checks that all texts are shown within a target.
 func (r *Reader) VerifyItems(ctx context.Context, target string, items []string) error {
 	return r.page.Run(ctx, "looking for the items", 0, func(ctx context.Context) error {
 		e, err := r.frames.Find(ctx, target)
@@ -102,8 +102,8 @@ func (r *Reader) VerifyItems(ctx context.Context, target string, items []string)
 	})
 }
 
-// VerifyValue makes sure that a control holds a value: its text, for a checkbox
-// or radio button true or false, for a dropdown the option's value or label.
+// VerifyValue checks the value of a control: its text, for a checkbox or radio button
+// true or false, for a dropdown the option's value or label.
 func (r *Reader) VerifyValue(ctx context.Context, target, kind, value string) error {
 	return r.page.Run(ctx, "reading the value", 0, func(ctx context.Context) error {
 		e, err := r.frames.Find(ctx, target)

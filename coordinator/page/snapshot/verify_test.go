@@ -118,7 +118,7 @@ func TestLocator(t *testing.T) {
 	}
 }
 
-// Roles that only our snapshots have are none that Playwright finds by.
+// Playwright does not know the roles that only our snapshots have.
 func TestLocatorOfOwnRoles(t *testing.T) {
 	_, p, _ := pagetest.Open(t, `<!doctype html><label>Day <input type=date></label><input type=color id=c title=Colour><details><summary>More</summary></details><canvas></canvas>`)
 	for target, want := range map[string]string{

@@ -9,17 +9,17 @@ import (
 	"github.com/chromedp/cdproto/storage"
 )
 
-// Cookie is one cookie of the page's browser context, of any site. Its JSON is
-// that of Playwright's storage state.
+// Cookie is one cookie of the page's browser context, of any site. Its JSON has the
+// format of Playwright's storage state.
 type Cookie struct {
 	Name     string  `json:"name"`
 	Value    string  `json:"value"`
-	Domain   string  `json:"domain"` // with a dot in front: subdomains too
+	Domain   string  `json:"domain"` // with a leading dot: subdomains too
 	Path     string  `json:"path"`
 	Expires  float64 `json:"expires"` // seconds since the epoch; -1: with the browser session
 	HTTPOnly bool    `json:"httpOnly"`
 	Secure   bool    `json:"secure"`
-	SameSite string  `json:"sameSite"` // Strict, Lax or None; what has none is Lax
+	SameSite string  `json:"sameSite"` // Strict, Lax or None; Lax if the cookie has none
 	// PartitionKey is the site of the page around a partitioned cookie.
 	PartitionKey string `json:"partitionKey,omitempty"`
 	CrossSite    *bool  `json:"_crHasCrossSiteAncestor,omitempty"` // of the partition
@@ -36,7 +36,7 @@ func (s *Storage) Cookies(ctx context.Context) ([]Cookie, error) {
 }
 
 func (s *Storage) cookies(ctx context.Context) ([]Cookie, error) {
-	// Of the page's session, so that it is the page's browser context.
+	// The page's session selects the page's browser context.
 	r, err := protocol.Call(ctx, s.opts.Session, storage.GetCookies, storage.GetCookiesParams{})
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (c *Cookie) partition() *network.CookiePartitionKey {
 	return &network.CookiePartitionKey{TopLevelSite: c.PartitionKey, HasCrossSiteAncestor: c.CrossSite == nil || *c.CrossSite}
 }
 
-// DeleteCookies deletes the cookies of that name, of all sites, and returns
+// DeleteCookies deletes the cookies with that name, of all sites, and returns
 // them.
 func (s *Storage) DeleteCookies(ctx context.Context, name string) ([]Cookie, error) {
 	var deleted []Cookie

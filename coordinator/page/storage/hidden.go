@@ -18,8 +18,8 @@ import (
 	"browser-coordinator/coordinator/page/remote"
 )
 
-// hiddenPage is an empty page that can be of any origin: whatever it asks for is
-// answered here, so that no server is asked and none of the site's scripts run.
+// hiddenPage is an empty page for any origin. It gets its responses from this process, so
+// that it sends no request to a server and runs no script of the site.
 type hiddenPage struct {
 	conn    *cdp.Conn
 	log     *slog.Logger
@@ -28,8 +28,8 @@ type hiddenPage struct {
 	paused  *cdp.Subscription
 }
 
-// openHidden opens one that is in no tab strip, and that goes with the
-// connection. A browser that cannot hide one gets it in the background.
+// openHidden opens a page that is in no tab strip and closes with the connection. If the
+// browser cannot hide it, it opens in the background.
 func (s *Storage) openHidden(ctx context.Context, in protocol.BrowserContextID) (*hiddenPage, error) {
 	params := target.CreateTargetParams{URL: "about:blank", Hidden: new(true), BrowserContextID: in}
 	r, err := protocol.Call(ctx, s.opts.Conn, target.CreateTarget, params)
@@ -51,7 +51,7 @@ func (s *Storage) openHidden(ctx context.Context, in protocol.BrowserContextID) 
 		params any
 	}{
 		{"Network.enable", nil},
-		// A service worker would answer in our place.
+		// A service worker would respond instead.
 		{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}},
 		{fetch.CommandEnable, fetch.EnableParams{}},
 	} {
@@ -121,7 +121,7 @@ func (h *hiddenPage) callFunction(ctx context.Context, function string, argument
 	return remote.Decode(runtime.CallFunctionOnResult(r), result)
 }
 
-// close closes the page also where the caller's time is up.
+// close closes the page, even after the caller's deadline.
 func (h *hiddenPage) close() {
 	if h.paused != nil {
 		h.paused.Close()

@@ -28,8 +28,7 @@ func (s *Storage) Items(ctx context.Context, area Area) ([]Item, error) {
 	return items, err
 }
 
-// SetItem sets an entry. Other documents of the origin get a storage event for
-// it.
+// SetItem sets an entry. Other documents of the origin get a storage event.
 func (s *Storage) SetItem(ctx context.Context, area Area, name, value string) error {
 	return s.inArea(ctx, area, map[string]any{"action": "set", "name": name, "value": value}, nil)
 }

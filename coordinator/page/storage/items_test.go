@@ -13,8 +13,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
-// What is meant for the storage of one site is never done in that of another to which
-// the page is on its way.
+// A storage operation for one site never runs in another site that the page navigates to.
 func TestStorageOfAPageThatMoves(t *testing.T) {
 	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -37,7 +36,7 @@ func TestStorageOfAPageThatMoves(t *testing.T) {
 			"clear": func() error { return p.Storage().ClearItems(t.Context(), storage.Local) },
 		} {
 			navigate(url)
-			// It goes when the script ends, before the act that is queued behind it.
+			// The page navigates when the script ends, before the operation that is queued after it.
 			leave := fmt.Sprintf("location.href = %q; for (const end = Date.now() + 200; Date.now() < end;);", next)
 			if _, err := p.Session().Start(t.Context(), "Runtime.evaluate", map[string]any{"expression": leave}); err != nil {
 				t.Fatal(err)

@@ -12,22 +12,21 @@ import (
 )
 
 // State is the cookies and local storage of a browser context, in the
-// form of Playwright's storage state files.
+// format of Playwright's storage state files.
 type State struct {
 	Cookies []Cookie `json:"cookies"`
 	Origins []Origin `json:"origins"`
 }
 
-// Origin is what an origin has stored.
+// Origin is the stored data of an origin.
 type Origin struct {
 	Origin       string `json:"origin"` // for example http://localhost:3000
 	LocalStorage []Item `json:"localStorage"`
 }
 
-// State reads the cookies of the page's browser context, and the local
-// storage of the origins that are known: those of its open pages, and those
-// that this page and its frames have shown, but for those that skip names. The browser
-// has no list of all.
+// State reads the cookies of the page's browser context, and the local storage of known
+// origins, except for those that skip selects. Known are the origins of its open pages and
+// those that this page and its frames have shown; the browser has no complete list.
 func (s *Storage) State(ctx context.Context, skip func(origin string) bool) (State, error) {
 	state := State{Cookies: []Cookie{}, Origins: []Origin{}}
 	err := s.page.Run(ctx, "reading the storage state", s.opts.StateTimeout, func(ctx context.Context) error {
@@ -84,8 +83,8 @@ func (s *Storage) SetState(ctx context.Context, state State) error {
 	})
 }
 
-// knownOrigins gathers them from the pages and frames that are open, and from
-// the page's history and documents.
+// knownOrigins collects the origins of open pages and frames, and of the page's history
+// and documents.
 func (s *Storage) knownOrigins(ctx context.Context) (*target.Info, []string, error) {
 	self, err := protocol.Call(ctx, s.opts.Conn, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: target.ID(s.page.ID())})
 	if err != nil {
@@ -117,7 +116,7 @@ func (s *Storage) knownOrigins(ctx context.Context) (*target.Info, []string, err
 	return self.TargetInfo, origins, nil
 }
 
-// originOf is the origin of a web address, empty for any other.
+// originOf is the origin of an http or https URL; empty for any other.
 func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -133,7 +132,7 @@ func originOf(address string) string {
 type itemsCall func(argument map[string]any, result any) error
 
 // inOrigins visits each origin once: the page's own in the page itself, the
-// others in a page that nobody sees.
+// others in a hidden page.
 func (s *Storage) inOrigins(ctx context.Context, in protocol.BrowserContextID, origins []string, visit func(string, itemsCall) error) error {
 	slices.Sort(origins)
 	origins = slices.Compact(origins)

@@ -1,6 +1,6 @@
-// Package storage reads and changes what sites have stored in the browser of one
-// page: cookies, local storage and session storage, and the cookies and local storage
-// of all origins together, in the form of Playwright's storage state files.
+// Package storage reads and changes the stored data of sites in the browser context of
+// one page: cookies, local storage and session storage. It also reads and writes the
+// cookies and local storage of all origins as Playwright's storage state.
 package storage
 
 import (
@@ -12,15 +12,15 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// Page is what this package needs of a page.
+// Page is the part of a page that this package needs.
 type Page interface {
 	ID() string
 	URL() string
-	// KnownURLs are the addresses that the page and its frames show or have shown.
+	// KnownURLs are the URLs that the page and its frames show or have shown.
 	KnownURLs() []string
 	// Run runs an operation on the page and explains its error; limit 0: that of any call.
 	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
-	// CallFunction calls a function in our world of the main document, with one
+	// CallFunction calls a function in the isolated world of the main document, with one
 	// argument, and decodes the JSON text that it returns.
 	CallFunction(ctx context.Context, function string, argument, result any) error
 }
@@ -34,7 +34,7 @@ type Options struct {
 	StateTimeout time.Duration
 }
 
-// Storage is what the sites of one page's browser context have stored.
+// Storage is the stored data of the sites in one page's browser context.
 type Storage struct {
 	page Page
 	opts Options

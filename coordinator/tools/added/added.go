@@ -1,5 +1,5 @@
-// Package added runs another MCP server that works on the same browser, and offers its
-// tools beside ours.
+// Package added runs another MCP server that works on the same browser, and lists its
+// tools with ours.
 package added
 
 import (
@@ -23,24 +23,24 @@ import (
 	"browser-coordinator/coordinator/group"
 )
 
-// Options say which server is added.
+// Options configure an added server.
 type Options struct {
-	// Command starts it over stdio. Required.
+	// Command starts the server over stdio. Required.
 	Command []string
-	// Env is its environment; nil: that of this process.
+	// Env is the server's environment; nil: that of this process.
 	Env []string
-	// Cache is a file that keeps the list of its tools, so that it need not be
-	// started before one of them is called; empty: none.
+	// Cache is a file with the list of the server's tools, so that the server starts only
+	// when one of them is called; empty: none.
 	Cache string
-	// Stderr is where its standard error goes; nil discards.
+	// Stderr receives the server's standard error; nil discards.
 	Stderr io.Writer
 }
 
 const (
 	// startTimeout bounds the start of an added server: npx may have to install it.
 	startTimeout = 2 * time.Minute
-	// endTimeout is how long it has to end when its input does, and once more when
-	// it is asked to by a signal; then it is killed. All must be over in 2 s.
+	// endTimeout is the grace period after the server's input has ended, and again after a
+	// signal. Then the server is killed. All of this must take less than 2 s.
 	endTimeout = 500 * time.Millisecond
 )
 
@@ -49,16 +49,16 @@ type Host struct {
 	MCP     *mcp.Server
 	Version string
 	Logger  *slog.Logger
-	// Taken reports whether the host has a tool of that name itself.
+	// Taken reports whether the host itself has a tool of that name.
 	Taken func(name string) bool
-	// Handle handles the calls of a tool, by call.
+	// Handle returns the handler of a tool's calls, which uses call.
 	Handle func(tool *mcp.Tool, call Call) mcp.ToolHandler
 }
 
-// Call calls a tool of the added server, which it starts if need be.
+// Call calls a tool of the added server, and starts the server if it does not run.
 type Call func(ctx context.Context, tool string, arguments json.RawMessage) (*mcp.CallToolResult, error)
 
-// Server runs an added server when it is needed, and again when it has died.
+// Server runs an added server when it is needed, and restarts it after it has died.
 type Server struct {
 	host    Host
 	options Options
@@ -71,7 +71,7 @@ type Server struct {
 	starting *starting  // nil: it is not being started
 	session  *mcp.ClientSession
 	listed   bool
-	failed   error // why the last start did; nil: it did not
+	failed   error // of the last start; nil: it succeeded
 	offered  []*mcp.Tool
 	closed   bool
 }
@@ -83,7 +83,7 @@ type starting struct {
 	err     error
 }
 
-// New returns an added server, which is started when it is needed. Close ends it.
+// New returns an added server, which starts when it is first needed. Close ends it.
 func New(host Host, o Options) *Server {
 	a := &Server{host: host, options: o, log: host.Logger.With("server", o.Command[0])}
 	a.ctx, a.end = context.WithCancel(context.Background())
@@ -97,8 +97,8 @@ func New(host Host, o Options) *Server {
 	return a
 }
 
-// List is the middleware that has the added server's tools in the first answer
-// to tools/list: hosts ask once.
+// List is the middleware that adds the server's tools to the first response to
+// tools/list: hosts request the list only once.
 func (a *Server) List(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method == "tools/list" && !a.isListed() {
@@ -114,8 +114,8 @@ func (a *Server) List(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// missing adds to the error for a tool that is not known why the added server's
-// tools are not.
+// missing extends the error for an unknown tool with the reason why the added server's
+// tools are missing.
 func (a *Server) missing(err error) error {
 	a.mu.Lock()
 	failed := a.failed
@@ -132,9 +132,8 @@ func (a *Server) isListed() bool {
 	return a.listed
 }
 
-// start returns the running server's session, which it starts if need be. The
-// start goes on when the call that wanted it is cancelled: the next one wants it
-// too.
+// start returns the running server's session, and starts the server if it does not run.
+// The start continues when its call is cancelled: the next call needs it too.
 func (a *Server) start(ctx context.Context) (*mcp.ClientSession, error) {
 	a.mu.Lock()
 	if a.session != nil || a.closed {
@@ -160,7 +159,7 @@ func (a *Server) start(ctx context.Context) (*mcp.ClientSession, error) {
 	}
 }
 
-// run starts it.
+// run starts the server.
 func (a *Server) run(now *starting) {
 	defer a.ended.Done()
 	defer close(now.done)
@@ -226,8 +225,8 @@ func (t *groupTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	return conn, nil
 }
 
-// killAll ends what an added server that has ended had started: npx starts a
-// shell, and that the server.
+// killAll ends the processes that an ended server has started: npx starts a shell, and
+// the shell starts the server.
 func (a *Server) killAll(cmd *exec.Cmd, processes *group.Group) {
 	defer processes.Close()
 	if cmd.Process == nil { // it could not be started
@@ -238,7 +237,7 @@ func (a *Server) killAll(cmd *exec.Cmd, processes *group.Group) {
 	}
 }
 
-// wait notes the end of a session, so that the next call starts another.
+// wait notes the end of a session, so that the next call starts a new one.
 func (a *Server) wait(session *mcp.ClientSession, cmd *exec.Cmd, processes *group.Group) {
 	defer a.ended.Done()
 	err := session.Wait()
@@ -248,7 +247,8 @@ func (a *Server) wait(session *mcp.ClientSession, cmd *exec.Cmd, processes *grou
 	}
 }
 
-// forget drops a session that has ended, and says whether that is news.
+// forget drops a session that has ended. It reports whether that is unexpected: the
+// session was the current one, and Close was not called.
 func (a *Server) forget(session *mcp.ClientSession) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -259,7 +259,7 @@ func (a *Server) forget(session *mcp.ClientSession) bool {
 	return !a.closed
 }
 
-// offer puts the tools into our list, but for those whose names are taken.
+// offer adds the tools to our list, except those whose names are taken.
 func (a *Server) offer(list []*mcp.Tool) {
 	a.mu.Lock()
 	former := a.offered

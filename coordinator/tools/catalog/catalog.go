@@ -9,15 +9,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Tools has the tools of this program, by their names. Nobody changes it once
-// the server is made.
+// Tools has the tools of this program, by their names. It does not change once the server
+// is made.
 //
-// A start only lists them. The schema that a tool's arguments are checked with is
-// prepared when the tool is called first: to prepare all is much of a start, and an
-// agent uses a few.
+// At the start the tools are only listed. A tool's schema for its arguments is prepared
+// at its first call: preparing all would take much of the start, and an agent uses only a
+// few.
 type Tools map[string]*Tool
 
-// Tool is one of them.
+// Tool is one of the Tools.
 type Tool struct {
 	once     sync.Once
 	register func(*mcp.Server)

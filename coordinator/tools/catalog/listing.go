@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// listing is the answer to tools/list with each tool in its shortest form: an
-// agent pays for every character of it in every conversation.
+// listing is the response to tools/list with each tool in its shortest form: an agent
+// pays for every character of it in every conversation.
 type listing struct {
 	*mcp.ListToolsResult
 	Tools []json.RawMessage `json:"tools"`
@@ -24,7 +24,7 @@ type listing struct {
 //go:embed listing.txt
 var Listing string
 
-// List is the middleware that answers tools/list with a listing.
+// List is the middleware that responds to tools/list with a listing.
 func (t Tools) List(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
@@ -54,9 +54,9 @@ func (t Tools) List(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// Short leaves out what says nothing: hints that have their default (MCP
-// 2025-06-18, ToolAnnotations), that unknown parameters are refused, and the
-// null that Go's lists may be.
+// Short leaves out what carries no information: hints that have their default (MCP
+// 2025-06-18, ToolAnnotations), the refusal of unknown parameters, and the null that Go's
+// lists may be.
 func Short(tool *mcp.Tool) (json.RawMessage, error) {
 	encoded, err := json.Marshal(tool)
 	if err != nil {
@@ -72,7 +72,7 @@ func Short(tool *mcp.Tool) (json.RawMessage, error) {
 				delete(hints, name)
 			}
 		}
-		if hints["readOnlyHint"] == true { // the others mean nothing then
+		if hints["readOnlyHint"] == true { // the other hints mean nothing then
 			delete(hints, "destructiveHint")
 			delete(hints, "idempotentHint")
 		}

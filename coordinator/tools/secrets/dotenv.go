@@ -21,7 +21,7 @@ func parseDotenv(data []byte) (map[string]string, error) {
 		}
 		m := nameOf.FindStringSubmatch(line)
 		if m == nil {
-			// The line itself may be a secret.
+			// The line itself may be a secret, so the error does not quote it.
 			return nil, fmt.Errorf("line %d: want NAME=VALUE", n)
 		}
 		value, err := dotenvValue(m[2])
@@ -33,8 +33,8 @@ func parseDotenv(data []byte) (map[string]string, error) {
 	return values, lines.Err()
 }
 
-// dotenvValue takes off quotes: in double ones \n, \" and \\ are escapes, in
-// single ones nothing is. Without quotes a # after a space begins a comment.
+// dotenvValue removes quotes: between double quotes \n, \" and \\ are escapes, between
+// single quotes nothing is. Without quotes a # after a space begins a comment.
 func dotenvValue(text string) (string, error) {
 	if text == "" || text[0] != '"' && text[0] != '\'' {
 		text, _, _ = strings.Cut(text, " #")

@@ -14,10 +14,10 @@ import (
 	"unicode/utf8"
 )
 
-// A value is looked for in a text as it stands there and as it is without its
-// escapes, several times over: no two programs escape the same characters, and one
-// escapes what another has escaped. The value without its own escapes is looked for
-// too, since a text may hold a mixture.
+// A value is searched in a text as it is, and in the text with its escapes undone,
+// several times over: programs escape different characters, and escape each other's
+// output. The value without its own escapes is searched too, since a text may hold a
+// mixture.
 
 // mostLayers bounds how often the escapes of a text are undone.
 const mostLayers = 4
@@ -25,16 +25,16 @@ const mostLayers = 4
 // spelling is one spelling of a value.
 type spelling struct {
 	name, text string
-	// encoded: in base64, where the characters at its ends may hold bits of the value
-	// besides those of what stands beside it.
+	// encoded: in base64. Its first and last characters may mix bits of the value with bits
+	// of the text around it.
 	encoded, left, right bool
 }
 
-// formsOf are the spellings of a value, none for one of nothing but white space.
+// formsOf are the spellings of a value; none for a value of white space only.
 func formsOf(name, value string) []spelling {
 	var forms []spelling
 	for n, l := 0, newLayer(value); n < mostLayers; n++ {
-		// White space around it is lost wherever it is shown.
+		// White space around a value is lost wherever it is shown.
 		text := strings.Trim(l.fold().text, " ")
 		if text != "" && (n == 0 || utf8.RuneCountInString(text) >= shortest) {
 			forms = append(forms, spelling{name: name, text: text})
@@ -67,12 +67,12 @@ func formsOf(name, value string) []spelling {
 	return forms
 }
 
-// shortestEncoded is how many characters of base64 are looked for at least: fewer
-// stand in any text.
+// shortestEncoded is the minimum number of base64 characters in a search: fewer occur in
+// any text.
 const shortestEncoded = 6
 
-// layer is a text without some escapes: at[i] is where its byte i comes from, and
-// at[len(text)] the end of that.
+// layer is a text with some escapes undone: at[i] is the origin of its byte i, and
+// at[len(text)] the end of the original.
 type layer struct {
 	text string
 	at   []int32
@@ -86,7 +86,7 @@ func newLayer(text string) layer {
 	return layer{text, at}
 }
 
-// builder makes a layer of another one.
+// builder builds a layer from another one.
 type builder struct {
 	text []byte
 	at   []int32
@@ -103,8 +103,8 @@ func (b *builder) layer(of layer) layer {
 	return layer{string(b.text), append(b.at, of.at[len(of.text)])}
 }
 
-// fold makes one space of each run of white space, as pages show it, and of plus
-// signs, which are spaces in addresses.
+// fold replaces each run of white space by one space, as pages show it, and plus signs,
+// which are spaces in addresses.
 func (l layer) fold() layer {
 	b := builder{make([]byte, 0, len(l.text)), make([]int32, 0, len(l.text)+1)}
 	space := false
@@ -150,8 +150,8 @@ func (l layer) unescape() (without layer, changed bool) {
 	return b.layer(l), changed
 }
 
-// percent, entity and backslash undo the escape that a text begins with; size 0: it
-// is none.
+// percent, entity and backslash undo the escape at the start of a text; size 0: there is
+// none.
 func percent(text string) (what string, size int) {
 	if code, ok := hexadecimal(text, 1, 2); ok {
 		return string([]byte{byte(code)}), 3
@@ -196,7 +196,7 @@ func backslash(text string) (what string, size int) {
 			}
 		}
 		if utf16.IsSurrogate(rune(code)) {
-			return "", 6 // half of a character, whose other half a cut took
+			return "", 6 // half of a character; the other half was cut off
 		}
 		return string(rune(code)), 6
 	case c == 'x':
@@ -211,7 +211,7 @@ func backslash(text string) (what string, size int) {
 	return "", 0
 }
 
-// hexadecimal reads so many digits of a text.
+// hexadecimal reads a fixed number of digits of a text.
 func hexadecimal(text string, from, digits int) (code uint64, ok bool) {
 	if len(text) < from+digits {
 		return 0, false
@@ -224,14 +224,14 @@ func isAlphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// span is a part of a text that holds a value, or a part of one.
+// span is a part of a text that holds a value, or a part of a value.
 type span struct {
 	from, to int32
 	name     string
 }
 
-// hideForms replaces values by their names. A part of a value at a cut edge is
-// hidden too: whatever is cut, in the page too, has cutMark there.
+// hideForms replaces values by their names. It also hides a part of a value at a cut
+// edge: every cut, also in the page, leaves cutMark there.
 func hideForms(text string, forms []spelling) string {
 	var spans []span
 	for n, l := 0, newLayer(text); n < mostLayers; n++ {
@@ -263,7 +263,7 @@ func hideForms(text string, forms []spelling) string {
 	return b.String()
 }
 
-// find adds where a form stands.
+// find adds the spans of a form.
 func (l layer) find(form spelling, spans []span) []span {
 	for from := 0; ; {
 		i := strings.Index(l.text[from:], form.text)
@@ -286,15 +286,15 @@ func (l layer) find(form spelling, spans []span) []span {
 
 func isBase64(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("+/-_ ", c) >= 0 }
 
-// cutMark stands where a text was cut.
+// cutMark marks where a text was cut.
 const cutMark = "…"
 
-// partEscape is what a cut may leave of an escape, or of a character.
+// partEscape matches what a cut may leave of an escape, or of a character.
 var partEscape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:%[0-9A-Fa-f]?|&#?[0-9A-Za-z]{0,39}|\\(?:u[0-9A-Fa-f]{0,3}|x[0-9A-Fa-f]?)?|\x{FFFD})$`)
 })
 
-// findCut adds the beginnings of values before a mark, and their ends behind one.
+// findCut adds the beginnings of values before a mark, and the ends of values after one.
 func (l layer) findCut(forms []spelling, spans []span) []span {
 	for from := 0; ; {
 		i := strings.Index(l.text[from:], cutMark)
@@ -324,8 +324,8 @@ func (l layer) findCut(forms []spelling, spans []span) []span {
 	}
 }
 
-// startAtEnd is how much of a value's beginning a text ends with; less than the
-// shortest secret is none.
+// startAtEnd is how much of a value's beginning is at the end of a text; less than the
+// shortest secret counts as none.
 func startAtEnd(text, value string) int {
 	for n := min(len(text), len(value)-1); n >= shortest; n-- {
 		if value[n-1] == text[len(text)-1] && strings.HasSuffix(text, value[:n]) {
@@ -335,7 +335,7 @@ func startAtEnd(text, value string) int {
 	return 0
 }
 
-// endAtStart is how much of a value's end a text begins with.
+// endAtStart is how much of a value's end is at the start of a text.
 func endAtStart(text, value string) int {
 	for n := min(len(text), len(value)-1); n >= shortest; n-- {
 		if value[len(value)-n] == text[0] && strings.HasPrefix(text, value[len(value)-n:]) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// encodings are how programs write a text.
+// encodings are the ways in which programs write a text.
 var encodings = map[string]func(string) string{
 	"plain":       func(s string) string { return s },
 	"query":       url.QueryEscape,
@@ -79,7 +79,7 @@ func lowerEscapes(s string) string {
 
 var hiddenValues = []string{"hunter22", `p4_"ß'&<x>*[y] z😀`, "a+b c%41d&amp;e", `DOM\next\u0041`, strings.Repeat("jwt.", 600) + "end"}
 
-// A value is hidden however it is written, and nothing beside it is.
+// A value is hidden in every encoding, and nothing beside it is.
 func TestHideInEachForm(t *testing.T) {
 	for _, value := range hiddenValues {
 		s := New(map[string]string{"NAME": value})
@@ -93,8 +93,8 @@ func TestHideInEachForm(t *testing.T) {
 	}
 }
 
-// Where a text is cut, a part of a value is hidden too, in each form and wherever the
-// cut is; only what is shorter than the shortest secret may be seen.
+// At a cut, a part of a value is hidden too, in each form and wherever the cut is. Only
+// parts shorter than the shortest secret stay visible.
 func TestHideAtCutEdges(t *testing.T) {
 	for _, value := range hiddenValues[:4] {
 		s := New(map[string]string{"NAME": value})
@@ -120,7 +120,7 @@ func TestHideAtCutEdges(t *testing.T) {
 	}
 }
 
-// seen says whether a text, decoded in any way, shows four characters of a value's
+// seen reports whether a text, decoded in any way, shows four characters of a value's
 // beginning.
 func seen(text, value string) bool {
 	runes := []rune(value)

@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Middleware is middleware for what is answered and what is told: whatever tool,
-// resource or prompt it comes from, no value leaves.
+// Middleware hides values in responses and notifications, whichever tool, resource or
+// prompt they come from.
 func (s *Set) Middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch params := req.GetParams().(type) {
@@ -57,7 +57,7 @@ func (s *Set) hideContent(c mcp.Content) {
 	}
 }
 
-// hideData hides in whatever is sent as JSON: in its texts and names, and a number
+// hideData hides values in data that is sent as JSON: in its texts and names. A number
 // that holds a value becomes a text.
 func (s *Set) hideData(data any) any {
 	if data == nil {
@@ -65,7 +65,7 @@ func (s *Set) hideData(data any) any {
 	}
 	encoded, err := json.Marshal(data)
 	if err != nil {
-		return data // it will not be sent either
+		return data // it cannot be sent either
 	}
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	decoder.UseNumber()

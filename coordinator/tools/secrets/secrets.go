@@ -1,5 +1,5 @@
-// Package secrets hides values from agents: where an answer would hold one, it holds the
-// value's name, in whichever way the text is encoded or cut.
+// Package secrets hides values from agents: an answer has the value's name in place of
+// the value, however the text is encoded or cut.
 package secrets
 
 import (
@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Set is a set of values that no agent sees. Where an agent gives the name of a value as
-// a text to type, the value is typed.
+// Set is a set of values that no agent sees. When an agent types the name of a value, the
+// value itself is typed.
 type Set struct {
 	values map[string]string // by name
 	forms  atomic.Pointer[[]spelling]
@@ -40,11 +40,11 @@ func Load(file string) (*Set, error) {
 	return New(values), nil
 }
 
-// shortest is how many characters a value has at least: a shorter one is part
-// of any text.
+// shortest is the minimum length of a value in characters: a shorter one is part of any
+// text.
 const shortest = 3
 
-// New makes secrets of values by name. Empty values are none.
+// New makes a Set from values by name, without the empty ones.
 func New(values map[string]string) *Set {
 	s := &Set{values: map[string]string{}}
 	for name, value := range values {
@@ -70,8 +70,8 @@ func (s *Set) add(name, value string) {
 	s.forms.Store(&forms)
 }
 
-// Learn hides what a field has made of a secret that was typed into it: with a
-// maximum length or a mask it holds another text, which the page may show anywhere.
+// Learn also hides the text that a field has made of a typed secret: with a maximum
+// length or a mask the field holds another text, which the page may show anywhere.
 func (s *Set) Learn(name, value string) {
 	if s == nil || s.values[name] == "" || s.values[name] == value || utf8.RuneCountInString(value) < shortest || s.Hide(value) != value {
 		return
@@ -79,7 +79,7 @@ func (s *Set) Learn(name, value string) {
 	s.add(name, value)
 }
 
-// Value is what is typed for a text: the secret that it names, or else itself.
+// Value is what is typed for a text: the secret of that name, or else the text itself.
 func (s *Set) Value(text string) string {
 	if s == nil {
 		return text
@@ -102,8 +102,7 @@ func (s *Set) Hide(text string) string {
 	return hideForms(text, *forms)
 }
 
-// HideCut is Hide for a text that was cut at its end, perhaps in the middle of a
-// value.
+// HideCut is Hide for a text that was cut at its end; the cut may fall into a value.
 func (s *Set) HideCut(text string) string {
 	if s == nil {
 		return text

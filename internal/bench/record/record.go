@@ -1,9 +1,9 @@
-// Package record keeps the figures of a benchmark in a Markdown file, and says on
-// what they were measured.
+// Package record keeps the figures of a benchmark in a Markdown file, with the machine
+// on which they were measured.
 //
 //	err := record.Keep("specs/benchmarks.md", "window", table)
 //
-// It does not say whether a figure is good.
+// It does not judge the figures.
 package record
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Keep replaces what stands in a Markdown file between its two lines <!-- name -->.
+// Keep replaces the text between the two lines <!-- name --> in a Markdown file.
 func Keep(file, name, text string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -27,10 +27,10 @@ func Keep(file, name, text string) error {
 	return os.WriteFile(file, []byte(parts[0]+mark+text+mark+parts[2]), 0o644)
 }
 
-// Mark is the line before and behind the figures of a name.
+// Mark is the line before and after the figures of a name.
 func Mark(name string) string { return "<!-- " + name + " -->" }
 
-// Machine says what the figures were measured on, as far as the system tells.
+// Machine describes the machine of the measurement, as far as the system reports it.
 func Machine() string {
 	model := "processors"
 	b, _ := os.ReadFile("/proc/cpuinfo")
@@ -44,8 +44,8 @@ func Machine() string {
 	return fmt.Sprintf("%d × %s, %s %s", runtime.NumCPU(), model, system, runtime.GOARCH)
 }
 
-// Load is how many programs were at work in the last 1, 5 and 15 minutes; empty
-// where the system does not tell.
+// Load is the number of running programs in the last 1, 5 and 15 minutes; empty if the
+// system does not report it.
 func Load() string { return firstWords("/proc/loadavg", 3) }
 
 func firstWords(path string, n int) string {

@@ -7,15 +7,15 @@ import (
 	"regexp"
 )
 
-// contender is one of those that are compared.
+// contender is one of the compared servers.
 type contender struct {
 	name    string
-	command func(cdp string) *exec.Cmd // nil: raw CDP
+	command func(cdp string) *exec.Cmd // nil means raw CDP
 	tools   toolNames
 	button  *regexp.Regexp // finds the button's ref in a snapshot
 }
 
-// toolNames are what a server calls the acts, and with which arguments.
+// toolNames are a server's names and arguments for the actions.
 type toolNames struct {
 	navigate, snapshot, click, evaluate, screenshot string
 	always, navigateArgs                            map[string]any

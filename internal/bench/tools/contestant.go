@@ -16,7 +16,7 @@ import (
 type contestant struct {
 	kind    contender
 	browser *chrome.Browser
-	server  *server // nil: raw
+	server  *server // nil means raw
 	raw     *raw
 }
 
@@ -37,7 +37,7 @@ func enter(ctx context.Context, k contender) (*contestant, error) {
 	return c, nil
 }
 
-// httpAddress is the address for those that ask a browser for its version.
+// httpAddress is the address for servers that request a browser's version.
 func httpAddress(ws string) string {
 	u, err := url.Parse(ws)
 	if err != nil {
@@ -66,17 +66,17 @@ func (c *contestant) memory() float64 {
 	return c.server.memory(resident)
 }
 
-// Who clicks and evaluates fast meets the page while it is still being drawn, and
-// pays for that; who waits after each act has paid before.
+// An agent that acts fast meets the page while it is still being drawn, and its calls
+// include that time. An agent that waits after each action has already spent that time.
 const (
 	screenshotAtOnce = "screenshot right after an act"
 	screenshotAtRest = "screenshot"
 )
 
-// thinking is how long an agent lets the page alone before a screenshot at rest.
+// thinking is how long an agent waits before a screenshot of a page at rest.
 const thinking = 300 * time.Millisecond
 
-// round does each act once.
+// round runs each action once.
 func (c *contestant) round(ctx context.Context, address string, t *table, counted bool) error {
 	timed := func(act string, do func() (string, error)) (string, error) {
 		began := time.Now()

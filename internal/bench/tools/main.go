@@ -1,12 +1,12 @@
 // Command benchtools compares the coordinator's tools with those of its peers,
-// Playwright MCP and chrome-devtools-mcp, and with the raw CDP commands that an
-// act cannot do without: in one run, each with its own Chromium of the same
-// build, on the same page, the rounds interleaved.
+// Playwright MCP and chrome-devtools-mcp, and with the raw CDP commands that an action
+// needs. One run measures all, each with its own Chromium of the same build, on the same
+// page, with interleaved rounds.
 //
 //	go tool task bench:tools -- --keep specs/benchmarks.md
 //
-// Memory is told on Linux only. Figures of a busy machine say
-// little by themselves; the relations between the columns say more.
+// Memory is reported on Linux only. The figures of a busy machine mean little by
+// themselves; the ratios between the columns mean more.
 package main
 
 import (
@@ -83,10 +83,10 @@ func run(ctx context.Context, coordinator, peers string, rounds, starts int) (t 
 		}
 		running = append(running, c)
 	}
-	// The first rounds warm everything up and are not counted.
+	// The first rounds are a warm-up and are not counted.
 	const warm = 2
 	for round := range rounds + warm {
-		// Each time another one begins.
+		// Each round begins with another one.
 		for i := range running {
 			c := running[(i+round)%len(running)]
 			if err := c.round(ctx, shop.url, t, round >= warm); err != nil {
@@ -100,7 +100,7 @@ func run(ctx context.Context, coordinator, peers string, rounds, starts int) (t 
 	return t, nil
 }
 
-// measureStarts times each server from its start to its list of tools.
+// measureStarts measures each server from its start to its list of tools.
 func measureStarts(ctx context.Context, table *table, kinds []contender, starts int) error {
 	for range starts {
 		for _, k := range kinds {
@@ -137,7 +137,7 @@ func measureStarts(ctx context.Context, table *table, kinds []contender, starts 
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// launch starts a Chromium as every contestant has it.
+// launch launches a Chromium with the same options for every contestant.
 func launch(ctx context.Context) (*chrome.Browser, error) {
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
@@ -146,7 +146,7 @@ func launch(ctx context.Context) (*chrome.Browser, error) {
 	return chrome.Launch(ctx, chrome.Options{Executable: found.Path, Headless: true, DebuggingPort: new(0), Viewport: "1280x800", Args: []string{"--disable-gpu"}})
 }
 
-// median of what was measured; it sorts the slice.
+// median sorts the slice and returns its median.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -14,8 +14,8 @@ import (
 	"browser-coordinator/coordinator/cdp"
 )
 
-// raw does the acts with the CDP commands alone: nothing is checked, waited for
-// or explained.
+// raw runs the actions with the CDP commands alone, without checks, waits or
+// explanations.
 type raw struct {
 	conn    *cdp.Conn
 	session *cdp.Session

@@ -29,14 +29,14 @@ func startServer(ctx context.Context, cmd *exec.Cmd) (*server, error) {
 	return &server{cmd, session}, nil
 }
 
-// listTools asks for the tools as a host does.
+// listTools requests the tools as a host does.
 func (s *server) listTools(ctx context.Context) error {
 	_, err := s.session.ListTools(ctx, nil)
 	return err
 }
 
-// listCharacters is the length of a server's list of tools as it sends it, which
-// is what an agent pays for.
+// listCharacters is the length of a server's list of tools as it sends it, which an
+// agent pays for.
 func listCharacters(cmd *exec.Cmd) (int, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -75,7 +75,7 @@ func listCharacters(cmd *exec.Cmd) (int, error) {
 	}
 }
 
-// call calls a tool and returns the text of its answer.
+// call calls a tool and returns the text of its result.
 func (s *server) call(ctx context.Context, tool string, args map[string]any) (string, error) {
 	answer, err := s.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -95,16 +95,16 @@ func (s *server) call(ctx context.Context, tool string, args map[string]any) (st
 
 func (s *server) close() error { return s.session.Close() }
 
-// What /proc tells of memory: all pages that a process has mapped now, with those
-// of its files, which processes share and the system drops when it likes, and
-// those that are its own.
+// The kinds of memory in /proc: all pages that a process has mapped now, and its private
+// pages. The former include those of its files, which processes share and the system may
+// drop.
 const (
 	resident = "VmRSS"
 	itsOwn   = "RssAnon"
 )
 
-// memory is what the process and those that it started have of a kind, in MB; 0
-// where there is no /proc.
+// memory is that kind of memory of the process and its descendants, in MB; 0 where there
+// is no /proc.
 func (s *server) memory(kind string) float64 {
 	parents := map[int]int{}
 	sizes := map[int]float64{}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// shop is the page that all act on: 400 items with a link and a button each.
+// shop is the page for all actions: 400 items with a link and a button each.
 type shop struct {
 	*http.Server
 	url string

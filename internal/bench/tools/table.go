@@ -10,7 +10,7 @@ import (
 	"browser-coordinator/internal/bench/record"
 )
 
-// table gathers what is measured, a row for each thing and a column for each
+// table collects the measured values, with a row per measurement and a column per
 // contender.
 type table struct {
 	columns []string

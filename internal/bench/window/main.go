@@ -1,5 +1,5 @@
-// Command benchwindow runs the benchmarks of the window protocol in both
-// languages, and keeps their figures beside what the protocol aims at.
+// Command benchwindow runs the benchmarks of the window protocol in both languages, and
+// keeps their figures beside the aims of the protocol.
 //
 //	go tool task bench:window -- --keep specs/benchmarks.md
 //
@@ -70,7 +70,7 @@ func run(ctx context.Context, benchtime, keep string) error {
 	return record.Keep(keep, mark, text)
 }
 
-// measureGo gives the figures of vscodeipc's benchmarks, in nanoseconds and bytes.
+// measureGo returns the figures of vscodeipc's benchmarks, in nanoseconds and bytes.
 func measureGo(ctx context.Context, benchtime string) (figures, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchtime", benchtime, "-timeout", "10m", "./vscodeipc")
 	cmd.Stderr = os.Stderr
@@ -81,7 +81,7 @@ func measureGo(ctx context.Context, benchtime string) (figures, error) {
 	return readGo(out)
 }
 
-// measureTypeScript gives the figures of the extension's benchmark, likewise.
+// measureTypeScript returns the figures of the extension's benchmark, in the same units.
 func measureTypeScript(ctx context.Context) (_ figures, err error) {
 	dir, err := os.MkdirTemp("", "bench-window-")
 	if err != nil {
@@ -103,8 +103,8 @@ func measureTypeScript(ctx context.Context) (_ figures, err error) {
 // figures are named by benchmark and unit, as in "Push p50".
 type figures map[string]float64
 
-// readGo reads what go test prints: a line of a name, a count, and values each
-// with its unit.
+// readGo reads the output of go test: each line is a name, a count, and values with
+// their units.
 func readGo(out []byte) (figures, error) {
 	all := figures{}
 	for line := range strings.Lines(string(out)) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// rows are the figures of the table, by the names of their quantiles.
+// rows are the rows of the table, with the names of their quantiles.
 var rows = []struct{ text, p50, p99 string }{
 	{"bare echo, Go", "Ping p50-echo", "Ping p99-echo"},
 	{"bare echo that one goroutine hands to another, Go", "Ping p50-hop", "Ping p99-hop"},
@@ -20,11 +20,11 @@ var rows = []struct{ text, p50, p99 string }{
 	{"probe of 500 sockets, 250 of them dead", "Probe500 p50", "Probe500 p99"},
 }
 
-// aims are what the protocol should reach: a figure, or its ratio to another.
+// aims are the values that the protocol should reach: a figure, or its ratio to another.
 var aims = []struct {
 	text       string
 	figure, to string
-	unit       float64 // of the figure, where it is no ratio
+	unit       float64 // of the figure, unless it is a ratio
 	most       float64
 }{
 	{"a ping in Go: at the most 1.50 × a bare echo", "Ping p50-ping", "Ping p50-echo", 0, 1.5},
@@ -34,8 +34,8 @@ var aims = []struct {
 	{"growth of the heap over 100,000 messages: at the most 256 kB", "Messages100000 grown", "", 1 << 10, 256},
 }
 
-// markdown gives the table and the aims. A figure that is missing is an error:
-// its benchmark has another name by now.
+// markdown returns the table and the aims. A missing figure is an error: its benchmark
+// was renamed.
 func markdown(all figures) (string, error) {
 	var missing []string
 	value := func(name string) float64 {

@@ -9,13 +9,13 @@ import (
 	"github.com/chromedp/chromedp/remote"
 )
 
-// glance is what look returns.
+// glance is the result of look.
 type glance struct {
 	Titles []string `json:"titles"`
 	Error  string   `json:"error"` // of the first action in the page
 }
 
-// look lists the pages that are open, and joins the one with that id.
+// look lists the open pages, and attaches to the one with that id.
 func look(address, page string) (*glance, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

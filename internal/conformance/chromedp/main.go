@@ -1,10 +1,10 @@
-// Command chromedp joins a browser with chromedp, drives a page of the tests'
-// site in a tab of its own, and prints as JSON what it saw.
+// Command chromedp connects to a browser with chromedp, drives a page of the tests' site
+// in a tab of its own, and prints its observations as JSON.
 //
 //	chromedp ADDRESS SITE NAME
 //	chromedp look ADDRESS TARGET
 //
-// look lists the pages, joins one that is there, and prints what came of it.
+// look lists the pages, attaches to an existing one, and prints the result.
 package main
 
 import (

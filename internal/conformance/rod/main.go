@@ -1,13 +1,12 @@
-// Command rod joins a browser with rod, drives a page of the tests' site in a
-// tab of its own, and prints as JSON what it saw.
+// Command rod connects to a browser with rod, drives a page of the tests' site in a tab
+// of its own, and prints its observations as JSON.
 //
 //	rod ADDRESS SITE NAME
 //	rod ADDRESS
 //
-// The second form prints a line when it is connected, and then how the connection
-// ends.
+// The second form prints a line when it is connected, and then how the connection ends.
 //
-// ADDRESS is http, from which rod finds the WebSocket, or the WebSocket's.
+// ADDRESS is an http address, from which rod finds the WebSocket, or the WebSocket's.
 package main
 
 import (
@@ -49,8 +48,8 @@ func main() {
 	}
 }
 
-// awaitEnd has a command under way when the connection ends, as rod's own
-// TestCrash does.
+// awaitEnd has a command in flight when the connection ends, as rod's own TestCrash
+// does.
 func awaitEnd(address string) error {
 	return rod.Try(func() {
 		if strings.HasPrefix(address, "http") {

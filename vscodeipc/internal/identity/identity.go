@@ -19,9 +19,9 @@ func Hash(canonical string) string {
 	return fmt.Sprintf("%016x", xxh3.HashString(canonical))
 }
 
-// Canonical gives the path by which a window is known: links resolved, the name
-// as it is on disk, spelt as spec 1 says. A path that does not exist has no
-// canonical form; the error wraps [io/fs.ErrNotExist] then.
+// Canonical returns the path that identifies a window: links resolved, the name as it is
+// on disk, spelt by the rules of spec 1. A path that does not exist has no canonical
+// form; the error then wraps [io/fs.ErrNotExist].
 func Canonical(path string) (string, error) {
 	resolved, err := resolve(path)
 	if err != nil {
@@ -49,8 +49,8 @@ func resolve(path string) (string, error) {
 	return finalName(abs)
 }
 
-// The reasons for which a path has no canonical form. Their texts are the
-// values of "error" in specs/window-protocol/vectors/identity.jsonl.
+// The reasons why a path has no canonical form. Their texts are the values of "error" in
+// specs/window-protocol/vectors/identity.jsonl.
 var (
 	errEmpty       = errors.New("empty")
 	errNotUTF8     = errors.New("not_utf8")
@@ -109,8 +109,8 @@ func spellWindows(path string) (string, error) {
 	return lowerASCII(path[:1]) + `:\` + strings.Join(elements(path[3:], `\`), `\`), nil
 }
 
-// elements splits a rooted path and takes away what names nothing: empty
-// elements, ".", and each ".." with the element before it.
+// elements splits a rooted path and removes redundant elements: empty ones, ".", and
+// each ".." with the element before it.
 func elements(path, separator string) []string {
 	var out []string
 	for e := range strings.SplitSeq(path, separator) {

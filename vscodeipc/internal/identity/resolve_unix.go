@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// finalName is an absolute path without links, with the names on disk.
+// finalName returns an absolute path without links, with the names on disk.
 func finalName(abs string) (string, error) {
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
@@ -32,9 +32,9 @@ func readNames(dir string) ([]string, error) {
 }
 
 // onDisk gives each element of a path without links the case that it has in its
-// directory. A directory is read only where the same element in another case
-// leads to the same file, so that nothing is read on a file system that minds
-// case. An unreadable directory keeps the name as it was asked for.
+// directory. It reads a directory only if the same element in another case leads to the
+// same file, so it reads none on a case-sensitive file system. In an unreadable
+// directory the element keeps its given case.
 func onDisk(path string, lstat func(string) (fs.FileInfo, error), names func(string) ([]string, error)) string {
 	if path == "/" {
 		return path
@@ -63,7 +63,7 @@ func nameOnDisk(dir, element string, names func(string) ([]string, error)) strin
 	found := element
 	for _, name := range list {
 		if name == element {
-			return element // two names, one file: hard links on a file system that minds case
+			return element // two names, one file: hard links on a case-sensitive file system
 		}
 		if strings.EqualFold(norm.NFC.String(name), norm.NFC.String(element)) {
 			found = name

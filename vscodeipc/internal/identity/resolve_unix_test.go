@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// TestOnDiskIgnoringCase stands in for a file system that ignores case, which a
-// Linux test machine does not have.
+// TestOnDiskIgnoringCase simulates a file system that ignores case, which a Linux test
+// machine does not have.
 func TestOnDiskIgnoringCase(t *testing.T) {
 	tree := map[string]fs.FileInfo{}
 	names := map[string][]string{"/": {"Users"}, "/Users/": {"Dev", "locked"}, "/Users/Dev/": {"Shop", "other"}}
-	// Real files give the identities that os.SameFile compares.
+	// os.SameFile needs the identities of real files.
 	dir := t.TempDir()
 	for _, p := range []string{"/Users", "/Users/Dev", "/Users/Dev/Shop", "/Users/locked", "/Users/locked/Deep"} {
 		file := dir + "/" + strings.ReplaceAll(p, "/", "_")
@@ -48,7 +48,7 @@ func TestOnDiskIgnoringCase(t *testing.T) {
 		"/Users/Dev/Shop":    "/Users/Dev/Shop",
 		"/users/dev/shop":    "/Users/Dev/Shop",
 		"/USERS/DEV/sHOP":    "/Users/Dev/Shop",
-		"/users/locked/deep": "/Users/locked/deep", // unreadable: as it was asked for
+		"/users/locked/deep": "/Users/locked/deep", // unreadable: keeps its given case
 	} {
 		if got := onDisk(asked, lstat, list); got != want {
 			t.Errorf("%s: got %s, want %s", asked, got, want)

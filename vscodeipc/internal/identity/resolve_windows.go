@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// finalName asks the system for the final name of the opened file: without
-// links, in the case that it has on disk.
+// finalName requests the final name of the opened file from the system: without links,
+// in the case on disk.
 func finalName(abs string) (string, error) {
 	name, err := windows.UTF16PtrFromString(abs)
 	if err != nil {
 		return "", err
 	}
-	// FILE_FLAG_BACKUP_SEMANTICS is what opens a directory; no access right is
-	// asked for, so that a locked file has a name too.
+	// FILE_FLAG_BACKUP_SEMANTICS opens directories. Without any access right, the call
+	// also succeeds for a locked file.
 	handle, err := windows.CreateFile(name, 0,
 		windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE,
 		nil, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS, 0)

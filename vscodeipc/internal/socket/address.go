@@ -1,6 +1,6 @@
-// Package socket keeps the addresses of windows on this system: it lists, binds,
-// connects, watches and removes the sockets in their directories, or the pipes
-// of Windows.
+// Package socket manages the addresses of windows on this system: it lists, binds,
+// connects, watches and removes the sockets in their directories, or the pipes of
+// Windows.
 package socket
 
 import (
@@ -18,13 +18,13 @@ type Address string
 // the user's own, or is not a socket.
 var ErrForeign = errors.New("not ours")
 
-// Removal is what came of removing a stale address.
+// Removal is the result of removing a stale address.
 type Removal struct {
 	Deleted bool
 	Err     error // why it was not deleted
 }
 
-// maxSuffix is the last of the suffixes of windows on one folder.
+// maxSuffix is the largest suffix of windows on one folder.
 const maxSuffix = 9
 
 // longestName is the length of the longest socket name that has a hash.
@@ -32,8 +32,8 @@ const longestName = len("ipc-0123456789abcdef-2.sock")
 
 var namePattern = regexp.MustCompile(`^ipc-([0-9a-f]{16}|pid-[0-9]+)(?:-([2-9]))?\.sock$`)
 
-// Key gives the window's hash, or "pid-" and its process id for a window
-// without a workspace, or "" if the address is none of a window's.
+// Key returns the window's hash, or "pid-" and its process id for a window without a
+// workspace, or "" for an address that is not a window's.
 func (a Address) Key() string {
 	m := namePattern.FindStringSubmatch(a.socketName())
 	if m == nil {
@@ -42,8 +42,8 @@ func (a Address) Key() string {
 	return m[1]
 }
 
-// Suffix returns the number that tells windows on one workspace apart: 1 for an
-// address without one, 0 for what is no window's address.
+// Suffix returns the number that distinguishes windows on one workspace: 1 for an
+// address without one, 0 for an address that is not a window's.
 func (a Address) Suffix() int {
 	m := namePattern.FindStringSubmatch(a.socketName())
 	switch {
@@ -55,7 +55,7 @@ func (a Address) Suffix() int {
 	return int(m[2][0] - '0')
 }
 
-// socketName gives the name of the socket, or what it would be for a pipe.
+// socketName returns the name of the socket, or the equivalent for a pipe.
 func (a Address) socketName() string {
 	if rest, ok := strings.CutPrefix(string(a), pipePrefix); ok {
 		return "ipc-" + rest + ".sock"
@@ -65,10 +65,10 @@ func (a Address) socketName() string {
 
 const pipePrefix = `\\.\pipe\browser-coordinator-mcp-`
 
-// Find returns the addresses in use for a hash, whether or not a window answers
-// there. Most often there is none or one.
+// Find returns the addresses in use for a hash, whether or not a window responds there.
+// Usually there is none or one.
 func Find(hash string) []Address {
-	all, _ := List() // a directory that is refused has no window of ours
+	all, _ := List() // a refused directory has no window of ours
 	var found []Address
 	for _, a := range all {
 		if a.Key() == hash {

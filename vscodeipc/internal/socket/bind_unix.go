@@ -21,18 +21,18 @@ import (
 type Binding struct {
 	Listener net.Listener
 	Address  Address
-	info     fs.FileInfo // which file is ours
+	info     fs.FileInfo // identifies our file
 	Data     string      // DIR, in which a file names the socket's directory if DIR is too long
 }
 
-// unique gives a name that no other process uses: pid, dash, 8 hex digits.
+// unique returns a name that no other process uses: pid, dash, 8 hex digits.
 func unique() string {
 	var b [4]byte
 	rand.Read(b[:]) // never fails
 	return fmt.Sprintf("%d-%x", os.Getpid(), b)
 }
 
-// Bind listens for the window that key names, as spec 2.1 says.
+// Bind listens for the window that key names, by the rules of spec 2.1.
 func Bind(ctx context.Context, key string) (*Binding, error) {
 	data, err := dataDir()
 	if err != nil {
@@ -70,9 +70,9 @@ func Bind(ctx context.Context, key string) (*Binding, error) {
 // newSocket is a socket's first name, in a folder of its own.
 const newSocket = "s"
 
-// listenPrivate makes the folder and listens on a socket of mode 0600 in it. The
-// system makes a socket's file with the umask's mode, and the umask is the whole
-// process's: the folder keeps others out until the mode is set.
+// listenPrivate makes the folder and listens on a socket of mode 0600 in it. The system
+// creates a socket's file with the umask's mode, and the umask applies to the whole
+// process. The folder therefore excludes others until the mode is set.
 func listenPrivate(ctx context.Context, folder string) (net.Listener, error) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for the socket: %w", err)
@@ -82,7 +82,7 @@ func listenPrivate(ctx context.Context, folder string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen in %s: %w", folder, err)
 	}
-	// The name is taken away by Unbind alone, which looks whose it is.
+	// Only Unbind removes the name, after it has checked that it is ours.
 	listener.(*net.UnixListener).SetUnlinkOnClose(false)
 	if err := os.Chmod(path, 0o600); err != nil {
 		listener.Close()
@@ -91,14 +91,14 @@ func listenPrivate(ctx context.Context, folder string) (net.Listener, error) {
 	return listener, nil
 }
 
-// removeNewSocket takes away what listenPrivate made, or as much as is there. The
-// socket lives on under its other name.
+// removeNewSocket removes the files of listenPrivate, as far as they exist. The socket
+// keeps its other name.
 func removeNewSocket(folder string) error {
 	os.Remove(filepath.Join(folder, newSocket))
 	return os.Remove(folder)
 }
 
-// linkName gives the socket the first of its names that no live window has.
+// linkName links the socket to the first of its names that no live window has.
 func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
 	for n := 1; n <= maxSuffix; n++ {
 		name := "ipc-" + key + ".sock"
@@ -122,7 +122,7 @@ func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
 	return "", fmt.Errorf("name the socket: %d windows or foreign files have the names ipc-%s… in %s already; close one, or run: coordinator probe", maxSuffix, key, dir)
 }
 
-// IsFound reports whether clients find the name, and it leads to this socket.
+// IsFound reports whether clients find the name and the name leads to this socket.
 func (b *Binding) IsFound() bool {
 	path := string(b.Address)
 	info, err := os.Lstat(path)
@@ -130,8 +130,8 @@ func (b *Binding) IsFound() bool {
 	return err == nil && same(info, b.info) && slices.Equal(found, []string{filepath.Dir(path)})
 }
 
-// Unbind takes the name away while it is ours and stops listening, in this
-// order: a name without a listener would look dead (spec 2.1).
+// Unbind removes the name if it is still ours, and then stops listening. In the other
+// order, the name would look dead (spec 2.1).
 func (b *Binding) Unbind(ctx context.Context) error {
 	path := string(b.Address)
 	lock, err := LockDir(ctx, filepath.Dir(path))
@@ -142,13 +142,13 @@ func (b *Binding) Unbind(ctx context.Context) error {
 		lock.Unlock()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // the directory or the name is gone already
+		err = nil // the directory or the name is already gone
 	}
 	return errors.Join(err, b.Listener.Close())
 }
 
-// deleteStale deletes a dead socket under the rules of spec 2.3; its caller
-// holds the directory's lock. The error is why it did not delete.
+// deleteStale deletes a dead socket under the rules of spec 2.3; its caller holds the
+// directory's lock. The error is why it did not delete.
 func deleteStale(ctx context.Context, path string) (bool, error) {
 	if !namePattern.MatchString(filepath.Base(path)) {
 		return false, fmt.Errorf("keep %s: its name is none of a window's", path)

@@ -15,9 +15,9 @@ import (
 
 const DirName = "browser-coordinator-mcp"
 
-// Dir returns the directory in which windows of this environment listen (spec 2).
-// It may not exist yet; where it is too long for sockets, the error reports that until
-// a window has chosen a short one. Windows has none; it returns "".
+// Dir returns the directory in which windows of this environment listen (spec 2). It may
+// not exist yet. If it is too long for sockets, Dir returns an error until a window has
+// chosen a short one. On Windows it returns "".
 func Dir() (string, error) {
 	dir, err := dataDir()
 	if err != nil || !tooLong(dir) {
@@ -39,16 +39,16 @@ func dataDir() (string, error) {
 	return dir, nil
 }
 
-// tooLong looks at the directory only, so that every window and client of this
-// environment comes to the same answer (spec 2).
+// tooLong depends only on the directory, so that every window and client of this
+// environment gets the same result (spec 2).
 func tooLong(dir string) bool { return len(dir)+1+longestName > maxSocketPath }
 
 // SearchDirs returns every directory in which a window of this user may listen.
 // Windows has none.
 func SearchDirs() []string { return standIns(dataDirs()) }
 
-// dataDirs returns the DIR of this environment, the default one, and those to
-// which sandboxed editors are led, however long they are.
+// dataDirs returns the DIR of this environment, the default one, and those that
+// sandboxed editors get, however long they are.
 func dataDirs() []string {
 	var dirs []string
 	add := func(dir string) {
@@ -72,9 +72,9 @@ func dataDirs() []string {
 	return dirs
 }
 
-// List gives the addresses in use in all directories of SearchDirs. What is in
-// a directory that is not ours is not listed; the error reports it, beside the
-// addresses of the others.
+// List returns the addresses in use in all directories of SearchDirs. It skips a
+// directory that is not ours and reports it in the error, beside the addresses of the
+// others.
 func List() ([]Address, error) {
 	var all []Address
 	var faults []error
@@ -115,8 +115,8 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// makeDir makes the directory with mode 0700 from its first moment, where it is
-// missing, and checks it in any case.
+// makeDir creates a missing directory with mode 0700 from the first moment, and checks
+// it in any case.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("make the parent of the socket directory: %w", err)
@@ -152,7 +152,7 @@ func kindOf(info fs.FileInfo) string {
 	}
 }
 
-// checkSocket refuses what is not a socket of ours (spec 9).
+// checkSocket refuses a file that is not a socket of ours (spec 9).
 func checkSocket(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// TestDirAtTheLimit: a socket's path has just room, and one byte less.
+// TestDirAtTheLimit: a socket's path just fits; with one byte more it does not.
 func TestDirAtTheLimit(t *testing.T) {
 	fits := maxSocketPath - len("/ipc-0123456789abcdef-2.sock") - len("/"+DirName)
 	for length, long := range map[int]bool{fits: false, fits + 1: true} {
@@ -109,7 +109,7 @@ func TestLocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx := t.Context()
-			if test.held { // and not old within this time
+			if test.held { // and does not age within this time
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, time.Second)
 				defer cancel()
@@ -155,8 +155,8 @@ func TestBrokenLockIsNotGivenBack(t *testing.T) {
 	second.Unlock()
 }
 
-// TestLateSweeper was stopped between looking and deleting: what has the name by
-// then is put back, listening still.
+// TestLateSweeper was stopped between checking and deleting. It puts back the socket
+// that has the name by then, and that still listens.
 func TestLateSweeper(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "ipc-0123456789abcdef.sock")
@@ -169,7 +169,7 @@ func TestLateSweeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	dead.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err := os.Rename(path, path+".kept"); err != nil { // keeps its inode from being used again
+	if err := os.Rename(path, path+".kept"); err != nil { // keeps its inode from being reused
 		t.Fatal(err)
 	}
 	dead.Close()
@@ -191,8 +191,8 @@ func TestLateSweeper(t *testing.T) {
 	}
 }
 
-// TestPrivateFromTheFirstMoment: no umask makes a socket that others may use, not
-// even before its mode is set.
+// TestPrivateFromTheFirstMoment: under no umask may others use a socket, even before its
+// mode is set.
 func TestPrivateFromTheFirstMoment(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	folder := filepath.Join(shortDir(t), "new")

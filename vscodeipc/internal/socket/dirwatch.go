@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// DirWatcher reports when a window's address appears or goes, in any of the
-// directories of SearchDirs, those included that are not there yet.
+// DirWatcher reports when a window's address appears or disappears, in any of the
+// directories of SearchDirs, including those that do not exist yet.
 type DirWatcher struct {
 	changes chan struct{} // holds one token when there was a change
 	log     *slog.Logger
@@ -17,10 +17,9 @@ type DirWatcher struct {
 	ended   chan struct{}
 }
 
-// WatchDirs begins to watch, and returns at once: to set a watch up takes
-// milliseconds in a large directory. The first token reports that it is set up. Where
-// the system has no watch to give, the directories are polled once a second.
-// The logger may be nil.
+// WatchDirs begins to watch, and returns at once: setting up a watch takes milliseconds
+// in a large directory. The first token reports that the watch is set up. If the system
+// has no watch left, the directories are polled once a second. The logger may be nil.
 func WatchDirs(log *slog.Logger) *DirWatcher {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -40,7 +39,7 @@ func (w *DirWatcher) run(dirs []string) {
 	}
 }
 
-// pollEvery is how often the addresses are listed where the system cannot watch.
+// pollEvery is how often the addresses are listed if the system cannot watch.
 const pollEvery = time.Second
 
 // poll reports changes until the watcher ends.
@@ -69,9 +68,8 @@ func (w *DirWatcher) poll() {
 	}
 }
 
-// Changes has one token for all changes since it was read last, and one for all
-// that was before: read it, then
-// ask List or Find what there is.
+// Changes has one token for all changes since the last read, and a first one for the
+// addresses from before. Read it, then call List or Find.
 func (w *DirWatcher) Changes() <-chan struct{} { return w.changes }
 
 // Close ends the watcher and waits for its goroutine.

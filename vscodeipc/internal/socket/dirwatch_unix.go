@@ -14,12 +14,11 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// NewNotify is replaced in a test.
+// NewNotify is replaced in tests.
 var NewNotify = fsnotify.NewWatcher
 
-// watch reports changes below the data directories until the watcher ends. The
-// error is why it cannot: a Linux user has 128 inotify instances, and editors take
-// many.
+// watch reports changes below the data directories until the watcher ends. The error is
+// why it cannot: a Linux user has 128 inotify instances, and editors use many.
 func (w *DirWatcher) watch(data []string) error {
 	notify, err := NewNotify()
 	if err != nil {
@@ -42,11 +41,11 @@ func (w *DirWatcher) watch(data []string) error {
 			case slices.ContainsFunc(dirs, func(dir string) bool {
 				return dir == e.Name || filepath.Join(dir, ShortName) == e.Name || strings.HasPrefix(dir, e.Name+"/")
 			}):
-				// One of the directories, or one above, came or went, perhaps
-				// with sockets in it; or the file that names a short one. What was
-				// watched may be another by now.
+				// One of the directories, or a parent, appeared or disappeared, perhaps
+				// with sockets in it, or the file that names a short one changed. The
+				// watched directory may have been replaced.
 				for _, dir := range dirs {
-					notify.Remove(dir) // it may be gone already
+					notify.Remove(dir) // it may already be gone
 				}
 				if dirs, err = arm(notify, data); err != nil {
 					return err
@@ -62,11 +61,11 @@ func (w *DirWatcher) watch(data []string) error {
 	}
 }
 
-// arm watches each data directory and the short one in its place, or where one is
-// missing the nearest above it that is there, and returns them. It watches what is
-// above it in any case: a directory that is removed reports that only when the last
-// connection to a socket in it has ended. It looks again after it has armed a watch,
-// since a directory may be made in between.
+// arm watches each data directory and its short one, and returns them. For a missing
+// directory it watches the nearest existing parent. It always watches the parents: a
+// removed directory reports that only when the last connection to a socket in it has
+// ended. It checks again after it has armed a watch, since a directory may have been
+// created meanwhile.
 func arm(notify *fsnotify.Watcher, data []string) (dirs []string, err error) {
 	for {
 		dirs = slices.Clone(data)
@@ -86,7 +85,7 @@ func arm(notify *fsnotify.Watcher, data []string) (dirs []string, err error) {
 		before := notify.WatchList()
 		for _, d := range before {
 			if !slices.Contains(wanted, d) {
-				notify.Remove(d) // it may be gone already
+				notify.Remove(d) // it may already be gone
 			}
 		}
 		added := false
@@ -106,7 +105,7 @@ func arm(notify *fsnotify.Watcher, data []string) (dirs []string, err error) {
 	}
 }
 
-// nearest gives dir, or the lowest directory above it that exists.
+// nearest returns dir, or its nearest existing parent.
 func nearest(dir string) string {
 	for {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == "/" {

@@ -1,7 +1,6 @@
 package socket
 
-// watch polls: the pipe namespace has no event for a name that appears that Go
-// can wait for.
+// watch polls: Go cannot wait for a new name in the pipe namespace.
 func (w *DirWatcher) watch([]string) error {
 	w.poll()
 	return nil

@@ -17,21 +17,21 @@ import (
 
 const (
 	lockName    = ".lock"
-	LockTimeout = 15 * time.Second // how long a waiter tries: longer than a lock may be old
-	lockStale   = 10 * time.Second // how old a lock may be
+	LockTimeout = 15 * time.Second // how long a waiter tries: longer than lockStale
+	lockStale   = 10 * time.Second // the age at which a lock is stale
 	lockRetry   = 5 * time.Millisecond
 )
 
-// dirLock is the lock of spec 2.2. It keeps binding and deleting windows apart
-// in both languages, so it is a file and not a lock of the kernel's.
+// dirLock is the lock of spec 2.2. It separates windows that bind and delete, in both
+// languages, so it is a file and not a lock of the kernel's.
 type dirLock struct {
 	path string
-	file *os.File // held open, so that no other lock gets its inode
+	file *os.File // kept open, so that no other lock gets its inode
 	info fs.FileInfo
 }
 
-// LockDir takes the lock. A file has no event for "released" that Go and Node
-// both have, so a waiter tries again every few milliseconds.
+// LockDir takes the lock. Go and Node have no common event for its release, so a waiter
+// tries again every few milliseconds.
 func LockDir(ctx context.Context, dir string) (*dirLock, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockTimeout)
 	defer cancel()
@@ -77,12 +77,12 @@ func (l *dirLock) Unlock() {
 	l.file.Close()
 }
 
-// same reports whether two looks saw one file. The inode alone is not enough: it
-// is used again as soon as a file is deleted.
+// same reports whether both describe one file. The inode alone is not enough: the system
+// reuses it as soon as a file is deleted.
 func same(a, b fs.FileInfo) bool { return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) }
 
-// breakLock takes a lock away that is no longer held, and reports whether
-// there is none now.
+// breakLock removes a lock that no process holds any longer, and reports whether there
+// is none now.
 func breakLock(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -100,9 +100,8 @@ func breakLock(path string) bool {
 	return removed && err == nil
 }
 
-// isLeft reports whether a file in dir is surely left by the process that made it.
-// A Flatpak's processes have pids of their own, which mean nothing outside of it:
-// there only age counts.
+// isLeft reports whether the process that made a file in dir has surely ended. The pids
+// of a Flatpak's processes mean nothing outside of it: there only the age counts.
 func isLeft(pid int, dir string, info fs.FileInfo) bool {
 	if own, _ := dataDir(); dir != own && strings.Contains(dir, "/.var/app/") {
 		return isOld(info)
@@ -110,18 +109,16 @@ func isLeft(pid int, dir string, info fs.FileInfo) bool {
 	return isGone(pid)
 }
 
-// isOld reports whether a file was left long ago. One that is dated well in the
-// future is so as well: the clock was set back since, and would need as long to
-// pass that date.
+// isOld reports whether a file is old enough to be abandoned. A date far in the future
+// counts too: the clock was set back since, and would need as long to reach that date.
 func isOld(info fs.FileInfo) bool { return time.Since(info.ModTime()).Abs() >= lockStale }
 
-// isGone reports whether there is surely no such process.
+// isGone reports whether the process surely does not exist.
 func isGone(pid int) bool { return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// removeSame deletes the file at path only if it is the one that info describes.
-// It takes the name away first and looks at what it got, so that a process that
-// was stopped for long between looking and deleting does no harm: the wrong file
-// is put back.
+// removeSame deletes the file at path only if it is the one that info describes. It
+// first renames the file and then checks it. If the process was stopped for long between
+// checking and deleting, it puts the wrong file back.
 func removeSame(path string, info fs.FileInfo) (bool, error) {
 	aside := filepath.Join(filepath.Dir(path), ".gone-"+unique())
 	if err := os.Rename(path, aside); err != nil {

@@ -12,17 +12,16 @@ import (
 )
 
 // ShortName is the file in a DIR that is too long for sockets. It names the short
-// directory that takes its place. Nobody else can make it or foresee what it names,
-// so that another user cannot take that name first.
+// directory in its place. No other user can create the file or predict the name in it,
+// and so take that name first.
 const ShortName = ".short"
 
-// SharedParent is where a short directory goes when the user has no private parent
-// for it. It is a variable for the tests alone.
+// SharedParent is the parent of a short directory when the user has no private one. It
+// is a variable only for tests.
 var SharedParent = "/tmp"
 
-// shortOf returns the short directory in place of dir. An error means that no
-// window can be there: the file is missing, or the directory that it names is not
-// the user's own.
+// shortOf returns the short directory in place of dir. An error means that no window can
+// be there: the file is missing, or its directory is not the user's own.
 func shortOf(dir string) (string, error) {
 	if err := checkDir(dir); err != nil {
 		return "", err
@@ -46,9 +45,9 @@ func shortOf(dir string) (string, error) {
 	return short, checkDir(short)
 }
 
-// chooseShort returns the short directory for dir, which exists, and makes one
-// where there is none that can be used. The lock of dir keeps two windows that
-// start at once, in whichever language, from choosing two.
+// chooseShort returns the short directory for dir, which exists, and creates one if
+// there is no usable one. Under the lock of dir, two windows that start at the same
+// time, in either language, choose the same one.
 func chooseShort(ctx context.Context, dir string) (string, error) {
 	if short, err := shortOf(dir); err == nil {
 		return short, nil
@@ -65,7 +64,7 @@ func chooseShort(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a short directory in place of %s, which is too long for sockets: %w", dir, err)
 	}
-	// The name of something left over, so that a crash leaves nothing for good.
+	// A name that the sweep recognises, so that a crash leaves nothing permanently.
 	temporary := filepath.Join(dir, ".bind-"+unique())
 	if err := os.WriteFile(temporary, []byte(short+"\n"), 0o600); err != nil {
 		return "", errors.Join(err, os.Remove(temporary))
@@ -73,8 +72,8 @@ func chooseShort(ctx context.Context, dir string) (string, error) {
 	return short, os.Rename(temporary, filepath.Join(dir, ShortName))
 }
 
-// makeShort makes a directory in the first parent that only the user may enter,
-// or a random one in the parent that all users share.
+// makeShort makes a directory in the first private parent, or a random one in the shared
+// parent.
 func makeShort() (string, error) {
 	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.Getenv("TMPDIR")} {
 		short := filepath.Join(parent, DirName)
@@ -95,8 +94,8 @@ func makeShort() (string, error) {
 	return short, checkDir(short)
 }
 
-// standIns returns the directories in which the windows of these listen: each
-// itself, or the short one in its place, unless there is none.
+// standIns returns the directories in which the windows of dirs listen: each itself, or
+// the short one in its place, if there is one.
 func standIns(dirs []string) []string {
 	var all []string
 	for _, dir := range dirs {
@@ -112,7 +111,7 @@ func standIns(dirs []string) []string {
 	return all
 }
 
-// Usable returns the directory for the sockets of dir's windows, made and checked.
+// Usable returns the directory for the sockets of dir's windows, created and checked.
 func Usable(ctx context.Context, dir string) (string, error) {
 	if err := makeDir(dir); err != nil {
 		return "", err

@@ -11,7 +11,7 @@ import (
 // maxSocketPath is what sun_path holds, without its NUL.
 const maxSocketPath = 107
 
-// peerUID asks the kernel who is at the other end.
+// peerUID returns the user at the other end, as the kernel reports it.
 func peerUID(conn net.Conn) (uid int, known bool, err error) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

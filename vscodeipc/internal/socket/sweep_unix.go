@@ -18,12 +18,12 @@ import (
 // IsRefused reports whether an error proves that no process listens.
 func IsRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-// lockBatch is how many sockets are deleted under one hold of the lock, so that
-// a window that binds waits for milliseconds only.
+// lockBatch is how many sockets are deleted per acquisition of the lock, so that a
+// window that binds waits only for milliseconds.
 const lockBatch = 32
 
-// RemoveStale deletes the addresses that are still stale, and what crashed windows
-// left in their directories, until ctx ends.
+// RemoveStale deletes the addresses that are still stale, and what crashed windows left
+// in their directories, until ctx ends.
 func RemoveStale(ctx context.Context, stale []Address) (map[Address]Removal, error) {
 	removals := map[Address]Removal{}
 	byDir := map[string][]Address{}
@@ -53,14 +53,14 @@ func RemoveStale(ctx context.Context, stale []Address) (map[Address]Removal, err
 	return removals, errors.Join(faults...)
 }
 
-// leftoverPattern is the names under which files stand for the moment of
-// binding or deleting; the number is the pid of who did it.
+// leftoverPattern matches the temporary names of files while they are bound or deleted.
+// The number is the pid of the process.
 var leftoverPattern = regexp.MustCompile(`^\.(?:bind|gone)-([0-9]+)-[0-9a-f]{8}$`)
 
-// sweepLeftovers deletes what processes left that died in that moment.
+// sweepLeftovers deletes the temporary files of processes that have ended.
 func sweepLeftovers(ctx context.Context, dir string) error {
 	if checkDir(dir) != nil {
-		return nil // not there, or List has reported it
+		return nil // absent, or reported by List
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

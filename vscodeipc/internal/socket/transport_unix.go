@@ -11,8 +11,7 @@ import (
 	"syscall"
 )
 
-// Connect dials a window's socket after the checks of spec 9, and checks the
-// peer then.
+// Connect dials a window's socket after the checks of spec 9, and then checks the peer.
 func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	path := string(a)
 	if len(path) > maxSocketPath {
@@ -47,9 +46,9 @@ func CheckPeer(conn net.Conn) error {
 	return nil
 }
 
-// TryWriter gives a function that writes what the system takes at once, without
-// waiting, and returns how much that was. A fault comes out in the write after.
-// Its calls have to follow each other.
+// TryWriter returns a function that writes what the system accepts at once, without
+// waiting, and returns the number of bytes. The next write reports an error. Calls must
+// not overlap.
 func TryWriter(conn net.Conn) func([]byte) int {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

@@ -16,15 +16,15 @@ import (
 // pipeBuffer is the size of a pipe's buffers in each direction.
 const pipeBuffer = 64 << 10
 
-// Dir gives "": pipes have no directory.
+// Dir returns "": pipes have no directory.
 func Dir() (string, error) { return "", nil }
 
-// SearchDirs gives none: pipes have no directory.
+// SearchDirs returns none: pipes have no directory.
 func SearchDirs() []string { return nil }
 
 func dataDirs() []string { return nil }
 
-// List gives the windows' pipes in the pipe namespace.
+// List returns the windows' pipes in the pipe namespace.
 func List() ([]Address, error) {
 	const root = `\\.\pipe\`
 	pattern, err := windows.UTF16PtrFromString(root + "*")
@@ -51,9 +51,9 @@ func List() ([]Address, error) {
 	}
 }
 
-// Connect dials a window's pipe. A pipe has no instance free for a moment
-// between two clients, so that busy is tried again until the context ends
-// (go-winio does), and so is a name that is missing for just as long.
+// Connect dials a window's pipe. Between two clients a pipe briefly has no free
+// instance. go-winio therefore retries a busy pipe until the context ends. Connect also
+// retries a name that is missing, for the same time.
 func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	if a.Key() == "" {
 		return nil, fmt.Errorf("refuse %s: it is no window's pipe: %w", a, ErrForeign)
@@ -76,8 +76,8 @@ func Connect(ctx context.Context, a Address) (net.Conn, error) {
 	return conn, nil
 }
 
-// checkOwner refuses a pipe that belongs neither to the user nor, as those do
-// that an elevated editor makes, to the administrators.
+// checkOwner refuses a pipe unless its owner is the user, or the administrators, as for
+// an elevated editor.
 func checkOwner(conn net.Conn) error {
 	handle, ok := conn.(interface{ Fd() uintptr })
 	if !ok {
@@ -110,8 +110,8 @@ type Binding struct {
 	Address  Address
 }
 
-// Bind listens on the first of the window's names that is free: go-winio asks
-// for the first instance of a name, which the system gives to one process only.
+// Bind listens on the first free name of the window: go-winio requests the first
+// instance of a name, which the system grants to one process only.
 func Bind(_ context.Context, key string) (*Binding, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
@@ -139,9 +139,8 @@ func Bind(_ context.Context, key string) (*Binding, error) {
 	return nil, fmt.Errorf("name the pipe: %d windows have the names %s%s… already; close one", maxSuffix, pipePrefix, key)
 }
 
-// Unbind stops listening; the name goes with the last handle.
+// Unbind stops listening; the name disappears with the last handle.
 func (b *Binding) Unbind(context.Context) error { return b.Listener.Close() }
 
-// TryWriter gives a function that writes nothing: a pipe has no write that does
-// not wait.
+// TryWriter returns a function that writes nothing: every write to a pipe may wait.
 func TryWriter(net.Conn) func([]byte) int { return func([]byte) int { return 0 } }
