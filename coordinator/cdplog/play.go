@@ -1,11 +1,13 @@
 package cdplog
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/coder/websocket"
 )
@@ -86,11 +88,20 @@ func (p *play) receive(text []byte) []json.RawMessage {
 	p.ids[string(recorded.ID)] = string(c.ID)
 	p.reached = max(p.reached, at)
 	out := p.due()
-	if !slices.ContainsFunc(p.steps, func(s step) bool { return s.isResponse() && string(s.ID) == string(recorded.ID) }) {
+	if !p.isAnswered(recorded) {
 		p.warn("the recording has no response to this command, perhaps because it was cut off: the client gets an error", c.Method)
 		out = append(out, errorResponse(c, "the recording has no response to this: "+c.Method))
 	}
 	return out
+}
+
+// isAnswered reports whether the recording settles the command: by a response, or by
+// the end of its session, which a browser's client sees in place of one.
+func (p *play) isAnswered(c *step) bool {
+	return slices.ContainsFunc(p.steps, func(s step) bool {
+		return s.isResponse() && string(s.ID) == string(c.ID) ||
+			s.Method == "Target.detachedFromTarget" && c.Session != "" && bytes.Contains(s.Params, []byte(strconv.Quote(c.Session)))
+	})
 }
 
 // find returns the index of the first recorded command that fits, -1 if there is none.
