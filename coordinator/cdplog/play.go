@@ -1,13 +1,11 @@
 package cdplog
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/coder/websocket"
 )
@@ -96,11 +94,10 @@ func (p *play) receive(text []byte) []json.RawMessage {
 }
 
 // isAnswered reports whether the recording settles the command: by a response, or by
-// the end of its session, which a browser's client sees in place of one.
+// the end of its session. Chromium sends no response in a session that has ended.
 func (p *play) isAnswered(c *step) bool {
 	return slices.ContainsFunc(p.steps, func(s step) bool {
-		return s.isResponse() && string(s.ID) == string(c.ID) ||
-			s.Method == "Target.detachedFromTarget" && c.Session != "" && bytes.Contains(s.Params, []byte(strconv.Quote(c.Session)))
+		return s.isResponse() && string(s.ID) == string(c.ID) || c.Session != "" && s.endsSession() == c.Session
 	})
 }
 
@@ -127,6 +124,18 @@ func (p *play) due() (out []json.RawMessage) {
 		out = append(out, p.translate(s, id))
 	}
 	return out
+}
+
+// endsSession returns the session whose end the message reports, if it reports one.
+func (s *step) endsSession() string {
+	if s.byClient || s.Method != "Target.detachedFromTarget" {
+		return ""
+	}
+	var ended struct {
+		SessionID string `json:"sessionId"`
+	}
+	_ = json.Unmarshal(s.Params, &ended) // without an id it ends none
+	return ended.SessionID
 }
 
 func (s *step) isResponse() bool { return !s.byClient && s.Method == "" && len(s.ID) > 0 }

@@ -93,6 +93,26 @@ func TestCutRecording(t *testing.T) {
 	}
 }
 
+// TestEndOfSession: Chromium answers nothing in a session that has ended, and neither
+// does the replay.
+func TestEndOfSession(t *testing.T) {
+	p, addr, warned := replay(t,
+		heard(`{"method":"Target.attachedToTarget","params":{"sessionId":"0123456789ABCDEF0123456789ABCDEF"}}`),
+		said(`{"id":1,"method":"Runtime.runIfWaitingForDebugger","sessionId":"0123456789ABCDEF0123456789ABCDEF"}`),
+		heard(`{"method":"Target.detachedFromTarget","params":{"sessionId":"0123456789ABCDEF0123456789ABCDEF"}}`),
+		said(`{"id":2,"method":"Page.enable"}`), heard(`{"id":2,"result":{}}`))
+	c := join(t, addr, browser, "Go-http-client/1.1")
+	c.hear("Target.attachedToTarget")
+	c.say(`{"id":7,"method":"Runtime.runIfWaitingForDebugger","sessionId":"0123456789ABCDEF0123456789ABCDEF"}`)
+	c.hear("Target.detachedFromTarget")
+	c.say(`{"id":8,"method":"Page.enable"}`)
+	c.hear(`{"id":8,"result":{}}`)
+	p.Close()
+	if warned.Len() > 0 {
+		t.Errorf("warned: %s", warned)
+	}
+}
+
 // TestOrder: the effects of a command do not precede it, however slow the client is, and
 // the browser's messages keep their recorded order.
 func TestOrder(t *testing.T) {
