@@ -138,18 +138,14 @@ func (f *browserFlags) find() (chrome.Installation, error) {
 // headlessSize is the outer size of a headless browser: a laptop's.
 const headlessSize = "1280x900"
 
-// options are the launch options, without the executable.
-func (f *browserFlags) options(headless bool, log *slog.Logger) chrome.Options {
+// onDemand is the browser that is launched when it is needed. noDisplayAdvice is as in
+// launch.OnDemand.
+func (f *browserFlags) onDemand(headless bool, noDisplayAdvice string, log *slog.Logger) *launch.OnDemand {
 	o := chrome.Options{
 		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort.option(), Logger: log,
 	}
 	if headless && o.Viewport == "" {
 		o.Viewport = headlessSize
 	}
-	return o
-}
-
-// onDemand is the browser that is launched when a client needs one.
-func (f *browserFlags) onDemand(headed bool, log *slog.Logger) *launch.OnDemand {
-	return &launch.OnDemand{Find: f.find, Options: f.options(!headed, log)}
+	return &launch.OnDemand{Find: f.find, Options: o, NoDisplayAdvice: noDisplayAdvice}
 }

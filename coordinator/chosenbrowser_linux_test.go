@@ -68,7 +68,7 @@ func TestChosenBrowser(t *testing.T) {
 	// unknown name.
 	gone := filepath.Join(dir, "gone")
 	agent := host(t, t.TempDir(), folder(t, "shop"), "--executable", gone)
-	if _, err := tool(t, agent, "browser_snapshot", nil); err == nil || !strings.Contains(err.Error(), "no browser found: "+gone+" is not there") {
+	if _, err := tool(t, agent, "browser_snapshot", nil); err == nil || !strings.Contains(err.Error(), "no browser found: "+gone+" does not exist") {
 		t.Errorf("without the executable: %v", err)
 	}
 	out, err := command(t.Context(), t, t.TempDir(), "mcp", "--browser", "netscape").CombinedOutput()

@@ -82,6 +82,9 @@ type launchFlags struct {
 	browser        browserFlags
 }
 
+// leaveHeadedAway is the next step where there is no display.
+const leaveHeadedAway = "leave --headed away"
+
 const launchHelp = "start the window's browser when a client wants one: its launch configuration, else a browser of its own"
 
 func (f *launchFlags) add(cmd *cobra.Command) {
@@ -108,7 +111,7 @@ func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
 		// The window's launch configuration may name its own browser.
 		p.logger.Warn("only a window's launch configuration can start a browser", "why", err)
 	}
-	return f.browser.onDemand(f.headed, p.logger), nil
+	return f.browser.onDemand(!f.headed, leaveHeadedAway, p.logger), nil
 }
 
 // hold is the value of --hold: how long a client waits for a browser.

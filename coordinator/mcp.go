@@ -91,7 +91,7 @@ Linux), arguments with it are refused: every user of the machine can read them.`
 			}
 			var own *launch.OnDemand
 			if !noLaunch && attach == "" {
-				own = browser.onDemand(headed, p.logger)
+				own = browser.onDemand(!headed, leaveHeadedAway, p.logger)
 				options.Launcher = own
 				options.Viewport = browser.viewport
 			}

@@ -45,11 +45,11 @@ and removes its private profile then.`,
 			if err := checkWorkspace(workspace); err != nil {
 				return err
 			}
+			own := browser.onDemand(headless, "add --headless", p.logger)
+			own.Options.URL = startURL
 			options := window.Options{
-				Workspace: workspace, Find: browser.find, Browser: browser.options(headless, p.logger),
-				Access: vscodeipc.AccessMode(mode), Version: version(), Logger: p.logger,
+				Workspace: workspace, Browser: own, Access: vscodeipc.AccessMode(mode), Version: version(), Logger: p.logger,
 			}
-			options.Browser.URL = startURL
 			return p.runWindow(cmd, options, serve)
 		},
 	}

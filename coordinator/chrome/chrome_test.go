@@ -42,9 +42,6 @@ func launchAndWait(executable string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// quiet is what tests launch with: Chromium in a container has no GPU.
-func quiet() []string { return []string{"--disable-gpu"} }
-
 func browserPath(t *testing.T) string {
 	t.Helper()
 	found, err := Find(FindOptions{})
@@ -88,13 +85,31 @@ func shortTemp(t *testing.T) string {
 	return dir
 }
 
-func TestLaunchAndClose(t *testing.T) {
-	t.Setenv("TMPDIR", shortTemp(t))
-	t.Setenv("ELECTRON_RUN_AS_NODE", "1")
-	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet(), Viewport: "900x700"})
+// tryLaunch launches a headless browser for a test, which ends with it.
+func tryLaunch(t *testing.T, opts Options) (*Browser, error) {
+	t.Helper()
+	opts.Executable, opts.Headless = browserPath(t), true
+	opts.Args = []string{"--disable-gpu"} // a container has none
+	b, err := Launch(t.Context(), opts)
+	if err == nil {
+		t.Cleanup(func() { b.Close(context.Background()) })
+	}
+	return b, err
+}
+
+func mustLaunch(t *testing.T, opts Options) *Browser {
+	t.Helper()
+	b, err := tryLaunch(t, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+func TestLaunchAndClose(t *testing.T) {
+	t.Setenv("TMPDIR", shortTemp(t))
+	t.Setenv("ELECTRON_RUN_AS_NODE", "1")
+	b := mustLaunch(t, Options{Viewport: "900x700"})
 	if err := version(b.URL()); err != nil {
 		t.Error(err)
 	}
@@ -138,10 +153,7 @@ func TestDownloadsStayInTheProfile(t *testing.T) {
 		fmt.Fprint(w, "<script>location.href = '/file'</script>")
 	}))
 	defer server.Close()
-	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, URL: server.URL, Args: quiet()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := mustLaunch(t, Options{URL: server.URL})
 	file := filepath.Join(b.Downloads(), "report.csv")
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // there is no event without a request for it
 		if text, err := os.ReadFile(file); err == nil && string(text) == "1,2,3" {
@@ -162,29 +174,9 @@ func TestDownloadsStayInTheProfile(t *testing.T) {
 	}
 }
 
-func TestGivenProfileStays(t *testing.T) {
-	// A given profile keeps Chromium's own folders; here they are the test's.
-	t.Setenv("TMPDIR", shortTemp(t))
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	profile := filepath.Join(t.TempDir(), "profile")
-	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet(), UserDataDir: profile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if entries, err := os.ReadDir(profile); err != nil || len(entries) == 0 {
-		t.Errorf("the caller's profile is gone: %v", err)
-	}
-}
-
 func TestBrowserThatEndsByItself(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := mustLaunch(t, Options{})
 	if err := b.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -215,14 +207,20 @@ func TestLaunchFailures(t *testing.T) {
 		opts       Options
 	}{
 		{"not there", "no such file", Options{Executable: filepath.Join(dir, "none")}},
-		{"ends at once", "it said: no display here", Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
-		{"says much", "it said: No usable sandbox!", Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
+		{"ends at once", "its last output: no display here", Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
+		{"says much", "its last output: No usable sandbox!", Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
 		{"no display", "no display to show its window on (Missing X server or $DISPLAY)", Options{Executable: script("unseen", "echo '[7:7:1122/115645.015447:ERROR:ui/ozone.cc:257] Missing X server or $DISPLAY' >&2; for i in 1 2 3 4 5 6 7 8 9; do echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; done; exit 1\n")}},
-		{"says nothing", "not ready within 300ms", Options{Executable: script("silent", "exec cat /dev/zero >/dev/null\n"), StartTimeout: 300 * time.Millisecond}},
+		{"prints nothing", "not ready in time", Options{Executable: script("silent", "exec cat /dev/zero >/dev/null\n")}},
 		{"viewport", "want WIDTHxHEIGHT", Options{Executable: script("any", "exit 0\n"), Viewport: "wide"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b, err := Launch(t.Context(), test.opts)
+			ctx := t.Context()
+			if test.name == "prints nothing" {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
+				defer cancel()
+			}
+			b, err := Launch(ctx, test.opts)
 			if err == nil {
 				b.Close(t.Context())
 				t.Fatal("no error")

@@ -2,7 +2,7 @@
 // ends it without leftovers.
 //
 //	found, err := chrome.Find(chrome.FindOptions{})
-//	if err != nil { … }  // a *NotFoundError names what to install
+//	if err != nil { … }  // names what to install
 //	browser, err := chrome.Launch(ctx, chrome.Options{Executable: found.Path, Headless: true})
 //	if err != nil { … }
 //	defer browser.Close(context.Background())

@@ -1,6 +1,7 @@
 package chrome
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -26,95 +27,64 @@ type Installation struct {
 type FindOptions struct {
 	Executable string // use just this one; empty: the environment's, else search
 	Browser    string // one of Names; empty: any
-	Getenv     func(string) string
-}
-
-// NotFoundError reports that there is no browser, where Find searched, and the next step.
-type NotFoundError struct {
-	Wanted string   // the requested browser; empty: any
-	Looked []string // names on PATH and files that Find tried
-	Advice string   // what to install, for this system
-	// Installed are the other known browsers that are installed, if one was requested by
-	// name.
-	Installed []string
-	// File: an executable was requested, and no browser by its name.
-	File bool
-	// Unusable: the file exists, but is no program.
-	Unusable bool
-	// Variable: the request came from EnvBrowser.
-	Variable bool
-}
-
-func (e *NotFoundError) Error() string {
-	wanted := e.Wanted
-	if wanted == "" {
-		wanted = "Chrome, Chromium, Edge or Brave"
-	}
-	if e.Variable {
-		wanted += ", which $" + EnvBrowser + " names,"
-	}
-	looked := strings.Join(e.Looked, ", ")
-	switch {
-	case e.Unusable:
-		return fmt.Sprintf("no browser found: %s is there, but is no program that can be started; name the browser's executable", wanted)
-	case e.File:
-		return fmt.Sprintf("no browser found: %s is not there", wanted)
-	case len(e.Installed) > 0:
-		return fmt.Sprintf("no browser found: %s is not there (looked for %s); installed are: %s", wanted, looked, strings.Join(e.Installed, ", "))
-	}
-	return fmt.Sprintf("no browser found: %s is not there (looked for %s); %s, or set %s to its executable",
-		wanted, looked, e.Advice, EnvBrowser)
 }
 
 // candidate is one possible place of a browser: a name on PATH, or a file.
 type candidate struct{ browser, place string }
 
 // Find returns the browser to launch: the given executable, the one in the environment,
-// or the first that is installed in a usual place.
+// or the first that is installed in a usual place. The error names what was searched and
+// the next step.
 func Find(opts FindOptions) (Installation, error) {
-	if opts.Getenv == nil {
-		opts.Getenv = os.Getenv
-	}
-	given, variable := opts.Executable, false
+	given, source := opts.Executable, ""
 	if given == "" && opts.Browser == "" {
-		given = opts.Getenv(EnvBrowser)
-		variable = given != ""
+		if given = os.Getenv(EnvBrowser); given != "" {
+			source = ", which $" + EnvBrowser + " names,"
+		}
 	}
 	if slices.Contains(Names, given) {
 		opts.Browser, given = given, ""
 	}
 	if given != "" {
 		path, err := lookUp(given)
-		if err != nil {
-			_, statErr := os.Stat(given)
-			return Installation{}, &NotFoundError{Wanted: given, Looked: []string{given}, File: true, Unusable: statErr == nil, Variable: variable}
+		if err == nil {
+			return Installation{Path: path}, nil
 		}
-		return Installation{Path: path}, nil
+		if _, err := os.Stat(given); err == nil {
+			return Installation{}, fmt.Errorf("no browser found: %s%s is not a program that can be started; name the browser's executable", given, source)
+		}
+		return Installation{}, fmt.Errorf("no browser found: %s%s does not exist", given, source)
 	}
 	if opts.Browser != "" && !slices.Contains(Names, opts.Browser) {
 		return Installation{}, fmt.Errorf("unknown browser %q: known are %s", opts.Browser, strings.Join(Names, ", "))
 	}
-	missing := &NotFoundError{Wanted: opts.Browser, Advice: advice(), Variable: variable}
-	places := candidates(opts.Getenv)
+	var others, searched []string
+	places := candidates()
 	for _, name := range Names {
-		path, looked := installed(places, name)
+		path, missing := installed(places, name)
 		switch {
-		case opts.Browser != "" && opts.Browser != name:
-			if path != "" {
-				missing.Installed = append(missing.Installed, name)
-			}
-		case path != "":
+		case path == "" && (opts.Browser == "" || opts.Browser == name):
+			searched = append(searched, missing...)
+		case path != "" && (opts.Browser == "" || opts.Browser == name):
 			return Installation{Name: name, Path: path}, nil
-		default:
-			missing.Looked = append(missing.Looked, looked...)
+		case path != "":
+			others = append(others, name)
 		}
 	}
-	return Installation{}, missing
+	return Installation{}, notInstalled(cmp.Or(opts.Browser, "Chrome, Chromium, Edge or Brave")+source, searched, others)
 }
 
-// installed returns the path of the browser with that name; empty if there is none.
-// looked has the searched places.
-func installed(places []candidate, name string) (path string, looked []string) {
+// notInstalled names the next step: another browser that is installed, else an install.
+func notInstalled(wanted string, searched, others []string) error {
+	next := fmt.Sprintf("%s, or set %s to its executable", advice(), EnvBrowser)
+	if len(others) > 0 {
+		next = "installed are: " + strings.Join(others, ", ")
+	}
+	return fmt.Errorf("no browser found: %s is not installed (searched: %s); %s", wanted, strings.Join(searched, ", "), next)
+}
+
+// installed returns the path of the browser with that name, or else the searched places.
+func installed(places []candidate, name string) (path string, searched []string) {
 	for _, c := range places {
 		if c.browser != name {
 			continue
@@ -122,9 +92,9 @@ func installed(places []candidate, name string) (path string, looked []string) {
 		if path, err := lookUp(c.place); err == nil {
 			return path, nil
 		}
-		looked = append(looked, c.place)
+		searched = append(searched, c.place)
 	}
-	return "", looked
+	return "", searched
 }
 
 // lookUp resolves a name on PATH or checks a file.

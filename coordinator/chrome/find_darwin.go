@@ -1,8 +1,11 @@
 package chrome
 
-import "path/filepath"
+import (
+	"os"
+	"path/filepath"
+)
 
-func candidates(getenv func(string) string) []candidate {
+func candidates() []candidate {
 	apps := []struct{ browser, name string }{
 		{"chrome", "Google Chrome"},
 		{"chromium", "Chromium"},
@@ -10,7 +13,7 @@ func candidates(getenv func(string) string) []candidate {
 		{"brave", "Brave Browser"},
 	}
 	roots := []string{"/Applications"}
-	if home := getenv("HOME"); home != "" {
+	if home := os.Getenv("HOME"); home != "" {
 		roots = append(roots, filepath.Join(home, "Applications"))
 	}
 	var all []candidate

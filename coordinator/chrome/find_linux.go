@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-func candidates(func(string) string) []candidate {
+func candidates() []candidate {
 	return []candidate{
 		{"chrome", "google-chrome-stable"},
 		{"chrome", "google-chrome"},

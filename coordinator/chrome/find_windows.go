@@ -1,8 +1,11 @@
 package chrome
 
-import "path/filepath"
+import (
+	"os"
+	"path/filepath"
+)
 
-func candidates(getenv func(string) string) []candidate {
+func candidates() []candidate {
 	apps := []struct{ browser, file string }{
 		{"chrome", `Google\Chrome\Application\chrome.exe`},
 		{"chromium", `Chromium\Application\chrome.exe`},
@@ -12,7 +15,7 @@ func candidates(getenv func(string) string) []candidate {
 	var all []candidate
 	for _, app := range apps {
 		for _, root := range []string{"ProgramFiles", "ProgramFiles(x86)", "LOCALAPPDATA"} {
-			if dir := getenv(root); dir != "" {
+			if dir := os.Getenv(root); dir != "" {
 				all = append(all, candidate{app.browser, filepath.Join(dir, app.file)})
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 )
 
 // Options of a launch. Only Executable is required.
@@ -24,8 +23,6 @@ type Options struct {
 	// system chooses one. Every user of the machine can connect to it and control the
 	// browser. Nil: a pipe that only this process has; on Windows still a port.
 	DebuggingPort *int
-	// StartTimeout bounds the time until the browser can be reached; 0 means 30 s.
-	StartTimeout time.Duration
 }
 
 // KeepsProfile reports whether the profile stays when the browser has ended.

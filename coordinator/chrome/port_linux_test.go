@@ -14,10 +14,7 @@ import (
 // of a browser, unless one was requested.
 func TestNoDebuggingPort(t *testing.T) {
 	for _, port := range []*int{nil, new(0)} {
-		b, err := Launch(t.Context(), Options{Executable: browserPath(t), Headless: true, Args: quiet(), DebuggingPort: port})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := mustLaunch(t, Options{DebuggingPort: port})
 		if err := version(b.URL()); err != nil {
 			t.Error(err)
 		}
@@ -28,7 +25,7 @@ func TestNoDebuggingPort(t *testing.T) {
 		if port != nil && len(listening) != 1 { // proves that the test can see a port
 			t.Errorf("with a debugging port the browser listens: %v", listening)
 		}
-		_, err = os.Stat(filepath.Join(b.profile.dir, "DevToolsActivePort"))
+		_, err := os.Stat(filepath.Join(b.profile.dir, "DevToolsActivePort"))
 		if (err == nil) != (port != nil) {
 			t.Errorf("DevToolsActivePort: %v", err)
 		}

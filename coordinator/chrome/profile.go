@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"browser-coordinator/internal/backoff"
 )
 
 // ProfileInUseError reports a profile that another coordinator or browser uses. Two
@@ -65,7 +67,7 @@ func openProfile(ctx context.Context, given string, isolated bool) (*profile, er
 	}
 	// The lock is held, so a remaining browser is another program's, or was left by a killed
 	// coordinator. The watchdog ends the latter after a moment.
-	if by := browserLeaves(ctx, dir); by != "" {
+	if by := otherBrowser(ctx, dir); by != "" {
 		p.release()
 		return nil, &ProfileInUseError{dir, by}
 	}
@@ -104,23 +106,14 @@ func (p *profile) keepDownloads(dir string) error {
 	return nil
 }
 
-// leavePatience bounds the wait for the end of a browser on a profile.
-const leavePatience = 2 * time.Second
-
-// browserLeaves waits until no browser runs on the profile. If one stays, it returns its
+// otherBrowser waits until no browser runs on the profile. If one stays, it returns its
 // name. There is no event for the end of a process that is not our child.
-func browserLeaves(ctx context.Context, dir string) (by string) {
-	ctx, cancel := context.WithTimeout(ctx, leavePatience)
+func otherBrowser(ctx context.Context, dir string) (by string) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	look := time.NewTicker(leavePatience / 40)
-	defer look.Stop()
+	wait := backoff.Backoff{First: 10 * time.Millisecond, Max: 100 * time.Millisecond}
 	for {
-		if by = browserOn(dir); by == "" {
-			return ""
-		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
+		if by = browserOn(dir); by == "" || !wait.Sleep(ctx) {
 			return by
 		}
 	}
@@ -162,7 +155,7 @@ func copyProfile(from string) (*profile, error) {
 		switch {
 		case rel == ".":
 			return nil
-		case entry.IsDir() && spare(entry.Name()):
+		case entry.IsDir() && isRecreated(entry.Name()):
 			return filepath.SkipDir
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(to, rel), 0o700)
@@ -185,7 +178,8 @@ func copyProfile(from string) (*profile, error) {
 	return &profile{dir: to, private: true}, nil
 }
 
-// spare reports whether a name is a folder of a profile that its browser creates again.
-func spare(name string) bool {
+// isRecreated reports whether a name is a folder of a profile that its browser creates
+// again.
+func isRecreated(name string) bool {
 	return strings.HasSuffix(name, "Cache") || name == "Crashpad" || name == "crashes" || name == "component_crx_cache"
 }

@@ -11,23 +11,13 @@ import (
 	"testing"
 )
 
-func launch(t *testing.T, opts Options) (*Browser, error) {
-	t.Helper()
-	opts.Executable, opts.Headless, opts.Args = browserPath(t), true, quiet()
-	b, err := Launch(t.Context(), opts)
-	if err == nil {
-		t.Cleanup(func() { b.Close(t.Context()) })
-	}
-	return b, err
-}
-
 // Two coordinators never use one profile: the second gets an error, and may work in a
 // copy.
 func TestProfileInUse(t *testing.T) {
 	t.Setenv("TMPDIR", shortTemp(t))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	profile := filepath.Join(t.TempDir(), "profile")
-	first, err := launch(t, Options{UserDataDir: profile})
+	first, err := tryLaunch(t, Options{UserDataDir: profile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,13 +25,13 @@ func TestProfileInUse(t *testing.T) {
 		t.Errorf("the profile is %v, %v", info.Mode(), err)
 	}
 	var inUse *ProfileInUseError
-	if _, err := launch(t, Options{UserDataDir: profile}); !errors.As(err, &inUse) || !strings.Contains(err.Error(), "another coordinator") || !strings.Contains(err.Error(), "--isolated") {
+	if _, err := tryLaunch(t, Options{UserDataDir: profile}); !errors.As(err, &inUse) || !strings.Contains(err.Error(), "another coordinator") || !strings.Contains(err.Error(), "--isolated") {
 		t.Errorf("a second launch: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(profile, "Default", "login"), []byte("kept"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	copied, err := launch(t, Options{UserDataDir: profile, Isolated: true})
+	copied, err := tryLaunch(t, Options{UserDataDir: profile, Isolated: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +51,10 @@ func TestProfileInUse(t *testing.T) {
 	if err := first.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	again, err := launch(t, Options{UserDataDir: profile})
+	if _, err := os.Stat(filepath.Join(profile, "Default", "login")); err != nil {
+		t.Errorf("the caller's profile does not stay: %v", err)
+	}
+	again, err := tryLaunch(t, Options{UserDataDir: profile})
 	if err != nil {
 		t.Fatalf("after the first has ended: %v", err)
 	}
@@ -84,26 +77,15 @@ func TestProfileLocks(t *testing.T) {
 		return dir
 	}
 	var inUse *ProfileInUseError
-	if _, err := launch(t, Options{UserDataDir: hold(host + "-" + strconv.Itoa(os.Getpid()))}); !errors.As(err, &inUse) || !strings.Contains(inUse.By, strconv.Itoa(os.Getpid())) {
+	if _, err := tryLaunch(t, Options{UserDataDir: hold(host + "-" + strconv.Itoa(os.Getpid()))}); !errors.As(err, &inUse) || !strings.Contains(inUse.By, strconv.Itoa(os.Getpid())) {
 		t.Errorf("a profile that a browser runs on: %v", err)
 	}
 	for _, stale := range []string{host + "-999999999", "another-container-12"} {
-		b, err := launch(t, Options{UserDataDir: hold(stale)})
+		b, err := tryLaunch(t, Options{UserDataDir: hold(stale)})
 		if err != nil {
 			t.Errorf("a lock that %s has left: %v", stale, err)
 			continue
 		}
 		b.Close(t.Context())
-	}
-}
-
-func TestParseSize(t *testing.T) {
-	if w, h, err := ParseSize("1280x800"); w != 1280 || h != 800 || err != nil {
-		t.Error(w, h, err)
-	}
-	for _, bad := range []string{"", "wide", "1280", "1280x", "0x10", "-5x10", "10x10x10", "10 x 10 apples"} {
-		if _, _, err := ParseSize(bad); err == nil {
-			t.Errorf("%q is no error", bad)
-		}
 	}
 }

@@ -42,14 +42,18 @@ type launcher struct {
 	running       sync.WaitGroup // the launcher's goroutines
 
 	mu         sync.Mutex        // guards the fields that follow
-	launching  chan struct{}     // closed when it has failed; nil: no launch runs
+	attempt    *attempt          // the last launch; nil: none, or there has been a browser since
 	browser    *cdpproxy.Browser // of our own; nil: none
 	generation uint64
-	failure    error           // of the last launch; nil once there is a browser
-	failed     <-chan struct{} // closed with failure
-	failedAt   time.Time
 	current    *cdpproxy.Browser
 	changed    notify.Broadcast // of current
+}
+
+// attempt is one launch, for all clients that wait for a browser.
+type attempt struct {
+	failed chan struct{} // closed when no browser could be launched
+	err    error         // why; nil: it has not failed
+	at     time.Time     // of the failure
 }
 
 func newLauncher(source *registry.Source, o *Options) *launcher {
@@ -115,7 +119,10 @@ func (l *launcher) refresh() {
 		now = l.browser
 	}
 	if now != l.current {
-		l.current, l.failure = now, nil
+		l.current = now
+		if l.attempt != nil && l.attempt.err != nil {
+			l.attempt = nil
+		}
 		l.changed.Notify()
 	}
 }
@@ -125,49 +132,47 @@ func (l *launcher) refresh() {
 func (l *launcher) wanted() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.launching == nil && l.failure != nil && time.Since(l.failedAt) < launchPause {
-		return l.failed
+	if last := l.attempt; last != nil && (last.err == nil || time.Since(last.at) < launchPause) {
+		return last.failed
 	}
-	if l.launching == nil && l.ctx.Err() == nil {
-		l.launching = make(chan struct{})
-		l.running.Add(1)
-		go l.launch(l.launching)
+	if l.ctx.Err() != nil {
+		return nil
 	}
-	return l.launching
+	l.attempt = &attempt{failed: make(chan struct{})}
+	l.running.Add(1)
+	go l.launch(l.attempt)
+	return l.attempt.failed
 }
 
 // why is the cause of the last launch's failure; empty: it did not fail.
 func (l *launcher) why() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.failure == nil {
+	if l.attempt == nil || l.attempt.err == nil {
 		return ""
 	}
-	return fmt.Sprintf("None could be launched: %v.", l.failure)
+	return fmt.Sprintf("None could be launched: %v.", l.attempt.err)
 }
 
-// launch starts a browser, once for all clients that are waiting for one.
-func (l *launcher) launch(failed chan struct{}) {
+// launch starts a browser: the window's, or else our own.
+func (l *launcher) launch(a *attempt) {
 	defer l.running.Done()
-	defer func() {
-		l.mu.Lock()
-		l.launching = nil
-		l.mu.Unlock()
-	}()
 	err := l.launchWindows()
+	if err != nil && l.ctx.Err() == nil {
+		l.log.Warn("the window started no browser, so one of our own is launched", "why", err)
+		err = l.launchOwn()
+	}
+	if err != nil && l.ctx.Err() == nil {
+		l.log.Error("no browser could be launched", "error", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if err == nil || l.ctx.Err() != nil {
+		l.attempt = nil
 		return
 	}
-	l.log.Warn("the window started no browser, so one of our own is launched", "why", err)
-	ctx, cancel := context.WithTimeout(l.ctx, launchTimeout)
-	defer cancel()
-	if err := l.launchOwn(ctx); err != nil {
-		l.log.Error("no browser could be launched", "error", err)
-		l.mu.Lock()
-		l.failure, l.failed, l.failedAt = err, failed, time.Now()
-		l.mu.Unlock()
-		close(failed)
-	}
+	a.err, a.at = err, time.Now()
+	close(a.failed)
 }
 
 // launchWindows makes the window start its browser.
@@ -195,7 +200,9 @@ func (l *launcher) await(ctx context.Context) error {
 	}
 }
 
-func (l *launcher) launchOwn(ctx context.Context) error {
+func (l *launcher) launchOwn() error {
+	ctx, cancel := context.WithTimeout(l.ctx, launchTimeout)
+	defer cancel()
 	url, err := l.own.Browser(ctx)
 	if err != nil {
 		return err

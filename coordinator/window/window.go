@@ -5,10 +5,11 @@ package window
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
-	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/vscodeipc"
 )
@@ -19,8 +20,7 @@ const closeTimeout = 2 * time.Second
 // Options of a window.
 type Options struct {
 	Workspace string // canonical
-	Find      launch.Find
-	Browser   chrome.Options
+	Browser   *launch.OnDemand
 	Access    vscodeipc.AccessMode
 	Version   string
 	Logger    *slog.Logger
@@ -28,25 +28,41 @@ type Options struct {
 
 // Window is a served window with its browser.
 type Window struct {
-	Browser *chrome.Browser
+	Browser *launch.OnDemand
 	Product string // name and version of the browser
 
-	keepsProfile bool
-	server       *vscodeipc.Server
+	url    string // of the browser
+	server *vscodeipc.Server
 }
 
 // Launch launches the window's browser. Close ends it.
 func Launch(ctx context.Context, o *Options) (*Window, error) {
-	browser, err := launch.Browser(ctx, o.Find, o.Browser, "add --headless")
+	url, err := o.Browser.Browser(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &Window{Browser: browser, keepsProfile: o.Browser.KeepsProfile()}
-	w.Product, err = launch.Product(ctx, browser.URL())
+	w := &Window{Browser: o.Browser, url: url}
+	w.Product, err = product(ctx, url)
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
+}
+
+// product is the name and version of a browser, such as Chrome/156.0.8078.79.
+func product(ctx context.Context, url string) (string, error) {
+	conn, err := cdp.Dial(ctx, url, nil)
+	if err != nil {
+		return "", fmt.Errorf("ask the browser for its version: %w", err)
+	}
+	defer conn.Close()
+	var version struct {
+		Product string `json:"product"`
+	}
+	if err := conn.Call(ctx, "Browser.getVersion", nil, &version); err != nil {
+		return "", fmt.Errorf("ask the browser for its version: %w", err)
+	}
+	return version.Product, nil
 }
 
 // Serve serves the window.
@@ -64,7 +80,7 @@ func (w *Window) Serve(ctx context.Context, o *Options) error {
 	}
 	w.server = server
 	return server.SetState(vscodeipc.State{
-		Browser: &vscodeipc.Browser{URL: w.Browser.URL(), Product: w.Product, Via: "launched"},
+		Browser: &vscodeipc.Browser{URL: w.url, Product: w.Product, Via: "launched"},
 		Access:  vscodeipc.Access{Mode: o.Access},
 	})
 }
@@ -77,5 +93,5 @@ func (w *Window) Close() error {
 		err = w.server.Close(ctx)
 		cancel()
 	}
-	return errors.Join(err, launch.End(w.Browser, w.keepsProfile))
+	return errors.Join(err, w.Browser.End())
 }
