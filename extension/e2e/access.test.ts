@@ -2,16 +2,17 @@
 // and is asked about, refused, and stopped.
 // The tests tell one story, in their order.
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
 import { endpoint } from "./support/coordinator";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
 import { Listener } from "./support/socket";
 import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const scene = setScene("florist");
 let screen: BrowserContext;
 let shop: Shop;

@@ -4,8 +4,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import { Listener } from "./support/socket";
@@ -33,7 +34,7 @@ setInterval(() => {
 }, 50);
 `;
 
-const run = inject("run");
+const run = thisRun();
 const scene = setScene("together", (shop) => {
   writeFileSync(join(shop.folder, "app.js"), program);
 });

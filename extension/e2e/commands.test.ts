@@ -5,14 +5,15 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { type BrowserContext, chromium } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
 import { agent, StandIn } from "./support/standin";
 import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const scene = setScene("chandler");
 const claude = agent("c1", "Claude Code");
 const cursor = agent("c2", "Cursor");

@@ -7,11 +7,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { installed } from "./setup.mjs";
 import { Bridge } from "./support/bridge";
+import { thisRun } from "./support/run";
 
-const run = inject("run");
+const run = thisRun();
 const node = join(installed, "node_modules", "node", "bin", "node"); // the suite needs Node 22
 const suite = fileURLToPath(
   new URL("../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url),

@@ -1,20 +1,16 @@
-// Once for a whole run: the packaged extension in a real VS Code, in folders that are gone afterwards.
-import { execFileSync } from "node:child_process";
+// Once for all tests: for each worker the packaged extension in a real VS Code, in folders that are gone afterwards.
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { installed, setUp } from "./setup.mjs";
 import { codeServer, placesOf, startServer } from "./support/codeserver";
 import { endMarked, markVariable, newMark } from "./support/processes";
 import type { Run } from "./support/run";
-
-declare module "vitest" {
-  interface ProvidedContext {
-    run: Run;
-  }
-}
+import { workers } from "./support/workers";
 
 const extension = fileURLToPath(new URL("..", import.meta.url));
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -47,7 +43,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (killed > 0) throw new Error(`${killed} processes of the run did not end when asked`);
   };
   try {
-    project.provide("run", await start(root, mark));
+    const programs = build(root);
+    const runs = Array.from({ length: workers }, (_, index) => start(join(root, String(index + 1)), mark, programs));
+    project.provide("runs", await Promise.all(runs));
   } catch (error) {
     await leave();
     throw error;
@@ -55,7 +53,26 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return leave;
 }
 
-async function start(root: string, mark: string): Promise<Run> {
+interface Programs {
+  packed: string;
+  coordinator: string;
+  chromedp: string;
+}
+
+/** What all the runs share. */
+function build(root: string): Programs {
+  const packed = join(extension, "dist", "browser-coordinator.vsix");
+  execFileSync("npm", ["run", "--silent", "package"], { cwd: extension, stdio: ["ignore", "ignore", "inherit"] });
+  // One that is built already, a release for instance, can be tested too.
+  const given = process.env.BROWSER_COORDINATOR_PROGRAM;
+  const coordinator = given ?? join(root, "bin", "coordinator");
+  if (!given) goBuild(coordinator, "./coordinator");
+  const chromedp = join(root, "bin", "chromedp");
+  goBuild(chromedp, "./extension/e2e/clients/chromedp");
+  return { packed, coordinator, chromedp };
+}
+
+async function start(root: string, mark: string, { packed, coordinator, chromedp }: Programs): Promise<Run> {
   const folder = (name: string) => {
     mkdirSync(join(root, name), { recursive: true, mode: 0o700 });
     return join(root, name);
@@ -63,10 +80,6 @@ async function start(root: string, mark: string): Promise<Run> {
   const sockets = folder("data/browser-coordinator-mcp");
   const artifacts = join(repository, "artifacts", "e2e");
   mkdirSync(artifacts, { recursive: true });
-  const bin = folder("bin");
-  // One that is built already, a release for instance, can be tested too.
-  const coordinator = process.env.BROWSER_COORDINATOR_PROGRAM ?? join(bin, "coordinator");
-  const chromedp = join(bin, "chromedp");
   const env: Record<string, string> = {
     ...(Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined)) as Record<
       string,
@@ -80,14 +93,9 @@ async function start(root: string, mark: string): Promise<Run> {
     XDG_RUNTIME_DIR: folder("runtime"),
     TMPDIR: folder("tmp"),
     [markVariable]: mark,
-    PATH: [join(installed, "node_modules", "node", "bin"), bin, process.env.PATH].join(delimiter),
+    PATH: [join(installed, "node_modules", "node", "bin"), dirname(chromedp), process.env.PATH].join(delimiter),
   };
   const browser = findBrowser();
-
-  const packed = join(extension, "dist", "browser-coordinator.vsix");
-  execFileSync("npm", ["run", "--silent", "package"], { cwd: extension, stdio: ["ignore", "ignore", "inherit"] });
-  if (!process.env.BROWSER_COORDINATOR_PROGRAM) goBuild(coordinator, "./coordinator");
-  goBuild(chromedp, "./extension/e2e/clients/chromedp");
 
   writeFileSync(join(root, "config", "code-server.yaml"), "auth: none\n");
   folder("extensions");
@@ -98,10 +106,7 @@ async function start(root: string, mark: string): Promise<Run> {
   mkdirSync(join(user, "Machine"));
   const machine = { "browserCoordinator.coordinatorPath": coordinator };
   writeFileSync(join(user, "Machine", "settings.json"), JSON.stringify(machine));
-  execFileSync(codeServer, [...placesOf(root, user), "--install-extension", packed], {
-    env,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  await promisify(execFile)(codeServer, [...placesOf(root, user), "--install-extension", packed], { env });
 
   const { url } = await startServer({ root, env, artifacts }, user, "--disable-workspace-trust");
   return { root, url, env, sockets, browser, coordinator, chromedp, artifacts };

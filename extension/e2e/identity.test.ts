@@ -2,14 +2,15 @@
 import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client } from "../test/support/client";
 import { coordinator, endpoint, windows } from "./support/coordinator";
 import { untilAbsent, untilFound, untilPresent } from "./support/files";
+import { thisRun } from "./support/run";
 import { addressOf } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const root = join(realpathSync(run.root), "market");
 const folders = ["fruit", "fish"].map((name) => join(root, name));
 const file = join(root, "market.code-workspace");

@@ -4,10 +4,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
+import { thisRun } from "./support/run";
 
-const run = inject("run");
+const run = thisRun();
 let folder: string;
 let server: Server;
 let site: string;

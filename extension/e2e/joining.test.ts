@@ -2,16 +2,17 @@
 // The tests tell one story, in their order.
 import { type BrowserContext, chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
 import { chromedp, endpoint, windows } from "./support/coordinator";
 import { untilAbsent, untilPresent } from "./support/files";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import { openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
 import { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const scene = setScene("garden");
 let screen: BrowserContext;
 let shop: Shop;

@@ -4,15 +4,16 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BrowserContext } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { untilAbsent, untilPresent } from "./support/files";
+import { thisRun } from "./support/run";
 import { openShop, type Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
 import { addressOf } from "./support/socket";
 import { agent, StandIn } from "./support/standin";
 import { openScreen, Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const settingsFile = join(run.root, "user", "User", "settings.json");
 const before = readFileSync(settingsFile, "utf8");
 let screen: BrowserContext;

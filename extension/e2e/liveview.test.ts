@@ -5,18 +5,19 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type FrameLocator, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Cdp } from "../src/core/browser/cdp";
 import { findEndpoint } from "../src/core/browser/discovery";
 import { Relay } from "../test/support/relay";
 import { untilColoured } from "./support/colour";
 import { untilPresent } from "./support/files";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import { browserArgs, openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
 import { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const scene = setScene("live", ({ folder }) => {
   for (const [name, colours] of Object.entries({
     warm: "rgb(200,30,60) 50%, rgb(250,180,20) 50%",

@@ -3,15 +3,16 @@
 import { chromium, type Page } from "playwright-core";
 import puppeteer25 from "puppeteer-25";
 import puppeteer24, { type Page as PuppeteerPage } from "puppeteer-core";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Agent } from "./support/agent";
 import { chromedp, endpoint, windows } from "./support/coordinator";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import { Listener } from "./support/socket";
 import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const scene = setScene("orchard", undefined, { "browserCoordinator.addDebuggingPort": "never" });
 let shop: Shop;
 let window: Workbench;

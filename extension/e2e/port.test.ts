@@ -3,19 +3,20 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { otherUsers } from "../src/core/browser/systemusers";
 import { noSecondUser, SecondUser } from "../test/support/seconduser";
 import { Agent } from "./support/agent";
 import { attack, filesWith, knock, withArgument } from "./support/attacker";
 import { endpoint, windows } from "./support/coordinator";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
 import { Listener } from "./support/socket";
 import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const setting = "browserCoordinator.addDebuggingPort";
 const scene = setScene("harbour", traced, { [setting]: "auto" });
 const text = "for my eyes only";

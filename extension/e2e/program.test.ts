@@ -4,13 +4,14 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import { SideBar } from "./support/sidebar";
 import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const scene = setScene("milliner", () => {}, { "browserCoordinator.coordinatorPath": "/nonexistent/coordinator" });
 let shop: Shop;
 let window: Workbench;

@@ -3,8 +3,9 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FrameLocator } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { untilPresent } from "./support/files";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import { openShop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
@@ -184,7 +185,7 @@ test("another client's review of the same title is another tab, which says whose
 });
 
 test("a picture of a folder that was opened by a link is shown by its canonical path too", async () => {
-  const run = inject("run");
+  const run = thisRun();
   const market = await openShop(run, "market");
   const link = join(run.root, "market-link");
   symlinkSync(market.folder, link);

@@ -8,14 +8,15 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { DebugStateResult, State } from "../src/core/protocol/protocol.generated";
 import { untilAbsent, untilPresent } from "./support/files";
+import { thisRun } from "./support/run";
 import { browserArgs, openShop, type Shop } from "./support/shop";
 import { addressOf, Listener, roots } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 let screen: BrowserContext;
 let shop: Shop;
 let address: string;

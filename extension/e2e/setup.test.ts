@@ -4,15 +4,16 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, expect, inject, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
 import { untilPresent } from "./support/files";
 import { commandLine, marked, markVariable } from "./support/processes";
+import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import type { Shop } from "./support/shop";
 import type { Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 const prepare = ({ folder }: Shop) => {
   const servers = { bystander: { command: run.coordinator, args: ["mcp", "--caps", "network"] } };
   writeFileSync(join(folder, ".vscode", "mcp.json"), JSON.stringify({ servers }));

@@ -3,14 +3,15 @@ import { once } from "node:events";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startServer } from "./support/codeserver";
 import { untilPresent } from "./support/files";
+import { thisRun } from "./support/run";
 import { openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 let server: Awaited<ReturnType<typeof startServer>>;
 let screen: BrowserContext;
 let shop: Shop;

@@ -1,14 +1,15 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { workers } from "./support/workers";
 
-// One VS Code for the whole run, and its windows one test file after the other.
+// A VS Code for each worker, and its windows one test file after the other.
 export default defineConfig({
   cacheDir: fileURLToPath(new URL("../node_modules/.vite-e2e", import.meta.url)),
   test: {
     root: fileURLToPath(new URL(".", import.meta.url)),
     include: ["**/*.test.ts"],
     globalSetup: "./global.ts",
-    fileParallelism: false,
+    maxWorkers: workers,
     execArgv: ["--experimental-websocket"], // Node 20
     testTimeout: 120_000,
     hookTimeout: 120_000,

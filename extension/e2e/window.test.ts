@@ -1,12 +1,13 @@
 // The window's life in a real VS Code: found, told of its browser, cleared, gone.
 import type { BrowserContext } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { untilAbsent, untilPresent } from "./support/files";
+import { thisRun } from "./support/run";
 import { openShop, type Shop } from "./support/shop";
 import { addressOf, Listener } from "./support/socket";
 import { openScreen, Workbench } from "./support/workbench";
 
-const run = inject("run");
+const run = thisRun();
 let screen: BrowserContext;
 let shop: Shop;
 

@@ -24,7 +24,7 @@ export async function startServer(
   const flags = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--bind-addr", "127.0.0.1:0"];
   // A page that goes soon after it came may go without a word to its extension host, which then waits for it.
   flags.push("--reconnection-grace-time", "2");
-  const log = openSync(join(artifacts, `code-server-${basename(user)}.log`), "w");
+  const log = openSync(join(artifacts, `code-server-${basename(root)}-${basename(user)}.log`), "w");
   const args = [...placesOf(root, user), ...flags, ...more];
   const child = spawn(codeServer, args, { env, stdio: ["ignore", "pipe", log] });
   closeSync(log);

@@ -1,4 +1,12 @@
-/** What a run of the tests has made, and hands to each of them. */
+import { inject } from "vitest";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    runs: Run[];
+  }
+}
+
+/** What a worker has, and hands to each of its test files, one after the other. */
 export interface Run {
   /** Everything of this run is below it. */
   root: string;
@@ -12,4 +20,11 @@ export interface Run {
   chromedp: string;
   /** Where screenshots are kept. */
   artifacts: string;
+}
+
+/** The run of this worker. */
+export function thisRun(): Run {
+  const run = inject("runs")[Number(process.env.VITEST_POOL_ID) - 1];
+  if (!run) throw new Error(`there is no run for worker ${process.env.VITEST_POOL_ID}`);
+  return run;
 }

@@ -1,7 +1,8 @@
 // What nearly every test file begins with: a shop, a VS Code window on it, and a screen that shows the window.
 import type { BrowserContext } from "playwright-core";
-import { afterAll, afterEach, beforeAll, inject } from "vitest";
+import { afterAll, afterEach, beforeAll } from "vitest";
 import { untilAbsent, untilPresent } from "./files";
+import { thisRun } from "./run";
 import { openShop, type Shop } from "./shop";
 import { addressOf } from "./socket";
 import { openScreen, Workbench } from "./workbench";
@@ -25,7 +26,7 @@ export function setScene(
   settings: Record<string, unknown> = {},
 ): Scene {
   const scene = {} as Scene;
-  const run = inject("run");
+  const run = thisRun();
   beforeAll(async () => {
     scene.screen = await openScreen(run);
     scene.shop = await openShop(run, name, settings);
