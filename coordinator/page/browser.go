@@ -19,6 +19,7 @@ import (
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/profiling"
+	"browser-coordinator/coordinator/page/routing"
 )
 
 const (
@@ -41,7 +42,7 @@ type Browser struct {
 	// guards counts the loops of the pages' guards.
 	guards sync.WaitGroup
 	// router holds the network settings that this connection makes for its pages.
-	router  *router
+	router  *routing.Router
 	sources *sources
 	// recording counts the goroutines of record; eventLoop starts them.
 	recording sync.WaitGroup
@@ -104,7 +105,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		scripts:   map[*ownScript]bool{},
 		downloads: downloads{coming: map[string]*browser.EventDownloadWillBegin{}},
 	}
-	b.router = newRouter(b)
+	b.router = routing.New(routing.Options{Conn: conn, CallTimeout: o.CallTimeout, Logger: o.Logger})
 	b.sources = &sources{folders: o.Folders, scripts: map[string]*script{}}
 	go b.eventLoop()
 	ctx, cancel := context.WithTimeout(ctx, o.CallTimeout)
@@ -138,7 +139,7 @@ func (b *Browser) Close() error {
 	err := b.conn.Close()
 	<-b.done
 	b.guards.Wait()
-	b.router.running.Wait()
+	b.router.Wait()
 	b.recording.Wait()
 	b.watching.Wait()
 	return err
@@ -206,7 +207,7 @@ func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
 	if err != nil {
 		return p, err
 	}
-	if err := b.router.workIn(ctx, p); err != nil {
+	if err := b.router.Use(ctx, host{p}); err != nil {
 		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
 	}
 	return p, nil

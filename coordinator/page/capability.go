@@ -12,6 +12,7 @@ import (
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/profiling"
+	"browser-coordinator/coordinator/page/routing"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/page/storage"
 )
@@ -110,6 +111,12 @@ func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error
 	}
 	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, apply)
 }
+
+// Routing is the network settings of this connection: routes, and offline mode.
+func (b *Browser) Routing() *routing.Router { return b.router }
+
+// EmulatedNetwork is the page's network override; nil: none.
+func (h host) EmulatedNetwork() any { return h.emulation.Network() }
 
 // Flush waits until the events received so far are handled.
 func (h host) Flush() { h.browser.flush() }

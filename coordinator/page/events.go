@@ -141,16 +141,34 @@ func (b *Browser) attached(parent target.SessionID, e *target.EventAttachedToTar
 		p.workerStarted(session, e.TargetInfo.TargetID)
 	}
 	if e.TargetInfo.Type != "iframe" {
-		b.router.admitWorker(p, session)
+		b.admitWorker(p, session)
 	}
 	// Release only targets that wait for this connection; another debugger releases its own.
 	if e.WaitingForDebugger {
-		b.router.release(session)
+		b.release(session)
+	}
+}
+
+// admitWorker applies the network settings to a worker of a page.
+func (b *Browser) admitWorker(p *Page, s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
+	defer cancel()
+	if err := b.router.Admit(ctx, host{p}, s); err != nil {
+		b.log.Debug("page: a worker has gone before its network was set", "err", err)
+	}
+}
+
+// release resumes a target that was paused at its start.
+func (b *Browser) release(s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), frameStartTimeout)
+	defer cancel()
+	if _, err := s.Start(ctx, runtime.CommandRunIfWaitingForDebugger, nil); err != nil {
+		b.log.Debug("page: a target has gone before it was resumed", "err", err)
 	}
 }
 
 func (b *Browser) detached(_ target.SessionID, e *target.EventDetachedFromTarget) {
-	b.router.dismiss(e.SessionID)
+	b.router.Remove(e.SessionID)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.sessions[e.SessionID]

@@ -92,7 +92,7 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	})
 	p.reader = snapshot.New(host{p}, p.frames)
 	p.input = input.New(host{p}, session, p.frames, input.Options{ActionTimeout: b.opts.ActionTimeout, CallTimeout: b.opts.CallTimeout})
-	p.emulation = emulation.New(host{p}, emulation.Options{Conn: b.conn, Viewport: b.opts.Viewport, Network: b.router.conditions})
+	p.emulation = emulation.New(host{p}, emulation.Options{Conn: b.conn, Viewport: b.opts.Viewport, Network: b.router.Conditions})
 	p.history = history.New(host{p}, history.Options{
 		Session: session, Frames: p.frames, ConsoleSize: b.opts.ConsoleSize, NetworkSize: b.opts.NetworkSize,
 		Flush: b.flush, Go: b.recording.Go, Logger: b.log,
@@ -144,7 +144,7 @@ func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
 	if _, err := session.Start(ctx, "Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}); err != nil {
 		return err
 	}
-	return p.browser.router.admit(ctx, p, session)
+	return p.browser.router.Admit(ctx, host{p}, session)
 }
 
 // readFrames reads the frames that existed before the first event.

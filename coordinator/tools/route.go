@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/routing"
 )
 
 type replaceIn struct {
@@ -57,15 +58,15 @@ func (s *Server) addRouteTools() {
 }
 
 // headers reads "Name: Value" lines.
-func (in *routeIn) headers() ([]page.Header, error) {
-	var headers []page.Header
+func (in *routeIn) headers() ([]routing.Header, error) {
+	var headers []routing.Header
 	for _, line := range in.Headers {
 		name, value, found := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if !found || name == "" || strings.ContainsAny(line, "\r\n") {
 			return nil, fmt.Errorf("headers: %q is not of the form Name: Value", line)
 		}
-		headers = append(headers, page.Header{Name: name, Value: strings.TrimSpace(value)})
+		headers = append(headers, routing.Header{Name: name, Value: strings.TrimSpace(value)})
 	}
 	return headers, nil
 }
@@ -75,7 +76,7 @@ func route(ctx context.Context, a *agent, in routeIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := page.Route{
+	r := routing.Route{
 		Pattern: in.Pattern, Status: in.Status, Body: in.Body, ContentType: in.ContentType, Headers: headers,
 		Abort: strings.ToLower(in.Abort), FromServer: in.FromServer, Method: in.Method, RequestBody: in.RequestBody, Times: in.Times,
 	}
@@ -85,13 +86,13 @@ func route(ctx context.Context, a *agent, in routeIn) (*answer, error) {
 		}
 	}
 	for _, c := range in.Replace {
-		r.Replace = append(r.Replace, page.Replacement{Find: c.Find, With: c.With})
+		r.Replace = append(r.Replace, routing.Replacement{Find: c.Find, With: c.With})
 	}
 	browser, err := a.routed(ctx, in.Window)
 	if err != nil {
 		return nil, err
 	}
-	if err := browser.Route(ctx, r); err != nil {
+	if err := browser.Routing().Add(ctx, r); err != nil {
 		return nil, err
 	}
 	out := a.begin()
@@ -115,7 +116,7 @@ func routeList(ctx context.Context, a *agent, in inWindow) (*answer, error) {
 		return nil, err
 	}
 	out := a.begin()
-	routes := browser.Routes()
+	routes := browser.Routing().Routes()
 	for i, r := range routes {
 		out.addf("%d. %s", i+1, a.routeLine(r))
 	}
@@ -126,7 +127,7 @@ func routeList(ctx context.Context, a *agent, in inWindow) (*answer, error) {
 }
 
 // routeLine describes a route.
-func (a *agent) routeLine(r page.Route) string {
+func (a *agent) routeLine(r routing.Route) string {
 	var does []string
 	say := func(said bool, format string, args ...any) {
 		if said {
@@ -163,7 +164,7 @@ func unroute(ctx context.Context, a *agent, in unrouteIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	removed, err := browser.Unroute(ctx, in.Pattern)
+	removed, err := browser.Routing().RemoveRoutes(ctx, in.Pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func setNetworkState(ctx context.Context, a *agent, in networkStateIn) (*answer,
 	if err != nil {
 		return nil, err
 	}
-	if err := browser.SetOffline(ctx, in.State == "offline"); err != nil {
+	if err := browser.Routing().SetOffline(ctx, in.State == "offline"); err != nil {
 		return nil, err
 	}
 	out := a.begin()

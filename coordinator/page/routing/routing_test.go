@@ -1,66 +1,37 @@
-package page
+package routing_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/coordinator/page/routing"
 )
 
-func TestGlob(t *testing.T) {
-	for _, c := range []struct {
-		pattern, url string
-		want         bool
-	}{
-		{"**/api/users", "http://localhost:3000/api/users", true},
-		{"**/api/users", "http://localhost:3000/api/users?page=2", false},
-		{"**/api/users**", "http://localhost:3000/api/users?page=2", true},
-		{"**/*.{png,jpg}", "http://a/b/c.jpg", true},
-		{"**/*.{png,jpg}", "http://a/b/c.gif", false},
-		{"http://a/*", "http://a/b", true},
-		{"http://a/*", "http://a/b/c", false},
-		{"/api/*", "https://any.where:8443/api/x", true},
-		{"/api/*", "https://any.where/v1/api/x", false},
-		{"**/a?b", "http://x/a?b", true},
-		{"**/a?b", "http://x/acb", false},
-		{`**/\*`, "http://x/*", true},
-		{`**/\*`, "http://x/y", false},
-		{"**", "data:text/plain,x", true},
-		{"**/a.b", "http://x/aXb", false},
-	} {
-		compiled, err := glob(c.pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if compiled.MatchString(c.url) != c.want {
-			t.Errorf("%s and %s: %v", c.pattern, c.url, !c.want)
-		}
-	}
-	if _, err := glob("{a,b"); err == nil {
-		t.Error("an open brace is accepted")
-	}
-}
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
-// asked is a request that a server has received.
-type asked struct {
+// requests are those that a server has received.
+type requests struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (a *asked) add(r *http.Request) {
+func (a *requests) add(r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lines = append(a.lines, fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, r.Header.Get("X-Added"), body))
 }
 
-func (a *asked) has(line string) bool {
+func (a *requests) has(line string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, l := range a.lines {
@@ -71,7 +42,7 @@ func (a *asked) has(line string) bool {
 	return false
 }
 
-func routedSite(a *asked) http.Handler {
+func routedSite(a *requests) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.add(r)
 		other := "http://" + strings.Replace(r.Host, "127.0.0.1", "localhost", 1)
@@ -109,54 +80,54 @@ const getScript = `<script>async function get(path, init) {
 	} catch { return "failed" }
 }</script>`
 
-func get(t *testing.T, p *Page, path string) string {
+func get(t *testing.T, p *page.Page, path string) string {
 	t.Helper()
-	return strings.Trim(eval(t, p, fmt.Sprintf("get(%q)", path)), `"`)
+	return strings.Trim(pagetest.Evaluate(t, p, fmt.Sprintf("get(%q)", path)), `"`)
 }
 
 // framed shows a URL in a frame and returns the message that it posts.
-func framed(t *testing.T, p *Page, url string) string {
+func framed(t *testing.T, p *page.Page, url string) string {
 	t.Helper()
-	return eval(t, p, fmt.Sprintf(`new Promise((done) => { onmessage = (e) => done(e.data); const f = document.createElement("iframe"); f.src = %q; document.body.append(f) })`, url))
+	return pagetest.Evaluate(t, p, fmt.Sprintf(`new Promise((done) => { onmessage = (e) => done(e.data); const f = document.createElement("iframe"); f.src = %q; document.body.append(f) })`, url))
 }
 
-func mustRoute(t *testing.T, b *Browser, r Route) {
+func mustRoute(t *testing.T, b *page.Browser, r routing.Route) {
 	t.Helper()
-	if err := b.Route(t.Context(), r); err != nil {
+	if err := b.Routing().Add(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestRoutes(t *testing.T) {
-	var a asked
-	p, url := serve(t, routedSite(&a))
-	b := p.browser
+	t.Parallel()
+	var a requests
+	b, p, url := pagetest.Serve(t, routedSite(&a))
 	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
 	if got := get(t, p, "/api/item"); got != "200 real a real item" {
 		t.Fatalf("without a route: %s", got)
 	}
 	body := `{"mocked":true}`
-	mustRoute(t, b, Route{Pattern: "/api/*", Status: 201, Body: &body, ContentType: "application/json", Headers: []Header{{"X-Server", "none"}}})
+	mustRoute(t, b, routing.Route{Pattern: "/api/*", Status: 201, Body: &body, ContentType: "application/json", Headers: []routing.Header{{"X-Server", "none"}}})
 	if got := get(t, p, "/api/item"); got != `201 none {\"mocked\":true}` {
 		t.Errorf("answered: %s", got)
 	}
 	if got := get(t, p, other+"/api/item"); !strings.Contains(got, "mocked") {
 		t.Errorf("another origin's: %s", got)
 	}
-	if got := eval(t, p, fmt.Sprintf("get(%q, {method: 'PUT', headers: {'X-Own': '1'}, credentials: 'include'})", other+"/api/item")); !strings.Contains(got, "mocked") {
+	if got := pagetest.Evaluate(t, p, fmt.Sprintf("get(%q, {method: 'PUT', headers: {'X-Own': '1'}, credentials: 'include'})", other+"/api/item")); !strings.Contains(got, "mocked") {
 		t.Errorf("another origin's, with a preflight: %s", got)
 	}
 	if got := get(t, p, "/moved"); !strings.Contains(got, "mocked") {
 		t.Errorf("what a redirect leads to: %s", got)
 	}
-	if got := eval(t, p, `new Promise((done) => { new Worker("/worker.js").onmessage = (e) => done(e.data) })`); !strings.Contains(got, "mocked") {
+	if got := pagetest.Evaluate(t, p, `new Promise((done) => { new Worker("/worker.js").onmessage = (e) => done(e.data) })`); !strings.Contains(got, "mocked") {
 		t.Errorf("in a worker: %s", got)
 	}
 
 	// The last route is checked first, and is removed after its last use.
-	mustRoute(t, b, Route{Pattern: "**/item", Abort: "connectionrefused", Times: 1})
-	if len(b.Routes()) != 2 {
-		t.Errorf("routes %+v", b.Routes())
+	mustRoute(t, b, routing.Route{Pattern: "**/item", Abort: "connectionrefused", Times: 1})
+	if len(b.Routing().Routes()) != 2 {
+		t.Errorf("routes %+v", b.Routing().Routes())
 	}
 	if got := get(t, p, "/api/item"); got != "failed" {
 		t.Errorf("aborted: %s", got)
@@ -164,47 +135,47 @@ func TestRoutes(t *testing.T) {
 	if got := get(t, p, "/api/item"); !strings.Contains(got, "mocked") {
 		t.Errorf("after the one time: %s", got)
 	}
-	if n, err := b.Unroute(t.Context(), "/api/*"); n != 1 || err != nil {
+	if n, err := b.Routing().RemoveRoutes(t.Context(), "/api/*"); n != 1 || err != nil {
 		t.Errorf("unroute: %d %v", n, err)
 	}
 	if got := get(t, p, "/api/item"); got != "200 real a real item" {
 		t.Errorf("after unroute: %s", got)
 	}
-	if n, err := b.Unroute(t.Context(), ""); n != 1 || err != nil {
+	if n, err := b.Routing().RemoveRoutes(t.Context(), ""); n != 1 || err != nil {
 		t.Errorf("unroute all: %d %v", n, err)
 	}
-	if len(b.Routes()) != 0 {
-		t.Errorf("routes %+v", b.Routes())
+	if len(b.Routing().Routes()) != 0 {
+		t.Errorf("routes %+v", b.Routing().Routes())
 	}
 }
 
 func TestRoutesInFrames(t *testing.T) {
-	var a asked
-	p, url := serve(t, routedSite(&a))
-	b := p.browser
+	t.Parallel()
+	var a requests
+	b, p, url := pagetest.Serve(t, routedSite(&a))
 	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
 	if got := framed(t, p, other+"/inner"); got != `"the server's"` {
 		t.Fatalf("without a route: %s", got)
 	}
 	script := "lib = 'mocked'"
-	mustRoute(t, b, Route{Pattern: "**/lib.js", Body: &script, ContentType: "text/javascript"})
+	mustRoute(t, b, routing.Route{Pattern: "**/lib.js", Body: &script, ContentType: "text/javascript"})
 	for name, address := range map[string]string{"same origin": "/inner", "other process": other + "/inner", "by a redirect": "/away"} {
 		if got := framed(t, p, address); got != `"mocked"` {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	// A frame that existed before, and a page that opens later.
-	if got := eval(t, p, `new Promise((done) => { onmessage = (e) => done(e.data); document.querySelector("iframe").src += "?again" })`); got != `"mocked"` {
+	if got := pagetest.Evaluate(t, p, `new Promise((done) => { onmessage = (e) => done(e.data); document.querySelector("iframe").src += "?again" })`); got != `"mocked"` {
 		t.Errorf("an old frame: %s", got)
 	}
-	later := newPage(t, b)
+	later := pagetest.NewPage(t, b)
 	if _, err := later.Navigate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
 	if got := framed(t, later, other+"/inner"); got != `"mocked"` {
 		t.Errorf("a page that was opened later: %s", got)
 	}
-	if _, err := b.Unroute(t.Context(), ""); err != nil {
+	if _, err := b.Routing().RemoveRoutes(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := framed(t, p, other+"/inner?last"); got != `"the server's"` {
@@ -213,52 +184,53 @@ func TestRoutesInFrames(t *testing.T) {
 }
 
 func TestRoutesChange(t *testing.T) {
-	var a asked
-	p, _ := serve(t, routedSite(&a))
-	b := p.browser
-	mustRoute(t, b, Route{Pattern: "**/moved", FromServer: true, Status: 418, Headers: []Header{{"X-Server", "changed"}}})
+	t.Parallel()
+	var a requests
+	b, p, _ := pagetest.Serve(t, routedSite(&a))
+	mustRoute(t, b, routing.Route{Pattern: "**/moved", FromServer: true, Status: 418, Headers: []routing.Header{{"X-Server", "changed"}}})
 	if got := get(t, p, "/moved"); got != "418 changed a real item" {
 		t.Errorf("status and headers, across a redirect: %s", got)
 	}
-	mustRoute(t, b, Route{Pattern: "**/item", Replace: []Replacement{{"real", "false"}}, RemoveHeaders: []string{"x-server"}})
+	mustRoute(t, b, routing.Route{Pattern: "**/item", Replace: []routing.Replacement{{"real", "false"}}, RemoveHeaders: []string{"x-server"}})
 	if got := get(t, p, "/api/item"); got != "200  a false item" {
 		t.Errorf("a text in the body: %s", got)
 	}
 	body := "another"
-	mustRoute(t, b, Route{Pattern: "**/item", FromServer: true, Body: &body})
+	mustRoute(t, b, routing.Route{Pattern: "**/item", FromServer: true, Body: &body})
 	if got := get(t, p, "/api/item"); got != "200 real another" {
 		t.Errorf("the body: %s", got)
 	}
-	mustRoute(t, b, Route{Pattern: "**/post", Headers: []Header{{"X-Added", "yes"}}, Method: "PUT", RequestBody: &body})
-	eval(t, p, "get('/post', {method: 'POST', body: 'first'})")
+	mustRoute(t, b, routing.Route{Pattern: "**/post", Headers: []routing.Header{{"X-Added", "yes"}}, Method: "PUT", RequestBody: &body})
+	pagetest.Evaluate(t, p, "get('/post', {method: 'POST', body: 'first'})")
 	if !a.has("PUT /post yes another") {
-		t.Errorf("the server was asked %q", a.lines)
+		t.Errorf("the server received %q", a.lines)
 	}
-	for _, wrong := range []Route{{}, {Pattern: "**", Abort: "boredom"}, {Pattern: "**", Status: 1000}, {Pattern: "{"}, {Pattern: "**", Times: -1}} {
-		if err := b.Route(t.Context(), wrong); err == nil {
+	for _, wrong := range []routing.Route{{}, {Pattern: "**", Abort: "boredom"}, {Pattern: "**", Status: 1000}, {Pattern: "{"}, {Pattern: "**", Times: -1}} {
+		if err := b.Routing().Add(t.Context(), wrong); err == nil {
 			t.Errorf("%+v is accepted", wrong)
 		}
 	}
-	if len(b.Routes()) != 4 {
-		t.Errorf("routes %+v", b.Routes())
+	if len(b.Routing().Routes()) != 4 {
+		t.Errorf("routes %+v", b.Routing().Routes())
 	}
 }
 
 // A service worker does not respond to requests with a route, and responds again when
 // the route is removed.
 func TestRoutesBeforeServiceWorkers(t *testing.T) {
-	var a asked
-	p, _ := serve(t, routedSite(&a))
-	eval(t, p, `new Promise((done) => { navigator.serviceWorker.oncontrollerchange = () => done(1); navigator.serviceWorker.register("/sw.js") })`)
+	t.Parallel()
+	var a requests
+	b, p, _ := pagetest.Serve(t, routedSite(&a))
+	pagetest.Evaluate(t, p, `new Promise((done) => { navigator.serviceWorker.oncontrollerchange = () => done(1); navigator.serviceWorker.register("/sw.js") })`)
 	if got := get(t, p, "/api/item"); got != "200  the service worker's" {
 		t.Fatalf("without a route: %s", got)
 	}
 	body := "mocked"
-	mustRoute(t, p.browser, Route{Pattern: "/api/*", Body: &body})
+	mustRoute(t, b, routing.Route{Pattern: "/api/*", Body: &body})
 	if got := get(t, p, "/api/item"); got != "200  mocked" {
 		t.Errorf("with a route: %s", got)
 	}
-	if _, err := p.browser.Unroute(t.Context(), ""); err != nil {
+	if _, err := b.Routing().RemoveRoutes(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(t, p, "/api/item"); got != "200  the service worker's" {
@@ -267,22 +239,26 @@ func TestRoutesBeforeServiceWorkers(t *testing.T) {
 }
 
 func TestOffline(t *testing.T) {
-	var a asked
-	p, url := serve(t, routedSite(&a))
-	if err := p.browser.SetOffline(t.Context(), true); err != nil {
+	t.Parallel()
+	var a requests
+	b, p, url := pagetest.Serve(t, routedSite(&a))
+	if err := b.Routing().SetOffline(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(t, p, "/api/item"); got != "failed" {
 		t.Errorf("offline: %s", got)
 	}
-	if got := eval(t, p, "navigator.onLine"); got != "false" {
+	if got := pagetest.Evaluate(t, p, "navigator.onLine"); got != "false" {
 		t.Errorf("the page believes it is online: %s", got)
 	}
-	other := connect(t)
-	if got := get(t, visit(t, other, url), "/api/item"); got != "200 real a real item" {
+	visited := pagetest.NewPage(t, pagetest.Connect(t))
+	if _, err := visited.Navigate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, visited, "/api/item"); got != "200 real a real item" {
 		t.Errorf("another connection's page: %s", got)
 	}
-	if err := p.browser.SetOffline(t.Context(), false); err != nil {
+	if err := b.Routing().SetOffline(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(t, p, "/api/item"); got != "200 real a real item" {
@@ -290,24 +266,16 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-func visit(t *testing.T, b *Browser, url string) *Page {
-	t.Helper()
-	p := newPage(t, b)
-	if _, err := p.Navigate(t.Context(), url); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // A slow network and offline mode are independent: neither a route nor an emulation ends
 // offline mode, and the slow network applies again afterwards.
 func TestOfflineAndEmulation(t *testing.T) {
-	var a asked
-	p, _ := serve(t, routedSite(&a))
+	t.Parallel()
+	var a requests
+	b, p, _ := pagetest.Serve(t, routedSite(&a))
 	took := func() float64 {
 		t.Helper()
 		var ms float64
-		if err := json.Unmarshal([]byte(eval(t, p, `(async () => { const t = performance.now(); await get("/api/item"); return performance.now() - t })().then((ms) => ms)`)), &ms); err != nil {
+		if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, `(async () => { const t = performance.now(); await get("/api/item"); return performance.now() - t })().then((ms) => ms)`)), &ms); err != nil {
 			t.Fatal(err)
 		}
 		return ms
@@ -315,17 +283,17 @@ func TestOfflineAndEmulation(t *testing.T) {
 	if _, err := p.Emulate(t.Context(), emulation.Settings{Network: "fast 3g"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.browser.SetOffline(t.Context(), true); err != nil {
+	if err := b.Routing().SetOffline(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	mustRoute(t, p.browser, Route{Pattern: "**/nothing", Abort: "failed"})
+	mustRoute(t, b, routing.Route{Pattern: "**/nothing", Abort: "failed"})
 	if _, err := p.Emulate(t.Context(), emulation.Settings{Network: "fast 3g"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(t, p, "/api/item"); got != "failed" {
 		t.Errorf("offline: %s", got)
 	}
-	if err := p.browser.SetOffline(t.Context(), false); err != nil {
+	if err := b.Routing().SetOffline(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if ms := took(); ms < 500 {
@@ -335,22 +303,20 @@ func TestOfflineAndEmulation(t *testing.T) {
 
 // The settings of a connection end with it: the developer's page is as before.
 func TestNetworkIsBackAfterTheConnection(t *testing.T) {
-	var a asked
-	watcher, url := serve(t, routedSite(&a))
-	agent, err := Connect(context.Background(), shared.URL(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	var a requests
+	_, watcher, url := pagetest.Serve(t, routedSite(&a))
+	agent := pagetest.Connect(t)
 	p, err := agent.Page(t.Context(), watcher.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
 	body := "mocked"
-	mustRoute(t, agent, Route{Pattern: "**/api/*", Body: &body})
+	mustRoute(t, agent, routing.Route{Pattern: "**/api/*", Body: &body})
 	if got := get(t, watcher, "/api/item"); got != "200  mocked" {
 		t.Errorf("the page that both share: %s", got)
 	}
-	if err := agent.SetOffline(t.Context(), true); err != nil {
+	if err := agent.Routing().SetOffline(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	if got := get(t, p, "/lib.js"); got != "failed" {
@@ -360,7 +326,7 @@ func TestNetworkIsBackAfterTheConnection(t *testing.T) {
 	if got := get(t, watcher, "/api/item"); got != "200 real a real item" {
 		t.Errorf("after the agent has gone: %s", got)
 	}
-	if got := eval(t, watcher, "navigator.onLine"); got != "true" {
+	if got := pagetest.Evaluate(t, watcher, "navigator.onLine"); got != "true" {
 		t.Errorf("it believes it is offline: %s", got)
 	}
 	if got := framed(t, watcher, strings.Replace(url, "127.0.0.1", "localhost", 1)+"/inner"); got != `"the server's"` {

@@ -1,9 +1,10 @@
-package page
+package routing
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // glob compiles a pattern for URLs with Playwright's syntax: * does not cross a slash,
@@ -54,41 +55,17 @@ func glob(pattern string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
+var braces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{.*\}`) })
+
 // coarse is a pattern of the browser (Fetch.RequestPattern) that matches at least what
 // the glob matches, so that the browser does not pause other requests.
 func coarse(pattern string) string {
-	var b strings.Builder
+	if strings.Contains(pattern, `\`) {
+		return "*"
+	}
+	pattern = strings.NewReplacer("**/", "*", "?", `\?`).Replace(braces().ReplaceAllString(pattern, "*"))
 	if strings.HasPrefix(pattern, "/") {
-		b.WriteString("*")
+		return "*" + pattern
 	}
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; c {
-		case '\\':
-			if i++; i < len(pattern) {
-				b.WriteString(`\` + pattern[i:i+1])
-			}
-		case '{':
-			for depth := 0; i < len(pattern); i++ {
-				if pattern[i] == '{' {
-					depth++
-				} else if pattern[i] == '}' {
-					depth--
-				}
-				if depth == 0 {
-					break
-				}
-			}
-			b.WriteString("*")
-		case '*':
-			if strings.HasPrefix(pattern[i:], "**/") {
-				i += 2
-			}
-			b.WriteString("*")
-		case '?':
-			b.WriteString(`\?`)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
+	return pattern
 }

@@ -1,8 +1,8 @@
-package page
+package routing
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +20,7 @@ type Route struct {
 	// Pattern is a glob over the whole URL: * is anything but /, ** is anything, {a,b} is
 	// one of both. A pattern that begins with / matches any host.
 	Pattern     string
-	Abort       string // one of AbortReasons
+	Abort       string // a key of abortReasons
 	Status      int    // 0: 200, or the server's
 	Body        *string
 	ContentType string
@@ -56,22 +56,12 @@ var abortReasons = func() map[string]network.ErrorReason {
 	return reasons
 }()
 
-// AbortReasons are the names that Route.Abort may have.
-func AbortReasons() []string {
-	var names []string
-	for name := range abortReasons {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 func (r *Route) check() error {
 	if r.Pattern == "" {
 		return fmt.Errorf("the pattern is empty: ** matches every request")
 	}
 	if r.Abort != "" && abortReasons[r.Abort] == "" {
-		return fmt.Errorf("abort %q: want one of %s", r.Abort, strings.Join(AbortReasons(), ", "))
+		return fmt.Errorf("abort %q: want one of %s", r.Abort, strings.Join(slices.Sorted(maps.Keys(abortReasons)), ", "))
 	}
 	if r.Status != 0 && (r.Status < 100 || r.Status > 599) {
 		return fmt.Errorf("status %d: want 100 to 599", r.Status)
@@ -82,55 +72,12 @@ func (r *Route) check() error {
 	return nil
 }
 
-// asks reports whether the route changes the server's response.
-func (r *Route) asks() bool { return r.Abort == "" && (r.FromServer || len(r.Replace) > 0) }
+// changesResponse reports whether the route changes the server's response.
+func (r *Route) changesResponse() bool { return r.Abort == "" && (r.FromServer || len(r.Replace) > 0) }
 
-// answers reports whether the route responds without the server.
-func (r *Route) answers() bool {
-	return r.Abort == "" && !r.asks() && (r.Status != 0 || r.Body != nil || r.ContentType != "")
-}
-
-// Route adds a route for all current and future pages of this connection. The most
-// recent route is checked first. Routes end with the connection.
-func (b *Browser) Route(ctx context.Context, r Route) error {
-	if err := r.check(); err != nil {
-		return err
-	}
-	matches, err := glob(r.Pattern)
-	if err != nil {
-		return err
-	}
-	b.router.mu.Lock()
-	b.router.routes = slices.Insert(b.router.routes, 0, &activeRoute{Route: r, matches: matches})
-	b.router.mu.Unlock()
-	return b.router.apply(ctx)
-}
-
-// Routes lists the routes in the order in which they are checked.
-func (b *Browser) Routes() []Route {
-	b.router.mu.Lock()
-	defer b.router.mu.Unlock()
-	var routes []Route
-	for _, r := range b.router.routes {
-		if !r.spent() {
-			routes = append(routes, r.Route)
-		}
-	}
-	return routes
-}
-
-// Unroute removes the routes with a pattern, or all if the pattern is empty. It returns
-// how many it removed.
-func (b *Browser) Unroute(ctx context.Context, pattern string) (int, error) {
-	b.router.mu.Lock()
-	before := len(b.router.routes)
-	b.router.routes = slices.DeleteFunc(b.router.routes, func(r *activeRoute) bool { return pattern == "" || r.Pattern == pattern })
-	removed := before - len(b.router.routes)
-	b.router.mu.Unlock()
-	if removed == 0 {
-		return 0, nil
-	}
-	return removed, b.router.apply(ctx)
+// responds reports whether the route responds without the server.
+func (r *Route) responds() bool {
+	return r.Abort == "" && !r.changesResponse() && (r.Status != 0 || r.Body != nil || r.ContentType != "")
 }
 
 // entries returns the headers in the browser's form, with the route's changes.

@@ -1,0 +1,276 @@
+// Package routing changes the network of a connection's pages: routes answer, change or
+// fail their requests, and offline mode lets no request through. The browser drops both
+// when the connection ends, for whatever reason.
+package routing
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/emulation"
+)
+
+// Page is the part of a page that this package needs. It must be comparable.
+type Page interface {
+	Session() *cdp.Session
+	// EmulatedNetwork is the page's network override; nil: none.
+	EmulatedNetwork() any
+}
+
+// Options of a Router. All are required.
+type Options struct {
+	Conn        *cdp.Conn
+	CallTimeout time.Duration
+	Logger      *slog.Logger
+}
+
+// Router holds the network settings of a connection for its pages.
+type Router struct {
+	opts    Options
+	running sync.WaitGroup // loop, and the goroutines that change responses
+
+	// mu guards the fields that follow. No other lock may be taken while it is held.
+	mu      sync.Mutex
+	routes  []*activeRoute
+	offline bool
+	members map[target.SessionID]member // sessions of pages, frames and workers
+	inUse   map[Page]bool               // not those that are only recorded
+	started bool                        // loop is running
+}
+
+// member is a session and the page that it belongs to.
+type member struct {
+	session *cdp.Session
+	page    Page
+}
+
+// activeRoute is a route with its state; Router.mu guards it.
+type activeRoute struct {
+	Route
+	matches *regexp.Regexp
+	used    int
+	// open are requests whose response must be changed, including those that follow a
+	// redirect of one of them.
+	open map[string]bool
+}
+
+// maxOpen bounds how many requests a route keeps open: a page may have cancelled some.
+const maxOpen = 1000
+
+// spent reports whether the route has matched its maximum number of times.
+func (r *activeRoute) spent() bool { return r.Times > 0 && r.used >= r.Times }
+
+// New returns a router without routes.
+func New(opts Options) *Router {
+	return &Router{opts: opts, members: map[target.SessionID]member{}, inUse: map[Page]bool{}}
+}
+
+// Wait waits for the router's goroutines, which end with the connection.
+func (r *Router) Wait() { r.running.Wait() }
+
+// command is a CDP command that changes a session.
+type command struct {
+	method string
+	params any
+}
+
+// holding returns the command that pauses new frames and workers at their start until
+// they are known. They then send no request before the settings apply. mu is held.
+func (r *Router) holding() command {
+	return command{target.CommandSetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: len(r.routes) > 0 || r.offline, Flatten: new(true)}}
+}
+
+// routing returns the commands that apply the routes to a session; mu is held.
+func (r *Router) routing() []command {
+	routed := len(r.routes) > 0
+	intercept := command{fetch.CommandDisable, nil}
+	if routed {
+		var patterns []*fetch.RequestPattern
+		for _, route := range r.routes {
+			pattern := coarse(route.Pattern)
+			if route.changesResponse() {
+				pattern = "*" // a redirect may lead anywhere
+			}
+			patterns = append(patterns, &fetch.RequestPattern{URLPattern: pattern})
+		}
+		intercept = command{fetch.CommandEnable, fetch.EnableParams{Patterns: patterns}}
+	}
+	// A service worker would respond before the routes apply.
+	bypass := command{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: routed}}
+	return []command{intercept, bypass, r.holding()}
+}
+
+// Conditions returns the parameters of emulation.NetworkMethod. Offline mode overrides the
+// network conditions that a page emulates.
+func (r *Router) Conditions(emulated any) any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.offline:
+		return emulation.Offline()
+	case emulated == nil:
+		return emulation.Unlimited()
+	}
+	return emulated
+}
+
+// Admit registers a new session of a page. It waits for no response, because the event
+// loop calls it. It does not change the network of a page that is not in use.
+func (r *Router) Admit(ctx context.Context, p Page, s *cdp.Session) error {
+	r.mu.Lock()
+	r.members[s.ID()] = member{s, p}
+	var commands []command
+	if r.inUse[p] && len(r.routes) > 0 {
+		commands = r.routing()
+	}
+	if r.inUse[p] && r.offline {
+		commands = append(commands, command{emulation.NetworkMethod, emulation.Offline()}, r.holding())
+	}
+	r.mu.Unlock()
+	for _, c := range commands {
+		if _, err := s.Start(ctx, c.method, c.params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Use applies the settings to a page from now on.
+func (r *Router) Use(ctx context.Context, p Page) error {
+	r.mu.Lock()
+	var joining []*cdp.Session
+	if !r.inUse[p] {
+		r.inUse[p] = true
+		for _, m := range r.members {
+			if m.page == p {
+				joining = append(joining, m.session)
+			}
+		}
+	}
+	r.mu.Unlock()
+	for _, s := range joining {
+		// A session that has ended meanwhile needs no commands.
+		if err := r.Admit(ctx, p, s); err != nil && s == p.Session() {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove forgets a session that has ended.
+func (r *Router) Remove(id target.SessionID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m := r.members[id]; m.page != nil && m.session == m.page.Session() {
+		delete(r.inUse, m.page)
+	}
+	delete(r.members, id)
+}
+
+// applyRoutes sends the routes to the pages in use.
+func (r *Router) applyRoutes(ctx context.Context) error {
+	r.mu.Lock()
+	if len(r.routes) > 0 && !r.started {
+		r.started = true
+		r.running.Add(1)
+		go r.loop(r.opts.Conn.ListenAll(fetch.RequestPaused.Method))
+	}
+	commands := r.routing()
+	r.mu.Unlock()
+	return r.send(ctx, func(member) []command { return commands })
+}
+
+// SetOffline takes the pages offline or online.
+func (r *Router) SetOffline(ctx context.Context, offline bool) error {
+	r.mu.Lock()
+	r.offline = offline
+	holding := r.holding()
+	r.mu.Unlock()
+	return r.send(ctx, func(m member) []command {
+		return []command{{emulation.NetworkMethod, r.Conditions(m.page.EmulatedNetwork())}, holding}
+	})
+}
+
+// send sends commands to every session of the pages in use, and waits for the responses.
+func (r *Router) send(ctx context.Context, commands func(member) []command) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.opts.CallTimeout, cdp.ErrTimeout)
+	defer cancel()
+	r.mu.Lock()
+	var members []member
+	for _, m := range r.members {
+		if r.inUse[m.page] {
+			members = append(members, m)
+		}
+	}
+	r.mu.Unlock()
+	var pending []*cdp.Pending
+	for _, m := range members {
+		for _, c := range commands(m) {
+			p, err := m.session.Start(ctx, c.method, c.params)
+			if err != nil {
+				break // it has just gone
+			}
+			pending = append(pending, p)
+		}
+	}
+	for _, p := range pending {
+		// A worker refuses commands that only pages support, and a session may end meanwhile.
+		if err := p.Wait(ctx, nil); err != nil && !cdp.Refused(err) && ctx.Err() != nil {
+			return fmt.Errorf("set the network of the pages: %w", err)
+		}
+	}
+	return nil
+}
+
+// Add adds a route for all current and future pages of the connection. The most recent
+// route is checked first.
+func (r *Router) Add(ctx context.Context, route Route) error {
+	if err := route.check(); err != nil {
+		return err
+	}
+	matches, err := glob(route.Pattern)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.routes = slices.Insert(r.routes, 0, &activeRoute{Route: route, matches: matches})
+	r.mu.Unlock()
+	return r.applyRoutes(ctx)
+}
+
+// Routes lists the routes in the order in which they are checked.
+func (r *Router) Routes() []Route {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var routes []Route
+	for _, route := range r.routes {
+		if !route.spent() {
+			routes = append(routes, route.Route)
+		}
+	}
+	return routes
+}
+
+// RemoveRoutes removes the routes with a pattern, or all if the pattern is empty. It
+// returns how many it removed.
+func (r *Router) RemoveRoutes(ctx context.Context, pattern string) (int, error) {
+	r.mu.Lock()
+	before := len(r.routes)
+	r.routes = slices.DeleteFunc(r.routes, func(route *activeRoute) bool { return pattern == "" || route.Pattern == pattern })
+	removed := before - len(r.routes)
+	r.mu.Unlock()
+	if removed == 0 {
+		return 0, nil
+	}
+	return removed, r.applyRoutes(ctx)
+}
