@@ -1,6 +1,7 @@
 package page
 
 import (
+	"browser-coordinator/coordinator/page/address"
 	"cmp"
 	"context"
 	"errors"
@@ -39,15 +40,11 @@ type Browser struct {
 	log  *slog.Logger
 	sub  *cdp.Subscription
 	done chan struct{} // closed by eventLoop when it has ended
-	// guards counts the loops of the pages' guards.
-	guards sync.WaitGroup
 	// router holds the network settings that this connection makes for its pages.
 	router  *routing.Router
 	sources *sources
-	// recording counts the goroutines of record; eventLoop starts them.
-	recording sync.WaitGroup
-	// watching counts the goroutines of watchTasks and abandonScript.
-	watching sync.WaitGroup
+	// running counts the goroutines of this connection; Close waits for them.
+	running sync.WaitGroup
 
 	recordings profiling.Recordings
 
@@ -138,10 +135,8 @@ func (b *Browser) Close() error {
 	b.endScripts()
 	err := b.conn.Close()
 	<-b.done
-	b.guards.Wait()
 	b.router.Wait()
-	b.recording.Wait()
-	b.watching.Wait()
+	b.running.Wait()
 	return err
 }
 
@@ -354,7 +349,7 @@ func (b *Browser) detach(s *cdp.Session) {
 
 // NewPage opens a page in the background and attaches to it.
 func (b *Browser) NewPage(ctx context.Context, url string) (*Page, error) {
-	address, err := normalizeURL(url, "")
+	url, err := address.Normalize(url, "")
 	if err != nil {
 		return nil, err
 	}
@@ -367,10 +362,10 @@ func (b *Browser) NewPage(ctx context.Context, url string) (*Page, error) {
 		return nil, fmt.Errorf("open a page: %w", b.translate(err))
 	}
 	p, err := b.Page(ctx, string(r.TargetID))
-	if err != nil || address == "about:blank" {
+	if err != nil || url == "about:blank" {
 		return p, err
 	}
-	if _, err := p.Navigate(ctx, address); err != nil {
+	if _, err := p.Navigate(ctx, url); err != nil {
 		return p, err
 	}
 	return p, nil

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"browser-coordinator/coordinator/page/fetch"
+	"browser-coordinator/coordinator/page/guard"
 	"cmp"
 	"context"
 	"time"
@@ -117,6 +119,20 @@ func (b *Browser) Routing() *routing.Router { return b.router }
 
 // EmulatedNetwork is the page's network override; nil: none.
 func (h host) EmulatedNetwork() any { return h.emulation.Network() }
+
+// Guard limits the addresses that the page may open.
+func (p *Page) Guard() *guard.Guard { return p.guard }
+
+// Fetcher makes requests as the page.
+func (p *Page) Fetcher() *fetch.Fetcher {
+	return &fetch.Fetcher{Page: host{p}, Frames: p.frames, Guard: p.guard, Network: p.history.Network}
+}
+
+// Explain turns an error into one that the caller of an operation can act on.
+func (h host) Explain(err error, doing string) error { return h.explain(err, doing) }
+
+// Interrupt ends the calls under way with an error. It is called with mu held.
+func (h host) Interrupt(err error) { h.interrupt(err) }
 
 // Flush waits until the events received so far are handled.
 func (h host) Flush() { h.browser.flush() }

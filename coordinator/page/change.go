@@ -20,6 +20,8 @@ const (
 	loadPatience = 3 * time.Second
 	// tasksPatience bounds how long watchTasks observes the tasks of an action.
 	tasksPatience = time.Second
+	// noticeTimeout bounds the wait for the event that a navigation was a download.
+	noticeTimeout = 300 * time.Millisecond
 	// windowPatience bounds the wait for a window that an action has opened.
 	windowPatience = time.Second
 )
@@ -46,7 +48,7 @@ func (p *Page) markNow() mark {
 	return mark{
 		inputs:  p.input.Sent(),
 		told:    p.told,
-		console: p.history.Console.Last(), seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: choosers, refusals: p.guard.refusals(),
+		console: p.history.Console.Last(), seq: seq, commits: p.commits, moves: p.moves, windows: p.windows, choosers: choosers, refusals: p.guard.Refusals(),
 		url: p.frames.URL(),
 	}
 }
@@ -161,7 +163,7 @@ func (p *Page) watchTasks(ctx context.Context) {
 	p.mu.Lock()
 	p.tasks = over
 	p.mu.Unlock()
-	p.browser.watching.Go(func() {
+	p.browser.running.Go(func() {
 		defer close(over)
 		defer cancel()
 		if tasks.Wait(ctx, nil) == nil {
@@ -192,10 +194,10 @@ func (p *Page) awaitTasks(ctx context.Context) {
 // settleDownload waits for the event that a navigation without a document was a
 // download. That event comes after the one for the end of the navigation.
 func (p *Page) settleDownload(ctx context.Context, before mark) error {
-	bounded, cancel := context.WithTimeoutCause(ctx, noticePatience, errPatience)
+	bounded, cancel := context.WithTimeoutCause(ctx, noticeTimeout, errPatience)
 	defer cancel()
 	err := p.await(bounded, func() bool {
-		return p.download != "" || p.pending != "" || p.commits != before.commits || p.moves != before.moves || p.guard.refusals() > before.refusals
+		return p.download != "" || p.pending != "" || p.commits != before.commits || p.moves != before.moves || p.guard.Refusals() > before.refusals
 	})
 	if errors.Is(err, errPatience) {
 		return nil // it was cancelled, or the server responded without a document
@@ -314,7 +316,7 @@ func (p *Page) since(before mark) Change {
 		Console:   p.history.Console.After(max(before.console, p.over), "warning"),
 		Download:  p.download,
 	}
-	c.Refused = p.guard.refusal(before.refusals)
+	c.Refused = p.guard.Refusal(before.refusals)
 	if chooser, opened := p.input.Chooser(); opened != before.choosers {
 		c.Chooser = chooser
 	}
@@ -339,7 +341,7 @@ func (p *Page) answer(ctx context.Context, before mark) Change {
 		c.Console, c.Earlier = p.Locate(ctx, c.Console), p.Locate(ctx, c.Earlier)
 		cancel()
 	}
-	if !c.Navigated || c.Dialog != nil || p.guardedBy().shows(c.URL) != nil {
+	if !c.Navigated || c.Dialog != nil || p.guard.Shows(c.URL) != nil {
 		return c
 	}
 	c.Title = p.titleNow(ctx, before)

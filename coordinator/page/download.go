@@ -64,7 +64,7 @@ func (b *Browser) downloadProgress(_ target.SessionID, e *browser.EventDownloadP
 		return
 	}
 	delete(b.coming, e.GUID)
-	b.recording.Go(func() { b.endDownload(began, e) })
+	b.running.Go(func() { b.endDownload(began, e) })
 }
 
 // endDownload keeps the file of a complete download.

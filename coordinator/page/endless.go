@@ -84,7 +84,7 @@ func (p *Page) runScript(ctx context.Context, session *cdp.Session, run func(con
 		<-over
 		p.browser.removeScript(script)
 	case ctx.Err() != nil && !standsStill(context.Cause(ctx)):
-		p.browser.watching.Go(func() { p.abandonScript(script) })
+		p.browser.running.Go(func() { p.abandonScript(script) })
 	default:
 		p.browser.removeScript(script)
 	}

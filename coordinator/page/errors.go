@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"browser-coordinator/coordinator/page/address"
 )
 
 // Errors that end or refuse a call. Use errors.Is for these, and errors.As for the
@@ -84,30 +86,10 @@ type NavigationError struct {
 }
 
 func (e *NavigationError) Error() string {
-	if hint := navigationHints[e.Code]; hint != "" {
+	if hint := address.Hint(e.Code); hint != "" {
 		return fmt.Sprintf("cannot open %s: %s (%s)", e.URL, hint, e.Code)
 	}
 	return fmt.Sprintf("cannot open %s: %s", e.URL, e.Code)
-}
-
-var navigationHints = map[string]string{
-	"net::ERR_CONNECTION_REFUSED":       "nothing listens there; is the server running, and on that port?",
-	"net::ERR_NAME_NOT_RESOLVED":        "the host name is unknown",
-	"net::ERR_CONNECTION_TIMED_OUT":     "the server did not answer",
-	"net::ERR_CONNECTION_RESET":         "the server closed the connection",
-	"net::ERR_EMPTY_RESPONSE":           "the server closed the connection without an answer",
-	"net::ERR_SSL_PROTOCOL_ERROR":       "the server does not speak TLS; try http://",
-	"net::ERR_INTERNET_DISCONNECTED":    "there is no network",
-	"net::ERR_ADDRESS_UNREACHABLE":      "the address cannot be reached",
-	"net::ERR_TOO_MANY_REDIRECTS":       "it redirects in a circle",
-	"net::ERR_FILE_NOT_FOUND":           "there is no such file",
-	"net::ERR_UNSAFE_PORT":              "the browser refuses that port",
-	"net::ERR_ABORTED":                  "the navigation was aborted; another one, a download or an answer without content took its place",
-	"net::ERR_BLOCKED_BY_CLIENT":        "an extension or rule of the browser blocked it",
-	"net::ERR_INVALID_AUTH_CREDENTIALS": "the server wants a user and a password: give them in the address, http://user:password@host/",
-	"net::ERR_CERT_AUTHORITY_INVALID":   "its certificate is not trusted",
-	"net::ERR_CERT_COMMON_NAME_INVALID": "its certificate is for another name",
-	"net::ERR_CERT_DATE_INVALID":        "its certificate has expired or is not valid yet",
 }
 
 // ScriptError is an exception that a script given to Evaluate threw.

@@ -94,7 +94,7 @@ func (b *Browser) targetCreated(_ target.SessionID, e *target.EventTargetCreated
 	b.opened[e.TargetInfo.TargetID] = e.TargetInfo
 	b.openedAt[e.TargetInfo.TargetID] = b.seq
 	if b.opts.Record {
-		b.recording.Go(func() { b.record(e.TargetInfo.TargetID) })
+		b.running.Go(func() { b.record(e.TargetInfo.TargetID) })
 	}
 	for _, p := range b.sessions {
 		p.wake()
@@ -298,7 +298,7 @@ func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 	if p.ended == ErrCrashed {
 		p.ended = nil
 	}
-	p.guard.committed(e.Frame.URL)
+	p.guard.Committed(e.Frame.URL)
 }
 
 func (p *Page) navigatedWithin(_ *cdp.Session, e *cdppage.EventNavigatedWithinDocument) {

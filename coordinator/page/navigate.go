@@ -1,14 +1,10 @@
 package page
 
 import (
+	"browser-coordinator/coordinator/page/address"
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"regexp"
-	"strings"
-	"sync"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -17,19 +13,17 @@ import (
 
 // Navigate opens a URL and waits for its load event. For a URL without a scheme it uses
 // http for this machine and https for other hosts.
-func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
-	address, err := normalizeURL(address, p.URL())
+func (p *Page) Navigate(ctx context.Context, to string) (Change, error) {
+	url, err := address.Normalize(to, p.URL())
 	if err != nil {
 		return Change{}, err
 	}
-	if g := p.guardedBy(); g != nil {
-		if err := g.checkFile(address); err != nil {
-			return Change{}, err
-		}
+	if err := p.guard.CheckFile(url); err != nil {
+		return Change{}, err
 	}
 	p.revive()
-	return p.travel(ctx, "opening "+address, func(ctx context.Context) error {
-		r, err := protocol.Call(ctx, p.session, cdppage.Navigate, cdppage.NavigateParams{URL: address})
+	return p.travel(ctx, "opening "+url, func(ctx context.Context) error {
+		r, err := protocol.Call(ctx, p.session, cdppage.Navigate, cdppage.NavigateParams{URL: url})
 		if err != nil {
 			return err
 		}
@@ -37,7 +31,7 @@ func (p *Page) Navigate(ctx context.Context, address string) (Change, error) {
 		case r.IsDownload:
 			return errDownload
 		case r.ErrorText != "":
-			return &NavigationError{URL: address, Code: r.ErrorText}
+			return &NavigationError{URL: url, Code: r.ErrorText}
 		case r.LoaderID == "":
 			return errWithin
 		}
@@ -76,7 +70,7 @@ func (p *Page) traverse(ctx context.Context, step int64, name string) (Change, e
 		if to < 0 || to >= int64(len(h.Entries)) {
 			return fmt.Errorf("there is no page to go %s to", name)
 		}
-		if err := p.guardedBy().shows(h.Entries[to].URL); err != nil {
+		if err := p.guard.Shows(h.Entries[to].URL); err != nil {
 			return err
 		}
 		_, err = protocol.Call(ctx, p.session, cdppage.NavigateToHistoryEntry, cdppage.NavigateToHistoryEntryParams{EntryID: h.Entries[to].ID})
@@ -152,7 +146,7 @@ func (p *Page) travel(ctx context.Context, doing string, start func(context.Cont
 // awaitDocument waits until a new document is parsed, and then at most renderPatience
 // for its load. It also ends when the navigation stays within the document or is refused.
 func (p *Page) awaitDocument(ctx context.Context, before mark) error {
-	refused := func() bool { return p.guard.refusals() > before.refusals }
+	refused := func() bool { return p.guard.Refusals() > before.refusals }
 	err := p.await(ctx, func() bool {
 		return p.commits != before.commits && p.parsed || p.moves != before.moves && p.pending == "" || refused()
 	})
@@ -244,52 +238,4 @@ func (p *Page) revive() {
 	if p.ended == ErrCrashed {
 		p.ended = nil
 	}
-}
-
-var (
-	schemePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`) })
-	opaquePattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i:about|data|blob|view-source|chrome|mailto):`)
-	})
-)
-
-// normalizeURL adds the scheme that a user omits. A path is relative to the current
-// page.
-func normalizeURL(address, current string) (string, error) {
-	address = cleanAddress(address)
-	switch {
-	case address == "":
-		return "", errors.New("navigate: the URL is empty")
-	case strings.HasPrefix(strings.ToLower(address), "javascript:"):
-		return "", errors.New("navigate: javascript: is a script and no address: evaluate it instead")
-	case schemePattern().MatchString(address), opaquePattern().MatchString(address):
-		return address, nil
-	case strings.HasPrefix(address, "//"):
-		return "https:" + address, nil
-	case strings.HasPrefix(address, "/"):
-		base, err := url.Parse(current)
-		if err != nil || base.Host == "" {
-			return "", fmt.Errorf("navigate: %s is relative, and the page that is shown (%s) has no host", address, current)
-		}
-		return base.Scheme + "://" + base.Host + address, nil
-	}
-	host, _, _ := strings.Cut(address, "/")
-	host, _, _ = strings.Cut(host, "?")
-	host, _, _ = strings.Cut(host, "#")
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if local(strings.Trim(host, "[]")) {
-		return "http://" + address, nil
-	}
-	return "https://" + address, nil
-}
-
-func local(host string) bool {
-	host = strings.ToLower(host)
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }

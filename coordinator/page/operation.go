@@ -1,6 +1,7 @@
 package page
 
 import (
+	"browser-coordinator/coordinator/page/guard"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Du
 	if p.dialog != nil && !op.anyDialog {
 		return nil, nil, &DialogError{*p.dialog}
 	}
-	if err := p.guard.shows(p.frames.URL()); err != nil && !op.leaves {
+	if err := p.guard.Shows(p.frames.URL()); err != nil && !op.leaves {
 		return nil, nil, &unsentError{err}
 	}
 	if len(p.ops) == 0 {
@@ -155,7 +156,7 @@ func (p *Page) explain(err error, doing string) error {
 	var script *ScriptError
 	var unlike *snapshot.VerifyError
 	var timeout *TimeoutError
-	var origin *OriginError
+	var origin *guard.OriginError
 	switch {
 	case errors.As(err, &origin):
 		return origin

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"browser-coordinator/coordinator/page/guard"
 	"context"
 	"errors"
 	"fmt"
@@ -33,10 +34,10 @@ type Page struct {
 	input     *input.Input
 	emulation *emulation.Emulation
 	history   *history.History
+	guard     *guard.Guard
 
-	shots    atomic.Int32 // see captureEarly
-	hung     atomic.Bool  // the page has not responded to the last probe; see slow
-	guarding sync.Mutex   // serializes Guard; taken before mu
+	shots atomic.Int32 // see captureEarly
+	hung  atomic.Bool  // the page has not responded to the last probe; see slow
 
 	// mu guards the fields that follow.
 	mu       sync.Mutex
@@ -55,7 +56,6 @@ type Page struct {
 	download string                            // URL of the last download
 	dialog   *Dialog
 	lost     bool          // the renderer has gone without a replacement
-	guard    *guard        // nil: every address is allowed; see guarding
 	picking  chan pickNews // nil while no user picks an element
 	ended    error         // ErrCrashed until revived, or ErrPageClosed
 	ops      map[*operation]struct{}
@@ -95,8 +95,9 @@ func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
 	p.emulation = emulation.New(host{p}, emulation.Options{Conn: b.conn, Viewport: b.opts.Viewport, Network: b.router.Conditions})
 	p.history = history.New(host{p}, history.Options{
 		Session: session, Frames: p.frames, ConsoleSize: b.opts.ConsoleSize, NetworkSize: b.opts.NetworkSize,
-		Flush: b.flush, Go: b.recording.Go, Logger: b.log,
+		Flush: b.flush, Go: b.running.Go, Logger: b.log,
 	})
+	p.guard = guard.New(host{p}, guard.Options{Conn: b.conn, CallTimeout: b.opts.CallTimeout, Go: b.running.Go, Logger: b.log})
 	b.mu.Lock()
 	b.sessions[session.ID()] = p
 	b.mu.Unlock()
@@ -204,6 +205,29 @@ func (p *Page) Host() string {
 		return ""
 	}
 	return u.Hostname()
+}
+
+// Addresses are the URLs of the page's frames, the main frame's first, and of files
+// that the page had loaded before it was guarded.
+func (p *Page) Addresses() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var addresses []string
+	for _, f := range p.frames.All() {
+		addresses = append(addresses, f.URL)
+	}
+	return append(addresses, p.guard.Early(p.commits)...)
+}
+
+// Folders are the workspace folders of the connection.
+func (p *Page) Folders() []string { return p.browser.opts.Folders }
+
+// Opened reports whether another page has opened this one.
+func (p *Page) Opened() bool {
+	p.browser.mu.Lock()
+	defer p.browser.mu.Unlock()
+	info := p.browser.opened[p.id]
+	return info != nil && info.OpenerID != ""
 }
 
 // notify wakes all waiters for a state; mu is held.

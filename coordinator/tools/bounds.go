@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/page/guard"
 	"context"
 	"fmt"
 	"strings"
@@ -18,34 +20,34 @@ func (a *agent) checkOrigin(address string) error {
 
 // checkTyped is checkOrigin for an address that no browser has parsed yet. mayShow checks
 // the address of a file.
-func (a *agent) checkTyped(address string) error {
-	if page.FileAddress(address) != "" {
+func (a *agent) checkTyped(url string) error {
+	if address.OfFile(url) != "" {
 		return nil
 	}
-	return originError(address, a.server.options.Origins.DecideTyped(address))
+	return originError(url, a.server.options.Origins.DecideTyped(url))
 }
 
 func originError(address string, d policy.Decision) error {
 	if d.Outcome == policy.Allow {
 		return nil
 	}
-	return &page.OriginError{URL: address, Reason: d.Denied.Reason}
+	return &guard.OriginError{URL: address, Reason: d.Denied.Reason}
 }
 
 // mayShow refuses an address that would end the browser. It also refuses a file that the
 // agent may not read: one that it could not read itself, and that is outside the folders
 // of the page's window.
-func (a *agent) mayShow(ctx context.Context, folders []string, address string) error {
-	if err := policy.CheckAddress(address); err != nil {
+func (a *agent) mayShow(ctx context.Context, folders []string, url string) error {
+	if err := policy.CheckAddress(url); err != nil {
 		return err
 	}
-	address = page.FileAddress(address)
-	if address == "" {
+	url = address.OfFile(url)
+	if url == "" {
 		return nil
 	}
-	file, ok := filePath(address)
+	file, ok := filePath(url)
 	if !ok {
-		return fmt.Errorf("%s is no file's address", address)
+		return fmt.Errorf("%s is no file's url", url)
 	}
 	_, err := a.allowedFile(ctx, file, folders...)
 	return err
@@ -70,20 +72,20 @@ func (a *agent) mayLook(ctx context.Context, p *page.Page) error {
 // allowed files where the page could request any file. A server's page cannot request
 // files and must not be slowed down by the check. The page is about to open the address,
 // unless that is empty.
-func (a *agent) bind(ctx context.Context, p *page.Page, address string) error {
-	var bounds page.Bounds
+func (a *agent) bind(ctx context.Context, p *page.Page, url string) error {
+	var bounds guard.Bounds
 	if a.server.options.Origins != nil {
 		bounds.Open = a.checkOrigin
 	}
 	shown := p.URL()
 	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
-	if page.FileAddress(address) != "" || page.FileAddress(shown) != "" || !server && p.Opened() {
-		bounds.File = func(address string) error { return a.mayShow(context.WithoutCancel(ctx), p.Folders(), address) }
+	if address.OfFile(url) != "" || address.OfFile(shown) != "" || !server && p.Opened() {
+		bounds.File = func(url string) error { return a.mayShow(context.WithoutCancel(ctx), p.Folders(), url) }
 	}
 	if bounds.Open == nil && bounds.File == nil {
 		return nil
 	}
-	return p.Guard(ctx, bounds)
+	return p.Guard().Limit(ctx, bounds)
 }
 
 // addressed is something of a page's history or storage. All of its addresses must be

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/output"
-	"browser-coordinator/coordinator/page"
+	pagefetch "browser-coordinator/coordinator/page/fetch"
 )
 
 type fetchIn struct {
@@ -41,7 +41,7 @@ func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
 	if err := a.mayShow(ctx, p.Folders(), in.URL); err != nil {
 		return nil, err
 	}
-	got, err := p.Fetch(ctx, page.FetchOptions{URL: in.URL, Method: in.Method, Headers: in.Headers, Body: in.Body})
+	got, err := p.Fetcher().Fetch(ctx, pagefetch.Request{URL: in.URL, Method: in.Method, Headers: in.Headers, Body: in.Body})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"browser-coordinator/coordinator/page/guard"
 	"context"
 	"errors"
 	"fmt"
@@ -179,7 +180,7 @@ func (a *agent) openTab(ctx context.Context, l *link, url string) (*answer, erro
 	if err == nil && url != "" {
 		change, err = p.Navigate(ctx, url)
 	}
-	if errors.As(err, new(*page.OriginError)) { // only the browser itself could detect this
+	if errors.As(err, new(*guard.OriginError)) { // only the browser itself could detect this
 		return nil, errors.Join(err, a.dropTab(ctx, l, p.ID(), before))
 	}
 	if err != nil {

@@ -1,16 +1,26 @@
-package page
+package fetch_test
 
 import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page/fetch"
+	"browser-coordinator/coordinator/page/pagetest"
 )
 
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
+
 func TestFetch(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	const limit = 4 << 20 // of a body
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api":
 			body, _ := io.ReadAll(r.Body)
@@ -21,7 +31,7 @@ func TestFetch(t *testing.T) {
 		case "/moved":
 			http.Redirect(w, r, "/api", http.StatusSeeOther)
 		case "/large":
-			w.Write(make([]byte, maxFetched+10))
+			w.Write(make([]byte, limit+10))
 		case "/silent":
 			<-r.Context().Done()
 		case "/strict":
@@ -31,7 +41,7 @@ func TestFetch(t *testing.T) {
 		}
 	}))
 	ctx := t.Context()
-	got, err := p.Fetch(ctx, FetchOptions{URL: "/api", Method: "put", Headers: map[string]string{"X-Mine": "yes"}, Body: "words ü"})
+	got, err := p.Fetcher().Fetch(ctx, fetch.Request{URL: "/api", Method: "put", Headers: map[string]string{"X-Mine": "yes"}, Body: "words ü"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,27 +49,27 @@ func TestFetch(t *testing.T) {
 		string(got.Body) != `{"method":"PUT","cookie":"session=42","accept":"yes","body":"words ü","ä":1}` {
 		t.Errorf("%+v %s", got, got.Body)
 	}
-	if got, err = p.Fetch(ctx, FetchOptions{URL: url + "/moved"}); err != nil || got.URL != url+"/api" || !strings.Contains(string(got.Body), `"GET"`) {
+	if got, err = p.Fetcher().Fetch(ctx, fetch.Request{URL: url + "/moved"}); err != nil || got.URL != url+"/api" || !strings.Contains(string(got.Body), `"GET"`) {
 		t.Errorf("a redirect: %+v %v", got, err)
 	}
-	if got, err = p.Fetch(ctx, FetchOptions{URL: "/large"}); err != nil || !got.Truncated || len(got.Body) != maxFetched {
+	if got, err = p.Fetcher().Fetch(ctx, fetch.Request{URL: "/large"}); err != nil || !got.Truncated || len(got.Body) != limit {
 		t.Errorf("a large body: %d bytes, truncated %v, %v", len(got.Body), got.Truncated, err)
 	}
 	for address, want := range map[string]string{
-		newClosedPort(t): "nothing listens there",
+		closed.URL: "nothing listens there",
 		strings.Replace(url, "127.0.0.1", "localhost", 1) + "/api": "CORS",
 	} {
-		if _, err = p.Fetch(ctx, FetchOptions{URL: address}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err = p.Fetcher().Fetch(ctx, fetch.Request{URL: address}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 	}
-	if _, err = p.Fetch(ctx, FetchOptions{URL: "/silent", Timeout: 300 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "timed out after 300ms fetching /silent") {
+	if _, err = p.Fetcher().Fetch(ctx, fetch.Request{URL: "/silent", Timeout: 300 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "timed out after 300ms fetching /silent") {
 		t.Errorf("no answer: %v", err)
 	}
 	if _, err := p.Navigate(ctx, url+"/strict"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = p.Fetch(ctx, FetchOptions{URL: "/api"}); err == nil || !strings.Contains(err.Error(), "content security policy forbids it (connect-src)") {
+	if _, err = p.Fetcher().Fetch(ctx, fetch.Request{URL: "/api"}); err == nil || !strings.Contains(err.Error(), "content security policy forbids it (connect-src)") {
 		t.Errorf("a strict policy: %v", err)
 	}
 }

@@ -1,11 +1,15 @@
-package page
+// Package guard limits the addresses that a page may open and the files that it may
+// request.
+package guard
 
 import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
@@ -14,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/address"
 )
 
 // Bounds restrict the URLs of a page. Each func returns an error for a URL that it
@@ -29,59 +34,88 @@ type Bounds struct {
 	File func(address string) error
 }
 
-// guard enforces the bounds of a page. It has a session of its own, so that it and the
+// Page is the part of a page that this package needs.
+type Page interface {
+	ID() string
+	URL() string
+	Session() *cdp.Session
+	// Documents counts the documents that the main frame has shown.
+	Documents() int
+	// Explain turns an error into one that the caller of an operation can act on.
+	Explain(err error, doing string) error
+	// Interrupt ends the calls under way with an error.
+	Interrupt(err error)
+	// Wake makes all waiters for a state of the page check it again.
+	Wake()
+}
+
+// Options of a Guard. All are required.
+type Options struct {
+	Conn        *cdp.Conn
+	CallTimeout time.Duration
+	Go          func(func()) // starts a goroutine that the connection waits for
+	Logger      *slog.Logger
+}
+
+// Guard enforces the bounds of a page. It has a session of its own, so that it and the
 // routes do not override each other. It pauses no other request.
-type guard struct {
-	page    *Page
-	session *cdp.Session
+type Guard struct {
+	page       Page
+	opts       Options
+	limiting   sync.Mutex    // serializes Limit; taken before mu
+	session    *cdp.Session  // nil: there never were bounds; Limit sets it, before loop starts
+	disallowed chan struct{} // the main frame shows a document that is refused
 
 	mu       sync.Mutex                 // guards the fields that follow
 	bounds   Bounds                     // each bound is set at most once
 	fetching map[string]bool            // the marks of the current requests of Fetch
 	fetches  map[network.RequestID]bool // those requests, through their redirects
-	refused  []error                    // refusals since the page was attached
+	refused  []error                    // Refusals since the page was attached
 	// early are the refused files that the document had requested before the guard was
-	// enabled; document is that document's number (Page.commits).
+	// enabled; document is that document's number (Page.Documents).
 	early    []string
 	document int
-	leave    chan struct{} // the main frame shows a document that is refused
 }
 
-// Guard enforces the bounds on the page from now on until this connection ends. The
-// first call that sets a bound wins.
-func (p *Page) Guard(ctx context.Context, bounds Bounds) error {
-	p.guarding.Lock()
-	defer p.guarding.Unlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, p.browser.opts.CallTimeout, cdp.ErrTimeout)
+// New returns the guard of a page, without bounds.
+func New(page Page, opts Options) *Guard {
+	return &Guard{
+		page: page, opts: opts, disallowed: make(chan struct{}, 1),
+		fetching: map[string]bool{}, fetches: map[network.RequestID]bool{},
+	}
+}
+
+// Limit enforces the bounds on the page from now on until the connection ends. The first
+// call that sets a bound wins.
+func (g *Guard) Limit(ctx context.Context, bounds Bounds) error {
+	g.limiting.Lock()
+	defer g.limiting.Unlock()
+	ctx, cancel := context.WithTimeoutCause(ctx, g.opts.CallTimeout, cdp.ErrTimeout)
 	defer cancel()
-	g := p.guardedBy()
-	if g != nil && !g.widen(bounds) {
+	before, changed := g.widen(bounds)
+	if !changed {
 		return nil
 	}
-	if g != nil {
-		return p.explain(g.begin(ctx), "guarding the page")
-	}
-	session, err := p.browser.conn.Attach(ctx, target.ID(p.id))
-	if err != nil {
-		return p.explain(err, "guarding the page")
-	}
-	g = &guard{page: p, session: session, bounds: bounds, fetching: map[string]bool{}, fetches: map[network.RequestID]bool{}, leave: make(chan struct{}, 1)}
-	paused := session.Listen(fetch.RequestPaused.Method)
-	p.browser.guards.Add(1)
-	go g.loop(paused)
 	if err := g.begin(ctx); err != nil {
-		paused.Close()
-		p.browser.detach(session)
-		return p.explain(err, "guarding the page")
+		g.mu.Lock()
+		g.bounds = before // the next call tries again
+		g.mu.Unlock()
+		return g.page.Explain(err, "guarding the page")
 	}
-	p.mu.Lock()
-	p.guard = g
-	p.mu.Unlock()
 	return nil
 }
 
 // begin pauses the requests from now on, and checks the earlier ones.
-func (g *guard) begin(ctx context.Context) error {
+func (g *Guard) begin(ctx context.Context) error {
+	if g.session == nil {
+		session, err := g.opts.Conn.Attach(ctx, target.ID(g.page.ID()))
+		if err != nil {
+			return err
+		}
+		g.session = session
+		paused := session.Listen(fetch.RequestPaused.Method)
+		g.opts.Go(func() { g.loop(paused) })
+	}
 	if err := g.enable(ctx); err != nil {
 		return err
 	}
@@ -90,15 +124,12 @@ func (g *guard) begin(ctx context.Context) error {
 
 // lookBack notes refused files that the document requested before it was guarded. A
 // document that another page has opened may have done so.
-func (g *guard) lookBack(ctx context.Context) error {
-	p := g.page
-	if g.bounds.File == nil || FileAddress(p.URL()) == "" {
+func (g *Guard) lookBack(ctx context.Context) error {
+	if g.bounds.File == nil || address.OfFile(g.page.URL()) == "" {
 		return nil
 	}
-	p.mu.Lock()
-	document := p.commits
-	p.mu.Unlock()
-	tree, err := protocol.Call(ctx, p.session, cdppage.GetResourceTree, protocol.Empty{})
+	document := g.page.Documents()
+	tree, err := protocol.Call(ctx, g.page.Session(), cdppage.GetResourceTree, protocol.Empty{})
 	if err != nil {
 		return err
 	}
@@ -106,7 +137,7 @@ func (g *guard) lookBack(ctx context.Context) error {
 	for frames := []*cdppage.FrameResourceTree{tree.FrameTree}; len(frames) > 0; frames = frames[1:] {
 		frames = append(frames, frames[0].ChildFrames...)
 		for _, r := range frames[0].Resources {
-			if FileAddress(r.URL) != "" && !r.Failed && g.bounds.File(r.URL) != nil {
+			if address.OfFile(r.URL) != "" && !r.Failed && g.bounds.File(r.URL) != nil {
 				early = append(early, r.URL)
 			}
 		}
@@ -117,11 +148,8 @@ func (g *guard) lookBack(ctx context.Context) error {
 	return nil
 }
 
-// holds returns the refused files that the document with that number contains.
-func (g *guard) holds(document int) []string {
-	if g == nil {
-		return nil
-	}
+// Early returns the refused files that the document with that number contains.
+func (g *Guard) Early(document int) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.document != document {
@@ -131,24 +159,25 @@ func (g *guard) holds(document int) []string {
 }
 
 // widen sets the bounds that are not set yet, and reports whether there were any.
-func (g *guard) widen(bounds Bounds) (changed bool) {
+func (g *Guard) widen(bounds Bounds) (before Bounds, changed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	before = g.bounds
 	if g.bounds.Open == nil && bounds.Open != nil {
 		g.bounds.Open, changed = bounds.Open, true
 	}
 	if g.bounds.File == nil && bounds.File != nil {
 		g.bounds.File, changed = bounds.File, true
 	}
-	return changed
+	return before, changed
 }
 
 // enable pauses the requests that must be checked now.
-func (g *guard) enable(ctx context.Context) error {
+func (g *Guard) enable(ctx context.Context) error {
 	return g.session.Call(ctx, fetch.CommandEnable, g.patterns(), nil)
 }
 
-func (g *guard) patterns() fetch.EnableParams {
+func (g *Guard) patterns() fetch.EnableParams {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var patterns []*fetch.RequestPattern
@@ -166,32 +195,31 @@ func (g *guard) patterns() fetch.EnableParams {
 	return fetch.EnableParams{Patterns: patterns}
 }
 
-// checkFile checks the URL that a caller passes to Navigate or Fetch if it is a file.
+// CheckFile checks the URL that a caller passes to Navigate or Fetch if it is a file.
 // For other URLs, only the browser knows the final URL.
-func (g *guard) checkFile(address string) error {
-	if FileAddress(address) == "" {
+func (g *Guard) CheckFile(url string) error {
+	if address.OfFile(url) == "" {
 		return nil
 	}
-	return g.check(address)
+	return g.check(url)
 }
 
 // check checks a URL as the browser has parsed it.
-func (g *guard) check(address string) error {
+func (g *Guard) check(url string) error {
 	g.mu.Lock()
 	bounds := g.bounds
 	g.mu.Unlock()
-	if file := FileAddress(address); file != "" && bounds.File != nil {
+	if file := address.OfFile(url); file != "" && bounds.File != nil {
 		return bounds.File(file)
 	}
 	if bounds.Open != nil {
-		return bounds.Open(address)
+		return bounds.Open(url)
 	}
 	return nil
 }
 
-// The Browser owns loop; it ends with the session.
-func (g *guard) loop(paused *cdp.Subscription) {
-	defer g.page.browser.guards.Done()
+// loop ends with the session.
+func (g *Guard) loop(paused *cdp.Subscription) {
 	for {
 		select {
 		case e, ok := <-paused.C():
@@ -200,55 +228,52 @@ func (g *guard) loop(paused *cdp.Subscription) {
 			}
 			var request fetch.EventRequestPaused
 			if err := e.Decode(&request); err != nil {
-				g.page.browser.log.Error("page: an event was not understood", "err", err)
+				g.opts.Logger.Error("page: an event was not understood", "err", err)
 				continue
 			}
 			g.judge(&request)
-		case <-g.leave:
-			ctx, cancel := context.WithTimeout(context.Background(), g.page.browser.opts.CallTimeout)
+		case <-g.disallowed:
+			ctx, cancel := context.WithTimeout(context.Background(), g.opts.CallTimeout)
 			_, _ = g.session.Start(ctx, cdppage.CommandNavigate, cdppage.NavigateParams{URL: "about:blank"})
 			cancel()
 		}
 	}
 }
 
-// shows returns an error if the main frame must not show the URL.
-func (g *guard) shows(address string) error {
-	if g == nil {
-		return nil
-	}
+// Shows returns an error if the main frame must not show the URL.
+func (g *Guard) Shows(url string) error {
 	g.mu.Lock()
 	open := g.bounds.Open
 	g.mu.Unlock()
 	if open == nil {
 		return nil
 	}
-	return open(address)
+	return open(url)
 }
 
-// committed interrupts the calls under way if the main frame shows a refused document,
+// Committed interrupts the calls under way if the main frame shows a refused document,
 // and makes the page leave it. The browser pauses no request for a document from the
 // history or for a response of a service worker or a route. Page.mu is held.
-func (g *guard) committed(address string) {
-	err := g.shows(address)
+func (g *Guard) Committed(url string) {
+	err := g.Shows(url)
 	if err == nil {
 		return
 	}
 	g.mu.Lock()
 	g.refused = append(g.refused, err)
 	g.mu.Unlock()
-	g.page.interrupt(err)
+	g.page.Interrupt(err)
 	select {
-	case g.leave <- struct{}{}:
+	case g.disallowed <- struct{}{}:
 	default: // it leaves already
 	}
 }
 
-func (g *guard) judge(e *fetch.EventRequestPaused) {
-	ctx, cancel := context.WithTimeout(context.Background(), g.page.browser.opts.CallTimeout)
+func (g *Guard) judge(e *fetch.EventRequestPaused) {
+	ctx, cancel := context.WithTimeout(context.Background(), g.opts.CallTimeout)
 	defer cancel()
 	asked := g.concerns(e)
-	if !asked && FileAddress(e.Request.URL) == "" {
+	if !asked && address.OfFile(e.Request.URL) == "" {
 		_, _ = g.session.Start(ctx, fetch.CommandContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
 		return
 	}
@@ -265,15 +290,15 @@ func (g *guard) judge(e *fetch.EventRequestPaused) {
 		g.mu.Lock()
 		g.refused = append(g.refused, err)
 		g.mu.Unlock()
-		g.page.wake()
+		g.page.Wake()
 	}
 	_, _ = g.session.Start(ctx, fetch.CommandFailRequest, fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason})
 }
 
-// concerns reports whether a request is the main frame's document or one of Fetch.
-func (g *guard) concerns(e *fetch.EventRequestPaused) bool {
+// concerns reports whether a request is the main frame's document or one of those that Fetch checks.
+func (g *Guard) concerns(e *fetch.EventRequestPaused) bool {
 	if e.ResourceType == network.ResourceTypeDocument {
-		return e.FrameID == g.page.frames.Main()
+		return string(e.FrameID) == g.page.ID()
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -287,11 +312,18 @@ func (g *guard) concerns(e *fetch.EventRequestPaused) bool {
 	return g.fetches[e.NetworkID] || preflight
 }
 
-// fetch makes the guard check the requests of Fetch until the caller calls end. The
+// Fetch checks the address of a request that a script of ours makes. Where there are
+// bounds, the guard checks that request and its redirects until the caller calls end. The
 // caller must use the mark as the URL's fragment. No server and no cache sees the
 // fragment, and it identifies the request however the browser parses the rest.
-func (g *guard) fetch(ctx context.Context, address string) (mark string, end func(), err error) {
-	if err := g.checkFile(address); err != nil {
+func (g *Guard) Fetch(ctx context.Context, url string) (mark string, end func(), err error) {
+	g.mu.Lock()
+	limited := g.bounds.Open != nil || g.bounds.File != nil
+	g.mu.Unlock()
+	if !limited {
+		return "", func() {}, nil
+	}
+	if err := g.CheckFile(url); err != nil {
 		return "", nil, err
 	}
 	mark = "#" + rand.Text()
@@ -308,11 +340,11 @@ func (g *guard) fetch(ctx context.Context, address string) (mark string, end fun
 		g.mu.Unlock()
 		if last {
 			_, _ = g.session.Start(context.WithoutCancel(ctx), fetch.CommandEnable, g.patterns())
-			_, _ = g.page.session.Start(context.WithoutCancel(ctx), network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{})
+			_, _ = g.page.Session().Start(context.WithoutCancel(ctx), network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{})
 		}
 	}
 	// A service worker would send the request itself, and the guard would not see it.
-	if err := g.page.session.Call(ctx, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}, nil); err != nil {
+	if err := g.page.Session().Call(ctx, network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true}, nil); err != nil {
 		end()
 		return "", nil, err
 	}
@@ -323,34 +355,21 @@ func (g *guard) fetch(ctx context.Context, address string) (mark string, end fun
 	return mark, end, nil
 }
 
-// refusals counts the refusals so far.
-func (g *guard) refusals() int {
-	if g == nil {
-		return 0
-	}
+// Refusals counts the refusals so far.
+func (g *Guard) Refusals() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.refused)
 }
 
-// refusal is the last refusal after the first `after` ones; nil: none.
-func (g *guard) refusal(after int) error {
-	if g == nil {
-		return nil
-	}
+// Refusal is the last refusal after the first `after` ones; nil: none.
+func (g *Guard) Refusal(after int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.refused) <= after {
 		return nil
 	}
 	return g.refused[len(g.refused)-1]
-}
-
-// guardedBy returns the page's guard; nil: none.
-func (p *Page) guardedBy() *guard {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.guard
 }
 
 // OriginError reports a URL that is not allowed.

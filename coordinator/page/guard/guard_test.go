@@ -1,18 +1,25 @@
-package page
+package guard_test
 
 import (
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/coordinator/page/pagetest"
 )
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 // bounded is a page with a forbidden server, whose document it has shown before the
 // bounds were set.
-func bounded(t *testing.T) (p *Page, allowed, forbidden string, restored chan string) {
+func bounded(t *testing.T) (b *page.Browser, p *page.Page, allowed, forbidden string, restored chan string) {
 	t.Helper()
 	restored = make(chan string, 20)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,21 +36,21 @@ oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim())`
 		fmt.Fprint(w, `<title>Forbidden</title>forbidden fruit<script>onpageshow = e => { if (e.persisted) navigator.sendBeacon("/restored") }</script>`)
 	}))
 	t.Cleanup(other.Close)
-	p, allowed = open(t, "<title>Allowed</title>allowed")
+	b, p, allowed = pagetest.Open(t, "<title>Allowed</title>allowed")
 	for _, address := range []string{other.URL, allowed} {
 		if _, err := p.Navigate(t.Context(), address); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return p, allowed, other.URL, restored
+	return b, p, allowed, other.URL, restored
 }
 
 // bind forbids the page all URLs of the forbidden server.
-func bind(t *testing.T, p *Page, forbidden string) {
+func bind(t *testing.T, p *page.Page, forbidden string) {
 	t.Helper()
-	if err := p.Guard(t.Context(), Bounds{Open: func(address string) error {
+	if err := p.Guard().Limit(t.Context(), guard.Bounds{Open: func(address string) error {
 		if strings.Contains(address, strings.TrimPrefix(forbidden, "http://")) {
-			return &OriginError{URL: address, Reason: "the test forbids it"}
+			return &guard.OriginError{URL: address, Reason: "the test forbids it"}
 		}
 		return nil
 	}}); err != nil {
@@ -51,29 +58,26 @@ func bind(t *testing.T, p *Page, forbidden string) {
 	}
 }
 
-func leaves(t *testing.T, p *Page, forbidden string) {
+// leaves waits until the page has left a document that is refused.
+func leaves(t *testing.T, p *page.Page) {
 	t.Helper()
-	for began := time.Now(); strings.HasPrefix(p.URL(), forbidden); {
-		if time.Since(began) > 20*time.Second {
-			t.Fatalf("the page shows %s", p.URL())
-		}
-		p.mu.Lock()
-		changed := p.changed.Next()
-		p.mu.Unlock()
-		select {
-		case <-changed:
-		case <-time.After(20 * time.Second):
-		}
+	watcher, err := pagetest.Connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := watcher.WaitFor(t.Context(), page.WaitOptions{URL: "about:blank", Timeout: 20 * time.Second}); err != nil {
+		t.Fatalf("the page shows %s: %v", p.URL(), err)
 	}
 }
 
 // The bounds also apply to a page from the history, although no request is paused for it:
 // nothing of it can be read, and the page leaves it.
 func TestHistoryStaysWithinBounds(t *testing.T) {
+	t.Parallel()
 	t.Run("the agent goes back", func(t *testing.T) {
-		p, allowed, forbidden, _ := bounded(t)
+		_, p, allowed, forbidden, _ := bounded(t)
 		bind(t, p, forbidden)
-		if c, err := p.Back(t.Context()); !errors.As(err, new(*OriginError)) {
+		if c, err := p.Back(t.Context()); !errors.As(err, new(*guard.OriginError)) {
 			t.Errorf("back: %+v %v", c, err)
 		}
 		if !strings.HasPrefix(p.URL(), allowed) {
@@ -81,14 +85,14 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 		}
 	})
 	t.Run("a script goes back", func(t *testing.T) {
-		p, _, forbidden, restored := bounded(t)
+		_, p, _, forbidden, restored := bounded(t)
 		bind(t, p, forbidden)
 		value, change, err := p.Evaluate(t.Context(), "() => { history.back(); return new Promise(() => {}) }", "")
-		if !errors.As(errors.Join(err, change.Refused), new(*OriginError)) || strings.Contains(string(value)+change.Title, "orbidden") {
+		if !errors.As(errors.Join(err, change.Refused), new(*guard.OriginError)) || strings.Contains(string(value)+change.Title, "orbidden") {
 			t.Errorf("%s %+v %v", value, change, err)
 		}
-		leaves(t, p, forbidden)
-		if text := outline(t, p); strings.Contains(text, "forbidden") {
+		leaves(t, p)
+		if text := pagetest.Snapshot(t, p); strings.Contains(text, "forbidden") {
 			t.Errorf("it is shown: %s", text)
 		}
 		select { // otherwise the browser has requested it again, and the test does not apply
@@ -98,35 +102,36 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 		}
 	})
 	t.Run("the user goes back while the agent reads", func(t *testing.T) {
-		p, _, forbidden, _ := bounded(t)
+		_, p, _, forbidden, _ := bounded(t)
 		bind(t, p, forbidden)
-		user, err := connect(t).Page(t.Context(), p.ID())
+		user, err := pagetest.Connect(t).Page(t.Context(), p.ID())
 		if err != nil {
 			t.Fatal(err)
 		}
 		read := make(chan error, 1)
 		go func() {
-			_, err := p.WaitFor(t.Context(), WaitOptions{Text: "forbidden fruit", Timeout: 20 * time.Second})
+			_, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "forbidden fruit", Timeout: 20 * time.Second})
 			read <- err
 		}()
 		_, _ = user.Back(t.Context())
-		if err := <-read; !errors.As(err, new(*OriginError)) {
+		if err := <-read; !errors.As(err, new(*guard.OriginError)) {
 			t.Errorf("reading what was restored: %v", err)
 		}
-		leaves(t, p, forbidden)
+		leaves(t, p)
 	})
 }
 
 // No request is paused for a navigation that a service worker responds to, or for the URL
 // of a blob.
 func TestDocumentsWithoutRequestStayWithinBounds(t *testing.T) {
-	p, allowed, forbidden, _ := bounded(t)
-	other := newPage(t, p.browser)
+	t.Parallel()
+	b, p, allowed, forbidden, _ := bounded(t)
+	other := pagetest.NewPage(t, b)
 	if _, err := other.Navigate(t.Context(), forbidden); err != nil {
 		t.Fatal(err)
 	}
-	eval(t, other, `async () => { await navigator.serviceWorker.register("/sw.js"); await navigator.serviceWorker.ready }`)
-	blob := strings.Trim(eval(t, other, `() => URL.createObjectURL(new Blob(["<title>Forbidden</title>forbidden fruit"], {type: "text/html"}))`), `"`)
+	pagetest.Evaluate(t, other, `async () => { await navigator.serviceWorker.register("/sw.js"); await navigator.serviceWorker.ready }`)
+	blob := strings.Trim(pagetest.Evaluate(t, other, `() => URL.createObjectURL(new Blob(["<title>Forbidden</title>forbidden fruit"], {type: "text/html"}))`), `"`)
 	if c, err := p.Navigate(t.Context(), forbidden+"/worker"); err != nil || c.Title != "Forbidden" {
 		t.Fatalf("the worker does not answer: %+v %v", c, err)
 	}
@@ -135,12 +140,11 @@ func TestDocumentsWithoutRequestStayWithinBounds(t *testing.T) {
 	}
 	bind(t, p, forbidden)
 	for _, address := range []string{forbidden + "/worker", blob} {
-		if c, err := p.Navigate(t.Context(), address); !errors.As(err, new(*OriginError)) || c.Title == "Forbidden" {
+		if c, err := p.Navigate(t.Context(), address); !errors.As(err, new(*guard.OriginError)) || c.Title == "Forbidden" {
 			t.Errorf("%s: %+v %v", address, c, err)
 		}
-		leaves(t, p, forbidden)
-		leaves(t, p, "blob:")
-		if text := outline(t, p); strings.Contains(text, "forbidden") {
+		leaves(t, p)
+		if text := pagetest.Snapshot(t, p); strings.Contains(text, "forbidden") {
 			t.Errorf("%s is shown: %s", address, text)
 		}
 	}

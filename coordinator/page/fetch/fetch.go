@@ -1,0 +1,163 @@
+// Package fetch makes a request as a script of the page would.
+package fetch
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/remote"
+)
+
+// Page is the part of a page that this package needs.
+type Page interface {
+	URL() string
+	// Run runs an operation on the page and explains its error; limit 0: that of any call.
+	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
+	// Await waits until the condition, which events change, is true.
+	Await(ctx context.Context, condition func() bool) error
+}
+
+// Fetcher makes the requests of one page. All fields are required.
+type Fetcher struct {
+	Page    Page
+	Frames  *frame.Tree
+	Guard   *guard.Guard
+	Network *history.Network
+}
+
+// Request is what to fetch. Only URL is required.
+type Request struct {
+	URL     string // absolute, or relative to the page
+	Method  string // empty: GET, or POST with a body
+	Headers map[string]string
+	Body    string
+	Timeout time.Duration // until the whole response has arrived; 0: 30 s
+}
+
+// Response is the response to a Request.
+type Response struct {
+	URL       string // after redirects
+	Status    int
+	Text      string // of the status
+	Headers   map[string]string
+	MIMEType  string
+	Body      []byte
+	Truncated bool // the body is longer
+}
+
+const (
+	defaultTimeout = 30 * time.Second
+	// maxBody bounds a body, in bytes.
+	maxBody = 4 << 20
+	// failureTimeout bounds the wait for the browser's events about a failed request: they
+	// arrive separately from the script's result.
+	failureTimeout = 300 * time.Millisecond
+)
+
+//go:embed fetch.js
+var function string
+
+// failure is the result of the script for a request without a response.
+type failure struct{ Error, Policy string }
+
+// Fetch makes a request as a script of the page would: with its cookies, its
+// proxy and its service worker, under its content security policy and CORS.
+func (f *Fetcher) Fetch(ctx context.Context, o Request) (Response, error) {
+	var response Response
+	if o.Method == "" {
+		o.Method = http.MethodGet
+		if o.Body != "" {
+			o.Method = http.MethodPost
+		}
+	}
+	url, err := address.Normalize(o.URL, f.Page.URL())
+	if err != nil {
+		return Response{}, err
+	}
+	err = f.Page.Run(ctx, "fetching "+o.URL, cmp.Or(o.Timeout, defaultTimeout), func(ctx context.Context) (err error) {
+		response, err = f.fetch(ctx, url, o)
+		return err
+	})
+	return response, err
+}
+
+func (f *Fetcher) fetch(ctx context.Context, url string, o Request) (Response, error) {
+	refusals := f.Guard.Refusals()
+	mark, end, err := f.Guard.Fetch(ctx, url)
+	if err != nil {
+		return Response{}, err
+	}
+	defer end()
+	request := map[string]any{"url": url, "mark": mark, "method": strings.ToUpper(o.Method), "headers": o.Headers, "limit": maxBody}
+	if o.Body != "" {
+		request["body"] = o.Body
+	}
+	argument, err := json.Marshal(request)
+	if err != nil {
+		return Response{}, err
+	}
+	session, world, err := f.Frames.World(ctx, f.Frames.Main())
+	if err != nil {
+		return Response{}, err
+	}
+	r, err := protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		FunctionDeclaration: function, ExecutionContextID: world,
+		Arguments: []*runtime.CallArgument{{Value: argument}}, AwaitPromise: new(true), ReturnByValue: new(true),
+	})
+	if err != nil {
+		return Response{}, err
+	}
+	var got struct {
+		failure
+		Response
+	}
+	if err := remote.Decode(r, &got); err != nil {
+		return Response{}, err
+	}
+	if refused := f.Guard.Refusal(refusals); got.Error != "" && refused != nil {
+		return Response{}, refused
+	}
+	if got.Error != "" {
+		return Response{}, errors.New(f.reason(ctx, got.failure, url))
+	}
+	// A cache may have responded, with a redirect that the page followed earlier.
+	return got.Response, f.Guard.Shows(got.URL)
+}
+
+// reason returns why there is no response. The script itself gets no reason; the
+// browser's record of the request has one.
+func (f *Fetcher) reason(ctx context.Context, failed failure, url string) string {
+	if failed.Policy != "" {
+		return "the page's content security policy forbids it (" + failed.Policy + "): open that address in a tab instead"
+	}
+	code := ""
+	bounded, cancel := context.WithTimeout(ctx, failureTimeout)
+	defer cancel()
+	_ = f.Page.Await(bounded, func() bool {
+		code = f.Network.Failure(url)
+		return code != ""
+	})
+	hint := address.Hint(code)
+	switch {
+	case code == "":
+		return failed.Error
+	case strings.Contains(code, "CORS"), code == "net::ERR_FAILED":
+		return code + ": the other site does not let this page read it (CORS): open that address in a tab instead"
+	case hint != "":
+		return hint + " (" + code + ")"
+	}
+	return code
+}
