@@ -13,12 +13,14 @@ func (p *program) browserCommand() *cobra.Command {
 	var browser browserFlags
 	cmd := &cobra.Command{
 		Use:   "browser",
-		Short: "Print the browser that would be launched when there is no window",
-		Long: `Print the browser that would be launched when there is no window.
+		Short: "Print the browser that is launched if no window is open",
+		Long: `Print the browser that is launched if no window is open.
 
-Chrome, Chromium, Edge and Brave are looked for in their usual places, after
---browser, --executable and $BROWSER_COORDINATOR_BROWSER. Exit code 1 when there
-is none.`,
+--browser and --executable come first, then $BROWSER_COORDINATOR_BROWSER. Without
+them it is the first of Chrome, Chromium, Edge and Brave that is installed in a
+usual place. The exit code is 1 if there is none.`,
+		Example: `  coordinator browser
+  coordinator browser --browser msedge --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := browser.check(); err != nil {
@@ -39,8 +41,8 @@ is none.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing, only set the exit code")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing; only set the exit code")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("json", "quiet")
 	browser.whichBrowser(cmd)
 	return cmd

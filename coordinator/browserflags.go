@@ -33,7 +33,7 @@ type debuggingPort struct {
 func (p *debuggingPort) Set(text string) error {
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return errors.New("want a port from 0 to 65535, 0 being one of the system's choice")
+		return errors.New("want a port from 0 to 65535; 0 selects a free one")
 	}
 	*p = debuggingPort{true, int(port)}
 	return nil
@@ -48,7 +48,7 @@ func (p *debuggingPort) String() string {
 }
 
 // Type implements pflag.Value.
-func (p *debuggingPort) Type() string { return "port" }
+func (p *debuggingPort) Type() string { return "PORT" }
 
 // option is the port for the launch; nil means a pipe.
 func (p debuggingPort) option() *int {
@@ -60,8 +60,8 @@ func (p debuggingPort) option() *int {
 
 // whichBrowser adds the flags that choose a browser.
 func (f *browserFlags) whichBrowser(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.browser, "browser", "", "which `browser`: chrome, chromium, msedge or brave (default: the first that is found)")
-	cmd.Flags().StringVar(&f.executable, "executable", "", "the browser's `file` (default: $"+chrome.EnvBrowser+")")
+	cmd.Flags().StringVar(&f.browser, "browser", "", "launch the browser `NAME`: chrome, chromium, msedge or brave (default: the first that is installed)")
+	cmd.Flags().StringVar(&f.executable, "executable", "", "launch the browser `FILE` (default: $"+chrome.EnvBrowser+")")
 	cmd.MarkFlagsMutuallyExclusive("browser", "executable")
 	complete(cmd, "browser", chrome.Names...)
 }
@@ -69,11 +69,11 @@ func (f *browserFlags) whichBrowser(cmd *cobra.Command) {
 // launch adds the flags for launching a browser.
 func (f *browserFlags) launch(cmd *cobra.Command) {
 	f.whichBrowser(cmd)
-	cmd.Flags().StringVar(&f.profile, "profile", "", "a `folder` for the browser's profile, which stays (default: a private one, removed at the end)")
+	cmd.Flags().StringVar(&f.profile, "profile", "", "keep the browser's profile in `DIR` (default: a private profile, removed at the end)")
 	cmd.Flags().BoolVar(&f.isolated, "isolated", false, "work in a private copy of --profile, removed at the end")
-	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "the browser's `proxy`, for example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
-	cmd.Flags().StringVar(&f.viewport, "viewport", "", "the `size` of its pages, for example 1280x720")
-	cmd.Flags().Var(&f.debuggingPort, "debugging-port", "give the browser a debugging `port` (without a value: one of the system's choice) in place of a private pipe; every user of this machine can then drive it and read your files through it")
+	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "send the browser's requests through the proxy `URL`, for example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
+	cmd.Flags().StringVar(&f.viewport, "viewport", "", "open pages with `SIZE` in pixels, for example 1280x720")
+	cmd.Flags().Var(&f.debuggingPort, "debugging-port", "open the debugging port `PORT` (without a value: a free one) in place of a private pipe; every user of this machine can then drive the browser and read your files through it")
 	cmd.Flags().Lookup("debugging-port").NoOptDefVal = "0"
 	if err := cmd.MarkFlagDirname("profile"); err != nil {
 		panic(err) // only for a flag that is not there
@@ -120,11 +120,11 @@ func (f *browserFlags) check() error {
 		}
 	}
 	if f.isolated && f.profile == "" {
-		return wrongUse("--isolated is a private copy of --profile: name that, or leave --isolated away, since a browser without --profile has a private one anyway")
+		return wrongUse("--isolated copies --profile: add --profile DIR, or omit --isolated (without --profile the profile is private anyway)")
 	}
 	if f.profile != "" {
 		if info, err := os.Stat(f.profile); err == nil && !info.IsDir() {
-			return wrongUse("--profile %s: that is a file; want a folder", f.profile)
+			return wrongUse("--profile %s is a file: name a folder", f.profile)
 		}
 	}
 	return nil

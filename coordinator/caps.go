@@ -21,7 +21,7 @@ func capsFlag(cmd *cobra.Command, value *[]string) {
 		names = append(names, c.Name)
 	}
 	cmd.Flags().StringSliceVar(value, "caps", splitCaps(os.Getenv(envCaps)),
-		"more tools, `several` with commas or repeated: "+strings.Join(names, ", ")+" (default: $"+envCaps+")")
+		"add `SETS` of tools, separated by commas: "+strings.Join(names, ", ")+" (default: $"+envCaps+")")
 	cmd.Flags().Lookup("caps").DefValue = "[]" // help does not depend on the variable
 	completeList(cmd, "caps", func() (offers []cobra.Completion) {
 		for _, c := range tools.Caps() {

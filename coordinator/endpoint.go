@@ -87,16 +87,19 @@ func (p *program) endpointCommand() *cobra.Command {
 		Use:   "endpoint",
 		Short: "Print the stable CDP address of a window",
 		Long: `Print the stable CDP address of a window, for Playwright, Puppeteer, chromedp or
-any other CDP client. It stays the same when the browser, the window or the
-coordinator restarts, so it can stand in a workspace's configuration.
+any other CDP client. The address stays the same when the browser, the window or
+the coordinator restarts, so a workspace's configuration can contain it.
 
-Where the coordinator that serves it requires the secret token, the address has
-it. The line for a client that drops the path of an http address then has the
-address of the WebSocket.
+If the coordinator that serves the address requires the secret token, the
+address contains it. Some clients drop the path of an http address, and the
+token with it: the line for those contains the address of the WebSocket.
 
-Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
-		Example: `  chromium.connectOverCDP(process.env.CDP)   with   CDP=$(coordinator endpoint)`,
-		Args:    noArguments,
+Each running "coordinator mcp", "serve", "run" or "window" of that window can
+serve the address; one of them does.`,
+		Example: `  CDP=$(coordinator endpoint) node test.js   # chromium.connectOverCDP(process.env.CDP)
+  coordinator endpoint --format puppeteer
+  coordinator endpoint --workspace ~/shop --json`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			workspace, err := p.findWorkspace(cmd.Context(), given)
 			if err != nil {
@@ -124,18 +127,18 @@ Any running "coordinator mcp", "serve" or "window" of that window serves it.`,
 			switch {
 			case a.Served:
 			case endpoint.Taken(cmd.Context(), vscodeipc.Hash(workspace), a.Port):
-				p.notice("Another program listens on port %d, and nothing serves it: once `coordinator serve --workspace %s` or an MCP host does, the address is another. Ask for it again then.\n", a.Port, terminal.Word(workspace))
+				p.notice("Another program listens on port %d, so the address will change when a coordinator serves it. Run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there, and then this command again.\n", a.Port, terminal.Word(workspace))
 			default:
-				p.notice("Nothing serves it now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", terminal.Word(workspace))
+				p.notice("Nothing serves this address now: run `coordinator serve --workspace %s`, or let an MCP host start the coordinator there.\n", terminal.Word(workspace))
 			}
 			return nil
 		},
 	}
 	workspaceFlag(cmd, &given)
-	cmd.Flags().StringVar(&format, "format", "", "the line to paste, for `CLIENT`: "+strings.Join(formats(), ", "))
+	cmd.Flags().StringVar(&format, "format", "", "print the line to paste for `CLIENT`: "+strings.Join(formats(), ", "))
 	complete(cmd, "format", formats()...)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
-	cmd.Flags().BoolVar(&withToken, "token", false, "the address has its secret token (default: where it is required; clients of another user always need it)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&withToken, "token", false, "print the address with its secret token (default: if it is required; clients of another user always need it)")
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	cmd.MarkFlagsMutuallyExclusive("json", "token")
 	return cmd

@@ -24,7 +24,7 @@ func TestEndpointOfAnotherProgram(t *testing.T) {
 		return strings.TrimSpace(string(out)), stderr.String()
 	}
 	first, said := ask()
-	if !strings.Contains(said, "Nothing serves it now: run `coordinator serve") {
+	if !strings.Contains(said, "Nothing serves this address now: run `coordinator serve") {
 		t.Errorf("with a free port: %q", said)
 	}
 	u, err := url.Parse(first)
@@ -37,7 +37,7 @@ func TestEndpointOfAnotherProgram(t *testing.T) {
 	}
 	defer stranger.Close()
 	same, said := ask()
-	if same != first || !strings.Contains(said, "Another program listens on port "+u.Port()+", and nothing serves it: once `coordinator serve") || !strings.Contains(said, "the address is another") {
+	if same != first || !strings.Contains(said, "Another program listens on port "+u.Port()+", so the address will change when a coordinator serves it. Run `coordinator serve") {
 		t.Errorf("with another program on the port: %s, %q", same, said)
 	}
 	serving := start(t, dir, "serve", "--workspace", workspace)

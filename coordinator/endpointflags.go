@@ -18,6 +18,8 @@ import (
 // windowTimeout is serving.Options.WindowTimeout. Tests change it.
 var windowTimeout time.Duration
 
+const requireTokenHelp = "admit CDP clients only with the secret token, also those of the same user"
+
 // endpointFlags are the flags of the commands that serve an endpoint.
 type endpointFlags struct {
 	requireToken, allowClose bool
@@ -27,10 +29,10 @@ type endpointFlags struct {
 
 func (f *endpointFlags) add(cmd *cobra.Command) {
 	f.hold = hold(cdpproxy.DefaultHold)
-	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, "let CDP clients in by the secret token only, also those of the same user")
-	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "let CDP clients close the browser (Browser.close) for everyone")
-	cmd.Flags().Var(&f.hold, "hold", "how long a CDP client waits for a browser where there is none; 0: not at all")
-	cmd.Flags().Var(&f.allowOrigins, "allow-origin", "let in what pages of this `origin` ask, for example https://tool.example (repeatable)")
+	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, requireTokenHelp)
+	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "allow CDP clients to close the browser (Browser.close) for everyone")
+	cmd.Flags().Var(&f.hold, "hold", "let a CDP client wait up to `DURATION` for a browser; 0 does not wait")
+	cmd.Flags().Var(&f.allowOrigins, "allow-origin", "admit requests from web pages of `ORIGIN`, for example https://tool.example (repeatable)")
 }
 
 // options converts the flags. With onDemand, a browser is launched when a client needs
@@ -59,7 +61,7 @@ func useless(cmd *cobra.Command) string {
 	if given == nil {
 		return ""
 	}
-	return " Until then what that one was told holds, and not this one's " + strings.Join(given, ", ") + "."
+	return " Until then these flags have no effect: " + strings.Join(given, ", ") + "."
 }
 
 // reportStandby notifies the user that another coordinator serves the endpoint, if some
@@ -70,9 +72,9 @@ func (p *program) reportStandby(cmd *cobra.Command, launch bool) {
 	switch {
 	case none == "":
 	case launch:
-		p.notice("Another coordinator serves the window's address now, and this one uses that one's browser, which may end with it.%s\n", none)
+		p.notice("Another coordinator already serves the window's address. The program uses the browser of that one, which may end with it.%s\n", none)
 	default:
-		p.notice("Another coordinator serves the window's address now; this one takes over when that ends.%s\n", none)
+		p.notice("Another coordinator already serves the window's address. This one takes over when that one ends.%s\n", none)
 	}
 }
 
@@ -82,14 +84,16 @@ type launchFlags struct {
 	browser        browserFlags
 }
 
+const headedHelp = "show the window of the private browser"
+
 // leaveHeadedAway is the next step where there is no display.
 const leaveHeadedAway = "leave --headed away"
 
-const launchHelp = "start the window's browser when a client wants one: its launch configuration, else a browser of its own"
+const launchHelp = "start a browser when a client needs one: by the window's launch configuration, or else a private one"
 
 func (f *launchFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.launch, "launch", false, launchHelp)
-	cmd.Flags().BoolVar(&f.headed, "headed", false, "show the window of a browser of its own")
+	cmd.Flags().BoolVar(&f.headed, "headed", false, headedHelp)
 	f.browser.launch(cmd)
 }
 
@@ -100,7 +104,7 @@ func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
 	}
 	if !f.launch {
 		if f.headed || f.browser != (browserFlags{}) {
-			return nil, wrongUse("what browser is launched, and how, is for --launch alone: add it, or leave the other options away")
+			return nil, wrongUse("the flags of a browser need --launch: add it, or omit them")
 		}
 		return nil, nil
 	}
@@ -118,7 +122,7 @@ func (f *launchFlags) onDemand(p *program) (*launch.OnDemand, error) {
 type hold time.Duration
 
 func (h *hold) String() string { return time.Duration(*h).String() }
-func (h *hold) Type() string   { return "duration" }
+func (h *hold) Type() string   { return "DURATION" }
 
 func (h *hold) Set(text string) error {
 	d, err := time.ParseDuration(text)
@@ -147,7 +151,7 @@ func (h hold) timeout() time.Duration {
 type origins []string
 
 func (o *origins) String() string { return strings.Join(*o, ",") }
-func (o *origins) Type() string   { return "origin" }
+func (o *origins) Type() string   { return "ORIGIN" }
 
 // Set adds an origin in the form that browsers send, RFC 6454 section 6.1. It rejects
 // "null", which every sandboxed page has.

@@ -38,11 +38,11 @@ func (f *logFlags) check(given func(flag string) bool) error {
 	case len(filter.Methods) == 0 && given("method"):
 		return wrongUse("log: --method wants names, for example Page.navigate or 'Runtime.*'")
 	case f.record == "-":
-		return wrongUse("log: --record -: a recording is a file: name one; --json shows the same lines")
+		return wrongUse("log: --record cannot write to standard output: name a file, or use --json")
 	case f.record != "" && (len(filter.Domains) > 0 || len(filter.Methods) > 0 || filter.Client != "" || f.view.Full || f.view.JSON):
 		return wrongUse("log: --record writes everything: run a second `coordinator log` to see a part of it")
 	case given("client") && !traffic.IsClient(filter.Client):
-		return wrongUse("log: --client %q: a client is called as in Playwright, or Playwright#1, and a session of it as in Playwright#1.2", filter.Client)
+		return wrongUse("log: --client %q: want a client such as Playwright or Playwright#1, or a session such as Playwright#1.2", filter.Client)
 	}
 	for _, pattern := range filter.Methods {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -58,12 +58,15 @@ func (p *program) logCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Show the CDP traffic of a window as it passes, or record it",
-		Long: `Show the CDP traffic that passes a window's endpoint from now on, until it is
-interrupted, also when another coordinator takes over the endpoint. With
---record it goes to a file as JSON lines, which "coordinator replay" serves as a
-browser, and ends with that coordinator.
+		Long: `Show the CDP traffic between a window's endpoint and its clients from now on,
+until you interrupt the command. It continues when another coordinator takes
+over the endpoint.
 
-The traffic holds what the pages hold: treat a recording as you would the pages.`,
+With --record the traffic goes to a file as JSON lines, which "coordinator
+replay" serves as a browser. A recording ends with the coordinator that serves
+the endpoint.
+
+The traffic contains the contents of the pages: protect a recording like them.`,
 		Example: `  coordinator log --domain Page,Network
   coordinator log --method 'Runtime.*' --client Playwright
   coordinator log --record session.jsonl`,
@@ -76,12 +79,12 @@ The traffic holds what the pages hold: treat a recording as you would the pages.
 		},
 	}
 	workspaceFlag(cmd, &workspace)
-	cmd.Flags().StringVar(&f.record, "record", "", "write everything to this `file`, which must not exist")
-	cmd.Flags().StringSliceVar(&f.view.Filter.Domains, "domain", nil, "show only these `domains`, for example Page,Network")
-	cmd.Flags().StringSliceVar(&f.view.Filter.Methods, "method", nil, "show only these `methods`, or also these where there is --domain; * stands for any letters")
-	cmd.Flags().StringVar(&f.view.Filter.Client, "client", "", "show only clients of this `name`, or the second of all clients, Playwright#2, or the first of its sessions, Playwright#2.1")
-	cmd.Flags().BoolVar(&f.view.Full, "full", false, "show messages in full, however long")
-	cmd.Flags().BoolVar(&f.view.JSON, "json", false, "show JSON lines, as they are recorded")
+	cmd.Flags().StringVar(&f.record, "record", "", "write all traffic to the new `FILE`")
+	cmd.Flags().StringSliceVar(&f.view.Filter.Domains, "domain", nil, "show only `DOMAINS`, for example Page,Network")
+	cmd.Flags().StringSliceVar(&f.view.Filter.Methods, "method", nil, "show only `METHODS`, in addition to those of --domain; * matches any letters")
+	cmd.Flags().StringVar(&f.view.Filter.Client, "client", "", "show only the client `NAME`: Playwright, or Playwright#2 (the second of all clients), or Playwright#2.1 (its first session)")
+	cmd.Flags().BoolVar(&f.view.Full, "full", false, "show long messages in full")
+	cmd.Flags().BoolVar(&f.view.JSON, "json", false, "show JSON lines, as in a recording")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	completeList(cmd, "domain", traffic.Domains)
 	complete(cmd, "method")
@@ -102,7 +105,7 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 	}
 	hash := vscodeipc.Hash(workspace)
 	for _, name := range f.view.Filter.Unknown() {
-		p.notice("Chromium has no %s: it may be that nothing is shown of it.\n", name)
+		p.notice("Chromium does not know %s, so there may be nothing to show of it.\n", name)
 	}
 	var drain time.Duration
 	if f.record != "" {

@@ -33,28 +33,29 @@ func (p *program) mcpCommand() *cobra.Command {
 	var browser browserFlags
 	cmd := &cobra.Command{
 		Use:   "mcp [flags] [-- COMMAND [ARGUMENT ...]]",
-		Short: "Serve MCP over stdio: what an MCP host launches",
-		Long: `Serve MCP over standard input and output: what an MCP host launches.
+		Short: "Serve MCP over stdio, for an MCP host",
+		Long: `Serve MCP over standard input and output. An MCP host launches this command.
 
 The window is the one whose folder contains the host's roots, or else the
-working directory. While it runs, the window's stable CDP address is served too.
-Without a window the first tool that needs one launches a browser of its own,
-which ends with the session; a window that opens before anything was done there
-is used instead.
+working directory. Its stable CDP address is served too. If no window is open,
+the first tool that needs a browser launches a private one, which ends with the
+session. If a window opens before a tool has changed anything, it takes over.
 
-With a COMMAND, another MCP server that works over CDP, its tools are offered
-too, under their own names, but for those that have the name of one of ours. It
-is started when it is needed, and again when it has died; the window's stable
-CDP address stands in $` + child.EnvEndpoint + `, and in place of
-` + child.Placeholder + ` in every argument and every value of the environment. Where
-the address holds the secret token (with --require-token, and on all systems but
-Linux), arguments with it are refused: every user of the machine can read them.`,
+COMMAND is another MCP server that works over CDP. Its tools are offered too,
+except those with the name of a tool of this one. It is started when it is
+needed, and again when it has died. It gets the window's stable CDP address in
+$` + child.EnvEndpoint + `, and in place of ` + child.Placeholder + `
+in its arguments and the values of its environment.
+
+If the address contains the secret token (with --require-token, and on all
+systems but Linux), arguments with ` + child.Placeholder + ` are refused, because every
+user of the machine can read them.`,
 		Example: `  claude mcp add browser -- coordinator mcp
   coordinator mcp -- npx @playwright/mcp --cdp-endpoint {cdp_endpoint}
   { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 0 {
-				return &exitError{exitUsage, fmt.Errorf("mcp: %q is no flag; the command of an added server stands behind --", args[0])}
+				return &exitError{exitUsage, fmt.Errorf("mcp: unexpected argument %q; put the command of another MCP server after --", args[0])}
 			}
 			return nil
 		},
@@ -110,17 +111,17 @@ Linux), arguments with it are refused: every user of the machine can read them.`
 	allowTokenFlag(cmd, &allowToken)
 	capsFlag(cmd, &caps)
 	serve.add(cmd)
-	cmd.Flags().StringVar(&outputDir, "output-dir", "", "save files to this `folder`, in place of .browser-coordinator in the workspace")
-	cmd.Flags().StringSliceVar(&allowed, "allowed-origins", nil, "the only `origins` that agents may open and fetch from: https://example.com, http://localhost:*, *.example.com")
-	cmd.Flags().StringSliceVar(&blocked, "blocked-origins", nil, "`origins` that they may not, also where they are allowed")
+	cmd.Flags().StringVar(&outputDir, "output-dir", "", "save files in `DIR` instead of .browser-coordinator in the workspace")
+	cmd.Flags().StringSliceVar(&allowed, "allowed-origins", nil, "allow agents only `ORIGINS`, for example https://example.com, http://localhost:*, *.example.com")
+	cmd.Flags().StringSliceVar(&blocked, "blocked-origins", nil, "deny agents `ORIGINS`, also those that are allowed")
 	complete(cmd, "allowed-origins", "http://localhost:*")
 	complete(cmd, "blocked-origins")
-	cmd.Flags().StringVar(&secrets, "secrets", "", "a dotenv `file` whose values agents see and give by their names only")
+	cmd.Flags().StringVar(&secrets, "secrets", "", "show agents the values of the dotenv `FILE` only by their names")
 	browser.launch(cmd)
-	cmd.Flags().BoolVar(&headed, "headed", false, "show the window of a browser of its own")
+	cmd.Flags().BoolVar(&headed, "headed", false, headedHelp)
 	cmd.Flags().BoolVar(&launchForClients, "launch", false, launchHelp)
-	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a browser of its own")
-	cmd.Flags().StringVar(&attach, "attach", "", "use the browser that runs at this CDP `URL` (http or ws), and no window")
+	cmd.Flags().BoolVar(&noLaunch, "no-launch", false, "never launch a private browser")
+	cmd.Flags().StringVar(&attach, "attach", "", "use the browser at the CDP `URL` (http or ws) instead of a window")
 	complete(cmd, "attach", "http://127.0.0.1:9222")
 	for _, launches := range []string{"launch", "browser", "executable", "headed", "profile", "isolated", "proxy-server", "viewport"} {
 		cmd.MarkFlagsMutuallyExclusive("attach", launches)

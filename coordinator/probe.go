@@ -32,18 +32,18 @@ func (p *program) probeCommand() *cobra.Command {
 	var dryRun, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "probe",
-		Short: "Check every window's socket and delete the dead ones",
-		Long: `Check every window's socket and delete the dead ones.
-
-Each address is dialed and greeted under a deadline:
+		Short: "Check the socket of each window, and delete stale ones",
+		Long: `Check the socket of each window, and delete stale ones. Each gets a verdict:
 
   live          it responded
-  busy          it accepted the connection but did not respond in time
-  stale         no process listens; deleted, unless --dry-run
+  busy          it accepted the connection, but did not respond in time
+  stale         no process listens; deleted, unless --dry-run is given
   incompatible  it speaks another protocol or version
-  foreign       it is not a socket of yours, and is left alone
+  foreign       it is not a socket of yours, and stays
 
-Exit code 0: all live, or cleaned up. 1: something needs attention.`,
+The exit code is 0 if all are live or deleted, else 1.`,
+		Example: `  coordinator probe
+  coordinator probe --dry-run --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// Directories that could not be searched, and sockets that could not be
@@ -68,13 +68,13 @@ Exit code 0: all live, or cleaned up. 1: something needs attention.`,
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "delete nothing")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 func (p *program) printVerdicts(verdicts []vscodeipc.Verdict) error {
 	if len(verdicts) == 0 {
-		_, err := fmt.Fprintln(p.out, "No window's socket is there.")
+		_, err := fmt.Fprintln(p.out, "No window socket exists.")
 		return err
 	}
 	rows, colours := [][]string{{"VERDICT", "WORKSPACE", "BROWSER", "ADDRESS", "REASON"}}, []string{""}

@@ -22,20 +22,22 @@ func (p *program) replayCommand() *cobra.Command {
 	var requireToken bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "Serve a recording as a browser, for tests without one",
+		Short: "Serve a recording as a browser",
 		Long: `Serve a recording of "coordinator log --record" as a browser on a loopback port,
-until it is interrupted. The address is printed first; programs of other users
-are refused there. A client that sends the recorded commands gets the recorded
-responses and events, in the same order. A command that was not recorded, or has
-no response there, gets an error.`,
+for tests without a browser, until you interrupt the command. It prints the
+address first, and admits programs of the same user.
+
+A client that sends the recorded commands gets the recorded responses and events,
+in the same order. A command that was not recorded, or has no recorded response,
+gets an error.`,
 		Example: `  coordinator replay session.jsonl
   coordinator replay --port 9222 session.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &exitError{exitUsage, fmt.Errorf("replay: name one recording, as in `coordinator replay session.jsonl`; %d were given", len(args))}
+				return &exitError{exitUsage, fmt.Errorf("replay: want one recording, as in `coordinator replay session.jsonl`; %d were given", len(args))}
 			}
 			if args[0] == "" {
-				return wrongUse("replay: name one recording, as in `coordinator replay session.jsonl`; its name is empty")
+				return wrongUse("replay: the name of the recording is empty: name one, as in `coordinator replay session.jsonl`")
 			}
 			if port < 0 || port > math.MaxUint16 {
 				return wrongUse("replay: --port %d: want one from 1 to %d, or 0 for a free one", port, math.MaxUint16)
@@ -46,8 +48,8 @@ no response there, gets an error.`,
 			return p.runReplay(cmd.Context(), args[0], port, requireToken)
 		},
 	}
-	cmd.Flags().IntVar(&port, "port", 0, "the `port` (default: a free one)")
-	cmd.Flags().BoolVar(&requireToken, "require-token", false, "let CDP clients in by the secret token only, also those of the same user")
+	cmd.Flags().IntVar(&port, "port", 0, "listen on `PORT` (default: a free one)")
+	cmd.Flags().BoolVar(&requireToken, "require-token", false, requireTokenHelp)
 	return cmd
 }
 

@@ -105,8 +105,11 @@ func (p *program) root() *cobra.Command {
 		Short: "Let an AI agent drive the browser that you debug in a VS Code window",
 		Long: `Let an AI agent drive the browser that you debug in a VS Code window.
 
-An MCP host launches "coordinator mcp" (also the default when standard input is
-not a terminal). The other commands are for people and scripts.`,
+An MCP host launches "coordinator mcp", which is also the default if standard
+input is not a terminal. The other commands are for people and scripts.`,
+		Example: `  claude mcp add browser -- coordinator mcp
+  coordinator windows
+  coordinator endpoint --format playwright`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		// The number of letters in which an unknown command may differ from a suggested
@@ -138,10 +141,11 @@ not a terminal). The other commands are for people and scripts.`,
 	root.SetErr(p.err)
 	root.SetHelpCommand(helpCommand())
 	root.SetFlagErrorFunc(unknownFlag)
+	root.SetUsageFunc(p.usage)
 	// Cobra's own version flag uses text/template, which calls methods by name. The
 	// linker could then not remove unused methods.
-	root.Flags().BoolVar(&printVersion, "version", false, "version for coordinator")
-	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "log what happens to standard error")
+	root.Flags().BoolVar(&printVersion, "version", false, "print the version")
+	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "write a log to standard error")
 	root.AddCommand(
 		p.mcpCommand(),
 		p.windowsCommand(),

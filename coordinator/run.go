@@ -19,27 +19,27 @@ func (p *program) runCommand() *cobra.Command {
 	var allowToken bool
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT ...]",
-		Short: "Run any CDP program on a window's browser",
-		Long: `Run any CDP program on a window's browser.
+		Short: "Run a CDP program on a window's browser",
+		Long: `Run a CDP program on a window's browser, and exit with its exit code.
 
-The window's stable CDP address is served while the program runs. It stands in
-$` + child.EnvEndpoint + `, and in place of ` + child.Placeholder + ` in every
-argument and every value of the environment. The exit code is the program's.
+The window's stable CDP address is served while the program runs. The program
+gets it in $` + child.EnvEndpoint + `, and in place of
+` + child.Placeholder + ` in its arguments and the values of its environment.
 
-Where the address holds the secret token (with --require-token, and on all systems
-but Linux), arguments with ` + child.Placeholder + ` are refused: every user of
-the machine can read them.
+If the address contains the secret token (with --require-token, and on all
+systems but Linux), arguments with ` + child.Placeholder + ` are refused, because every
+user of the machine can read them.
 
-Where another coordinator serves the address, the program uses the browser of
-that one, whatever this one was told. So several "run --launch" in one folder
-share the browser of the first, which ends it when its program has ended: start
-"coordinator serve --launch" before them for a browser that outlives each.`,
+If another coordinator serves the address already, the program uses the browser
+of that one. So several "run --launch" in one folder share the browser of the
+first, which ends with the first program. For a browser that outlives them, start
+"coordinator serve --launch" first.`,
 		Example: `  coordinator run -- npx @playwright/mcp --cdp-endpoint {cdp_endpoint}
   coordinator run -- node scrape.js
   PLAYWRIGHT_MCP_CDP_ENDPOINT={cdp_endpoint} coordinator run -- npx @playwright/mcp`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &exitError{exitUsage, errors.New("run: no command given, as in: coordinator run -- node script.js")}
+				return &exitError{exitUsage, errors.New("run: name the program, as in `coordinator run -- node script.js`")}
 			}
 			return nil
 		},
@@ -90,5 +90,5 @@ func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpoin
 
 // allowTokenFlag adds the flag that permits the secret token in arguments.
 func allowTokenFlag(cmd *cobra.Command, allow *bool) {
-	cmd.Flags().BoolVar(allow, child.AllowTokenFlag, false, "put the address in place of "+child.Placeholder+" in arguments also where it has the secret token, which every user of this machine can read there")
+	cmd.Flags().BoolVar(allow, child.AllowTokenFlag, false, "replace "+child.Placeholder+" in arguments also if the address contains the secret token, which every user of this machine can then read")
 }

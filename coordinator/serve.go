@@ -19,9 +19,12 @@ func (p *program) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve a window's stable CDP address, without MCP",
-		Long: `Serve a window's stable CDP address in the foreground, without MCP, until it is
-interrupted. The window may come and go meanwhile: clients that come while there
-is no browser wait for the next one, or, with --launch, have one started.`,
+		Long: `Serve a window's stable CDP address in the foreground, without MCP, until you
+interrupt the command. The window may open and close meanwhile. A client that
+finds no browser waits for the next one. With --launch a browser is started for
+it.`,
+		Example: `  coordinator serve
+  coordinator serve --launch --workspace ~/shop`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -34,10 +37,10 @@ is no browser wait for the next one, or, with --launch, have one started.`,
 				return err // without its address it is useless
 			}
 			if !e.Owner() {
-				fmt.Fprintln(p.err, "Another coordinator serves it now; this one takes over when that ends."+useless(cmd))
+				fmt.Fprintln(p.err, "Another coordinator already serves this address. This one takes over when that one ends."+useless(cmd))
 				select {
 				case <-e.Owned():
-					fmt.Fprintln(p.err, "That has ended: this one serves it now, at "+e.Address().ClientURL()+".")
+					fmt.Fprintln(p.err, "The other coordinator has ended. This one serves the address now: "+e.Address().ClientURL())
 				case <-ctx.Done():
 				}
 			}

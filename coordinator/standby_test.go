@@ -28,16 +28,16 @@ func TestStandsBy(t *testing.T) {
 	if second.first != first.first {
 		t.Errorf("the addresses are %s and %s", first.first, second.first)
 	}
-	second.stderr.await(t, "Another coordinator serves it now; this one takes over when that ends. Until then what that one was told holds, and not this one's --hold.\n")
+	second.stderr.await(t, "Another coordinator already serves this address. This one takes over when that one ends. Until then these flags have no effect: --hold.\n")
 
 	window := start(t, dir, "window", "--headless", "--workspace", workspace, "--allow-close")
-	window.stderr.await(t, "Another coordinator serves the window's address now", "not this one's --allow-close.\n", "is ready")
+	window.stderr.await(t, "Another coordinator already serves the window's address", "no effect: --allow-close.\n", "is ready")
 	window.stop(t)
 
-	if said := runBeside(t, dir, "--workspace", workspace, "--launch", "--hold", "1s", "--", "true"); !strings.Contains(said, "this one uses that one's browser, which may end with it. Until then what that one was told holds, and not this one's --launch, --hold.\n") {
+	if said := runBeside(t, dir, "--workspace", workspace, "--launch", "--hold", "1s", "--", "true"); !strings.Contains(said, "The program uses the browser of that one, which may end with it. Until then these flags have no effect: --launch, --hold.\n") {
 		t.Errorf("run --launch --hold says %q", said)
 	}
-	if said := runBeside(t, dir, "--workspace", workspace, "--allow-close", "--", "true"); !strings.Contains(said, "not this one's --allow-close.\n") {
+	if said := runBeside(t, dir, "--workspace", workspace, "--allow-close", "--", "true"); !strings.Contains(said, "no effect: --allow-close.\n") {
 		t.Errorf("run --allow-close says %q", said)
 	}
 	// Standby beside an open window is the usual case for run, so it is not reported.
@@ -46,5 +46,5 @@ func TestStandsBy(t *testing.T) {
 	}
 
 	first.stop(t)
-	second.stderr.await(t, "That has ended: this one serves it now, at "+second.first+".\n")
+	second.stderr.await(t, "The other coordinator has ended. This one serves the address now: "+second.first+"\n")
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"browser-coordinator/coordinator/terminal"
 )
 
 // wrongUse is an error in the command line, with exit code 2.
@@ -25,18 +27,18 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return nil
 	case cmd.Flags().Lookup("workspace") != nil:
-		return wrongUse("%s: takes no %q; --workspace chooses the folder", cmd.Name(), args[0])
+		return wrongUse("%s: unexpected argument %q; select a folder with --workspace", cmd.Name(), args[0])
 	}
-	return wrongUse("%s: takes no %q", cmd.Name(), args[0])
+	return wrongUse("%s: unexpected argument %q", cmd.Name(), args[0])
 }
 
 // unknownCommand is the error for an unknown command, with the nearest ones.
 func unknownCommand(root *cobra.Command, name string) error {
 	if near := root.SuggestionsFor(name); len(near) > 0 {
 		slices.Sort(near)
-		return wrongUse("there is no command %q; is it `coordinator %s`?", name, strings.Join(near, "`, or `coordinator "))
+		return wrongUse("unknown command %q; did you mean `coordinator %s`?", name, strings.Join(near, "`, or `coordinator "))
 	}
-	return wrongUse("there is no command %q", name)
+	return wrongUse("unknown command %q", name)
 }
 
 // exclusive matches cobra's error for flags that exclude each other.
@@ -72,24 +74,48 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	}
 	if near := flags.SuggestionsFor(named.GetSpecifiedName()); len(near) > 0 {
 		slices.Sort(near)
-		return wrongUse("%w; is it --%s?", err, strings.Join(near, ", or --"))
+		return wrongUse("%w; did you mean --%s?", err, strings.Join(near, ", or --"))
 	}
 	return wrongUse("%w", err)
+}
+
+// usage writes the usage of a command as cobra does, but wraps the flags to the terminal.
+func (p *program) usage(cmd *cobra.Command) error {
+	w, width := cmd.OutOrStdout(), terminal.Width(p.out)
+	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
+	if commands := cmd.Commands(); cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "  %s COMMAND [flags]\n\nCommands:\n", cmd.CommandPath())
+		for _, c := range commands {
+			if c.IsAvailableCommand() || c.Name() == "help" {
+				fmt.Fprintf(w, "  %-*s %s\n", c.NamePadding(), c.Name(), c.Short)
+			}
+		}
+	}
+	if flags := cmd.LocalFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsagesWrapped(width))
+	}
+	if flags := cmd.InheritedFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\nGlobal Flags:\n%s", flags.FlagUsagesWrapped(width))
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+	return nil
 }
 
 // hint names the help for a command.
 func hint(cmd *cobra.Command) string {
 	if cmd.HasParent() && cmd.Name() != "help" {
-		return fmt.Sprintf("Run `coordinator help %s` for what there is.", strings.TrimPrefix(cmd.CommandPath(), "coordinator "))
+		return fmt.Sprintf("Run `coordinator help %s` for usage.", strings.TrimPrefix(cmd.CommandPath(), "coordinator "))
 	}
-	return "Run `coordinator help` for what there is."
+	return "Run `coordinator help` for usage."
 }
 
 // helpCommand is `coordinator help`; cobra's own accepts any argument.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Help about a command",
+		Short: "Show the help of a command",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			about, _, err := cmd.Root().Find(args)
 			if err == nil {

@@ -24,12 +24,14 @@ func (p *program) windowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "window",
 		Short: "Make this terminal a window, with a browser of its own",
-		Long: `Make this terminal a window, with a browser of its own: what the VS Code
-extension does for an editor, for any terminal or other editor. Agents find it
-by its folder; CDP clients use the address that is printed first.
+		Long: `Make this terminal a window, with a browser of its own, as the VS Code extension
+makes its editor one. Agents find it by its folder; CDP clients use the address
+that is printed first.
 
-It runs until it is interrupted or its browser is closed, and ends the browser
-and removes its private profile then.`,
+The command runs until you interrupt it or close the browser. Then it ends the
+browser and removes its private profile.`,
+		Example: `  coordinator window
+  coordinator window --url http://localhost:5173 --workspace ~/shop`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := browser.check(); err != nil {
@@ -54,12 +56,12 @@ and removes its private profile then.`,
 		},
 	}
 	workspaceFlag(cmd, &given)
-	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull), "what clients may do: everything (full), mutate when they were allowed to (ask; here there is no user to ask), only read (view)")
+	cmd.Flags().StringVar(&mode, "access", string(policy.ModeFull), "allow clients everything (`MODE` full) or only reading (view); ask refuses every action, since a terminal cannot ask the user")
 	complete(cmd, "access", "full", "ask", "view")
 	serve.add(cmd)
 	cmd.Flags().BoolVar(&headless, "headless", false, "run the browser without a visible window")
 	browser.launch(cmd)
-	cmd.Flags().StringVar(&startURL, "url", "", "the first page")
+	cmd.Flags().StringVar(&startURL, "url", "", "open `URL` as the first page")
 	return cmd
 }
 

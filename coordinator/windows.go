@@ -45,6 +45,8 @@ func (p *program) windowsCommand() *cobra.Command {
 
 A window is a VS Code window with the Browser Coordinator extension, or a
 terminal in which "coordinator window" runs.`,
+		Example: `  coordinator windows
+  coordinator windows --json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			windows := p.openRegistry(cmd.Context(), false)
@@ -59,7 +61,7 @@ terminal in which "coordinator window" runs.`,
 			return p.printWindows(listing)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -17,7 +17,7 @@ import (
 // workspaceFlag adds --workspace to a command.
 func workspaceFlag(cmd *cobra.Command, value *string) {
 	cmd.Flags().StringVar(value, "workspace", os.Getenv(registry.EnvWorkspace),
-		"the window's `folder`, or its .code-workspace file (default: $"+registry.EnvWorkspace+", else the working directory)")
+		"select the window of `DIR`, or of a .code-workspace file (default: $"+registry.EnvWorkspace+", else the working directory)")
 }
 
 // openRegistry starts to look for windows. Long-running programs delete dead sockets
@@ -44,7 +44,7 @@ func canonicalWorkspace(given string) (string, error) {
 		if absErr != nil {
 			abs = given
 		}
-		return "", fmt.Errorf("there is no folder %s: --workspace takes one that exists", abs)
+		return "", fmt.Errorf("there is no folder %s: name one with --workspace", abs)
 	}
 	return canonical, err
 }
@@ -62,7 +62,7 @@ func checkWorkspace(canonical string) error {
 	if info.Mode().IsRegular() && (strings.EqualFold(filepath.Ext(base), ".code-workspace") || base == "workspace.json") {
 		return nil
 	}
-	return wrongUse("--workspace %s: that is a file; want a folder, or a .code-workspace file", canonical)
+	return wrongUse("--workspace %s is a file: name a folder, or a .code-workspace file", canonical)
 }
 
 // resolveWorkspace returns the workspace of the window that given resolves to, or given

@@ -18,6 +18,16 @@ func Is(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// Width is the number of columns of a terminal, or 80.
+func Width(stream any) int {
+	if file, ok := stream.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}
+
 // JSON writes v for programs.
 func JSON(w io.Writer, v any) error {
 	var text bytes.Buffer
