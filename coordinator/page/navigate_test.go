@@ -115,3 +115,13 @@ func TestNavigateAtDialog(t *testing.T) {
 		t.Errorf("staying where a script wanted to leave: %+v %v", c, err)
 	}
 }
+
+func TestAddressThatIsAScript(t *testing.T) {
+	p, url := open(t, "<title>x</title>")
+	if _, err := p.Navigate(t.Context(), "JavaScript:document.title='y'"); err == nil || !strings.Contains(err.Error(), "is a script") {
+		t.Errorf("%v", err)
+	}
+	if p.URL() != url+"/" {
+		t.Errorf("at %s", p.URL())
+	}
+}

@@ -41,8 +41,6 @@ func TestZoomed(t *testing.T) {
 			t.Run("below the fold", TestPictureBelowTheFold)
 			t.Run("frames", TestPicturesInTransformedFrames)
 			t.Run("pick", TestPick)
-			t.Run("mouse", TestMouseByCoordinates)
-			t.Run("drop", TestDrop)
 		})
 	}
 }

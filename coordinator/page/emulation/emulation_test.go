@@ -14,8 +14,9 @@ import (
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 func TestEmulate(t *testing.T) {
+	t.Parallel()
 	var agents, languages []string
-	_, p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, port, _ := strings.Cut(r.Host, ":")
 		if r.URL.Path == "/seen" {
 			agents, languages = append(agents, r.UserAgent()), append(languages, r.Header.Get("Accept-Language"))
@@ -51,14 +52,10 @@ func TestEmulate(t *testing.T) {
 		}
 	}
 	const frame = `new Promise(r => { onmessage = e => r(e.data); frames[0].postMessage(1, '*') })`
-	if got := pagetest.Evaluate(t, p, frame); got != `"Agent/1,Europe/Berlin,true"` {
-		t.Errorf("a frame of another process believes %s", got)
-	}
+	pagetest.Expect(t, p, frame, `"Agent/1,Europe/Berlin,true"`)
 	// A later frame has the same overrides.
 	pagetest.Evaluate(t, p, `new Promise(r => { const f = document.querySelector('iframe'); f.onload = r; f.src += '?again' }).then(() => 1)`)
-	if got := pagetest.Evaluate(t, p, frame); got != `"Agent/1,Europe/Berlin,true"` {
-		t.Errorf("a later frame of another process believes %s", got)
-	}
+	pagetest.Expect(t, p, frame, `"Agent/1,Europe/Berlin,true"`)
 	pagetest.Evaluate(t, p, "fetch('/seen').then(() => 1)")
 	if agents[0] != "Agent/1" || !strings.HasPrefix(languages[0], "de-DE") {
 		t.Errorf("the server sees %s, %s", agents, languages)
@@ -66,21 +63,15 @@ func TestEmulate(t *testing.T) {
 	if _, err := p.Emulate(ctx, emulation.Settings{Locale: "fr-FR"}); err != nil {
 		t.Errorf("another locale: %v", err)
 	}
-	if got := pagetest.Evaluate(t, p, "navigator.userAgent + navigator.language"); got != `"Agent/1fr-FR"` {
-		t.Errorf("after another locale: %s", got)
-	}
+	pagetest.Expect(t, p, "navigator.userAgent + navigator.language", `"Agent/1fr-FR"`)
 	if _, err := p.Emulate(ctx, emulation.Settings{Timezone: "Mars/Olympus", Locale: "it-IT"}); err == nil || !strings.Contains(err.Error(), "Mars/Olympus") {
 		t.Errorf("a time zone that is none, after one: %v", err)
 	}
-	if got := pagetest.Evaluate(t, p, "new Intl.DateTimeFormat().resolvedOptions().timeZone + navigator.language"); got != `"Europe/Berlinfr-FR"` {
-		t.Errorf("after a time zone that is none: %s", got)
-	}
+	pagetest.Expect(t, p, "new Intl.DateTimeFormat().resolvedOptions().timeZone + navigator.language", `"Europe/Berlinfr-FR"`)
 	if _, err := p.Emulate(ctx, emulation.Settings{Network: "offline"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := pagetest.Evaluate(t, p, "navigator.onLine + ' ' + await fetch('/seen').catch(() => 'failed')"); got != `"false failed"` {
-		t.Errorf("offline: %s", got)
-	}
+	pagetest.Expect(t, p, "navigator.onLine + ' ' + await fetch('/seen').catch(() => 'failed')", `"false failed"`)
 	if _, err := p.Emulate(ctx, emulation.Settings{Reset: true}); err != nil {
 		t.Fatal(err)
 	}

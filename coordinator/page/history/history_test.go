@@ -18,7 +18,8 @@ import (
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 func TestConsole(t *testing.T) {
-	_, p, url := pagetest.Open(t, `<!doctype html><script>
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><script>
 console.log('hello %s, %d', 'Bob', 7, {a:1,b:[2]}); console.warn('careful'); console.debug('fine');
 for (let i=0;i<3;i++) console.error('again');
 console.info('styled %cred', 'color:red');
@@ -61,7 +62,8 @@ Promise.reject(new Error('refused'));
 }
 
 func TestNetwork(t *testing.T) {
-	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/old":
 			http.Redirect(w, r, "/api", http.StatusFound)
@@ -120,7 +122,8 @@ func TestNetwork(t *testing.T) {
 
 // WebSockets are requests too; they have a response once they are open.
 func TestWebSockets(t *testing.T) {
-	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/socket":
 			c, err := websocket.Accept(w, r, nil)

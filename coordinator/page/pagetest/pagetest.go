@@ -4,16 +4,19 @@ package pagetest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
@@ -21,26 +24,77 @@ import (
 // its own page in it.
 var shared *chrome.Browser
 
+// parallel is how many tests run at the same time, each in a tab of its own.
+const parallel = "3"
+
 // Main runs the tests of a package with a browser, and returns the exit code.
 func Main(m *testing.M) int {
-	found, err := chrome.Find(chrome.FindOptions{})
-	if err == nil {
-		shared, err = chrome.Launch(context.Background(), chrome.Options{
-			Executable: found.Path, Headless: true, Viewport: "1000x800", Args: []string{"--disable-gpu", "--site-per-process"},
-		})
+	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
+	browser, err := launch(chrome.Options{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "these tests need a browser:", err)
 		return 1
 	}
-	defer shared.Close(context.Background())
+	shared = browser
+	defer browser.Close(context.Background())
 	return m.Run()
+}
+
+func launch(opts chrome.Options) (*chrome.Browser, error) {
+	found, err := chrome.Find(chrome.FindOptions{})
+	if err != nil {
+		return nil, err
+	}
+	opts.Executable, opts.Headless, opts.Viewport = found.Path, true, "1000x800"
+	opts.Args = append(opts.Args, "--disable-gpu", "--site-per-process")
+	return chrome.Launch(context.Background(), opts)
+}
+
+// Zoomed runs a test in a browser whose user has set every site to 125 %, and in one with
+// a dense screen. The calling test must not be parallel.
+func Zoomed(t *testing.T, test func(*testing.T)) {
+	profile := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", profile) // a browser with a permanent profile leaves crash reports there
+	if err := os.Mkdir(filepath.Join(profile, "Default"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// The level is the logarithm of 1.25 to the base 1.2; "x" is the default profile.
+	preferences := []byte(`{"partition":{"default_zoom_level":{"x":1.2239010857415449}}}`)
+	if err := os.WriteFile(filepath.Join(profile, "Default", "Preferences"), preferences, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for ratio, opts := range map[string]chrome.Options{
+		"1.25": {UserDataDir: profile}, "1.5": {Args: []string{"--force-device-scale-factor=1.5"}},
+	} {
+		t.Run(ratio, func(t *testing.T) {
+			browser, err := launch(opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := shared
+			shared = browser
+			defer func() { shared = before; browser.Close(context.Background()) }()
+			p, _ := Open(t, "<p>p")
+			Expect(t, p, "devicePixelRatio", ratio)
+			test(t)
+		})
+	}
 }
 
 // Connect returns a connection to the shared browser.
 func Connect(t testing.TB) *page.Browser {
 	t.Helper()
-	b, err := page.Connect(t.Context(), shared.URL(), &page.Options{ActionTimeout: 2 * time.Second})
+	return ConnectWith(t, &page.Options{ActionTimeout: 4 * time.Second})
+}
+
+// ConnectWith is Connect with other options.
+func ConnectWith(t testing.TB, opts *page.Options) *page.Browser {
+	t.Helper()
+	b, err := page.Connect(t.Context(), shared.URL(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,17 +114,28 @@ func NewPage(t testing.TB, b *page.Browser) *page.Page {
 }
 
 // Open shows the HTML on a new page.
-func Open(t testing.TB, html string) (b *page.Browser, p *page.Page, url string) {
+func Open(t testing.TB, html string) (p *page.Page, url string) {
 	t.Helper()
-	return Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, html)
-	}))
+	return Serve(t, HTML(html))
 }
 
-// Serve shows the root of a site on a new page. The browser may request an icon at any
-// time, so Serve handles that: an error would appear among the test's messages.
-func Serve(t testing.TB, handler http.Handler) (b *page.Browser, p *page.Page, url string) {
+// HTML responds to each request with that HTML.
+func HTML(html string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, html)
+	})
+}
+
+// Serve shows the root of a site on a new page.
+func Serve(t testing.TB, handler http.Handler) (p *page.Page, url string) {
+	t.Helper()
+	return ServeIn(t, Connect(t), handler)
+}
+
+// ServeIn is Serve through a connection of the test. The browser may request an icon at
+// any time, so ServeIn handles that: an error would appear among the test's messages.
+func ServeIn(t testing.TB, b *page.Browser, handler http.Handler) (p *page.Page, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/favicon.ico" {
@@ -80,12 +145,39 @@ func Serve(t testing.TB, handler http.Handler) (b *page.Browser, p *page.Page, u
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	b = Connect(t)
 	p = NewPage(t, b)
 	if _, err := p.Navigate(t.Context(), server.URL); err != nil {
 		t.Fatal(err)
 	}
-	return b, p, server.URL
+	return p, server.URL
+}
+
+// Act runs an action, which must succeed.
+func Act(t testing.TB, p *page.Page, action input.Action) page.Change {
+	t.Helper()
+	c, err := p.Act(t.Context(), action)
+	if err != nil {
+		t.Fatalf("%s: %v", action.Doing, err)
+	}
+	return c
+}
+
+// Expect checks the JSON of a script's result.
+func Expect(t testing.TB, p *page.Page, script, want string) {
+	t.Helper()
+	if got := Evaluate(t, p, script); got != want {
+		t.Errorf("%s\n is %s,\nwant %s", script, got, want)
+	}
+}
+
+// Until waits for a state for whose changes no caller outside gets an event.
+func Until(t testing.TB, what string, met func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !met(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not in 30 s", what)
+		}
+	}
 }
 
 // Evaluate runs a script and returns its JSON.

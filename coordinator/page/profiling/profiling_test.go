@@ -52,7 +52,8 @@ func slowSite() http.Handler {
 }
 
 func TestTraceTellsWhatThePageMeasures(t *testing.T) {
-	b, p, url := pagetest.Serve(t, slowSite())
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, slowSite())
 	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +64,7 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 		t.Fatal(err)
 	}
 	pagetest.Evaluate(t, p, `new Promise((done) => { const look = () => document.title === "ready" ? requestAnimationFrame(done) : setTimeout(look, 10); look() }).then(() => 1)`)
-	if _, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
 	var seen struct {
 		CLS, LCP, INP float64
 		Long          []float64
@@ -116,7 +115,8 @@ func TestTraceTellsWhatThePageMeasures(t *testing.T) {
 // that counts for the next one.
 func TestTraceLeavesOutTheDocumentBefore(t *testing.T) {
 	worked := make(chan struct{})
-	b, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
 			io.WriteString(w, `<!doctype html><div id=ad></div><h1>before</h1><script>
@@ -133,9 +133,7 @@ function work() { ad.style.height = "300px"
 	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Act(t.Context(), p.Input().MouseMove(5, 5)); err != nil { // an action: a page that is only read may not be drawn
-		t.Fatal(err)
-	}
+	pagetest.Act(t, p, p.Input().MouseMove(5, 5))
 	pagetest.Evaluate(t, p, `(location.href = "/next", work(), 1)`)
 	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "next"}); err != nil {
 		t.Fatal(err)
@@ -163,7 +161,8 @@ function work() { ad.style.height = "300px"
 
 // A trace without a stop ends with its connection.
 func TestTraceEndsWithTheConnection(t *testing.T) {
-	watched, watcher, _ := pagetest.Serve(t, slowSite())
+	watched := pagetest.Connect(t)
+	watcher, _ := pagetest.ServeIn(t, watched, slowSite())
 	agent := pagetest.Connect(t)
 	p, err := agent.Page(t.Context(), watcher.ID())
 	if err != nil {
@@ -187,6 +186,7 @@ func TestTraceEndsWithTheConnection(t *testing.T) {
 }
 
 func TestTraceThatIsNone(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "{}", "[]", `{"traceEvents":[{"name":`, `{"traceEvents":7}`} {
 		if s, err := profiling.SummarizeTrace(strings.NewReader(text), "X"); err == nil && s.Requests != 0 {
 			t.Errorf("%q: %+v", text, s)
@@ -195,7 +195,8 @@ func TestTraceThatIsNone(t *testing.T) {
 }
 
 func TestHeapSnapshot(t *testing.T) {
-	_, p, _ := pagetest.Open(t, `<script>class Crate { constructor() { this.things = Array.from({length: 20000}, (_, i) => ({ i })) } }; crate = new Crate()</script>`)
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<script>class Crate { constructor() { this.things = Array.from({length: 20000}, (_, i) => ({ i })) } }; crate = new Crate()</script>`)
 	var heap bytes.Buffer
 	used, err := p.Profiler().HeapSnapshot(t.Context(), &heap)
 	if err != nil {
@@ -227,7 +228,9 @@ type failingWriter struct{}
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestCPUProfile(t *testing.T) {
-	b, p, url := pagetest.Serve(t, slowSite())
+	t.Parallel()
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, slowSite())
 	if _, err := b.Recordings().StopCPUProfile(t.Context()); !errors.Is(err, profiling.ErrNotRecording) {
 		t.Errorf("not started: %v", err)
 	}
@@ -252,9 +255,11 @@ func TestCPUProfile(t *testing.T) {
 }
 
 func TestCoverage(t *testing.T) {
+	t.Parallel()
 	const script = "function used() { return 1 }\nfunction unused() { return 2 }\nused();\n"
 	const sheet = ".a { color: red }\n.nobody { color: blue }\n"
-	b, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
 			fmt.Fprint(w, `<!doctype html><link rel=stylesheet href="/site.css"><p class=a>text<script src="/app.js"></script>`)
@@ -303,7 +308,9 @@ func TestCoverage(t *testing.T) {
 }
 
 func TestProfileTwice(t *testing.T) {
-	b, p, _ := pagetest.Open(t, "<p>p")
+	t.Parallel()
+	b := pagetest.Connect(t)
+	p, _ := pagetest.ServeIn(t, b, pagetest.HTML("<p>p"))
 	if err := p.Profiler().StartCPUProfile(t.Context()); err != nil {
 		t.Fatal(err)
 	}

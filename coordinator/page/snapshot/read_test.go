@@ -10,7 +10,8 @@ import (
 )
 
 func TestMarkdown(t *testing.T) {
-	_, p, url := pagetest.Open(t, `<!doctype html><title>Notes</title>
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><title>Notes</title>
 <header>Site name</header><nav><a href=/x>Elsewhere</a></nav>
 <main><h1>The <em>first</em> heading</h1>
 <p>Some <b>bold</b>, some <i>italic</i> and <code>a_b*c</code>, a <a href="/docs?a=1">link to <b>docs</b></a>.<br>Next line * with [marks].</p>
@@ -78,7 +79,8 @@ slotted
 }
 
 func TestHTML(t *testing.T) {
-	_, p, _ := pagetest.Open(t, `<!doctype html><div id=a class=x><p>hi</p></div><div id=host></div>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div id=a class=x><p>hi</p></div><div id=host></div>
 <script>a.dataset.late = 1; const s = host.attachShadow({mode:'closed'}); s.innerHTML = '<button>In</button>'</script>`)
 	pagetest.Snapshot(t, p)
 	for target, want := range map[string]string{
@@ -95,7 +97,8 @@ func TestHTML(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	_, p, _ := pagetest.Open(t, `<!doctype html><main aria-label=All><ul><li><a href=#>Tea</a> <button>Buy tea</button><li><a href=#>Coffee</a> <button>Buy coffee</button></ul>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><main aria-label=All><ul><li><a href=#>Tea</a> <button>Buy tea</button><li><a href=#>Coffee</a> <button>Buy coffee</button></ul>
 <p>`+strings.Repeat("long words ", 300)+`needle `+strings.Repeat("and more ", 300)+`</p><iframe srcdoc="<button>Framed coffee</button>" title=f></iframe></main>
 <script>for (let i = 0; i < 60; i++) document.body.insertAdjacentHTML('beforeend', '<p>Row ' + i + '</p><hr>')</script>`)
 	found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "COFFEE"})
@@ -106,9 +109,7 @@ func TestFind(t *testing.T) {
 	if strings.Contains(found.Text, "Tea") {
 		t.Errorf("what does not match is shown:\n%s", found.Text)
 	}
-	if _, err := p.Act(t.Context(), p.Input().Click(pagetest.Ref(t, found.Text, "Framed coffee"), input.ClickOptions{})); err != nil {
-		t.Error(err)
-	}
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, found.Text, "Framed coffee"), input.ClickOptions{}))
 	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Regexp: "n[e]{2}dle"}); err != nil || found.Matches != 1 || !strings.Contains(found.Text, "long words needle and more") || len(found.Text) > 600 {
 		t.Errorf("far down a long text: %v %+v", err, found)
 	}

@@ -31,7 +31,7 @@ const verifiedPage = `<!doctype html><title>t</title>
 
 func verified(t *testing.T) *page.Page {
 	t.Helper()
-	_, p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/inner" {
 			io.WriteString(w, `<p>inner words</p><button>Inner button</button>`)
 			return
@@ -42,6 +42,7 @@ func verified(t *testing.T) *page.Page {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	p := verified(t)
 	for _, c := range []struct {
 		role, name string
@@ -61,9 +62,7 @@ func TestVerify(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	if _, err := p.Act(t.Context(), p.Input().Click(found[0].Ref, input.ClickOptions{})); err != nil {
-		t.Errorf("the ref that was found: %v", err)
-	}
+	pagetest.Act(t, p, p.Input().Click(found[0].Ref, input.ClickOptions{}))
 
 	for _, text := range []string{"Your order", "green TEA", "Green\n tea", "in a shadow", "inner words", "Send it"} {
 		if err := p.Reader().VerifyText(t.Context(), text); err != nil {
@@ -99,6 +98,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestLocator(t *testing.T) {
+	t.Parallel()
 	p := verified(t)
 	text := pagetest.Snapshot(t, p)
 	for target, want := range map[string]string{
@@ -120,7 +120,8 @@ func TestLocator(t *testing.T) {
 
 // Playwright does not know the roles that only our snapshots have.
 func TestLocatorOfOwnRoles(t *testing.T) {
-	_, p, _ := pagetest.Open(t, `<!doctype html><label>Day <input type=date></label><input type=color id=c title=Colour><details><summary>More</summary></details><canvas></canvas>`)
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><label>Day <input type=date></label><input type=color id=c title=Colour><details><summary>More</summary></details><canvas></canvas>`)
 	for target, want := range map[string]string{
 		"[type=date]": `getByLabel('Day', { exact: true })`,
 		"#c":          `getByTitle('Colour', { exact: true })`,

@@ -15,7 +15,8 @@ func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 // A storage operation for one site never runs in another site that the page navigates to.
 func TestStorageOfAPageThatMoves(t *testing.T) {
-	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "here")
 	}))

@@ -1,4 +1,4 @@
-package page
+package snapshot_test
 
 import (
 	"bytes"
@@ -11,18 +11,21 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
 // A page that React renders, bundled and minified: React keeps its own state of the
 // document, replaces elements, and listens at its root.
 func TestReactPage(t *testing.T) {
-	bundle, err := os.ReadFile("testdata/react/bundle.js.gz")
+	t.Parallel()
+	bundle, err := os.ReadFile("../testdata/react/bundle.js.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bundle.js" {
 			w.Header().Set("Content-Type", "text/javascript")
 			w.Header().Set("Content-Encoding", "gzip")
@@ -32,29 +35,25 @@ func TestReactPage(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<!doctype html><title>To do</title><div id=root></div><script src=/bundle.js></script>`)
 	}))
-	text := outline(t, p)
-	contains(t, text, `heading "1 things to do"`, `button "Add" [disabled]`, `Water the plants | button "Done: Water the plants"`)
-	field := ref(t, text, "New thing")
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, `heading "1 things to do"`, `button "Add" [disabled]`, `Water the plants | button "Done: Water the plants"`)
+	field := pagetest.Ref(t, text, "New thing")
 	for _, thing := range []string{"Read", "Write"} {
-		if _, err := p.Act(t.Context(), p.Input().Type(field, thing, input.TypeOptions{Submit: true})); err != nil {
-			t.Fatal(err)
-		}
+		pagetest.Act(t, p, p.Input().Type(field, thing, input.TypeOptions{Submit: true}))
 	}
 	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
 	if err != nil || !s.Diff {
 		t.Fatalf("%+v %v", s, err)
 	}
-	contains(t, s.Text, `-   - heading "1 things to do"`, `+   - heading "3 things to do"`, `+     - Read | "Done: Read"`, `+     - Write | "Done: Write"`)
-	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, outline(t, p), "Done: Read"), input.ClickOptions{})); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Contains(t, s.Text, `-   - heading "1 things to do"`, `+   - heading "3 things to do"`, `+     - Read | "Done: Read"`, `+     - Write | "Done: Write"`)
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, pagetest.Snapshot(t, p), "Done: Read"), input.ClickOptions{}))
 	if found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "done:"}); err != nil || found.Matches != 2 || strings.Contains(found.Text, "Read") {
 		t.Errorf("%+v %v", found, err)
 	}
 	if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != "# 2 things to do\n\n- Water the plants\n- Write" {
 		t.Errorf("%q %v", read.Text, err)
 	}
-	if _, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: field}); err != nil {
+	if _, err := p.Screenshot(t.Context(), page.ScreenshotOptions{Target: field}); err != nil {
 		t.Errorf("the field is another element now: %v", err)
 	}
 }
@@ -62,7 +61,8 @@ func TestReactPage(t *testing.T) {
 // A policy that forbids eval, inline scripts and everything else, and patched prototypes:
 // every way to read the page still works.
 func TestStrictPage(t *testing.T) {
-	p, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-x'; require-trusted-types-for 'script'; sandbox allow-scripts")
 		fmt.Fprint(w, `<!doctype html><title>Strict</title><main><h1>Closed</h1><button id=b>Open</button></main><script nonce=x>
@@ -70,14 +70,10 @@ console.warn('strict'); JSON.stringify = Array.prototype.map = Element.prototype
 document.querySelector = () => null; performance.getEntriesByType = null; Element.prototype.attachShadow = null;
 try { eval('1') } catch { document.title = 'no eval' }</script>`)
 	}))
-	text := outline(t, p)
-	contains(t, text, `heading "Closed"`, `button "Open"`)
-	if got := eval(t, p, "document.title"); got != `"no eval"` {
-		t.Errorf("the policy allows eval: %s", got)
-	}
-	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "Open"), input.ClickOptions{})); err != nil {
-		t.Error(err)
-	}
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, `heading "Closed"`, `button "Open"`)
+	pagetest.Expect(t, p, "document.title", `"no eval"`)
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Open"), input.ClickOptions{}))
 	if read, err := p.Reader().Markdown(t.Context(), ""); err != nil || read.Text != "# Closed" {
 		t.Errorf("%q %v", read.Text, err)
 	}
@@ -91,93 +87,52 @@ try { eval('1') } catch { document.title = 'no eval' }</script>`)
 		t.Errorf("%+v", messages)
 	}
 	// A later connection can attach too.
-	q, err := connect(t).Page(t.Context(), p.ID())
+	q, err := pagetest.Connect(t).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, outline(t, q), `button "Open"`)
+	pagetest.Contains(t, pagetest.Snapshot(t, q), `button "Open"`)
 }
 
 // A list that loads more when its end is visible: the next snapshot shows the new items,
 // and earlier refs stay valid.
 func TestInfiniteScroll(t *testing.T) {
-	p, _ := open(t, `<!doctype html><style>li{height:60px}</style><ul id=l></ul><div id=end>Loading…</div><script>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>li{height:60px}</style><ul id=l></ul><div id=end>Loading…</div><script>
 let n = 0;
 const more = () => { for (let i = 0; i < 20; i++) l.insertAdjacentHTML('beforeend', '<li><button>Item ' + n++ + '</button> text</li>') };
 more();
 new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout(more, 20) }).observe(end);</script>`)
-	text := outline(t, p)
-	first, last := ref(t, text, "Item 0"), ref(t, text, "Item 19")
+	text := pagetest.Snapshot(t, p)
+	first, last := pagetest.Ref(t, text, "Item 0"), pagetest.Ref(t, text, "Item 19")
 	if strings.Contains(text, "Item 20") {
 		t.Fatalf("it loads by itself:\n%s", text)
 	}
-	if _, err := p.Act(t.Context(), p.Input().Hover("#end")); err != nil { // it scrolls there
-		t.Fatal(err)
-	}
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "Item 39"}); err != nil {
+	pagetest.Act(t, p, p.Input().Hover("#end"))
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Item 39"}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
 	if err != nil || !s.Diff || !strings.Contains(s.Text, `"Item 39"`) || strings.Contains(s.Text, `"Item 1"`) {
 		t.Errorf("%v\n%s", err, s.Text)
 	}
-	again := outline(t, p)
-	if ref(t, again, "Item 0") != first || ref(t, again, "Item 19") != last {
+	again := pagetest.Snapshot(t, p)
+	if pagetest.Ref(t, again, "Item 0") != first || pagetest.Ref(t, again, "Item 19") != last {
 		t.Error("refs changed")
 	}
-	if _, err := p.Act(t.Context(), p.Input().Click(first, input.ClickOptions{})); err != nil {
-		t.Error(err)
-	}
-}
-
-// A page whose responses come from a service worker: the network log lists them, with
-// bodies from the second on, and snapshots show the current page.
-func TestServiceWorker(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/worker.js":
-			w.Header().Set("Content-Type", "text/javascript")
-			fmt.Fprint(w, `oninstall = () => skipWaiting(); onactivate = (e) => e.waitUntil(clients.claim());
-onfetch = (e) => { if (e.request.url.includes('/made')) e.respondWith(new Response('made by the worker', { status: 203 })) }`)
-		case "/made":
-			t.Error("the server was asked")
-		default:
-			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, `<!doctype html><p id=out>Nothing</p><script>
-navigator.serviceWorker.register('/worker.js');
-navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || new Promise((r) => navigator.serviceWorker.oncontrollerchange = r))
-.then(() => fetch('/made?first')).then((r) => r.text()).then((text) => out.textContent = text)</script>`)
-		}
-	}))
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "made by the worker"}); err != nil {
-		t.Fatal(err)
-	}
-	contains(t, outline(t, p), "made by the worker")
-	// The first body from a worker is lost (see keepWorkersBodies in history/requests.go).
-	if got := eval(t, p, "() => fetch('/made').then((r) => r.text())"); got != `"made by the worker"` {
-		t.Fatalf("the worker made %s", got)
-	}
-	for _, r := range p.Network().Requests(t.Context()) {
-		if r.URL == url+"/made" {
-			d, err := p.Network().Request(t.Context(), r.Seq)
-			if err != nil || d.Status != 203 || string(d.ResponseBody) != "made by the worker" {
-				t.Errorf("%+v %v", d, err)
-			}
-			return
-		}
-	}
-	t.Errorf("the request is not in the log: %+v", p.Network().Requests(t.Context()))
+	pagetest.Act(t, p, p.Input().Click(first, input.ClickOptions{}))
 }
 
 // A canvas has no child elements. It has a ref if it accepts an action, and its
 // screenshot shows what is drawn.
 func TestCanvas(t *testing.T) {
-	p, _ := open(t, `<!doctype html><canvas id=c width=200 height=100 tabindex=0 aria-label="Chart of sales"></canvas><canvas width=10 height=10></canvas><script>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><canvas id=c width=200 height=100 tabindex=0 aria-label="Chart of sales"></canvas><canvas width=10 height=10></canvas><script>
 const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 200, 100); c.onclick = (e) => document.title = e.offsetX + ',' + e.offsetY</script>`)
-	text := outline(t, p)
-	contains(t, text, `canvas "Chart of sales" [ref=`)
-	target := ref(t, text, "Chart of sales")
-	img, err := p.Screenshot(t.Context(), ScreenshotOptions{Target: target})
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, `canvas "Chart of sales" [ref=`)
+	target := pagetest.Ref(t, text, "Chart of sales")
+	img, err := p.Screenshot(t.Context(), page.ScreenshotOptions{Target: target})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,18 +143,15 @@ const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 2
 	if r, g, b, _ := decoded.At(100, 50).RGBA(); r>>8 != 10 || g>>8 != 200 || b>>8 != 30 {
 		t.Errorf("its middle is %d,%d,%d", r>>8, g>>8, b>>8)
 	}
-	if _, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{})); err != nil {
-		t.Fatal(err)
-	}
-	if got := eval(t, p, "document.title"); got != `"100,50"` {
-		t.Errorf("it was clicked at %s", got)
-	}
+	pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
+	pagetest.Expect(t, p, "document.title", `"100,50"`)
 }
 
 // Elements that accept an action have a ref, also inside a drawing, an image or an editor.
 // The action hits them at their place.
 func TestRefsOfParts(t *testing.T) {
-	p, _ := open(t, `<!doctype html><style>body{margin:0}</style>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0}</style>
 <svg width=300 height=60><g role=button tabindex=0 aria-label="Zoom in" onclick="did('zoom')"><rect width=50 height=50 /></g>
 <a href="#chart"><rect x=60 width=50 height=50 /><text x=60 y=20>Chart</text></a>
 <g><path role=img aria-label="a bar of the chart" d="M0 0h3v3z"/><rect x=120 width=50 height=50 onclick="did('bar')"><title>June</title></rect></g>
@@ -211,8 +163,8 @@ func TestRefsOfParts(t *testing.T) {
 <canvas id=c width=100 height=50 onclick="did('canvas')"></canvas><div draggable=true style="width:50px;height:20px"></div>
 <div contenteditable>Some <b>bold</b> text <a href="#in">a link</a> and <button contenteditable=false onclick="did('in')">Press</button></div>
 <details><summary>More</summary>hidden</details><script>done=[]; did = (s) => done.push(s)</script>`)
-	text := outline(t, p)
-	contains(t, text, `button "Zoom in" [ref=`, `link "Chart" [ref=`, `generic "June" [ref=`, `img "Just a picture"`, `link "Kitchen" [ref=`, `link "Hall" [ref=`,
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, `button "Zoom in" [ref=`, `link "Chart" [ref=`, `generic "June" [ref=`, `img "Just a picture"`, `link "Kitchen" [ref=`, `link "Hall" [ref=`,
 		"canvas [id=c] [ref=", "generic [ref=", `link "a link" [ref=`, `button "Press" [ref=`, `summary "More" [collapsed] [ref=`)
 	for _, absent := range []string{"a bar of", "hidden"} {
 		if strings.Contains(text, absent) {
@@ -220,88 +172,80 @@ func TestRefsOfParts(t *testing.T) {
 		}
 	}
 	for _, name := range []string{`"Zoom in"`, `"June"`, `"Hall"`, "canvas", `"Press"`, `"Save"`, `"Chart"`, `"Kitchen"`} {
-		if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, name), input.ClickOptions{})); err != nil {
+		if _, err := p.Act(t.Context(), p.Input().Click(pagetest.Ref(t, text, name), input.ClickOptions{})); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := eval(t, p, "done.join()"); got != `"zoom,bar,hall,canvas,in,save"` {
+	if got := pagetest.Evaluate(t, p, "done.join()"); got != `"zoom,bar,hall,canvas,in,save"` {
 		t.Errorf("done: %s\n%s", got, text)
 	}
-	if got := eval(t, p, "location.hash"); got != `"#area"` {
-		t.Errorf("at %s", got)
-	}
+	pagetest.Expect(t, p, "location.hash", `"#area"`)
 	t.Log(text)
 }
 
 // Elements without role, name and text still accept actions, and their line describes
 // them. Elements that no user can hit, like the ends of a focus trap, are omitted.
 func TestNamelessElements(t *testing.T) {
-	p, _ := open(t, `<!doctype html><title>Icons</title><style>i, .box { display: inline-block; width: 16px; height: 16px } .hand { cursor: pointer }</style>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><title>Icons</title><style>i, .box { display: inline-block; width: 16px; height: 16px } .hand { cursor: pointer }</style>
 <div class="box trash" onclick="document.title = 'deleted'"></div><i class="fa fa-pen hand"></i><span class=box tabindex=0 id=knob></span>
 <button class="btn btn-sm"><svg class="lucide lucide-x" width=10 height=10></svg></button><button><svg width=10 height=10><use href="#gear"/></svg></button>
 <input name=q><select name=size><option>S<option>M</select><div tabindex=0></div><span tabindex=0 style="opacity:0"></span><button class=named>Named</button>`)
-	text := outline(t, p)
-	contains(t, text,
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text,
 		`- generic [class=box trash] [ref=`, `- generic [class=fa fa-pen hand] [ref=`, `- generic [id=knob] [ref=`, `- button [class=lucide lucide-x] [ref=`,
 		`- button [icon=#gear] [ref=`, `- textbox [name=q] [ref=`, `- combobox [name=size] [ref=`, `- button "Named" [ref=`)
 	if n := strings.Count(text, "[ref="); n != 8 {
 		t.Errorf("%d refs:\n%s", n, text)
 	}
-	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text, "trash"), input.ClickOptions{})); err != nil {
-		t.Fatal(err)
-	}
-	if got := eval(t, p, "document.title"); got != `"deleted"` {
-		t.Errorf("the click on the icon: %s", got)
-	}
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "trash"), input.ClickOptions{}))
+	pagetest.Expect(t, p, "document.title", `"deleted"`)
 }
 
 // A clickable row has a ref of its own, before those of its cells.
 func TestRowsThatCanBeClicked(t *testing.T) {
-	p, _ := open(t, `<!doctype html><title>Rows</title><table><tr onclick="document.title = this.rowIndex"><td>One<td><input type=checkbox aria-label=first></tr>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><title>Rows</title><table><tr onclick="document.title = this.rowIndex"><td>One<td><input type=checkbox aria-label=first></tr>
 <tr style="cursor:pointer" onclick="document.title = this.rowIndex"><td>Two<td>2</table>`)
-	text := outline(t, p)
-	contains(t, text, `- row [ref=`, `]: One | checkbox "first" [ref=`, `]: Two | 2`)
-	if _, err := p.Act(t.Context(), p.Input().Click(ref(t, text[strings.LastIndex(text, "row"):], "row"), input.ClickOptions{})); err != nil {
-		t.Fatal(err)
-	}
-	if got := eval(t, p, "document.title"); got != `"1"` {
-		t.Errorf("the row clicked: %s", got)
-	}
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, `- row [ref=`, `]: One | checkbox "first" [ref=`, `]: Two | 2`)
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text[strings.LastIndex(text, "row"):], "row"), input.ClickOptions{}))
+	pagetest.Expect(t, p, "document.title", `"1"`)
 	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, s.Text, `]: Two | 2`)
+	pagetest.Contains(t, s.Text, `]: Two | 2`)
 }
 
 // A label represents a hidden control, once, and links in the label are listed.
 func TestLabelsOfUnseenControls(t *testing.T) {
-	p, _ := open(t, `<!doctype html><style>.off{position:absolute;opacity:0}.gone{display:none}.tiny{position:absolute;width:1px;height:1px}</style>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>.off{position:absolute;opacity:0}.gone{display:none}.tiny{position:absolute;width:1px;height:1px}</style>
 <label for=a>I accept the <a href="#terms">terms</a></label><input id=a type=checkbox class=off><label><input type=radio name=r class=gone>Red</label><label><input type=radio name=r class=tiny>Blue</label>
 <label>Plain <input type=checkbox></label><input type=checkbox class=off aria-label=Alone>`)
-	text := outline(t, p)
+	text := pagetest.Snapshot(t, p)
 	for _, name := range []string{`checkbox "I accept the terms"`, `link "terms"`, `radio "Red"`, `radio "Blue"`, `checkbox "Plain"`, `checkbox "Alone"`} {
 		if strings.Count(text, name+" [ref=") != 1 {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
 	for _, name := range []string{`"I accept`, `"Blue"`} {
-		if _, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{{Target: ref(t, text, name), Type: "checkbox", Value: "true"}})); err != nil {
-			t.Error(err)
-		}
+		pagetest.Act(t, p, p.Input().FillForm([]input.Field{{Target: pagetest.Ref(t, text, name), Type: "checkbox", Value: "true"}}))
 	}
-	contains(t, outline(t, p), `"I accept the terms" [checked]`, `"Blue" [checked]`)
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `"I accept the terms" [checked]`, `"Blue" [checked]`)
 }
 
 // An inert part is marked as such. A clickable card in a list has a line with its content.
 func TestInertAndCards(t *testing.T) {
-	p, _ := open(t, `<!doctype html><div inert><button id=i>Inert</button></div><div style="cursor:pointer"><span>Card</span><div>$5</div><button>Buy</button></div>`)
-	contains(t, outline(t, p), `button "Inert" [inert] [ref=`)
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div inert><button id=i>Inert</button></div><div style="cursor:pointer"><span>Card</span><div>$5</div><button>Buy</button></div>`)
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Inert" [inert] [ref=`)
 	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, s.Text, "]: Card $5\n")
+	pagetest.Contains(t, s.Text, "]: Card $5\n")
 	var unready *input.NotReadyError
 	if _, err := p.Act(t.Context(), p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is inert") {
 		t.Errorf("%v", err)

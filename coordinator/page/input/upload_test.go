@@ -1,4 +1,4 @@
-package page
+package input_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
 )
 
 func writeFiles(t *testing.T, names ...string) []string {
@@ -28,7 +29,8 @@ func writeFiles(t *testing.T, names ...string) []string {
 // Users seldom click file inputs themselves: these hide behind labels and buttons, or are
 // created by the click.
 func TestUpload(t *testing.T) {
-	p, _ := open(t, `<!doctype html><style>.hidden{display:none}</style>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>.hidden{display:none}</style>
 <input type=file id=plain><input type=file id=many multiple class=hidden><input type=file id=off disabled>
 <label for=many id=label>Choose</label>
 <button id=opener onclick="made=document.createElement('input');made.type='file';made.onchange=()=>got.push('made:'+made.files[0].name);made.click()">Upload</button>
@@ -37,9 +39,8 @@ func TestUpload(t *testing.T) {
 <script>got=[];for (const i of [plain, many]) i.onchange=async()=>{const f=[...i.files]; got.push(i.id+':'+f.map(f=>f.name)+':'+await f[0]?.text())}</script>`)
 	ctx, files := t.Context(), writeFiles(t, "a.txt", "b.txt")
 	for _, step := range []struct {
-		name   string
-		target string
-		files  []string
+		want, target string
+		files        []string
 	}{
 		{"plain:a.txt:the contents of a.txt", "#plain", files[:1]},
 		{"many:a.txt,b.txt:the contents of a.txt", "#many", files},
@@ -47,12 +48,8 @@ func TestUpload(t *testing.T) {
 		{"made:a.txt", "#opener", files[:1]},
 		{"plain:b.txt:the contents of b.txt", "#later", files[1:]},
 	} {
-		if _, err := p.Act(ctx, p.Input().Upload(step.target, step.files...)); err != nil {
-			t.Errorf("%s: %v", step.target, err)
-		}
-		if got := eval(t, p, "new Promise(r => { const look = () => got.length ? r(got.pop()) : setTimeout(look); look() })"); got != `"`+step.name+`"` {
-			t.Errorf("%s: the page got %s, want %s", step.target, got, step.name)
-		}
+		pagetest.Act(t, p, p.Input().Upload(step.target, step.files...))
+		pagetest.Expect(t, p, "new Promise(r => { const look = () => got.length ? r(got.pop()) : setTimeout(look); look() })", `"`+step.want+`"`)
 	}
 
 	// A click that opens a chooser reports it, and the next upload provides its files.
@@ -63,12 +60,8 @@ func TestUpload(t *testing.T) {
 	if c, err := p.Act(ctx, p.Input().Click("#nothing", input.ClickOptions{})); err != nil || c.Chooser != nil {
 		t.Errorf("a click that opens none: %+v %v", c, err)
 	}
-	if _, err := p.Act(ctx, p.Input().Upload("", files...)); err != nil {
-		t.Errorf("answering the chooser: %v", err)
-	}
-	if got := eval(t, p, "many.files.length"); got != "2" {
-		t.Errorf("it got %s files", got)
-	}
+	pagetest.Act(t, p, p.Input().Upload("", files...))
+	pagetest.Expect(t, p, "many.files.length", "2")
 	if _, err := p.Act(ctx, p.Input().Upload("", files...)); err == nil || !strings.Contains(err.Error(), "no file chooser is open") {
 		t.Errorf("answering no chooser: %v", err)
 	}
@@ -89,20 +82,19 @@ func TestUpload(t *testing.T) {
 }
 
 func TestDrop(t *testing.T) {
-	p, _ := open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div><div id=wall style="height:100px">Not here</div>
+	t.Parallel()
+	testDrop(t)
+}
+
+func testDrop(t *testing.T) {
+	p, _ := pagetest.Open(t, `<!doctype html><div id=zone style="height:100px">Drop here</div><div id=wall style="height:100px">Not here</div>
 <script>got=[];zone.ondragover=e=>e.preventDefault();
 zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];got.push([e.isTrusted,d.getData('text/plain'),d.getData('text/uri-list'),f.map(f=>f.name),f[0]?await f[0].text():''].join('|'))}</script>`)
 	files := writeFiles(t, "a.txt")
-	if _, err := p.Act(t.Context(), p.Input().Drop("#zone", files, nil)); err != nil {
-		t.Error(err)
-	}
-	if _, err := p.Act(t.Context(), p.Input().Drop("#zone", nil, map[string]string{"text/plain": "hello", "text/uri-list": "https://example.com/"})); err != nil {
-		t.Error(err)
-	}
-	want := `"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`
-	if got := eval(t, p, "new Promise(r => { const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	pagetest.Act(t, p, p.Input().Drop("#zone", files, nil))
+	pagetest.Act(t, p, p.Input().Drop("#zone", nil, map[string]string{"text/plain": "hello", "text/uri-list": "https://example.com/"}))
+	pagetest.Expect(t, p, "new Promise(r => { const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })",
+		`"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`)
 	if _, err := p.Act(t.Context(), p.Input().Drop("#wall", files, nil)); err == nil || !strings.Contains(err.Error(), "did not accept") {
 		t.Errorf("dropping where nothing can be dropped: %v", err)
 	}
@@ -112,45 +104,50 @@ zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];g
 }
 
 func TestMouseByCoordinates(t *testing.T) {
-	p, _ := open(t, `<!doctype html><style>body{margin:0;height:3000px}#a,#b{position:absolute;left:100px;width:100px;height:50px}#b{top:200px}</style>
+	t.Parallel()
+	testMouseByCoordinates(t)
+}
+
+// Positions are in CSS pixels, whatever the zoom of the site and the density of the screen.
+func TestZoomed(t *testing.T) {
+	pagetest.Zoomed(t, func(t *testing.T) {
+		testMouseByCoordinates(t)
+		testDrop(t)
+	})
+}
+
+func testMouseByCoordinates(t *testing.T) {
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;height:3000px}#a,#b{position:absolute;left:100px;width:100px;height:50px}#b{top:200px}</style>
 <div id=a draggable=true>a</div><div id=b>b</div><canvas id=c width=300 height=100 style="position:absolute;left:300px;top:0"></canvas>
 <script>log=[];for(const n of ['click','dblclick','contextmenu']) document.addEventListener(n,e=>{e.preventDefault();log.push(n+':'+(e.target.id||e.target.nodeName)+':'+e.clientX+','+e.clientY)});
 path=[];for(const n of ['pointerdown','pointermove','pointerup']) c.addEventListener(n,e=>path.push(n.slice(7)+e.buttons));
 b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener('wheel',e=>log.push('wheel:'+e.deltaY))</script>`)
-	ctx := t.Context()
 	for _, step := range []struct {
-		do   func() (Change, error)
-		want string
+		action input.Action
+		want   string
 	}{
-		{func() (Change, error) { return p.Act(ctx, p.Input().MouseClick(150, 20, "", 1, 0)) }, `"click:a:150,20"`},
-		{func() (Change, error) { return p.Act(ctx, p.Input().MouseClick(150, 220, "left", 2, 5e6)) }, `"click:b:150,220 click:b:150,220 dblclick:b:150,220"`},
-		{func() (Change, error) { return p.Act(ctx, p.Input().MouseClick(400, 50, "right", 1, 0)) }, `"contextmenu:c:400,50"`},
-		{func() (Change, error) { return p.Act(ctx, p.Input().MouseDrag(150, 20, 150, 220)) }, `"drop"`},
-		{func() (Change, error) { return p.Act(ctx, p.Input().MouseWheel(0, 120)) }, `"wheel:120"`},
+		{p.Input().MouseClick(150, 20, "", 1, 0), `"click:a:150,20"`},
+		{p.Input().MouseClick(150, 220, "left", 2, 5e6), `"click:b:150,220 click:b:150,220 dblclick:b:150,220"`},
+		{p.Input().MouseClick(400, 50, "right", 1, 0), `"contextmenu:c:400,50"`},
+		{p.Input().MouseDrag(150, 20, 150, 220), `"drop"`},
+		{p.Input().MouseWheel(0, 120), `"wheel:120"`},
 	} {
-		if _, err := step.do(); err != nil {
-			t.Error(err)
-		}
-		if got := eval(t, p, "new Promise(r => requestAnimationFrame(() => r(log.splice(0).join(' '))))"); got != step.want {
-			t.Errorf("got %s, want %s", got, step.want)
-		}
+		pagetest.Act(t, p, step.action)
+		pagetest.Expect(t, p, "new Promise(r => requestAnimationFrame(() => r(log.splice(0).join(' '))))", step.want)
 	}
-	eval(t, p, "scrollTo(0,0),path=[]")
-	for _, do := range []func() (Change, error){
-		func() (Change, error) { return p.Act(ctx, p.Input().MouseMove(310, 10)) },
-		func() (Change, error) { return p.Act(ctx, p.Input().MouseDown("left")) },
-		func() (Change, error) { return p.Act(ctx, p.Input().MouseMove(350, 40)) },
-		func() (Change, error) { return p.Act(ctx, p.Input().MouseUp("left")) },
-		func() (Change, error) { return p.Act(ctx, p.Input().MouseMove(360, 40)) },
+	pagetest.Evaluate(t, p, "scrollTo(0,0),path=[]")
+	// Each action begins where the mouse is when it is made.
+	for _, action := range []func() input.Action{
+		func() input.Action { return p.Input().MouseMove(310, 10) },
+		func() input.Action { return p.Input().MouseDown("left") },
+		func() input.Action { return p.Input().MouseMove(350, 40) },
+		func() input.Action { return p.Input().MouseUp("left") },
+		func() input.Action { return p.Input().MouseMove(360, 40) },
 	} {
-		if _, err := do(); err != nil {
-			t.Error(err)
-		}
+		pagetest.Act(t, p, action())
 	}
-	if got := eval(t, p, "path.join()"); got != `"move0,down1,move1,up0,move0"` {
-		t.Errorf("drawing on a canvas: %s", got)
-	}
-	if _, err := p.Act(ctx, p.Input().MouseClick(-1, 5, "", 1, 0)); err == nil {
+	pagetest.Expect(t, p, "path.join()", `"move0,down1,move1,up0,move0"`)
+	if _, err := p.Act(t.Context(), p.Input().MouseClick(-1, 5, "", 1, 0)); err == nil {
 		t.Error("a point outside is no error")
 	}
 }

@@ -1,4 +1,4 @@
-package page
+package history_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
 )
 
 // slowServer delays its responses until the gate opens.
@@ -62,7 +64,7 @@ func serveSlowly(t *testing.T, texts map[string]string) *slowServer {
 }
 
 // listed returns the requests of a page, one per line, without icons.
-func listed(t *testing.T, p *Page, site string) []string {
+func listed(t *testing.T, p *page.Page, site string) []string {
 	t.Helper()
 	var lines []string
 	for _, r := range p.Network().Requests(t.Context()) {
@@ -82,30 +84,20 @@ func listed(t *testing.T, p *Page, site string) []string {
 }
 
 // untilListed waits until the page's requests are exactly these, in any order.
-func untilListed(t *testing.T, p *Page, site string, wanted ...string) {
+func untilListed(t *testing.T, p *page.Page, site string, wanted ...string) {
 	t.Helper()
 	slices.Sort(wanted)
-	patience := time.After(20 * time.Second)
-	for {
-		p.mu.Lock()
-		changed := p.changed.Next()
-		p.mu.Unlock()
+	pagetest.Until(t, strings.Join(wanted, "\n"), func() bool {
 		lines := listed(t, p, site)
 		slices.Sort(lines)
-		if slices.Equal(lines, wanted) {
-			return
-		}
-		select {
-		case <-changed:
-		case <-patience:
-			t.Fatalf("the requests are\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(wanted, "\n"))
-		}
-	}
+		return slices.Equal(lines, wanted)
+	})
 }
 
 // Requests that are under way during an attachment: whichever part events report, each is
 // listed once, with its result.
 func TestRequestsUnderWay(t *testing.T) {
+	t.Parallel()
 	const start = `<!doctype html><title>Here</title>`
 	for _, test := range []struct {
 		name, html string
@@ -129,14 +121,14 @@ func TestRequestsUnderWay(t *testing.T) {
 				"/": start + test.html, "/slow/app.js": "here = 1", "/new.js": "here = 2", "/slow/data": "some data",
 				"/slow/frame": `<script src=/new.js></script>`, "/slow/image.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`, "/done.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`,
 			})
-			user := newPage(t, connect(t))
-			if _, err := user.session.Start(t.Context(), "Page.navigate", map[string]any{"url": site.url}); err != nil {
+			user := pagetest.NewPage(t, pagetest.Connect(t))
+			if _, err := user.Session().Start(t.Context(), "Page.navigate", map[string]any{"url": site.url}); err != nil {
 				t.Fatal(err)
 			}
 			for range test.held {
 				<-site.reached
 			}
-			p, err := connect(t).Page(t.Context(), user.ID())
+			p, err := pagetest.Connect(t).Page(t.Context(), user.ID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,15 +159,16 @@ func TestRequestsUnderWay(t *testing.T) {
 
 // A document that is under way itself, before its response and in the middle of it.
 func TestDocumentUnderWay(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{"/slow/document", "/slow/half"} {
 		t.Run(path, func(t *testing.T) {
 			site := serveSlowly(t, map[string]string{path: `<!doctype html><script>console.log("said early")</script><script src=/app.js></script>`})
-			user := newPage(t, connect(t))
-			if _, err := user.session.Start(t.Context(), "Page.navigate", map[string]any{"url": site.url + path}); err != nil {
+			user := pagetest.NewPage(t, pagetest.Connect(t))
+			if _, err := user.Session().Start(t.Context(), "Page.navigate", map[string]any{"url": site.url + path}); err != nil {
 				t.Fatal(err)
 			}
 			<-site.reached
-			p, err := connect(t).Page(t.Context(), user.ID())
+			p, err := pagetest.Connect(t).Page(t.Context(), user.ID())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,11 +183,10 @@ func TestDocumentUnderWay(t *testing.T) {
 
 // The past requests of a page are read later if the page could not report them at once.
 func TestPastBehindADialog(t *testing.T) {
-	user, url := open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
-	if err := user.await(t.Context(), func() bool { return user.dialog != nil }); err != nil {
-		t.Fatal(err)
-	}
-	p, err := connect(t).Page(t.Context(), user.ID())
+	t.Parallel()
+	user, url := pagetest.Open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
+	pagetest.Until(t, "a dialog", func() bool { return user.Dialog() != nil })
+	p, err := pagetest.Connect(t).Page(t.Context(), user.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,17 +203,18 @@ func TestPastBehindADialog(t *testing.T) {
 // Frames of other sites and workers, of a page that is attached from the start: all their
 // requests are listed and end.
 func TestRequestsOfFramesAndWorkers(t *testing.T) {
+	t.Parallel()
 	site := serveSlowly(t, map[string]string{
 		"/":          `<!doctype html><iframe src="http://localhost:PORT/frame"></iframe><script>new Worker("/worker.js")</script>`,
 		"/frame":     `<!doctype html><script src=/frame.js></script>`,
 		"/worker.js": `importScripts("/part.js"); fetch("/data").then((r) => r.text())`,
 		"/data":      "data",
 	})
-	p := newPage(t, connect(t))
+	p := pagetest.NewPage(t, pagetest.Connect(t))
 	if _, err := p.Navigate(t.Context(), site.url); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
 		t.Error(err)
 	}
 	wanted := map[string]string{"/": "document", "/frame": "document", "/frame.js": "script", "/worker.js": "script", "/part.js": "", "/data": ""}
@@ -240,7 +233,8 @@ func TestRequestsOfFramesAndWorkers(t *testing.T) {
 	}
 }
 
-// The requests of a window that the page opens are listed from the first one on.
+// The requests of a window that the page opens are listed from the first one on. The test
+// is not parallel: a tab of another test counts as opened too.
 func TestPopup(t *testing.T) {
 	for name, link := range map[string]string{
 		"script":    `<button onclick="window.open('/popup')">Open</button>`,
@@ -254,12 +248,8 @@ func TestPopup(t *testing.T) {
 					"/":      "<!doctype html>" + link,
 					"/popup": `<!doctype html><script>console.warn("said early")</script><script src=/app.js></script>`,
 				})
-				b, err := Connect(t.Context(), shared.URL(), &Options{Record: recorded})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { b.Close() })
-				p := newPage(t, b)
+				b := pagetest.ConnectWith(t, &page.Options{Record: recorded})
+				p := pagetest.NewPage(t, b)
 				if _, err := p.Navigate(t.Context(), site.url); err != nil {
 					t.Fatal(err)
 				}
@@ -272,7 +262,7 @@ func TestPopup(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = b.ClosePage(context.Background(), popup.ID()) })
-				if _, err := popup.WaitFor(t.Context(), WaitOptions{Idle: true}); err != nil {
+				if _, err := popup.WaitFor(t.Context(), page.WaitOptions{Idle: true}); err != nil {
 					t.Error(err)
 				}
 				lines := listed(t, popup, popup.URL()[:strings.LastIndex(popup.URL(), "/")])
@@ -290,6 +280,7 @@ func TestPopup(t *testing.T) {
 // Past requests of the page and its frames are read in an isolated world, which the page
 // can neither manipulate nor detect. A worker has one world only.
 func TestPastIsReadUnseen(t *testing.T) {
+	t.Parallel()
 	const patch = `const real = performance.getEntriesByType.bind(performance), asked = [];
 Performance.prototype.getEntriesByType = performance.getEntriesByType = (kind) => { asked.push(kind); return real(kind).map((e) => ({ ...e.toJSON(), name: "http://lie.example/" })); };
 JSON.stringify = () => { asked.push("stringify"); return "lie"; };
@@ -301,21 +292,59 @@ JSON.stringify = () => { asked.push("stringify"); return "lie"; };
 		"/worker.js": `performance.getEntriesByType = () => { throw 0 }; fetch("/data").then((r) => r.text())`,
 		"/data":      "data",
 	})
-	user := newPage(t, connect(t))
+	user := pagetest.NewPage(t, pagetest.Connect(t))
 	if _, err := user.Navigate(t.Context(), site.url); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := user.WaitFor(t.Context(), WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
+	if _, err := user.WaitFor(t.Context(), page.WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := connect(t).Page(t.Context(), user.ID())
+	p, err := pagetest.Connect(t).Page(t.Context(), user.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := strings.Replace(site.url, "127.0.0.1", "http://localhost", 1)[len("http://"):]
 	untilListed(t, p, site.url, "GET / document 200", "GET /app.js script 200", " /worker.js other 200",
 		"GET "+other+"/frame document 200", "GET "+other+"/app.js script 200")
-	if asked := eval(t, p, "asked.length"); asked != "0" {
+	if asked := pagetest.Evaluate(t, p, "asked.length"); asked != "0" {
 		t.Errorf("the page was asked %s times", asked)
 	}
+}
+
+// A page whose responses come from a service worker: the network log lists them, with
+// bodies from the second on, and snapshots show the current page.
+func TestServiceWorker(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/worker.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, `oninstall = () => skipWaiting(); onactivate = (e) => e.waitUntil(clients.claim());
+onfetch = (e) => { if (e.request.url.includes('/made')) e.respondWith(new Response('made by the worker', { status: 203 })) }`)
+		case "/made":
+			t.Error("the server was asked")
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><p id=out>Nothing</p><script>
+navigator.serviceWorker.register('/worker.js');
+navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || new Promise((r) => navigator.serviceWorker.oncontrollerchange = r))
+.then(() => fetch('/made?first')).then((r) => r.text()).then((text) => out.textContent = text)</script>`)
+		}
+	}))
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "made by the worker"}); err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Contains(t, pagetest.Snapshot(t, p), "made by the worker")
+	// The first body from a worker is lost (see keepWorkersBodies in history/requests.go).
+	pagetest.Expect(t, p, "() => fetch('/made').then((r) => r.text())", `"made by the worker"`)
+	for _, r := range p.Network().Requests(t.Context()) {
+		if r.URL == url+"/made" {
+			d, err := p.Network().Request(t.Context(), r.Seq)
+			if err != nil || d.Status != 203 || string(d.ResponseBody) != "made by the worker" {
+				t.Errorf("%+v %v", d, err)
+			}
+			return
+		}
+	}
+	t.Errorf("the request is not in the log: %+v", p.Network().Requests(t.Context()))
 }

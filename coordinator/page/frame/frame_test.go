@@ -1,0 +1,152 @@
+package frame_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
+
+// Frames of the same process and of another process (localhost and 127.0.0.1 are different
+// sites), nested frames and shadow roots: snapshots show all, and clicks reach all.
+func TestFramesAndShadowRoots(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, port, _ := strings.Cut(r.Host, ":")
+		other := "http://localhost:" + port
+		if strings.HasPrefix(r.Host, "localhost") {
+			other = "http://127.0.0.1:" + port
+		}
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprintf(w, `<!doctype html><title>outer</title><h1>Outer</h1>
+<iframe title=same src="/inner?same" style="margin:40px;border:7px solid;padding:5px"></iframe>
+<div style="height:1500px"></div>
+<iframe title=other src="%s/nest" style="border:3px solid;width:500px;height:400px"></iframe>
+<my-box></my-box>
+<script>clicks=[];addEventListener('message',e=>clicks.push(e.data));
+customElements.define('my-box', class extends HTMLElement { constructor() { super(); const s=this.attachShadow({mode:'open'});
+s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('button').onclick=()=>clicks.push('shadow') } })</script>`, other)
+		case "/nest":
+			fmt.Fprintf(w, `<p>Nest</p><iframe title=back src="%s/inner?deep" style="margin:30px"></iframe><button onclick="top.postMessage('nest','*')">Nest button</button>`, other)
+		default:
+			fmt.Fprintf(w, `<button onclick="top.postMessage('%[1]s','*')">Button %[1]s</button><input aria-label="Field %[1]s" oninput="top.postMessage(this.value,'*')">`, r.URL.RawQuery)
+		}
+	}))
+	text := pagetest.Snapshot(t, p)
+	pagetest.Contains(t, text, `heading "Outer"`, `iframe "same":`, `iframe "other":`, `iframe "back":`, `button "Button same"`, `button "Nest button"`, `button "Button deep"`, `button "Shadow button"`)
+	for _, name := range []string{"Button same", "Nest button", "Button deep", "Shadow button"} {
+		pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, name), input.ClickOptions{}))
+	}
+	pagetest.Act(t, p, p.Input().Type(pagetest.Ref(t, text, "Field deep"), "typed deep", input.TypeOptions{}))
+	pagetest.Act(t, p, p.Input().Type(pagetest.Ref(t, text, "Field same"), "abc", input.TypeOptions{Slowly: true}))
+	pagetest.Expect(t, p, "new Promise(r => { const look = () => clicks.length < 8 ? setTimeout(look) : r(clicks.sort().join()); look() })", `"a,ab,abc,deep,nest,same,shadow,typed deep"`)
+	if again := pagetest.Snapshot(t, p); pagetest.Ref(t, again, "Button deep") != pagetest.Ref(t, text, "Button deep") || pagetest.Ref(t, again, "Shadow button") != pagetest.Ref(t, text, "Shadow button") {
+		t.Errorf("refs changed:\n%s", again)
+	}
+	v, _, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", pagetest.Ref(t, text, "Button deep"))
+	if err != nil || string(v) != `"Button deep?deep"` {
+		t.Errorf("evaluate in a frame of another process: %s %v", v, err)
+	}
+	img, err := p.Screenshot(t.Context(), page.ScreenshotOptions{Target: pagetest.Ref(t, text, "Button deep")})
+	if err != nil || img.Width < 20 || img.Width > 300 {
+		t.Errorf("screenshot of an element in a frame: %dx%d %v", img.Width, img.Height, err)
+	}
+	// A frame that navigates invalidates its own refs, and no others.
+	pagetest.Evaluate(t, p, `document.querySelector('iframe').src='/inner?new', new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
+	var stale *frame.StaleRefError
+	if _, err := p.Act(t.Context(), p.Input().Click(pagetest.Ref(t, text, "Button same"), input.ClickOptions{})); !errors.As(err, &stale) {
+		t.Errorf("a ref of a replaced frame: %v", err)
+	}
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Button deep"), input.ClickOptions{}))
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Button new"`)
+}
+
+func TestStaleRefs(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><title>t</title><button id=a>Save</button><button id=b>Other</button>`)
+	text := pagetest.Snapshot(t, p)
+	save := pagetest.Ref(t, text, "Save")
+	pagetest.Evaluate(t, p, "a.remove()")
+	var stale *frame.StaleRefError
+	if _, err := p.Act(t.Context(), p.Input().Click(save, input.ClickOptions{})); !errors.As(err, &stale) || !strings.Contains(err.Error(), `button "Save"`) {
+		t.Errorf("a removed element: %v", err)
+	}
+	other := pagetest.Ref(t, text, "Other")
+	if _, err := p.Navigate(t.Context(), url+"/again"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Act(t.Context(), p.Input().Click(other, input.ClickOptions{})); !errors.As(err, &stale) {
+		t.Errorf("a ref of the document before: %v", err)
+	} else if now := pagetest.Ref(t, pagetest.Snapshot(t, p), "Other"); stale.Now != now || !strings.Contains(err.Error(), now) {
+		t.Errorf("it offers %q, the same element is %q now", stale.Now, now)
+	}
+	again := pagetest.Snapshot(t, p)
+	if strings.Contains(again, "[ref="+other+"]") || strings.Contains(again, "[ref="+save+"]") {
+		t.Errorf("a ref is given out again:\n%s", again)
+	}
+	if _, err := p.Back(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, pagetest.Snapshot(t, p), "Other"), input.ClickOptions{}))
+	var target *frame.TargetError
+	if _, err := p.Act(t.Context(), p.Input().Click("e9999", input.ClickOptions{})); !errors.As(err, &target) {
+		t.Errorf("a ref that was never given out: %v", err)
+	}
+}
+
+// A search in frames does not report a closed page if a frame of the previous document,
+// from another site, has ended.
+func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, port, _ := strings.Cut(r.Host, ":")
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/page"):
+			fmt.Fprintf(w, `<p>page<iframe src="http://localhost:%s/outer"></iframe>`, port)
+		case r.URL.Path == "/outer":
+			fmt.Fprintf(w, `<p>outer<iframe src="http://127.0.0.1:%s/inner"></iframe>`, port)
+		default:
+			fmt.Fprint(w, `<button>inner</button>`)
+		}
+	}))
+	for i := range 6 {
+		if _, err := p.Navigate(t.Context(), fmt.Sprintf("%s/page%d", url, i)); err != nil {
+			t.Fatal(err)
+		}
+		pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
+		pagetest.Contains(t, pagetest.Snapshot(t, p), "page", "outer", `button "inner"`)
+	}
+}
+
+// A selector matches in shadow roots, as Playwright's selectors do.
+func TestSelectorsThroughShadowRoots(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><my-app id=one></my-app><my-app id=two></my-app><p title="a, b"><b>light</b></p><script>customElements.define('my-app', class extends HTMLElement {
+constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<div class=bar><my-button></my-button></div>' } });
+customElements.define('my-button', class extends HTMLElement { constructor() { super(); const r = this.attachShadow({mode: 'open'}); r.innerHTML = '<span><button>Go</button></span>';
+r.querySelector('button').onclick = () => document.title = 'went ' + this.getRootNode().host.id } })</script>`)
+	for selector, want := range map[string]string{"#one button": "went one", "my-app#two .bar my-button > button": "", "#two .bar span > button": "went two", "my-app:nth-of-type(1) button": "went one"} {
+		pagetest.Evaluate(t, p, "document.title = ''")
+		_, err := p.Act(t.Context(), p.Input().Click(selector, input.ClickOptions{Timeout: 300 * time.Millisecond}))
+		if got := pagetest.Evaluate(t, p, "document.title"); got != `"`+want+`"` || (err == nil) != (want != "") {
+			t.Errorf("%s: %s %v", selector, got, err)
+		}
+	}
+	pagetest.Act(t, p, p.Input().Click(`p[title="a, b"] b`, input.ClickOptions{}))
+	if _, err := p.Act(t.Context(), p.Input().Click("my-app button", input.ClickOptions{})); err == nil || !strings.Contains(err.Error(), "matches 2 elements") {
+		t.Errorf("two of them: %v", err)
+	}
+}

@@ -1,0 +1,294 @@
+package input_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
+
+func TestClickWaitsAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0}#cover{position:fixed;inset:0;display:none}
+@keyframes go{to{transform:translateX(300px)}} #mover.go{animation:go 400ms linear}</style>
+<button id=ok onclick="hits.push('ok')">OK</button>
+<button id=off disabled>Off</button>
+<button id=late disabled onclick="hits.push('late')">Late</button>
+<button id=none style="visibility:hidden">None</button>
+<button id=mover class=go onclick="hits.push('mover')">Mover</button>
+<input id=ro readonly>
+<div id=cover>an overlay</div>
+<div style="height:3000px"></div><button id=far onclick="hits.push('far')">Far</button>
+<div style="height:3000px"></div>
+<script>hits=[]</script>`)
+	click := func(target string) error {
+		_, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{Timeout: 300 * time.Millisecond}))
+		return err
+	}
+	pagetest.Evaluate(t, p, "setTimeout(() => late.disabled = false, 200), 1")
+	for _, target := range []string{"#ok", "#late", "#mover", "#far"} {
+		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
+	}
+	pagetest.Expect(t, p, "hits.join()", `"ok,late,mover,far"`)
+	pagetest.Evaluate(t, p, "scrollTo(0,0), cover.style.display='block'")
+	for _, test := range []struct{ target, reason string }{
+		{"#off", "it is disabled"},
+		{"#none", "visibility"},
+		{"#ok", `covered by <div id="cover"> "an overlay"`},
+	} {
+		err := click(test.target)
+		var unready *input.NotReadyError
+		if !errors.As(err, &unready) || !strings.Contains(err.Error(), test.reason) {
+			t.Errorf("%s: got %v, want the reason %q", test.target, err, test.reason)
+		}
+	}
+	if _, err := p.Act(t.Context(), p.Input().Type("#ro", "x", input.TypeOptions{Timeout: 300 * time.Millisecond})); err == nil || !strings.Contains(err.Error(), "not editable") {
+		t.Errorf("typing into a read-only field: %v", err)
+	}
+	var target *frame.TargetError
+	if err := click("button"); !errors.As(err, &target) || !strings.Contains(err.Error(), "matches") {
+		t.Errorf("several matches: %v", err)
+	}
+	if err := click("#nothing"); !errors.As(err, &target) {
+		t.Errorf("no match: %v", err)
+	}
+	if err := click("%%"); !errors.As(err, &target) || !strings.Contains(err.Error(), "CSS") {
+		t.Errorf("not a selector: %v", err)
+	}
+	pagetest.Expect(t, p, "hits.length", "4")
+}
+
+func TestClickKinds(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><button id=b>B</button><script>log=[];
+for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListener(n, e => { e.preventDefault(); log.push([n, e.button, e.shiftKey, e.isTrusted].join(':')) })</script>`)
+	for _, opts := range []input.ClickOptions{{Double: true}, {Button: "right"}, {Button: "middle"}, {Modifiers: []string{"Shift"}}} {
+		pagetest.Act(t, p, p.Input().Click("#b", opts))
+	}
+	pagetest.Expect(t, p, "log.join(' ')",
+		`"click:0:false:true click:0:false:true dblclick:0:false:true contextmenu:2:false:true auxclick:2:false:true auxclick:1:false:true click:0:true:true"`)
+	for _, unknown := range []input.ClickOptions{{Button: "fourth"}, {Modifiers: []string{"Hyper"}}} {
+		if _, err := p.Act(t.Context(), p.Input().Click("#b", unknown)); err == nil {
+			t.Errorf("%+v is no error", unknown)
+		}
+	}
+}
+
+// A click on a link may open a tab without the page's script. The test is not parallel:
+// a tab of another test counts as opened too.
+func TestTabsByTheUsersKeys(t *testing.T) {
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, pagetest.HTML(`<!doctype html><title>Start</title><a id=a href=/other>Other</a>`))
+	for _, opts := range []input.ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}}, {Modifiers: []string{"Shift"}}} {
+		c, err := p.Act(t.Context(), p.Input().Click("#a", opts))
+		if err != nil || len(c.NewPages) != 1 || c.NewPages[0].URL != url+"/other" || c.Navigated {
+			t.Errorf("%+v: %+v, %v", opts, c, err)
+		}
+		for _, tab := range c.NewPages {
+			if err := b.ClosePage(t.Context(), tab.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// An action waits for a missing target, also into the next document. If the target never
+// appears, the action reports a timeout.
+func TestTargetThatComes(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/next" {
+			fmt.Fprint(w, `<!doctype html><script>setTimeout(() => document.write('<button id=late onclick="document.title = 1">Late</button>'), 200)</script>`)
+			return
+		}
+		fmt.Fprint(w, `<!doctype html>Here`)
+	}))
+	pagetest.Evaluate(t, p, "setTimeout(() => location = '/next', 100)")
+	pagetest.Act(t, p, p.Input().Click("#late", input.ClickOptions{Timeout: 10 * time.Second}))
+	if got := pagetest.Evaluate(t, p, "document.title"); got != `"1"` || p.URL() != url+"/next" {
+		t.Errorf("at %s the title is %s", p.URL(), got)
+	}
+	start := time.Now()
+	var missing *frame.TargetError
+	if _, err := p.Act(t.Context(), p.Input().Click("#never", input.ClickOptions{Timeout: 500 * time.Millisecond})); !errors.As(err, &missing) || time.Since(start) < 400*time.Millisecond {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+}
+
+// A selector matches any current element. An action finds lists that recreate their rows
+// during scrolling again, until its timeout.
+func TestTargetThatIsReplaced(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>#l{height:300px;overflow:auto;position:relative}.r{position:absolute;height:30px}</style>
+<div style="height:600px"></div><div id=l><div id=s style="height:30000px"></div></div><input id=i>
+<script>clicked = []
+const rows = () => { const a = Math.floor(l.scrollTop / 30); s.innerHTML = ''
+  for (let i = a; i < a + 12; i++) { const b = document.createElement('button'); b.className = 'r'; b.style.top = i * 30 + 'px'; b.dataset.row = i; b.textContent = 'row ' + i; b.onclick = () => clicked.push(i); s.append(b) } }
+l.onscroll = rows; rows()</script>`)
+	pagetest.Act(t, p, p.Input().Click("[data-row='11']", input.ClickOptions{}))
+	pagetest.Expect(t, p, "clicked", "[11]")
+	// The error for an element that never stays must not call it a ref.
+	pagetest.Evaluate(t, p, `l.remove(); again = new MessageChannel(); again.port1.onmessage = () => {
+		const b = document.createElement('button'); b.id = 'b'; document.querySelector('#b')?.remove(); document.body.append(b); again.port2.postMessage(0) }; again.port2.postMessage(0)`)
+	_, err := p.Act(t.Context(), p.Input().Click("#b", input.ClickOptions{Timeout: 300 * time.Millisecond}))
+	if err == nil || strings.Contains(err.Error(), "ref") {
+		t.Errorf("a button that never stays: %v", err)
+	}
+	pagetest.Evaluate(t, p, "again.port1.close()")
+	pagetest.Act(t, p, p.Input().Type("#i", "x", input.TypeOptions{}))
+}
+
+// Overlays that appear and disappear, that appear with the mouse, that let events through,
+// and sticky headers over scrolled targets.
+func TestOverlays(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0}.cover{position:fixed;inset:0;background:#0003}#ghost{pointer-events:none}
+header{position:sticky;top:0;height:60px;background:#eee}#box{height:200px;overflow:auto}</style>
+<header>Header</header><button id=plain onclick="hits.push('plain')">Plain</button><button id=wary onclick="hits.push('wary')">Wary</button>
+<div id=box><div style="height:900px"></div><button id=deep onclick="hits.push('deep')">Deep</button></div>
+<div style="height:2000px"></div><button id=low onclick="hits.push('low')">Low</button><div style="height:2000px"></div>
+<script>hits=[];
+function cover(id, ms) { const d=document.createElement('div'); d.className='cover'; d.id=id; d.onclick=d.onmousedown=e=>hits.push('cover'); document.body.append(d); if (ms) setTimeout(()=>d.remove(),ms); return d }
+wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; if (ms) cover('sudden', +ms) }</script>`)
+	click := func(target string) { pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{})) }
+	hits := func(want string) {
+		t.Helper()
+		pagetest.Expect(t, p, "hits.splice(0).join()", `"`+want+`"`)
+	}
+	for _, test := range []struct{ prepare, target string }{
+		{"cover('passing', 400)", "plain"},
+		{"cover('ghost')", "plain"},          // it lets events through
+		{"wary.dataset.cover = 300", "wary"}, // one that comes with the mouse and goes
+	} {
+		pagetest.Evaluate(t, p, test.prepare+", 1")
+		click("#" + test.target)
+		hits(test.target)
+	}
+	// The error names an overlay that appears with the mouse and stays; the overlay gets no click.
+	pagetest.Evaluate(t, p, "wary.dataset.cover = 60000, 1")
+	pagetest.Act(t, p, p.Input().MouseMove(500, 500))
+	var unready *input.NotReadyError
+	if _, err := p.Act(t.Context(), p.Input().Click("#wary", input.ClickOptions{Timeout: 500 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), `covered by <div id="sudden"`) {
+		t.Errorf("an overlay that comes with the mouse and stays: %v", err)
+	}
+	pagetest.Evaluate(t, p, "document.querySelector('#sudden')?.remove()")
+	hits("")
+	for _, target := range []string{"#deep", "#low", "#plain"} {
+		click(target)
+	}
+	hits("deep,low,plain")
+}
+
+func TestAnimations(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>@keyframes spin{from{transform:translateX(0)}to{transform:translateX(200px)}}
+#ever{animation:spin 1s linear infinite}#late{opacity:0;transition:transform .4s}#late.in{opacity:1;transform:translateX(300px)}</style>
+<button id=ever>Ever</button><button id=late onclick="at=Math.round(this.getBoundingClientRect().left)">Late</button>`)
+	var unready *input.NotReadyError
+	if _, err := p.Act(t.Context(), p.Input().Click("#ever", input.ClickOptions{Timeout: 400 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is moving") {
+		t.Errorf("an element that never stands still: %v", err)
+	}
+	pagetest.Evaluate(t, p, "late.classList.add('in'), start = Math.round(late.getBoundingClientRect().left)")
+	pagetest.Act(t, p, p.Input().Click("#late", input.ClickOptions{}))
+	pagetest.Expect(t, p, "at - start", "300")
+}
+
+// Frames that are scaled, rotated and zoomed, of the same process and of another.
+func TestTransformedFrames(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, port, _ := strings.Cut(r.Host, ":")
+		if r.URL.Path == "/" {
+			fmt.Fprint(w, `<!doctype html><style>iframe{width:300px;height:200px;border:5px solid;padding:3px;display:block;margin:20px}</style><script>clicks=[];onmessage=e=>clicks.push(e.data)</script>`)
+			for i, style := range []string{"transform:scale(.5)", "transform:rotate(30deg) scale(1.2)", "rotate:-15deg;scale:.8 .6", "zoom:1.5", "transform-origin:0 0;transform:matrix(.7,.1,-.2,.9,40,10)"} {
+				for j, host := range []string{"", "http://localhost:" + port} {
+					fmt.Fprintf(w, `<div style="transform:translate(10px,5px) scale(.9)"><iframe style="%s" src="%s/frame?%d%d"></iframe></div>`, style, host, i, j)
+				}
+			}
+			return
+		}
+		fmt.Fprintf(w, `<!doctype html><style>body{margin:0}button{position:absolute;padding:0;border:0;width:24px;height:14px;font:8px sans-serif}</style>
+<button style="left:250px;top:170px" onclick="top.postMessage('B%[1]s','*')">B%[1]s</button><button style="left:4px;top:2px" onclick="top.postMessage('A%[1]s','*')">A%[1]s</button>`, r.URL.RawQuery)
+	}))
+	text := pagetest.Snapshot(t, p)
+	var want []string
+	for i := range 5 {
+		for j := range 2 {
+			for _, name := range []string{"A", "B"} {
+				id := fmt.Sprintf("%s%d%d", name, i, j)
+				pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, fmt.Sprintf("button %q", id)), input.ClickOptions{}))
+				want = append(want, id)
+			}
+		}
+	}
+	arrived := fmt.Sprintf("new Promise(r => { const look = () => clicks.length < %d ? setTimeout(look) : r(clicks.join()); look() })", len(want))
+	pagetest.Expect(t, p, arrived, `"`+strings.Join(want, ",")+`"`)
+}
+
+// A link that downloads leaves the page unchanged, and the click reports the download. An
+// element that takes no mouse events reports that.
+func TestLinksThatDownload(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><title>Files</title><a id=a href=/file download>file</a><a id=b href=/file download onclick="event.preventDefault(); document.title = 'kept'">kept</a>
+<button id=n style="pointer-events:none">n</button>`)
+	for range 5 {
+		if c, err := p.Act(t.Context(), p.Input().Click("#a", input.ClickOptions{})); err != nil || c.Download != url+"/file" || c.Navigated {
+			t.Errorf("%+v %v", c, err)
+		}
+	}
+	// The click on a link that is kept from it waits for no download, which would take a
+	// second. The fastest of several clicks is the one that a busy machine has not delayed.
+	fastest := time.Minute
+	for range 5 {
+		start := time.Now()
+		if c := pagetest.Act(t, p, p.Input().Click("#b", input.ClickOptions{})); c.Download != "" {
+			t.Errorf("%+v", c)
+		}
+		fastest = min(fastest, time.Since(start))
+	}
+	if fastest > time.Second {
+		t.Errorf("each click took %v", fastest)
+	}
+	var unready *input.NotReadyError
+	if _, err := p.Act(t.Context(), p.Input().Click("#n", input.ClickOptions{Timeout: 200 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "pointer-events: none") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A target scrolls to where a frame of another site was drawn a moment ago. The browser
+// may still route events for the target to that frame.
+func TestClickWhereAFrameWas(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, port, _ := strings.Cut(r.Host, ":")
+		if r.URL.Path == "/" {
+			fmt.Fprintf(w, `<!doctype html><style>body{margin:0}iframe{display:block;border:0;width:100%%;height:700px}</style><script>clicks = [], strays = 0; onmessage = () => strays++</script>
+<iframe src="http://localhost:%s/other"></iframe><button onclick="clicks.push('button')">Button</button><iframe srcdoc="<button onclick=&quot;parent.clicks.push('inner')&quot;>Inner</button>"></iframe><div style="height:900px"></div>`, port)
+			return
+		}
+		fmt.Fprint(w, `<!doctype html><body style="height:700px" onclick="parent.postMessage('stray', '*')">another site`)
+	}))
+	text := pagetest.Snapshot(t, p)
+	pagetest.Act(t, p, p.Input().MouseMove(1, 1)) // otherwise a background tab draws no frames
+	for range 15 {
+		for _, name := range []string{"Button", "Inner"} {
+			pagetest.Evaluate(t, p, "new Promise(r => { scrollTo(0, 0); requestAnimationFrame(() => requestAnimationFrame(r)) })")
+			pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, name), input.ClickOptions{}))
+			if got := pagetest.Evaluate(t, p, "clicks.splice(0).join() + strays"); got != `"`+strings.ToLower(name)+`0"` {
+				t.Fatalf("%s: the page got %s", name, got)
+			}
+		}
+	}
+}

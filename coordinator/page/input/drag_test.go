@@ -1,0 +1,95 @@
+package input_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
+)
+
+// When a drag begins, the page moves or removes the drop target.
+func TestDragOntoAMovingTarget(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;user-select:none}div{position:absolute;width:100px;height:40px;left:0}</style>
+<div id=card style="top:0;background:red">card</div><div id=slot style="top:100px;background:lime">slot</div><div id=goes style="top:200px">goes</div>
+<script>log = []
+card.onmousedown = () => { log.push("down"); slot.style.left = "400px"; goes.remove() }
+onmouseup = e => log.push("up on " + e.target.id)</script>`)
+	pagetest.Act(t, p, p.Input().Drag("#card", "#slot"))
+	pagetest.Expect(t, p, "log.splice(0).join()", `"down,up on slot"`)
+	pagetest.Evaluate(t, p, `document.body.insertAdjacentHTML("beforeend", "<div id=goes style='top:200px'>goes</div>")`)
+	var stale *frame.StaleRefError
+	if _, err := p.Act(t.Context(), p.Input().Drag("#card", "#goes")); !errors.As(err, &stale) {
+		t.Errorf("onto what goes: %v", err)
+	}
+	// The button does not stay pressed.
+	pagetest.Expect(t, p, "new Promise(r => { const look = () => log.length > 1 ? r(log.splice(0).join()) : setTimeout(look); look() })", `"down,up on card"`)
+}
+
+// The dragged element moves, or something covers it when the mouse moves.
+func TestDragOfWhatMoves(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0;user-select:none}div{position:absolute;width:60px;height:40px}#once,#always{left:0;width:60px;background:#ccc}
+@keyframes slide{to{left:500px}}.slides{animation:slide .5s linear forwards}</style>
+<div id=card class=slides style="top:0;left:0">card</div><div id=shy style="top:100px">shy</div><div id=covered style="top:200px">covered</div><div id=slot style="top:300px;width:200px">slot</div>
+<script>log = []
+for (const kind of ["mousedown", "mouseup", "click"]) addEventListener(kind, e => log.push(kind.slice(5) + " " + e.target.id))
+shy.onmousemove = e => { if (!e.buttons) shy.style.left = "100px" }
+covered.onmousemove = e => document.body.insertAdjacentHTML("beforeend", "<div id=always style='top:200px'>over</div>")</script>`)
+	for _, from := range []string{"#card", "#shy"} {
+		pagetest.Act(t, p, p.Input().Drag(from, "#slot"))
+		pagetest.Expect(t, p, "log.splice(0).slice(0, 2).join()", `"down `+from[1:]+`,up slot"`)
+	}
+	var unready *input.NotReadyError
+	if _, err := p.Act(t.Context(), p.Input().Drag("#covered", "#slot")); !errors.As(err, &unready) || !strings.Contains(err.Error(), "covered by") {
+		t.Errorf("what is covered: %v", err)
+	}
+	pagetest.Expect(t, p, "log.join()", `""`)
+}
+
+// The distance between the two targets is the length of the page.
+func TestDragAcrossALongPage(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style><div style="height:2000px"></div><div id=card draggable=true>card</div><div style="height:450px"></div><div id=slot>slot</div><div style="height:2000px"></div>
+<script>log = []
+slot.ondragover = e => e.preventDefault()
+slot.ondrop = () => log.push("dropped")</script>`)
+	for range 2 {
+		pagetest.Evaluate(t, p, "scrollTo(0, 0)")
+		pagetest.Act(t, p, p.Input().Drag("#card", "#slot"))
+		pagetest.Expect(t, p, "new Promise(r => setTimeout(() => r(log.splice(0).join()), 50))", `"dropped"`)
+	}
+}
+
+// The page gets the same events as for a user's drag and drop: none of the mouse during
+// the drag, and mouse events again after it.
+func TestEventsOfADragAndDrop(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>div{width:100px;height:40px;user-select:none}</style><div id=card draggable=true>card</div><div style="height:40px"></div><div id=slot>slot</div>
+<script>log = []
+for (const kind of ["mousedown", "dragstart", "drop", "dragend", "mouseup", "pointerup", "click"]) addEventListener(kind, e => log.push(kind + " " + e.target.id))
+slot.ondragover = e => e.preventDefault()</script>`)
+	for range 2 {
+		pagetest.Act(t, p, p.Input().Drag("#card", "#slot"))
+		ended := "new Promise(r => { const look = () => log.includes('dragend card') ? setTimeout(() => r(log.splice(0).join()), 50) : setTimeout(look); look() })"
+		pagetest.Expect(t, p, ended, `"mousedown card,dragstart card,drop slot,dragend card"`)
+		pagetest.Act(t, p, p.Input().Click("#slot", input.ClickOptions{}))
+		pagetest.Expect(t, p, "log.splice(0).join()", `"mousedown slot,pointerup slot,mouseup slot,click slot"`)
+	}
+}
+
+// Sorting by pointer events with capture, as libraries do it, and onto a target that is
+// created during the drag.
+func TestPointerDrag(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>.card{width:100px;height:30px;border:1px solid;touch-action:none;user-select:none}#slot{height:60px;border:1px dashed}</style>
+<div class=card id=a>A</div><div id=slot>slot</div><input type=range id=r min=0 max=100 value=0 style="width:300px">
+<script>log=[];a.onpointerdown=e=>{a.setPointerCapture(e.pointerId);log.push('down')};
+a.onpointermove=e=>{if(e.buttons){a.style.transform='translate('+e.movementX+'px)';log.push('move')}};
+a.onpointerup=e=>{a.style.pointerEvents='none';const under=document.elementFromPoint(e.clientX,e.clientY);log.push('up on '+under.id)}</script>`)
+	pagetest.Act(t, p, p.Input().Drag("#a", "#slot"))
+	pagetest.Expect(t, p, "log[0] + ',' + (log.filter(l => l === 'move').length > 2) + ',' + log.at(-1)", `"down,true,up on slot"`)
+}

@@ -1,0 +1,163 @@
+package input_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
+)
+
+// Fields that accept less than the typed text, or reformat it, report their value.
+func TestFieldsThatHoldSomethingElse(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><input id=ml maxlength=5><input id=mask oninput="this.value = this.value.replace(/\D/g, '').replace(/(\d{3})(?=\d)/g, '$1-')">
+<input id=pw type=password maxlength=4><textarea id=a></textarea><input id=plain>
+<form action="/sent"><input id=q name=q maxlength=3></form>`)
+	ctx := t.Context()
+	for _, test := range []struct {
+		target, text string
+		opts         input.TypeOptions
+		want         []input.Held
+	}{
+		{"#ml", "abcdefgh", input.TypeOptions{}, []input.Held{{Target: "#ml", Value: "abcde"}}},
+		{"#mask", "123456", input.TypeOptions{}, []input.Held{{Target: "#mask", Value: "123-456"}}},
+		{"#mask", "9", input.TypeOptions{Slowly: true}, nil},
+		{"#pw", "secret", input.TypeOptions{}, []input.Held{{Target: "#pw", Value: "••••"}}},
+		{"#ml", "sésame", input.TypeOptions{Secret: true}, []input.Held{{Target: "#ml", Value: "•••••", Plain: "sésam"}}},
+		{"#a", "two\r\nlines", input.TypeOptions{}, nil},
+		{"#plain", "plain", input.TypeOptions{}, nil},
+		{"#plain", "er", input.TypeOptions{Slowly: true}, nil},
+		{"#q", "quest", input.TypeOptions{Submit: true}, []input.Held{{Target: "#q", Value: "que"}}},
+	} {
+		c, err := p.Act(ctx, p.Input().Type(test.target, test.text, test.opts))
+		if err != nil || len(c.Held)+len(test.want) > 0 && !reflect.DeepEqual(c.Held, test.want) {
+			t.Errorf("%s: %+v %v", test.target, c.Held, err)
+		}
+	}
+	pagetest.Contains(t, p.URL(), "/sent?q=que")
+}
+
+// A form reports which of its fields have another value, and at which one it failed.
+func TestFormsThatFail(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><input id=ml maxlength=5><input id=plain><input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox><script>changed = false</script>`)
+	ctx := t.Context()
+	c, err := p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#ml", Type: "textbox", Value: "abcdefgh"}, {Target: "#plain", Type: "textbox", Value: "x"}}))
+	if err != nil || !reflect.DeepEqual(c.Held, []input.Held{{Target: "#ml", Value: "abcde"}}) {
+		t.Errorf("a form: %+v %v", c, err)
+	}
+	// An invalid date leaves the value unchanged.
+	var target *frame.TargetError
+	_, err = p.Act(ctx, p.Input().Type("#d", "31.12.2026", input.TypeOptions{}))
+	if !errors.As(err, &target) || !strings.Contains(err.Error(), `holds "2026-01-02" as before: give YYYY-MM-DD`) {
+		t.Errorf("no date: %v", err)
+	}
+	pagetest.Expect(t, p, "[d.value, changed].join()", `"2026-01-02,false"`)
+	// A form that fails midway reports the field, and what is done.
+	_, err = p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#plain", Type: "textbox", Value: "first"}, {Target: "#d", Type: "textbox", Value: "never"}, {Target: "#k", Type: "checkbox", Value: "true"}}))
+	if !errors.As(err, &target) {
+		t.Errorf("a form that fails: %v", err)
+	} else {
+		pagetest.Contains(t, err.Error(), "field 2 of 3 (#d)", "filled before it: 1", `takes no "never"`)
+	}
+}
+
+// A form that the browser does not submit reports the reason that the user sees.
+func TestFormThatIsNotSent(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><form action=/sent><label>Name <input required id=n></label><input type=email name=mail id=m><button>Send</button><button type=button id=plain>Other</button></form>`)
+	c, err := p.Act(t.Context(), p.Input().Click("button:not([type])", input.ClickOptions{}))
+	if err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "Name: ") || len(c.Unmet[0]) < 12 {
+		t.Errorf("an empty field: %q %v", c.Unmet, err)
+	}
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `textbox "Name" [required] [invalid] [active]`)
+	if c, err = p.Act(t.Context(), p.Input().Click("#plain", input.ClickOptions{})); err != nil || len(c.Unmet) > 0 {
+		t.Errorf("a button that sends nothing: %q %v", c.Unmet, err)
+	}
+	pagetest.Act(t, p, p.Input().Type("#n", "Ada", input.TypeOptions{}))
+	if c, err = p.Act(t.Context(), p.Input().Type("#m", "nobody", input.TypeOptions{Submit: true})); err != nil || len(c.Unmet) != 1 || !strings.HasPrefix(c.Unmet[0], "mail: ") {
+		t.Errorf("no address: %q %v", c.Unmet, err)
+	}
+	if c, err = p.Act(t.Context(), p.Input().Type("#m", "a@b.c", input.TypeOptions{Submit: true})); err != nil || len(c.Unmet) > 0 || c.URL != url+"/sent?mail=a%40b.c" {
+		t.Errorf("sent: %+v %v", c, err)
+	}
+}
+
+func TestContentEditable(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div id=e contenteditable style="width:400px;min-height:100px"><p>old <b>bold</b> text</p></div>
+<div id=m contenteditable=plaintext-only>x</div><script>types=[];e.addEventListener('beforeinput',e=>types.push(e.inputType))</script>`)
+	for _, step := range []struct {
+		action   input.Action
+		js, want string
+	}{
+		{p.Input().Type("#e", "new text", input.TypeOptions{}), "e.innerText.trim()", `"new text"`},
+		{p.Input().Type("#e", "one\ntwo", input.TypeOptions{Slowly: true}),
+			"e.innerText.includes('one') && e.innerText.includes('\\ntwo') && types.includes('insertParagraph')", "true"},
+		{p.Input().Type("#e", "", input.TypeOptions{}), "e.innerText.trim()", `""`},
+		{p.Input().Type("#m", "plain", input.TypeOptions{}), "m.textContent", `"plain"`},
+	} {
+		pagetest.Act(t, p, step.action)
+		pagetest.Expect(t, p, step.js, step.want)
+	}
+}
+
+// A real React form: React reverts changes without events.
+func TestReactControlledFields(t *testing.T) {
+	t.Parallel()
+	bundle, err := os.ReadFile("../testdata/react/bundle.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/bundle.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(bundle)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><meta charset=utf-8><div id=root></div><div id=form></div><script src=/bundle.js></script>`)
+		}
+	}))
+	ctx := t.Context()
+	for _, step := range []struct {
+		field, want string
+		action      input.Action
+	}{
+		{"text", `"new ü"`, p.Input().Type("[name=text]", "new ü", input.TypeOptions{})},
+		{"text", `"new ü!"`, p.Input().Type("[name=text]", "!", input.TypeOptions{Slowly: true})},
+		{"text", `""`, p.Input().Type("[name=text]", "", input.TypeOptions{})},
+		{"area", `"two\nlines"`, p.Input().Type("[name=area]", "two\nlines", input.TypeOptions{})},
+		{"number", `"42"`, p.Input().Type("[name=number]", "42", input.TypeOptions{})},
+		{"date", `"2026-11-21"`, p.Input().Type("[name=date]", "2026-11-21", input.TypeOptions{})},
+		{"range", `"7"`, p.Input().FillForm([]input.Field{{Target: "[name=range]", Type: "slider", Value: "7"}})},
+		{"colour", `"b"`, p.Input().SelectOption("[name=colour]", "Blue")},
+		{"agreed", `true`, p.Input().FillForm([]input.Field{{Target: "[name=agreed]", Type: "checkbox", Value: "true"}})},
+		{"size", `"l"`, p.Input().FillForm([]input.Field{{Target: "[value=l]", Type: "radio", Value: "true"}})},
+	} {
+		pagetest.Act(t, p, step.action)
+		pagetest.Expect(t, p, "JSON.parse(document.querySelector('output').textContent)."+step.field, step.want)
+		if got := pagetest.Evaluate(t, p, "((e) => e.type === 'checkbox' || e.type === 'radio' ? '' : e.value)(document.querySelector('[name="+step.field+"]'))"); got != `""` && got != step.want {
+			t.Errorf("%s: the field shows %s", step.field, got)
+		}
+	}
+	// A form enables this button after input.
+	pagetest.Act(t, p, p.Input().Type("[aria-label='New thing']", "Buy milk", input.TypeOptions{Submit: true}))
+	if _, err := p.WaitFor(ctx, page.WaitOptions{Text: "2 things to do"}); err != nil {
+		t.Error(err)
+	}
+	text := pagetest.Snapshot(t, p)
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, `"Done: Buy milk"`), input.ClickOptions{}))
+	if _, err := p.WaitFor(ctx, page.WaitOptions{Text: "1 things to do"}); err != nil {
+		t.Error(err)
+	}
+}
