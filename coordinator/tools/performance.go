@@ -131,6 +131,9 @@ func stopTrace(ctx context.Context, a *agent, in stopIn) (*answer, error) {
 	return out, nil
 }
 
+// mostInTrace bounds how many long tasks and how many requests of a trace an answer names.
+const mostInTrace = 10
+
 // vitals adds what a trace shows.
 func (a *answer) vitals(s profiling.TraceSummary) {
 	if s.URL == "" {
@@ -145,12 +148,12 @@ func (a *answer) vitals(s profiling.TraceSummary) {
 	} else {
 		a.addf("INP: there was no interaction")
 	}
-	a.addf("Long tasks: %d, blocking %s", s.Long, atLeast(s.Blocking))
-	for _, t := range s.LongTasks {
+	a.addf("Long tasks: %d, blocking %s", len(s.LongTasks), atLeast(s.Blocking))
+	for _, t := range s.LongTasks[:min(len(s.LongTasks), mostInTrace)] {
 		a.quotef("- %s at %s %s", atLeast(t.Duration), atLeast(t.Start), t.What)
 	}
-	a.addf("Requests: %d, %s; the largest:", s.Requests, bytesText(s.Received))
-	for _, r := range s.Largest {
+	a.addf("Requests: %d, %s; the largest:", len(s.Requests), bytesText(s.Received))
+	for _, r := range s.Requests[:min(len(s.Requests), mostInTrace)] {
 		a.quotef("- %s in %s at %s: %s %s", bytesText(r.Size), atLeast(r.Duration), atLeast(r.Start), r.MIMEType, r.URL)
 	}
 }

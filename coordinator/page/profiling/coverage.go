@@ -125,12 +125,13 @@ func (c *coverage) scripts(ctx context.Context) ([]Covered, error) {
 		if s.URL == "" || len(s.Functions) == 0 || replaced && c.old[string(s.ScriptID)] {
 			continue
 		}
-		covered := Covered{URL: s.URL, Kind: "JS", Ranges: usedRanges(s.Functions)}
+		covered := Covered{URL: s.URL, Kind: "JS"}
 		for _, f := range s.Functions {
 			for _, r := range f.Ranges {
 				covered.Total = max(covered.Total, int(r.EndOffset))
 			}
 		}
+		covered.Ranges = usedRanges(s.Functions, covered.Total)
 		covered.Text = c.sourceOf(ctx, s.URL, covered.Total)
 		covered.Used = length(covered.Ranges)
 		found = append(found, covered)
@@ -190,51 +191,32 @@ func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
 
 // usedRanges flattens the engine's counts: ranges are nested, and the innermost one
 // decides.
-func usedRanges(functions []*profiler.FunctionCoverage) []CoveredRange {
-	type edge struct {
-		at, length int64
-		count      int64
-		begins     bool
-	}
-	var edges []edge
+func usedRanges(functions []*profiler.FunctionCoverage, total int) []CoveredRange {
+	var nested []*profiler.CoverageRange
 	for _, f := range functions {
-		for _, r := range f.Ranges {
-			if r.EndOffset > r.StartOffset {
-				edges = append(edges, edge{r.StartOffset, r.EndOffset - r.StartOffset, r.Count, true}, edge{r.EndOffset, r.EndOffset - r.StartOffset, r.Count, false})
-			}
-		}
+		nested = append(nested, f.Ranges...)
 	}
-	// At one position, ends come before starts. The shorter range ends first; the longer one
-	// starts first.
-	slices.SortStableFunc(edges, func(a, b edge) int {
-		switch {
-		case a.at != b.at:
-			return cmp.Compare(a.at, b.at)
-		case a.begins != b.begins:
-			if b.begins {
-				return -1
-			}
-			return 1
-		case a.begins:
-			return cmp.Compare(b.length, a.length)
-		}
-		return cmp.Compare(a.length, b.length)
+	slices.SortStableFunc(nested, func(a, b *profiler.CoverageRange) int {
+		return cmp.Compare(b.EndOffset-b.StartOffset, a.EndOffset-a.StartOffset)
 	})
-	var used []CoveredRange
-	var counts []int64
-	var last int64
-	for _, e := range edges {
-		if n := len(counts); n > 0 && counts[n-1] > 0 && last < e.at {
-			used = append(used, CoveredRange{int(last), int(e.at)})
-		}
-		last = e.at
-		if e.begins {
-			counts = append(counts, e.count)
-		} else {
-			counts = counts[:len(counts)-1]
+	used := make([]bool, total)
+	for _, r := range nested { // inner ones last
+		part := used[r.StartOffset:max(r.EndOffset, r.StartOffset)]
+		for i := range part {
+			part[i] = r.Count > 0
 		}
 	}
-	return merged(used)
+	ranges := []CoveredRange{}
+	for i := range used {
+		switch {
+		case !used[i]:
+		case i > 0 && used[i-1]:
+			ranges[len(ranges)-1].End = i + 1
+		default:
+			ranges = append(ranges, CoveredRange{i, i + 1})
+		}
+	}
+	return ranges
 }
 
 // merged sorts ranges and joins those that touch.

@@ -14,22 +14,20 @@ import (
 // TraceSummary holds a page's Web Vitals from a trace. Times count from the last
 // navigation of the trace, or from its start if there was none.
 type TraceSummary struct {
-	URL       string        // of the last navigation; empty: there was none
-	Length    time.Duration // until the last event
-	FCP       time.Duration // first contentful paint; 0: none
-	LCP       time.Duration // largest contentful paint; 0: none
-	LCPWhat   string        // for example H1 (text)
-	Load      time.Duration // the load event; 0: none
-	CLS       float64       // cumulative layout shift, of the worst session window
-	Shifts    int           // layout shifts without recent input
-	INP       time.Duration // interaction to next paint; 0: no interaction
-	INPWhat   string        // for example click
-	Long      int           // tasks of the main thread of more than 50 ms
-	LongTasks []LongTask    // the longest of them
-	Blocking  time.Duration // what the long tasks take beyond 50 ms each
-	Requests  int
+	URL       string         // of the last navigation; empty: there was none
+	Length    time.Duration  // until the last event
+	FCP       time.Duration  // first contentful paint; 0: none
+	LCP       time.Duration  // largest contentful paint; 0: none
+	LCPWhat   string         // for example H1 (text)
+	Load      time.Duration  // the load event; 0: none
+	CLS       float64        // cumulative layout shift, of the worst session window
+	Shifts    int            // layout shifts without recent input
+	INP       time.Duration  // interaction to next paint; 0: no interaction
+	INPWhat   string         // for example click
+	LongTasks []LongTask     // tasks of the main thread of more than 50 ms, the longest first
+	Blocking  time.Duration  // what the long tasks take beyond 50 ms each
 	Received  int64          // bytes of all requests
-	Largest   []TraceRequest // of them
+	Requests  []TraceRequest // the largest first
 }
 
 // LongTask is a task that blocked the main thread.
@@ -50,8 +48,6 @@ const (
 	longTask = 50 * time.Millisecond
 	// A window of layout shifts ends after a second without one, or after five.
 	shiftGap, shiftWindow = time.Second, 5 * time.Second
-	mostLongTasks         = 10
-	mostLargest           = 10
 )
 
 // traceEvent is one event of the trace event format; times are microseconds.
@@ -102,13 +98,8 @@ type traceReader struct {
 	frames      map[string]bool // of the page
 	processes   map[int64]bool  // that have rendered its main frame
 	mainThreads map[[2]int64]bool
-	navigations []traceMoment
-	paints      []traceMoment
-	candidates  []traceMoment
-	commits     []int64 // times at which the page's documents were committed
-	loads       []int64
-	shifts      []traceMoment
-	inputs      map[int64]traceMoment // by interaction
+	moments     map[string][]traceMoment // by event
+	inputs      map[int64]traceMoment    // by interaction
 	tasks       []traceSpan
 	scripts     []traceSpan
 	requests    map[string]*traceRequest
@@ -137,7 +128,7 @@ type traceRequest struct {
 func SummarizeTrace(trace io.Reader, pageID string) (TraceSummary, error) {
 	r := &traceReader{
 		frame: pageID, frames: map[string]bool{pageID: true}, processes: map[int64]bool{}, mainThreads: map[[2]int64]bool{},
-		inputs: map[int64]traceMoment{}, requests: map[string]*traceRequest{},
+		moments: map[string][]traceMoment{}, inputs: map[int64]traceMoment{}, requests: map[string]*traceRequest{},
 	}
 	d := json.NewDecoder(trace)
 	for {
@@ -209,30 +200,18 @@ func (r *traceReader) add(e *traceEvent) error {
 	case "navigationStart":
 		if a.Frame == r.frame && a.Data.Document != "" {
 			moment.text = a.Data.Document
-			r.navigations = append(r.navigations, moment)
+			r.note(e, moment)
 			r.processes[e.Pid] = true
 		}
-	case "firstContentfulPaint":
-		if a.Frame == r.frame {
-			r.paints = append(r.paints, moment)
-		}
-	case "largestContentfulPaint::Candidate":
-		if a.Frame == r.frame {
-			moment.text = fmt.Sprintf("%s (%s)", a.Data.NodeName, a.Data.Type)
-			r.candidates = append(r.candidates, moment)
-		}
-	case "CommitLoad":
-		if a.Data.Frame == r.frame {
-			r.commits = append(r.commits, e.Ts)
-		}
-	case "MarkLoad":
-		if a.Data.Frame == r.frame {
-			r.loads = append(r.loads, e.Ts)
+	case "largestContentfulPaint::Candidate", "firstContentfulPaint", "CommitLoad", "MarkLoad":
+		if cmp.Or(a.Frame, a.Data.Frame) == r.frame {
+			moment.text = fmt.Sprintf("%s (%s)", a.Data.NodeName, a.Data.Type) // of a candidate
+			r.note(e, moment)
 		}
 	case "LayoutShift":
 		if r.frames[a.Frame] && !a.Data.RecentInput {
 			moment.value = a.Data.Score
-			r.shifts = append(r.shifts, moment)
+			r.note(e, moment)
 		}
 	case "EventTiming":
 		if e.Ph == "b" && a.Data.InteractionID != 0 && r.frames[a.Data.Frame] && a.Data.Duration > r.inputs[a.Data.InteractionID].value {
@@ -250,6 +229,10 @@ func (r *traceReader) add(e *traceEvent) error {
 		r.addRequest(e, &a)
 	}
 	return nil
+}
+
+func (r *traceReader) note(e *traceEvent, m traceMoment) {
+	r.moments[e.Name] = append(r.moments[e.Name], m)
 }
 
 func (r *traceReader) addFrame(frame, parent string, process int64) {
@@ -280,14 +263,13 @@ func (r *traceReader) addRequest(e *traceEvent, a *traceArgs) {
 }
 
 func (r *traceReader) summary() TraceSummary {
-	byTime := func(a, b traceMoment) int { return cmp.Compare(a.ts, b.ts) }
-	for _, moments := range [][]traceMoment{r.navigations, r.paints, r.candidates, r.shifts} {
-		slices.SortFunc(moments, byTime)
+	for _, moments := range r.moments {
+		slices.SortFunc(moments, func(a, b traceMoment) int { return cmp.Compare(a.ts, b.ts) })
 	}
 	start := traceMoment{ts: r.first}
 	var s TraceSummary
-	if n := len(r.navigations); n > 0 {
-		start = r.navigations[n-1]
+	if navigations := r.moments["navigationStart"]; len(navigations) > 0 {
+		start = navigations[len(navigations)-1]
 		s.URL = start.text
 	}
 	since := func(ts int64) time.Duration { return time.Duration(ts-start.ts) * time.Microsecond }
@@ -297,10 +279,8 @@ func (r *traceReader) summary() TraceSummary {
 	}
 	// Until the new document is committed, the previous one still shifts and works.
 	born := start.ts
-	for _, ts := range r.commits {
-		if s.URL != "" && ts > start.ts && (born == start.ts || ts < born) {
-			born = ts
-		}
+	if s.URL != "" {
+		born = r.firstAfter("CommitLoad", start.ts)
 	}
 	r.interacting(&s, born)
 	r.working(&s, born, since)
@@ -308,30 +288,37 @@ func (r *traceReader) summary() TraceSummary {
 	return s
 }
 
+// firstAfter is the time of the first such event after a time, or that time if there is
+// none.
+func (r *traceReader) firstAfter(name string, ts int64) int64 {
+	for _, m := range r.moments[name] {
+		if m.ts > ts {
+			return m.ts
+		}
+	}
+	return ts
+}
+
 // loading sums up the paints and the load event of the last navigation.
 func (r *traceReader) loading(s *TraceSummary, start traceMoment, since func(int64) time.Duration) {
-	for _, m := range r.paints {
+	for _, m := range r.moments["firstContentfulPaint"] {
 		if m.navigation == start.navigation {
 			s.FCP = since(m.ts)
 		}
 	}
-	for _, m := range r.candidates {
+	for _, m := range r.moments["largestContentfulPaint::Candidate"] {
 		if m.navigation == start.navigation {
 			s.LCP, s.LCPWhat = since(m.ts), m.text
 		}
 	}
-	for _, ts := range r.loads {
-		if ts > start.ts && s.Load == 0 {
-			s.Load = since(ts)
-		}
-	}
+	s.Load = since(r.firstAfter("MarkLoad", start.ts))
 }
 
 // interacting sums up layout shifts and input.
 func (r *traceReader) interacting(s *TraceSummary, born int64) {
 	var window float64
 	var opened, last int64
-	for _, m := range r.shifts {
+	for _, m := range r.moments["LayoutShift"] {
 		if m.ts < born {
 			continue
 		}
@@ -373,8 +360,6 @@ func (r *traceReader) working(s *TraceSummary, born int64, since func(int64) tim
 		s.LongTasks = append(s.LongTasks, long)
 	}
 	slices.SortFunc(s.LongTasks, func(a, b LongTask) int { return cmp.Compare(b.Duration, a.Duration) })
-	s.Long = len(s.LongTasks)
-	s.LongTasks = s.LongTasks[:min(len(s.LongTasks), mostLongTasks)]
 }
 
 func (r *traceReader) fetching(s *TraceSummary, start traceMoment, since func(int64) time.Duration) {
@@ -382,10 +367,8 @@ func (r *traceReader) fetching(s *TraceSummary, start traceMoment, since func(in
 		if q.url == "" || q.end == 0 || q.end < start.ts || strings.HasPrefix(q.url, "data:") { // a data: URL is no request
 			continue
 		}
-		s.Requests++
 		s.Received += q.size
-		s.Largest = append(s.Largest, TraceRequest{URL: q.url, MIMEType: q.mime, Size: q.size, Start: since(q.start), Duration: time.Duration(q.end-q.start) * time.Microsecond})
+		s.Requests = append(s.Requests, TraceRequest{URL: q.url, MIMEType: q.mime, Size: q.size, Start: since(q.start), Duration: time.Duration(q.end-q.start) * time.Microsecond})
 	}
-	slices.SortFunc(s.Largest, func(a, b TraceRequest) int { return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.URL, b.URL)) })
-	s.Largest = s.Largest[:min(len(s.Largest), mostLargest)]
+	slices.SortFunc(s.Requests, func(a, b TraceRequest) int { return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.URL, b.URL)) })
 }

@@ -31,7 +31,7 @@ func TestStorageOfAPageThatMoves(t *testing.T) {
 	if err := p.Storage().SetItem(t.Context(), storage.Local, "kept", "of the next site"); err != nil {
 		t.Fatal(err)
 	}
-	for range 5 {
+	for range 3 {
 		for name, act := range map[string]func() error{
 			"set":   func() error { return p.Storage().SetItem(t.Context(), storage.Local, "token", "of the first site") },
 			"clear": func() error { return p.Storage().ClearItems(t.Context(), storage.Local) },
