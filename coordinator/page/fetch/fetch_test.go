@@ -20,7 +20,7 @@ func TestFetch(t *testing.T) {
 	const limit = 4 << 20 // of a body
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	_, p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api":
 			body, _ := io.ReadAll(r.Body)

@@ -36,7 +36,8 @@ oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim())`
 		fmt.Fprint(w, `<title>Forbidden</title>forbidden fruit<script>onpageshow = e => { if (e.persisted) navigator.sendBeacon("/restored") }</script>`)
 	}))
 	t.Cleanup(other.Close)
-	b, p, allowed = pagetest.Open(t, "<title>Allowed</title>allowed")
+	b = pagetest.Connect(t)
+	p, allowed = pagetest.ServeIn(t, b, pagetest.HTML("<title>Allowed</title>allowed"))
 	for _, address := range []string{other.URL, allowed} {
 		if _, err := p.Navigate(t.Context(), address); err != nil {
 			t.Fatal(err)

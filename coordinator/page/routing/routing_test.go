@@ -101,7 +101,8 @@ func mustRoute(t *testing.T, b *page.Browser, r routing.Route) {
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	var a requests
-	b, p, url := pagetest.Serve(t, routedSite(&a))
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, routedSite(&a))
 	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
 	if got := get(t, p, "/api/item"); got != "200 real a real item" {
 		t.Fatalf("without a route: %s", got)
@@ -152,7 +153,8 @@ func TestRoutes(t *testing.T) {
 func TestRoutesInFrames(t *testing.T) {
 	t.Parallel()
 	var a requests
-	b, p, url := pagetest.Serve(t, routedSite(&a))
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, routedSite(&a))
 	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
 	if got := framed(t, p, other+"/inner"); got != `"the server's"` {
 		t.Fatalf("without a route: %s", got)
@@ -186,7 +188,8 @@ func TestRoutesInFrames(t *testing.T) {
 func TestRoutesChange(t *testing.T) {
 	t.Parallel()
 	var a requests
-	b, p, _ := pagetest.Serve(t, routedSite(&a))
+	b := pagetest.Connect(t)
+	p, _ := pagetest.ServeIn(t, b, routedSite(&a))
 	mustRoute(t, b, routing.Route{Pattern: "**/moved", FromServer: true, Status: 418, Headers: []routing.Header{{"X-Server", "changed"}}})
 	if got := get(t, p, "/moved"); got != "418 changed a real item" {
 		t.Errorf("status and headers, across a redirect: %s", got)
@@ -220,7 +223,8 @@ func TestRoutesChange(t *testing.T) {
 func TestRoutesBeforeServiceWorkers(t *testing.T) {
 	t.Parallel()
 	var a requests
-	b, p, _ := pagetest.Serve(t, routedSite(&a))
+	b := pagetest.Connect(t)
+	p, _ := pagetest.ServeIn(t, b, routedSite(&a))
 	pagetest.Evaluate(t, p, `new Promise((done) => { navigator.serviceWorker.oncontrollerchange = () => done(1); navigator.serviceWorker.register("/sw.js") })`)
 	if got := get(t, p, "/api/item"); got != "200  the service worker's" {
 		t.Fatalf("without a route: %s", got)
@@ -241,7 +245,8 @@ func TestRoutesBeforeServiceWorkers(t *testing.T) {
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	var a requests
-	b, p, url := pagetest.Serve(t, routedSite(&a))
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, routedSite(&a))
 	if err := b.Routing().SetOffline(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +276,8 @@ func TestOffline(t *testing.T) {
 func TestOfflineAndEmulation(t *testing.T) {
 	t.Parallel()
 	var a requests
-	b, p, _ := pagetest.Serve(t, routedSite(&a))
+	b := pagetest.Connect(t)
+	p, _ := pagetest.ServeIn(t, b, routedSite(&a))
 	took := func() float64 {
 		t.Helper()
 		var ms float64
@@ -305,7 +311,7 @@ func TestOfflineAndEmulation(t *testing.T) {
 func TestNetworkIsBackAfterTheConnection(t *testing.T) {
 	t.Parallel()
 	var a requests
-	_, watcher, url := pagetest.Serve(t, routedSite(&a))
+	watcher, url := pagetest.Serve(t, routedSite(&a))
 	agent := pagetest.Connect(t)
 	p, err := agent.Page(t.Context(), watcher.ID())
 	if err != nil {
