@@ -23,7 +23,7 @@ func BenchmarkWays(b *testing.B) {
 		{"response-50MB", 1, "Runtime.evaluate", `{"expression":"'x'.repeat(50 << 20)","returnByValue":true}`},
 	} {
 		b.Run(step.name, func(b *testing.B) {
-			chromium := start(b, nil)
+			chromium := start(b)
 			ways := []string{"port", "pipe"}
 			clients := map[string]*client{}
 			sessions := map[string]string{}

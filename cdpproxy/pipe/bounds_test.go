@@ -17,7 +17,7 @@ import (
 // TestLargeMessages: large messages pass in both directions, and other clients are
 // served meanwhile.
 func TestLargeMessages(t *testing.T) {
-	b := start(t, nil)
+	b := start(t)
 	c, other := connect(t, b.server.URL()), connect(t, b.server.URL())
 	_, session := c.open("about:blank")
 	size, most := 50<<20, 99<<20
@@ -45,7 +45,7 @@ func TestLargeMessages(t *testing.T) {
 // large, and the next message is intact.
 func TestTooLargeResponse(t *testing.T) {
 	defer pipe.SetMaxIncoming(1 << 20)()
-	b := start(t, nil)
+	b := start(t)
 	c := connect(t, b.server.URL())
 	_, session := c.open("about:blank")
 	m := c.await(c.send(session, "Runtime.evaluate", `{"expression":"'x'.repeat(5 << 20)","returnByValue":true}`))
@@ -57,33 +57,9 @@ func TestTooLargeResponse(t *testing.T) {
 	}
 }
 
-// TestSlowClient: a client that does not read is disconnected with the reason, and
-// others do not wait for it.
-func TestSlowClient(t *testing.T) {
-	b := start(t, &pipe.Options{MaxBuffered: 4 << 20})
-	slow, other := connect(t, b.server.URL()), connect(t, b.server.URL())
-	_, session := slow.open("about:blank")
-	for range 20 {
-		slow.send(session, "Runtime.evaluate", `{"expression":"'x'.repeat(1 << 20)","returnByValue":true}`)
-	}
-	eventually(t, "a client that does not read is kept", func() bool {
-		// Other clients do not wait for it.
-		other.call("", "Browser.getVersion", "", nil)
-		clients, _, _ := b.server.Count()
-		return clients == 1
-	})
-	other.call("", "Browser.getVersion", "", nil)
-	quick := connect(t, b.server.URL())
-	_, session = quick.open("about:blank")
-	for range 20 {
-		quick.send(session, "Runtime.evaluate", `{"expression":"'x'.repeat(1 << 20)","returnByValue":true}`)
-		quick.await(quick.lastID)
-	}
-}
-
 // TestCloseWhileStopped: Close does not wait for a browser that does not read.
 func TestCloseWhileStopped(t *testing.T) {
-	b := start(t, nil)
+	b := start(t)
 	c := connect(t, b.server.URL())
 	if err := b.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

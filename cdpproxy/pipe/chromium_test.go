@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -34,7 +35,7 @@ type browser struct {
 }
 
 // start does not use chrome.Launch, which gives a browser only one of the two ways.
-func start(t testing.TB, opts *pipe.Options) *browser {
+func start(t testing.TB) *browser {
 	t.Helper()
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
@@ -63,7 +64,7 @@ func start(t testing.TB, opts *pipe.Options) *browser {
 	}
 	commands.Close()
 	messages.Close()
-	server, err := pipe.Serve(in, out, opts)
+	server, err := pipe.Serve(in, out, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,11 @@
 // Package pipe serves the debugging pipe of a browser (--remote-debugging-pipe) to
 // any number of CDP clients, as a DevTools server with a debugging port would.
 //
-//	s, err := pipe.Serve(fromBrowser, toBrowser, nil)
+//	s, err := pipe.Serve(fromBrowser, toBrowser, logger)
 //	if err != nil { … }
 //	defer s.Close()
 //	err = s.Ready(ctx) // the browser has answered
 //	url := s.URL()     // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
-//
-// A debugging port is open to every user of the machine. The listener here is not.
-// Each path begins with a secret, requests of web pages are refused, and on Linux
-// the kernel reports which user connects.
 //
 // The pipe is one connection for all clients. Each client gets a browser session of
 // its own on it (Target.attachToBrowserTarget), or a page session for

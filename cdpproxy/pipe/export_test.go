@@ -7,9 +7,9 @@ func SetMaxIncoming(bytes int) (restore func()) {
 	return func() { maxIncoming = old }
 }
 
-// Count returns how many clients, sessions and commands under way there are.
-func (s *Server) Count() (clients, sessions, calls int) {
+// Count returns how many sessions and commands under way there are.
+func (s *Server) Count() (sessions, calls int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.clients), len(s.sessions), len(s.calls)
+	return len(s.sessions), len(s.calls)
 }

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
-	"browser-coordinator/cdpproxy/virtual"
 )
 
 // TestNamesOfThreeParts: the debugger would cut off the third.
@@ -42,7 +40,7 @@ func TestNamesOfThreeParts(t *testing.T) {
 func TestGoesUnderCommands(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
-	s := newScene(t, &virtual.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := newScene(t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	p := join(t, s.url)
 	p.call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
 	p.attach(s)

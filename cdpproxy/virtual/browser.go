@@ -2,19 +2,14 @@ package virtual
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"log"
 	"log/slog"
-	"net"
-	"net/http"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/devtools"
 	"browser-coordinator/internal/notify"
 )
 
@@ -30,32 +25,20 @@ type Page struct {
 	URL string
 }
 
-// Options configure a Browser. The zero value and nil are good defaults.
-type Options struct {
-	// MaxBuffered bounds the bytes buffered for one client that reads more slowly
-	// than its pages write. Beyond it the client's connection is closed. Zero: 256
-	// MiB.
-	MaxBuffered int
-	// Logger: nil discards.
-	Logger *slog.Logger
-}
-
 // Browser presents pages as a browser. Its methods may be called from any
 // goroutine.
 type Browser struct {
-	opts   Options
 	log    *slog.Logger
-	guid   string
-	secret string
+	server *devtools.Server
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // the server, the targets' and the clients' goroutines
+	wg     sync.WaitGroup // the targets' goroutines
 
 	// mu guards the fields that follow, and the fields of targets, clients and
 	// sessions whose comments name it. Events are queued under mu, so that every
 	// client gets them in order. Nothing under mu blocks.
 	mu      sync.Mutex
-	ending  bool
+	ending  chan struct{} // closed when the browser begins to end
 	pages   []Page
 	started bool // a first request has come
 	targets map[string]*target
@@ -63,90 +46,32 @@ type Browser struct {
 	clients map[*client]struct{}
 	version *version
 	changed notify.Broadcast // of the targets
-	closing chan struct{}    // closed when ending is set
-	server  *http.Server
-	address string
 }
 
-// New returns a browser without pages. Nothing runs before URL is called.
-func New(opts *Options) *Browser {
-	b := &Browser{
-		guid: randomID(), secret: randomID(),
-		targets: map[string]*target{}, clients: map[*client]struct{}{},
-		closing: make(chan struct{}),
-	}
-	if opts != nil {
-		b.opts = *opts
-	}
-	if b.opts.MaxBuffered == 0 {
-		b.opts.MaxBuffered = 256 << 20
-	}
-	if b.log = b.opts.Logger; b.log == nil {
-		b.log = slog.New(slog.DiscardHandler)
-	}
+// New returns a browser without pages, which is served until Close. Any holder of its
+// URL may use the pages. It is for this process, which puts a guarded endpoint in
+// front of it.
+func New(logger *slog.Logger) (*Browser, error) {
+	b := &Browser{log: logger, ending: make(chan struct{}), targets: map[string]*target{}, clients: map[*client]struct{}{}}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
-	return b
-}
-
-// randomID has the form of Chromium's ids of targets and sessions.
-func randomID() string {
-	b := make([]byte, 16)
-	rand.Read(b)
-	return strings.ToUpper(hex.EncodeToString(b))
+	var err error
+	b.server, err = devtools.Listen(b, logger)
+	return b, err
 }
 
 var errClosed = errors.New("virtual browser: closed")
 
-// URL returns the browser-level WebSocket URL, and starts to listen there. It stays
-// the same until Close. Any holder of the URL may use the pages. It is for this
-// process, which puts a guarded endpoint in front of it.
-func (b *Browser) URL() (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ending {
-		return "", errClosed
-	}
-	if b.server == nil {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", fmt.Errorf("virtual browser: %w", err)
-		}
-		b.address = ln.Addr().String()
-		b.server = &http.Server{
-			Handler:           http.HandlerFunc(b.handle),
-			ReadHeaderTimeout: 10 * time.Second,
-			IdleTimeout:       2 * time.Minute,
-			ErrorLog:          log.New(debugWriter{b.log}, "", 0),
-		}
-		b.wg.Add(1)
-		go b.serve(b.server, ln)
-	}
-	return "ws://" + b.address + b.browserPath(), nil
-}
-
-func (b *Browser) browserPath() string { return "/" + b.secret + "/devtools/browser/" + b.guid }
-
-func (b *Browser) serve(server *http.Server, ln net.Listener) {
-	defer b.wg.Done()
-	if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-		b.log.Error("pages are no longer served", "error", err)
-	}
-}
-
-// debugWriter forwards the errors of net/http to the logger.
-type debugWriter struct{ log *slog.Logger }
-
-func (w debugWriter) Write(b []byte) (int, error) {
-	w.log.Debug("http server", "message", string(b))
-	return len(b), nil
-}
+// URL is the browser-level WebSocket URL.
+func (b *Browser) URL() string { return b.server.URL() }
 
 // SetPages sets the pages that exist now. Sessions of removed pages end.
 func (b *Browser) SetPages(pages []Page) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pages = slices.Clone(pages)
-	b.follow()
+	if b.started {
+		b.follow()
+	}
 }
 
 // start begins to follow the pages, at the first request.
@@ -159,8 +84,10 @@ func (b *Browser) start() {
 
 // follow updates the targets from the pages. mu is held.
 func (b *Browser) follow() {
-	if !b.started || b.ending {
+	select {
+	case <-b.ending:
 		return
+	default:
 	}
 	named := map[string]bool{}
 	for _, p := range b.pages {
@@ -191,11 +118,6 @@ func (b *Browser) drop(t *target) {
 	b.withdraw(t)
 }
 
-// notify wakes the callers that wait for targets. mu is held.
-func (b *Browser) notify() {
-	b.changed.Notify()
-}
-
 // await waits until find returns a target. find is called with mu held.
 func (b *Browser) await(ctx context.Context, find func() *target) (*target, error) {
 	for {
@@ -209,15 +131,16 @@ func (b *Browser) await(ctx context.Context, find func() *target) (*target, erro
 		case <-changed:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-b.ctx.Done():
+		case <-b.ending:
 			return nil, errClosed
 		}
 	}
 }
 
 // ready waits until each page has reported its target info, or cannot, so that a
-// client finds the pages as in a browser. It reports whether there is one.
-func (b *Browser) ready(ctx context.Context) bool {
+// client finds the pages as in a browser. It has an error if there is none.
+func (b *Browser) ready(ctx context.Context) error {
+	b.start()
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	_, err := b.await(ctx, func() *target {
@@ -228,7 +151,10 @@ func (b *Browser) ready(ctx context.Context) bool {
 		}
 		return b.first()
 	})
-	return err == nil
+	if err != nil {
+		return errNoPage
+	}
+	return nil
 }
 
 // refresh asks the pages for state without events: the browser sends no event for a
@@ -271,28 +197,16 @@ func (b *Browser) byID(id string) (t *target, tab bool) {
 
 // Close closes every client's connection, resets their settings of the pages, and
 // waits for the browser's goroutines.
-func (b *Browser) Close() error {
+func (b *Browser) Close() {
 	b.mu.Lock()
-	if !b.ending {
-		b.ending = true
-		close(b.closing)
-	}
-	for c := range b.clients {
-		c.end(closeGoingAway, "the browser that this endpoint presents has ended")
-	}
-	server := b.server
-	clients := make([]*client, 0, len(b.clients))
-	for c := range b.clients {
-		clients = append(clients, c)
+	select {
+	case <-b.ending:
+	default:
+		close(b.ending)
 	}
 	b.mu.Unlock()
-	for _, c := range clients {
-		<-c.done
-	}
+	b.server.End(websocket.StatusGoingAway, "the browser that this endpoint presents has ended")
+	b.server.Wait()
 	b.cancel()
-	if server != nil {
-		server.Close()
-	}
 	b.wg.Wait()
-	return nil
 }

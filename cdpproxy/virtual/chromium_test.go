@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -90,9 +91,16 @@ type scene struct {
 	site    string // of a page with a button
 }
 
-func newScene(t testing.TB, opts *virtual.Options) *scene {
+func newScene(t testing.TB, logger *slog.Logger) *scene {
 	t.Helper()
-	s := &scene{t: t, browser: virtual.New(opts)}
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	browser, err := virtual.New(logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{t: t, browser: browser, url: browser.URL()}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<title>%s</title><button onclick="pressed()">Press</button>
@@ -107,10 +115,6 @@ function pressed() {
 	s.site = site.URL
 	s.debug = startJSDebug(t, startChromium(t), s.browser)
 	t.Cleanup(func() { s.browser.Close() })
-	var err error
-	if s.url, err = s.browser.URL(); err != nil {
-		t.Fatal(err)
-	}
 	return s
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/coder/websocket"
 
+	"browser-coordinator/cdpproxy/devtools"
 	"browser-coordinator/cdpproxy/dial"
 )
 
@@ -28,7 +30,7 @@ const (
 )
 
 // errGone: the page, or the debugger's connection for it, has closed.
-var errGone = errors.New("the page has gone")
+var errGone = errors.New("Inspected target navigated or closed") // Chromium's text
 
 // outcome is called once, by the connection's reader or by the goroutine that ends
 // it.
@@ -40,7 +42,7 @@ type outcome func(result json.Value, err error)
 type conn struct {
 	url     string
 	onEvent func(method string, params json.Value)
-	out     *queue
+	out     *devtools.Queue
 	gone    chan struct{} // closed when no message can follow
 
 	mu      sync.Mutex // guards the fields that follow
@@ -49,13 +51,14 @@ type conn struct {
 }
 
 func newConn(url string, onEvent func(string, json.Value)) *conn {
-	return &conn{url: url, onEvent: onEvent, out: newQueue(maxPageMessage), gone: make(chan struct{}), pending: map[int64]outcome{}}
+	return &conn{url: url, onEvent: onEvent, out: devtools.NewQueue(maxPageMessage), gone: make(chan struct{}), pending: map[int64]outcome{}}
 }
 
 // run dials and moves messages until ctx or the connection ends. After finish it
 // sends what is queued, waits for the responses and disconnects.
 func (c *conn) run(ctx context.Context) error {
 	err := c.carry(ctx)
+	c.out.Finish(true)
 	c.mu.Lock()
 	pending := c.pending
 	c.pending = nil
@@ -78,7 +81,8 @@ func (c *conn) carry(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	read := make(chan error, 1)
 	go c.read(ctx, cancel, ws, read)
-	err = c.write(ctx, ws)
+	defer context.AfterFunc(ctx, func() { c.out.Finish(true) })()
+	err = c.write(ws)
 	if err == nil && ctx.Err() == nil {
 		// The debugger handles a message before it sees the close frame that
 		// follows.
@@ -99,14 +103,14 @@ func withoutURL(err error) error {
 	return err
 }
 
-func (c *conn) write(ctx context.Context, ws *websocket.Conn) error {
+func (c *conn) write(ws *websocket.Conn) error {
+	var batch [][]byte
 	for {
-		batch := c.out.take(ctx)
-		if batch == nil {
+		if batch = c.out.Take(batch); batch == nil {
 			return nil
 		}
 		for _, message := range batch {
-			// Not ctx: a cancelled write closes the connection.
+			// Not the connection's context: a cancelled write closes the connection.
 			writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
 			err := ws.Write(writing, websocket.MessageText, message)
 			cancel()
@@ -125,40 +129,34 @@ func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocke
 			ended <- fmt.Errorf("read from the page: %w", err)
 			return
 		}
-		var a incoming
-		if err := json.Unmarshal(data, &a, lenient); err != nil {
+		var m devtools.Message
+		if err := json.Unmarshal(data, &m, lenient); err != nil {
 			ended <- fmt.Errorf("the page sent what is not a message: %w", err)
 			return
 		}
-		if a.Method != "" {
-			c.onEvent(a.Method, a.Params)
+		if m.Method != "" {
+			c.onEvent(m.Method, m.Params)
 			continue
 		}
+		id, _ := strconv.ParseInt(string(m.ID), 10, 64) // 0 is not pending
 		c.mu.Lock()
-		done := c.pending[a.ID]
-		delete(c.pending, a.ID)
+		done := c.pending[id]
+		delete(c.pending, id)
 		c.mu.Unlock()
-		if done == nil {
-			continue
-		}
-		if len(a.Error) > 0 {
-			done(nil, &pageError{a.Error})
-		} else {
-			done(a.Result, nil)
+		switch e := new(devtools.Error); {
+		case done == nil:
+		case len(m.Error) == 0:
+			done(m.Result, nil)
+		case json.Unmarshal(m.Error, e, lenient) != nil:
+			done(nil, refused(string(m.Error)))
+		default:
+			done(nil, e)
 		}
 	}
 }
 
-// pageError is an error response of the page, unchanged.
-type pageError struct{ raw json.Value }
-
-func (e *pageError) Error() string {
-	var f failure
-	if json.Unmarshal(e.raw, &f, lenient) != nil {
-		return string(e.raw)
-	}
-	return f.Message
-}
+// refusedByPage reports whether an outcome is an error of the page.
+func refusedByPage(err error) bool { return errors.As(err, new(*devtools.Error)) }
 
 // start sends a command. It does not block; done may be nil.
 func (c *conn) start(method string, params json.Value, done outcome) {
@@ -171,16 +169,20 @@ func (c *conn) start(method string, params json.Value, done outcome) {
 		done(nil, errGone)
 		return
 	}
+	if len(params) == 0 {
+		params = empty
+	}
 	c.nextID++
 	id := c.nextID
 	c.pending[id] = done
-	err := c.out.put(commandMessage(id, method, params))
-	if err != nil {
+	m := devtools.Message{ID: strconv.AppendInt(nil, id, 10), Method: method, Params: params}
+	sent := c.out.Put(m.Encode())
+	if !sent {
 		delete(c.pending, id)
 	}
 	c.mu.Unlock()
-	if err != nil {
-		done(nil, err)
+	if !sent {
+		done(nil, errors.New("the debugger reads too slowly"))
 	}
 }
 
@@ -209,7 +211,7 @@ func (c *conn) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	_ = c.call(ctx, "JsDebug.subscribe", subscription{Events: []string{}}, nil)
-	c.out.finish()
+	c.out.Finish(false)
 }
 
 type subscription struct {

@@ -122,12 +122,12 @@ func (l *link) enableRuntime(m command) {
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if err != nil {
 			l.emitContexts(nil, nil)
-			l.reply(m.ID, nil, err)
+			l.reply(m, nil, err)
 			return
 		}
 		l.askContexts(func(dead map[int64]bool, frames map[string]bool) {
 			l.emitContexts(dead, frames)
-			l.reply(m.ID, result, nil)
+			l.reply(m, result, nil)
 		})
 	})
 }

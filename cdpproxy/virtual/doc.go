@@ -3,10 +3,11 @@
 // serves these sessions as one browser-level endpoint, which any CDP client, and
 // cdpproxy, can use like a browser's own.
 //
-//	b := virtual.New(nil)
+//	b, err := virtual.New(logger)
+//	if err != nil { … }
 //	defer b.Close()
 //	b.SetPages([]virtual.Page{{Key: "1", URL: "ws://127.0.0.1:40123/3c0f"}})
-//	url, err := b.URL() // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
+//	url := b.URL() // ws://127.0.0.1:PORT/SECRET/devtools/browser/GUID
 //
 // The clients share a page's session with the debugger. Commands that would disturb
 // the debugger get a success response without effect, or are refused. A client that

@@ -1,7 +1,6 @@
 package virtual
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -76,12 +75,12 @@ func (le *lease) other(l *link, m *command) *link {
 }
 
 // owned is the error for a command that another session's lease prevents.
-func (le *lease) owned(method string, owner, l *link) *failure {
-	name := owner.session.client.name
+func (le *lease) owned(method string, owner, l *link) error {
+	name := owner.session.client.Name
 	switch {
 	case owner.session.client == l.session.client:
 		name = "another session of this client"
-	case name == l.session.client.name:
+	case name == l.session.client.Name:
 		name = "another client, also " + name + ","
 	}
 	text := method + ": " + name + " owns this setting of the page until it resets it or disconnects. Disconnect it, or do without the setting"
@@ -114,7 +113,7 @@ func (l *link) set(m *command, st setting) {
 			l.mark(*m, func() {})
 			return
 		}
-		l.reply(m.ID, nil, le.owned(m.Method, owner, l))
+		l.reply(*m, nil, le.owned(m.Method, owner, l))
 		return
 	}
 	before, held := le.command, slices.Contains(le.holders, l)
@@ -142,12 +141,6 @@ func (l *link) set(m *command, st setting) {
 			at.remove(le)
 		}
 	})
-}
-
-// refusedByPage reports whether an outcome is an error of the page.
-func refusedByPage(err error) bool {
-	var p *pageError
-	return errors.As(err, &p)
 }
 
 // reset handles a command that resets a setting. It ends the session's own lease,
@@ -181,12 +174,12 @@ func (l *link) reset(m *command, st setting) {
 			l.target.resetSent(le, l.conn, err)
 		})
 	case len(others) > 0 && st.alone && name != "disable":
-		l.reply(m.ID, nil, le.owned(m.Method, others[0], l))
+		l.reply(*m, nil, le.owned(m.Method, others[0], l))
 	case len(others) > 0:
 		l.mark(*m, off)
 	case st.alone && name != "disable" && resets[m.Method] != (setting{}):
 		// It may be the debugger's, which owns the session.
-		l.reply(m.ID, nil, refused(m.Method+": this client has not started that"))
+		l.reply(*m, nil, refused(m.Method+": this client has not started that"))
 	default:
 		l.forward(*m, func(error) { off() })
 	}
@@ -218,6 +211,7 @@ func (l *link) release() (reset []<-chan struct{}) {
 	var last []*lease
 	for _, le := range slices.Backward(at.all) {
 		if i := slices.Index(le.holders, l); i >= 0 {
+			l.released = append([]*command{le.command}, l.released...)
 			if le.holders = slices.Delete(le.holders, i, i+1); len(le.holders) == 0 {
 				last = append(last, le)
 			}
@@ -267,7 +261,8 @@ func (t *target) resetAgain(c *conn) {
 	}
 }
 
-// held lists the commands whose values this session holds, oldest first.
+// held lists the commands whose values this session holds, or has held until it
+// released them, oldest first.
 func (l *link) held() (commands []*command) {
 	at := &l.target.leases
 	at.mu.Lock()
@@ -277,5 +272,5 @@ func (l *link) held() (commands []*command) {
 			commands = append(commands, le.command)
 		}
 	}
-	return commands
+	return append(l.released, commands...)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/coder/websocket"
 
 	"browser-coordinator/policy"
 )
@@ -23,6 +24,8 @@ type link struct {
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelFunc
 	left    atomic.Bool // the session has ended: no setting is changed, and nothing sent to the client
+
+	released []*command // whose values it held; guarded by leases.mu
 
 	mu         sync.Mutex // guards the fields that follow; taken after Browser.mu
 	subscribed map[string]bool
@@ -70,17 +73,13 @@ func (l *link) lost(err error) {
 	b := s.client.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if s.ended || s.link != l {
-		return
-	}
-	if s.kind == ofBrowser {
-		s.restore = l.held()
+	if s.ended || s.link != l || s.kind == ofBrowser {
 		return
 	}
 	b.log.Debug("a session's connection ended", "page", l.target.page.Key, "error", err)
 	s.link = nil
 	if s.id == "" {
-		s.client.end(closeGoingAway, "the page has closed")
+		s.client.End(websocket.StatusGoingAway, "the page has closed")
 		return
 	}
 	s.finish(true)
@@ -109,7 +108,7 @@ func (l *link) end() {
 		case <-one:
 		case <-l.ctx.Done():
 		case <-l.target.ctx.Done():
-		case <-l.session.client.browser.closing:
+		case <-l.session.client.browser.ending:
 		}
 	}
 	l.conn.settle(l.ctx)
@@ -117,9 +116,6 @@ func (l *link) end() {
 	defer timer.Stop()
 	<-l.conn.gone
 }
-
-// room waits while the client is too far ahead of its page.
-func (l *link) room() { _ = l.conn.out.room(l.ctx, maxAhead) }
 
 // subscribe subscribes to a domain's events, once. mu is held, or the link is new.
 func (l *link) subscribe(domain string) {
@@ -138,7 +134,7 @@ func (l *link) command(m command) {
 		l.mark(m, func() {})
 		return
 	case d.Outcome == policy.Deny:
-		l.session.client.reply(l.session, m.ID, nil, refused(m.Method+": "+d.Denied.Reason))
+		l.session.client.Reply(m, nil, refused(m.Method+": "+d.Denied.Reason))
 		return
 	}
 	st, off, isSetting := settingOf(m)
@@ -193,7 +189,7 @@ func (l *link) forward(m command, answered func(error)) {
 		if answered != nil {
 			answered(err)
 		}
-		l.reply(m.ID, result, err)
+		l.reply(m, result, err)
 	})
 }
 
@@ -222,9 +218,9 @@ func (l *link) off(name string) func() {
 	}
 }
 
-func (l *link) reply(id, result json.Value, err error) {
-	if !l.left.Load() && len(id) > 0 {
-		l.session.client.reply(l.session, id, result, err)
+func (l *link) reply(m command, result json.Value, err error) {
+	if !l.left.Load() && len(m.ID) > 0 {
+		l.session.client.Reply(m, result, err)
 	}
 }
 
@@ -233,7 +229,7 @@ func (l *link) reply(id, result json.Value, err error) {
 func (l *link) mark(m command, apply func()) {
 	l.conn.start("JsDebug.subscribe", encode(subscription{Events: []string{}}), func(_ json.Value, err error) {
 		apply()
-		l.reply(m.ID, empty, nil)
+		l.reply(m, empty, nil)
 	})
 }
 
@@ -257,7 +253,7 @@ func (l *link) addScript(m command) {
 		if err == nil {
 			l.hold(&m, script(strings.Replace(m.Method, ".add", ".remove", 1), result))
 		}
-		l.reply(m.ID, result, err)
+		l.reply(m, result, err)
 	})
 }
 
@@ -266,7 +262,7 @@ func (l *link) addScript(m command) {
 func (l *link) removeScript(m command) {
 	st := script(m.Method, m.Params)
 	if !l.holds(st.key()) {
-		l.reply(m.ID, nil, refused("Script not found"))
+		l.reply(m, nil, refused("Script not found"))
 		return
 	}
 	l.reset(&m, st)

@@ -1,7 +1,13 @@
 package virtual
 
 import (
+	"iter"
+	"slices"
+
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/devtools"
 )
 
 type kind int
@@ -21,15 +27,13 @@ type session struct {
 	kind   kind
 	target *target // nil for the browser
 	auto   bool    // attached by the parent's auto-attach
-	seq    int     // counts the client's sessions
 
 	// Guarded by Browser.mu.
 	discover   filter // nil: off
 	autoAttach filter // nil: off
 	children   []*session
 	ended      bool
-	link       *link      // to the page; for the browser, to the page that responds for it
-	restore    []*command // settings of the browser that were lost with its last page
+	link       *link // to the page; for the browser, to the page that responds for it
 }
 
 // info returns the target info that the client gets. mu is held.
@@ -45,7 +49,21 @@ func (s *session) info() targetInfo {
 }
 
 func (b *Browser) selfInfo() targetInfo {
-	return targetInfo{ID: b.guid, Type: "browser", Attached: true}
+	return targetInfo{ID: b.server.GUID(), Type: "browser", Attached: true}
+}
+
+// sessions are those of all clients, each client's oldest first. mu is held; sessions
+// may begin and end meanwhile.
+func (b *Browser) sessions() iter.Seq[*session] {
+	return func(yield func(*session) bool) {
+		for c := range b.clients {
+			for _, s := range c.sessions {
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // offer presents a page to the clients. The order of the events is Chromium's: the
@@ -65,13 +83,11 @@ func (b *Browser) offer(t *target, c *conn, info targetInfo, v version) {
 		b.emit("tab", "Target.targetCreated", encode(about{t.tabInfo()}))
 	}
 	b.emit(info.Type, "Target.targetCreated", encode(about{info}))
-	for c := range b.clients {
-		for _, s := range c.all() {
-			s.joinAutomatically(t)
-		}
+	for s := range b.sessions() {
+		s.joinAutomatically(t)
 	}
 	b.succeed()
-	b.notify()
+	b.changed.Notify()
 }
 
 type about struct {
@@ -84,12 +100,7 @@ func (b *Browser) withdraw(t *target) {
 		return
 	}
 	t.offered, t.conn = false, nil
-	for i, other := range b.order {
-		if other == t {
-			b.order = append(b.order[:i:i], b.order[i+1:]...)
-			break
-		}
-	}
+	b.order = slices.DeleteFunc(slices.Clone(b.order), func(other *target) bool { return other == t })
 	// In Chromium's order, the page before the tab around it.
 	b.finishSessions(ofPage, t)
 	b.emit(t.info.Type, "Target.targetDestroyed", encode(targetID{t.info.ID}))
@@ -97,28 +108,24 @@ func (b *Browser) withdraw(t *target) {
 		b.finishSessions(ofTab, t)
 		b.emit("tab", "Target.targetDestroyed", encode(targetID{t.tabID()}))
 	}
-	for c := range b.clients {
-		for _, s := range c.all() {
-			if s.kind == ofBrowser && s.link != nil && s.link.target == t {
-				s.link.cancel()
-			}
+	for s := range b.sessions() {
+		if s.kind == ofBrowser && s.link != nil && s.link.target == t {
+			s.link.cancel()
 		}
 	}
 	b.succeed()
-	b.notify()
+	b.changed.Notify()
 }
 
 // finishSessions ends the sessions with a closed target. mu is held.
 func (b *Browser) finishSessions(k kind, t *target) {
-	for c := range b.clients {
-		for _, s := range c.all() {
-			switch {
-			case s.kind != k || s.target != t:
-			case s.id == "":
-				c.end(closeGoingAway, "the page has closed")
-			default:
-				s.finish(true)
-			}
+	for s := range b.sessions() {
+		switch {
+		case s.kind != k || s.target != t:
+		case s.id == "":
+			s.client.End(websocket.StatusGoingAway, "the page has closed")
+		default:
+			s.finish(true)
 		}
 	}
 }
@@ -135,11 +142,9 @@ func (b *Browser) emitChanged(t *target) {
 // emit sends an event on a type of target to the sessions that discover it. mu is
 // held.
 func (b *Browser) emit(kind, method string, params json.Value) {
-	for c := range b.clients {
-		for _, s := range c.all() {
-			if s.discover.matches(kind) {
-				c.event(s, method, params)
-			}
+	for s := range b.sessions() {
+		if s.discover.matches(kind) {
+			s.client.event(s, method, params)
 		}
 	}
 }
@@ -173,11 +178,9 @@ func (s *session) join(k kind, t *target, auto bool) *session {
 			}
 		}
 	}
-	child := &session{client: s.client, id: randomID(), parent: s, kind: k, target: t, auto: auto}
-	s.client.seq++
-	child.seq = s.client.seq
+	child := &session{client: s.client, id: devtools.RandomID(), parent: s, kind: k, target: t, auto: auto}
 	s.children = append(s.children, child)
-	s.client.sessions[child.id] = child
+	s.client.sessions = append(s.client.sessions, child)
 	s.client.event(s, "Target.attachedToTarget", encode(struct {
 		ID      string     `json:"sessionId"`
 		Info    targetInfo `json:"targetInfo"`
@@ -202,17 +205,12 @@ func (s *session) finish(notify bool) {
 	if s.link != nil {
 		s.link.leave()
 	}
-	delete(s.client.sessions, s.id)
 	if s.parent == nil {
 		return
 	}
-	siblings := s.parent.children[:0:0]
-	for _, other := range s.parent.children {
-		if other != s {
-			siblings = append(siblings, other)
-		}
-	}
-	s.parent.children = siblings
+	self := func(other *session) bool { return other == s }
+	s.client.sessions = slices.DeleteFunc(slices.Clone(s.client.sessions), self)
+	s.parent.children = slices.DeleteFunc(slices.Clone(s.parent.children), self)
 	if notify {
 		s.client.event(s.parent, "Target.detachedFromTarget", encode(struct {
 			Session string `json:"sessionId"`

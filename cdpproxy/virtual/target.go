@@ -101,7 +101,7 @@ func (t *target) follow() (met bool) {
 	met = t.offered
 	b.withdraw(t)
 	t.settled = true
-	b.notify()
+	b.changed.Notify()
 	if t.ctx.Err() == nil {
 		b.log.Debug("a page's connection ended", "page", t.page.Key, "error", err)
 	}
@@ -198,7 +198,7 @@ func (t *target) changed(info targetInfo) {
 	if t.offered && info.ID == t.info.ID && info != t.info {
 		t.info = info
 		b.emitChanged(t)
-		b.notify()
+		b.changed.Notify()
 	}
 }
 

@@ -132,7 +132,7 @@ func (b *Browser) start(opts *Options) (err error) {
 	}
 	b.output = newOutput(r, b.log)
 	if opts.usesPipe() {
-		b.pipe, err = pipe.Serve(ends.in, ends.out, &pipe.Options{Logger: b.log})
+		b.pipe, err = pipe.Serve(ends.in, ends.out, b.log)
 		if err != nil {
 			ends.close()
 		}

@@ -18,11 +18,7 @@ func (w Window) Browser() *vscodeipc.Browser {
 	if w.State.Browser != nil || w.presented == nil {
 		return w.State.Browser
 	}
-	url, err := w.presented.browser.URL()
-	if err != nil {
-		return nil // the window's pages have gone meanwhile
-	}
-	return &vscodeipc.Browser{URL: url, DebugSession: w.presented.session, Via: "pages"}
+	return &vscodeipc.Browser{URL: w.presented.browser.URL(), DebugSession: w.presented.session, Via: "pages"}
 }
 
 // present keeps an entry's presented browser in step with its window, nil for none. One
@@ -43,7 +39,12 @@ func (r *Registry) present(e *entry, w *Window) {
 		return
 	}
 	if e.presented == nil {
-		e.presented = &presented{session, virtual.New(&virtual.Options{Logger: r.log})}
+		browser, err := virtual.New(r.log)
+		if err != nil {
+			r.log.Warn("the pages of a debug session cannot be presented as a browser", "error", err)
+			return
+		}
+		e.presented = &presented{session, browser}
 	}
 	e.presented.browser.SetPages(pages)
 	w.presented = e.presented
@@ -52,9 +53,7 @@ func (r *Registry) present(e *entry, w *Window) {
 // dismiss ends a presented browser, and its clients' connections.
 func (r *Registry) dismiss(p *presented) {
 	defer r.running.Done()
-	if err := p.browser.Close(); err != nil {
-		r.log.Warn("the pages of a debug session could not be left in good order", "error", err)
-	}
+	p.browser.Close()
 }
 
 // newestPages returns the pages of the newest debug session that has some: the one that
