@@ -1,7 +1,7 @@
 // The extension's own life in a real VS Code: how soon it is there, reload, crash of the extension
 // host, two windows on one folder, settings that change. The desktop's command "Restart Extension
 // Host" is not in a VS Code that runs in a browser; a reload ends the host in the same order.
-import { chmodSync, existsSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BrowserContext } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -152,12 +152,38 @@ test("two windows on one folder have two addresses, and each its own user", asyn
   const again = await joined();
   expect(again.state.access.mode).toBe("ask");
   expect(other.state.access.mode).toBe("full");
-  bar = await SideBar.open(window);
   again.close();
-  await second.close();
+
+  // The stricter one stays what it is, also when it is reloaded after the other has gone.
+  await its.menu("Agents may do everything", "Agents may only read");
+  await other.announce(agent("c2", "Codex"));
+  await its.act("Agents", "Codex", "Stop an Agent");
+  await other.until(({ access }) => access.mode === "view" && access.stopped.length === 1);
+  bar = await SideBar.open(window);
+  await bar.menu("Agents must ask", "Agents may do everything");
+  await window.close();
+  await untilAbsent(address);
+  await second.reload();
   await other.ended();
-  await untilAbsent(secondAddress);
-  expect(existsSync(address)).toBe(true);
+  const alone = await joined(); // it has the plain address now
+  expect(alone.state.access).toEqual({ mode: "view", stopped: ["c2"] });
+
+  // Nor does a new window beside it begin with more.
+  window = await Workbench.open(run, screen, `folder=${shop.folder}`);
+  const beside = await joined(secondAddress);
+  expect(beside.state.access).toEqual({ mode: "view", stopped: ["c2"] });
+  alone.close();
+  await second.close();
+  await untilAbsent(address);
+  await window.reload();
+  await beside.ended();
+  const last = await joined();
+  expect(last.state.access).toEqual({ mode: "view", stopped: ["c2"] });
+  bar = await SideBar.open(window);
+  await bar.act("Agents", "Codex", "Resume a Stopped Agent");
+  await bar.menu("Agents may only read", "Agents may do everything");
+  await last.until(({ access }) => access.mode === "full" && access.stopped.length === 0);
+  last.close();
 });
 
 test("a window that agents cannot find says so, and why", async () => {

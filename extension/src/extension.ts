@@ -31,7 +31,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
   const debug = openDebugger(store);
-  const controls = new AgentControls(store, sessions);
+  const controls = new AgentControls(context, store, sessions, log);
   const review = openReviews(context, (client) => controls.isHere(client), log);
   const commands: ReadonlyMap<string, Command> = new Map([
     ...controls.commands,
@@ -39,7 +39,8 @@ export function activate(context: vscode.ExtensionContext): void {
     ["pick.start", pickCommand(askToPick)],
     ["review.present", review.reviews.command],
   ]);
-  const window = new Window(context.extension.packageJSON.version, store, commands, log);
+  const { version } = context.extension.packageJSON;
+  const window = new Window(version, store, commands, (identity) => controls.restoreAccess(identity), log);
   running = window;
 
   context.subscriptions.push(
@@ -49,7 +50,7 @@ export function activate(context: vscode.ExtensionContext): void {
     watchDebugging(sessions, context.storageUri?.fsPath, log),
     debug.disposable,
     review.disposable,
-    controls.show(context, window, log),
+    controls.show(context, window),
     offerLiveView(context.extensionUri, store, log),
     shareEditor(store, window),
     offerMcpServer(context, window, log),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { isMode, modeLabels, modes, setMode } from "../core/access/access";
 import { type Choice, Choices, strictest } from "../core/access/choices";
+import type { Identity } from "../core/address/address";
 import { type Log, reason } from "../core/log";
 import type { AccessMode } from "../core/protocol/protocol.generated";
 import type { Clients } from "../core/window/clients";
@@ -11,51 +12,81 @@ import type { Store } from "../core/window/store";
 
 const setting = "browserCoordinator.access";
 
-export function keepAccess(
-  context: vscode.ExtensionContext,
-  store: Store,
-  clients: Clients,
-  log: Log,
-): vscode.Disposable {
-  const keeper = keeperOf(context);
-  const attempt = <T>(what: string, work: () => T, otherwise: T): T => {
+/** Restores and keeps what the user allows in this window. */
+export class KeptAccess {
+  readonly #context: vscode.ExtensionContext;
+  readonly #store: Store;
+  readonly #clients: Clients;
+  readonly #log: Log;
+  #choices: Pick<Choices, "read" | "write"> | undefined;
+
+  constructor(context: vscode.ExtensionContext, store: Store, clients: Clients, log: Log) {
+    this.#context = context;
+    this.#store = store;
+    this.#clients = clients;
+    this.#log = log;
+  }
+
+  /**
+   * Applies what was chosen in the workspace's windows, before the window is served. Where the window has moved to
+   * another workspace, its present mode counts too: a move allows no more than before.
+   */
+  restore(identity: Identity): void {
+    const setting = configured();
+    const present = this.#choices ? [this.#present()] : [];
+    const choices = this.#choicesOf(identity);
+    const unreadable: Choice = { mode: "view", setting, stopped: [], clients: [] };
+    const kept = this.#attempt("read", () => choices.read(setting), [unreadable]);
+    this.#choices = choices;
+    const { mode, stopped, clients } = strictest([...present, ...kept], setting);
+    this.#clients.remember(clients);
+    this.#store.set({ access: { mode, stopped } });
+    if (kept.length > 0) this.#keep(); // in place of the one that this window kept before it was reloaded
+  }
+
+  /** Keeps each later choice, and applies a change of the setting. */
+  watch(): vscode.Disposable {
+    let written = this.#store.state.access;
+    const unsubscribe = this.#store.subscribe(() => {
+      const { access } = this.#store.state;
+      if (access === written) return;
+      written = access;
+      this.#keep();
+    });
+    const changed = vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(setting)) setMode(this.#store, configured());
+    });
+    return vscode.Disposable.from(changed, { dispose: unsubscribe });
+  }
+
+  #present(): Choice {
+    const { access } = this.#store.state;
+    const clients = access.stopped.flatMap((id) => this.#clients.known(id) ?? []);
+    return { ...access, setting: configured(), clients };
+  }
+
+  #keep(): void {
+    this.#attempt("kept", () => this.#choices?.write(this.#present()), undefined);
+  }
+
+  /** An empty window has no workspace to be found by again, and no other window beside it. */
+  #choicesOf({ workspace, key }: Identity): Pick<Choices, "read" | "write"> {
+    const { globalStorageUri, workspaceState } = this.#context;
+    if (workspace !== null) return new Choices(join(globalStorageUri.fsPath, "access", key));
+    return {
+      read: () => workspaceState.get<Choice[]>("access", []),
+      write: (choice) => void workspaceState.update("access", [choice]),
+    };
+  }
+
+  #attempt<T>(what: string, work: () => T, otherwise: T): T {
     try {
       return work();
     } catch (error) {
-      log.error(`what agents may do in this window could not be ${what}: ${reason(error)}`);
+      this.#log.error(`what agents may do in this window could not be ${what}: ${reason(error)}`);
       return otherwise;
     }
-  };
-  const kept = attempt("read", () => keeper.read(), []);
-  const { mode, stopped, clients: names } = strictest(kept, configured());
-  clients.remember(names);
-  store.set({ access: { mode, stopped } });
-  let written = store.state.access;
-  const keep = () => {
-    const known = written.stopped.flatMap((id) => clients.known(id) ?? []);
-    attempt("kept", () => keeper.write({ ...written, setting: configured(), clients: known }), undefined);
-  };
-  if (kept.length > 0) keep(); // in place of the one that this window kept before it was reloaded
-  const unsubscribe = store.subscribe(() => {
-    const { access } = store.state;
-    if (access === written) return;
-    written = access;
-    keep();
-  });
-  const changed = vscode.workspace.onDidChangeConfiguration((event) => {
-    if (event.affectsConfiguration(setting)) setMode(store, configured());
-  });
-  return vscode.Disposable.from(changed, { dispose: unsubscribe });
-}
-
-/** The windows of a folder each keep their own; an empty window has no other one beside it. */
-function keeperOf({ storageUri, workspaceState }: vscode.ExtensionContext): Pick<Choices, "read" | "write"> {
-  if (storageUri) return new Choices(join(storageUri.fsPath, "access"));
-  const key = "access";
-  return {
-    read: () => workspaceState.get<Choice[]>(key, []),
-    write: (choice) => void workspaceState.update(key, [choice]),
-  };
+  }
 }
 
 /** Lets the user choose; undefined where they cancel. */

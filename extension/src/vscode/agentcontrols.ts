@@ -1,11 +1,12 @@
 // What the user sees of agents and decides about them: views, questions, commands.
 import * as vscode from "vscode";
 import { Permissions, permissionCommands } from "../core/access/permission";
+import type { Identity } from "../core/address/address";
 import type { Sessions } from "../core/browser/sessions";
 import { Clients, clientCommands } from "../core/window/clients";
 import type { Command } from "../core/window/connection";
 import type { Store } from "../core/window/store";
-import { keepAccess } from "./access";
+import { KeptAccess } from "./access";
 import { registerAgentCommands } from "./agentCommands";
 import { registerCommands } from "./commands";
 import { showQuestions } from "./question";
@@ -20,10 +21,14 @@ export class AgentControls {
   readonly #sessions: Sessions;
   readonly #clients = new Clients();
   readonly #permissions: Permissions;
+  readonly #access: KeptAccess;
+  readonly #log: vscode.LogOutputChannel;
 
-  constructor(store: Store, sessions: Sessions) {
+  constructor(context: vscode.ExtensionContext, store: Store, sessions: Sessions, log: vscode.LogOutputChannel) {
     this.#store = store;
     this.#sessions = sessions;
+    this.#log = log;
+    this.#access = new KeptAccess(context, store, this.#clients, log);
     this.#permissions = new Permissions(store, this.#clients, timeLimit);
   }
 
@@ -37,15 +42,21 @@ export class AgentControls {
     return this.#clients.connected.some(({ id }) => id === client);
   }
 
+  /** Applies what the user has chosen in the workspace's windows; called before this one is served. */
+  restoreAccess(identity: Identity): void {
+    this.#access.restore(identity);
+  }
+
   /** Shows everything in a window. */
-  show(context: vscode.ExtensionContext, window: Window, log: vscode.LogOutputChannel): vscode.Disposable {
+  show(context: vscode.ExtensionContext, window: Window): vscode.Disposable {
+    const log = this.#log;
     const store = this.#store;
     const clients = this.#clients;
     const permissions = this.#permissions;
     const { extensionUri: extension } = context;
     const parts = { extension, window, store, clients };
     return vscode.Disposable.from(
-      keepAccess(context, store, clients, log),
+      this.#access.watch(),
       keepContexts(store, clients),
       showStatus(window, store, clients, permissions),
       showQuestions(permissions),

@@ -24,6 +24,8 @@ export class Window {
     private readonly version: string,
     private readonly store: Store,
     private readonly commands: ReadonlyMap<string, Command>,
+    /** Called with each new identity, before it is served. */
+    private readonly restoreAccess: (identity: Identity) => void,
     private readonly log: Log,
   ) {}
 
@@ -59,6 +61,7 @@ export class Window {
 
   async #open(identity: Identity): Promise<void> {
     const { version, store, commands, log } = this;
+    this.restoreAccess(identity);
     const server = new WindowServer({ name: "browser-coordinator", version, identity, store, commands, log });
     try {
       const address = await server.open(surroundings());

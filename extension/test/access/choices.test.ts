@@ -47,10 +47,10 @@ function gone(): number {
   return spawnSync(process.execPath, ["-e", ""]).pid;
 }
 
-const modes = () => new Choices(folder).read().map(({ mode }) => mode);
+const modes = () => new Choices(folder).read("full").map(({ mode }) => mode);
 
 test("without a choice the setting holds", () => {
-  expect(strictest(new Choices(folder).read(), "ask")).toMatchObject({ mode: "ask", stopped: [] });
+  expect(strictest(new Choices(folder).read("ask"), "ask")).toMatchObject({ mode: "ask", stopped: [] });
 });
 
 test("of several windows the strictest holds, and whoever is stopped in one of them", () => {
@@ -87,11 +87,12 @@ test.runIf(process.platform === "linux")("a process that has a window's number b
   expect(modes()).toEqual(["ask"]);
 });
 
-test("what cannot be read is left out, and swept", () => {
+test("what cannot be read counts as view, until a choice replaces it", () => {
   mkdirSync(folder);
   writeFileSync(join(folder, "1.json"), "{");
   writeFileSync(join(folder, "2.json"), '{"mode":"everything"}');
-  expect(modes()).toEqual([]);
+  expect(modes()).toEqual(["view", "view"]);
   new Choices(folder).write(choice("ask"));
   expect(readdirSync(folder)).toEqual([`${process.pid}.json`]);
+  expect(modes()).toEqual(["ask"]);
 });

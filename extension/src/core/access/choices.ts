@@ -1,5 +1,6 @@
-// What the user has allowed in the windows of one workspace. The editor keeps one state for all of them, where
-// the last writer wins; here each window has its own file, named by the process of its extension host.
+// What the user has allowed in the windows of one workspace. Each window has its own file, named by the process
+// of its extension host. The folder is named by the workspace's hash: the editor's own storage of a workspace moves
+// when a second window opens the same folder, so a reloaded window would find the choice of another one.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "../files/lock";
@@ -42,17 +43,21 @@ export class Choices {
     this.#folder = folder;
   }
 
-  /** Those of the windows that are open, and of those that were. */
-  read(): Choice[] {
-    return namesIn(this.#folder).flatMap((name) => readEntry(join(this.#folder, name)) ?? []);
+  /** Those of the windows that are open, and of those that were. One that cannot be read counts as `view`. */
+  read(setting: AccessMode): Choice[] {
+    const unreadable: Choice = { mode: "view", setting, stopped: [], clients: [] };
+    return namesIn(this.#folder).flatMap((name) => {
+      const entry = readEntry(join(this.#folder, name));
+      return entry === "gone" ? [] : (entry ?? unreadable);
+    });
   }
 
   /** Keeps this window's, which takes the place of those whose windows are gone. */
   write(choice: Choice): void {
     const { pid } = process;
-    mkdirSync(this.#folder, { recursive: true });
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const path = join(this.#folder, `${pid}.json`);
-    writeFileSync(`${path}.new`, JSON.stringify({ pid, born: born(pid), ...choice } satisfies Entry));
+    writeFileSync(`${path}.new`, JSON.stringify({ pid, born: born(pid), ...choice } satisfies Entry), { mode: 0o600 });
     renameSync(`${path}.new`, path);
     for (const other of namesIn(this.#folder).map((name) => join(this.#folder, name))) {
       if (other !== path && !isOpen(readEntry(other))) rmSync(other, { force: true });
@@ -69,17 +74,18 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function readEntry(path: string): Entry | undefined {
+/** Undefined where the file holds no choice; "gone" where another window has removed it. */
+function readEntry(path: string): Entry | "gone" | undefined {
   try {
     const entry = JSON.parse(readFileSync(path, "utf8")) as Entry;
     return isMode(entry.mode) && Array.isArray(entry.stopped) && Array.isArray(entry.clients) ? entry : undefined;
-  } catch {
-    return undefined; // another window has taken it away, or the power went while it was written
+  } catch (error) {
+    return code(error) === "ENOENT" ? "gone" : undefined;
   }
 }
 
-function isOpen(entry: Entry | undefined): boolean {
-  return entry !== undefined && isRunning(entry.pid) && born(entry.pid) === entry.born;
+function isOpen(entry: Entry | "gone" | undefined): boolean {
+  return typeof entry === "object" && isRunning(entry.pid) && born(entry.pid) === entry.born;
 }
 
 /** Linux's start time of a process; empty elsewhere. */
