@@ -92,8 +92,8 @@ The traffic contains the contents of the pages: protect a recording like them.`,
 	return cmd
 }
 
-// drainTimeout is how long the coordinator may stay silent while it sends the traffic
-// from before the interruption of a recording.
+// drainTimeout bounds how long the coordinator may take to send the traffic from before
+// the interruption of a recording.
 const drainTimeout = 5 * time.Second
 
 const serverEnded = "the coordinator that served the endpoint has ended"

@@ -21,12 +21,12 @@ func TestRecordingIsNotWhole(t *testing.T) {
 
 	pause(t, window)
 	cmd.Process.Signal(os.Interrupt)
-	if cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailure || !strings.Contains(said.String(), "does not tell the last of the traffic") {
+	if cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailure || !strings.Contains(said.String(), "does not send the last of the traffic") {
 		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), said)
 	}
 	if recorded, err := os.ReadFile(file); err != nil || !strings.Contains(string(recorded), `"value":"hello"`) {
 		t.Errorf("what was recorded is gone: %v, %s", err, recorded)
-	} else if !strings.Contains(string(recorded), `"cut":"log: the coordinator does not tell`) {
+	} else if !strings.Contains(string(recorded), `"cut":"log: the coordinator does not send`) {
 		t.Errorf("the recording does not say that it is cut off: %s", recorded)
 	}
 }

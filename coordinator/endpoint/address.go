@@ -52,18 +52,22 @@ func (a Addr) WebSocketURL() string {
 // Address returns the address of the endpoint of the window with this hash (16 hex
 // digits). The first call fixes it: it chooses the port and makes the token.
 func Address(hash string) (Addr, error) {
-	f, err := openFiles(hash)
+	_, addr, err := open(hash)
+	return addr, err
+}
+
+func open(hash string) (f *files, addr Addr, err error) {
+	f, err = openFiles(hash)
+	if err == nil {
+		addr, err = f.address()
+	}
+	if err == nil {
+		addr.Served, err = f.isServed()
+	}
 	if err != nil {
-		return Addr{}, fmt.Errorf("endpoint address: %w", err)
+		return nil, Addr{}, fmt.Errorf("endpoint address: %w", err)
 	}
-	addr, err := f.address()
-	if err != nil {
-		return Addr{}, fmt.Errorf("endpoint address: %w", err)
-	}
-	if addr.Served, err = f.isServed(); err != nil {
-		return Addr{}, fmt.Errorf("endpoint address: %w", err)
-	}
-	return addr, nil
+	return f, addr, nil
 }
 
 // URL is the address that admits processes of the same user; empty where it cannot be
@@ -79,15 +83,11 @@ func URL(hash string) string {
 // Ask is Address with a request to the owner for its settings. If a coordinator serves
 // the endpoint but does not respond within ctx, Ask only reports that it is there.
 func Ask(ctx context.Context, hash string) (Addr, error) {
-	addr, err := Address(hash)
+	f, addr, err := open(hash)
 	if err != nil {
 		return Addr{}, err
 	}
-	f, err := openFiles(hash)
-	if err != nil {
-		return Addr{}, fmt.Errorf("endpoint address: %w", err)
-	}
-	if o, err := f.owner(ctx, addr.Port, addr.token(), false); err == nil {
+	if o, err := f.owner(ctx, addr.Port, false); err == nil {
 		o.gone.Close()
 		addr.Served = true
 		addr.RequiresToken = addr.RequiresToken || o.requiresToken
@@ -113,12 +113,8 @@ func Taken(ctx context.Context, hash string, port int) bool {
 }
 
 func (f *files) address() (Addr, error) {
-	token, err := f.token()
-	if err != nil {
-		return Addr{}, err
-	}
 	if readPort(f.path("json")) == 0 {
-		if err := f.remember(token); err != nil {
+		if err := f.remember(); err != nil {
 			return Addr{}, err
 		}
 	}
@@ -126,15 +122,13 @@ func (f *files) address() (Addr, error) {
 	if err != nil {
 		return Addr{}, err
 	}
-	return addrOf(port, token), nil
+	return f.at(port), nil
 }
 
-func addrOf(port int, token string) Addr {
+func (f *files) at(port int) Addr {
 	url := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	return Addr{Port: port, URL: url, TokenURL: url + "/" + token, RequiresToken: !cdpproxy.PeerProof}
+	return Addr{Port: port, URL: url, TokenURL: url + "/" + f.token, RequiresToken: !cdpproxy.PeerProof}
 }
-
-func (a Addr) token() string { return strings.TrimPrefix(a.TokenURL, a.URL+"/") }
 
 // isServed tests the lock, which is always right. The test takes the lock for a moment,
 // shared; a coordinator that tries to take it at that moment retries.

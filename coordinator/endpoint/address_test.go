@@ -21,7 +21,7 @@ func TestAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	if addr.Served {
-		t.Error("served, says Address, but nobody does")
+		t.Error("Address reports Served, but no coordinator serves it")
 	}
 	if addr.Port < endpoint.FirstPort || addr.Port >= endpoint.FirstPort+endpoint.Ports || addr.URL != "http://127.0.0.1:"+strconv.Itoa(addr.Port) {
 		t.Errorf("address %+v", addr)
@@ -62,11 +62,11 @@ func TestTakenPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
+	another, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stranger.Close()
+	defer another.Close()
 	e := serve(t, hash, "A", newTurns())
 	if e.URL() == before.URL || !e.Owner() {
 		t.Fatalf("serves %s, owner %v", e.URL(), e.Owner())
@@ -74,7 +74,7 @@ func TestTakenPort(t *testing.T) {
 	if got := who(t, e.URL()); !strings.Contains(got, "this is A") {
 		t.Errorf("on the new port: %s", got)
 	}
-	stranger.Close()
+	another.Close()
 	after, err := endpoint.Address(hash)
 	if err != nil {
 		t.Fatal(err)

@@ -3,11 +3,11 @@
 // Any number of coordinators may offer it; one serves it, and another takes over when
 // that one ends.
 //
-//	e, err := endpoint.Serve(ctx, hash, source, nil)
+//	e, err := endpoint.Serve(ctx, hash, source, cdpproxy.Options{})
 //	if err != nil {
 //		return err
 //	}
-//	defer e.Close(ctx)
+//	defer e.Close()
 //	fmt.Println(e.URL()) // http://127.0.0.1:PORT, for every owner
 //
 // Its state is in browser-coordinator-mcp/ below the user's state directory: the port

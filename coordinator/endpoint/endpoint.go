@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 
@@ -16,73 +15,53 @@ import (
 	"browser-coordinator/internal/backoff"
 )
 
-// Options configure Serve. Nil means the defaults.
-type Options struct {
-	// Proxy configures the endpoint itself; Serve sets Token and Handlers.
-	Proxy cdpproxy.Options
-	// Logger: nil discards.
-	Logger *slog.Logger
-}
-
 // Endpoint is this process's part in serving a window's endpoint: it is the owner, or it
 // stands by.
 type Endpoint struct {
 	files    *files
 	lock     *flock.Flock
 	source   cdpproxy.Source
-	opts     Options
+	opts     cdpproxy.Options
 	log      *slog.Logger
-	token    string
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when keep has returned
 	owned    chan struct{} // closed when this process becomes the owner for the first time
 	setOwned func()        // closes owned, once
 
-	mu      sync.Mutex // guards the fields that follow
-	addr    Addr
-	owner   bool
-	closing context.Context // bounds the end; set by Close
+	mu    sync.Mutex // guards the fields that follow
+	addr  Addr
+	owner bool
 }
 
 // settleTimeout bounds how long Serve waits until this process serves or stands by.
 const settleTimeout = 3 * time.Second
 
+// closeTimeout bounds the orderly end of the clients' connections.
+const closeTimeout = 2 * time.Second
+
 // Serve serves the window's endpoint with the browsers of source, as soon as no other
 // process does. It returns when this process serves the endpoint or stands by. ctx bounds
-// that wait only; the endpoint lives until Close.
-func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts *Options) (*Endpoint, error) {
-	f, err := openFiles(hash)
+// that wait only; the endpoint lives until Close. Serve sets Token and Handlers of opts.
+func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts cdpproxy.Options) (*Endpoint, error) {
+	f, addr, err := open(hash)
 	if err != nil {
-		return nil, fmt.Errorf("serve endpoint: %w", err)
+		return nil, err
 	}
-	addr, err := f.address()
-	if err != nil {
-		return nil, fmt.Errorf("serve endpoint: %w", err)
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	token, err := f.token()
-	if err != nil {
-		return nil, fmt.Errorf("serve endpoint: %w", err)
-	}
+	opts.Token = f.token
 	e := &Endpoint{
 		files:  f,
 		lock:   flock.New(f.path("lock"), flock.SetPermissions(0o600)),
 		source: source,
-		log:    slog.New(slog.DiscardHandler),
-		token:  token,
+		opts:   opts,
+		log:    opts.Logger,
 		addr:   addr,
 		done:   make(chan struct{}),
 		owned:  make(chan struct{}),
 	}
 	e.setOwned = sync.OnceFunc(func() { close(e.owned) })
-	if opts != nil {
-		e.opts = *opts
-		if opts.Logger != nil {
-			e.log = opts.Logger
-		}
-	}
-	if e.opts.Proxy.Logger == nil {
-		e.opts.Proxy.Logger = e.log
-	}
 	var keepCtx context.Context
 	keepCtx, e.cancel = context.WithCancel(context.Background())
 	ready := make(chan error, 1)
@@ -96,10 +75,10 @@ func Serve(ctx context.Context, hash string, source cdpproxy.Source, opts *Optio
 		err = ctx.Err()
 	case <-timer.C:
 		// The owner lives, since its lock is taken, but does not respond.
-		e.log.Warn("the coordinator that serves this endpoint does not answer; standing by until it goes", "url", e.URL())
+		e.log.Warn("the coordinator that serves this endpoint does not respond; standing by until it ends", "url", e.URL())
 	}
 	if err != nil {
-		e.Close(ctx)
+		e.Close()
 		return nil, fmt.Errorf("serve endpoint: %w", err)
 	}
 	return e, nil
@@ -111,7 +90,7 @@ func (e *Endpoint) Address() Addr {
 	defer e.mu.Unlock()
 	addr := e.addr
 	addr.Served = true
-	addr.RequiresToken = addr.RequiresToken || e.opts.Proxy.RequireToken
+	addr.RequiresToken = addr.RequiresToken || e.opts.RequireToken
 	return addr
 }
 
@@ -130,17 +109,10 @@ func (e *Endpoint) Owner() bool {
 func (e *Endpoint) Owned() <-chan struct{} { return e.owned }
 
 // Close ends this process's part. An owner's clients get a close frame, and a coordinator
-// that stands by takes over at once. When ctx ends first, the remaining connections are
-// closed without one.
-func (e *Endpoint) Close(ctx context.Context) error {
-	e.mu.Lock()
-	if e.closing == nil {
-		e.closing = ctx
-	}
-	e.mu.Unlock()
+// that stands by takes over at once. What is left after closeTimeout is closed without one.
+func (e *Endpoint) Close() {
 	e.cancel()
 	<-e.done
-	return nil
 }
 
 // keep tries to become the owner; while another process is, it stands by. It is the only
@@ -199,14 +171,11 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 	if err != nil {
 		return err
 	}
-	opts := e.opts.Proxy
-	opts.Token = e.token
-	prover := newProver(e.files.hash, e.token)
-	log := &logHandler{prover: prover, ended: released}
-	standby := &standbyHandler{prover: prover, released: released}
-	opts.Handlers = map[string]http.Handler{provePath: prover, standbyPath: standby, logPath: log}
+	opts := e.opts
+	server := &ownerServer{files: e.files, nonce: newNonce(), released: released}
+	opts.Handlers = server.handlers()
 	proxy := cdpproxy.New(e.source, &opts)
-	log.proxy, standby.proxy = proxy, proxy
+	server.proxy = proxy
 	served := make(chan error, len(lns))
 	e.setOwner(true)
 	for _, ln := range lns {
@@ -228,8 +197,10 @@ func (e *Endpoint) own(ctx context.Context, ready chan error) error {
 		ln.Close()
 	}
 	release()
+	closing, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
 	// The listeners are closed already, which Shutdown may report.
-	if shutdownErr := proxy.Shutdown(e.shutdownContext()); shutdownErr != nil && !errors.Is(shutdownErr, net.ErrClosed) && err == nil {
+	if shutdownErr := proxy.Shutdown(closing); shutdownErr != nil && !errors.Is(shutdownErr, net.ErrClosed) && err == nil {
 		e.log.Warn("clients were cut", "error", shutdownErr)
 	}
 	for range running {
@@ -251,16 +222,6 @@ func (e *Endpoint) setOwner(owner bool) {
 	}
 }
 
-// shutdownContext bounds the end of the clients' connections.
-func (e *Endpoint) shutdownContext() context.Context {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closing == nil {
-		return context.Background()
-	}
-	return e.closing
-}
-
 // listen opens the window's port. A process that has just died may still have it for a
 // moment, and there is no event for the end of that. After that moment another program
 // has it, and the next port is used and remembered.
@@ -273,7 +234,7 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 		lns, err := listenSoon(ctx, port)
 		if errors.Is(err, errTaken) {
 			asking, cancel := context.WithTimeout(ctx, proveTimeout)
-			served := e.files.serves(asking, port, e.token)
+			served := e.files.serves(asking, port)
 			cancel()
 			if served {
 				return nil, errServed
@@ -289,7 +250,7 @@ func (e *Endpoint) listen(ctx context.Context) ([]net.Listener, error) {
 			return nil, err
 		}
 		e.mu.Lock()
-		e.addr = addrOf(port, e.token)
+		e.addr = e.files.at(port)
 		e.mu.Unlock()
 		return lns, nil
 	}

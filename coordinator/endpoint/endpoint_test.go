@@ -28,11 +28,8 @@ type none struct{}
 func (none) Browser() (*cdpproxy.Browser, <-chan struct{}) { return nil, nil }
 
 // options call serving whenever the endpoint is served with them.
-func options(name string, serving func()) *endpoint.Options {
-	return &endpoint.Options{
-		Proxy:  cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "this is " + name},
-		Logger: slog.New(&listener{serving: serving}),
-	}
+func options(name string, serving func()) cdpproxy.Options {
+	return cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "this is " + name, Logger: slog.New(&listener{serving: serving})}
 }
 
 // listener detects it in the log.
@@ -83,22 +80,22 @@ func child(name string) {
 	}
 	fmt.Println(e.URL(), e.Owner())
 	io.Copy(io.Discard, os.Stdin)
-	e.Close(context.Background())
+	e.Close()
 }
 
 type process struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	says  string
+	first string // its first line of output
 }
 
-func listen(lines *bufio.Scanner, serving turns, says chan<- string) {
-	defer close(says)
+func listen(lines *bufio.Scanner, serving turns, others chan<- string) {
+	defer close(others)
 	for lines.Scan() {
 		if lines.Text() == "serving" {
 			serving.begin()
 		} else {
-			says <- lines.Text()
+			others <- lines.Text()
 		}
 	}
 }
@@ -124,10 +121,10 @@ func start(t *testing.T, name string, serving turns) *process {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 	})
-	says := make(chan string, 1)
-	go listen(bufio.NewScanner(stdout), serving, says)
-	if p.says = <-says; p.says == "" {
-		t.Fatalf("%s said nothing", name)
+	others := make(chan string, 1)
+	go listen(bufio.NewScanner(stdout), serving, others)
+	if p.first = <-others; p.first == "" {
+		t.Fatalf("%s printed nothing", name)
 	}
 	return p
 }
@@ -147,17 +144,8 @@ func serve(t *testing.T, hash, name string, serving turns) *endpoint.Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeEndpoint(t, e) })
+	t.Cleanup(e.Close)
 	return e
-}
-
-func closeEndpoint(t *testing.T, e *endpoint.Endpoint) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := e.Close(ctx); err != nil {
-		t.Error(err)
-	}
 }
 
 // who requests the endpoint's help text, and returns it.
@@ -182,14 +170,14 @@ func TestOwnerKilled(t *testing.T) {
 	serving := newTurns()
 	owner := start(t, "owner", serving)
 	serving.await(t)
-	url, isOwner, _ := strings.Cut(owner.says, " ")
+	url, isOwner, _ := strings.Cut(owner.first, " ")
 	if isOwner != "true" {
-		t.Fatalf("the first coordinator is not the owner: %s", owner.says)
+		t.Fatalf("the first coordinator is not the owner: %s", owner.first)
 	}
 	a, b := start(t, "other", serving), start(t, "other", serving)
 	for _, p := range []*process{a, b} {
-		if p.says != url+" false" {
-			t.Errorf("standing by, a coordinator says %q, want %q", p.says, url+" false")
+		if p.first != url+" false" {
+			t.Errorf("standing by, a coordinator prints %q, want %q", p.first, url+" false")
 		}
 	}
 	if got := who(t, url); !strings.Contains(got, "this is owner") {
@@ -221,13 +209,13 @@ func TestHandOver(t *testing.T) {
 	if !a.Owner() || b.Owner() || a.URL() != b.URL() {
 		t.Fatalf("A: %v %s, B: %v %s", a.Owner(), a.URL(), b.Owner(), b.URL())
 	}
-	closeEndpoint(t, a)
+	a.Close()
 	serving.await(t)
 	if got := who(t, b.URL()); !strings.Contains(got, "this is B") {
-		t.Errorf("after A left: %s", got)
+		t.Errorf("after the end of A: %s", got)
 	}
 	if !b.Owner() {
-		t.Error("B answers, but does not say that it is the owner")
+		t.Error("B responds, but does not report that it is the owner")
 	}
 }
 
@@ -254,7 +242,7 @@ func TestManyAtOnce(t *testing.T) {
 		if r.err != nil {
 			t.Fatal(r.err)
 		}
-		defer closeEndpoint(t, r.e)
+		defer r.e.Close()
 		all = append(all, r.e)
 	}
 	url := all[0].URL()
@@ -263,7 +251,7 @@ func TestManyAtOnce(t *testing.T) {
 		serving.await(t)
 		answer := who(t, url)
 		if seen[answer] {
-			t.Errorf("%q answers again after it has left", answer)
+			t.Errorf("%q responds again after its end", answer)
 		}
 		seen[answer] = true
 		var owner *endpoint.Endpoint
@@ -281,17 +269,17 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		}
 		if owner == nil {
-			t.Fatal("somebody answers, but nobody says that it is the owner")
+			t.Fatal("there is a response, but no owner")
 		}
-		closeEndpoint(t, owner)
+		owner.Close()
 		all = rest
 	}
 	if addr, err := endpoint.Address(hash); err != nil || addr.Served {
-		t.Errorf("after all have left: %+v, %v", addr, err)
+		t.Errorf("after the end of all: %+v, %v", addr, err)
 	}
 }
 
-// TestBothAddresses: the endpoint answers on 127.0.0.1 and on ::1.
+// TestBothAddresses: the endpoint responds on 127.0.0.1 and on ::1.
 func TestBothAddresses(t *testing.T) {
 	state(t)
 	ln, err := net.Listen("tcp6", "[::1]:0")
@@ -302,8 +290,8 @@ func TestBothAddresses(t *testing.T) {
 	e := serve(t, hash, "both", newTurns())
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(e.URL(), "http://"))
 	for _, host := range []string{"127.0.0.1", "::1"} {
-		if says := who(t, "http://"+net.JoinHostPort(host, port)); !strings.Contains(says, "this is both") {
-			t.Errorf("%s: %s", host, says)
+		if got := who(t, "http://"+net.JoinHostPort(host, port)); !strings.Contains(got, "this is both") {
+			t.Errorf("%s: %s", host, got)
 		}
 	}
 }

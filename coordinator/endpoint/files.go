@@ -21,11 +21,14 @@ import (
 // files is what one window's endpoint keeps on disk: endpoint-HASH.json (the
 // port), endpoint-HASH.token and endpoint-HASH.lock.
 type files struct {
-	dir  string
-	hash string
-	id   uint64
+	dir   string
+	hash  string
+	id    uint64
+	token string
 }
 
+// openFiles opens the files of the window with this hash (16 hex digits). The first call
+// makes the token.
 func openFiles(hash string) (*files, error) {
 	id, err := strconv.ParseUint(hash, 16, 64)
 	if err != nil || len(hash) != 16 || strings.ToLower(hash) != hash {
@@ -35,7 +38,9 @@ func openFiles(hash string) (*files, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &files{dir: dir, hash: hash, id: id}, nil
+	f := &files{dir: dir, hash: hash, id: id}
+	f.token, err = f.ensureToken()
+	return f, err
 }
 
 // StateDir is the folder for state that outlives a program. It makes the folder if there
@@ -77,9 +82,9 @@ func (f *files) path(kind string) string {
 	return filepath.Join(f.dir, "endpoint-"+f.hash+"."+kind)
 }
 
-// token reads the window's token, and makes one if there is none: no file, or a file
-// without a token, which a disk failure may leave.
-func (f *files) token() (string, error) {
+// ensureToken reads the window's token, and makes one if there is none: no file, or a
+// file without a token, which a disk failure may leave.
+func (f *files) ensureToken() (string, error) {
 	if token, err := f.readToken(); token != "" || err != nil {
 		return token, err
 	}
@@ -145,18 +150,13 @@ func (f *files) write(kind, line string) error {
 	return err
 }
 
-// state is the content of endpoint-HASH.json.
-type state struct {
-	Port int `json:"port"`
-}
-
 // readPort returns the port that is remembered in a state file, 0 if none is.
 func readPort(path string) int {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return 0
 	}
-	var s state
+	var s struct{ Port int }
 	if json.Unmarshal(b, &s) != nil || s.Port < FirstPort || s.Port >= FirstPort+Ports {
 		return 0
 	}
@@ -195,7 +195,7 @@ func (f *files) port(taken int) (int, error) {
 // remember stores the port at which the endpoint is served, if its file was deleted: the
 // owner may have a port that the rule would not choose now. The owner's lock may have
 // been deleted too; remember then tries the first few ports of the window's sequence.
-func (f *files) remember(token string) error {
+func (f *files) remember() error {
 	ports := 8
 	if served, err := f.isServed(); err != nil {
 		return err
@@ -205,20 +205,14 @@ func (f *files) remember(token string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), proveTimeout)
 	defer cancel()
 	for n := 0; n < ports && ctx.Err() == nil; n++ {
-		if port := candidate(f.id, n); f.serves(ctx, port, token) {
+		if port := candidate(f.id, n); f.serves(ctx, port) {
 			return f.writePort(port)
 		}
 	}
 	return nil
 }
 
-func (f *files) writePort(port int) error {
-	b, err := json.Marshal(state{Port: port})
-	if err != nil {
-		return err
-	}
-	return f.write("json", string(b))
-}
+func (f *files) writePort(port int) error { return f.write("json", fmt.Sprintf(`{"port":%d}`, port)) }
 
 // claimed has the ports that other windows remember, served or not.
 func (f *files) claimed() (map[int]bool, error) {

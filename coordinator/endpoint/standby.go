@@ -9,52 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"browser-coordinator/cdpproxy"
 )
-
-// A coordinator that stands by keeps one request to the owner open. Its end is the event
-// that the owner has ended, for any cause: the kernel closes a dead process's
-// connections.
-
-const (
-	// tokenHeader with tokenRequired means that the owner admits no client without the token.
-	// In a request it demands that from the owner while the response lasts.
-	tokenHeader   = "Browser-Coordinator-Token"
-	tokenRequired = "required"
-)
-
-// standbyHandler responds at once, and ends its response when the owner has released the
-// lock.
-type standbyHandler struct {
-	prover   *prover
-	proxy    *cdpproxy.Proxy
-	released <-chan struct{}
-}
-
-func (h *standbyHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	nonce, ok := h.prover.asks(w, r, standbyPath)
-	if !ok {
-		return
-	}
-	if r.Header.Get(tokenHeader) == tokenRequired {
-		defer h.proxy.Stricten()()
-	}
-	var required string
-	if h.proxy.RequiresToken() {
-		required = tokenRequired
-		w.Header().Set(tokenHeader, required)
-	}
-	w.Header().Set(proofHeader, proof(h.prover.token, "standby", nonce, required))
-	w.WriteHeader(http.StatusOK)
-	if http.NewResponseController(w).Flush() != nil {
-		return
-	}
-	select {
-	case <-h.released:
-	case <-r.Context().Done():
-	}
-}
 
 // proveTimeout bounds how long the program on a port may take to prove that it serves a
 // window.
@@ -85,29 +40,38 @@ func get(ctx context.Context, port int, path string, header http.Header) (*http.
 
 // find requests from the program on a port the proof that it serves this window's
 // endpoint, and returns the owner's nonce.
-func (f *files) find(ctx context.Context, port int, token string) (nonce string, err error) {
+func (f *files) find(ctx context.Context, port int) (nonce string, err error) {
 	ours := newNonce()
 	res, err := get(ctx, port, provePath+ours, nil)
 	if err != nil {
 		return "", err
 	}
 	defer res.Body.Close()
-	return f.checkOwner(res, port, token, ours)
+	nonce = res.Header.Get(nonceHeader)
+	if !f.responded(res) || !f.proven(res.Header.Get(proofHeader), "owner", f.hash, strconv.Itoa(port), ours, nonce) {
+		return "", fmt.Errorf("port %d is not served by this window's coordinator (HTTP %d)", port, res.StatusCode)
+	}
+	return nonce, nil
+}
+
+// responded reports whether a response is that of a coordinator of this window.
+func (f *files) responded(res *http.Response) bool {
+	return res.StatusCode == http.StatusOK && res.Header.Get(hashHeader) == f.hash
 }
 
 // ask requests a path of the owner after the owner's proof. It returns the nonce for the
 // proof of the response. The header is for that request.
-func (f *files) ask(ctx context.Context, port int, token, path string, header http.Header) (res *http.Response, nonce string, err error) {
-	owners, err := f.find(ctx, port, token)
+func (f *files) ask(ctx context.Context, port int, path string, header http.Header) (res *http.Response, nonce string, err error) {
+	owners, err := f.find(ctx, port)
 	if err != nil {
 		return nil, "", err
 	}
 	nonce = newNonce()
-	res, err = get(ctx, port, path+nonce+"/"+proof(token, path, f.hash, strconv.Itoa(port), owners, nonce), header)
+	res, err = get(ctx, port, path+nonce+"/"+f.proof(path, f.hash, strconv.Itoa(port), owners, nonce), header)
 	if err != nil {
 		return nil, "", err
 	}
-	if res.StatusCode != http.StatusOK || res.Header.Get(hashHeader) != f.hash {
+	if !f.responded(res) {
 		res.Body.Close()
 		return nil, "", fmt.Errorf("port %d is no longer served by this window's coordinator (HTTP %d)", port, res.StatusCode)
 	}
@@ -116,17 +80,17 @@ func (f *files) ask(ctx context.Context, port int, token, path string, header ht
 
 // owner checks whether this window's owner listens on a port. With strict the owner
 // requires the token until the caller closes the result.
-func (f *files) owner(ctx context.Context, port int, token string, strict bool) (*owner, error) {
+func (f *files) owner(ctx context.Context, port int, strict bool) (*owner, error) {
 	header := http.Header{}
 	if strict {
 		header.Set(tokenHeader, tokenRequired)
 	}
-	res, nonce, err := f.ask(ctx, port, token, standbyPath, header)
+	res, nonce, err := f.ask(ctx, port, standbyPath, header)
 	if err != nil {
 		return nil, err
 	}
 	required := res.Header.Get(tokenHeader)
-	if !proven(res.Header.Get(proofHeader), token, "standby", nonce, required) {
+	if !f.proven(res.Header.Get(proofHeader), "standby", nonce, required) {
 		res.Body.Close()
 		return nil, fmt.Errorf("port %d belongs to another program", port)
 	}
@@ -134,10 +98,14 @@ func (f *files) owner(ctx context.Context, port int, token string, strict bool) 
 }
 
 // serves reports whether this window's owner listens on a port.
-func (f *files) serves(ctx context.Context, port int, token string) bool {
-	_, err := f.find(ctx, port, token)
+func (f *files) serves(ctx context.Context, port int) bool {
+	_, err := f.find(ctx, port)
 	return err == nil
 }
+
+// A coordinator that stands by keeps one request to the owner open. Its end is the event
+// that the owner has ended, for any cause: the kernel closes a dead process's
+// connections.
 
 // standBy returns nil when the owner has ended or ctx has; an error when there was no
 // owner to wait for.
@@ -146,7 +114,7 @@ func (e *Endpoint) standBy(ctx context.Context, ready chan error) error {
 	if err != nil {
 		return err
 	}
-	o, err := e.files.owner(ctx, addr.Port, e.token, e.opts.Proxy.RequireToken)
+	o, err := e.files.owner(ctx, addr.Port, e.opts.RequireToken)
 	if err == nil {
 		addr.RequiresToken = addr.RequiresToken || o.requiresToken
 	}

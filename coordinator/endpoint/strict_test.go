@@ -12,12 +12,12 @@ import (
 func serveStrict(t *testing.T, serving turns) *endpoint.Endpoint {
 	t.Helper()
 	opts := options("strict", serving.begin)
-	opts.Proxy.RequireToken = true
+	opts.RequireToken = true
 	strict, err := endpoint.Serve(t.Context(), hash, none{}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeEndpoint(t, strict) })
+	t.Cleanup(strict.Close)
 	return strict
 }
 
@@ -37,14 +37,14 @@ func TestStrictOwner(t *testing.T) {
 		return addr
 	}
 	other := serve(t, hash, "other", serving)
-	for name, addr := range map[string]endpoint.Addr{"the owner": strict.Address(), "who stands by": other.Address(), "who asks": asked()} {
+	for name, addr := range map[string]endpoint.Addr{"the owner": strict.Address(), "standby": other.Address(), "Ask": asked()} {
 		if !addr.RequiresToken || addr.ClientURL() != addr.TokenURL {
 			t.Errorf("%s: %+v", name, addr)
 		}
 	}
-	closeEndpoint(t, strict)
+	strict.Close()
 	serving.await(t)
-	for name, addr := range map[string]endpoint.Addr{"the next owner": other.Address(), "who asks then": asked()} {
+	for name, addr := range map[string]endpoint.Addr{"the next owner": other.Address(), "Ask after that": asked()} {
 		if addr.RequiresToken == cdpproxy.PeerProof {
 			t.Errorf("%s: %+v", name, addr)
 		}
@@ -78,9 +78,9 @@ func TestStrictStandsBy(t *testing.T) {
 		t.Errorf("without the token: HTTP %d", got)
 	}
 	if addr, err := endpoint.Ask(t.Context(), hash); err != nil || !addr.RequiresToken {
-		t.Errorf("who asks: %+v, %v", addr, err)
+		t.Errorf("Ask: %+v, %v", addr, err)
 	}
-	closeEndpoint(t, strict)
+	strict.Close()
 	eventually(t, func() bool { return status() == http.StatusOK })
 }
 

@@ -16,9 +16,6 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// closeTimeout bounds the orderly end of an endpoint.
-const closeTimeout = 2 * time.Second
-
 // Options configure how addresses are served.
 type Options struct {
 	RequireToken bool // also from clients of the same user
@@ -57,18 +54,16 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 	}
 	e.rule = access.NewRule(user, &access.RuleOptions{AllowClose: o.AllowClose, Activity: e.report})
 	var err error
-	e.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, &endpoint.Options{
-		Proxy: cdpproxy.Options{
-			NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %s`.", workspace, terminal.Word(workspace)),
-			NoBrowserWhy:  why,
-			RequireToken:  o.RequireToken,
-			AllowOrigins:  o.AllowOrigins,
-			HoldTimeout:   o.HoldTimeout,
-			Rule:          e.rule,
-			Watcher:       e.rule,
-			Wanted:        wanted,
-		},
-		Logger: o.Logger,
+	e.Endpoint, err = endpoint.Serve(ctx, vscodeipc.Hash(workspace), browsers, cdpproxy.Options{
+		NoBrowserHelp: fmt.Sprintf("Start the debug session of the window on %s (F5 in VS Code), or run `coordinator window --workspace %s`.", workspace, terminal.Word(workspace)),
+		NoBrowserWhy:  why,
+		RequireToken:  o.RequireToken,
+		AllowOrigins:  o.AllowOrigins,
+		HoldTimeout:   o.HoldTimeout,
+		Rule:          e.rule,
+		Watcher:       e.rule,
+		Wanted:        wanted,
+		Logger:        o.Logger,
 	})
 	if err != nil {
 		e.rule.Close()
@@ -84,9 +79,7 @@ func Serve(ctx context.Context, workspace string, source *registry.Source, o *Op
 
 // Close ends the endpoint. It leaves a launched browser to the owner of the OnDemand.
 func (e *Endpoint) Close() {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	e.Endpoint.Close(ctx)
+	e.Endpoint.Close()
 	e.rule.Close()
 	if e.launcher != nil {
 		e.launcher.close()

@@ -20,7 +20,7 @@ func TestFilesDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(first.Port))
+	another, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(first.Port))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +29,9 @@ func TestFilesDeleted(t *testing.T) {
 	serving.await(t)
 	url := owner.URL()
 	if url == first.URL {
-		t.Fatalf("served at the stranger's %s", url)
+		t.Fatalf("served at the port of another program, %s", url)
 	}
-	stranger.Close()
+	another.Close()
 	var others []*endpoint.Endpoint
 	for _, gone := range [][]string{{"json"}, {"lock"}, {"json", "lock"}} {
 		for _, kind := range gone {
@@ -51,10 +51,10 @@ func TestFilesDeleted(t *testing.T) {
 	if got := who(t, url); !strings.Contains(got, "this is owner") {
 		t.Errorf("before: %s", got)
 	}
-	closeEndpoint(t, owner)
+	owner.Close()
 	serving.await(t)
 	if got := who(t, url); !strings.Contains(got, "this is other") {
-		t.Errorf("after the owner has left: %s", got)
+		t.Errorf("after the end of the owner: %s", got)
 	}
 	for _, other := range others {
 		if other.URL() != url {

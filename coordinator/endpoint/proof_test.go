@@ -18,17 +18,17 @@ import (
 	"browser-coordinator/coordinator/endpoint"
 )
 
-// stranger is an unauthenticated peer: another user's program that listens on the
+// impostor is an unauthenticated peer: another user's program that listens on the
 // window's port, has all public knowledge, and records its requests.
-type stranger struct {
+type impostor struct {
 	port int
 	ask  func(path string) (*http.Response, error) // a peer that may know more; nil: none
 
-	mu    sync.Mutex // guards heard
-	heard []string
+	mu    sync.Mutex // guards paths
+	paths []string   // of the requests
 }
 
-func listenAs(t *testing.T, s *stranger) {
+func listenAs(t *testing.T, s *impostor) {
 	t.Helper()
 	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)))
 	if err != nil {
@@ -40,9 +40,9 @@ func listenAs(t *testing.T, s *stranger) {
 	t.Cleanup(func() { server.Close() })
 }
 
-func (s *stranger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *impostor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	s.heard = append(s.heard, r.URL.Path)
+	s.paths = append(s.paths, r.URL.Path)
 	s.mu.Unlock()
 	w.Header().Set("Browser-Coordinator-Window", hash)
 	w.Header().Set("Browser-Coordinator-Token", "required")
@@ -63,52 +63,52 @@ func (s *stranger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // secrets are the recorded paths that only an owner should get.
-func (s *stranger) secrets() []string {
+func (s *impostor) secrets() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(s.heard), func(path string) bool { return strings.HasPrefix(path, "/prove/") })
+	return slices.DeleteFunc(slices.Clone(s.paths), func(path string) bool { return strings.HasPrefix(path, "/prove/") })
 }
 
-// TestStrangerAsOwner: a program listens on the window's port while no coordinator serves
+// TestUnauthenticatedOwner: a program listens on the window's port while no coordinator serves
 // it, and responds as an owner would. Clients do not trust it and send it no secret.
-func TestStrangerAsOwner(t *testing.T) {
+func TestUnauthenticatedOwner(t *testing.T) {
 	state(t)
 	before, err := endpoint.Address(hash)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stranger{port: before.Port}
+	s := &impostor{port: before.Port}
 	listenAs(t, s)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	asked, err := endpoint.Ask(ctx, hash)
 	if err != nil || asked.Served || asked.RequiresToken != !cdpproxy.PeerProof {
-		t.Errorf("who asks is told %+v, %v", asked, err)
+		t.Errorf("Ask: %+v, %v", asked, err)
 	}
 	if stream, err := endpoint.Log(ctx, hash, 0); err == nil {
 		stream.Close()
-		t.Error("the stranger's log is taken for the window's")
+		t.Error("the impostor's log is taken for the window's")
 	}
 	serving := newTurns()
 	e := serve(t, hash, "owner", serving)
 	serving.await(t)
 	if !e.Owner() || e.Address().Port == before.Port {
-		t.Errorf("beside the stranger the endpoint is at %+v", e.Address())
+		t.Errorf("beside the impostor the endpoint is at %+v", e.Address())
 	}
-	if told := s.secrets(); len(told) > 0 {
-		t.Errorf("the stranger was asked for %q", told)
+	if sent := s.secrets(); len(sent) > 0 {
+		t.Errorf("the impostor got %q", sent)
 	}
 }
 
-// TestStrangerInBetween: an unauthenticated peer that relays the real owner's proof from
+// TestRelayedProof: an unauthenticated peer that relays the real owner's proof from
 // another port does not pass as the owner.
-func TestStrangerInBetween(t *testing.T) {
+func TestRelayedProof(t *testing.T) {
 	dir := state(t)
 	serving := newTurns()
 	e := serve(t, hash, "owner", serving)
 	serving.await(t)
-	s := &stranger{ask: func(path string) (*http.Response, error) { return http.Get(e.URL() + path) }}
+	s := &impostor{ask: func(path string) (*http.Response, error) { return http.Get(e.URL() + path) }}
 	for _, port := range []int{27001, 27002, 27003} { // a free one of the range
 		if port != e.Address().Port {
 			s.port = port
@@ -123,16 +123,16 @@ func TestStrangerInBetween(t *testing.T) {
 	defer cancel()
 	if stream, err := endpoint.Log(ctx, hash, 0); err == nil {
 		stream.Close()
-		t.Error("the stranger's log is taken for the window's")
+		t.Error("the impostor's log is taken for the window's")
 	}
 	if asked, err := endpoint.Ask(ctx, hash); err != nil || asked.RequiresToken != !cdpproxy.PeerProof {
-		t.Errorf("who asks is told %+v, %v", asked, err)
+		t.Errorf("Ask: %+v, %v", asked, err)
 	}
 	s.mu.Lock()
-	heard := len(s.heard)
+	requests := len(s.paths)
 	s.mu.Unlock()
-	if told := s.secrets(); len(told) > 0 || heard == 0 {
-		t.Errorf("the stranger was asked for %q, %d times in all", told, heard)
+	if sent := s.secrets(); len(sent) > 0 || requests == 0 {
+		t.Errorf("the impostor got %q in %d requests", sent, requests)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestOldProof(t *testing.T) {
 		t.Fatalf("the log of the first owner: HTTP %d", got)
 	}
 	address := first.URL()
-	closeEndpoint(t, first)
+	first.Close()
 	second := serve(t, hash, "second", serving)
 	serving.await(t)
 	if second.URL() != address {
