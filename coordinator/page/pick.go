@@ -183,7 +183,7 @@ func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
 		return Picked{}, err
 	}
 	e.Target = picked.Selector
-	box, err := p.frames.Place(ctx, e)
+	box, err := p.frames.Place(ctx, e, "nearest")
 	if err != nil {
 		return Picked{}, err
 	}

@@ -18,7 +18,7 @@ func pointOf(b *testing.B, p *Page, target string) point {
 		b.Fatal(err)
 	}
 	defer e.Release(b.Context())
-	at, err := p.frames.Place(b.Context(), e)
+	at, err := p.frames.Place(b.Context(), e, "nearest")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 			return Image{}, err
 		}
 		defer e.Release(ctx)
-		if place, err = p.frames.Show(ctx, e); err != nil {
+		if place, err = p.frames.Place(ctx, e, "center"); err != nil {
 			return Image{}, err
 		}
 	}

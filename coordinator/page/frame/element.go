@@ -57,10 +57,23 @@ func (e *Element) Call(ctx context.Context, function string, args, result any) e
 	return e.Outcome(ctx, pending, result)
 }
 
+// Run calls a function with the element as `this`, as [Tree.Run] does.
+func (e *Element) Run(ctx context.Context, function string, argument, result any) error {
+	pending, err := e.start(ctx, function, argument, false)
+	if err != nil {
+		return err
+	}
+	var r runtime.CallFunctionOnResult
+	if err := pending.Wait(ctx, &r); err != nil {
+		return e.gone(err)
+	}
+	return remote.Decode(r, result)
+}
+
 // CallAsUser is Call for a function that simulates a user's input, so that the page has
 // user activation. Other functions must not change the page.
 func (e *Element) CallAsUser(ctx context.Context, function string, args, result any) error {
-	pending, err := e.start(ctx, function, args, true)
+	pending, err := e.start(ctx, Call(function), args, true)
 	if err != nil {
 		return err
 	}
@@ -69,20 +82,16 @@ func (e *Element) CallAsUser(ctx context.Context, function string, args, result 
 
 // Start is Call without waiting for the result.
 func (e *Element) Start(ctx context.Context, function string, args any) (*cdp.Pending, error) {
-	return e.start(ctx, function, args, false)
+	return e.start(ctx, Call(function), args, false)
 }
 
-func (e *Element) start(ctx context.Context, function string, args any, asUser bool) (*cdp.Pending, error) {
-	var arguments []*runtime.CallArgument
-	if args != nil {
-		encoded, err := json.Marshal(args)
-		if err != nil {
-			return nil, err
-		}
-		arguments = []*runtime.CallArgument{{Value: encoded}}
+func (e *Element) start(ctx context.Context, declaration string, argument any, asUser bool) (*cdp.Pending, error) {
+	encoded, err := json.Marshal(argument)
+	if err != nil {
+		return nil, err
 	}
 	return e.Session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: Call(function), ObjectID: e.Handle, Arguments: arguments,
+		FunctionDeclaration: declaration, ObjectID: e.Handle, Arguments: []*runtime.CallArgument{{Value: encoded}},
 		AwaitPromise: new(true), ReturnByValue: new(true), UserGesture: new(asUser),
 	})
 }

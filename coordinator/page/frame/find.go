@@ -57,15 +57,29 @@ func (t *Tree) Find(ctx context.Context, target string) (*Element, error) {
 	if target == "" {
 		return nil, &TargetError{target, "is empty: give a ref of the last snapshot or a CSS selector"}
 	}
-	if n, ok := ParseRef(target); ok {
-		e, err := t.findRef(ctx, target, n)
-		var stale *StaleRefError
-		if errors.As(err, &stale) {
-			stale.Now = t.similar(ctx, stale.Was)
-		}
-		return e, err
+	n, numbered := ParseRef(target)
+	if !numbered {
+		return t.findSelector(ctx, target)
 	}
-	return t.findSelector(ctx, target)
+	entry, err := t.lookUpRef(target, n)
+	if err == nil {
+		var e *Element
+		e, err = t.Numbered(ctx, entry.frame, n, entry.label)
+		// The events received by now decide whether the document still exists.
+		t.opts.Flush()
+		if _, gone := t.lookUpRef(target, n); gone != nil {
+			err = gone
+		}
+		if err == nil {
+			e.Target = target
+			return e, nil
+		}
+	}
+	var stale *StaleRefError
+	if errors.As(err, &stale) {
+		stale.Now = t.similar(ctx, stale.Was)
+	}
+	return nil, err
 }
 
 // FindInTime is Find for a selector that may match only after the page has loaded. It
@@ -78,10 +92,21 @@ func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (
 		if !errors.As(err, &missing) || missing.Reason != noMatch || left <= 0 {
 			return e, err
 		}
-		if err := t.awaitMatch(ctx, missing.Target, left); err != nil && ctx.Err() != nil {
+		session, world, err := t.World(ctx, t.main)
+		if err == nil { // the browser refuses this when the document is replaced
+			var matched bool
+			err = evaluate(ctx, session, world, UntilTrue("document.querySelector("+jsString(missing.Target)+")", left), &matched)
+		}
+		if err != nil && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// jsString is a JavaScript string literal.
+func jsString(s string) string {
+	literal, _ := json.Marshal(s) // a string has a JSON form
+	return string(literal)
 }
 
 // Removed is the error for an element that is no longer in its document.
@@ -93,6 +118,7 @@ func (t *Tree) Removed(ctx context.Context, e *Element) error {
 	return gone
 }
 
+// lookUpRef returns the entry of a ref whose document still exists.
 func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
 	t.mu.Lock()
 	entry, ok := t.refs.entries[n]
@@ -102,31 +128,13 @@ func (t *Tree) lookUpRef(target string, n int) (refEntry, error) {
 		return entry, nil
 	case ok:
 		return entry, &StaleRefError{Ref: target, Was: entry.label, Gone: "its document was replaced"}
-	case n <= 0 || int64(n) > t.opts.Refs.last.Load():
+	case n <= 0 || n > t.LastRef():
 		return entry, &TargetError{target, "no snapshot has given out that ref: take one and use its refs"}
 	}
 	if label, where, ok := t.opts.Elsewhere(n); ok {
 		return entry, &TargetError{target, fmt.Sprintf("is %s of another tab, %s: select that tab first (browser_tabs), or take a snapshot of this one", label, where)}
 	}
 	return entry, &StaleRefError{Ref: target, Gone: "its document or tab has gone"}
-}
-
-func (t *Tree) findRef(ctx context.Context, target string, n int) (*Element, error) {
-	entry, err := t.lookUpRef(target, n)
-	if err != nil {
-		return nil, err
-	}
-	e, err := t.Numbered(ctx, entry.frame, n, entry.label)
-	// The events received by now decide whether the document still exists.
-	t.opts.Flush()
-	if _, gone := t.lookUpRef(target, n); gone != nil {
-		err = gone
-	}
-	if err != nil {
-		return nil, err
-	}
-	e.Target = target
-	return e, nil
 }
 
 // Numbered looks up an element in the snapshot script's table.
@@ -156,41 +164,20 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 
 // findSelector looks for a CSS selector in the main frame, then in the others. It
 // includes shadow roots; closed ones only after a snapshot has adopted them.
-func (t *Tree) findSelector(ctx context.Context, selector string) (*Element, error) {
-	if err := t.Learn(ctx); err != nil {
-		return nil, err
-	}
-	for i, f := range t.All() {
-		e, err := t.query(ctx, f.ID, selector)
-		if i > 0 && (errors.Is(err, ErrGone) || errors.Is(err, cdp.ErrSessionGone)) {
-			continue
+func (t *Tree) findSelector(ctx context.Context, selector string) (found *Element, err error) {
+	err = t.Each(ctx, func(id protocol.FrameID) (err error) {
+		if found == nil {
+			found, err = t.query(ctx, id, selector)
 		}
-		if e != nil || err != nil {
-			return e, err
-		}
+		return err
+	})
+	if err == nil && found == nil {
+		err = &TargetError{selector, noMatch}
 	}
-	return nil, &TargetError{selector, noMatch}
+	return found, err
 }
 
 const noMatch = "matches no element: take a snapshot and use a ref of it"
-
-// awaitMatch waits until a selector matches, or until the timeout. The browser refuses
-// it when the document is replaced.
-func (t *Tree) awaitMatch(ctx context.Context, selector string, timeout time.Duration) error {
-	session, world, err := t.World(ctx, t.main)
-	if err != nil {
-		return err
-	}
-	quoted, err := json.Marshal(selector)
-	if err != nil {
-		return err
-	}
-	_, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: UntilTrue("document.querySelector("+string(quoted)+")", timeout),
-		ContextID:  world, AwaitPromise: new(true), ReturnByValue: new(true), Silent: new(true),
-	})
-	return err
-}
 
 // untilTrue checks an expression at every frame that the browser draws, and every 100 ms
 // if it draws none.
@@ -223,17 +210,13 @@ func UntilTrue(expression string, timeout time.Duration) string {
 
 // query returns nil when the frame has no match.
 func (t *Tree) query(ctx context.Context, id protocol.FrameID, selector string) (*Element, error) {
-	literal, err := json.Marshal(selector)
-	if err != nil {
-		return nil, err
-	}
 	var (
 		in *cdp.Session
 		r  runtime.EvaluateResult
 	)
-	err = t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+	err := t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		in = session
-		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library.query(" + string(literal) + ")", ContextID: world})
+		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library.query(" + jsString(selector) + ")", ContextID: world})
 		return err
 	})
 	if err != nil {

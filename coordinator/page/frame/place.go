@@ -14,21 +14,11 @@ type Rect struct {
 	Height float64 `json:"height"`
 }
 
-// Show scrolls an element into view and returns its position. An element that is not
-// fully in view moves to the middle, because sticky content at an edge could cover it.
-func (t *Tree) Show(ctx context.Context, e *Element) (Rect, error) {
-	return t.scrollTo(ctx, e, "center")
-}
-
-// Place scrolls an element into view, no further than necessary, and returns its
-// position.
-func (t *Tree) Place(ctx context.Context, e *Element) (Rect, error) {
-	return t.scrollTo(ctx, e, "nearest")
-}
-
-// scrollTo scrolls an element that is not fully in view to a position named as in
-// Element.scrollIntoView, and returns its position.
-func (t *Tree) scrollTo(ctx context.Context, e *Element, where string) (Rect, error) {
+// Place scrolls an element that is not fully in view to a position named as in
+// Element.scrollIntoView, and returns its position. Sticky content at an edge cannot cover
+// what is in the "center"; to the "nearest" position, the page scrolls no further than
+// necessary.
+func (t *Tree) Place(ctx context.Context, e *Element, where string) (Rect, error) {
 	var r struct {
 		Rect
 		Gone, Top bool
@@ -42,83 +32,46 @@ func (t *Tree) scrollTo(ctx context.Context, e *Element, where string) (Rect, er
 	if r.Width == 0 || r.Height == 0 {
 		return Rect{}, &TargetError{e.Target, "has no size or is not displayed"}
 	}
-	var err error
-	if !r.Top {
-		r.Rect, err = t.lift(ctx, e.Frame, r.Rect)
+	if r.Top {
+		return r.Rect, nil
 	}
-	return r.Rect, err
-}
-
-// lift converts an area in a frame of another process to the page's viewport. For a
-// rotated frame, the result is the bounding box.
-func (t *Tree) lift(ctx context.Context, id protocol.FrameID, place Rect) (Rect, error) {
-	for {
-		root := t.processRoot(id)
-		if root.Parent == "" {
-			return place, nil
-		}
-		e, err := t.Owner(ctx, root)
-		if err != nil {
-			return place, err
-		}
-		var out struct {
-			Rect
-			Top bool
-		}
-		err = e.Call(ctx, "lift", place, &out)
-		e.Release(ctx)
-		if err != nil || out.Top {
-			return out.Rect, err
-		}
-		place, id = out.Rect, root.Parent
-	}
+	place, _, err := t.climb(ctx, "lift", e.Frame, r.Rect)
+	return place, err
 }
 
 // Outward converts a point from a frame of another process to the page's viewport,
 // through each process in between. covered is what overlaps the frame there.
-func (t *Tree) Outward(ctx context.Context, id protocol.FrameID, x, y float64) (float64, float64, string, error) {
+func (t *Tree) Outward(ctx context.Context, id protocol.FrameID, x, y float64) (px, py float64, covered string, err error) {
+	place, covered, err := t.climb(ctx, "outward", id, Rect{X: x, Y: y})
+	return place.X, place.Y, covered, err
+}
+
+// climb converts an area in a frame of another process to the page's viewport. It calls a
+// function of the library on the frame's element in each process in between, unless that
+// function finds the element covered. For a rotated frame, the result is the bounding box.
+func (t *Tree) climb(ctx context.Context, function string, id protocol.FrameID, place Rect) (_ Rect, covered string, _ error) {
 	for {
-		root := t.processRoot(id)
+		root, _ := t.Frame(id) // the topmost frame above it that the same process renders
+		for parent, ok := t.Frame(root.Parent); ok && parent.Session == root.Session; parent, ok = t.Frame(root.Parent) {
+			root = parent
+		}
 		if root.Parent == "" {
-			return x, y, "", nil
+			return place, "", nil
 		}
 		e, err := t.Owner(ctx, root)
 		if err != nil {
-			return 0, 0, "", err
+			return place, "", err
 		}
 		var out struct {
-			X, Y    float64
+			Rect
 			Covered string
 			Top     bool
 		}
-		err = e.Call(ctx, "outward", map[string]float64{"x": x, "y": y}, &out)
+		err = e.Call(ctx, function, place, &out)
 		e.Release(ctx)
-		if err != nil || out.Covered != "" {
-			return 0, 0, out.Covered, err
+		if err != nil || out.Top || out.Covered != "" {
+			return out.Rect, out.Covered, err
 		}
-		x, y = out.X, out.Y
-		if out.Top {
-			return x, y, "", nil
-		}
-		id = root.Parent
+		place, id = out.Rect, root.Parent
 	}
-}
-
-// processRoot returns the topmost frame above this one that the same process
-// renders.
-func (t *Tree) processRoot(id protocol.FrameID) Frame {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f := t.frames[id]
-	if f == nil {
-		return Frame{}
-	}
-	for f.Parent != "" {
-		parent := t.frames[f.Parent]
-		if parent == nil || parent.Session != f.Session {
-			break
-		}
-		f = parent
-	}
-	return *f
 }

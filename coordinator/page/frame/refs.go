@@ -1,8 +1,9 @@
 package frame
 
 import (
+	"regexp"
 	"strconv"
-	"strings"
+	"sync"
 	"sync/atomic"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -96,32 +97,16 @@ func (t *refTable) dropFrame(id protocol.FrameID) {
 	}
 }
 
-// ParseRef reads "e12", also in the forms that agents copy: "[ref=e12]",
-// "ref=e12" and "f1e12" with a frame in front.
-func ParseRef(s string) (int, bool) {
-	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
-	s = strings.TrimPrefix(s, "ref=")
-	if rest, ok := strings.CutPrefix(s, "f"); ok {
-		if i := strings.IndexByte(rest, 'e'); i > 0 && digits(rest[:i]) {
-			s = rest[i:]
-		}
-	}
-	rest, ok := strings.CutPrefix(s, "e")
-	if !ok || !digits(rest) {
+// refPattern matches "e12", also in the forms that agents copy: "[ref=e12]", "ref=e12" and
+// "f1e12" with a frame in front.
+var refPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[?(?:ref=)?(?:f\d+)?e(\d+)\]?$`) })
+
+// ParseRef reads the number of a ref; ok is false if the text is no ref.
+func ParseRef(s string) (n int, ok bool) {
+	match := refPattern().FindStringSubmatch(s)
+	if match == nil {
 		return 0, false
 	}
-	n, err := strconv.Atoi(rest)
+	n, err := strconv.Atoi(match[1])
 	return n, err == nil
-}
-
-func digits(s string) bool {
-	if s == "" {
-		return false
-	}
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }

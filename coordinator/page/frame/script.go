@@ -65,19 +65,3 @@ func (t *Tree) Run(ctx context.Context, frame protocol.FrameID, function string,
 	}
 	return remote.Decode(r, result)
 }
-
-// Run is [Tree.Run] with the element as `this`.
-func (e *Element) Run(ctx context.Context, function string, argument, result any) error {
-	encoded, err := json.Marshal(argument)
-	if err != nil {
-		return err
-	}
-	r, err := protocol.Call(ctx, e.Session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: function, ObjectID: e.Handle,
-		Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
-	})
-	if err != nil {
-		return e.gone(err)
-	}
-	return remote.Decode(r, result)
-}

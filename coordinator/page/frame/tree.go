@@ -131,30 +131,33 @@ func (t *Tree) RootOf(s *cdp.Session) (Frame, bool) {
 func (t *Tree) Add(tree *cdppage.FrameTree) (mainLearnt bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.add(tree)
-}
-
-func (t *Tree) add(tree *cdppage.FrameTree) (mainLearnt bool) {
-	if tree == nil || tree.Frame == nil {
-		return false
-	}
-	f := t.frames[tree.Frame.ID]
-	if f == nil {
+	for pending := []*cdppage.FrameTree{tree}; len(pending) > 0; pending = pending[1:] {
+		next := pending[0]
+		if next == nil || next.Frame == nil {
+			continue
+		}
 		session := t.session
-		if parent := t.frames[tree.Frame.ParentID]; parent != nil {
+		if parent := t.frames[next.Frame.ParentID]; parent != nil {
 			session = parent.Session
 		}
-		f = &Frame{ID: tree.Frame.ID, Parent: tree.Frame.ParentID, Session: session}
-		t.frames[f.ID] = f
-	}
-	if !f.known {
-		f.known, f.URL = true, tree.Frame.URL+tree.Frame.URLFragment
-		mainLearnt = f.ID == t.main
-	}
-	for _, child := range tree.ChildFrames {
-		t.add(child)
+		f := t.frame(session, next.Frame.ID, next.Frame.ParentID)
+		if !f.known {
+			f.known, f.URL = true, next.Frame.URL+next.Frame.URLFragment
+			mainLearnt = mainLearnt || f.ID == t.main
+		}
+		pending = append(pending, next.ChildFrames...)
 	}
 	return mainLearnt
+}
+
+// frame returns a frame, which it adds if it is new; mu is held.
+func (t *Tree) frame(s *cdp.Session, id, parent protocol.FrameID) *Frame {
+	f := t.frames[id]
+	if f == nil {
+		f = &Frame{ID: id, Parent: parent, Session: s}
+		t.frames[id] = f
+	}
+	return f
 }
 
 // Learn reads the child frames of frames that existed before their session. These are
@@ -201,7 +204,7 @@ func (t *Tree) Attached(s *cdp.Session, id, parent protocol.FrameID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.frames[id] == nil {
-		t.frames[id] = &Frame{ID: id, Parent: parent, Session: s, known: true}
+		t.frame(s, id, parent).known = true
 	}
 }
 
@@ -209,14 +212,16 @@ func (t *Tree) Attached(s *cdp.Session, id, parent protocol.FrameID) {
 func (t *Tree) AttachedElsewhere(s *cdp.Session, id, parent protocol.FrameID, url string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.frames[id]
-	if f == nil {
-		f = &Frame{ID: id, Parent: parent}
-		t.frames[id] = f
-	}
-	f.Session, f.URL, f.world, f.known = s, url, 0, false
-	f.Generation++
+	f := t.frame(s, id, parent)
+	f.known = false
+	f.replace(s, url)
 	t.refs.dropFrame(id)
+}
+
+// replace sets the frame's new document.
+func (f *Frame) replace(s *cdp.Session, url string) {
+	f.Session, f.URL, f.world = s, url, 0
+	f.Generation++
 }
 
 // Committed sets a frame's new document, and drops the state of the old one: its
@@ -224,14 +229,9 @@ func (t *Tree) AttachedElsewhere(s *cdp.Session, id, parent protocol.FrameID, ur
 func (t *Tree) Committed(s *cdp.Session, n *protocol.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.frames[n.ID]
-	if f == nil {
-		f = &Frame{ID: n.ID, Parent: n.ParentID}
-		t.frames[n.ID] = f
-	}
-	f.Session, f.known = s, true
-	f.URL, f.world = n.URL+n.URLFragment, 0
-	f.Generation++
+	f := t.frame(s, n.ID, n.ParentID)
+	f.known = true
+	f.replace(s, n.URL+n.URLFragment)
 	t.refs.dropFrame(n.ID)
 	for id, other := range t.frames {
 		if other.Parent == n.ID && other.Session == s {

@@ -12,14 +12,15 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // The names that debuggers show for our isolated world. A tab that was in the background
 // at its first action believes that it is visible. Other connections see the names of
 // worlds. BehindName tells them that such a tab is not the one that the user sees.
 const (
-	WorldName  = "browser-coordinator"
-	BehindName = WorldName + " in the background"
+	worldName  = "browser-coordinator"
+	BehindName = worldName + " in the background"
 )
 
 // SetBehind gives new worlds the name BehindName, and creates such a world in the main
@@ -43,7 +44,7 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 		return nil, 0, ErrGone
 	}
 	session, world, generation := f.Session, f.world, f.Generation
-	name := WorldName
+	name := worldName
 	if t.behind {
 		name = BehindName
 	}
@@ -51,40 +52,44 @@ func (t *Tree) World(ctx context.Context, id protocol.FrameID) (*cdp.Session, ru
 	if world != 0 {
 		return session, world, nil
 	}
-	// Universal access lets scripts read frames of the same process, to compute an element's
-	// position in the window.
-	r, err := protocol.Call(ctx, session, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
-		FrameID: id, WorldName: name, GrantUniveralAccess: new(true),
-	})
+	world, err := createWorld(ctx, session, id, name)
 	if err != nil {
 		return nil, 0, err
 	}
 	// There is no need to wait: commands for the world run after this one.
-	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: t.opts.Library(), ContextID: r.ExecutionContextID, Silent: new(true)})
+	_, err = session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: t.opts.Library(), ContextID: world, Silent: new(true)})
 	if err != nil {
 		return nil, 0, err
 	}
 	t.opts.Flush()
 	t.mu.Lock()
 	f = t.frames[id]
+	gone := f == nil || f.Session != session
+	replaced := !gone && f.Generation != generation // it may be the world of the previous document
+	if !gone && !replaced {
+		f.world = world
+	}
+	t.mu.Unlock()
 	switch {
-	case f == nil || f.Session != session:
-		t.mu.Unlock()
+	case gone:
 		return nil, 0, ErrGone
-	case f.Generation != generation: // it may be the world of the previous document
-		t.mu.Unlock()
+	case replaced:
 		return t.World(ctx, id)
 	}
-	f.world = r.ExecutionContextID
-	t.mu.Unlock()
-	return session, r.ExecutionContextID, nil
+	return session, world, nil
 }
 
 // EmptyWorld returns the same world as [Tree.World], but does not install our library
 // in it.
 func EmptyWorld(ctx context.Context, s *cdp.Session, frame protocol.FrameID) (runtime.ExecutionContextID, error) {
+	return createWorld(ctx, s, frame, worldName)
+}
+
+// createWorld creates an isolated world. Universal access lets scripts read frames of the
+// same process, to compute an element's position in the window.
+func createWorld(ctx context.Context, s *cdp.Session, frame protocol.FrameID, name string) (runtime.ExecutionContextID, error) {
 	r, err := protocol.Call(ctx, s, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
-		FrameID: frame, WorldName: WorldName, GrantUniveralAccess: new(true),
+		FrameID: frame, WorldName: name, GrantUniveralAccess: new(true),
 	})
 	return r.ExecutionContextID, err
 }
@@ -102,7 +107,11 @@ func (t *Tree) InWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.S
 		if !NoContext(err) || tries == 4 {
 			return err
 		}
-		t.forgetWorld(id, world)
+		t.mu.Lock()
+		if f := t.frames[id]; f != nil && f.world == world {
+			f.world = 0 // the next try creates one
+		}
+		t.mu.Unlock()
 	}
 }
 
@@ -110,23 +119,23 @@ func (t *Tree) InWorld(ctx context.Context, id protocol.FrameID, ask func(*cdp.S
 // value. The page can neither replace what the expression uses nor detect it.
 func (t *Tree) Evaluate(ctx context.Context, expression string, value any) error {
 	return t.InWorld(ctx, t.main, func(session *cdp.Session, world runtime.ExecutionContextID) error {
-		r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
-			Expression: expression, ContextID: world, ReturnByValue: new(true), Silent: new(true),
-		})
-		if err != nil || r.Result == nil || len(r.Result.Value) == 0 {
-			return err
-		}
-		return json.Unmarshal(r.Result.Value, value)
+		return evaluate(ctx, session, world, expression, value)
 	})
 }
 
-// forgetWorld drops a frame's world so that the next call creates one, unless the world has changed already.
-func (t *Tree) forgetWorld(id protocol.FrameID, world runtime.ExecutionContextID) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if f := t.frames[id]; f != nil && f.world == world {
-		f.world = 0
+func evaluate(ctx context.Context, session *cdp.Session, world runtime.ExecutionContextID, expression string, value any) error {
+	r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, ContextID: world, AwaitPromise: new(true), ReturnByValue: new(true), Silent: new(true),
+	})
+	switch {
+	case err != nil:
+		return err
+	case r.ExceptionDetails != nil:
+		return errors.New(remote.Exception(r.ExceptionDetails))
+	case len(r.Result.Value) == 0: // undefined
+		return nil
 	}
+	return json.Unmarshal(r.Result.Value, value)
 }
 
 // NoContext reports whether the browser no longer knows a world, or the document

@@ -28,7 +28,7 @@ func (i *Input) Drag(from, to string) Action {
 				x, y = start.x, start.y+dragAtLeast
 			}
 			return i.dragTo(ctx, start, x, y, func() (float64, float64, error) {
-				at, err := i.frames.Place(ctx, end.Element)
+				at, err := i.frames.Place(ctx, end.Element, "nearest")
 				return at.X + at.Width/2, at.Y + at.Height/2, err
 			})
 		}

@@ -3,19 +3,12 @@ package snapshot
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	regexpsyntax "regexp/syntax"
 	"strings"
 	"sync"
-
-	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/runtime"
-
-	"browser-coordinator/coordinator/cdp"
-	"browser-coordinator/coordinator/page/remote"
 )
 
 // Markdown returns the readable part of the page, or of a target, as Markdown: its main
@@ -40,7 +33,7 @@ func (r *Reader) HTML(ctx context.Context, target string) (string, error) {
 func (r *Reader) read(ctx context.Context, doing, function, target string, result any) error {
 	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
 		if target == "" {
-			return r.readDocument(ctx, function, result)
+			return r.frames.Evaluate(ctx, "library."+function+".call(null)", result)
 		}
 		e, err := r.frames.Find(ctx, target)
 		if err != nil {
@@ -49,21 +42,6 @@ func (r *Reader) read(ctx context.Context, doing, function, target string, resul
 		defer e.Release(ctx)
 		return e.Call(ctx, function, nil, result)
 	})
-}
-
-func (r *Reader) readDocument(ctx context.Context, function string, result any) error {
-	var evaluated runtime.EvaluateResult
-	err := r.frames.InWorld(ctx, r.frames.Main(), func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
-		evaluated, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library." + function + ".call(null)", ContextID: world, ReturnByValue: new(true)})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if evaluated.ExceptionDetails != nil {
-		return fmt.Errorf("script %s: %s", function, remote.Exception(evaluated.ExceptionDetails))
-	}
-	return json.Unmarshal(evaluated.Result.Value, result)
 }
 
 // FindOptions define what Find looks for: Text, ignoring case, or Regexp, see
