@@ -44,7 +44,7 @@ func (p *Page) markNow() mark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.download = ""
-	_, choosers := p.input.Chooser()
+	_, choosers := p.input.Choosers.Open()
 	return mark{
 		inputs:  p.input.Sent(),
 		told:    p.told,
@@ -58,8 +58,8 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	if a.Err != nil {
 		return Change{}, a.Err
 	}
-	p.input.HoldChoosers(ctx, true)
-	defer p.input.HoldChoosers(ctx, false)
+	p.input.Choosers.Hold(ctx, true)
+	defer p.input.Choosers.Hold(ctx, false)
 	var out input.Outcome
 	change, err := p.act(ctx, a.Doing, a.Waits+p.browser.opts.CallTimeout, func(ctx context.Context) error { return a.Do(ctx, &out) })
 	if err == nil {
@@ -317,7 +317,7 @@ func (p *Page) since(before mark) Change {
 		Download:  p.download,
 	}
 	c.Refused = p.guard.Refusal(before.refusals)
-	if chooser, opened := p.input.Chooser(); opened != before.choosers {
+	if chooser, opened := p.input.Choosers.Open(); opened != before.choosers {
 		c.Chooser = chooser
 	}
 	windows := p.windows - before.windows

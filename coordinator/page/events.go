@@ -291,7 +291,7 @@ func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 	}
 	restored := e.Type == cdppage.NavigationTypeBackForwardCacheRestore // it does not load again
 	p.pending, p.loaded, p.parsed = "", restored, restored
-	p.input.DocumentReplaced()
+	p.input.Choosers.Discard()
 	p.commits++
 	p.history.DocumentCommitted()
 	p.lost = false
@@ -359,7 +359,7 @@ func (p *Page) dialogClosed(_ *cdp.Session, e *cdppage.EventJavascriptDialogClos
 }
 
 func (p *Page) chooserOpened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
-	p.input.ChooserOpened(s, e)
+	p.input.Choosers.Opened(s, e)
 }
 
 func (p *Page) windowOpened(*cdp.Session, *cdppage.EventWindowOpen) { p.windows++ }

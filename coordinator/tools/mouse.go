@@ -85,7 +85,7 @@ func mouseDown(ctx context.Context, a *agent, in buttonIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did("Pressed the button.")(p.Act(ctx, p.Input().MouseDown(in.Button)))
+	return a.did("Pressed the button.")(p.Act(ctx, p.Input().MouseButton(in.Button, true)))
 }
 
 func mouseUp(ctx context.Context, a *agent, in buttonIn) (*answer, error) {
@@ -93,7 +93,7 @@ func mouseUp(ctx context.Context, a *agent, in buttonIn) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.did("Released the button.")(p.Act(ctx, p.Input().MouseUp(in.Button)))
+	return a.did("Released the button.")(p.Act(ctx, p.Input().MouseButton(in.Button, false)))
 }
 
 func mouseWheel(ctx context.Context, a *agent, in wheelIn) (*answer, error) {

@@ -25,52 +25,46 @@ type FileChooser struct {
 	node    protocol.BackendNodeID
 }
 
-// choosers are the file choosers of one page.
-type choosers struct {
+// Choosers are the file choosers of one page.
+type Choosers struct {
+	frames *frame.Tree
+
 	mu     sync.Mutex
 	open   *FileChooser // still without files
 	opened int          // number of choosers so far
 }
 
-// set replaces the open chooser; nil: none is open.
-func (c *choosers) set(open *FileChooser) {
+// Open returns the open file chooser, nil if there is none, and how many have been opened
+// so far.
+func (c *Choosers) Open() (open *FileChooser, opened int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.open = open
-	if open != nil {
-		c.opened++
-	}
+	return c.open, c.opened
 }
 
-func (c *choosers) now() *FileChooser {
+// Opened handles the browser's event.
+func (c *Choosers) Opened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
+	if e.BackendNodeID == 0 {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.open
+	c.open = &FileChooser{Multiple: e.Mode == cdppage.FileChooserOpenedModeSelectMultiple, session: s, node: e.BackendNodeID}
+	c.opened++
 }
 
-// Chooser returns the open file chooser, nil if there is none, and how many have
-// been opened so far.
-func (i *Input) Chooser() (open *FileChooser, opened int) {
-	i.choosers.mu.Lock()
-	defer i.choosers.mu.Unlock()
-	return i.choosers.open, i.choosers.opened
+// Discard forgets the open chooser: its document was replaced, or it has its files.
+func (c *Choosers) Discard() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = nil
 }
 
-// ChooserOpened handles the browser's event.
-func (i *Input) ChooserOpened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
-	if e.BackendNodeID != 0 {
-		i.choosers.set(&FileChooser{Multiple: e.Mode == cdppage.FileChooserOpenedModeSelectMultiple, session: s, node: e.BackendNodeID})
-	}
-}
-
-// DocumentReplaced discards the chooser of a document that has gone.
-func (i *Input) DocumentReplaced() { i.choosers.set(nil) }
-
-// HoldChoosers intercepts the file choosers that an action opens. The user would not
-// expect them on the screen, and no agent could use them there. It is on only during
-// actions: at other times the choosers belong to the user. It waits for no response.
-func (i *Input) HoldChoosers(ctx context.Context, on bool) {
-	for _, s := range i.frames.Sessions() {
+// Hold intercepts the file choosers that an action opens. The user would not expect them
+// on the screen, and no agent could use them there. It is on only during actions: at other
+// times the choosers belong to the user. It waits for no response.
+func (c *Choosers) Hold(ctx context.Context, on bool) {
+	for _, s := range c.frames.Sessions() {
 		// A frame that has gone opens no chooser.
 		_, _ = s.Start(context.WithoutCancel(ctx), cdppage.CommandSetInterceptFileChooserDialog, cdppage.SetInterceptFileChooserDialogParams{Enabled: on})
 	}
@@ -129,18 +123,18 @@ var errNoChooser = errors.New("no file chooser was opened")
 
 func (i *Input) clickForChooser(ctx context.Context, target string, files []string) error {
 	wait := i.opts.ActionTimeout
-	s, err := i.ready(ctx, target, "click", wait)
+	s, err := i.ready(ctx, target, "click", wait, false)
 	if err != nil {
 		return err
 	}
 	defer s.Release(ctx)
-	i.choosers.set(nil)
+	i.Choosers.Discard()
 	if err := i.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, wait); err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, chooserTimeout, errNoChooser)
 	defer cancel()
-	if err := i.page.Await(bounded, func() bool { return i.choosers.now() != nil }); err == errNoChooser {
+	if err := i.page.Await(bounded, func() bool { open, _ := i.Choosers.Open(); return open != nil }); err == errNoChooser {
 		return &frame.TargetError{Target: target, Reason: "is no file input, and a click on it opens no file chooser"}
 	} else if err != nil {
 		return err
@@ -150,14 +144,14 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 
 // answerChooser gives the open chooser its files, once.
 func (i *Input) answerChooser(ctx context.Context, target string, files []string) error {
-	c := i.choosers.now()
+	c, _ := i.Choosers.Open()
 	if c == nil {
-		return fmt.Errorf("no file chooser is open: click what opens one first, or give the file input as target")
+		return errors.New("no file chooser is open: click what opens one first, or give the file input as target")
 	}
 	if err := oneFile(target, c.Multiple, files); err != nil {
 		return err
 	}
-	i.choosers.set(nil)
+	i.Choosers.Discard()
 	if len(files) == 0 {
 		return nil
 	}

@@ -74,12 +74,12 @@ func (i *Input) clickSpot(ctx context.Context, s *spot, button input.MouseButton
 			s.unmet, s.downloads = r.Unmet, r.Download
 			return nil
 		}
-		unready := &NotReadyError{Target: s.Target, Was: s.Label, Reason: "it is covered by " + r.Missed, Waited: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did"}
+		unready := s.coveredBy(r.Missed, wait)
 		left := time.Until(end)
 		if left <= 0 {
 			return unready
 		}
-		again, err := i.ready(ctx, s.Target, "click", left)
+		again, err := i.ready(ctx, s.Target, "click", left, false)
 		if errors.As(err, new(*NotReadyError)) {
 			return unready
 		}
@@ -104,11 +104,19 @@ func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 		if err := s.Call(ctx, "steady", nil, &steady); err != nil || steady {
 			return err
 		}
-		again, err := i.ready(ctx, s.Target, "hover", wait)
+		again, err := i.ready(ctx, s.Target, "hover", wait, false)
 		if err != nil {
 			return err
 		}
 		s.become(ctx, again)
+	}
+}
+
+// coveredBy is the error for an element that was covered when the mouse moved to it.
+func (s *spot) coveredBy(missed string, wait time.Duration) error {
+	return &NotReadyError{
+		Target: s.Target, Was: s.Label, Reason: "it is covered by " + missed,
+		Waited: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did",
 	}
 }
 

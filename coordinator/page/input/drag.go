@@ -37,14 +37,14 @@ func (i *Input) Drag(from, to string) Action {
 			// The target moves, or something covered it when the mouse moved. The page has got no
 			// event of the button yet.
 			var again *spot
-			if again, err = i.ready(ctx, from, "click", wait); err != nil {
+			if again, err = i.ready(ctx, from, "click", wait, false); err != nil {
 				return err
 			}
 			start.become(ctx, again)
 			missed, err = drag()
 		}
 		if err == nil && missed != "" {
-			err = &NotReadyError{Target: from, Was: start.Label, Reason: "it is covered by " + missed, Waited: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did"}
+			err = start.coveredBy(missed, wait)
 		}
 		return err
 	}}
@@ -54,18 +54,18 @@ func (i *Input) Drag(from, to string) Action {
 // frame: the press of the button shows whether the first target moves, and the release
 // finds the second one's current place.
 func (i *Input) dragSpots(ctx context.Context, from, to string, wait time.Duration) (start, end *spot, err error) {
-	end, err = i.readyFor(ctx, to, "hover", wait, true)
+	end, err = i.ready(ctx, to, "hover", wait, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	start, err = i.readyFor(ctx, from, "click", wait, true)
+	start, err = i.ready(ctx, from, "click", wait, true)
 	if err == nil && !start.unproven { // it may have scrolled the second target away
 		var again *spot
-		if again, err = i.readyFor(ctx, to, "hover", wait, true); err == nil {
+		if again, err = i.ready(ctx, to, "hover", wait, true); err == nil {
 			end.become(ctx, again)
 			if !end.unproven { // and this may have scrolled the first target away
 				start.Release(ctx)
-				start, err = i.ready(ctx, from, "click", wait)
+				start, err = i.ready(ctx, from, "click", wait, false)
 			}
 		}
 	}
@@ -79,9 +79,9 @@ func (i *Input) dragSpots(ctx context.Context, from, to string, wait time.Durati
 	return start, end, nil
 }
 
-// dragPatience bounds the wait for the browser's event of a drag that the page
+// dragTimeout bounds the wait for the browser's event of a drag that the page
 // has started.
-const dragPatience = time.Second
+const dragTimeout = time.Second
 
 // dragAtLeast is the minimum distance that the start of a drag assumes, in CSS pixels:
 // libraries start a drag only after 10.
@@ -171,7 +171,7 @@ func (i *Input) dragBegan(ctx context.Context, start *spot, began *cdp.Pending, 
 			return "", nil, nil
 		}
 		return "", drag.Data, nil
-	case <-time.After(dragPatience):
+	case <-time.After(dragTimeout):
 		return "", nil, nil
 	case <-ctx.Done():
 		return "", nil, context.Cause(ctx)

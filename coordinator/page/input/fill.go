@@ -164,7 +164,7 @@ func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration) ([]H
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait+readyMargin)
 	defer cancel()
-	s, err := i.ready(waiting, f.Target, kind, wait)
+	s, err := i.ready(waiting, f.Target, kind, wait, false)
 	if err != nil {
 		return nil, err
 	}

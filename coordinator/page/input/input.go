@@ -43,6 +43,8 @@ var ErrLeaving = errors.New("the page is on its way to another document")
 // Input is the mouse, the keyboard and the file choosers of one page. Its methods
 // return actions, which the page runs one after the other.
 type Input struct {
+	Choosers Choosers
+
 	page     Page
 	frames   *frame.Tree
 	session  *cdp.Session // of the page itself
@@ -50,7 +52,6 @@ type Input struct {
 	sent     atomic.Int64 // see Sent
 	mouse    mouse
 	keyboard keyboard
-	choosers choosers
 }
 
 // Options of an Input.
@@ -62,6 +63,7 @@ type Options struct {
 // New returns the input of a page.
 func New(page Page, session *cdp.Session, frames *frame.Tree, opts Options) *Input {
 	i := &Input{page: page, frames: frames, session: session, opts: opts}
+	i.Choosers.frames = frames
 	i.mouse = mouse{session: session, sent: &i.sent}
 	i.keyboard = keyboard{session: session, sent: &i.sent, page: page}
 	return i
@@ -69,7 +71,7 @@ func New(page Page, session *cdp.Session, frames *frame.Tree, opts Options) *Inp
 
 // Action is something that a user does in a page.
 type Action struct {
-	Err   error         // how long it may wait for its targets, in addition to a call's timeout
+	Err   error         // why there is nothing to run, for example an unknown key
 	Doing string        // for example: clicking e5
 	Waits time.Duration // how long it may wait for its targets, on top of a call's time
 	// Do runs the action, and adds further findings to the outcome.

@@ -16,50 +16,33 @@ type key struct {
 }
 
 // named are the keys that have a name rather than a character.
-var named = map[string]key{
-	"Enter":      {"Enter", "Enter", 13, "\r", false},
-	"Tab":        {"Tab", "Tab", 9, "", false},
-	"Escape":     {"Escape", "Escape", 27, "", false},
-	"Backspace":  {"Backspace", "Backspace", 8, "", false},
-	"Delete":     {"Delete", "Delete", 46, "", false},
-	"Insert":     {"Insert", "Insert", 45, "", false},
-	"Space":      {" ", "Space", 32, " ", false},
-	"Home":       {"Home", "Home", 36, "", false},
-	"End":        {"End", "End", 35, "", false},
-	"PageUp":     {"PageUp", "PageUp", 33, "", false},
-	"PageDown":   {"PageDown", "PageDown", 34, "", false},
-	"ArrowLeft":  {"ArrowLeft", "ArrowLeft", 37, "", false},
-	"ArrowUp":    {"ArrowUp", "ArrowUp", 38, "", false},
-	"ArrowRight": {"ArrowRight", "ArrowRight", 39, "", false},
-	"ArrowDown":  {"ArrowDown", "ArrowDown", 40, "", false},
-	"Shift":      {"Shift", "ShiftLeft", 16, "", false},
-	"Control":    {"Control", "ControlLeft", 17, "", false},
-	"Alt":        {"Alt", "AltLeft", 18, "", false},
-	"Meta":       {"Meta", "MetaLeft", 91, "", false},
-	"F1":         {"F1", "F1", 112, "", false},
-	"F2":         {"F2", "F2", 113, "", false},
-	"F3":         {"F3", "F3", 114, "", false},
-	"F4":         {"F4", "F4", 115, "", false},
-	"F5":         {"F5", "F5", 116, "", false},
-	"F6":         {"F6", "F6", 117, "", false},
-	"F7":         {"F7", "F7", 118, "", false},
-	"F8":         {"F8", "F8", 119, "", false},
-	"F9":         {"F9", "F9", 120, "", false},
-	"F10":        {"F10", "F10", 121, "", false},
-	"F11":        {"F11", "F11", 122, "", false},
-	"F12":        {"F12", "F12", 123, "", false},
-
-	"CapsLock":       {"CapsLock", "CapsLock", 20, "", false},
-	"Pause":          {"Pause", "Pause", 19, "", false},
-	"ContextMenu":    {"ContextMenu", "ContextMenu", 93, "", false},
-	"PrintScreen":    {"PrintScreen", "PrintScreen", 44, "", false},
-	"NumpadEnter":    {"Enter", "NumpadEnter", 13, "\r", false},
-	"NumpadAdd":      {"+", "NumpadAdd", 107, "+", false},
-	"NumpadSubtract": {"-", "NumpadSubtract", 109, "-", false},
-	"NumpadMultiply": {"*", "NumpadMultiply", 106, "*", false},
-	"NumpadDivide":   {"/", "NumpadDivide", 111, "/", false},
-	"NumpadDecimal":  {".", "NumpadDecimal", 110, ".", false},
-}
+var named = func() map[string]key {
+	keys := map[string]key{
+		"Enter":          {"Enter", "Enter", 13, "\r", false},
+		"Space":          {" ", "Space", 32, " ", false},
+		"Shift":          {"Shift", "ShiftLeft", 16, "", false},
+		"Control":        {"Control", "ControlLeft", 17, "", false},
+		"Alt":            {"Alt", "AltLeft", 18, "", false},
+		"Meta":           {"Meta", "MetaLeft", 91, "", false},
+		"NumpadEnter":    {"Enter", "NumpadEnter", 13, "\r", false},
+		"NumpadAdd":      {"+", "NumpadAdd", 107, "+", false},
+		"NumpadSubtract": {"-", "NumpadSubtract", 109, "-", false},
+		"NumpadMultiply": {"*", "NumpadMultiply", 106, "*", false},
+		"NumpadDivide":   {"/", "NumpadDivide", 111, "/", false},
+		"NumpadDecimal":  {".", "NumpadDecimal", 110, ".", false},
+	}
+	for name, vk := range map[string]int64{ // keys whose code is their name
+		"Backspace": 8, "Tab": 9, "Pause": 19, "CapsLock": 20, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
+		"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "PrintScreen": 44, "Insert": 45, "Delete": 46, "ContextMenu": 93,
+	} {
+		keys[name] = key{name, name, vk, "", false}
+	}
+	for n := int64(1); n <= 12; n++ {
+		name := fmt.Sprintf("F%d", n)
+		keys[name] = key{name, name, 111 + n, "", false}
+	}
+	return keys
+}()
 
 // punctuation lists the other keys: code, virtual key code, character without
 // and with Shift.

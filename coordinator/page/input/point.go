@@ -67,27 +67,18 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// MouseDown presses a button at the mouse's position.
-func (i *Input) MouseDown(button string) Action {
-	return i.mouseButtonEvent("pressing a mouse button", button, input.DispatchMouseEventTypeMousePressed)
-}
-
-// MouseUp releases a button at the mouse's position.
-func (i *Input) MouseUp(button string) Action {
-	return i.mouseButtonEvent("releasing a mouse button", button, input.DispatchMouseEventTypeMouseReleased)
-}
-
-func (i *Input) mouseButtonEvent(doing, button string, kind input.DispatchMouseEventType) Action {
+// MouseButton presses or releases a button at the mouse's position.
+func (i *Input) MouseButton(button string, press bool) Action {
 	b, mask, err := mouseButton(button)
 	if err != nil {
 		return Action{Err: err}
 	}
 	at := i.mouse.now()
+	doing, kind, held := "pressing a mouse button", input.DispatchMouseEventTypeMousePressed, at.buttons|mask
+	if !press {
+		doing, kind, held = "releasing a mouse button", input.DispatchMouseEventTypeMouseReleased, at.buttons&^mask
+	}
 	return i.atPoint(doing, at.x, at.y, func(ctx context.Context) error {
-		held := at.buttons | mask
-		if kind == input.DispatchMouseEventTypeMouseReleased {
-			held = at.buttons &^ mask
-		}
 		return i.mouse.send(ctx, at.x, at.y, 0, []input.DispatchMouseEventParams{{Type: kind, Button: b, Buttons: held, ClickCount: 1}})
 	})
 }

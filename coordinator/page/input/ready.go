@@ -29,12 +29,8 @@ type spot struct {
 
 // ready finds a target and waits until it accepts an action: attached, visible, stable
 // between two animation frames, enabled, and hit by an event at its point. It scrolls
-// the target into view.
-func (i *Input) ready(ctx context.Context, target, kind string, wait time.Duration) (*spot, error) {
-	return i.readyFor(ctx, target, kind, wait, false)
-}
-
-func (i *Input) readyFor(ctx context.Context, target, kind string, wait time.Duration, quick bool) (*spot, error) {
+// the target into view. A quick one is unproven if it may still move.
+func (i *Input) ready(ctx context.Context, target, kind string, wait time.Duration, quick bool) (*spot, error) {
 	until := time.Now().Add(wait)
 	if err := i.page.EmulateFocus(ctx); err != nil {
 		return nil, err
@@ -98,7 +94,7 @@ func (i *Input) on(doing, target, kind string, wait time.Duration, do func(ctx c
 	wait = cmp.Or(wait, i.opts.ActionTimeout)
 	return Action{Doing: doing, Waits: wait, Do: func(ctx context.Context, out *Outcome) error {
 		waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: target, Waited: wait})
-		s, err := i.readyFor(waiting, target, kind, wait, kind == "hover")
+		s, err := i.ready(waiting, target, kind, wait, kind == "hover")
 		cancel()
 		if err != nil {
 			return err

@@ -139,9 +139,9 @@ b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener
 	// Each action begins where the mouse is when it is made.
 	for _, action := range []func() input.Action{
 		func() input.Action { return p.Input().MouseMove(310, 10) },
-		func() input.Action { return p.Input().MouseDown("left") },
+		func() input.Action { return p.Input().MouseButton("left", true) },
 		func() input.Action { return p.Input().MouseMove(350, 40) },
-		func() input.Action { return p.Input().MouseUp("left") },
+		func() input.Action { return p.Input().MouseButton("left", false) },
 		func() input.Action { return p.Input().MouseMove(360, 40) },
 	} {
 		pagetest.Act(t, p, action())
