@@ -1,15 +1,14 @@
 package history
 
 import (
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
-	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/remote"
 )
 
@@ -32,7 +31,7 @@ type Message struct {
 	// they are known.
 	Documents [2]string
 
-	document int // counts the documents of the page, as Console.documents does
+	document int // as in shared
 }
 
 // Addresses are all URLs that a message relates to.
@@ -40,14 +39,10 @@ func (m Message) Addresses() []string { return append(m.Documents[:], m.URL) }
 
 // Console keeps the most recent messages.
 type Console struct {
-	size   int
-	frames *frame.Tree
-	flush  func()
-
-	mu        sync.Mutex // guards the fields that follow
-	messages  []Message  // oldest first
-	last      int64      // number of the last message
-	documents int        // number of documents that the main frame has shown
+	*shared
+	size     int
+	messages []Message // oldest first
+	last     int64     // number of the last message
 }
 
 // add appends a message, or increments the count of the last one if it repeats; mu is held.
@@ -64,8 +59,7 @@ func (c *Console) add(m Message) {
 	}
 	m.Count = 1
 	if len(c.messages) == c.size {
-		copy(c.messages, c.messages[1:])
-		c.messages = c.messages[:c.size-1]
+		c.messages = slices.Delete(c.messages, 0, 1)
 	}
 	c.messages = append(c.messages, m)
 }
@@ -116,7 +110,7 @@ func (c *Console) Messages(level string) []Message {
 	defer c.mu.Unlock()
 	messages := c.after(0, level)
 	for i := range messages {
-		messages[i].Current = messages[i].document == c.documents
+		messages[i].Current = messages[i].document == c.document
 	}
 	return messages
 }
@@ -130,7 +124,7 @@ func (c *Console) Clear() {
 
 // report keeps a message of the current document; mu is held.
 func (c *Console) report(s *cdp.Session, m Message) {
-	m.document, m.Documents = c.documents, documents(c.frames, s)
+	m.document, m.Documents = c.document, c.documents(s)
 	c.add(m)
 }
 

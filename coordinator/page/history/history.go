@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/log"
@@ -46,13 +47,26 @@ type Options struct {
 type History struct {
 	Console *Console
 	Network *Network
+
+	*shared
+}
+
+// shared is what the two parts of a history have in common.
+type shared struct {
+	frames *frame.Tree
+	flush  func()
+
+	mu       sync.Mutex // guards the fields that follow, and the state of both parts
+	document int        // counts the documents that the main frame has shown
 }
 
 // New returns the history of a page after its attachment.
 func New(page Page, opts Options) *History {
+	common := &shared{frames: opts.Frames, flush: opts.Flush}
 	return &History{
-		Console: &Console{size: opts.ConsoleSize, frames: opts.Frames, flush: opts.Flush},
-		Network: newNetwork(page, opts),
+		Console: &Console{size: opts.ConsoleSize, shared: common},
+		Network: newNetwork(page, common, opts),
+		shared:  common,
 	}
 }
 
@@ -63,77 +77,62 @@ func Events() []string { return slices.Collect(maps.Keys(events)) }
 func (h *History) Handle(s *cdp.Session, e cdp.Event) error { return events[e.Method](h, s, e) }
 
 var events = map[string]func(*History, *cdp.Session, cdp.Event) error{
-	runtime.ConsoleAPICalled.Method:                   onConsole((*Console).called),
-	runtime.ExceptionThrown.Method:                    onConsole((*Console).exceptionThrown),
-	log.EntryAdded.Method:                             entryAdded,
-	network.RequestWillBeSent.Method:                  onNetwork((*Network).requestSent),
-	network.ResponseReceived.Method:                   onNetwork((*Network).responseReceived),
-	network.LoadingFinished.Method:                    onNetwork((*Network).requestFinished),
-	network.LoadingFailed.Method:                      onNetwork((*Network).requestFailed),
-	network.WebSocketCreated.Method:                   onNetwork((*Network).socketCreated),
-	network.WebSocketWillSendHandshakeRequest.Method:  onNetwork((*Network).socketSent),
-	network.WebSocketHandshakeResponseReceived.Method: onNetwork((*Network).socketOpened),
-	network.WebSocketFrameError.Method:                onNetwork((*Network).socketFailed),
-	network.WebSocketClosed.Method:                    onNetwork((*Network).socketClosed),
+	runtime.ConsoleAPICalled.Method:                   on(console, (*Console).called),
+	runtime.ExceptionThrown.Method:                    on(console, (*Console).exceptionThrown),
+	log.EntryAdded.Method:                             on(both, (*History).entryAdded),
+	network.RequestWillBeSent.Method:                  on(requests, (*Network).requestSent),
+	network.ResponseReceived.Method:                   on(requests, (*Network).responseReceived),
+	network.LoadingFinished.Method:                    on(requests, (*Network).requestFinished),
+	network.LoadingFailed.Method:                      on(requests, (*Network).requestFailed),
+	network.WebSocketCreated.Method:                   on(requests, (*Network).socketCreated),
+	network.WebSocketWillSendHandshakeRequest.Method:  on(requests, (*Network).socketSent),
+	network.WebSocketHandshakeResponseReceived.Method: on(requests, (*Network).socketOpened),
+	network.WebSocketFrameError.Method:                on(requests, (*Network).socketFailed),
+	network.WebSocketClosed.Method:                    on(requests, (*Network).socketClosed),
 }
 
-// onConsole decodes an event and calls f with Console.mu held.
-func onConsole[E any](f func(*Console, *cdp.Session, *E)) func(*History, *cdp.Session, cdp.Event) error {
+func both(h *History) *History     { return h }
+func console(h *History) *Console  { return h.Console }
+func requests(h *History) *Network { return h.Network }
+
+// on decodes an event and calls f with that part of the history; mu is held.
+func on[P, E any](part func(*History) *P, f func(*P, *cdp.Session, *E)) func(*History, *cdp.Session, cdp.Event) error {
 	return func(h *History, s *cdp.Session, raw cdp.Event) error {
 		e := new(E)
 		if err := raw.Decode(e); err != nil {
 			return err
 		}
-		h.Console.mu.Lock()
-		defer h.Console.mu.Unlock()
-		f(h.Console, s, e)
-		return nil
-	}
-}
-
-// onNetwork decodes an event and calls f with Network.mu held.
-func onNetwork[E any](f func(*Network, *cdp.Session, *E)) func(*History, *cdp.Session, cdp.Event) error {
-	return func(h *History, s *cdp.Session, raw cdp.Event) error {
-		e := new(E)
-		if err := raw.Decode(e); err != nil {
-			return err
-		}
-		h.Network.mu.Lock()
-		defer h.Network.mu.Unlock()
-		f(h.Network, s, e)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		f(part(h), s, e)
 		return nil
 	}
 }
 
 // entryAdded handles an entry of the browser's log, which may complete a request.
-func entryAdded(h *History, s *cdp.Session, raw cdp.Event) error {
-	if err := onNetwork((*Network).entryAdded)(h, s, raw); err != nil {
-		return err
+func (h *History) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
+	if id := e.Entry.NetworkRequestID; id != "" {
+		h.Network.log.failedAt(s, id, e.Entry.URL, timeOf(e.Entry.Timestamp))
 	}
-	return onConsole((*Console).entryAdded)(h, s, raw)
+	h.Console.entryAdded(s, e)
 }
 
 // DocumentCommitted records that the main frame shows another document.
 func (h *History) DocumentCommitted() {
-	h.Console.mu.Lock()
-	h.Console.documents++
-	h.Console.mu.Unlock()
-	h.Network.mu.Lock()
-	h.Network.documents++
-	h.Network.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.document++
 }
 
 // AddressKnown adds the page's URL to entries from before it was known.
 func (h *History) AddressKnown(url string) {
-	h.Console.mu.Lock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for i := range h.Console.messages {
 		if m := &h.Console.messages[i]; m.Documents[0] == "" {
 			m.Documents[0] = url
 		}
 	}
-	h.Console.mu.Unlock()
-	h.Network.mu.Lock()
-	defer h.Network.mu.Unlock()
 	for _, e := range h.Network.log.entries {
 		if e.Documents == [2]string{} && !e.Navigation {
 			e.Documents[0] = url
@@ -142,7 +141,7 @@ func (h *History) AddressKnown(url string) {
 }
 
 // documents are the URLs of the page and of a session's frame in it.
-func documents(frames *frame.Tree, s *cdp.Session) [2]string {
-	f, _ := frames.RootOf(s)
-	return [2]string{frames.URL(), f.URL}
+func (c *shared) documents(s *cdp.Session) [2]string {
+	f, _ := c.frames.RootOf(s)
+	return [2]string{c.frames.URL(), f.URL}
 }

@@ -21,25 +21,6 @@ import (
 // console, but not the network. For a request under way, it reports the response and the
 // end, but not the request. The documents know completed requests (Resource Timing).
 
-// earlier is the state of reading these requests.
-type earlier struct {
-	// unread are sessions whose documents know of requests that no event reported.
-	unread map[*cdp.Session]bool
-	// asked is when a session's documents were first queried: events report requests that
-	// began later.
-	asked map[*cdp.Session]time.Time
-	// failed is why requests failed whose URL is not known yet.
-	failed map[requestKey]string
-	// scripts are the requests that made workers; empty: the worker runs.
-	scripts     map[*cdp.Session]requestKey
-	remembering bool // remember is about to start
-	reread      int  // 1 + Network.documents of the document whose content was requested; 0: none
-}
-
-func newEarlier() earlier {
-	return earlier{unread: map[*cdp.Session]bool{}, asked: map[*cdp.Session]time.Time{}, failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{}}
-}
-
 // Ask reads the past requests of the page's own documents. What cannot be read now is
 // read when the requests are listed.
 func (n *Network) Ask(ctx context.Context) (Past, error) { return n.ask(ctx, n.opts.Session) }
@@ -57,7 +38,7 @@ func (n *Network) ask(ctx context.Context, s *cdp.Session) (Past, error) {
 	delete(n.log.unread, s)
 	n.mu.Unlock()
 	past, err := n.readPast(ctx, s)
-	n.opts.Flush() // or requests that events reported before would count as unread
+	n.flush() // or requests that events reported before would count as unread
 	if err != nil && !errors.Is(err, cdp.ErrSessionGone) && !errors.Is(err, frame.ErrGone) {
 		n.mu.Lock()
 		n.log.unread[s] = true
@@ -97,7 +78,9 @@ func (n *Network) SessionEnded(s *cdp.Session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.served, s)
-	n.log.leave(s)
+	delete(n.log.unread, s)
+	delete(n.log.asked, s)
+	delete(n.log.scripts, s)
 }
 
 // remember runs recall for later callers.
@@ -141,13 +124,6 @@ func (n *Network) recall(ctx context.Context) error {
 		}
 		return errors.Join(failures...)
 	})
-}
-
-// leave discards the pending reads of a session that has ended.
-func (e *earlier) leave(s *cdp.Session) {
-	delete(e.unread, s)
-	delete(e.asked, s)
-	delete(e.scripts, s)
 }
 
 // pastTypes maps initiator types of Resource Timing to Chromium's types, where the
@@ -330,7 +306,7 @@ func (l *requestLog) addResponse(s *cdp.Session, id network.RequestID, r *networ
 // rereads reports whether a response belongs to a request that the browser itself made
 // for [Network.ResourceContent], of a resource that existed already. mu is held.
 func (n *Network) rereads(s *cdp.Session, r *network.Response) bool {
-	return s == n.opts.Session && n.log.reread == n.documents+1 && slices.ContainsFunc(n.log.entries, func(e *entry) bool {
+	return s == n.opts.Session && n.log.reread == n.document+1 && slices.ContainsFunc(n.log.entries, func(e *entry) bool {
 		return e.URL == r.URL && e.Done
 	})
 }
@@ -375,9 +351,9 @@ func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, 
 // document and its style sheets again for it; see rereads.
 func (n *Network) ResourceContent(ctx context.Context, address string) ([]byte, error) {
 	n.mu.Lock()
-	n.log.reread = n.documents + 1
+	n.log.reread = n.document + 1
 	n.mu.Unlock()
-	r, err := protocol.Call(ctx, n.opts.Session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: n.opts.Frames.Main(), URL: address})
+	r, err := protocol.Call(ctx, n.opts.Session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{FrameID: n.frames.Main(), URL: address})
 	return r.Content, err
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/target"
 
@@ -91,38 +90,47 @@ const maxPosted = 64 << 10
 
 // Network keeps the most recent requests.
 type Network struct {
+	*shared
 	page    Page
 	opts    Options
 	reading sync.Mutex // serializes reading past requests; taken before mu
-
-	mu        sync.Mutex // guards the fields that follow
-	log       *requestLog
-	served    map[*cdp.Session]bool // a service worker has responded there
-	documents int                   // number of documents that the main frame has shown
+	log     *requestLog
+	served  map[*cdp.Session]bool // a service worker has responded there
 }
 
-func newNetwork(page Page, opts Options) *Network {
-	n := &Network{page: page, opts: opts, log: newRequestLog(opts.NetworkSize), served: map[*cdp.Session]bool{}}
-	n.log.documents = func(s *cdp.Session) [2]string { return documents(opts.Frames, s) }
-	n.log.unread[opts.Session] = true
+func newNetwork(page Page, common *shared, opts Options) *Network {
+	n := &Network{shared: common, page: page, opts: opts, served: map[*cdp.Session]bool{}}
+	n.log = &requestLog{
+		size: opts.NetworkSize, open: map[requestKey]*entry{}, documents: common.documents,
+		unread: map[*cdp.Session]bool{opts.Session: true}, asked: map[*cdp.Session]time.Time{},
+		failed: map[requestKey]string{}, scripts: map[*cdp.Session]requestKey{},
+	}
 	return n
 }
 
-// requestLog is the requests; Network.mu guards it.
+// requestLog is the requests of a page in the order of their numbers. Network.mu guards it.
 type requestLog struct {
 	size    int
 	seq     int64
 	entries []*entry // oldest first
 	// open are the requests that are not done or have no response yet. A nil entry is
 	// ignored or dropped.
-	open map[requestKey]*entry
-	// documents returns the URLs of a session's documents, as the function documents does.
-	documents func(*cdp.Session) [2]string
-	earlier
-}
+	open      map[requestKey]*entry
+	documents func(*cdp.Session) [2]string // as shared.documents
 
-func newRequestLog(size int) *requestLog {
-	return &requestLog{size: size, open: map[requestKey]*entry{}, earlier: newEarlier()}
+	// The state of reading requests from before the attachment, see past.go.
+
+	// unread are sessions whose documents know of requests that no event reported.
+	unread map[*cdp.Session]bool
+	// asked is when a session's documents were first queried: events report requests that
+	// began later.
+	asked map[*cdp.Session]time.Time
+	// failed is why requests failed whose URL is not known yet.
+	failed map[requestKey]string
+	// scripts are the requests that made workers; empty: the worker runs.
+	scripts     map[*cdp.Session]requestKey
+	remembering bool // remember is about to start
+	reread      int  // 1 + shared.document of the document whose content was requested; 0: none
 }
 
 // requestKey identifies a request in events. Ids from renderers are unique only per
@@ -148,8 +156,7 @@ func (l *requestLog) add(e *entry) {
 	}
 	if len(l.entries) == l.size {
 		l.ignore(l.entries[0])
-		copy(l.entries, l.entries[1:])
-		l.entries = l.entries[:l.size-1]
+		l.entries = slices.Delete(l.entries, 0, 1)
 	}
 	l.entries = append(l.entries, e)
 }
@@ -165,7 +172,7 @@ func (l *requestLog) ignore(e *entry) {
 // attachment are included as far as the browser and the documents still report them. Data
 // URLs are omitted.
 func (n *Network) Requests(ctx context.Context) []Request {
-	n.opts.Flush()
+	n.flush()
 	if err := n.recall(ctx); err != nil {
 		n.opts.Logger.Debug("history: past requests were not read", "page", n.page.ID(), "err", err)
 	}
@@ -278,11 +285,11 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 	if size <= maxPosted {
 		sent.posted = e.Request.PostDataEntries
 	}
-	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == n.opts.Frames.Main()
+	navigates := e.Type == network.ResourceTypeDocument && e.FrameID == n.frames.Main()
 	sent.Navigation = navigates && e.RedirectResponse == nil
 	sent.Documents[1] = e.DocumentURL
 	if !navigates {
-		sent.Documents[0] = n.log.documents(s)[0]
+		sent.Documents[0] = n.documents(s)[0]
 	}
 	n.log.add(sent)
 	n.log.open[key] = sent
@@ -410,14 +417,6 @@ func (n *Network) DocumentURLs() []string {
 		}
 	}
 	return urls
-}
-
-// entryAdded handles an entry of the browser's log, which has the URL of a failed
-// request; mu is held.
-func (n *Network) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
-	if id := e.Entry.NetworkRequestID; id != "" {
-		n.log.failedAt(s, id, e.Entry.URL, timeOf(e.Entry.Timestamp))
-	}
 }
 
 // endless are the types of requests that may stay open forever.

@@ -107,7 +107,7 @@ func (n *Network) rootOf(s *cdp.Session) (protocol.FrameID, error) {
 	if worker {
 		return "", nil
 	}
-	if f, ok := n.opts.Frames.RootOf(s); ok {
+	if f, ok := n.frames.RootOf(s); ok {
 		return f.ID, nil
 	}
 	return "", frame.ErrGone
