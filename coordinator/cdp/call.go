@@ -36,19 +36,17 @@ func (c *Conn) start(ctx context.Context, session *Session, method string, param
 	}
 	p := &Pending{conn: c, method: method, session: session.id, done: make(chan reply, 1)}
 	c.mu.Lock()
-	if err := c.err; err == nil {
-		err = session.endedLocked()
-		if err == nil {
-			c.nextID++
-			p.id = c.nextID
-			c.pending[p.id] = p
-		}
-		c.mu.Unlock()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", method, err)
-		}
-	} else {
-		c.mu.Unlock()
+	err = c.err
+	if err == nil {
+		err = session.err
+	}
+	if err == nil {
+		c.nextID++
+		p.id = c.nextID
+		c.pending[p.id] = p
+	}
+	c.mu.Unlock()
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	select {
@@ -65,9 +63,6 @@ func (c *Conn) start(ctx context.Context, session *Session, method string, param
 func encodeParams(params any) ([]byte, error) {
 	if params == nil {
 		return nil, nil
-	}
-	if raw, ok := params.(jsonv2.Value); ok {
-		return raw, nil
 	}
 	return jsonv2.Marshal(params, lenient)
 }
@@ -118,10 +113,6 @@ func (p *Pending) Wait(ctx context.Context, result any) error {
 		return fmt.Errorf("%s: %w", p.method, r.err)
 	}
 	if result == nil || len(r.result) == 0 {
-		return nil
-	}
-	if raw, ok := result.(*jsonv2.Value); ok {
-		*raw = r.result
 		return nil
 	}
 	if err := jsonv2.Unmarshal(r.result, result, lenient); err != nil {

@@ -1,6 +1,7 @@
 package cdp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,18 +22,16 @@ import (
 type Options struct {
 	Logger      *slog.Logger  // nil discards
 	Header      http.Header   // sent with the discovery and the handshake
-	ReadLimit   int64         // largest message that is accepted; 0 means 256 MiB, what Chromium can hold
 	QueueSize   int           // events that a subscription may hold unread; 0 means 4096
 	CallTimeout time.Duration // of calls whose context has no deadline; 0 means 30 s
-	DialTimeout time.Duration // 0 means 10 s
 	Remote      bool          // the user's own flag names the browser: it may be on another machine
 }
 
 const (
-	defaultReadLimit   = 256 << 20
 	defaultQueueSize   = 4096
 	defaultCallTimeout = 30 * time.Second
-	defaultDialTimeout = 10 * time.Second
+	readLimit          = 256 << 20 // the largest message that Chromium can hold
+	dialTimeout        = 10 * time.Second
 	// writeTimeout bounds one write: a browser that reads nothing for that long does not
 	// recover.
 	writeTimeout = 15 * time.Second
@@ -41,25 +40,10 @@ const (
 )
 
 func (o *Options) withDefaults() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.ReadLimit == 0 {
-		c.ReadLimit = defaultReadLimit
-	}
-	if c.QueueSize == 0 {
-		c.QueueSize = defaultQueueSize
-	}
-	if c.CallTimeout == 0 {
-		c.CallTimeout = defaultCallTimeout
-	}
-	if c.DialTimeout == 0 {
-		c.DialTimeout = defaultDialTimeout
-	}
+	c := *cmp.Or(o, &Options{})
+	c.QueueSize = cmp.Or(c.QueueSize, defaultQueueSize)
+	c.CallTimeout = cmp.Or(c.CallTimeout, defaultCallTimeout)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }
 
@@ -88,10 +72,10 @@ type Conn struct {
 // whose /json/version names it.
 func Dial(ctx context.Context, endpoint string, opts *Options) (*Conn, error) {
 	o := opts.withDefaults()
-	ctx, cancelDial := context.WithTimeout(ctx, o.DialTimeout)
+	ctx, cancelDial := context.WithTimeout(ctx, dialTimeout)
 	defer cancelDial()
 
-	how := &dial.Options{Remote: o.Remote, Timeout: o.DialTimeout}
+	how := &dial.Options{Remote: o.Remote, Timeout: dialTimeout}
 	wsURL, err := resolve(ctx, how, endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("cdp dial: %w", err)
@@ -100,7 +84,7 @@ func Dial(ctx context.Context, endpoint string, opts *Options) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cdp dial: %w", err)
 	}
-	ws.SetReadLimit(o.ReadLimit)
+	ws.SetReadLimit(readLimit)
 
 	run, cancel := context.WithCancel(context.Background())
 	c := &Conn{

@@ -2,7 +2,6 @@ package cdp
 
 import (
 	"context"
-	"fmt"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
@@ -62,10 +61,8 @@ func (s *Session) Done() <-chan struct{} { return s.done }
 func (s *Session) Err() error {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
-	return s.endedLocked()
+	return s.err
 }
-
-func (s *Session) endedLocked() error { return s.err }
 
 // stop ends the session once; conn.mu is held.
 func (s *Session) stop(reason error) {
@@ -89,9 +86,12 @@ func (s *Session) Start(ctx context.Context, method string, params any) (*Pendin
 	return s.conn.start(ctx, s, method, params)
 }
 
-// Subscribe is Listen for one method, in the form that cdproto requires.
-func (s *Session) Subscribe(method string) (events <-chan jsonv2.Value, cancel func()) {
-	return s.conn.subscribe(s.id, method)
+// Subscribe completes the Session interface of cdproto. Its channel is closed and has no
+// events: use Listen, which reports why a subscription has ended.
+func (s *Session) Subscribe(string) (events <-chan jsonv2.Value, cancel func()) {
+	none := make(chan jsonv2.Value)
+	close(none)
+	return none, func() {}
 }
 
 // Listen subscribes to the session's events of these methods; none means all.
@@ -109,7 +109,7 @@ func (c *Conn) Start(ctx context.Context, method string, params any) (*Pending, 
 	return c.root.Start(ctx, method, params)
 }
 
-// Subscribe subscribes to a browser-level event in the form that cdproto requires.
+// Subscribe completes the Session interface of cdproto, see Session.Subscribe.
 func (c *Conn) Subscribe(method string) (events <-chan jsonv2.Value, cancel func()) {
 	return c.root.Subscribe(method)
 }
@@ -145,7 +145,7 @@ func (c *Conn) failLocked(id target.SessionID, reason error) {
 	for n, p := range c.pending {
 		if p.session == id {
 			delete(c.pending, n)
-			p.finish(reply{err: fmt.Errorf("%w", reason)})
+			p.finish(reply{err: reason})
 		}
 	}
 }

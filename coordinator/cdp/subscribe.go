@@ -2,6 +2,7 @@ package cdp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/target"
@@ -29,11 +30,10 @@ func (e Event) Decode(v any) error {
 type Subscription struct {
 	conn    *Conn
 	session *target.SessionID // nil: every session
-	methods map[string]bool   // empty: every method
-	events  chan Event        // nil for the cdproto form
-	values  chan jsonv2.Value // the cdproto form
-	err     error             // guarded by conn.mu
-	stopped bool              // guarded by conn.mu
+	methods []string          // empty: every method
+	events  chan Event
+	err     error // guarded by conn.mu
+	stopped bool  // guarded by conn.mu
 }
 
 // C returns the events in the order in which they came.
@@ -60,7 +60,7 @@ func (s *Subscription) Close() {
 func (s *Subscription) Mark(done chan<- struct{}) bool {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
-	return !s.stopped && s.events != nil && s.offer(Event{Mark: done})
+	return !s.stopped && s.offer(Event{Mark: done})
 }
 
 // stop closes the channel once; conn.mu is held.
@@ -69,25 +69,13 @@ func (s *Subscription) stop(reason error) {
 		return
 	}
 	s.stopped, s.err = true, reason
-	if s.events != nil {
-		close(s.events)
-	} else {
-		close(s.values)
-	}
+	close(s.events)
 }
 
 // offer queues an event without waiting; false when the queue is full.
 func (s *Subscription) offer(e Event) bool {
-	if s.events != nil {
-		select {
-		case s.events <- e:
-			return true
-		default:
-			return false
-		}
-	}
 	select {
-	case s.values <- e.Params:
+	case s.events <- e:
 		return true
 	default:
 		return false
@@ -95,28 +83,11 @@ func (s *Subscription) offer(e Event) bool {
 }
 
 func (s *Subscription) wants(e Event) bool {
-	return (s.session == nil || *s.session == e.SessionID) && (len(s.methods) == 0 || s.methods[e.Method])
+	return (s.session == nil || *s.session == e.SessionID) && (len(s.methods) == 0 || slices.Contains(s.methods, e.Method))
 }
 
 func (c *Conn) listen(session *target.SessionID, methods []string) *Subscription {
-	s := &Subscription{conn: c, session: session, events: make(chan Event, c.opts.QueueSize)}
-	if len(methods) > 0 {
-		s.methods = make(map[string]bool, len(methods))
-		for _, m := range methods {
-			s.methods[m] = true
-		}
-	}
-	c.add(s)
-	return s
-}
-
-func (c *Conn) subscribe(session target.SessionID, method string) (<-chan jsonv2.Value, func()) {
-	s := &Subscription{conn: c, session: &session, methods: map[string]bool{method: true}, values: make(chan jsonv2.Value, c.opts.QueueSize)}
-	c.add(s)
-	return s.values, s.Close
-}
-
-func (c *Conn) add(s *Subscription) {
+	s := &Subscription{conn: c, session: session, methods: methods, events: make(chan Event, c.opts.QueueSize)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -127,6 +98,7 @@ func (c *Conn) add(s *Subscription) {
 	default:
 		c.subs[s] = struct{}{}
 	}
+	return s
 }
 
 // event queues an event for every subscription to it, and then updates the connection's
