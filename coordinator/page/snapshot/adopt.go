@@ -26,32 +26,32 @@ func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.Fr
 	if err != nil || list.Result == nil || list.Result.ObjectID == "" {
 		return false, err
 	}
-	suspects, err := protocol.Call(ctx, session, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.Result.ObjectID, OwnProperties: new(true)})
+	properties, err := protocol.Call(ctx, session, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.Result.ObjectID, OwnProperties: new(true)})
 	if err != nil {
 		return false, err
 	}
 	// All commands are sent before the first wait: there may be hundreds.
-	type question struct {
-		host   runtime.RemoteObjectID
-		answer *cdp.Pending
+	type suspect struct {
+		host      runtime.RemoteObjectID
+		described *cdp.Pending
 	}
-	var questions []question
-	for _, property := range suspects.Result {
+	var described []suspect
+	for _, property := range properties.Result {
 		if property.Value == nil || property.Value.Subtype != runtime.RemoteObjectSubtypeNode {
 			continue
 		}
 		host := property.Value.ObjectID
-		answer, err := session.Start(ctx, dom.CommandDescribeNode, dom.DescribeNodeParams{ObjectID: host})
+		pending, err := session.Start(ctx, dom.CommandDescribeNode, dom.DescribeNodeParams{ObjectID: host})
 		if err != nil {
 			return false, err
 		}
-		questions = append(questions, question{host, answer})
+		described = append(described, suspect{host, pending})
 	}
 	adopted := false
-	var told []*cdp.Pending
-	for _, q := range questions {
+	var passed []*cdp.Pending
+	for _, d := range described {
 		var node dom.DescribeNodeResult
-		if err := q.answer.Wait(ctx, &node); err != nil && !cdp.Refused(err) {
+		if err := d.described.Wait(ctx, &node); err != nil && !cdp.Refused(err) {
 			return false, err
 		}
 		var arguments []*runtime.CallArgument
@@ -67,14 +67,14 @@ func (r *Reader) adopt(ctx context.Context, session *cdp.Session, id protocol.Fr
 			adopted = true
 		}
 		pending, err := session.Start(ctx, runtime.CommandCallFunctionOn, runtime.CallFunctionOnParams{
-			FunctionDeclaration: frame.Call("adopt"), ObjectID: q.host, Arguments: arguments, Silent: new(true),
+			FunctionDeclaration: frame.Call("adopt"), ObjectID: d.host, Arguments: arguments, Silent: new(true),
 		})
 		if err != nil {
 			return false, err
 		}
-		told = append(told, pending)
+		passed = append(passed, pending)
 	}
-	for _, pending := range told {
+	for _, pending := range passed {
 		if err := pending.Wait(ctx, nil); err != nil && !cdp.Refused(err) {
 			return false, err
 		}

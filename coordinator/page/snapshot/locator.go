@@ -17,12 +17,7 @@ type locations struct{ TestID, Placeholder, Label, Alt, Title, CSS string }
 // a user or author gives over the structure of the document.
 func (r *Reader) Locator(ctx context.Context, target string) (string, error) {
 	var locator string
-	err := r.page.Run(ctx, "looking for a locator", 0, func(ctx context.Context) error {
-		e, err := r.frames.Find(ctx, target)
-		if err != nil {
-			return err
-		}
-		defer e.Release(ctx)
+	err := r.onElement(ctx, "looking for a locator", target, func(ctx context.Context, e *frame.Element) (err error) {
 		if locator, err = r.locator(ctx, e); err != nil {
 			return err
 		}
@@ -63,17 +58,13 @@ var ours = map[string]bool{
 
 // roleLocator is empty if other elements have the same role and name.
 func (r *Reader) roleLocator(ctx context.Context, e *frame.Element) (string, error) {
-	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: &look{}, Depth: 1})
+	own, err := r.outlineDocument(ctx, e.Frame, e, Options{look: selfRole, Depth: 1})
 	if err != nil {
 		return "", err
 	}
 	role := own.Self
-	if role == "" || ours[role] {
+	if role == "" || ours[role] || len(own.Sighted) < 2 { // without a sighting, it is hidden
 		return "", nil
-	}
-	own, err = r.outlineDocument(ctx, e.Frame, e, Options{look: &look{Role: role}, Depth: 1})
-	if err != nil || len(own.Sighted) < 2 {
-		return "", err // hidden
 	}
 	name, _ := own.Sighted[1].(string)
 	if name == "" || strings.HasSuffix(name, "…") {

@@ -9,6 +9,8 @@ import (
 	regexpsyntax "regexp/syntax"
 	"strings"
 	"sync"
+
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // Markdown returns the readable part of the page, or of a target, as Markdown: its main
@@ -31,16 +33,11 @@ func (r *Reader) HTML(ctx context.Context, target string) (string, error) {
 
 // read calls a function of the library for the page's document or a target.
 func (r *Reader) read(ctx context.Context, doing, function, target string, result any) error {
+	if target != "" {
+		return r.onElement(ctx, doing, target, func(ctx context.Context, e *frame.Element) error { return e.Call(ctx, function, nil, result) })
+	}
 	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
-		if target == "" {
-			return r.frames.Evaluate(ctx, "library."+function+".call(null)", result)
-		}
-		e, err := r.frames.Find(ctx, target)
-		if err != nil {
-			return err
-		}
-		defer e.Release(ctx)
-		return e.Call(ctx, function, nil, result)
+		return r.frames.Evaluate(ctx, "library."+function+".call(null)", result)
 	})
 }
 

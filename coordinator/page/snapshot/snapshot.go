@@ -69,13 +69,16 @@ type Options struct {
 	Depth       int    // levels below the root; 0 means all
 	Interactive bool   // only elements that accept an action, as a flat list
 	URLs        bool   // include the URLs of links
-	look        *look  // also note these elements
+	look        string // also note the elements of this role; selfRole: of the target's own
 	// Diff requests the changes since the last snapshot, if that had the same document and
 	// options; otherwise the snapshot is complete.
 	Diff bool
 
 	full bool // each line names its roles
 }
+
+// selfRole is the role of the target, whichever that is.
+const selfRole = "self"
 
 // Snapshot is the accessibility tree as text.
 type Snapshot struct {
@@ -144,6 +147,18 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	return s, nil
 }
 
+// onElement runs an operation on a target.
+func (r *Reader) onElement(ctx context.Context, doing, target string, do func(context.Context, *frame.Element) error) error {
+	return r.page.Run(ctx, doing, 0, func(ctx context.Context) error {
+		e, err := r.frames.Find(ctx, target)
+		if err != nil {
+			return err
+		}
+		defer e.Release(ctx)
+		return do(ctx, e)
+	})
+}
+
 // Line returns an element's line in a snapshot, with its ref if it accepts an action.
 func (r *Reader) Line(ctx context.Context, e *frame.Element) (string, error) {
 	read, err := r.outline(ctx, e.Frame, e, Options{Depth: 1})
@@ -170,8 +185,7 @@ type outlineResult struct {
 	Last  int
 	// Rootless reports that the document has no root element.
 	Rootless bool
-	// Sighted alternates numbers and names of the elements to look for. Self is the
-	// role of the root in that case.
+	// Sighted alternates numbers and names of the elements to look for. Self is their role.
 	Sighted []any
 	Self    string
 	// Suspects is how many elements may have a closed shadow root.

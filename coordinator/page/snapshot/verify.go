@@ -11,11 +11,6 @@ import (
 	"browser-coordinator/coordinator/page/frame"
 )
 
-// look defines additional elements for a snapshot to note.
-type look struct {
-	Role string `json:"role"`
-}
-
 // Sighting is an element in the accessibility tree, so it is not hidden.
 type Sighting struct {
 	Ref  string
@@ -47,7 +42,7 @@ func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting,
 
 // sight lists the elements of a role in one frame.
 func (r *Reader) sight(ctx context.Context, id protocol.FrameID, role string) ([]Sighting, error) {
-	seen, err := r.outlineDocument(ctx, id, nil, Options{look: &look{Role: role}})
+	seen, err := r.outlineDocument(ctx, id, nil, Options{look: role})
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +80,7 @@ func (r *Reader) VerifyText(ctx context.Context, text string) error {
 
 // VerifyItems checks that all texts are shown within a target.
 func (r *Reader) VerifyItems(ctx context.Context, target string, items []string) error {
-	return r.page.Run(ctx, "looking for the items", 0, func(ctx context.Context) error {
-		e, err := r.frames.Find(ctx, target)
-		if err != nil {
-			return err
-		}
-		defer e.Release(ctx)
+	return r.onElement(ctx, "looking for the items", target, func(ctx context.Context, e *frame.Element) error {
 		var missing []string
 		if err := e.Run(ctx, shownFunction, map[string]any{"texts": items}, &missing); err != nil {
 			return err
@@ -105,12 +95,7 @@ func (r *Reader) VerifyItems(ctx context.Context, target string, items []string)
 // VerifyValue checks the value of a control: its text, for a checkbox or radio button
 // true or false, for a dropdown the option's value or label.
 func (r *Reader) VerifyValue(ctx context.Context, target, kind, value string) error {
-	return r.page.Run(ctx, "reading the value", 0, func(ctx context.Context) error {
-		e, err := r.frames.Find(ctx, target)
-		if err != nil {
-			return err
-		}
-		defer e.Release(ctx)
+	return r.onElement(ctx, "reading the value", target, func(ctx context.Context, e *frame.Element) error {
 		var held []string
 		if err := e.Run(ctx, valueFunction, map[string]any{"type": kind}, &held); err != nil {
 			return err

@@ -241,9 +241,10 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
 
   // sight notes the elements of a role that is looked for, with their names.
   const sighted = [];
+  const wanted = look === "self" ? roleOf(root) : look;
   const namedByCells = new Set(["cell", "row", "columnheader", "rowheader"]);
   function sight(e, role, shown) {
-    if (role !== look.role) return;
+    if (role !== wanted) return;
     const name = nameOf(e, role) || (namedByCells.has(role) ? squash(textOf(e)) : "");
     sighted.push(number(shown, { role, name }), name);
   }
@@ -469,5 +470,5 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   if (interactive) list(items);
   else tree(items, 0);
   // As one string: the browser takes seconds to hand over thousands of values.
-  return JSON.stringify({ text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, suspects: suspects.length, sighted, self: look && roleOf(root), fresh: fresh.flat(), title: document.title });
+  return JSON.stringify({ text: lines.join("\n") + (lines.length ? "\n" : ""), refs, last, suspects: suspects.length, sighted, self: wanted, fresh: fresh.flat(), title: document.title });
 }
