@@ -22,7 +22,6 @@ func TestEmulate(t *testing.T) {
 			agents, languages = append(agents, r.UserAgent()), append(languages, r.Header.Get("Accept-Language"))
 			return
 		}
-		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/" {
 			fmt.Fprintf(w, `<!doctype html><meta name=viewport content=width=device-width><iframe src="http://localhost:%s/frame"></iframe>`, port)
 		}

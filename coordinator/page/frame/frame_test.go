@@ -22,7 +22,6 @@ func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 func TestFramesAndShadowRoots(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
 		_, port, _ := strings.Cut(r.Host, ":")
 		other := "http://localhost:" + port
 		if strings.HasPrefix(r.Host, "localhost") {
@@ -65,10 +64,7 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 	}
 	// A frame that navigates invalidates its own refs, and no others.
 	pagetest.Evaluate(t, p, `document.querySelector('iframe').src='/inner?new', new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
-	var stale *frame.StaleRefError
-	if _, err := p.Act(t.Context(), p.Input().Click(pagetest.Ref(t, text, "Button same"), input.ClickOptions{})); !errors.As(err, &stale) {
-		t.Errorf("a ref of a replaced frame: %v", err)
-	}
+	pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Click(pagetest.Ref(t, text, "Button same"), input.ClickOptions{}), "")
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Button deep"), input.ClickOptions{}))
 	pagetest.Contains(t, pagetest.Snapshot(t, p), `button "Button new"`)
 }
@@ -80,13 +76,9 @@ func TestStaleRefs(t *testing.T) {
 	save := pagetest.Ref(t, text, "Save")
 	pagetest.Evaluate(t, p, "a.remove()")
 	var stale *frame.StaleRefError
-	if _, err := p.Act(t.Context(), p.Input().Click(save, input.ClickOptions{})); !errors.As(err, &stale) || !strings.Contains(err.Error(), `button "Save"`) {
-		t.Errorf("a removed element: %v", err)
-	}
+	pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Click(save, input.ClickOptions{}), `button "Save"`)
 	other := pagetest.Ref(t, text, "Other")
-	if _, err := p.Navigate(t.Context(), url+"/again"); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Navigate(t, p, url+"/again")
 	if _, err := p.Act(t.Context(), p.Input().Click(other, input.ClickOptions{})); !errors.As(err, &stale) {
 		t.Errorf("a ref of the document before: %v", err)
 	} else if now := pagetest.Ref(t, pagetest.Snapshot(t, p), "Other"); stale.Now != now || !strings.Contains(err.Error(), now) {
@@ -100,10 +92,7 @@ func TestStaleRefs(t *testing.T) {
 		t.Fatal(err)
 	}
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, pagetest.Snapshot(t, p), "Other"), input.ClickOptions{}))
-	var target *frame.TargetError
-	if _, err := p.Act(t.Context(), p.Input().Click("e9999", input.ClickOptions{})); !errors.As(err, &target) {
-		t.Errorf("a ref that was never given out: %v", err)
-	}
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("e9999", input.ClickOptions{}), "")
 }
 
 // A search in frames does not report a closed page if a frame of the previous document,
@@ -111,7 +100,6 @@ func TestStaleRefs(t *testing.T) {
 func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
 		_, port, _ := strings.Cut(r.Host, ":")
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/page"):
@@ -123,9 +111,7 @@ func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
 		}
 	}))
 	for i := range 6 {
-		if _, err := p.Navigate(t.Context(), fmt.Sprintf("%s/page%d", url, i)); err != nil {
-			t.Fatal(err)
-		}
+		pagetest.Navigate(t, p, fmt.Sprintf("%s/page%d", url, i))
 		pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
 		pagetest.Contains(t, pagetest.Snapshot(t, p), "page", "outer", `button "inner"`)
 	}
@@ -146,7 +132,5 @@ r.querySelector('button').onclick = () => document.title = 'went ' + this.getRoo
 		}
 	}
 	pagetest.Act(t, p, p.Input().Click(`p[title="a, b"] b`, input.ClickOptions{}))
-	if _, err := p.Act(t.Context(), p.Input().Click("my-app button", input.ClickOptions{})); err == nil || !strings.Contains(err.Error(), "matches 2 elements") {
-		t.Errorf("two of them: %v", err)
-	}
+	pagetest.Fails[error](t, p, p.Input().Click("my-app button", input.ClickOptions{}), "matches 2 elements")
 }

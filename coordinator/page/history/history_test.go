@@ -42,10 +42,7 @@ Promise.reject(new Error('refused'));
 		}
 	}
 	// A later connection gets the earlier history too.
-	q, err := pagetest.Connect(t).Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := pagetest.Attach(t, p)
 	pagetest.Evaluate(t, q, "1")
 	if len(q.Console().Messages("warning")) < 3 {
 		t.Errorf("a later connection sees %+v", q.Console().Messages("debug"))
@@ -77,7 +74,6 @@ func TestNetwork(t *testing.T) {
 		case "/cut":
 			panic(http.ErrAbortHandler)
 		default:
-			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<!doctype html><img src="data:,x"><p>hi`)
 		}
 	}))
@@ -136,7 +132,6 @@ func TestWebSockets(t *testing.T) {
 		case "/refused":
 			w.WriteHeader(http.StatusForbidden)
 		default:
-			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<!doctype html><title>Sockets</title>`)
 		}
 	}))

@@ -128,10 +128,7 @@ func TestRequestsUnderWay(t *testing.T) {
 			for range test.held {
 				<-site.reached
 			}
-			p, err := pagetest.Connect(t).Page(t.Context(), user.ID())
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := pagetest.Attach(t, user)
 			if lines := listed(t, p, site.url); !slices.Contains(lines, "GET / document 200") {
 				t.Errorf("before the answers: %q", lines)
 			}
@@ -168,10 +165,7 @@ func TestDocumentUnderWay(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-site.reached
-			p, err := pagetest.Connect(t).Page(t.Context(), user.ID())
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := pagetest.Attach(t, user)
 			close(site.gate)
 			untilListed(t, p, site.url, "GET "+path+" document 200", "GET /app.js script 200")
 			if said := p.Console().Messages("info"); len(said) != 1 || said[0].Text != "said early" {
@@ -186,10 +180,7 @@ func TestPastBehindADialog(t *testing.T) {
 	t.Parallel()
 	user, url := pagetest.Open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
 	pagetest.Until(t, "a dialog", func() bool { return user.Dialog() != nil })
-	p, err := pagetest.Connect(t).Page(t.Context(), user.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := pagetest.Attach(t, user)
 	start := time.Now()
 	if lines := listed(t, p, url); len(lines) != 0 || time.Since(start) > 5*time.Second {
 		t.Errorf("behind the dialog after %v: %q", time.Since(start), lines)
@@ -211,12 +202,8 @@ func TestRequestsOfFramesAndWorkers(t *testing.T) {
 		"/data":      "data",
 	})
 	p := pagetest.NewPage(t, pagetest.Connect(t))
-	if _, err := p.Navigate(t.Context(), site.url); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
-		t.Error(err)
-	}
+	pagetest.Navigate(t, p, site.url)
+	pagetest.WaitFor(t, p, page.WaitOptions{Idle: true, Timeout: 15 * time.Second})
 	wanted := map[string]string{"/": "document", "/frame": "document", "/frame.js": "script", "/worker.js": "script", "/part.js": "", "/data": ""}
 	for _, r := range p.Network().Requests(t.Context()) {
 		path := r.URL[strings.LastIndex(r.URL, "/"):]
@@ -250,9 +237,7 @@ func TestPopup(t *testing.T) {
 				})
 				b := pagetest.ConnectWith(t, &page.Options{Record: recorded})
 				p := pagetest.NewPage(t, b)
-				if _, err := p.Navigate(t.Context(), site.url); err != nil {
-					t.Fatal(err)
-				}
+				pagetest.Navigate(t, p, site.url)
 				c, err := p.Act(t.Context(), p.Input().Click("button, a", input.ClickOptions{}))
 				if err != nil || len(c.NewPages) != 1 {
 					t.Fatalf("%+v %v", c, err)
@@ -262,9 +247,7 @@ func TestPopup(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = b.ClosePage(context.Background(), popup.ID()) })
-				if _, err := popup.WaitFor(t.Context(), page.WaitOptions{Idle: true}); err != nil {
-					t.Error(err)
-				}
+				pagetest.WaitFor(t, popup, page.WaitOptions{Idle: true})
 				lines := listed(t, popup, popup.URL()[:strings.LastIndex(popup.URL(), "/")])
 				if len(lines) != 2 || strings.TrimSuffix(lines[0], "?") != "GET /popup document 200" && !strings.HasPrefix(lines[0], "GET /popup? document 200") || lines[1] != "GET /app.js script 200" {
 					t.Errorf("the requests: %q", lines)
@@ -293,16 +276,9 @@ JSON.stringify = () => { asked.push("stringify"); return "lie"; };
 		"/data":      "data",
 	})
 	user := pagetest.NewPage(t, pagetest.Connect(t))
-	if _, err := user.Navigate(t.Context(), site.url); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := user.WaitFor(t.Context(), page.WaitOptions{Idle: true, Timeout: 15 * time.Second}); err != nil {
-		t.Fatal(err)
-	}
-	p, err := pagetest.Connect(t).Page(t.Context(), user.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Navigate(t, user, site.url)
+	pagetest.WaitFor(t, user, page.WaitOptions{Idle: true, Timeout: 15 * time.Second})
+	p := pagetest.Attach(t, user)
 	other := strings.Replace(site.url, "127.0.0.1", "http://localhost", 1)[len("http://"):]
 	untilListed(t, p, site.url, "GET / document 200", "GET /app.js script 200", " /worker.js other 200",
 		"GET "+other+"/frame document 200", "GET "+other+"/app.js script 200")
@@ -324,16 +300,13 @@ onfetch = (e) => { if (e.request.url.includes('/made')) e.respondWith(new Respon
 		case "/made":
 			t.Error("the server was asked")
 		default:
-			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<!doctype html><p id=out>Nothing</p><script>
 navigator.serviceWorker.register('/worker.js');
 navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || new Promise((r) => navigator.serviceWorker.oncontrollerchange = r))
 .then(() => fetch('/made?first')).then((r) => r.text()).then((text) => out.textContent = text)</script>`)
 		}
 	}))
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "made by the worker"}); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "made by the worker"})
 	pagetest.Contains(t, pagetest.Snapshot(t, p), "made by the worker")
 	// The first body from a worker is lost (see keepWorkersBodies in history/requests.go).
 	pagetest.Expect(t, p, "() => fetch('/made').then((r) => r.text())", `"made by the worker"`)

@@ -51,9 +51,7 @@ func TestClickWaitsAndSaysWhy(t *testing.T) {
 			t.Errorf("%s: got %v, want the reason %q", test.target, err, test.reason)
 		}
 	}
-	if _, err := p.Act(t.Context(), p.Input().Type("#ro", "x", input.TypeOptions{Timeout: 300 * time.Millisecond})); err == nil || !strings.Contains(err.Error(), "not editable") {
-		t.Errorf("typing into a read-only field: %v", err)
-	}
+	pagetest.Fails[error](t, p, p.Input().Type("#ro", "x", input.TypeOptions{Timeout: 300 * time.Millisecond}), "not editable")
 	var target *frame.TargetError
 	if err := click("button"); !errors.As(err, &target) || !strings.Contains(err.Error(), "matches") {
 		t.Errorf("several matches: %v", err)
@@ -77,9 +75,7 @@ for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListene
 	pagetest.Expect(t, p, "log.join(' ')",
 		`"click:0:false:true click:0:false:true dblclick:0:false:true contextmenu:2:false:true auxclick:2:false:true auxclick:1:false:true click:0:true:true"`)
 	for _, unknown := range []input.ClickOptions{{Button: "fourth"}, {Modifiers: []string{"Hyper"}}} {
-		if _, err := p.Act(t.Context(), p.Input().Click("#b", unknown)); err == nil {
-			t.Errorf("%+v is no error", unknown)
-		}
+		pagetest.Fails[error](t, p, p.Input().Click("#b", unknown), "")
 	}
 }
 
@@ -106,7 +102,6 @@ func TestTabsByTheUsersKeys(t *testing.T) {
 func TestTargetThatComes(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/next" {
 			fmt.Fprint(w, `<!doctype html><script>setTimeout(() => document.write('<button id=late onclick="document.title = 1">Late</button>'), 200)</script>`)
 			return
@@ -177,10 +172,7 @@ wary.onmouseenter=()=>{ const ms=wary.dataset.cover; delete wary.dataset.cover; 
 	// The error names an overlay that appears with the mouse and stays; the overlay gets no click.
 	pagetest.Evaluate(t, p, "wary.dataset.cover = 60000, 1")
 	pagetest.Act(t, p, p.Input().MouseMove(500, 500))
-	var unready *input.NotReadyError
-	if _, err := p.Act(t.Context(), p.Input().Click("#wary", input.ClickOptions{Timeout: 500 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), `covered by <div id="sudden"`) {
-		t.Errorf("an overlay that comes with the mouse and stays: %v", err)
-	}
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#wary", input.ClickOptions{Timeout: 500 * time.Millisecond}), `covered by <div id="sudden"`)
 	pagetest.Evaluate(t, p, "document.querySelector('#sudden')?.remove()")
 	hits("")
 	for _, target := range []string{"#deep", "#low", "#plain"} {
@@ -194,10 +186,7 @@ func TestAnimations(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><style>@keyframes spin{from{transform:translateX(0)}to{transform:translateX(200px)}}
 #ever{animation:spin 1s linear infinite}#late{opacity:0;transition:transform .4s}#late.in{opacity:1;transform:translateX(300px)}</style>
 <button id=ever>Ever</button><button id=late onclick="at=Math.round(this.getBoundingClientRect().left)">Late</button>`)
-	var unready *input.NotReadyError
-	if _, err := p.Act(t.Context(), p.Input().Click("#ever", input.ClickOptions{Timeout: 400 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is moving") {
-		t.Errorf("an element that never stands still: %v", err)
-	}
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#ever", input.ClickOptions{Timeout: 400 * time.Millisecond}), "it is moving")
 	pagetest.Evaluate(t, p, "late.classList.add('in'), start = Math.round(late.getBoundingClientRect().left)")
 	pagetest.Act(t, p, p.Input().Click("#late", input.ClickOptions{}))
 	pagetest.Expect(t, p, "at - start", "300")
@@ -207,7 +196,6 @@ func TestAnimations(t *testing.T) {
 func TestTransformedFrames(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
 		_, port, _ := strings.Cut(r.Host, ":")
 		if r.URL.Path == "/" {
 			fmt.Fprint(w, `<!doctype html><style>iframe{width:300px;height:200px;border:5px solid;padding:3px;display:block;margin:20px}</style><script>clicks=[];onmessage=e=>clicks.push(e.data)</script>`)
@@ -260,10 +248,7 @@ func TestLinksThatDownload(t *testing.T) {
 	if fastest > time.Second {
 		t.Errorf("each click took %v", fastest)
 	}
-	var unready *input.NotReadyError
-	if _, err := p.Act(t.Context(), p.Input().Click("#n", input.ClickOptions{Timeout: 200 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "pointer-events: none") {
-		t.Errorf("%v", err)
-	}
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#n", input.ClickOptions{Timeout: 200 * time.Millisecond}), "pointer-events: none")
 }
 
 // A target scrolls to where a frame of another site was drawn a moment ago. The browser
@@ -271,7 +256,6 @@ func TestLinksThatDownload(t *testing.T) {
 func TestClickWhereAFrameWas(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
 		_, port, _ := strings.Cut(r.Host, ":")
 		if r.URL.Path == "/" {
 			fmt.Fprintf(w, `<!doctype html><style>body{margin:0}iframe{display:block;border:0;width:100%%;height:700px}</style><script>clicks = [], strays = 0; onmessage = () => strays++</script>

@@ -1,8 +1,6 @@
 package input_test
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	"browser-coordinator/coordinator/page/frame"
@@ -21,10 +19,7 @@ onmouseup = e => log.push("up on " + e.target.id)</script>`)
 	pagetest.Act(t, p, p.Input().Drag("#card", "#slot"))
 	pagetest.Expect(t, p, "log.splice(0).join()", `"down,up on slot"`)
 	pagetest.Evaluate(t, p, `document.body.insertAdjacentHTML("beforeend", "<div id=goes style='top:200px'>goes</div>")`)
-	var stale *frame.StaleRefError
-	if _, err := p.Act(t.Context(), p.Input().Drag("#card", "#goes")); !errors.As(err, &stale) {
-		t.Errorf("onto what goes: %v", err)
-	}
+	pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Drag("#card", "#goes"), "")
 	// The button does not stay pressed.
 	pagetest.Expect(t, p, "new Promise(r => { const look = () => log.length > 1 ? r(log.splice(0).join()) : setTimeout(look); look() })", `"down,up on card"`)
 }
@@ -43,10 +38,7 @@ covered.onmousemove = e => document.body.insertAdjacentHTML("beforeend", "<div i
 		pagetest.Act(t, p, p.Input().Drag(from, "#slot"))
 		pagetest.Expect(t, p, "log.splice(0).slice(0, 2).join()", `"down `+from[1:]+`,up slot"`)
 	}
-	var unready *input.NotReadyError
-	if _, err := p.Act(t.Context(), p.Input().Drag("#covered", "#slot")); !errors.As(err, &unready) || !strings.Contains(err.Error(), "covered by") {
-		t.Errorf("what is covered: %v", err)
-	}
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Drag("#covered", "#slot"), "covered by")
 	pagetest.Expect(t, p, "log.join()", `""`)
 }
 

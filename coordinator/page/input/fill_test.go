@@ -124,11 +124,9 @@ func TestReactControlledFields(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(bundle)
 		default:
-			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<!doctype html><meta charset=utf-8><div id=root></div><div id=form></div><script src=/bundle.js></script>`)
 		}
 	}))
-	ctx := t.Context()
 	for _, step := range []struct {
 		field, want string
 		action      input.Action
@@ -152,12 +150,8 @@ func TestReactControlledFields(t *testing.T) {
 	}
 	// A form enables this button after input.
 	pagetest.Act(t, p, p.Input().Type("[aria-label='New thing']", "Buy milk", input.TypeOptions{Submit: true}))
-	if _, err := p.WaitFor(ctx, page.WaitOptions{Text: "2 things to do"}); err != nil {
-		t.Error(err)
-	}
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "2 things to do"})
 	text := pagetest.Snapshot(t, p)
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, `"Done: Buy milk"`), input.ClickOptions{}))
-	if _, err := p.WaitFor(ctx, page.WaitOptions{Text: "1 things to do"}); err != nil {
-		t.Error(err)
-	}
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "1 things to do"})
 }

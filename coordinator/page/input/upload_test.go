@@ -1,10 +1,8 @@
 package input_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"browser-coordinator/coordinator/page/frame"
@@ -62,11 +60,8 @@ func TestUpload(t *testing.T) {
 	}
 	pagetest.Act(t, p, p.Input().Upload("", files...))
 	pagetest.Expect(t, p, "many.files.length", "2")
-	if _, err := p.Act(ctx, p.Input().Upload("", files...)); err == nil || !strings.Contains(err.Error(), "no file chooser is open") {
-		t.Errorf("answering no chooser: %v", err)
-	}
+	pagetest.Fails[error](t, p, p.Input().Upload("", files...), "no file chooser is open")
 
-	var target *frame.TargetError
 	for _, bad := range []struct {
 		target, reason string
 		files          []string
@@ -75,9 +70,7 @@ func TestUpload(t *testing.T) {
 		{"#off", "is disabled", files[:1]},
 		{"#nothing", "opens no file chooser", files[:1]},
 	} {
-		if _, err := p.Act(ctx, p.Input().Upload(bad.target, bad.files...)); !errors.As(err, &target) || !strings.Contains(err.Error(), bad.reason) {
-			t.Errorf("%s: %v", bad.target, err)
-		}
+		pagetest.Fails[*frame.TargetError](t, p, p.Input().Upload(bad.target, bad.files...), bad.reason)
 	}
 }
 
@@ -95,12 +88,8 @@ zone.ondrop=async e=>{e.preventDefault();const d=e.dataTransfer,f=[...d.files];g
 	pagetest.Act(t, p, p.Input().Drop("#zone", nil, map[string]string{"text/plain": "hello", "text/uri-list": "https://example.com/"}))
 	pagetest.Expect(t, p, "new Promise(r => { const look = () => got.length > 1 ? r(got.sort().join(';')) : setTimeout(look); look() })",
 		`"true|hello|https://example.com/||;true|||a.txt|the contents of a.txt"`)
-	if _, err := p.Act(t.Context(), p.Input().Drop("#wall", files, nil)); err == nil || !strings.Contains(err.Error(), "did not accept") {
-		t.Errorf("dropping where nothing can be dropped: %v", err)
-	}
-	if _, err := p.Act(t.Context(), p.Input().Drop("#zone", nil, nil)); err == nil {
-		t.Error("dropping nothing is no error")
-	}
+	pagetest.Fails[error](t, p, p.Input().Drop("#wall", files, nil), "did not accept")
+	pagetest.Fails[error](t, p, p.Input().Drop("#zone", nil, nil), "")
 }
 
 func TestMouseByCoordinates(t *testing.T) {
@@ -147,7 +136,5 @@ b.ondragover=e=>e.preventDefault();b.ondrop=e=>log.push('drop');addEventListener
 		pagetest.Act(t, p, action())
 	}
 	pagetest.Expect(t, p, "path.join()", `"move0,down1,move1,up0,move0"`)
-	if _, err := p.Act(t.Context(), p.Input().MouseClick(-1, 5, "", 1, 0)); err == nil {
-		t.Error("a point outside is no error")
-	}
+	pagetest.Fails[error](t, p, p.Input().MouseClick(-1, 5, "", 1, 0), "")
 }

@@ -4,6 +4,7 @@ package pagetest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -121,13 +122,11 @@ func Open(t testing.TB, html string) (p *page.Page, url string) {
 
 // HTML responds to each request with that HTML.
 func HTML(html string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, html)
-	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, html) })
 }
 
-// Serve shows the root of a site on a new page.
+// Serve shows the root of a site on a new page. Its responses are HTML unless they say
+// otherwise.
 func Serve(t testing.TB, handler http.Handler) (p *page.Page, url string) {
 	t.Helper()
 	return ServeIn(t, Connect(t), handler)
@@ -142,13 +141,12 @@ func ServeIn(t testing.TB, b *page.Browser, handler http.Handler) (p *page.Page,
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
 	p = NewPage(t, b)
-	if _, err := p.Navigate(t.Context(), server.URL); err != nil {
-		t.Fatal(err)
-	}
+	Navigate(t, p, server.URL)
 	return p, server.URL
 }
 
@@ -160,6 +158,40 @@ func Act(t testing.TB, p *page.Page, action input.Action) page.Change {
 		t.Fatalf("%s: %v", action.Doing, err)
 	}
 	return c
+}
+
+// Fails runs an action that must fail with such an error, which contains the text.
+func Fails[E error](t testing.TB, p *page.Page, action input.Action, text string) {
+	t.Helper()
+	if c, err := p.Act(t.Context(), action); !errors.As(err, new(E)) || !strings.Contains(err.Error(), text) {
+		t.Errorf("%s: %+v, %v; want a %T that contains %q", action.Doing, c, err, *new(E), text)
+	}
+}
+
+// Navigate opens an address, which must succeed.
+func Navigate(t testing.TB, p *page.Page, address string) {
+	t.Helper()
+	if _, err := p.Navigate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WaitFor waits for conditions, which the page must meet.
+func WaitFor(t testing.TB, p *page.Page, opts page.WaitOptions) {
+	t.Helper()
+	if _, err := p.WaitFor(t.Context(), opts); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Attach attaches to a page through a further connection.
+func Attach(t testing.TB, p *page.Page) *page.Page {
+	t.Helper()
+	attached, err := Connect(t).Page(t.Context(), p.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return attached
 }
 
 // Expect checks the JSON of a script's result.

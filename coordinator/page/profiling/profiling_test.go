@@ -135,9 +135,7 @@ function work() { ad.style.height = "300px"
 	}
 	pagetest.Act(t, p, p.Input().MouseMove(5, 5))
 	pagetest.Evaluate(t, p, `(location.href = "/next", work(), 1)`)
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "next"}); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "next"})
 	var trace bytes.Buffer
 	if _, _, err := b.Recordings().StopTrace(t.Context(), &trace); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package snapshot_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image/png"
 	"net/http"
@@ -32,7 +31,6 @@ func TestReactPage(t *testing.T) {
 			w.Write(bundle)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<!doctype html><title>To do</title><div id=root></div><script src=/bundle.js></script>`)
 	}))
 	text := pagetest.Snapshot(t, p)
@@ -63,7 +61,6 @@ func TestReactPage(t *testing.T) {
 func TestStrictPage(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-x'; require-trusted-types-for 'script'; sandbox allow-scripts")
 		fmt.Fprint(w, `<!doctype html><title>Strict</title><main><h1>Closed</h1><button id=b>Open</button></main><script nonce=x>
 console.warn('strict'); JSON.stringify = Array.prototype.map = Element.prototype.getBoundingClientRect = WeakMap.prototype.get = null;
@@ -87,10 +84,7 @@ try { eval('1') } catch { document.title = 'no eval' }</script>`)
 		t.Errorf("%+v", messages)
 	}
 	// A later connection can attach too.
-	q, err := pagetest.Connect(t).Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := pagetest.Attach(t, p)
 	pagetest.Contains(t, pagetest.Snapshot(t, q), `button "Open"`)
 }
 
@@ -109,9 +103,7 @@ new IntersectionObserver((e) => { if (e[0].isIntersecting && n < 100) setTimeout
 		t.Fatalf("it loads by itself:\n%s", text)
 	}
 	pagetest.Act(t, p, p.Input().Hover("#end"))
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Item 39"}); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "Item 39"})
 	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Diff: true})
 	if err != nil || !s.Diff || !strings.Contains(s.Text, `"Item 39"`) || strings.Contains(s.Text, `"Item 1"`) {
 		t.Errorf("%v\n%s", err, s.Text)
@@ -246,8 +238,5 @@ func TestInertAndCards(t *testing.T) {
 		t.Fatal(err)
 	}
 	pagetest.Contains(t, s.Text, "]: Card $5\n")
-	var unready *input.NotReadyError
-	if _, err := p.Act(t.Context(), p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond})); !errors.As(err, &unready) || !strings.Contains(err.Error(), "it is inert") {
-		t.Errorf("%v", err)
-	}
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#i", input.ClickOptions{Timeout: 200 * time.Millisecond}), "it is inert")
 }

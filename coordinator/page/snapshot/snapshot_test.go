@@ -78,9 +78,7 @@ func TestSnapshotDiff(t *testing.T) {
 	if s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true, Diff: true}); err != nil || s.Diff {
 		t.Errorf("with other options: %+v %v", s, err)
 	}
-	if _, err := p.Navigate(t.Context(), url+"/again"); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Navigate(t, p, url+"/again")
 	if s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{Interactive: true, Diff: true}); err != nil || s.Diff {
 		t.Errorf("of another document: %+v %v", s, err)
 	}
@@ -91,7 +89,6 @@ func TestSnapshotDiff(t *testing.T) {
 func TestClosedShadowRoots(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<!doctype html><my-box>Slotted</my-box><div id=plain></div>
 <div><template shadowrootmode=closed><button onclick="clicks.push('declared')">Declared</button></template></div>
 <script>clicks = [];

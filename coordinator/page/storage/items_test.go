@@ -17,15 +17,12 @@ func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 func TestStorageOfAPageThatMoves(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "here")
 	}))
 	next := strings.Replace(url, "127.0.0.1", "localhost", 1)
 	navigate := func(to string) {
 		t.Helper()
-		if _, err := p.Navigate(t.Context(), to); err != nil {
-			t.Fatal(err)
-		}
+		pagetest.Navigate(t, p, to)
 	}
 	navigate(next)
 	if err := p.Storage().SetItem(t.Context(), storage.Local, "kept", "of the next site"); err != nil {
