@@ -159,7 +159,7 @@ func TestDocumentUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/slow/document", "/slow/half"} {
 		t.Run(path, func(t *testing.T) {
-			site := serveSlowly(t, map[string]string{path: `<!doctype html><script>console.log("said early")</script><script src=/app.js></script>`})
+			site := serveSlowly(t, map[string]string{path: `<!doctype html><script>console.log("early")</script><script src=/app.js></script>`})
 			user := pagetest.NewPage(t, pagetest.Connect(t))
 			if _, err := user.Session().Start(t.Context(), "Page.navigate", map[string]any{"url": site.url + path}); err != nil {
 				t.Fatal(err)
@@ -168,8 +168,8 @@ func TestDocumentUnderWay(t *testing.T) {
 			p := pagetest.Attach(t, user)
 			close(site.gate)
 			untilListed(t, p, site.url, "GET "+path+" document 200", "GET /app.js script 200")
-			if said := p.Console().Messages("info"); len(said) != 1 || said[0].Text != "said early" {
-				t.Errorf("the console: %+v", said)
+			if messages := p.Console().Messages("info"); len(messages) != 1 || messages[0].Text != "early" {
+				t.Errorf("the console: %+v", messages)
 			}
 		})
 	}
@@ -233,7 +233,7 @@ func TestPopup(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, recorded %v", name, recorded), func(t *testing.T) {
 				site := serveSlowly(t, map[string]string{
 					"/":      "<!doctype html>" + link,
-					"/popup": `<!doctype html><script>console.warn("said early")</script><script src=/app.js></script>`,
+					"/popup": `<!doctype html><script>console.warn("early")</script><script src=/app.js></script>`,
 				})
 				b := pagetest.ConnectWith(t, &page.Options{Record: recorded})
 				p := pagetest.NewPage(t, b)
@@ -252,8 +252,8 @@ func TestPopup(t *testing.T) {
 				if len(lines) != 2 || strings.TrimSuffix(lines[0], "?") != "GET /popup document 200" && !strings.HasPrefix(lines[0], "GET /popup? document 200") || lines[1] != "GET /app.js script 200" {
 					t.Errorf("the requests: %q", lines)
 				}
-				if said := popup.Console().Messages("warning"); len(said) != 1 || said[0].Text != "said early" {
-					t.Errorf("the console: %+v", said)
+				if messages := popup.Console().Messages("warning"); len(messages) != 1 || messages[0].Text != "early" {
+					t.Errorf("the console: %+v", messages)
 				}
 			})
 		}

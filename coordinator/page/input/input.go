@@ -121,7 +121,7 @@ type LateError struct {
 }
 
 func (e *LateError) Error() string {
-	return fmt.Sprintf("the page did not say within %v whether %s is ready", e.Waited, e.Target)
+	return fmt.Sprintf("the page did not report within %v whether %s is ready", e.Waited, e.Target)
 }
 
 // PartialError reports which of several inputs were done before the error.

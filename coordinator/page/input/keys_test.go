@@ -13,8 +13,9 @@ func TestTypeAndKeys(t *testing.T) {
 	p, _ := pagetest.Open(t, `<!doctype html><form onsubmit="event.preventDefault();sent=i.value"><input id=i value=old></form>
 <textarea id=a>x</textarea><div id=c contenteditable>rich <b>text</b></div><input type=date id=d><input type=number id=n>
 <select id=s multiple><option value=1>One<option value=2>Two<option value=3 disabled>Three</select>
+<div id=e contenteditable><p>old <b>bold</b> text</p></div><div id=m contenteditable=plaintext-only>x</div>
 <input type=checkbox id=k><input type=range id=r min=0 max=10><input type=password id=pw>
-<script>keys=[];sent='';i.addEventListener('keydown',e=>keys.push(e.key+e.code+e.keyCode))</script>`)
+<script>types=[];e.addEventListener('beforeinput',e=>types.push(e.inputType));keys=[];sent='';i.addEventListener('keydown',e=>keys.push(e.key+e.code+e.keyCode))</script>`)
 	for _, step := range []struct {
 		action   input.Action
 		js, want string
@@ -27,6 +28,11 @@ func TestTypeAndKeys(t *testing.T) {
 		{p.Input().PressKey("Backspace"), "i.value", `""`},
 		{p.Input().Type("#a", "two\nlines", input.TypeOptions{}), "a.value", `"two\nlines"`},
 		{p.Input().Type("#c", "plain", input.TypeOptions{}), "c.textContent", `"plain"`},
+		{p.Input().Type("#e", "new text", input.TypeOptions{}), "e.innerText.trim()", `"new text"`},
+		{p.Input().Type("#e", "one\ntwo", input.TypeOptions{Slowly: true}),
+			"e.innerText.includes('one') && e.innerText.includes('\\ntwo') && types.includes('insertParagraph')", "true"},
+		{p.Input().Type("#e", "", input.TypeOptions{}), "e.innerText.trim()", `""`},
+		{p.Input().Type("#m", "plain", input.TypeOptions{}), "m.textContent", `"plain"`},
 		{p.Input().Type("#d", "2026-11-21", input.TypeOptions{}), "d.value", `"2026-11-21"`},
 		{p.Input().SelectOption("#s", "1", "Two"), "[...s.selectedOptions].map(o=>o.value).join()", `"1,2"`},
 		{p.Input().FillForm([]input.Field{{Target: "#k", Type: "checkbox", Value: "true"}, {Target: "#r", Type: "slider", Value: "7"}, {Target: "#pw", Type: "textbox", Value: "geheim"}, {Target: "#n", Type: "textbox", Value: "12"}}), "[k.checked, r.value, pw.value, n.value].join()", `"true,7,geheim,12"`},

@@ -235,6 +235,9 @@ func TestCPUProfile(t *testing.T) {
 	if err := p.Profiler().StartCPUProfile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := p.Profiler().StartCPUProfile(t.Context()); !errors.Is(err, profiling.ErrRecording) {
+		t.Errorf("a second one: %v", err)
+	}
 	pagetest.Evaluate(t, p, "burn(300)")
 	profile, err := b.Recordings().StopCPUProfile(t.Context())
 	if err != nil {
@@ -249,6 +252,9 @@ func TestCPUProfile(t *testing.T) {
 	var file struct{ Nodes, Samples []any }
 	if err := json.Unmarshal(profile.JSON, &file); err != nil || len(file.Nodes) == 0 || len(file.Samples) == 0 {
 		t.Errorf("the file: %v", err)
+	}
+	if err := p.Profiler().StartCPUProfile(t.Context()); err != nil {
+		t.Errorf("again: %v", err)
 	}
 }
 
@@ -302,23 +308,5 @@ func TestCoverage(t *testing.T) {
 	}
 	if _, err := b.Recordings().StopCoverage(t.Context()); !errors.Is(err, profiling.ErrNotRecording) {
 		t.Errorf("stopped twice: %v", err)
-	}
-}
-
-func TestProfileTwice(t *testing.T) {
-	t.Parallel()
-	b := pagetest.Connect(t)
-	p, _ := pagetest.ServeIn(t, b, pagetest.HTML("<p>p"))
-	if err := p.Profiler().StartCPUProfile(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Profiler().StartCPUProfile(t.Context()); !errors.Is(err, profiling.ErrRecording) {
-		t.Errorf("the second: %v", err)
-	}
-	if _, err := b.Recordings().StopCPUProfile(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := p.Profiler().StartCPUProfile(t.Context()); err != nil {
-		t.Errorf("again: %v", err)
 	}
 }
