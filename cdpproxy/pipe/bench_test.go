@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/cdptest"
 )
 
 // BenchmarkWays compares the pipe with a port of the same browser, in the same
@@ -25,18 +27,18 @@ func BenchmarkWays(b *testing.B) {
 		b.Run(step.name, func(b *testing.B) {
 			chromium := start(b)
 			ways := []string{"port", "pipe"}
-			clients := map[string]*client{}
+			clients := map[string]*cdptest.Client{}
 			sessions := map[string]string{}
 			var target string
 			for _, name := range ways {
-				c := connect(b, chromium.ways()[name])
+				c := cdptest.Dial(b, chromium.ways()[name])
 				if target == "" {
-					target, _ = c.open("data:text/html,<body style='background:linear-gradient(red,blue)'>" + fmt.Sprint(time.Now()))
+					target, _ = open(b, c, "data:text/html,<body style='background:linear-gradient(red,blue)'>"+fmt.Sprint(time.Now()))
 				}
-				clients[name], sessions[name] = c, c.attach(target)
-				c.call(sessions[name], "Emulation.setDeviceMetricsOverride", `{"width":1920,"height":1080,"deviceScaleFactor":1,"mobile":false}`, nil)
+				clients[name], sessions[name] = c, c.Attach(target)
+				c.Call(sessions[name], "Emulation.setDeviceMetricsOverride", `{"width":1920,"height":1080,"deviceScaleFactor":1,"mobile":false}`, nil)
 				for range 3 {
-					c.call(sessions[name], step.method, step.params, nil)
+					c.Call(sessions[name], step.method, step.params, nil)
 				}
 			}
 			took := map[string][]time.Duration{}
@@ -44,7 +46,7 @@ func BenchmarkWays(b *testing.B) {
 				for _, name := range ways {
 					for range step.turn {
 						begin := time.Now()
-						clients[name].await(clients[name].send(sessions[name], step.method, step.params))
+						clients[name].Try(sessions[name], step.method, step.params)
 						took[name] = append(took[name], time.Since(begin))
 					}
 				}

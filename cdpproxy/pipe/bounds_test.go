@@ -9,36 +9,34 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"browser-coordinator/cdpproxy/pipe"
+	"browser-coordinator/internal/cdptest"
 )
 
 // TestLargeMessages: large messages pass in both directions, and other clients are
 // served meanwhile.
 func TestLargeMessages(t *testing.T) {
 	b := start(t)
-	c, other := connect(t, b.server.URL()), connect(t, b.server.URL())
-	_, session := c.open("about:blank")
+	c, other := cdptest.Dial(t, b.server.URL()), cdptest.Dial(t, b.server.URL())
+	_, session := open(t, c, "about:blank")
 	size, most := 50<<20, 99<<20
 	if raceDetector {
 		size, most = 10<<20, 20<<20 // each byte takes many times as long
 	}
 	var r struct{ Result struct{ Value string } }
-	c.call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'x'.repeat(%d)","returnByValue":true}`, size), &r)
+	c.Call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":"'x'.repeat(%d)","returnByValue":true}`, size), &r)
 	if len(r.Result.Value) != size || strings.Trim(r.Result.Value, "x") != "" {
 		t.Errorf("%d bytes came, want %d", len(r.Result.Value), size)
 	}
-	c.call(session, "Runtime.evaluate", `{"expression":"'`+strings.Repeat("y", size)+`'.length","returnByValue":true}`, nil)
-	other.call("", "Browser.getVersion", "", nil)
+	c.Call(session, "Runtime.evaluate", `{"expression":"'`+strings.Repeat("y", size)+`'.length","returnByValue":true}`, nil)
+	other.Call("", "Browser.getVersion", "", nil)
 
 	// Chromium exits when the pipe brings too much. Only the client may end.
-	c.send("", "Browser.getVersion", `{"x":"`+strings.Repeat("z", most)+`"}`)
-	c.await(c.lastID)
-	tooMuch := connect(t, b.server.URL())
-	tooMuch.ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Browser.getVersion","params":{"x":"`+strings.Repeat("z", 100<<20)+`"}}`))
-	tooMuch.ended() // by 1009, or by a reset: it was still writing
-	other.call("", "Browser.getVersion", "", nil)
+	c.Try("", "Browser.getVersion", `{"x":"`+strings.Repeat("z", most)+`"}`)
+	tooMuch := cdptest.Dial(t, b.server.URL())
+	_ = tooMuch.TryWrite(`{"id":1,"method":"Browser.getVersion","params":{"x":"` + strings.Repeat("z", 100<<20) + `"}}`)
+	tooMuch.Ended() // by 1009, or by a reset: it was still writing
+	other.Call("", "Browser.getVersion", "", nil)
 }
 
 // TestTooLargeResponse: the client gets an error in place of a response that is too
@@ -46,13 +44,13 @@ func TestLargeMessages(t *testing.T) {
 func TestTooLargeResponse(t *testing.T) {
 	defer pipe.SetMaxIncoming(1 << 20)()
 	b := start(t)
-	c := connect(t, b.server.URL())
-	_, session := c.open("about:blank")
-	m := c.await(c.send(session, "Runtime.evaluate", `{"expression":"'x'.repeat(5 << 20)","returnByValue":true}`))
-	if !strings.Contains(string(m.Error), "larger than") || m.Result != nil {
-		t.Errorf("a response that is too large: %.200s", m.text)
+	c := cdptest.Dial(t, b.server.URL())
+	_, session := open(t, c, "about:blank")
+	m := c.Try(session, "Runtime.evaluate", `{"expression":"'x'.repeat(5 << 20)","returnByValue":true}`)
+	if m.Error == nil || !strings.Contains(m.Error.Message, "larger than") || m.Result != nil {
+		t.Errorf("a response that is too large: %.200s", m.Text)
 	}
-	if got := c.evaluate(session, "1 + 1"); got != "2" {
+	if got := c.Evaluate(session, "1 + 1"); got != "2" {
 		t.Errorf("then: %s", got)
 	}
 }
@@ -60,7 +58,7 @@ func TestTooLargeResponse(t *testing.T) {
 // TestCloseWhileStopped: Close does not wait for a browser that does not read.
 func TestCloseWhileStopped(t *testing.T) {
 	b := start(t)
-	c := connect(t, b.server.URL())
+	c := cdptest.Dial(t, b.server.URL())
 	if err := b.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +66,8 @@ func TestCloseWhileStopped(t *testing.T) {
 	go func() {
 		defer close(over)
 		// More than a pipe holds, so that its writer blocks.
-		c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"X","params":{"x":"`+strings.Repeat("x", 4<<20)+`"}}`))
-		c.ended()
+		_ = c.TryWrite(`{"id":1,"method":"X","params":{"x":"` + strings.Repeat("x", 4<<20) + `"}}`)
+		c.Ended()
 	}()
 	go func() {
 		defer close(closed)
@@ -77,7 +75,7 @@ func TestCloseWhileStopped(t *testing.T) {
 	}()
 	select {
 	case <-closed:
-	case <-time.After(soon):
+	case <-time.After(cdptest.Timeout):
 		t.Error("Close waits for a browser that is stopped")
 	}
 	b.cmd.Process.Kill()

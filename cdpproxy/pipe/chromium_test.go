@@ -5,7 +5,6 @@ package pipe_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,14 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"browser-coordinator/cdpproxy/pipe"
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/internal/cdptest"
 )
-
-// soon is the timeout for everything that is fast on an idle machine.
-const soon = 60 * time.Second
 
 // browser is a real Chromium that is reached in both ways: by its pipe, through the
 // server, and by a debugging port, for comparison.
@@ -86,7 +81,7 @@ func start(t testing.TB) *browser {
 		cmd.Wait()
 		ended.Stop()
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), cdptest.Timeout)
 	defer cancel()
 	if err := server.Ready(ctx); err != nil {
 		t.Fatal(err)
@@ -128,187 +123,26 @@ func request(t *testing.T, method, url string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// client is a CDP client that keeps the messages that it receives.
-type client struct {
-	t      testing.TB
-	ws     *websocket.Conn
-	lastID int
-	events []message
-}
-
-type message struct {
-	ID      int             `json:"id"`
-	Session string          `json:"sessionId"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-	Result  json.RawMessage `json:"result"`
-	Error   json.RawMessage `json:"error"`
-	text    string
-}
-
-func connect(t testing.TB, url string) *client {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
-	defer cancel()
-	ws, _, err := websocket.Dial(ctx, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ws.SetReadLimit(-1)
-	t.Cleanup(func() { ws.CloseNow() })
-	return &client{t: t, ws: ws}
-}
-
-// raw sends a message unchanged.
-func (c *client) raw(text string) {
-	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), soon)
-	defer cancel()
-	if err := c.ws.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-func (c *client) read() (message, error) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), soon)
-	defer cancel()
-	_, text, err := c.ws.Read(ctx)
-	if err != nil {
-		return message{}, err
-	}
-	m := message{text: string(text)}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("%w: %.200s", err, text)
-	}
-	return m, nil
-}
-
-func (c *client) next() message {
-	c.t.Helper()
-	m, err := c.read()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return m
-}
-
-// send sends a command, in a session unless that is empty, and returns its id.
-func (c *client) send(session, method, params string) int {
-	c.t.Helper()
-	c.lastID++
-	in := ""
-	if session != "" {
-		in = `,"sessionId":"` + session + `"`
-	}
-	if params == "" {
-		params = "{}"
-	}
-	c.raw(fmt.Sprintf(`{"id":%d,"method":%q,"params":%s%s}`, c.lastID, method, params, in))
-	return c.lastID
-}
-
-// await returns the response to a command.
-func (c *client) await(id int) message {
-	c.t.Helper()
-	for {
-		m := c.next()
-		if m.Method == "" && m.ID == id {
-			return m
-		}
-		c.events = append(c.events, m)
-	}
-}
-
-// call decodes the result of a command into result, unless that is nil.
-func (c *client) call(session, method, params string, result any) {
-	c.t.Helper()
-	m := c.await(c.send(session, method, params))
-	if m.Error != nil {
-		c.t.Fatalf("%s: %s", method, m.Error)
-	}
-	if m.Session != session {
-		c.t.Fatalf("%s: the response has the session %q, want %q", method, m.Session, session)
-	}
-	if result != nil {
-		if err := json.Unmarshal(m.Result, result); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-}
-
-// event returns the next event of that name, in that session.
-func (c *client) event(session, method string) message {
-	c.t.Helper()
-	for i, m := range c.events {
-		if m.Method == method && m.Session == session {
-			c.events = append(c.events[:i], c.events[i+1:]...)
-			return m
-		}
-	}
-	for {
-		m := c.next()
-		if m.Method == method && m.Session == session {
-			return m
-		}
-		c.events = append(c.events, m)
-	}
-}
-
-// evaluate returns the value of an expression as JSON.
-func (c *client) evaluate(session, expression string) string {
-	c.t.Helper()
-	text, err := json.Marshal(expression)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	var r struct {
-		Result struct{ Value json.RawMessage }
-	}
-	c.call(session, "Runtime.evaluate", fmt.Sprintf(`{"expression":%s,"returnByValue":true,"awaitPromise":true}`, text), &r)
-	return string(r.Result.Value)
-}
-
 // open creates a page, attaches to it, and returns when it has loaded. A command
 // that waits while Chromium replaces the page's first process may never get a
 // response.
-func (c *client) open(url string) (target, session string) {
-	c.t.Helper()
+func open(t testing.TB, c *cdptest.Client, url string) (target, session string) {
+	t.Helper()
 	var created struct{ TargetID string }
-	c.call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, url), &created)
-	session = c.attach(created.TargetID)
+	c.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, url), &created)
+	session = c.Attach(created.TargetID)
 	scheme, _, _ := strings.Cut(url, ":") // Chromium rewrites the rest
-	eventually(c.t, url+" does not load", func() bool {
-		m := c.await(c.send(session, "Runtime.evaluate", `{"expression":"document.readyState + ' ' + location.href"}`))
-		return strings.Contains(m.text, `"complete `+scheme)
+	eventually(t, url+" does not load", func() bool {
+		m := c.Try(session, "Runtime.evaluate", `{"expression":"document.readyState + ' ' + location.href"}`)
+		return strings.Contains(m.Text, `"complete `+scheme)
 	})
 	return created.TargetID, session
-}
-
-func (c *client) attach(target string) (session string) {
-	c.t.Helper()
-	var attached struct{ SessionID string }
-	c.call("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, target), &attached)
-	return attached.SessionID
-}
-
-// leave closes the connection as most clients do.
-func (c *client) leave() {
-	c.ws.Close(websocket.StatusNormalClosure, "")
-}
-
-// ended waits for the end of the connection, and returns its error.
-func (c *client) ended() error {
-	for {
-		if _, err := c.read(); err != nil {
-			return err
-		}
-	}
 }
 
 // eventually polls for changes in the browser that have no event.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(soon); !is(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(cdptest.Timeout); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(what)
 		}

@@ -16,13 +16,19 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"browser-coordinator/internal/cdptest"
 )
 
 // TestLikeThePort: a client gets the same from the pipe as from a port of the same
 // browser, for valid and for invalid requests.
 func TestLikeThePort(t *testing.T) {
 	b := start(t)
-	port, piped := connect(t, b.port), connect(t, b.server.URL())
+	port, piped := cdptest.Dial(t, b.port), cdptest.Dial(t, b.server.URL())
+	next := func(c *cdptest.Client, n int) cdptest.Message {
+		return c.AwaitN("a message", n, func(cdptest.Message) bool { return true })
+	}
+	sent := 0
 	for _, text := range []string{
 		`{"id":1,"method":"Browser.getVersion"}`,
 		` { "params" : {} , "method" : "Browser.getVersion" , "id" : 2 } `,
@@ -49,21 +55,23 @@ func TestLikeThePort(t *testing.T) {
 		`{"id":17,"method":"Page.enable"}`,
 		`{"id":18,"method":"SystemInfo.getProcessInfo","params":{"x":"\ud800"}}`,
 	} {
-		port.raw(text)
-		piped.raw(text)
-		want, got := port.next(), piped.next()
+		port.Write(text)
+		piped.Write(text)
+		sent++
+		want, got := next(port, sent), next(piped, sent)
 		if strings.Contains(text, "getProcessInfo") { // it contains processor time
-			want.text, got.text = want.text[:40], got.text[:40]
+			want.Text, got.Text = want.Text[:40], got.Text[:40]
 		}
-		if got.text != want.text {
-			t.Errorf("%s\n pipe %s\n port %s", text, got.text, want.text)
+		if got.Text != want.Text {
+			t.Errorf("%s\n pipe %s\n port %s", text, got.Text, want.Text)
 		}
 	}
 	// For invalid JSON the texts differ.
 	for _, text := range []string{`nonsense`, ``, `[]`, `{"id":1,"method":"A","method":"B"}`, "{\"id\":1,\"method\":\"A\"}\x00{\"id\":2,\"method\":\"Browser.close\"}", "{\"id\":3,\"method\":\"\xff\"}"} {
-		piped.raw(text)
-		if got := piped.next(); got.Error == nil || got.Method != "" {
-			t.Errorf("%q: %s", text, got.text)
+		piped.Write(text)
+		sent++
+		if got := next(piped, sent); got.Error == nil || got.Method != "" {
+			t.Errorf("%q: %s", text, got.Text)
 		}
 	}
 
@@ -99,16 +107,16 @@ func TestLikeThePort(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &created); err != nil || status != 200 || !strings.HasPrefix(created["url"], "data:text/html,a") {
 			t.Errorf("%s: /json/new: HTTP %d %s", name, status, body)
 		}
-		page := connect(t, created["webSocketDebuggerUrl"])
+		page := cdptest.Dial(t, created["webSocketDebuggerUrl"])
 		eventually(t, name+": the new page has another address", func() bool {
-			return strings.HasPrefix(page.evaluate("", "location.href"), `"data:text/html,a`)
+			return strings.HasPrefix(page.Evaluate("", "location.href"), `data:text/html,a`)
 		})
 		for _, do := range []string{"activate", "close"} {
 			if status, body := request(t, "GET", httpOf(url, "/json/"+do+"/"+created["id"])); status != 200 || !strings.HasPrefix(body, "Target ") {
 				t.Errorf("%s: /json/%s: HTTP %d %s", name, do, status, body)
 			}
 		}
-		page.ended()
+		page.Ended()
 		if status, _ := request(t, "GET", httpOf(url, "/json/new?about:blank")); status != http.StatusMethodNotAllowed {
 			t.Errorf("%s: /json/new with GET: HTTP %d", name, status)
 		}
@@ -138,24 +146,23 @@ func squeeze(text string) string { return strings.Join(strings.Fields(text), "")
 // sessions of the other, nor gets its events.
 func TestClientsAreApart(t *testing.T) {
 	b := start(t)
-	one, two := connect(t, b.server.URL()), connect(t, b.server.URL())
-	target, first := one.open("about:blank#one")
-	_, second := two.open("about:blank#two")
-	third := two.attach(target)
-	one.call(first, "Runtime.enable", "", nil)
-	two.call(third, "Runtime.enable", "", nil)
+	one, two := cdptest.Dial(t, b.server.URL()), cdptest.Dial(t, b.server.URL())
+	target, first := open(t, one, "about:blank#one")
+	_, second := open(t, two, "about:blank#two")
+	third := two.Attach(target)
+	one.Call(first, "Runtime.enable", "", nil)
+	two.Call(third, "Runtime.enable", "", nil)
 
 	// The same ids at the same time, each with its own value.
 	const rounds = 200
 	var both sync.WaitGroup
 	for _, c := range []struct {
-		*client
+		*cdptest.Client
 		session, name string
 	}{{one, first, "one"}, {two, second, "two"}} {
 		both.Go(func() {
 			for i := range rounds {
-				c.lastID = 1000 + i
-				if got, want := c.evaluate(c.session, fmt.Sprintf("location.hash + %d", i)), fmt.Sprintf(`"#%s%d"`, c.name, i); got != want {
+				if got, want := c.Evaluate(c.session, fmt.Sprintf("location.hash + %d", i)), fmt.Sprintf("#%s%d", c.name, i); got != want {
 					t.Errorf("%s instead of %s", got, want)
 					return
 				}
@@ -165,44 +172,42 @@ func TestClientsAreApart(t *testing.T) {
 	both.Wait()
 
 	for _, foreign := range []string{second, third, "0123456789ABCDEF0123456789ABCDEF"} {
-		m := one.await(one.send(foreign, "Runtime.evaluate", `{"expression":"location.hash = 'taken'"}`))
-		if want := `{"code":-32001,"message":"Session with given id not found."}`; string(m.Error) != want || m.Session != "" {
-			t.Errorf("in another client's session: %s, want the error %s", m.text, want)
+		m := one.Try(foreign, "Runtime.evaluate", `{"expression":"location.hash = 'taken'"}`)
+		if m.Error == nil || m.Error.Code != -32001 || m.Error.Message != "Session with given id not found." || m.SessionID != "" {
+			t.Errorf("in another client's session: %s", m.Text)
 		}
-		if m := one.await(one.send("", "Target.detachFromTarget", `{"sessionId":"`+foreign+`"}`)); m.Error == nil {
-			t.Errorf("another client's session was detached: %s", m.text)
+		if m := one.Try("", "Target.detachFromTarget", `{"sessionId":"`+foreign+`"}`); m.Error == nil {
+			t.Errorf("another client's session was detached: %s", m.Text)
 		}
 	}
-	if got := two.evaluate(second, "location.hash"); got != `"#two"` {
+	if got := two.Evaluate(second, "location.hash"); got != "#two" {
 		t.Errorf("the page of the other client is at %s", got)
 	}
 
 	// One page, two clients: each gets the event in its own session, and once.
-	one.evaluate(first, "console.log('seen'), 0")
+	one.Evaluate(first, "console.log('seen'), 0")
 	for _, c := range []struct {
-		*client
+		*cdptest.Client
 		session string
 	}{{one, first}, {two, third}} {
-		c.event(c.session, "Runtime.consoleAPICalled")
-		c.evaluate(c.session, "0")
-		for _, m := range c.events {
-			if m.Method == "Runtime.consoleAPICalled" {
-				t.Errorf("a second event: %s", m.text)
-			}
+		c.Event(c.session, "Runtime.consoleAPICalled", "")
+		c.Evaluate(c.session, "0")
+		if n := c.Count(c.session, "Runtime.consoleAPICalled", ""); n != 1 {
+			t.Errorf("%d events", n)
 		}
 	}
-	for _, m := range slices.Concat(one.events, two.events) {
-		if m.Method == "Target.attachedToTarget" && m.Session == "" && strings.Contains(m.text, `"type":"browser"`) {
-			t.Errorf("a client is told of a session of the server's: %s", m.text)
+	for _, m := range slices.Concat(one.Messages(), two.Messages()) {
+		if m.Method == "Target.attachedToTarget" && m.SessionID == "" && strings.Contains(m.Text, `"type":"browser"`) {
+			t.Errorf("a client is told of a session of the server's: %s", m.Text)
 		}
 	}
-	for _, m := range one.events {
-		if strings.Contains(m.text, second) || strings.Contains(m.text, third) {
-			t.Errorf("a client is told of another's session: %s", m.text)
+	for _, m := range one.Messages() {
+		if strings.Contains(m.Text, second) || strings.Contains(m.Text, third) {
+			t.Errorf("a client is told of another's session: %s", m.Text)
 		}
 	}
-	one.leave()
-	two.leave()
+	one.Leave()
+	two.Leave()
 	eventually(t, "something is left of clients that have left", func() bool {
 		sessions, calls := b.server.Count()
 		return sessions+calls == 0
@@ -219,54 +224,54 @@ func TestLeave(t *testing.T) {
 	defer site.Close()
 	for name, url := range b.ways() {
 		t.Run(name, func(t *testing.T) {
-			stays := connect(t, url)
-			target, session := stays.open(site.URL + "/first")
-			leaves := connect(t, url)
-			other := leaves.attach(target)
+			stays := cdptest.Dial(t, url)
+			target, session := open(t, stays, site.URL+"/first")
+			leaves := cdptest.Dial(t, url)
+			other := leaves.Attach(target)
 
 			var context struct{ BrowserContextID string }
-			leaves.call("", "Target.createBrowserContext", `{"disposeOnDetach":true}`, &context)
-			leaves.call("", "Target.createTarget", fmt.Sprintf(`{"url":"about:blank","browserContextId":%q}`, context.BrowserContextID), nil)
+			leaves.Call("", "Target.createBrowserContext", `{"disposeOnDetach":true}`, &context)
+			leaves.Call("", "Target.createTarget", fmt.Sprintf(`{"url":"about:blank","browserContextId":%q}`, context.BrowserContextID), nil)
 			var kept struct{ TargetID string }
-			leaves.call("", "Target.createTarget", `{"url":"about:blank#kept"}`, &kept)
-			leaves.call(other, "Emulation.setUserAgentOverride", `{"userAgent":"changed"}`, nil)
-			leaves.call(other, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.left = true"}`, nil)
-			if got := stays.evaluate(session, "navigator.userAgent"); got != `"changed"` {
+			leaves.Call("", "Target.createTarget", `{"url":"about:blank#kept"}`, &kept)
+			leaves.Call(other, "Emulation.setUserAgentOverride", `{"userAgent":"changed"}`, nil)
+			leaves.Call(other, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.left = true"}`, nil)
+			if got := stays.Evaluate(session, "navigator.userAgent"); got != "changed" {
 				t.Errorf("the user agent is %s", got)
 			}
-			leaves.call(other, "Fetch.enable", `{}`, nil)
-			pending := stays.send(session, "Runtime.evaluate", `{"expression":"fetch('/second').then(r => r.text())","awaitPromise":true,"returnByValue":true}`)
-			leaves.event(other, "Fetch.requestPaused")
+			leaves.Call(other, "Fetch.enable", `{}`, nil)
+			pending := stays.Start(session, "Runtime.evaluate", `{"expression":"fetch('/second').then(r => r.text())","awaitPromise":true,"returnByValue":true}`)
+			leaves.Event(other, "Fetch.requestPaused", "")
 			// A new page waits for the client that requested it.
-			leaves.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
+			leaves.Call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`, nil)
 			var waits struct{ TargetID string }
-			stays.call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL+"/waits"), &waits)
+			stays.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL+"/waits"), &waits)
 
-			leaves.leave()
-			if m := stays.await(pending); !strings.Contains(m.text, "/second") {
-				t.Errorf("the request that was intercepted: %s", m.text)
+			leaves.Leave()
+			if m := stays.Answer(pending); !strings.Contains(m.Text, "/second") {
+				t.Errorf("the request that was intercepted: %s", m.Text)
 			}
 			eventually(t, "the page that waited does not load", func() bool {
-				m := stays.await(stays.send("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q}`, waits.TargetID)))
-				return strings.Contains(m.text, `"title":"site"`)
+				m := stays.Try("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q}`, waits.TargetID))
+				return strings.Contains(m.Text, `"title":"site"`)
 			})
 			eventually(t, "the context that was to go is there", func() bool {
-				m := stays.await(stays.send("", "Target.getTargets", ""))
-				return !strings.Contains(m.text, context.BrowserContextID)
+				m := stays.Try("", "Target.getTargets", "")
+				return !strings.Contains(m.Text, context.BrowserContextID)
 			})
-			if m := stays.await(stays.send("", "Target.getTargets", "")); !strings.Contains(m.text, kept.TargetID) {
-				t.Errorf("the page that was to stay has gone: %s", m.text)
+			if m := stays.Try("", "Target.getTargets", ""); !strings.Contains(m.Text, kept.TargetID) {
+				t.Errorf("the page that was to stay has gone: %s", m.Text)
 			}
 			eventually(t, "the user agent stays changed", func() bool {
-				return stays.evaluate(session, "navigator.userAgent") != `"changed"`
+				return stays.Evaluate(session, "navigator.userAgent") != "changed"
 			})
-			stays.call(session, "Page.enable", "", nil)
-			stays.call(session, "Page.reload", "", nil)
-			stays.event(session, "Page.loadEventFired")
-			if got := stays.evaluate(session, "typeof left"); got != `"undefined"` {
+			stays.Call(session, "Page.enable", "", nil)
+			stays.Call(session, "Page.reload", "", nil)
+			stays.EventN(session, "Page.loadEventFired", "", 1)
+			if got := stays.Evaluate(session, "typeof left"); got != "undefined" {
 				t.Errorf("the script of the client that has left still runs: %s", got)
 			}
-			stays.leave()
+			stays.Leave()
 		})
 	}
 }
@@ -282,38 +287,29 @@ func TestPageClient(t *testing.T) {
 	defer site.Close()
 	ends := map[string]string{}
 	for name, url := range b.ways() {
-		browser := connect(t, url)
+		browser := cdptest.Dial(t, url)
 		var created struct{ TargetID string }
-		browser.call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL), &created)
+		browser.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, site.URL), &created)
 		address, _, _ := strings.Cut(url, "/devtools/")
-		page := connect(t, address+"/devtools/page/"+created.TargetID)
-		page.call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`, nil)
+		page := cdptest.Dial(t, address+"/devtools/page/"+created.TargetID)
+		page.Call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`, nil)
 		var attached struct{ SessionID string }
-		if err := json.Unmarshal(page.event("", "Target.attachedToTarget").Params, &attached); err != nil {
+		if err := json.Unmarshal(page.Event("", "Target.attachedToTarget", "").Params, &attached); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, name+": the worker does not run", func() bool {
-			return page.evaluate(attached.SessionID, "self.name") == `"inner"`
+			return page.Evaluate(attached.SessionID, "self.name") == "inner"
 		})
-		page.evaluate("", "worker.terminate(), 0")
-		page.event("", "Target.detachedFromTarget")
-		if m := page.await(page.send(attached.SessionID, "Runtime.evaluate", `{"expression":"1"}`)); !strings.Contains(string(m.Error), "-32001") {
-			t.Errorf("%s: in a session that has ended: %s", name, m.text)
+		page.Evaluate("", "worker.terminate(), 0")
+		page.Event("", "Target.detachedFromTarget", "")
+		if m := page.Try(attached.SessionID, "Runtime.evaluate", `{"expression":"1"}`); !strings.Contains(m.Text, "-32001") {
+			t.Errorf("%s: in a session that has ended: %s", name, m.Text)
 		}
-		page.call("", "Page.enable", "", nil)
-		page.evaluate("", "0")
-		page.events = nil
-		browser.call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, created.TargetID), nil)
-		for {
-			m, err := page.read()
-			if err != nil {
-				ends[name] += how(err)
-				break
-			}
-			if m.Method == "Inspector.detached" {
-				ends[name] += m.text + " "
-			}
-		}
+		page.Call("", "Page.enable", "", nil)
+		page.Evaluate("", "0")
+		browser.Call("", "Target.closeTarget", fmt.Sprintf(`{"targetId":%q}`, created.TargetID), nil)
+		err := page.Ended()
+		ends[name] = page.Event("", "Inspector.detached", "").Text + " " + how(err)
 	}
 	if ends["pipe"] != ends["port"] {
 		t.Errorf("a page's connection ends with %s, by the port with %s", ends["pipe"], ends["port"])
@@ -337,15 +333,15 @@ func TestBrowserGone(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		t.Run(fmt.Sprintf("crash=%v", crash), func(t *testing.T) {
 			b := start(t)
-			port, piped, idle := connect(t, b.port), connect(t, b.server.URL()), connect(t, b.server.URL())
+			port, piped, idle := cdptest.Dial(t, b.port), cdptest.Dial(t, b.server.URL()), cdptest.Dial(t, b.server.URL())
 			if crash {
 				b.cmd.Process.Kill()
 			} else {
-				piped.call("", "Browser.close", "", nil)
+				piped.Call("", "Browser.close", "", nil)
 			}
-			want := how(port.ended())
-			for _, c := range []*client{piped, idle} {
-				if got := how(c.ended()); got != want && got != "EOF" {
+			want := how(port.Ended())
+			for _, c := range []*cdptest.Client{piped, idle} {
+				if got := how(c.Ended()); got != want && got != "EOF" {
 					t.Errorf("the connection ends with %s, by the port with %s", got, want)
 				}
 			}

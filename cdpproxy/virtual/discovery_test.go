@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"regexp"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"browser-coordinator/internal/cdptest"
 )
 
 var (
@@ -41,7 +44,7 @@ func compared(body string) string {
 // response, except for the address.
 func TestDiscoveryAsChromium(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newSceneIn(t, cdptest.NewBrowserURL(t), false, slog.New(slog.DiscardHandler))
 	s.get("GET", "/json/list") // until the page is ready
 	browser, own := strings.Split(s.debug.url, "/")[2], strings.Split(s.url, "/")[2]
 	_, prefix, _ := strings.Cut(s.http(), own)

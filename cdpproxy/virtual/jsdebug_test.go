@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy/virtual"
+	"browser-coordinator/internal/cdptest"
 )
 
 // jsDebug stands in for VS Code's js-debug, which runs in an editor only (the tests
@@ -29,6 +30,7 @@ import (
 type jsDebug struct {
 	t       testing.TB
 	url     string // of the real browser
+	context string // the browser context of its pages; empty: the browser's only one
 	ws      *websocket.Conn
 	server  *httptest.Server
 	browser *virtual.Browser // gets the pages
@@ -78,7 +80,7 @@ type replay struct {
 }
 
 // startJSDebug debugs every page of a browser and shares them to b.
-func startJSDebug(t testing.TB, browserURL string, b *virtual.Browser) *jsDebug {
+func startJSDebug(t testing.TB, browserURL string, ownContext bool, b *virtual.Browser) *jsDebug {
 	t.Helper()
 	ws, _, err := websocket.Dial(t.Context(), browserURL, nil)
 	if err != nil {
@@ -94,6 +96,17 @@ func startJSDebug(t testing.TB, browserURL string, b *virtual.Browser) *jsDebug 
 		d.server.Close()
 		d.wg.Wait()
 	})
+	if ownContext {
+		var made struct{ BrowserContextID string }
+		if err := json.Unmarshal(d.call("", "Target.createBrowserContext", "{}"), &made); err != nil {
+			t.Fatal(err)
+		}
+		d.context = made.BrowserContextID
+		t.Cleanup(func() {
+			d.send("", "Target.disposeBrowserContext", fmt.Sprintf(`{"browserContextId":%q}`, d.context), nil)
+		})
+		d.send("", "Target.createTarget", fmt.Sprintf(`{"url":"about:blank","browserContextId":%q}`, d.context), nil)
+	}
 	d.send("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
 	return d
 }
@@ -132,7 +145,7 @@ func (d *jsDebug) call(session, method, params string) json.RawMessage {
 			d.t.Fatalf("%s: %s", method, r.Error)
 		}
 		return r.Result
-	case <-d.t.Context().Done():
+	case <-time.After(cdptest.Timeout):
 		d.t.Fatalf("%s: no answer", method)
 		return nil
 	}
@@ -171,8 +184,9 @@ func (d *jsDebug) read() {
 
 type targetEvent struct {
 	TargetInfo struct {
-		TargetID string
-		Type     string
+		TargetID         string
+		Type             string
+		BrowserContextID string
 	}
 	TargetID  string
 	SessionID string
@@ -185,6 +199,9 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 	}
 	switch {
 	case session == "" && method == "Target.targetCreated" && e.TargetInfo.Type == "page":
+		if d.context != "" && d.context != e.TargetInfo.BrowserContextID {
+			return
+		}
 		target := e.TargetInfo.TargetID
 		d.send("", "Target.attachToTarget", fmt.Sprintf(`{"targetId":%q,"flatten":true}`, target), func(r reply) {
 			var s targetEvent
@@ -322,7 +339,7 @@ func (d *jsDebug) only() *sharedPage {
 // await waits until find, called with mu held, finds something.
 func (d *jsDebug) await(what string, find func() *sharedPage) *sharedPage {
 	d.t.Helper()
-	timeout := time.After(40 * time.Second)
+	timeout := time.After(cdptest.Timeout)
 	for {
 		d.mu.Lock()
 		p, changed := find(), d.changed

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy/virtual"
+	"browser-coordinator/internal/cdptest"
 )
 
 // emulation is a setting that a client changes and a page can observe.
@@ -38,12 +39,12 @@ func heightOf(name string) string {
 
 // shows waits until the page reports the wanted value: some values change a moment
 // after the command's response.
-func (p *peer) shows(session, what, look, want string) {
-	p.t.Helper()
+func shows(t *testing.T, p *cdptest.Client, session, what, look, want string) {
+	t.Helper()
 	got := ""
 	for start := time.Now(); got != want; {
-		if got = p.evaluate(session, look); got != want && time.Since(start) > 5*time.Second {
-			p.t.Errorf("%s: the page says %s, want %s", what, got, want)
+		if got = p.Evaluate(session, look); got != want && time.Since(start) > 5*time.Second {
+			t.Errorf("%s: the page says %s, want %s", what, got, want)
 			return
 		}
 	}
@@ -53,39 +54,39 @@ func (p *peer) shows(session, what, look, want string) {
 // resets it, and stays while another holds it.
 func TestEmulationEnds(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
-	stays := join(t, s.url)
-	held := stays.attach(s)
-	stays.visit(s, held, "/one")
-	stays.call(held, "Network.enable", "", nil)
+	s := newScene(t)
+	stays := cdptest.Dial(t, s.url)
+	held := s.attach(stays)
+	s.visit(stays, held, "/one")
+	stays.Call(held, "Network.enable", "", nil)
 	for _, c := range emulations {
-		before := stays.evaluate(held, c.look)
+		before := stays.Evaluate(held, c.look)
 		if before == c.during {
 			t.Errorf("%s: the page says %s as it is", c.method, before)
 		}
-		p := join(t, s.url)
-		session := p.attach(s)
-		p.call(session, c.method, c.params, nil)
-		p.shows(session, c.method, c.look, c.during)
+		p := cdptest.Dial(t, s.url)
+		session := s.attach(p)
+		p.Call(session, c.method, c.params, nil)
+		shows(t, p, session, c.method, c.look, c.during)
 
 		off, with := virtual.ResetOf(c.method, c.params)
-		if m := stays.try(held, off, with); m.Error != nil && c.method != "Network.emulateNetworkConditionsByRule" { // its result would be missing
+		if m := stays.Try(held, off, with); m.Error != nil && c.method != "Network.emulateNetworkConditionsByRule" { // its result would be missing
 			t.Errorf("%s by another client: %s", off, m.Error.Message)
 		}
-		p.shows(session, c.method+", after another client's "+off, c.look, c.during)
-		p.call(session, off, with, nil)
-		p.shows(session, c.method+", after "+off, c.look, before)
+		shows(t, p, session, c.method+", after another client's "+off, c.look, c.during)
+		p.Call(session, off, with, nil)
+		shows(t, p, session, c.method+", after "+off, c.look, before)
 
-		p.call(session, c.method, c.params, nil)
-		p.shows(session, c.method+", again", c.look, c.during)
-		p.leave()
-		stays.shows(held, c.method+", whose client has left", c.look, before)
+		p.Call(session, c.method, c.params, nil)
+		shows(t, p, session, c.method+", again", c.look, c.during)
+		p.Leave()
+		shows(t, stays, held, c.method+", whose client has left", c.look, before)
 	}
 	// A page that a client has frozen resumes.
-	p := join(t, s.url)
-	p.call(p.attach(s), "Page.setWebLifecycleState", `{"state":"frozen"}`, nil)
-	p.leave()
-	if got := stays.evaluate(held, `new Promise(r => setTimeout(() => r("goes on")))`); got != "goes on" {
+	p := cdptest.Dial(t, s.url)
+	p.Call(s.attach(p), "Page.setWebLifecycleState", `{"state":"frozen"}`, nil)
+	p.Leave()
+	if got := stays.Evaluate(held, `new Promise(r => setTimeout(() => r("goes on")))`); got != "goes on" {
 		t.Error(got)
 	}
 }
@@ -94,44 +95,36 @@ func TestEmulationEnds(t *testing.T) {
 // until they turn them off.
 func TestLifecycleEvents(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
-	a, b, c := join(t, s.url), join(t, s.url), join(t, s.url)
-	sa, sb, sc := a.attach(s), b.attach(s), c.attach(s)
-	for p, session := range map[*peer]string{a: sa, b: sb} {
-		p.call(session, "Page.enable", "", nil)
-		p.call(session, "Page.setLifecycleEventsEnabled", `{"enabled":true}`, nil)
+	s := newScene(t)
+	a, b, c := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
+	sa, sb, sc := s.attach(a), s.attach(b), s.attach(c)
+	for p, session := range map[*cdptest.Client]string{a: sa, b: sb} {
+		p.Call(session, "Page.enable", "", nil)
+		p.Call(session, "Page.setLifecycleEventsEnabled", `{"enabled":true}`, nil)
 	}
-	c.visit(s, sc, "/one")
-	a.event(sa, "Page.lifecycleEvent", `"load"`)
-	b.event(sb, "Page.lifecycleEvent", `"load"`)
-	b.call(sb, "Page.setLifecycleEventsEnabled", `{"enabled":false}`, nil)
-	heard, ended := a.count(sa, "Page.lifecycleEvent", `"DOMContentLoaded"`), b.count(sb, "Page.lifecycleEvent", "")
-	c.visit(s, sc, "/two")
-	a.await("lifecycle events, after another client has turned its own off", func() bool {
-		n := 0
-		for _, e := range a.events {
-			if e.Method == "Page.lifecycleEvent" && strings.Contains(string(e.Params), `"DOMContentLoaded"`) {
-				n++
-			}
-		}
-		return n > heard
-	})
-	b.evaluate(sb, "1")
-	c.evaluate(sc, "1")
-	if got := b.count(sb, "Page.lifecycleEvent", ""); got != ended {
+	s.visit(c, sc, "/one")
+	a.Event(sa, "Page.lifecycleEvent", `"load"`)
+	b.Event(sb, "Page.lifecycleEvent", `"load"`)
+	b.Call(sb, "Page.setLifecycleEventsEnabled", `{"enabled":false}`, nil)
+	before, ended := a.Count(sa, "Page.lifecycleEvent", `"DOMContentLoaded"`), b.Count(sb, "Page.lifecycleEvent", "")
+	s.visit(c, sc, "/two")
+	a.EventN(sa, "Page.lifecycleEvent", `"DOMContentLoaded"`, before+1)
+	b.Evaluate(sb, "1")
+	c.Evaluate(sc, "1")
+	if got := b.Count(sb, "Page.lifecycleEvent", ""); got != ended {
 		t.Errorf("%d lifecycle events came after they were turned off", got-ended)
 	}
-	if got := c.count(sc, "Page.lifecycleEvent", ""); got != 0 {
+	if got := c.Count(sc, "Page.lifecycleEvent", ""); got != 0 {
 		t.Errorf("%d lifecycle events came to a client that has not turned them on", got)
 	}
 }
 
 // refused requires a command to fail because another client owns the setting.
-func (p *peer) refused(session, owner, method, params string) {
-	p.t.Helper()
-	m := p.try(session, method, params)
+func refused(t *testing.T, p *cdptest.Client, session, owner, method, params string) {
+	t.Helper()
+	m := p.Try(session, method, params)
 	if m.Error == nil || m.Error.Code != -32000 || !strings.HasPrefix(m.Error.Message, method+": "+owner+" owns this setting") {
-		p.t.Errorf("%s %s: %s %v, want it owned by %s", method, params, m.Result, m.Error, owner)
+		t.Errorf("%s %s: %s %v, want it owned by %s", method, params, m.Result, m.Error, owner)
 	}
 }
 
@@ -144,42 +137,42 @@ func metrics(width int) string {
 // left.
 func TestLease(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
-	a, b, c := joinAs(t, s.url, "Playwright/1.65.1 (x64; debian)"), joinAs(t, s.url, "Puppeteer 24.43.1"), join(t, s.url)
-	sa, sb, sc := a.attach(s), b.attach(s), c.attach(s)
-	a.visit(s, sa, "/one")
+	s := newScene(t)
+	a, b, c := cdptest.DialAs(t, s.url, "Playwright/1.65.1 (x64; debian)"), cdptest.DialAs(t, s.url, "Puppeteer 24.43.1"), cdptest.Dial(t, s.url)
+	sa, sb, sc := s.attach(a), s.attach(b), s.attach(c)
+	s.visit(a, sa, "/one")
 	const set, reset = "Emulation.setDeviceMetricsOverride", "Emulation.clearDeviceMetricsOverride"
-	before := c.evaluate(sc, "innerWidth")
-	width := func(what, want string) { t.Helper(); c.shows(sc, what, "innerWidth", want) }
+	before := c.Evaluate(sc, "innerWidth")
+	width := func(what, want string) { t.Helper(); shows(t, c, sc, what, "innerWidth", want) }
 
-	a.call(sa, set, metrics(301), nil)
-	b.refused(sb, "Playwright", set, metrics(302))
-	b.refused(sb, "Playwright", "Page.setDeviceMetricsOverride", metrics(302)) // its old name
-	b.call(sb, reset, "", nil)
+	a.Call(sa, set, metrics(301), nil)
+	refused(t, b, sb, "Playwright", set, metrics(302))
+	refused(t, b, sb, "Playwright", "Page.setDeviceMetricsOverride", metrics(302)) // its old name
+	b.Call(sb, reset, "", nil)
 	width("a client has reset what it does not own", "301")
-	a.call(sa, set, metrics(303), nil)
+	a.Call(sa, set, metrics(303), nil)
 	width("its owner has changed it", "303")
 
-	b.call(sb, set, metrics(303), nil)
-	a.refused(sa, "Puppeteer", set, metrics(304)) // by now b holds it too
-	c.refused(sc, "Playwright", set, metrics(304))
-	a.call(sa, reset, "", nil)
+	b.Call(sb, set, metrics(303), nil)
+	refused(t, a, sa, "Puppeteer", set, metrics(304)) // by now b holds it too
+	refused(t, c, sc, "Playwright", set, metrics(304))
+	a.Call(sa, reset, "", nil)
 	width("one of two owners has reset it", "303")
-	c.refused(sc, "Puppeteer", set, metrics(304))
-	b.leave()
+	refused(t, c, sc, "Puppeteer", set, metrics(304))
+	b.Leave()
 	width("the last owner has left", before)
-	c.call(sc, set, metrics(305), nil)
-	a.refused(sa, "Go program", set, metrics(306))
-	c.call(sc, "Page.clearDeviceMetricsOverride", "", nil)
+	c.Call(sc, set, metrics(305), nil)
+	refused(t, a, sa, "Go program", set, metrics(306))
+	c.Call(sc, "Page.clearDeviceMetricsOverride", "", nil)
 	width("the owner has reset it by an old name", before)
 
 	// The sessions of one client share their leases.
-	again := a.attach(s)
-	a.call(sa, set, metrics(307), nil)
-	a.call(again, set, metrics(308), nil)
-	a.call("", "Target.detachFromTarget", fmt.Sprintf(`{"sessionId":%q}`, sa), nil)
+	again := s.attach(a)
+	a.Call(sa, set, metrics(307), nil)
+	a.Call(again, set, metrics(308), nil)
+	a.Call("", "Target.detachFromTarget", fmt.Sprintf(`{"sessionId":%q}`, sa), nil)
 	width("one of the owner's sessions has ended", "308")
-	a.leave()
+	a.Leave()
 	width("the owner has left", before)
 }
 
@@ -187,34 +180,34 @@ func TestLease(t *testing.T) {
 // another client has set another value, and do not change that value.
 func TestConnectingDefaults(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
-	a, b := join(t, s.url), join(t, s.url)
-	sa, sb := a.attach(s), b.attach(s)
+	s := newScene(t)
+	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
+	sa, sb := s.attach(a), s.attach(b)
 	const media = `{"media":"","features":[{"name":"prefers-color-scheme","value":%q},{"name":"prefers-reduced-motion","value":"no-preference"}]}`
-	a.call(sa, "Emulation.setEmulatedMedia", fmt.Sprintf(media, "dark"), nil)
-	b.call(sb, "Emulation.setEmulatedMedia", fmt.Sprintf(media, "light"), nil)
-	a.shows(sa, "another client connects", "matchMedia('(prefers-color-scheme: dark)').matches", "true")
+	a.Call(sa, "Emulation.setEmulatedMedia", fmt.Sprintf(media, "dark"), nil)
+	b.Call(sb, "Emulation.setEmulatedMedia", fmt.Sprintf(media, "light"), nil)
+	shows(t, a, sa, "another client connects", "matchMedia('(prefers-color-scheme: dark)').matches", "true")
 	const downloads = `{"behavior":"allowAndName","downloadPath":%q,"eventsEnabled":true}`
-	for _, p := range []*peer{a, b} {
-		p.call("", "Browser.setDownloadBehavior", fmt.Sprintf(downloads, t.TempDir()), nil)
+	for _, p := range []*cdptest.Client{a, b} {
+		p.Call("", "Browser.setDownloadBehavior", fmt.Sprintf(downloads, t.TempDir()), nil)
 	}
 	if n := s.debug.reached("Browser.setDownloadBehavior"); n != 1 {
 		t.Errorf("downloads were set %d times", n)
 	}
-	b.refused("", "another client, also Go program,", "Browser.setDownloadBehavior", `{"behavior":"deny"}`)
+	refused(t, b, "", "another client, also Go program,", "Browser.setDownloadBehavior", `{"behavior":"deny"}`)
 }
 
 // TestRefusedCommandHoldsNothing: a command that the page refuses creates no lease;
 // a value from before it stays its client's.
 func TestRefusedCommandHoldsNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
-	a, b := join(t, s.url), join(t, s.url)
-	sa, sb := a.attach(s), b.attach(s)
+	s := newScene(t)
+	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
+	sa, sb := s.attach(a), s.attach(b)
 	const zone = "Intl.DateTimeFormat().resolvedOptions().timeZone"
-	before := a.evaluate(sa, zone)
-	set := func(p *peer, session, name string) said {
-		return p.try(session, "Emulation.setTimezoneOverride", fmt.Sprintf(`{"timezoneId":%q}`, name))
+	before := a.Evaluate(sa, zone)
+	set := func(p *cdptest.Client, session, name string) cdptest.Message {
+		return p.Try(session, "Emulation.setTimezoneOverride", fmt.Sprintf(`{"timezoneId":%q}`, name))
 	}
 	if m := set(a, sa, "No/Where"); m.Error == nil {
 		t.Fatal("Chromium takes any time zone")
@@ -223,57 +216,57 @@ func TestRefusedCommandHoldsNothing(t *testing.T) {
 		t.Error(m.Error)
 	}
 	set(b, sb, "")
-	b.shows(sb, "only another client's command was refused", zone, before)
+	shows(t, b, sb, "only another client's command was refused", zone, before)
 
 	set(a, sa, "Asia/Tokyo")
 	set(a, sa, "No/Where")
-	b.refused(sb, "another client, also Go program,", "Emulation.setTimezoneOverride", `{"timezoneId":"Europe/Berlin"}`)
-	b.shows(sb, "a client keeps its time zone when it names one that is none", zone, "Asia/Tokyo")
+	refused(t, b, sb, "another client, also Go program,", "Emulation.setTimezoneOverride", `{"timezoneId":"Europe/Berlin"}`)
+	shows(t, b, sb, "a client keeps its time zone when it names one that is none", zone, "Asia/Tokyo")
 }
 
 // TestAlone: one session intercepts, records or profiles, and no other one ends or
 // receives that.
 func TestAlone(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
-	a, b := join(t, s.url), join(t, s.url)
-	sa, sb := a.attach(s), b.attach(s)
-	a.visit(s, sa, "/one")
+	s := newScene(t)
+	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
+	sa, sb := s.attach(a), s.attach(b)
+	s.visit(a, sa, "/one")
 	const other = "another client, also Go program,"
 	for _, p := range []struct {
-		peer    *peer
+		peer    *cdptest.Client
 		session string
 	}{{a, sa}, {b, sb}} {
-		p.peer.call(p.session, "Profiler.enable", "", nil)
+		p.peer.Call(p.session, "Profiler.enable", "", nil)
 	}
-	a.call(sa, "Profiler.start", "", nil)
-	b.refused(sb, other, "Profiler.start", "")
-	b.refused(sb, other, "Profiler.stop", "")
-	a.refused(a.attach(s), "another session of this client", "Profiler.start", "")
+	a.Call(sa, "Profiler.start", "", nil)
+	refused(t, b, sb, other, "Profiler.start", "")
+	refused(t, b, sb, other, "Profiler.stop", "")
+	refused(t, a, s.attach(a), "another session of this client", "Profiler.start", "")
 	var r struct{ Profile struct{ Nodes []any } }
-	a.call(sa, "Profiler.stop", "", &r)
+	a.Call(sa, "Profiler.stop", "", &r)
 	if len(r.Profile.Nodes) == 0 {
 		t.Error("a profile of nothing")
 	}
-	if m := a.try(sa, "Profiler.stop", ""); m.Error == nil || !strings.Contains(m.Error.Message, "this client has not started that") {
+	if m := a.Try(sa, "Profiler.stop", ""); m.Error == nil || !strings.Contains(m.Error.Message, "this client has not started that") {
 		t.Error(m.Error)
 	}
 
-	a.call(sa, "Fetch.enable", "", nil)
-	b.refused(sb, other, "Fetch.enable", "")
-	b.call(sb, "Fetch.disable", "", nil)
-	b.evaluate(sb, "void fetch('/two'); 1")
+	a.Call(sa, "Fetch.enable", "", nil)
+	refused(t, b, sb, other, "Fetch.enable", "")
+	b.Call(sb, "Fetch.disable", "", nil)
+	b.Evaluate(sb, "void fetch('/two'); 1")
 	var paused struct{ RequestID string }
-	if err := json.Unmarshal(a.event(sa, "Fetch.requestPaused", "/two").Params, &paused); err != nil {
+	if err := json.Unmarshal(a.Event(sa, "Fetch.requestPaused", "/two").Params, &paused); err != nil {
 		t.Fatal(err)
 	}
-	a.call(sa, "Fetch.fulfillRequest", fmt.Sprintf(`{"requestId":%q,"responseCode":200}`, paused.RequestID), nil)
-	b.evaluate(sb, "1")
-	if b.count(sb, "Fetch.requestPaused", "") != 0 || s.debug.reached("Fetch.disable") != 0 {
+	a.Call(sa, "Fetch.fulfillRequest", fmt.Sprintf(`{"requestId":%q,"responseCode":200}`, paused.RequestID), nil)
+	b.Evaluate(sb, "1")
+	if b.Count(sb, "Fetch.requestPaused", "") != 0 || s.debug.reached("Fetch.disable") != 0 {
 		t.Error("a client has received or ended what another intercepts")
 	}
-	a.call(sa, "Fetch.disable", "", nil)
-	b.call(sb, "Fetch.enable", "", nil)
-	b.evaluate(sb, "void fetch('/three'); 1")
-	b.event(sb, "Fetch.requestPaused", "/three")
+	a.Call(sa, "Fetch.disable", "", nil)
+	b.Call(sb, "Fetch.enable", "", nil)
+	b.Evaluate(sb, "void fetch('/three'); 1")
+	b.Event(sb, "Fetch.requestPaused", "/three")
 }

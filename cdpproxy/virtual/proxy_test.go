@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // named is a cdpproxy.Source that a test sets.
@@ -53,7 +54,7 @@ func (onlyLooks) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 // one.
 func TestBehindTheEndpoint(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newScene(t)
 	source := &named{changed: make(chan struct{}), browser: &cdpproxy.Browser{Generation: 1, Name: "first", URL: s.url}}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,27 +102,26 @@ func TestBehindTheEndpoint(t *testing.T) {
 	if err := json.Unmarshal([]byte(get("PUT", "/json/new?"+s.site+"/new")), &made); err != nil || !strings.HasSuffix(made.DevtoolsFrontendURL, "?ws="+own+"/devtools/page/"+made.ID) {
 		t.Error(err, made)
 	}
-	page := join(t, "ws://"+own+"/devtools/page/"+made.ID)
-	if got := page.evaluate("", "6*7"); got != "42" {
+	page := cdptest.Dial(t, "ws://"+own+"/devtools/page/"+made.ID)
+	if got := page.Evaluate("", "6*7"); got != "42" {
 		t.Error(got)
 	}
 	get("GET", "/json/close/"+made.ID)
-	<-page.done
+	page.Ended()
 
-	p := join(t, "ws://"+own+"/devtools/browser/any")
-	session := p.attach(s)
-	if m := p.try(session, "Page.navigate", fmt.Sprintf(`{"url":%q}`, s.site)); m.Error == nil || m.Error.Message != "this client only looks" {
+	p := cdptest.Dial(t, "ws://"+own+"/devtools/browser/any")
+	session := s.attach(p)
+	if m := p.Try(session, "Page.navigate", fmt.Sprintf(`{"url":%q}`, s.site)); m.Error == nil || m.Error.Message != "this client only looks" {
 		t.Error(m.Error)
 	}
-	if got := p.evaluate(session, "'x'.repeat(3e7).length + location.href"); got != "30000000about:blank" {
+	if got := p.Evaluate(session, "'x'.repeat(3e7).length + location.href"); got != "30000000about:blank" {
 		t.Error(got)
 	}
-	named := joinAs(t, "ws://"+own+"/devtools/browser/any", "Playwright/1.65.1 (x64)")
-	named.call(named.attach(s), "Fetch.enable", "", nil)
-	p.refused(session, "Playwright", "Fetch.enable", "")
+	named := cdptest.DialAs(t, "ws://"+own+"/devtools/browser/any", "Playwright/1.65.1 (x64)")
+	named.Call(s.attach(named), "Fetch.enable", "", nil)
+	refused(t, p, session, "Playwright", "Fetch.enable", "")
 	source.set(&cdpproxy.Browser{Generation: 2, Name: "second", URL: s.url})
-	<-p.done
-	if websocket.CloseStatus(p.err) != websocket.StatusServiceRestart {
-		t.Error(p.err)
+	if err := p.Ended(); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
+		t.Error(err)
 	}
 }

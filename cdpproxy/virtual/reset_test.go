@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"browser-coordinator/cdpproxy/virtual"
+	"browser-coordinator/internal/cdptest"
 )
 
 // TestLeavingResets: what a client has set up in the shared session ends with the
 // client, unless another still needs it.
 func TestLeavingResets(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newScene(t)
 	hits := make(chan string, 100)
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -23,28 +24,28 @@ func TestLeavingResets(t *testing.T) {
 	}))
 	defer slow.Close()
 
-	stays := join(t, s.url)
-	held := stays.attach(s)
-	stays.visit(s, held, "/one")
-	stays.call(held, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
+	stays := cdptest.Dial(t, s.url)
+	held := s.attach(stays)
+	s.visit(stays, held, "/one")
+	stays.Call(held, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
 
-	p := join(t, s.url)
-	session := p.attach(s)
-	p.call(session, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
-	p.call(session, "Emulation.setUserAgentOverride", `{"userAgent":"odd"}`, nil)
-	p.call(session, "Emulation.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, nil)
-	p.call(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.added = 1"}`, nil)
-	p.call(session, "Runtime.addBinding", `{"name":"told"}`, nil)
-	p.call(session, "Fetch.enable", `{"patterns":[{"urlPattern":"*/paused"}]}`, nil)
-	if got := p.evaluate(session, "innerWidth + ' ' + navigator.userAgent"); got != "321 odd" {
+	p := cdptest.Dial(t, s.url)
+	session := s.attach(p)
+	p.Call(session, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
+	p.Call(session, "Emulation.setUserAgentOverride", `{"userAgent":"odd"}`, nil)
+	p.Call(session, "Emulation.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, nil)
+	p.Call(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.added = 1"}`, nil)
+	p.Call(session, "Runtime.addBinding", `{"name":"told"}`, nil)
+	p.Call(session, "Fetch.enable", `{"patterns":[{"urlPattern":"*/paused"}]}`, nil)
+	if got := p.Evaluate(session, "innerWidth + ' ' + navigator.userAgent"); got != "321 odd" {
 		t.Error(got)
 	}
-	p.evaluate(session, fmt.Sprintf("void fetch(%q); void fetch(%q); 1", slow.URL+"/through", slow.URL+"/paused"))
-	p.event(session, "Fetch.requestPaused", "/paused")
+	p.Evaluate(session, fmt.Sprintf("void fetch(%q); void fetch(%q); 1", slow.URL+"/through", slow.URL+"/paused"))
+	p.Event(session, "Fetch.requestPaused", "/paused")
 	if got := <-hits; got != "/through odd" {
 		t.Error(got)
 	}
-	p.leave() // without a close frame, as if killed
+	p.Leave() // without a close frame, as if killed
 
 	// The request continues when no client intercepts any longer.
 	if got := <-hits; got != "/paused odd" {
@@ -57,8 +58,8 @@ func TestLeavingResets(t *testing.T) {
 		}
 		return nil
 	})
-	stays.visit(s, held, "/two")
-	if got := stays.evaluate(held, "window.added + ' ' + (innerWidth !== 321) + ' ' + (navigator.userAgent !== 'odd') + ' ' + Intl.DateTimeFormat().resolvedOptions().timeZone"); got != "undefined true true Asia/Tokyo" {
+	s.visit(stays, held, "/two")
+	if got := stays.Evaluate(held, "window.added + ' ' + (innerWidth !== 321) + ' ' + (navigator.userAgent !== 'odd') + ' ' + Intl.DateTimeFormat().resolvedOptions().timeZone"); got != "undefined true true Asia/Tokyo" {
 		t.Error(got)
 	}
 	if got := s.debug.reached("Emulation.setTimezoneOverride"); got != 2 {
@@ -74,7 +75,7 @@ func TestLeavingResets(t *testing.T) {
 // parameters.
 func TestResetsAreUnderstood(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
+	s := newScene(t)
 	s.get("GET", "/json/list")
 	session := s.debug.only().session
 	for method, u := range virtual.Resets() {
@@ -93,13 +94,13 @@ func TestResetsAreUnderstood(t *testing.T) {
 // refused.
 func TestCannotBeTakenBack(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
-	p := join(t, s.url)
-	session := p.attach(s)
+	s := newScene(t)
+	p := cdptest.Dial(t, s.url)
+	session := s.attach(p)
 	for method, params := range map[string]string{
 		"Emulation.setHardwareConcurrencyOverride": `{"hardwareConcurrency":3}`, "Emulation.setVirtualTimePolicy": `{"policy":"pause"}`,
 	} {
-		if m := p.try(session, method, params); m.Error == nil || !strings.Contains(m.Error.Message, method+": in the session that the debugger shares") {
+		if m := p.Try(session, method, params); m.Error == nil || !strings.Contains(m.Error.Message, method+": in the session that the debugger shares") {
 			t.Error(method, m.Error)
 		}
 	}
@@ -109,14 +110,14 @@ func TestCannotBeTakenBack(t *testing.T) {
 // client shares, even by an alias, is not.
 func TestResetOfSeveral(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, nil)
-	a, b := join(t, s.url), join(t, s.url)
-	sa, sb := a.attach(s), b.attach(s)
+	s := newScene(t)
+	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
+	sa, sb := s.attach(a), s.attach(b)
 	for _, kind := range []string{"gyroscope", "accelerometer"} {
-		a.call(sa, "Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"`+kind+`"}`, nil)
+		a.Call(sa, "Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"`+kind+`"}`, nil)
 	}
-	a.call(sa, "Page.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
-	b.call(sb, "Emulation.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
+	a.Call(sa, "Page.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
+	b.Call(sb, "Emulation.setGeolocationOverride", `{"latitude":1,"longitude":2,"accuracy":3}`, nil)
 	until := func(sensors, places int) {
 		t.Helper()
 		shared := s.debug.only()
@@ -128,8 +129,8 @@ func TestResetOfSeveral(t *testing.T) {
 		})
 	}
 	until(2, 0)
-	a.leave()
+	a.Leave()
 	until(4, 0)
-	b.leave()
+	b.Leave()
 	until(4, 1)
 }
