@@ -3,7 +3,7 @@ package virtual
 // Resets lists the command and parameters that reset each setting.
 func Resets() map[string][2]string {
 	all := map[string][2]string{}
-	for method, st := range settings {
+	for method, st := range settings().settings {
 		if st.each == "" { // otherwise it depends on a parameter
 			all[method] = [2]string{st.reset, string(orEmpty(st.params()))}
 		}

@@ -67,7 +67,7 @@ func (le *lease) other(l *link, m *command) *link {
 	for _, h := range le.holders {
 		switch {
 		case h == l:
-		case le.setting.alone, !le.setting.any && h.session.client != l.session.client && !alike(*le.command, *m):
+		case le.setting.alone, !le.setting.shared && h.session.client != l.session.client && !alike(*le.command, *m):
 			return h
 		}
 	}
@@ -177,7 +177,7 @@ func (l *link) reset(m *command, st setting) {
 		l.reply(*m, nil, le.owned(m.Method, others[0], l))
 	case len(others) > 0:
 		l.mark(*m, off)
-	case st.alone && name != "disable" && resets[m.Method] != (setting{}):
+	case st.alone && name != "disable" && settings().resets[m.Method] != (setting{}):
 		// It may be the debugger's, which owns the session.
 		l.reply(*m, nil, refused(m.Method+": this client has not started that"))
 	default:

@@ -274,11 +274,11 @@ func (l *link) event(method string, params json.Value) {
 	domain, _, _ := strings.Cut(method, ".")
 	holds := true
 	if asked, ok := forHolders[method]; ok {
-		holds = l.holds(settings[asked].key())
+		holds = l.holds(settings().settings[asked].key())
 	}
 	if method == "Runtime.bindingCalled" {
 		// This session gets the binding calls of every client.
-		holds = l.holds(settings["Runtime.addBinding"].one(params).key())
+		holds = l.holds(settings().settings["Runtime.addBinding"].one(params).key())
 	}
 	l.mu.Lock()
 	again := method == scriptLoaded && !l.unloaded

@@ -1,8 +1,10 @@
 package virtual
 
 import (
+	_ "embed"
 	"reflect"
 	"strings"
+	"sync"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 )
@@ -10,166 +12,69 @@ import (
 // setting is state that a session of a page has once, for all its clients. A client
 // that changes it has a lease on it (lease.go).
 type setting struct {
-	reset string // the command that resets it
-	with  string // the parameters of reset
-	each  string // the parameter that tells several settings of this kind apart
-	alone bool   // only one session may hold it, even if others want the same value
-	any   bool   // clients share it whatever their parameters
+	reset  string // the command that resets it
+	with   string // the parameters of reset
+	each   string // the parameter that tells several settings of this kind apart
+	alone  bool   // only one session may hold it, even if others want the same value
+	shared bool   // clients share it whatever their parameters
 }
 
 func (st setting) key() string { return st.reset + st.with }
 
 func (st setting) params() json.Value { return json.Value(st.with) }
 
-// settings are by the method that changes them.
-var settings = map[string]setting{
-	"Animation.setPlaybackRate":                          {reset: "Animation.setPlaybackRate", with: `{"playbackRate":1}`},
-	"BackgroundService.setRecording":                     {reset: "BackgroundService.setRecording", with: `{"shouldRecord":false}`, each: "service"},
-	"BackgroundService.startObserving":                   {reset: "BackgroundService.stopObserving", each: "service"},
-	"Browser.grantPermissions":                           {reset: "Browser.resetPermissions"},
-	"Browser.setDownloadBehavior":                        {reset: "Browser.setDownloadBehavior", with: `{"behavior":"default"}`},
-	"Browser.setPermission":                              {reset: "Browser.resetPermissions"},
-	"CSS.forcePseudoState":                               {reset: "CSS.forcePseudoState", with: `{"forcedPseudoClasses":[]}`, each: "nodeId"},
-	"CSS.forceStartingStyle":                             {reset: "CSS.forceStartingStyle", with: `{"forced":false}`, each: "nodeId"},
-	"CSS.setLocalFontsEnabled":                           {reset: "CSS.setLocalFontsEnabled", with: `{"enabled":true}`},
-	"CSS.startRuleUsageTracking":                         {reset: "CSS.stopRuleUsageTracking", alone: true},
-	"CSS.trackComputedStyleUpdates":                      {reset: "CSS.trackComputedStyleUpdates", with: `{"propertiesToTrack":[]}`},
-	"CSS.trackComputedStyleUpdatesForNode":               {reset: "CSS.trackComputedStyleUpdatesForNode"},
-	"DOM.forceShowInterest":                              {reset: "DOM.forceShowInterest", with: `{"enable":false}`, each: "nodeId"},
-	"DOM.forceShowPopover":                               {reset: "DOM.forceShowPopover", with: `{"enable":false}`, each: "nodeId", alone: true},
-	"DOM.setNodeStackTracesEnabled":                      {reset: "DOM.setNodeStackTracesEnabled", with: `{"enable":false}`},
-	"DOM.setTextMarker":                                  {reset: "DOM.clearTextMarkers"},
-	"DeviceOrientation.setDeviceOrientationOverride":     {reset: "DeviceOrientation.clearDeviceOrientationOverride"},
-	"DigitalCredentials.setVirtualWalletBehavior":        {reset: "DigitalCredentials.setVirtualWalletBehavior", with: `{"action":"clear"}`, each: "frameId"},
-	"Emulation.setAutoDarkModeOverride":                  {reset: "Emulation.setAutoDarkModeOverride"},
-	"Emulation.setAutomationOverride":                    {reset: "Emulation.setAutomationOverride", with: `{"enabled":false}`},
-	"Emulation.setCPUPerformanceOverride":                {reset: "Emulation.setCPUPerformanceOverride"},
-	"Emulation.setCPUThrottlingRate":                     {reset: "Emulation.setCPUThrottlingRate", with: `{"rate":1}`},
-	"Emulation.setDataSaverOverride":                     {reset: "Emulation.setDataSaverOverride"},
-	"Emulation.setDefaultBackgroundColorOverride":        {reset: "Emulation.setDefaultBackgroundColorOverride"},
-	"Emulation.setDeviceMetricsOverride":                 {reset: "Emulation.clearDeviceMetricsOverride"},
-	"Emulation.setDevicePostureOverride":                 {reset: "Emulation.clearDevicePostureOverride"},
-	"Emulation.setDisabledImageTypes":                    {reset: "Emulation.setDisabledImageTypes", with: `{"imageTypes":[]}`},
-	"Emulation.setDisplayFeaturesOverride":               {reset: "Emulation.clearDisplayFeaturesOverride"},
-	"Emulation.setDocumentCookieDisabled":                {reset: "Emulation.setDocumentCookieDisabled", with: `{"disabled":false}`},
-	"Emulation.setEmitTouchEventsForMouse":               {reset: "Emulation.setEmitTouchEventsForMouse", with: `{"enabled":false}`},
-	"Emulation.setEmulatedMedia":                         {reset: "Emulation.setEmulatedMedia", with: `{"media":"","features":[]}`},
-	"Emulation.setEmulatedOSTextScale":                   {reset: "Emulation.setEmulatedOSTextScale"},
-	"Emulation.setEmulatedVisionDeficiency":              {reset: "Emulation.setEmulatedVisionDeficiency", with: `{"type":"none"}`},
-	"Emulation.setFocusEmulationEnabled":                 {reset: "Emulation.setFocusEmulationEnabled", with: `{"enabled":false}`},
-	"Emulation.setGeolocationOverride":                   {reset: "Emulation.clearGeolocationOverride"},
-	"Emulation.setIdleOverride":                          {reset: "Emulation.clearIdleOverride"},
-	"Emulation.setLocaleOverride":                        {reset: "Emulation.setLocaleOverride"},
-	"Emulation.setNavigatorOverrides":                    {reset: "Emulation.setNavigatorOverrides", with: `{"platform":""}`},
-	"Emulation.setPageScaleFactor":                       {reset: "Emulation.resetPageScaleFactor"},
-	"Emulation.setPressureSourceOverrideEnabled":         {reset: "Emulation.setPressureSourceOverrideEnabled", with: `{"enabled":false}`, each: "source"},
-	"Emulation.setSafeAreaInsetsOverride":                {reset: "Emulation.setSafeAreaInsetsOverride", with: `{"insets":{}}`},
-	"Emulation.setScriptExecutionDisabled":               {reset: "Emulation.setScriptExecutionDisabled", with: `{"value":false}`},
-	"Emulation.setScrollbarsHidden":                      {reset: "Emulation.setScrollbarsHidden", with: `{"hidden":false}`},
-	"Emulation.setSensorOverrideEnabled":                 {reset: "Emulation.setSensorOverrideEnabled", with: `{"enabled":false}`, each: "type"},
-	"Emulation.setSmallViewportHeightDifferenceOverride": {reset: "Emulation.setSmallViewportHeightDifferenceOverride", with: `{"difference":0}`},
-	"Emulation.setTimezoneOverride":                      {reset: "Emulation.setTimezoneOverride", with: `{"timezoneId":""}`},
-	"Emulation.setTouchEmulationEnabled":                 {reset: "Emulation.setTouchEmulationEnabled", with: `{"enabled":false}`},
-	"Emulation.setUserAgentOverride":                     {reset: "Emulation.setUserAgentOverride", with: `{"userAgent":"","acceptLanguage":""}`},
-	"Emulation.setVirtualKeyboardGeometryOverride":       {reset: "Emulation.setVirtualKeyboardGeometryOverride"},
-	"Fetch.enable":                                       {reset: "Fetch.disable", alone: true},
-	"FindInPage.findFirst":                               {reset: "FindInPage.stop"},
-	"HeapProfiler.startSampling":                         {reset: "HeapProfiler.stopSampling", alone: true},
-	"HeapProfiler.startTrackingHeapObjects":              {reset: "HeapProfiler.stopTrackingHeapObjects", alone: true},
-	"Input.setIgnoreInputEvents":                         {reset: "Input.setIgnoreInputEvents", with: `{"ignore":false}`},
-	"Input.setInterceptDrags":                            {reset: "Input.setInterceptDrags", with: `{"enabled":false}`},
-	"Log.startViolationsReport":                          {reset: "Log.stopViolationsReport"},
-	"Memory.setPressureNotificationsSuppressed":          {reset: "Memory.setPressureNotificationsSuppressed", with: `{"suppressed":false}`},
-	"Memory.startSampling":                               {reset: "Memory.stopSampling"},
-	"Network.configureDurableMessages":                   {reset: "Network.configureDurableMessages"},
-	"Network.emulateNetworkConditions":                   {reset: "Network.emulateNetworkConditions", with: `{"offline":false,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`},
-	"Network.emulateNetworkConditionsByRule":             {reset: "Network.emulateNetworkConditionsByRule", with: `{"offline":false,"matchedNetworkConditions":[]}`, alone: true},
-	"Network.enableDeviceBoundSessions":                  {reset: "Network.enableDeviceBoundSessions", with: `{"enable":false}`},
-	"Network.enableReportingApi":                         {reset: "Network.enableReportingApi", with: `{"enable":false}`},
-	"Network.overrideNetworkState":                       {reset: "Network.overrideNetworkState", with: `{"offline":false,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`},
-	"Network.setAttachDebugStack":                        {reset: "Network.setAttachDebugStack", with: `{"enabled":false}`},
-	"Network.setBlockedURLs":                             {reset: "Network.setBlockedURLs", with: `{"urls":[]}`},
-	"Network.setBypassServiceWorker":                     {reset: "Network.setBypassServiceWorker", with: `{"bypass":false}`},
-	"Network.setCookieControls":                          {reset: "Network.setCookieControls", with: `{"enableThirdPartyCookieRestriction":false}`},
-	"Network.setExtraHTTPHeaders":                        {reset: "Network.setExtraHTTPHeaders", with: `{"headers":{}}`},
-	"Overlay.highlightFrame":                             {reset: "Overlay.hideHighlight"},
-	"Overlay.highlightNode":                              {reset: "Overlay.hideHighlight"},
-	"Overlay.highlightQuad":                              {reset: "Overlay.hideHighlight"},
-	"Overlay.highlightRect":                              {reset: "Overlay.hideHighlight"},
-	"Overlay.highlightSourceOrder":                       {reset: "Overlay.hideHighlight"},
-	"Overlay.setInspectMode":                             {reset: "Overlay.setInspectMode", with: `{"mode":"none","highlightConfig":{}}`},
-	"Overlay.setShowAdHighlights":                        {reset: "Overlay.setShowAdHighlights", with: `{"show":false}`},
-	"Overlay.setShowContainerQueryOverlays":              {reset: "Overlay.setShowContainerQueryOverlays", with: `{"containerQueryHighlightConfigs":[]}`},
-	"Overlay.setShowDebugBorders":                        {reset: "Overlay.setShowDebugBorders", with: `{"show":false}`},
-	"Overlay.setShowDisplayCutout":                       {reset: "Overlay.setShowDisplayCutout"},
-	"Overlay.setShowFPSCounter":                          {reset: "Overlay.setShowFPSCounter", with: `{"show":false}`},
-	"Overlay.setShowFlexOverlays":                        {reset: "Overlay.setShowFlexOverlays", with: `{"flexNodeHighlightConfigs":[]}`},
-	"Overlay.setShowGridOverlays":                        {reset: "Overlay.setShowGridOverlays", with: `{"gridNodeHighlightConfigs":[]}`},
-	"Overlay.setShowHinge":                               {reset: "Overlay.setShowHinge"},
-	"Overlay.setShowInspectedElementAnchor":              {reset: "Overlay.setShowInspectedElementAnchor", with: `{"inspectedElementAnchorConfig":{}}`},
-	"Overlay.setShowIsolatedElements":                    {reset: "Overlay.setShowIsolatedElements", with: `{"isolatedElementHighlightConfigs":[]}`},
-	"Overlay.setShowLayoutShiftRegions":                  {reset: "Overlay.setShowLayoutShiftRegions", with: `{"result":false}`},
-	"Overlay.setShowPaintRects":                          {reset: "Overlay.setShowPaintRects", with: `{"result":false}`},
-	"Overlay.setShowScrollBottleneckRects":               {reset: "Overlay.setShowScrollBottleneckRects", with: `{"show":false}`},
-	"Overlay.setShowScrollSnapOverlays":                  {reset: "Overlay.setShowScrollSnapOverlays", with: `{"scrollSnapHighlightConfigs":[]}`},
-	"Overlay.setShowViewportSizeOnResize":                {reset: "Overlay.setShowViewportSizeOnResize", with: `{"show":false}`},
-	"Overlay.setShowWindowControlsOverlay":               {reset: "Overlay.setShowWindowControlsOverlay"},
-	"Page.setAdBlockingEnabled":                          {reset: "Page.setAdBlockingEnabled", with: `{"enabled":false}`},
-	"Page.setBypassCSP":                                  {reset: "Page.setBypassCSP", with: `{"enabled":false}`},
-	"Page.setDownloadBehavior":                           {reset: "Page.setDownloadBehavior", with: `{"behavior":"default"}`},
-	"Page.setInterceptFileChooserDialog":                 {reset: "Page.setInterceptFileChooserDialog", with: `{"enabled":false}`},
-	"Page.setLifecycleEventsEnabled":                     {reset: "Page.setLifecycleEventsEnabled", with: `{"enabled":false}`},
-	"Page.setPrerenderingAllowed":                        {reset: "Page.setPrerenderingAllowed", with: `{"isAllowed":true}`},
-	"Page.setRPHRegistrationMode":                        {reset: "Page.setRPHRegistrationMode", with: `{"mode":"none"}`},
-	"Page.setSPCTransactionMode":                         {reset: "Page.setSPCTransactionMode", with: `{"mode":"none"}`},
-	"Page.setWebLifecycleState":                          {reset: "Page.setWebLifecycleState", with: `{"state":"active"}`},
-	"Page.startScreenRecording":                          {reset: "Page.stopScreenRecording", alone: true},
-	"Page.startScreencast":                               {reset: "Page.stopScreencast"},
-	"PerformanceTimeline.enable":                         {reset: "PerformanceTimeline.enable", with: `{"eventTypes":[]}`},
-	"Profiler.setSamplingInterval":                       {reset: "Profiler.setSamplingInterval", with: `{"interval":0}`},
-	"Profiler.start":                                     {reset: "Profiler.stop", alone: true},
-	"Profiler.startPreciseCoverage":                      {reset: "Profiler.stopPreciseCoverage", alone: true},
-	"Runtime.addBinding":                                 {reset: "Runtime.removeBinding", each: "name", any: true},
-	"Security.setIgnoreCertificateErrors":                {reset: "Security.setIgnoreCertificateErrors", with: `{"ignore":false}`},
-	"Security.setOverrideCertificateErrors":              {reset: "Security.setOverrideCertificateErrors", with: `{"override":false}`},
-	"Storage.overrideQuotaForOrigin":                     {reset: "Storage.overrideQuotaForOrigin", each: "origin"},
-	"Storage.setStorageBucketTracking":                   {reset: "Storage.setStorageBucketTracking", with: `{"enable":false}`, each: "storageKey"},
-	"Storage.trackCacheStorageForOrigin":                 {reset: "Storage.untrackCacheStorageForOrigin", each: "origin"},
-	"Storage.trackCacheStorageForStorageKey":             {reset: "Storage.untrackCacheStorageForStorageKey", each: "storageKey"},
-	"Storage.trackIndexedDBForOrigin":                    {reset: "Storage.untrackIndexedDBForOrigin", each: "origin"},
-	"Storage.trackIndexedDBForStorageKey":                {reset: "Storage.untrackIndexedDBForStorageKey", each: "storageKey"},
-	"Tracing.start":                                      {reset: "Tracing.end", alone: true},
+//go:embed settings.txt
+var settingTable string
+
+// table is settings.txt.
+type table struct {
+	settings map[string]setting // by the method that changes them
+	resets   map[string]setting // by their reset, if that is a command of its own
+	aliases  map[string]string  // commands with the same effect as another one
+	harmless map[string]bool
 }
 
-// resets are the settings by their reset command, if that is a command of its own.
-var resets = func() map[string]setting {
-	all := map[string]setting{}
-	for method, st := range settings {
-		if st.reset != method {
-			all[st.reset] = st
+// settings are read when the first command is executed.
+var settings = sync.OnceValue(func() table {
+	t := table{map[string]setting{}, map[string]setting{}, map[string]string{}, map[string]bool{}}
+	for line := range strings.Lines(settingTable) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+			continue
+		case words[1] == "-":
+			t.harmless[words[0]] = true
+			continue
+		case words[1] == "=":
+			t.aliases[words[0]] = words[2]
+			continue
+		}
+		st := setting{reset: words[1]}
+		for _, option := range words[2:] {
+			each, isEach := strings.CutPrefix(option, "each:")
+			switch {
+			case isEach:
+				st.each = each
+			case option == "alone":
+				st.alone = true
+			case option == "shared":
+				st.shared = true
+			default:
+				st.with = option
+			}
+		}
+		t.settings[words[0]] = st
+		if st.reset != words[0] {
+			t.resets[st.reset] = st
 		}
 	}
-	return all
-}()
-
-// aliases are commands with the same effect as another one.
-var aliases = map[string]string{
-	"DOM.hideHighlight":                   "Overlay.hideHighlight",
-	"DOM.highlightNode":                   "Overlay.highlightNode",
-	"DOM.highlightRect":                   "Overlay.highlightRect",
-	"Network.setUserAgentOverride":        "Emulation.setUserAgentOverride",
-	"Page.clearDeviceMetricsOverride":     "Emulation.clearDeviceMetricsOverride",
-	"Page.clearDeviceOrientationOverride": "DeviceOrientation.clearDeviceOrientationOverride",
-	"Page.clearGeolocationOverride":       "Emulation.clearGeolocationOverride",
-	"Page.setDeviceMetricsOverride":       "Emulation.setDeviceMetricsOverride",
-	"Page.setDeviceOrientationOverride":   "DeviceOrientation.setDeviceOrientationOverride",
-	"Page.setGeolocationOverride":         "Emulation.setGeolocationOverride",
-	"Page.setTouchEmulationEnabled":       "Emulation.setTouchEmulationEnabled",
-}
+	return t
+})
 
 // plain returns the name of a command in the tables.
 func plain(method string) string {
-	if other, ok := aliases[method]; ok {
+	if other, ok := settings().aliases[method]; ok {
 		return other
 	}
 	return method
@@ -193,18 +98,18 @@ var forHolders = map[string]string{
 // domain on.
 func settingOf(m command) (st setting, off, ok bool) {
 	method := plain(m.Method)
-	if st, ok = settings[method]; ok {
+	if st, ok = settings().settings[method]; ok {
 		st = st.one(m.Params)
 		return st, st.reset == method && resembles(m.Params, st.params()), true
 	}
-	if st, ok = resets[method]; ok {
+	if st, ok = settings().resets[method]; ok {
 		return st.one(m.Params), true, true
 	}
 	domain, name, _ := strings.Cut(method, ".")
 	if name != "enable" && name != "disable" || debuggers[domain] {
 		return setting{}, false, false
 	}
-	return setting{reset: domain + ".disable", any: true}, name == "disable", true
+	return setting{reset: domain + ".disable", shared: true}, name == "disable", true
 }
 
 // one returns the one of several settings that a command's parameters name.
