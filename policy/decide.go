@@ -41,35 +41,27 @@ type Choice struct {
 type Outcome int
 
 const (
-	Deny Outcome = iota
-	Ask          // the user must agree first
+	Deny       Outcome = iota // by an error with the reason
+	Ignore                    // denied by a success: that is all the client needs
+	Disconnect                // denied by the end of the client's connection, with the reason
+	Ask                       // the user must agree first
 	Allow
-)
-
-// Response is how a client learns that an operation is denied.
-type Response int
-
-const (
-	Refused      Response = iota // by an error with the reason
-	Ignored                      // by a success: that is all the client needs
-	Disconnected                 // by the end of its connection, with the reason
 )
 
 // Decision is the policy's answer for one operation of an actor.
 type Decision struct {
-	Outcome  Outcome
-	Response Response     // to what is denied
-	Denied   *DeniedError // the reason; nil if it is not denied
+	Outcome Outcome
+	Denied  *DeniedError // the reason; nil if it is not denied
 }
 
-func (d Decision) as(r Response) Decision {
-	d.Response = r
+func (d Decision) by(o Outcome) Decision {
+	d.Outcome = o
 	return d
 }
 
 // Err is the reason of a denial; nil: the operation is not denied.
 func (d Decision) Err() error {
-	if d.Outcome != Deny {
+	if d.Denied == nil {
 		return nil
 	}
 	return d.Denied
@@ -106,9 +98,9 @@ func Decide(a Actor, o Operation) Decision {
 	case o.Class == Unknown:
 		return deny(o, "it is not known what it does.", "")
 	case c.Mode == ModeView && a.Kind == Client && o.entry != nil && o.entry.ignored:
-		return denyByMode(o, c.State).as(Ignored)
+		return denyByMode(o, c.State).by(Ignore)
 	case protected && o.entry != nil && o.entry.disconnects:
-		return deny(o, closedText, "").as(Disconnected)
+		return deny(o, closedText, "").by(Disconnect)
 	case protected:
 		return deny(o, destructiveText, "")
 	case slices.Contains(c.Stopped, a.ID):
@@ -132,41 +124,28 @@ const (
 )
 
 func deny(o Operation, reason, change string) Decision {
-	return Decision{Outcome: Deny, Denied: &DeniedError{o.Name, reason, change}}
+	return Decision{Deny, &DeniedError{o.Name, reason, change}}
 }
 
 func denyByMode(o Operation, s State) Decision {
 	return deny(o, fmt.Sprintf("the access mode of this window is %q: clients may look, but change nothing.", s.Mode), s.Change)
 }
 
-// sharedRule is the rule for a command in a session that is shared with the debugger.
-type sharedRule int
-
-const (
-	sharedDebugger sharedRule = iota + 1
-	sharedLasting
-	sharedIgnored
-)
-
-var sharedRules = map[string]sharedRule{"debugger": sharedDebugger, "lasting": sharedLasting, "ignored": sharedIgnored}
-
-const (
-	debuggerText = "the debugger of this window drives this page: set breakpoints, step and resume there. Another client may look, not steer, because it would share the debugger's own session"
-	ignoredText  = "the debugger depends on what it would change"
-	lastingText  = "in the session that the debugger shares nothing could take this back when this client leaves"
-)
+// sharedReasons are by the rule for a command in a session that is shared with the
+// debugger.
+var sharedReasons = map[string]string{
+	"debugger": "the debugger of this window drives this page: set breakpoints, step and resume there. Another client may look, not steer, because it would share the debugger's own session",
+	"ignored":  "the debugger depends on what it would change",
+	"lasting":  "in the session that the debugger shares nothing could take this back when this client leaves",
+}
 
 func decideShared(o Operation) Decision {
-	if o.entry == nil || o.entry.sharedIf != nil && !o.entry.sharedIf(read(o.params)) {
+	switch e := o.entry; {
+	case e == nil, e.shared == "", e.sharedIf != nil && !e.sharedIf(read(o.params)):
 		return Decision{Outcome: Allow}
+	case e.shared == "ignored":
+		return deny(o, sharedReasons[e.shared], "").by(Ignore)
+	default:
+		return deny(o, sharedReasons[e.shared], "")
 	}
-	switch o.entry.shared {
-	case sharedDebugger:
-		return deny(o, debuggerText, "")
-	case sharedLasting:
-		return deny(o, lastingText, "")
-	case sharedIgnored:
-		return deny(o, ignoredText, "").as(Ignored)
-	}
-	return Decision{Outcome: Allow}
 }

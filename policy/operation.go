@@ -2,7 +2,6 @@ package policy
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,12 +22,7 @@ const (
 
 var classNames = [...]string{Unknown: "unknown", ReadOnly: "read-only", Mutating: "mutating", Destructive: "destructive"}
 
-func (c Class) String() string {
-	if c < 0 || int(c) >= len(classNames) {
-		return fmt.Sprintf("Class(%d)", int(c))
-	}
-	return classNames[c]
-}
+func (c Class) String() string { return classNames[c] }
 
 // Operation is a CDP command or a call of a tool.
 type Operation struct {
@@ -90,13 +84,6 @@ func Tool(name string, arguments any) Operation {
 	}
 	return e.classify(name, params)
 }
-
-// AddedTool is a call of a tool of an MCP server that the user has added. That server
-// works in the browser as a [Client].
-func AddedTool(name string) Operation { return Operation{Name: name, Class: ReadOnly} }
-
-// Resource is the reading of an MCP resource.
-func Resource(name string) Operation { return Operation{Name: name, Class: ReadOnly} }
 
 // classify decides the class of an operation by its parameters.
 func (e *entry) classify(name string, params json.RawMessage) Operation {

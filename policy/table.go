@@ -18,7 +18,7 @@ type entry struct {
 	inner       string
 	ignored     bool // in view mode
 	disconnects bool
-	shared      sharedRule
+	shared      string               // the key of its reason
 	sharedIf    func(arguments) bool // shared holds only where this holds; nil: always
 }
 
@@ -30,8 +30,8 @@ var toolTable string
 
 // The tables are read when the first operation is classified.
 var (
-	methods = sync.OnceValue(func() map[string]*entry { return mustParse("methods.txt", methodTable) })
-	tools   = sync.OnceValue(func() map[string]*entry { return mustParse("tools.txt", toolTable) })
+	methods = sync.OnceValue(func() map[string]*entry { return parse("methods.txt", methodTable) })
+	tools   = sync.OnceValue(func() map[string]*entry { return parse("tools.txt", toolTable) })
 )
 
 // Methods are all methods of the table, sorted.
@@ -40,35 +40,28 @@ func Methods() []string { return slices.Sorted(maps.Keys(methods())) }
 // Tools are all tools of the table, sorted.
 func Tools() []string { return slices.Sorted(maps.Keys(tools())) }
 
-func mustParse(file, table string) map[string]*entry {
-	m, err := parse(file, table)
-	if err != nil {
-		panic(err) // it is in the binary
-	}
-	return m
-}
-
-func parse(file, table string) (map[string]*entry, error) {
+// parse panics on a line that it does not understand: the table is in the binary.
+func parse(file, table string) map[string]*entry {
 	all := map[string]*entry{}
-	for n, line := range strings.Split(table, "\n") {
-		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		if len(words) == 0 {
+	for line := range strings.Lines(table) {
+		words, _, _ := strings.Cut(line, "#")
+		fields := strings.Fields(words)
+		if len(fields) == 0 {
 			continue
 		}
-		class := Class(slices.Index(classNames[:], words[0]))
-		if len(words) < 2 || class <= Unknown || all[words[1]] != nil {
-			return nil, fmt.Errorf("%s:%d: want a class and a name that has none yet: %s", file, n+1, line)
+		class := Class(slices.Index(classNames[:], fields[0]))
+		if len(fields) < 2 || class <= Unknown || all[fields[1]] != nil {
+			panic(fmt.Sprintf("%s: want a class and a name that has none yet: %s", file, line))
 		}
 		e := &entry{class: class}
-		for _, word := range words[2:] {
-			if !e.parseOption(word) {
-				return nil, fmt.Errorf("%s:%d: %q is not known", file, n+1, word)
+		for _, option := range fields[2:] {
+			if !e.parseOption(option) {
+				panic(fmt.Sprintf("%s: %q is not known: %s", file, option, line))
 			}
 		}
-		all[words[1]] = e
+		all[fields[1]] = e
 	}
-	return all, nil
+	return all
 }
 
 func (e *entry) parseOption(word string) (known bool) {
@@ -94,8 +87,8 @@ func (e *entry) parseOption(word string) (known bool) {
 		return value == "disconnects"
 	case "shared":
 		value, condition, conditional := strings.Cut(value, ":")
-		e.shared, e.sharedIf = sharedRules[value], conditions[condition]
-		return e.shared != 0 && conditional == (e.sharedIf != nil)
+		e.shared, e.sharedIf = value, conditions[condition]
+		return sharedReasons[value] != "" && conditional == (e.sharedIf != nil)
 	}
 	return false
 }

@@ -123,7 +123,7 @@ func (r *Rule) judge(m *cdpproxy.Message, o policy.Operation) cdpproxy.Verdict {
 	d := r.enforcer.Decide(r.actor(client), o)
 	q := r.asking[client.ID]
 	switch {
-	case d.Outcome == policy.Deny:
+	case d.Denied != nil:
 		return r.deny(client, o, d)
 	case d.Outcome == policy.Allow && q == nil: // else it waits behind the question, and the mode may change meanwhile
 		r.report(client, o, sent, true)
@@ -256,10 +256,10 @@ func named(err error, o policy.Operation) error {
 
 // deny carries out the decision to deny an operation.
 func (r *Rule) deny(c *cdpproxy.Client, o policy.Operation, d policy.Decision) cdpproxy.Verdict {
-	switch d.Response {
-	case policy.Ignored:
+	switch d.Outcome {
+	case policy.Ignore:
 		return cdpproxy.Verdict{Action: cdpproxy.Ignore}
-	case policy.Disconnected:
+	case policy.Disconnect:
 		r.report(c, o, d.Denied.Reason, false)
 		return cdpproxy.Verdict{Action: cdpproxy.End, Reason: d.Denied.Reason}
 	}

@@ -130,10 +130,10 @@ func (l *link) command(m command) {
 	domain, name, _ := strings.Cut(m.Method, ".")
 	d := policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(m.Method, []byte(m.Params)))
 	switch {
-	case d.Outcome == policy.Deny && d.Response == policy.Ignored:
+	case d.Outcome == policy.Ignore:
 		l.mark(m, func() {})
 		return
-	case d.Outcome == policy.Deny:
+	case d.Denied != nil:
 		l.session.client.Reply(m, nil, refused(m.Method+": "+d.Denied.Reason))
 		return
 	}

@@ -21,7 +21,7 @@ var endsSomething = regexp.MustCompile(`^\w+\.(stop|untrack|hide|reset|end$|clea
 
 // denied reports whether the policy denies a command.
 func denied(method string) bool {
-	return policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(method, nil)).Outcome == policy.Deny
+	return policy.Decide(policy.Actor{Kind: policy.SharedClient}, policy.Command(method, nil)).Denied != nil
 }
 
 // TestSettings: every command of the protocol that could leave state in the

@@ -42,7 +42,7 @@ func (s *Server) addResources() {
 func (a *agent) readResource(ctx context.Context, r resource) (*mcp.ReadResourceResult, error) {
 	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{fromPage: true}}
 	name := "read " + r.uri
-	door := call{tool: &mcp.Tool{Name: name, Annotations: reads(r.name)}, operation: policy.Resource(name)}
+	door := call{tool: &mcp.Tool{Name: name, Annotations: reads(r.name)}, operation: policy.Operation{Name: name, Class: policy.ReadOnly}}
 	_, err := a.pass(ctx, door, func(ctx context.Context) (*answer, error) { return nil, r.read(ctx, a, content) })
 	if err != nil {
 		return nil, err

@@ -198,7 +198,7 @@ func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandle
 			return question, nil
 		}
 		defer agent.keepInformed(ctx, req)()
-		c := call{tool: &known, in: req.Params.Arguments, operation: policy.AddedTool(tool.Name)}
+		c := call{tool: &known, in: req.Params.Arguments, operation: policy.Operation{Name: tool.Name, Class: policy.ReadOnly}}
 		_, source, err := agent.permit(ctx, c)
 		var result *mcp.CallToolResult
 		if err == nil {
