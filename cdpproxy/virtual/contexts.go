@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,24 +58,10 @@ func (g *gathering) add(method string, params json.Value) {
 	g.events = append(g.events, e)
 }
 
-// ids lists the contexts that were replayed.
-func (g *gathering) ids() []int64 {
-	var ids []int64
-	seen := map[int64]bool{}
-	for _, e := range g.events[:g.replayed] {
-		if e.created != nil && !seen[e.created.ID] {
-			seen[e.created.ID] = true
-			ids = append(ids, e.created.ID)
-		}
-	}
-	return ids
-}
-
-// sift returns the events to send, given the contexts that no longer exist and the
-// current frames; nil frames are unknown. In a document the default context is the
-// first. So a frame's contexts before its last default one belong to earlier
-// documents. Two processes may use the same id.
-func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEvent {
+// sift returns the events to send, given the current frames; nil: unknown. In a
+// document the default context is the first. So a frame's contexts before its last
+// default one belong to earlier documents. Two processes may use the same id.
+func (g *gathering) sift(frames map[string]bool) []heldEvent {
 	newest := map[int64]int{}
 	document := map[string]int{} // where each frame's current one begins
 	for i, e := range g.events {
@@ -91,7 +78,7 @@ func (g *gathering) sift(dead map[int64]bool, frames map[string]bool) []heldEven
 	for i, e := range g.events {
 		if i < g.replayed && e.created != nil {
 			frame := e.created.Aux.Frame
-			if dead[e.created.ID] || newest[e.created.ID] != i || i < document[frame] || frame != "" && frames != nil && !frames[frame] {
+			if newest[e.created.ID] != i || i < document[frame] || frame != "" && frames != nil && !frames[frame] {
 				continue
 			}
 			living[e.created.ID] = true
@@ -121,93 +108,77 @@ func (l *link) enableRuntime(m command) {
 	}
 	l.conn.start(m.Method, m.Params, func(result json.Value, err error) {
 		if err != nil {
-			l.emitContexts(nil, nil)
+			l.emitContexts(nil)
 			l.reply(m, nil, err)
 			return
 		}
-		l.askContexts(func(dead map[int64]bool, frames map[string]bool) {
-			l.emitContexts(dead, frames)
-			l.reply(m, result, nil)
+		l.mu.Lock()
+		l.gathering.replayed = len(l.gathering.events)
+		l.mu.Unlock()
+		l.recallDefault(func() {
+			l.checkLoaded(func() {
+				l.askFrames(func(frames map[string]bool) {
+					l.emitContexts(frames)
+					l.reply(m, result, nil)
+				})
+			})
 		})
 	})
 }
 
-// askContexts asks the page for its frames and for each replayed context, without
-// running any of its script, and calls then. The connection's reader calls both.
-func (l *link) askContexts(then func(dead map[int64]bool, frames map[string]bool)) {
-	l.mu.Lock()
-	l.gathering.replayed = len(l.gathering.events)
-	ids := l.gathering.ids()
-	unloaded := l.unloaded
-	l.mu.Unlock()
-	dead := map[int64]bool{}
-	var frames map[string]bool
-	waiting := len(ids) + 1
-	if unloaded {
-		waiting++
-	}
-	answered := func() {
-		if waiting--; waiting > 0 {
-			return
-		}
-		l.mu.Lock()
-		known := l.gathering.hasDefault(dead, l.frame)
-		l.mu.Unlock()
-		if l.frame == "" || known {
-			then(dead, frames)
-			return
-		}
-		l.recallDefault(func() { then(dead, frames) })
-	}
-	for _, id := range ids {
-		params := encode(struct {
-			ID int64 `json:"executionContextId"`
-		}{id})
-		l.conn.start("Runtime.globalLexicalScopeNames", params, func(_ json.Value, err error) {
-			dead[id] = err != nil && strings.Contains(err.Error(), "Cannot find context")
-			answered()
-		})
-	}
-	if unloaded {
-		// A worker that waits for the debugger does not have that yet.
-		l.conn.start("Runtime.evaluate", json.Value(`{"expression":"typeof setTimeout","throwOnSideEffect":true,"silent":true}`), func(result json.Value, err error) {
-			var r struct {
-				Result struct {
-					Value string `json:"value"`
-				} `json:"result"`
-			}
-			l.mu.Lock()
-			l.gathering.loaded = err == nil && json.Unmarshal(result, &r, lenient) == nil && r.Result.Value == "function"
-			l.mu.Unlock()
-			answered()
-		})
-	}
+// What follows asks the page, and calls then. The connection's reader calls it.
+
+// askFrames asks for the page's frames.
+func (l *link) askFrames(then func(frames map[string]bool)) {
 	l.conn.start("Page.getFrameTree", nil, func(result json.Value, err error) {
 		var r struct {
 			Tree frameTree `json:"frameTree"`
 		}
+		var frames map[string]bool
 		if err == nil && json.Unmarshal(result, &r, lenient) == nil {
 			frames = map[string]bool{}
 			r.Tree.list(frames)
 		}
-		answered()
+		then(frames)
 	})
 }
 
-// hasDefault reports whether a frame's default context is among the living ones.
-func (g *gathering) hasDefault(dead map[int64]bool, frame string) bool {
-	for _, e := range g.events {
-		if e.created != nil && e.created.Aux.Default && e.created.Aux.Frame == frame && !dead[e.created.ID] {
-			return true
-		}
+// checkLoaded finds out whether a worker has its script. One that waits for the
+// debugger does not have setTimeout yet.
+func (l *link) checkLoaded(then func()) {
+	l.mu.Lock()
+	unloaded := l.unloaded
+	l.mu.Unlock()
+	if !unloaded {
+		then()
+		return
 	}
-	return false
+	l.conn.start("Runtime.evaluate", json.Value(`{"expression":"typeof setTimeout","throwOnSideEffect":true,"silent":true}`), func(result json.Value, err error) {
+		var r struct {
+			Result struct {
+				Value string `json:"value"`
+			} `json:"result"`
+		}
+		l.mu.Lock()
+		l.gathering.loaded = err == nil && json.Unmarshal(result, &r, lenient) == nil && r.Result.Value == "function"
+		l.mu.Unlock()
+		then()
+	})
 }
 
 // recallDefault finds the page's default context when it is not replayed. Either
 // more than fifty others were created after it, or another Runtime.disable has made
 // the debugger forget it. An object's id names its context.
 func (l *link) recallDefault(then func()) {
+	l.mu.Lock()
+	known := slices.ContainsFunc(l.gathering.events, func(e heldEvent) bool {
+		return e.created != nil && e.created.Aux.Default && e.created.Aux.Frame == l.frame
+	})
+	l.mu.Unlock()
+	if l.frame == "" || known {
+		then()
+		return
+	}
 	const group = "browser-coordinator"
 	params := json.Value(`{"expression":"globalThis","silent":true,"objectGroup":"` + group + `"}`)
 	l.conn.start("Runtime.evaluate", params, func(result json.Value, err error) {
@@ -231,21 +202,7 @@ func (l *link) addDefault(context string) {
 	if err != nil {
 		return
 	}
-	type aux struct {
-		Default bool   `json:"isDefault"`
-		Type    string `json:"type"`
-		Frame   string `json:"frameId"`
-	}
-	type description struct {
-		ID       int64  `json:"id"`
-		Origin   string `json:"origin"`
-		Name     string `json:"name"`
-		UniqueID string `json:"uniqueId"`
-		Aux      aux    `json:"auxData"`
-	}
-	event := encode(struct {
-		Context description `json:"context"`
-	}{description{ID: id, Aux: aux{true, "default", l.frame}}})
+	event := fmt.Appendf(nil, `{"context":{"id":%d,"origin":"","name":"","uniqueId":"","auxData":{"isDefault":true,"type":"default","frameId":%s}}}`, id, encode(l.frame))
 	e := heldEvent{method: "Runtime.executionContextCreated", params: event, created: &contextInfo{ID: id}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -275,10 +232,10 @@ func (t frameTree) list(ids map[string]bool) {
 }
 
 // emitContexts sends the gathered events, and ends the gathering.
-func (l *link) emitContexts(dead map[int64]bool, frames map[string]bool) {
+func (l *link) emitContexts(frames map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sent, loaded := l.gathering.sift(dead, frames), l.gathering.loaded
+	sent, loaded := l.gathering.sift(frames), l.gathering.loaded
 	l.gathering = nil
 	if l.left.Load() || l.on["Runtime"] == 0 {
 		return
