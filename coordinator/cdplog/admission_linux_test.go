@@ -51,7 +51,7 @@ func TestOnlyTheOwnUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to connect as another user")
 	}
-	p, err := cdplog.Open(record(t, `{"Browser":"Recorded/1"}`, `[]`, said(`{"id":1,"method":"Page.enable"}`)))
+	p, err := cdplog.Open(record(t, `{"Browser":"Recorded/1"}`, `[]`, sent(`{"id":1,"method":"Page.enable"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestOnlyTheOwnUser(t *testing.T) {
 // TestOnlyWithTheToken: with a token, no client is admitted without it, and the addresses
 // in discovery documents have it.
 func TestOnlyWithTheToken(t *testing.T) {
-	p, err := cdplog.Open(record(t, `{"webSocketDebuggerUrl":"ws://127.0.0.1:1/devtools/browser/x"}`, `[]`, said(`{"id":1,"method":"Page.enable"}`)))
+	p, err := cdplog.Open(record(t, `{"webSocketDebuggerUrl":"ws://127.0.0.1:1/devtools/browser/x"}`, `[]`, sent(`{"id":1,"method":"Page.enable"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}

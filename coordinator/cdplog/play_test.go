@@ -26,130 +26,127 @@ func replay(t *testing.T, lines ...cdplog.Line) (p *cdplog.Player, addr string, 
 	return p, served(t, p), warned
 }
 
-// client is connected to a replay.
-type client struct {
-	t    *testing.T
-	conn *websocket.Conn
-}
-
 // join connects a client of that name, until the test ends.
-func join(t *testing.T, addr, path, name string) client {
+func join(t *testing.T, addr, path, name string) *websocket.Conn {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), "ws://"+addr+path, &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {name}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.CloseNow() })
-	return client{t, conn}
+	return conn
 }
 
-func (c client) say(command string) {
-	c.t.Helper()
-	if err := c.conn.Write(c.t.Context(), websocket.MessageText, []byte(command)); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// hear expects words in the next message to the client.
-func (c client) hear(words string) {
-	c.t.Helper()
-	if _, text, err := c.conn.Read(c.t.Context()); err != nil || !strings.Contains(string(text), words) {
-		c.t.Fatalf("heard %s, %v, want %s", text, err, words)
-	}
-}
-
-const browser = "/devtools/browser/x"
-
-// TestStrangeCommand: the log has a warning for each method that is not in the recording,
-// once: clients may report another error because of it.
-func TestStrangeCommand(t *testing.T) {
-	p, addr, warned := replay(t, said(`{"id":1,"method":"Page.enable"}`))
-	for range 2 { // in each client's part
-		c := join(t, addr, browser, "Go-http-client/1.1")
-		for _, method := range []string{"DOM.enable", "CSS.enable", "DOM.enable"} {
-			c.say(`{"id":1,"method":"` + method + `"}`)
-			c.hear("not in the recording: " + method)
-		}
-	}
-	p.Close()
-	for _, method := range []string{"DOM.enable", "CSS.enable"} {
-		if strings.Count(warned.String(), "level=WARN") != 2 || strings.Count(warned.String(), "method="+method) != 1 {
-			t.Errorf("not warned once of %s:\n%s", method, warned)
+// converse sends what begins with >, and expects the rest, which begins with <, in the
+// next messages.
+func converse(t *testing.T, conn *websocket.Conn, script ...string) {
+	t.Helper()
+	for _, line := range script {
+		if command, ok := strings.CutPrefix(line, "> "); ok {
+			if err := conn.Write(t.Context(), websocket.MessageText, []byte(command)); err != nil {
+				t.Fatal(err)
+			}
+		} else if _, text, err := conn.Read(t.Context()); err != nil || !strings.Contains(string(text), strings.TrimPrefix(line, "< ")) {
+			t.Fatalf("received %s, %v, want %s", text, err, line)
 		}
 	}
 }
 
-// TestCutRecording: a command whose response was not recorded gets an error.
-func TestCutRecording(t *testing.T) {
-	p, addr, warned := replay(t, said(`{"id":1,"method":"Runtime.evaluate"}`), said(`{"id":2,"method":"Page.enable"}`), heard(`{"id":2,"result":{}}`))
-	c := join(t, addr, browser, "Go-http-client/1.1")
-	c.say(`{"id":7,"method":"Runtime.evaluate"}`)
-	c.hear(`{"id":7,"error":{"code":-32000,"message":"the recording has no response to this: Runtime.evaluate"}}`)
-	c.say(`{"id":8,"method":"Page.enable"}`)
-	c.hear(`{"id":8,"result":{}}`)
-	p.Close()
-	if strings.Count(warned.String(), "level=WARN") != 1 || !strings.Contains(warned.String(), "method=Runtime.evaluate") {
-		t.Errorf("not warned once:\n%s", warned)
-	}
-}
+const (
+	browser = "/devtools/browser/x"
+	session = `"sessionId":"0123456789ABCDEF0123456789ABCDEF"`
+)
 
-// TestEndOfSession: Chromium answers nothing in a session that has ended, and neither
-// does the replay.
-func TestEndOfSession(t *testing.T) {
-	p, addr, warned := replay(t,
-		heard(`{"method":"Target.attachedToTarget","params":{"sessionId":"0123456789ABCDEF0123456789ABCDEF"}}`),
-		said(`{"id":1,"method":"Runtime.runIfWaitingForDebugger","sessionId":"0123456789ABCDEF0123456789ABCDEF"}`),
-		heard(`{"method":"Target.detachedFromTarget","params":{"sessionId":"0123456789ABCDEF0123456789ABCDEF"}}`),
-		said(`{"id":2,"method":"Page.enable"}`), heard(`{"id":2,"result":{}}`))
-	c := join(t, addr, browser, "Go-http-client/1.1")
-	c.hear("Target.attachedToTarget")
-	c.say(`{"id":7,"method":"Runtime.runIfWaitingForDebugger","sessionId":"0123456789ABCDEF0123456789ABCDEF"}`)
-	c.hear("Target.detachedFromTarget")
-	c.say(`{"id":8,"method":"Page.enable"}`)
-	c.hear(`{"id":8,"result":{}}`)
-	p.Close()
-	if warned.Len() > 0 {
-		t.Errorf("warned: %s", warned)
-	}
-}
-
-// TestOrder: the effects of a command do not precede it, however slow the client is, and
-// the browser's messages keep their recorded order.
-func TestOrder(t *testing.T) {
-	_, addr, _ := replay(t,
-		said(`{"id":1,"method":"Page.enable"}`), heard(`{"method":"Page.frameResized"}`), heard(`{"id":1,"result":{}}`),
-		said(`{"id":2,"method":"Page.reload"}`), said(`{"id":3,"method":"Page.bringToFront"}`),
-		heard(`{"id":3,"result":{}}`), heard(`{"method":"Page.loadEventFired"}`), heard(`{"id":2,"result":{}}`))
-	c := join(t, addr, browser, "Go-http-client/1.1")
-	c.say(`{"id":1,"method":"Page.enable"}`)
-	c.hear("Page.frameResized")
-	c.hear(`"id":1`)
-	c.say(`{"id":9,"method":"DOM.enable"}`)
-	c.hear("not in the recording: DOM.enable") // without messages of the reload before
-	c.say(`{"id":3,"method":"Page.bringToFront"}`)
-	c.hear(`"id":3`)
-	c.hear("Page.loadEventFired")
-	c.say(`{"id":2,"method":"Page.reload"}`)
-	c.hear(`"id":2`)
-}
-
-// TestOtherParameters: a command with other parameters does not get the recorded
-// response, and the warning names the recorded parameters. Names that a program generates
-// in each run do not count as other parameters.
-func TestOtherParameters(t *testing.T) {
-	p, addr, warned := replay(t,
-		said(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`), heard(`{"id":1,"result":{"result":{"value":2}}}`),
-		said(`{"id":2,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-a1B2c3"}}`), heard(`{"id":2,"result":{}}`))
-	c := join(t, addr, browser, "Go-http-client/1.1")
-	c.say(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"3+4` + strings.Repeat("+0", 1000) + `"}}`)
-	c.hear("not in the recording with these parameters: Runtime.evaluate")
-	c.say(`{"id":2,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`)
-	c.hear(`"value":2`)
-	c.say(`{"id":3,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-Z9y8X7"}}`)
-	c.hear(`"result":{}`)
-	p.Close()
-	if said := warned.String(); !strings.Contains(said, `recorded="{\"expression\":\"1+1\"}"`) || !strings.Contains(said, `sent="{\"expression\":\"3+4+0`) || !strings.Contains(said, "…") || len(said) > 600 {
-		t.Errorf("warned of %s", said)
+// TestReplay: what a client sends is matched with the recording, and gets the browser's
+// messages in their recorded order.
+func TestReplay(t *testing.T) {
+	for name, c := range map[string]struct {
+		recorded, script []string
+		warnings         int
+		warned           []string // in the log
+	}{
+		// The log has a warning for each method that is not in the recording, once:
+		// clients may report another error because of it.
+		"a command that is not recorded": {
+			[]string{`> {"id":1,"method":"Page.enable"}`},
+			[]string{
+				`> {"id":1,"method":"DOM.enable"}`, `< not in the recording: DOM.enable`, `> {"id":1,"method":"CSS.enable"}`, `< not in the recording: CSS.enable`,
+				`> {"id":1,"method":"DOM.enable"}`, `< not in the recording: DOM.enable`,
+			},
+			2, []string{"method=DOM.enable", "method=CSS.enable"},
+		},
+		"a command whose response is not recorded": {
+			[]string{`> {"id":1,"method":"Runtime.evaluate"}`, `> {"id":2,"method":"Page.enable"}`, `< {"id":2,"result":{}}`},
+			[]string{
+				`> {"id":7,"method":"Runtime.evaluate"}`, `< {"id":7,"error":{"code":-32000,"message":"the recording has no response to this: Runtime.evaluate"}}`,
+				`> {"id":8,"method":"Page.enable"}`, `< {"id":8,"result":{}}`,
+			},
+			1, []string{"method=Runtime.evaluate"},
+		},
+		// Chromium answers nothing in a session that has ended, and neither does the replay.
+		"the end of a session": {
+			[]string{
+				`< {"method":"Target.attachedToTarget","params":{` + session + `}}`, `> {"id":1,"method":"Runtime.runIfWaitingForDebugger",` + session + `}`,
+				`< {"method":"Target.detachedFromTarget","params":{` + session + `}}`, `> {"id":2,"method":"Page.enable"}`, `< {"id":2,"result":{}}`,
+			},
+			[]string{
+				`< Target.attachedToTarget`, `> {"id":7,"method":"Runtime.runIfWaitingForDebugger",` + session + `}`, `< Target.detachedFromTarget`,
+				`> {"id":8,"method":"Page.enable"}`, `< {"id":8,"result":{}}`,
+			},
+			0, nil,
+		},
+		// The effects of a command do not precede it, however slow the client is.
+		"order": {
+			[]string{
+				`> {"id":1,"method":"Page.enable"}`, `< {"method":"Page.frameResized"}`, `< {"id":1,"result":{}}`,
+				`> {"id":2,"method":"Page.reload"}`, `> {"id":3,"method":"Page.bringToFront"}`,
+				`< {"id":3,"result":{}}`, `< {"method":"Page.loadEventFired"}`, `< {"id":2,"result":{}}`,
+			},
+			[]string{
+				`> {"id":1,"method":"Page.enable"}`, `< Page.frameResized`, `< "id":1`,
+				`> {"id":9,"method":"DOM.enable"}`, `< not in the recording: DOM.enable`, // without messages of the reload before
+				`> {"id":3,"method":"Page.bringToFront"}`, `< "id":3`, `< Page.loadEventFired`, `> {"id":2,"method":"Page.reload"}`, `< "id":2`,
+			},
+			1, nil,
+		},
+		// Names that a program generates in each run do not count as other parameters.
+		"other parameters": {
+			[]string{
+				`> {"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`, `< {"id":1,"result":{"result":{"value":2}}}`,
+				`> {"id":2,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-a1B2c3"}}`, `< {"id":2,"result":{}}`,
+			},
+			[]string{
+				`> {"id":1,"method":"Runtime.evaluate","params":{"expression":"3+4` + strings.Repeat("+0", 1000) + `"}}`, `< not in the recording with these parameters: Runtime.evaluate`,
+				`> {"id":2,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`, `< "value":2`,
+				`> {"id":3,"method":"Browser.setDownloadBehavior","params":{"downloadPath":"/tmp/artifacts-Z9y8X7"}}`, `< "result":{}`,
+			},
+			1, []string{`recorded="{\"expression\":\"1+1\"}"`, `sent="{\"expression\":\"3+4+0`, "…"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lines []cdplog.Line
+			for _, line := range c.recorded {
+				if command, ok := strings.CutPrefix(line, "> "); ok {
+					lines = append(lines, sent(command))
+				} else {
+					lines = append(lines, received(strings.TrimPrefix(line, "< ")))
+				}
+			}
+			p, addr, warned := replay(t, lines...)
+			for range 2 { // each client has a part of its own; it is warned once
+				converse(t, join(t, addr, browser, "Go-http-client/1.1"), c.script...)
+			}
+			p.Close()
+			log := warned.String()
+			if strings.Count(log, "level=WARN") != c.warnings || len(log) > 600 {
+				t.Errorf("%d warnings are wanted:\n%s", c.warnings, log)
+			}
+			for _, part := range c.warned {
+				if strings.Count(log, part) != 1 {
+					t.Errorf("not warned once of %s:\n%s", part, log)
+				}
+			}
+		})
 	}
 }
 
@@ -167,14 +164,12 @@ func TestPartsByName(t *testing.T) {
 	}
 	const enable = `{"id":1,"method":"Page.enable"}`
 	_, addr, _ := replay(t, joined("p", "Playwright"), joined("q", "Puppeteer"),
-		of("p", said(enable)), of("p", heard(`{"id":1,"result":{"for":"p"}}`)),
-		of("q", said(enable)), of("q", heard(`{"id":1,"result":{"for":"q"}}`)))
+		of("p", sent(enable)), of("p", received(`{"id":1,"result":{"for":"p"}}`)),
+		of("q", sent(enable)), of("q", received(`{"id":1,"result":{"for":"q"}}`)))
 	if res, err := http.Get("http://" + addr + page); err != nil || res.StatusCode < 400 {
 		t.Errorf("what is no WebSocket: %v, %v", res, err)
 	}
 	for _, played := range [][2]string{{"Puppeteer/1", "q"}, {"Playwright/1", "p"}, {"Puppeteer/1", "q"}} {
-		c := join(t, addr, page, played[0])
-		c.say(enable)
-		c.hear(`"for":"` + played[1] + `"`)
+		converse(t, join(t, addr, page, played[0]), "> "+enable, `< "for":"`+played[1]+`"`)
 	}
 }

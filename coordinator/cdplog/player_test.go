@@ -15,15 +15,15 @@ import (
 	"browser-coordinator/coordinator/cdplog"
 )
 
-// said is a line with a message of the client c1.
-func said(message string) cdplog.Line {
+// sent is a line with a message of the client c1.
+func sent(message string) cdplog.Line {
 	l := cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "client"}
 	l.SetMessage([]byte(message))
 	return l
 }
 
-// heard is a line with a message to the client c1.
-func heard(message string) cdplog.Line {
+// received is a line with a message to the client c1.
+func received(message string) cdplog.Line {
 	return cdplog.Line{Time: time.Unix(1, 0).UTC(), Client: "c1", From: "browser", Message: json.RawMessage(message)}
 }
 
@@ -80,7 +80,7 @@ func document(t *testing.T, url string, into any) {
 
 // TestProtocol: clients that request the protocol before they connect get it.
 func TestProtocol(t *testing.T) {
-	p, err := cdplog.Open(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`)))
+	p, err := cdplog.Open(record(t, `{}`, `[]`, sent(`{"id":1,"method":"Page.enable"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestOwnAddress(t *testing.T) {
 		`{"Browser":"`+title+`","webSocketDebuggerUrl":"ws://`+there+`/devtools/browser/x"}`,
 		`[{"title":"`+title+`","url":"data:,`+title+`","webSocketDebuggerUrl":"ws://`+there+`/devtools/page/A",
 		   "devtoolsFrontendUrl":"https://front.example/inspector.html?ws=`+there+`/devtools/page/A"}]`,
-		said(`{"id":1,"method":"Page.enable"}`)))
+		sent(`{"id":1,"method":"Page.enable"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +132,14 @@ func TestOwnAddress(t *testing.T) {
 // TestTorn: an incomplete recording is replayed up to its end, with a warning. A file
 // that is no recording gets an error.
 func TestTorn(t *testing.T) {
-	whole, err := io.ReadAll(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`), said(`{"id":2,"method":"DOM.enable"}`)))
+	whole, err := io.ReadAll(record(t, `{}`, `[]`, sent(`{"id":1,"method":"Page.enable"}`), sent(`{"id":2,"method":"DOM.enable"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cdplog.Read(bytes.NewReader(whole[:len(whole)-20]), func(cdplog.Line) error { return nil }); !errors.Is(err, cdplog.ErrTorn) {
 		t.Errorf("torn, read: %v", err)
 	}
-	early, err := io.ReadAll(record(t, `{}`, `[]`, said(`{"id":1,"method":"Page.enable"}`), cdplog.Line{Time: time.Unix(1, 0), Cut: "the power went"}))
+	early, err := io.ReadAll(record(t, `{}`, `[]`, sent(`{"id":1,"method":"Page.enable"}`), cdplog.Line{Time: time.Unix(1, 0), Cut: "the power went"}))
 	if err != nil {
 		t.Fatal(err)
 	}
