@@ -252,17 +252,23 @@ func TestBindings(t *testing.T) {
 	sa, sb := s.attach(a), s.attach(b)
 	a.Call(sa, "Runtime.enable", "", nil)
 	b.Call(sb, "Runtime.enable", "", nil)
-	a.Call(sa, "Runtime.addBinding", `{"name":"tellA"}`, nil)
-	b.Call(sb, "Runtime.addBinding", `{"name":"tellB"}`, nil)
-	a.Evaluate(sa, "tellA('x'); tellB('y'); 1")
-	a.Event(sa, "Runtime.bindingCalled", `"tellA"`)
-	b.Event(sb, "Runtime.bindingCalled", `"tellB"`)
-	if a.Count(sa, "Runtime.bindingCalled", "tellB")+b.Count(sb, "Runtime.bindingCalled", "tellA") != 0 {
+	a.Call(sa, "Runtime.addBinding", `{"name":"callA"}`, nil)
+	b.Call(sb, "Runtime.addBinding", `{"name":"callB"}`, nil)
+	a.Evaluate(sa, "callA('x'); callB('y'); 1")
+	a.Event(sa, "Runtime.bindingCalled", `"callA"`)
+	b.Event(sb, "Runtime.bindingCalled", `"callB"`)
+	if a.Count(sa, "Runtime.bindingCalled", "callB")+b.Count(sb, "Runtime.bindingCalled", "callA") != 0 {
 		t.Error("a binding was called for another client")
 	}
-	b.Call(sb, "Runtime.removeBinding", `{"name":"tellB"}`, nil)
-	a.Evaluate(sa, "tellA('z'); 1")
+	b.Call(sb, "Runtime.removeBinding", `{"name":"callB"}`, nil)
+	a.Call(sa, "Runtime.addBinding", `{"name":"callB"}`, nil)
+	a.Evaluate(sa, "callA('z'); callB('secret'); 1")
 	a.Event(sa, "Runtime.bindingCalled", `"z"`)
+	a.Event(sa, "Runtime.bindingCalled", "secret")
+	b.Evaluate(sb, "1")
+	if b.Count(sb, "Runtime.bindingCalled", "secret") != 0 {
+		t.Error("a client received a call of a binding that it has removed")
+	}
 }
 
 // TestParts: a worker's or frame's session is attached below its page's session.

@@ -3,11 +3,13 @@ package virtual
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	json "github.com/chromedp/cdproto/cdp/jsonv2"
 
 	"browser-coordinator/cdpproxy/discovery"
+	"browser-coordinator/internal/backoff"
 )
 
 // targetInfo is Target.TargetInfo.
@@ -68,49 +70,44 @@ func (t *target) tabInfo() targetInfo {
 func (t *target) watch() {
 	defer t.browser.wg.Done()
 	defer t.cancel()
-	wait := 50 * time.Millisecond
+	pause := backoff.Backoff{First: 50 * time.Millisecond, Max: 5 * time.Second}
 	for t.ctx.Err() == nil {
-		met := t.follow()
-		if met {
-			wait = 50 * time.Millisecond
+		if t.follow() {
+			pause.Reset()
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-t.ctx.Done():
-		}
-		timer.Stop()
-		wait = min(2*wait, 5*time.Second)
+		pause.Sleep(t.ctx)
 	}
 }
 
 // follow connects once and offers the page as soon as it has reported its target
 // info. It returns when the connection has ended.
 func (t *target) follow() (met bool) {
+	b := t.browser
 	c := newConn(t.page.URL, t.event)
 	ctx, cancel := context.WithCancel(t.ctx)
 	defer cancel()
-	asked := make(chan struct{})
-	go t.meet(ctx, c, cancel, asked)
-	err := c.run(ctx)
-	cancel()
-	<-asked
-	b := t.browser
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := c.run(ctx); t.ctx.Err() == nil {
+			b.log.Debug("a page's connection ended", "page", t.page.Key, "error", err)
+		}
+	})
+	if err := t.meet(ctx, c); err != nil {
+		b.log.Warn("a page does not report its target", "page", t.page.Key, "error", err)
+		cancel()
+	}
+	running.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	met = t.offered
 	b.withdraw(t)
 	t.settled = true
 	b.changed.Notify()
-	if t.ctx.Err() == nil {
-		b.log.Debug("a page's connection ended", "page", t.page.Key, "error", err)
-	}
 	return met
 }
 
-// meet asks the page for its target info. It ends with the connection.
-func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, asked chan<- struct{}) {
-	defer close(asked)
+// meet asks the page for its target info, and offers it.
+func (t *target) meet(ctx context.Context, c *conn) error {
 	ctx, stop := context.WithTimeout(ctx, callTimeout)
 	defer stop()
 	events := []string{"Target.targetInfoChanged", "Target.targetCrashed", "Page.frameNavigated"}
@@ -123,20 +120,17 @@ func (t *target) meet(ctx context.Context, c *conn, cancel context.CancelFunc, a
 	t.resetAgain(c)
 	info, err := ask(ctx, c)
 	if err != nil {
-		if ctx.Err() == nil || t.ctx.Err() == nil {
-			t.browser.log.Warn("a page does not say what it is", "page", t.page.Key, "error", err)
-		}
-		cancel()
-		return
+		return err
 	}
 	var v version
 	if err := c.call(ctx, "Browser.getVersion", struct{}{}, &v); err != nil {
-		t.browser.log.Debug("a page does not tell its browser's version", "page", t.page.Key, "error", err)
+		t.browser.log.Debug("a page does not report its browser's version", "page", t.page.Key, "error", err)
 	}
 	t.browser.offer(t, c, info, v)
 	t.resetAgain(c) // those from before the offer
 	// Changes between the response and the offer were missed.
 	t.refresh(ctx)
+	return nil
 }
 
 // refresh asks the page for its current target info.
