@@ -16,12 +16,8 @@ const envCaps = "BROWSER_COORDINATOR_CAPS"
 // capsFlag adds --caps to a command. checkCaps checks it, not pflag: a wrong variable
 // must not break the other commands.
 func capsFlag(cmd *cobra.Command, value *[]string) {
-	var names []string
-	for _, c := range tools.Caps() {
-		names = append(names, c.Name)
-	}
 	cmd.Flags().StringSliceVar(value, "caps", splitCaps(os.Getenv(envCaps)),
-		"add `SETS` of tools, separated by commas: "+strings.Join(names, ", ")+" (default: $"+envCaps+")")
+		"add `SETS` of tools, separated by commas: "+strings.Join(tools.CapNames(), ", ")+" (default: $"+envCaps+")")
 	cmd.Flags().Lookup("caps").DefValue = "[]" // help does not depend on the variable
 	completeList(cmd, "caps", func() (offers []cobra.Completion) {
 		for _, c := range tools.Caps() {

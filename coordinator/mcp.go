@@ -12,14 +12,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/child"
+	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/mcpstdio"
+	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
 	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/coordinator/tools/added"
+	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
@@ -87,14 +90,16 @@ user of the machine can read them.`,
 			if outputDir != "" && !filepath.IsAbs(outputDir) {
 				outputDir = filepath.Join(dir, outputDir)
 			}
-			options := tools.Options{
-				Workspace: workspace, Dir: dir, OutputDir: outputDir, Caps: caps, Attach: attach, Origins: origins, Secrets: hidden, Version: version(), Logger: p.logger,
-			}
+			options := tools.Options{Caps: caps, Version: version(), Options: agent.Options{
+				Workspace: workspace, Dir: dir, OutputDir: outputDir, Attach: attach, Origins: origins, Secrets: hidden, Logger: p.logger,
+			}}
 			var own *launch.OnDemand
 			if !noLaunch && attach == "" {
 				own = browser.onDemand(!headed, leaveHeadedAway, p.logger)
 				options.Launcher = own
-				options.Viewport = browser.viewport
+				if width, height, err := chrome.ParseSize(browser.viewport); err == nil { // checked above
+					options.Viewport = &emulation.Viewport{Width: width, Height: height}
+				}
 			}
 			var forClients *launch.OnDemand
 			if launchForClients || len(added) > 0 {

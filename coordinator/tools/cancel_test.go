@@ -11,29 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/tools/agent"
 )
-
-// launchBrowser launches a real browser, which ends with the test.
-func launchBrowser(t *testing.T) *chrome.Browser {
-	t.Helper()
-	found, err := chrome.Find(chrome.FindOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	browser, err := chrome.Launch(t.Context(), chrome.Options{Executable: found.Path, Headless: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if err := browser.Close(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return browser
-}
 
 // timing reports when requests of a kind begin, and how each ended: whether it was
 // cancelled, and how long ago.
@@ -123,19 +102,6 @@ func (w *timing) atOnceWhenCancelled(t *testing.T, what string, request func(con
 	}
 }
 
-// clientOf runs a server and returns a client of it, and a function that awaits its end.
-func clientOf(t *testing.T, server *Server, o *mcp.ClientOptions) (session *mcp.ClientSession, end func()) {
-	t.Helper()
-	here, there := mcp.NewInMemoryTransports()
-	ended := make(chan error, 1)
-	go func() { ended <- server.Run(t.Context(), there) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return session, func() { session.Close(); <-ended }
-}
-
 // A call that the host cancels ends within 100 ms, whatever it waits for.
 func TestCancellation(t *testing.T) {
 	browser := launchBrowser(t)
@@ -152,7 +118,7 @@ func TestCancellation(t *testing.T) {
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
 
-	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Attach: browser.URL()})
+	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir(), Attach: browser.URL()}, Version: "test"})
 	calls := timeRequests(server, "tools/call")
 	session, end := clientOf(t, server, nil)
 	defer end()

@@ -12,37 +12,34 @@ import (
 type Cap struct {
 	Name string
 	What string // what its tools do
+	add  func(*Server)
 }
-
-const (
-	capNetwork     = "network"
-	capPDF         = "pdf"
-	capPerformance = "performance"
-	capStorage     = "storage"
-	capTesting     = "testing"
-	capVision      = "vision"
-)
 
 // Caps lists the sets that there are, by name.
 func Caps() []Cap {
 	return []Cap{
-		{capNetwork, "answer, change and block requests; offline"},
-		{capPDF, "save the page as PDF"},
-		{capPerformance, "traces, profiles, heap snapshots, coverage"},
-		{capStorage, "cookies, local and session storage, storage state"},
-		{capTesting, "assertions and locators for tests"},
-		{capVision, "the mouse by coordinates"},
+		{"network", "answer, change and block requests; offline", (*Server).addRouteTools},
+		{"pdf", "save the page as PDF", (*Server).addPDFTools},
+		{"performance", "traces, profiles, heap snapshots, coverage", (*Server).addPerformanceTools},
+		{"storage", "cookies, local and session storage, storage state", (*Server).addStorageTools},
+		{"testing", "assertions and locators for tests", (*Server).addTestingTools},
+		{"vision", "the mouse by coordinates", (*Server).addMouseTools},
 	}
+}
+
+// CapNames are the names of the sets.
+func CapNames() []string {
+	var names []string
+	for _, c := range Caps() {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // CheckCaps refuses names that Caps does not have.
 func CheckCaps(names []string) error {
-	var known []string
-	for _, c := range Caps() {
-		known = append(known, c.Name)
-	}
 	for _, name := range names {
-		if !slices.Contains(known, name) {
+		if known := CapNames(); !slices.Contains(known, name) {
 			return fmt.Errorf("there are no tools %q: want some of %s", name, strings.Join(known, ", "))
 		}
 	}
@@ -51,16 +48,9 @@ func CheckCaps(names []string) error {
 
 // addCapTools adds the requested sets.
 func (s *Server) addCapTools() {
-	for name, addSet := range map[string]func(){
-		capNetwork:     s.addRouteTools,
-		capPDF:         s.addPDFTools,
-		capPerformance: s.addPerformanceTools,
-		capStorage:     s.addStorageTools,
-		capTesting:     s.addTestingTools,
-		capVision:      s.addMouseTools,
-	} {
-		if slices.Contains(s.options.Caps, name) {
-			addSet()
+	for _, c := range Caps() {
+		if slices.Contains(s.options.Caps, c.Name) {
+			c.add(s)
 		}
 	}
 }

@@ -1,14 +1,15 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -63,128 +64,79 @@ type revealIn struct {
 }
 
 func (s *Server) addDebugTools() {
-	add(s, &mcp.Tool{
-		Name:        "debug_start",
-		Description: "Start debugging in the window, as F5 does",
-		Annotations: ours(acts("Start debugging")), OutputSchema: objectOf("name", "session"),
-	}, debugStart)
-	add(s, &mcp.Tool{
-		Name:        "debug_state",
-		Description: "The window's debug sessions; of a paused one why, the stack and the variables",
-		Annotations: ours(reads("Debugger state")), OutputSchema: listOf("sessions"),
-	}, debugState)
-	add(s, &mcp.Tool{
-		Name:        "debug_breakpoints",
-		Description: "The breakpoints that the user sees",
-		Annotations: ours(adjusts("Breakpoints")), OutputSchema: listOf("breakpoints"),
-	}, debugBreakpoints)
-	add(s, &mcp.Tool{
-		Name:        "debug_step",
-		Description: "Let a paused program go on, or pause it",
-		Annotations: ours(acts("Step")), OutputSchema: objectOf("session", "thread", "state", "reason", "frame"),
-	}, debugStep)
-	add(s, &mcp.Tool{
-		Name:        "debug_evaluate",
-		Description: "Evaluate an expression in a frame of the paused program",
-		Annotations: ours(acts("Evaluate in a frame")), OutputSchema: objectOf("result", "type"),
-	}, debugEvaluate)
-	add(s, &mcp.Tool{
-		Name:        "debug_stop",
-		Description: "End a debug session that you started",
-		Annotations: ours(acts("Stop debugging")),
-	}, debugStop)
-	add(s, &mcp.Tool{
-		Name:        "reveal_source",
-		Description: "Show the user a place in the editor",
-		Annotations: ours(adjusts("Reveal source")),
-	}, reveal)
+	add(s, withMembers(local(mutates("debug_start", "Start debugging", "Start debugging in the window, as F5 does")), "name", "session"), debugStart)
+	add(s, withList("sessions", local(reads("debug_state", "Debugger state", "The window's debug sessions; of a paused one why, the stack and the variables"))), debugState)
+	add(s, withList("breakpoints", local(adjusts("debug_breakpoints", "Breakpoints", "The breakpoints that the user sees"))), debugBreakpoints)
+	add(s, withMembers(local(mutates("debug_step", "Step", "Let a paused program go on, or pause it")), "session", "thread", "state", "reason", "frame"), debugStep)
+	add(s, withMembers(local(mutates("debug_evaluate", "Evaluate in a frame", "Evaluate an expression in a frame of the paused program")), "result", "type"), debugEvaluate)
+	add(s, local(mutates("debug_stop", "Stop debugging", "End a debug session that you started")), debugStop)
+	add(s, local(adjusts("reveal_source", "Reveal source", "Show the user a place in the editor")), reveal)
 }
 
-// ask runs a command of the selected window.
-func (a *agent) ask(ctx context.Context, in inWindow, command string, arg, result any) (registry.Window, error) {
-	window, err := a.windowFor(ctx, in.Window)
+func debugStart(ctx context.Context, c *agent.Call, in debugStartIn) error {
+	window, err := c.Resolve(ctx)
 	if err == nil {
-		err = stays(ctx, window)
+		err = c.MayShow(ctx, window.Folders, in.URL)
+	}
+	if err == nil {
+		err = c.CheckTyped(in.URL)
 	}
 	if err != nil {
-		return window, err
+		return err
 	}
-	return window, a.server.options.Windows.Call(ctx, window, command, arg, result)
-}
-
-func debugStart(ctx context.Context, a *agent, in debugStartIn) (*answer, error) {
-	window, err := a.windowFor(ctx, in.Window)
-	if err == nil {
-		err = a.mayShow(ctx, window.Folders, in.URL)
-	}
-	if err == nil {
-		err = a.checkTyped(in.URL)
-	}
-	if err != nil {
-		return nil, err
-	}
-	me := a.info()
+	me := c.Info()
 	var r vscodeipc.DebugStartResult
-	_, err = a.ask(ctx, in.inWindow, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{
+	_, err = c.Ask(ctx, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{
 		Client: &me, Configuration: in.Configuration, URL: in.URL,
 	}, &r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &answer{}
-	out.told(fmt.Sprintf("%s is being debugged (session %s).", r.Name, r.Session), true)
-	out.tell("name", r.Name)
-	out.tell("session", r.Session)
-	return out, nil
+	c.Out.Show(fmt.Sprintf("%s is being debugged (session %s).", r.Name, r.Session), true)
+	c.Out.Set("name", r.Name)
+	c.Out.Set("session", r.Session)
+	return nil
 }
 
-func debugState(ctx context.Context, a *agent, in debugStateIn) (*answer, error) {
+func debugState(ctx context.Context, c *agent.Call, in debugStateIn) error {
 	var r vscodeipc.DebugStateResult
-	window, err := a.ask(ctx, in.inWindow, vscodeipc.CommandDebugState, vscodeipc.DebugStateArg{Session: in.Session, Thread: in.Thread}, &r)
+	window, err := c.Ask(ctx, vscodeipc.CommandDebugState, vscodeipc.DebugStateArg{Session: in.Session, Thread: in.Thread}, &r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &answer{}
 	if len(r.Sessions) == 0 {
-		out.addf("Nothing is being debugged: start with debug_start.")
+		c.Out.Addf("Nothing is being debugged: start with debug_start.")
 	}
 	for _, s := range r.Sessions {
-		out.session(window, s)
+		showSession(c.Out, window, s)
 	}
-	out.tell("sessions", orEmpty(r.Sessions))
-	return out, nil
+	answer.SetList(c.Out, "sessions", r.Sessions)
+	return nil
 }
 
-// session adds a debug session's state, as the editor shows it. The text is quoted: a
+// showSession adds a debug session's state, as the editor shows it. The text is quoted: a
 // page may have written it. That includes the name, which is the page's title in a child
 // session.
-func (a *answer) session(w registry.Window, s vscodeipc.DebugSessionState) {
+func showSession(out *answer.Answer, w registry.Window, s vscodeipc.DebugSessionState) {
 	if s.State != "paused" {
-		a.told(fmt.Sprintf("- %s (session %s, %s): %s", s.Name, s.ID, s.Type, s.State), true)
+		out.Show(fmt.Sprintf("- %s (session %s, %s): %s", s.Name, s.ID, s.Type, s.State), true)
 		return
 	}
-	why := s.Description
-	if why == "" {
-		why = s.Reason
-	}
-	a.told(fmt.Sprintf("- %s (session %s, %s): paused%s", s.Name, s.ID, s.Type, thread(s.Thread)), true)
-	if why != "" {
-		a.told("  "+why, true)
+	out.Show(fmt.Sprintf("- %s (session %s, %s): paused%s", s.Name, s.ID, s.Type, thread(s.Thread)), true)
+	if why := cmp.Or(s.Description, s.Reason); why != "" {
+		out.Show("  "+why, true)
 	}
 	for _, f := range s.Frames {
-		a.told(fmt.Sprintf("  at %s [frame=%d]", frameText(w, f), f.ID), true)
+		out.Show(fmt.Sprintf("  at %s [frame=%d]", frameText(w, f), f.ID), true)
 	}
 	for _, scope := range s.Scopes {
 		parts := make([]string, len(scope.Variables))
 		for i, v := range scope.Variables {
 			parts[i] = v.Name + " = " + v.Value
 		}
-		a.told(fmt.Sprintf("  %s: %s", scope.Name, strings.Join(parts, ", ")), true)
+		out.Show(fmt.Sprintf("  %s: %s", scope.Name, strings.Join(parts, ", ")), true)
 	}
 }
-
-// orEmpty makes a nil list [] in JSON.
-func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
 
 func thread(id *int) string {
 	if id == nil || *id == 0 {
@@ -212,17 +164,16 @@ func inFolder(w registry.Window, path string) string {
 	return path
 }
 
-func debugBreakpoints(ctx context.Context, a *agent, in breakpointsIn) (*answer, error) {
+func debugBreakpoints(ctx context.Context, c *agent.Call, in breakpointsIn) error {
 	var r vscodeipc.BreakpointsResult
-	window, err := a.ask(ctx, in.inWindow, vscodeipc.CommandDebugBreakpoints, vscodeipc.BreakpointsArg{
+	window, err := c.Ask(ctx, vscodeipc.CommandDebugBreakpoints, vscodeipc.BreakpointsArg{
 		Action: in.Action, Path: in.Path, Line: in.Line, Condition: in.Condition, LogMessage: in.LogMessage,
 	}, &r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &answer{}
 	if len(r.Breakpoints) == 0 {
-		out.addf("There are no breakpoints.")
+		c.Out.Addf("There are no breakpoints.")
 	}
 	for _, b := range r.Breakpoints {
 		line := fmt.Sprintf("- %s:%d", inFolder(window, b.Path), b.Line)
@@ -234,75 +185,63 @@ func debugBreakpoints(ctx context.Context, a *agent, in breakpointsIn) (*answer,
 		if !b.Enabled {
 			line += " [disabled]"
 		}
-		out.told(line, false)
+		c.Out.Show(line, false)
 	}
-	out.tell("breakpoints", orEmpty(r.Breakpoints))
-	return out, nil
+	answer.SetList(c.Out, "breakpoints", r.Breakpoints)
+	return nil
 }
 
-func debugStep(ctx context.Context, a *agent, in debugStepIn) (*answer, error) {
+func debugStep(ctx context.Context, c *agent.Call, in debugStepIn) error {
 	var r vscodeipc.StepResult
-	window, err := a.ask(ctx, in.inWindow, vscodeipc.CommandDebugStep, vscodeipc.StepArg{Action: in.Action, Session: in.Session, Thread: in.Thread}, &r)
+	window, err := c.Ask(ctx, vscodeipc.CommandDebugStep, vscodeipc.StepArg{Action: in.Action, Session: in.Session, Thread: in.Thread}, &r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &answer{}
 	switch {
 	case r.State == "paused" && r.Frame != nil:
-		out.told(fmt.Sprintf("Paused (%s) at %s [frame=%d]", r.Reason, frameText(window, *r.Frame), r.Frame.ID), true)
-		out.tell("frame", r.Frame)
+		c.Out.Show(fmt.Sprintf("Paused (%s) at %s [frame=%d]", r.Reason, frameText(window, *r.Frame), r.Frame.ID), true)
+		c.Out.Set("frame", r.Frame)
 	case r.State == "paused":
-		out.told(fmt.Sprintf("Paused (%s).", r.Reason), false)
+		c.Out.Show(fmt.Sprintf("Paused (%s).", r.Reason), false)
 	case r.State == "ended":
-		out.told("The debug session has ended.", false)
+		c.Out.Show("The debug session has ended.", false)
 	default:
-		out.told("It runs.", false)
+		c.Out.Show("It runs.", false)
 	}
-	out.tell("session", r.Session)
-	out.tell("state", r.State)
+	c.Out.Set("session", r.Session)
+	c.Out.Set("state", r.State)
 	if r.Reason != "" {
-		out.tell("reason", r.Reason)
+		c.Out.Set("reason", r.Reason)
 	}
 	if r.Thread != nil {
-		out.tell("thread", *r.Thread)
+		c.Out.Set("thread", *r.Thread)
 	}
-	return out, nil
+	return nil
 }
 
-func debugEvaluate(ctx context.Context, a *agent, in debugEvaluateIn) (*answer, error) {
+func debugEvaluate(ctx context.Context, c *agent.Call, in debugEvaluateIn) error {
 	var r vscodeipc.DebugEvaluateResult
-	_, err := a.ask(ctx, in.inWindow, vscodeipc.CommandDebugEvaluate, vscodeipc.DebugEvaluateArg{
+	_, err := c.Ask(ctx, vscodeipc.CommandDebugEvaluate, vscodeipc.DebugEvaluateArg{
 		Expression: in.Expression, Frame: in.Frame, Session: in.Session,
 	}, &r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &answer{}
-	out.told(r.Result, true)
-	out.tell("result", r.Result)
+	c.Out.Show(r.Result, true)
+	c.Out.Set("result", r.Result)
 	if r.Type != "" {
-		out.tell("type", r.Type)
+		c.Out.Set("type", r.Type)
 	}
-	return out, nil
+	return nil
 }
 
-func debugStop(ctx context.Context, a *agent, in debugStopIn) (*answer, error) {
-	me := a.info()
-	_, err := a.ask(ctx, in.inWindow, vscodeipc.CommandDebugStop, vscodeipc.DebugStopArg{Client: &me, Session: in.Session}, nil)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer{}
-	out.addf("The debug session has ended.")
-	return out, nil
+func debugStop(ctx context.Context, c *agent.Call, in debugStopIn) error {
+	me := c.Info()
+	_, err := c.Ask(ctx, vscodeipc.CommandDebugStop, vscodeipc.DebugStopArg{Client: &me, Session: in.Session}, nil)
+	return c.Done(err, "The debug session has ended.")
 }
 
-func reveal(ctx context.Context, a *agent, in revealIn) (*answer, error) {
-	_, err := a.ask(ctx, in.inWindow, vscodeipc.CommandEditorReveal, vscodeipc.RevealArg{Path: in.Path, Line: in.Line, Column: in.Column}, nil)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer{}
-	out.addf("The user sees it now.")
-	return out, nil
+func reveal(ctx context.Context, c *agent.Call, in revealIn) error {
+	_, err := c.Ask(ctx, vscodeipc.CommandEditorReveal, vscodeipc.RevealArg{Path: in.Path, Line: in.Line, Column: in.Column}, nil)
+	return c.Done(err, "The user sees it now.")
 }

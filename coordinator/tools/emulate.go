@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/emulation"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"browser-coordinator/coordinator/tools/agent"
 )
 
 type emulateIn struct {
@@ -18,67 +18,66 @@ type emulateIn struct {
 	Locale        string  `json:"locale,omitempty"`
 	Timezone      string  `json:"timezone,omitempty"`
 	Viewport      string  `json:"viewport,omitempty" jsonschema:"390x844, with scale 390x844x3, or 390x844x3,mobile"`
-	Media         string  `json:"media,omitempty" jsonschema:"print or screen"`
-	ColorScheme   string  `json:"colorScheme,omitempty" jsonschema:"dark, light; no-override ends this and the next"`
-	ReducedMotion string  `json:"reducedMotion,omitempty" jsonschema:"reduce"`
-	Contrast      string  `json:"contrast,omitempty" jsonschema:"more"`
-	ForcedColors  string  `json:"forcedColors,omitempty" jsonschema:"active"`
+	Media         string  `json:"media,omitempty" jsonschema:"print or screen" oneof:"print screen"`
+	ColorScheme   string  `json:"colorScheme,omitempty" jsonschema:"dark, light; no-override ends this and the next" oneof:"light dark no-preference no-override"`
+	ReducedMotion string  `json:"reducedMotion,omitempty" jsonschema:"reduce" oneof:"reduce no-preference no-override"`
+	Contrast      string  `json:"contrast,omitempty" jsonschema:"more" oneof:"more less custom no-preference no-override"`
+	ForcedColors  string  `json:"forcedColors,omitempty" jsonschema:"active" oneof:"active none no-override"`
 	Reset         bool    `json:"reset,omitempty" jsonschema:"end all that was set before"`
 	inWindow
 }
 
-func (s *Server) addEmulateTools() {
-	add(s, &mcp.Tool{Name: "browser_emulate", Description: "Emulate a device, network or place", Annotations: adjusts("Emulate")}, emulate)
+type resizeIn struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+	inWindow
 }
 
-func emulate(ctx context.Context, a *agent, in emulateIn) (*answer, error) {
+func (s *Server) addEmulateTools() {
+	add(s, adjusts("browser_emulate", "Emulate", "Emulate a device, network or place"), emulate)
+	onPage(s, adjusts("browser_resize", "Resize", "Give the page another size"), resize)
+}
+
+func resize(ctx context.Context, c *agent.Call, p *page.Page, in resizeIn) error {
+	did := c.Did(fmt.Sprintf("The page is %d × %d now.", in.Width, in.Height))
+	return did(p.Emulate(ctx, emulation.Settings{Viewport: &emulation.Viewport{Width: in.Width, Height: in.Height}}))
+}
+
+func emulate(ctx context.Context, c *agent.Call, in emulateIn) error {
 	e := emulation.Settings{
 		Reset: in.Reset, Network: in.Network, CPU: in.CPU,
-		UserAgent: in.UserAgent, Locale: in.Locale, Timezone: in.Timezone,
+		UserAgent: in.UserAgent, Locale: in.Locale, Timezone: in.Timezone, Media: in.Media,
 		Features: map[string]string{},
 	}
-	if err := oneOf("media", in.Media, "", "print", "screen"); err != nil {
-		return nil, err
-	}
-	e.Media = in.Media
-	for _, f := range []struct {
-		name, feature, value string
-		values               []string
-	}{
-		{"colorScheme", "prefers-color-scheme", in.ColorScheme, []string{"light", "dark", "no-preference"}},
-		{"reducedMotion", "prefers-reduced-motion", in.ReducedMotion, []string{"reduce", "no-preference"}},
-		{"contrast", "prefers-contrast", in.Contrast, []string{"more", "less", "custom", "no-preference"}},
-		{"forcedColors", "forced-colors", in.ForcedColors, []string{"active", "none"}},
+	for feature, value := range map[string]string{
+		"prefers-color-scheme": in.ColorScheme, "prefers-reduced-motion": in.ReducedMotion,
+		"prefers-contrast": in.Contrast, "forced-colors": in.ForcedColors,
 	} {
-		if f.value == "" {
-			continue
+		if value != "" {
+			e.Features[feature] = value
 		}
-		if err := oneOf(f.name, f.value, append(f.values, "no-override")...); err != nil {
-			return nil, err
-		}
-		e.Features[f.feature] = f.value
 	}
 	if in.Geolocation != "" {
 		e.Location = &emulation.Location{}
 		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Geolocation, " ", ""), "%g,%g", &e.Location.Latitude, &e.Location.Longitude); n != 2 || err != nil {
-			return nil, fmt.Errorf("geolocation %q: want latitude,longitude, for example 52.5,13.4", in.Geolocation)
+			return fmt.Errorf("geolocation %q: want latitude,longitude, for example 52.5,13.4", in.Geolocation)
 		}
 	}
 	if in.Viewport != "" {
 		var err error
 		if e.Viewport, err = parseViewport(in.Viewport); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	p, err := a.page(ctx, in.Window)
+	p, err := c.Page(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	did := "Done; it lasts until reset, or until you leave."
 	if in.Reset {
 		did = "Reset."
 	}
-	return a.did(did)(p.Emulate(ctx, e))
+	return c.Did(did)(p.Emulate(ctx, e))
 }
 
 // parseViewport reads WIDTHxHEIGHT or WIDTHxHEIGHTxSCALE, with an optional ",mobile" at

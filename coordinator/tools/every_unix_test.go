@@ -20,6 +20,7 @@ import (
 
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/added"
+	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -139,15 +140,11 @@ func hush(t *testing.T) (server *Server, connect func(*mcp.ClientOptions) *mcp.C
 			t.Fatal(err)
 		}
 	}
-	var caps []string
-	for _, c := range Caps() {
-		caps = append(caps, c.Name)
-	}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "<!doctype html><input id=field><input id=file type=file><div id=box>box</div><select><option>a</select>")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
-	server = NewServer(Options{Windows: silentWindow{}, Dir: dir, Version: "test", Attach: browser.URL(), Caps: caps})
+	server = NewServer(Options{Options: agent.Options{Windows: silentWindow{}, Dir: dir, Attach: browser.URL()}, Version: "test", Caps: CapNames()})
 	return server, func(o *mcp.ClientOptions) *mcp.ClientSession {
 		session, end := clientOf(t, server, o)
 		t.Cleanup(end)
@@ -234,7 +231,7 @@ func TestEveryToolTellsItsProgress(t *testing.T) {
 
 // An added server that never starts delays neither a cancelled call nor the end.
 func TestAddedServerThatNeverStarts(t *testing.T) {
-	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Added: &added.Options{Command: []string{"sleep", "60"}}})
+	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Added: &added.Options{Command: []string{"sleep", "60"}}})
 	lists := timeRequests(server, "tools/list")
 	session, end := clientOf(t, server, nil)
 	lists.atOnceWhenCancelled(t, "the list", func(ctx context.Context) { session.ListTools(ctx, nil) })

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/output"
 	pagefetch "browser-coordinator/coordinator/page/fetch"
+	"browser-coordinator/coordinator/tools/agent"
 )
 
 type fetchIn struct {
@@ -23,63 +22,58 @@ type fetchIn struct {
 }
 
 func (s *Server) addFetchTools() {
-	add(s, &mcp.Tool{Name: "browser_fetch", Description: "Make an HTTP request as the page, with its cookies", Annotations: acts("Fetch"), OutputSchema: objectOf("status", "type", "url", "body")}, fetch)
+	add(s, withMembers(mutates("browser_fetch", "Fetch", "Make an HTTP request as the page, with its cookies"), "status", "type", "url", "body"), fetch)
 }
 
 // maxBodyText bounds the body that an answer holds, in bytes.
 const maxBodyText = 20_000
 
-func fetch(ctx context.Context, a *agent, in fetchIn) (*answer, error) {
-	file, err := a.outputFile(ctx, in.Filename, nil)
+func fetch(ctx context.Context, c *agent.Call, in fetchIn) error {
+	p, file, err := c.PageAndFile(ctx, in.Filename, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.mayShow(ctx, p.Folders(), in.URL); err != nil {
-		return nil, err
+	if err := c.MayShow(ctx, p.Folders(), in.URL); err != nil {
+		return err
 	}
 	got, err := p.Fetcher().Fetch(ctx, pagefetch.Request{URL: in.URL, Method: in.Method, Headers: in.Headers, Body: in.Body})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := a.begin()
-	out.told(fmt.Sprintf("%d %s (%s, %d B) %s", got.Status, got.Text, got.MIMEType, len(got.Body), got.URL), true)
-	out.tell("status", got.Status)
-	out.tell("type", got.MIMEType)
-	out.tell("url", got.URL)
+	c.Out.Show(fmt.Sprintf("%d %s (%s, %d B) %s", got.Status, got.Text, got.MIMEType, len(got.Body), got.URL), true)
+	c.Out.Set("status", got.Status)
+	c.Out.Set("type", got.MIMEType)
+	c.Out.Set("url", got.URL)
 	if got.Truncated {
 		got.Body = wholeCharacters(got.Body)
 	}
 	if utf8.Valid(got.Body) { // before the cut, which may fall into a character
-		hide := a.server.options.Secrets.Hide
+		hide := c.Secrets.Hide
 		if got.Truncated {
-			hide = a.server.options.Secrets.HideCut
+			hide = c.Secrets.HideCut
 		}
 		got.Body = []byte(hide(string(got.Body)))
 	}
 	if got.Truncated {
-		out.addf("The body is longer: only its beginning was read.")
+		c.Out.Addf("The body is longer: only its beginning was read.")
 	}
 	switch {
 	case file != nil:
 		path, err := file.As(output.OfType(got.MIMEType)).Save(got.Body)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.addf("Saved the body to %s.", path)
+		c.Out.Addf("Saved the body to %s.", path)
 	case !utf8.Valid(got.Body):
-		out.addf("The body is not text: save it with filename.")
+		c.Out.Addf("The body is not text: save it with filename.")
 	case len(got.Body) > maxBodyText:
-		out.quote(string(got.Body[:maxBodyText]))
-		out.addf("… and %d B more: save it with filename.", len(got.Body)-maxBodyText)
+		c.Out.Quote(string(got.Body[:maxBodyText]))
+		c.Out.Addf("… and %d B more: save it with filename.", len(got.Body)-maxBodyText)
 	case len(got.Body) > 0:
-		out.told(string(got.Body), true)
-		out.tell("body", bodyValue(got.Body, got.MIMEType))
+		c.Out.Show(string(got.Body), true)
+		c.Out.Set("body", bodyValue(got.Body, got.MIMEType))
 	}
-	return out, nil
+	return nil
 }
 
 // wholeCharacters removes an incomplete character at the end of a text.

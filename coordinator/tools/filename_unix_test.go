@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/output"
+	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/policy"
 )
 
@@ -84,11 +85,7 @@ func TestEveryFilename(t *testing.T) {
 		io.WriteString(w, "[core]\n\tfsmonitor = x\n<script>console.log('x')</script>\n")
 	}))
 	t.Cleanup(func() { site.CloseClientConnections(); site.Close() })
-	var caps []string
-	for _, c := range Caps() {
-		caps = append(caps, c.Name)
-	}
-	server := NewServer(Options{Windows: noWindows{}, Dir: workspace, Version: "test", Attach: browser.URL(), Caps: caps})
+	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: workspace, Attach: browser.URL()}, Version: "test", Caps: CapNames()})
 	session, end := clientOf(t, server, nil)
 	t.Cleanup(end)
 	call := func(name string, args map[string]any) (text string, failed bool) {
@@ -223,12 +220,8 @@ func TestEveryFilename(t *testing.T) {
 // A read-only tool has no name of a file to write. The access mode `view` knows the class
 // of each tool: a tool that is not listed as read-only is mutating.
 func TestReadOnlyTools(t *testing.T) {
-	var caps []string
-	for _, c := range Caps() {
-		caps = append(caps, c.Name)
-	}
 	names := map[string]bool{}
-	for _, tool := range listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Caps: caps})) {
+	for _, tool := range listTools(t, connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Caps: CapNames()})) {
 		names[tool.Name] = true
 		switch class := policy.Tool(tool.Name, nil).Class; {
 		case class == policy.Unknown:

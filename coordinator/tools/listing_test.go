@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"context"
 	"os"
 	"slices"
 	"strings"
@@ -10,27 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/catalog"
 )
 
 // TestListing: calls are checked against the listed schemas. UPDATE_LISTING=1 rewrites
 // the listing, which each change of a tool requires.
 func TestListing(t *testing.T) {
-	var caps []string
-	for _, c := range Caps() {
-		caps = append(caps, c.Name)
-	}
-	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test", Caps: caps})
+	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Caps: CapNames()})
 	bare := mcp.NewServer(&mcp.Implementation{Name: "bare"}, nil)
 	server.tools.RegisterAll(bare)
-	here, there := mcp.NewInMemoryTransports()
-	ended := make(chan error, 1)
-	go func() { ended <- bare.Run(context.Background(), there) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { session.Close(); <-ended }()
+	session, end := clientOf(t, bare, nil)
+	defer end()
 
 	var lines []string
 	for _, tool := range listTools(t, session) {

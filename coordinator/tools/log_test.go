@@ -8,12 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/coordinator/tools/agent"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A host gets no log messages before it sets a level, then those at this level and above.
 func TestLogLevelOfTheHost(t *testing.T) {
-	server := NewServer(Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
+	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
 	here, there := mcp.NewInMemoryTransports()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(t.Context(), there) }()
@@ -31,7 +33,7 @@ func TestLogLevelOfTheHost(t *testing.T) {
 	defer func() { session.Close(); <-ended }()
 	var log *slog.Logger
 	for session := range server.mcp.Sessions() {
-		log = server.agent(session).log
+		log = server.agents.Of(session).Log
 	}
 	//lint:ignore SA1019 as above
 	for _, level := range []mcp.LoggingLevel{"", "error", "warning", "info", "debug"} {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,74 +11,60 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 )
 
 type requestsIn struct {
 	Static bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
 	Filter string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
-	partIn
+	answer.Paged
 	inWindow
 }
 
 type requestIn struct {
 	Index int64  `json:"index"`
-	Part  string `json:"part,omitempty" jsonschema:"only request-headers, request-body, response-headers or response-body"`
-	partIn
+	Part  string `json:"part,omitempty" jsonschema:"only request-headers, request-body, response-headers or response-body" oneof:"request-headers request-body response-headers response-body"`
+	answer.Paged
 	inWindow
 }
 
 func (s *Server) addNetworkTools() {
-	add(s, &mcp.Tool{
-		Name:        "browser_network_requests",
-		Description: "The page's network requests, numbered",
-		Annotations: saves("Network requests"), OutputSchema: listOf("requests"),
-	}, requests)
-	add(s, &mcp.Tool{
-		Name:        "browser_network_request",
-		Description: "One request in full: headers and bodies",
-		Annotations: saves("Network request"),
-	}, request)
+	add(s, withList("requests", saves("browser_network_requests", "Network requests", "The page's network requests, numbered")), requests)
+	add(s, saves("browser_network_request", "Network request", "One request in full: headers and bodies"), request)
 }
 
 // staticTypes are the resources that a page is made of; they rarely matter to an agent.
 var staticTypes = []string{"image", "font", "script", "stylesheet", "media", "manifest"}
 
-func requests(ctx context.Context, a *agent, in requestsIn) (*answer, error) {
+func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 	filter, err := snapshot.Pattern(in.Filter)
 	if err != nil {
-		return nil, fmt.Errorf("filter: %w", err)
+		return fmt.Errorf("filter: %w", err)
 	}
-	file, err := a.outputFile(ctx, in.Filename, output.Text)
+	p, file, err := c.PageAndFile(ctx, in.Filename, output.Text)
 	if err != nil {
-		return nil, err
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	what := fmt.Sprintf("requests of %s %v %s", p.ID(), in.Static, in.Filter)
-	out := a.begin()
-	if rest, further := a.restOf(what, in.partIn); further {
-		return out, a.part(out, in.partIn, nil, what, rest)
+	if c.Out.Further(in.Paged, what) {
+		return nil
 	}
 	wanted := func(r history.Request) bool {
 		plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
 		return filter.MatchString(r.URL) && (in.Static || !plain)
 	}
-	all, refused := within(a.server.options.Origins, p.Network().Requests(ctx))
-	out.leftOut(refused, "requests")
+	all, refused := answer.Within(c.Origins, p.Network().Requests(ctx))
+	c.Out.LeftOut(refused, "requests")
 	list := requestsOut(all, wanted)
 	if len(list) == 0 {
-		out.addf("No request was made, or none that is asked for.")
-		out.tell("requests", list)
-		return out, nil
+		c.Out.Set("requests", list)
+		return c.Done(nil, "No request was made, or none that is asked for.")
 	}
-	return out, a.data(out, in.partIn, file, what, requestsText(all, wanted), "requests", list)
+	return c.Out.Data(in.Paged, file, what, requestsText(all, wanted), "requests", list)
 }
 
 // requestOut is one request in the structured answer of browser_network_requests.
@@ -143,11 +130,7 @@ func requestLine(r history.Request) string {
 	case r.Status == 0:
 		outcome = "no answer yet"
 	}
-	method := r.Method
-	if method == "" {
-		method = "(method not seen)"
-	}
-	line := fmt.Sprintf("%d. %s %s => %s", r.Seq, method, r.URL, outcome)
+	line := fmt.Sprintf("%d. %s %s => %s", r.Seq, cmp.Or(r.Method, "(method not seen)"), r.URL, outcome)
 	if r.Done && r.Failed == "" {
 		size := ""
 		if r.Size >= 0 { // the size of a blob is unknown
@@ -158,39 +141,31 @@ func requestLine(r history.Request) string {
 	return line
 }
 
-func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
+func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	const requestHeaders, requestBody, responseHeaders, responseBody = "request-headers", "request-body", "response-headers", "response-body"
-	if err := oneOf("part", in.Part, "", requestHeaders, requestBody, responseHeaders, responseBody); err != nil {
-		return nil, err
-	}
 	kind := output.Text
 	if strings.HasSuffix(in.Part, "-body") {
 		kind = nil // the page's server chooses it
 	}
-	file, err := a.outputFile(ctx, in.Filename, kind)
+	p, file, err := c.PageAndFile(ctx, in.Filename, kind)
 	if err != nil {
-		return nil, err
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	what := fmt.Sprintf("request %d of %s %s", in.Index, p.ID(), in.Part)
-	if rest, further := a.restOf(what, in.partIn); further {
-		out := a.begin()
-		return out, a.part(out, in.partIn, nil, what, rest)
+	if c.Out.Further(in.Paged, what) {
+		return nil
 	}
 	r, err := p.Network().Request(ctx, in.Index)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, address := range r.Request.Addresses() {
-		if err := a.checkOrigin(address); err != nil {
-			return nil, err
+		if err := c.CheckOrigin(address); err != nil {
+			return err
 		}
 	}
-	if err := a.mayShow(ctx, p.Folders(), r.URL); err != nil {
-		return nil, err
+	if err := c.MayShow(ctx, p.Folders(), r.URL); err != nil {
+		return err
 	}
 	body := bodyText(r.ResponseBody, r.MIMEType)
 	if r.BodyError != "" {
@@ -222,8 +197,7 @@ func request(ctx context.Context, a *agent, in requestIn) (*answer, error) {
 			fmt.Fprintf(&text, "\n%s:\n%s\n", part.name, part.text)
 		}
 	}
-	out := a.begin()
-	return out, a.part(out, in.partIn, file, what, strings.TrimRight(text.String(), "\n"))
+	return c.Out.Text(in.Paged, file, what, strings.TrimRight(text.String(), "\n"))
 }
 
 func headerText(headers map[string]string) string {

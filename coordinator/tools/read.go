@@ -6,105 +6,90 @@ import (
 	"math"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 )
 
 type findIn struct {
 	Text  string `json:"text,omitempty"`
 	Regex string `json:"regex,omitempty"`
-	partIn
+	answer.Paged
 	inWindow
 }
 
 type markdownIn struct {
 	Target string `json:"target,omitempty"`
-	partIn
+	answer.Paged
 	inWindow
 }
 
 type domIn = markdownIn
 
 func (s *Server) addReadTools() {
-	add(s, &mcp.Tool{Name: "browser_find", Description: "Find text in the page, with refs", Annotations: saves("Find")}, find)
-	add(s, &mcp.Tool{Name: "browser_markdown", Description: "The readable page, or a target, as Markdown", Annotations: saves("Read")}, markdown)
-	add(s, &mcp.Tool{Name: "browser_dom", Description: "HTML of the page or a target, as it is now", Annotations: saves("HTML")}, html)
+	add(s, saves("browser_find", "Find", "Find text in the page, with refs"), find)
+	add(s, saves("browser_markdown", "Read", "The readable page, or a target, as Markdown"), markdown)
+	add(s, saves("browser_dom", "HTML", "HTML of the page or a target, as it is now"), html)
 }
 
-func find(ctx context.Context, a *agent, in findIn) (*answer, error) {
-	file, err := a.outputFile(ctx, in.Filename, output.Outline)
+func find(ctx context.Context, c *agent.Call, in findIn) error {
+	p, file, err := c.PageAndFile(ctx, in.Filename, output.Outline)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	options := snapshot.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * snapshot.MaxFound, Hide: a.server.options.Secrets.Hide}
+	options := snapshot.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * snapshot.MaxFound, Hide: c.Secrets.Hide}
 	if in.Filename != "" {
 		options.Skip, options.Most = 0, math.MaxInt
 	}
 	found, err := p.Reader().Find(ctx, options)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := a.begin()
 	pages := (found.Matches + snapshot.MaxFound - 1) / snapshot.MaxFound
 	switch {
 	case found.Matches == 0:
-		out.addf("Nothing in the page matches.")
-		return out, nil
+		c.Out.Addf("Nothing in the page matches.")
+		return nil
 	case options.Skip >= found.Matches:
-		return nil, fmt.Errorf("there are only %d matches: page %d is the last", found.Matches, pages)
+		return fmt.Errorf("there are only %d matches: page %d is the last", found.Matches, pages)
 	case pages > 1 && in.Filename == "":
-		out.addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1, min(options.Skip+snapshot.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
+		c.Out.Addf("Matches %d to %d of %d, page %d of %d:", options.Skip+1, min(options.Skip+snapshot.MaxFound, found.Matches), found.Matches, max(in.Page, 1), pages)
 	}
-	return out, a.textOrFile(out, file, "matches", strings.TrimSuffix(found.Text, "\n"))
+	return c.Out.TextOrFile(file, "matches", strings.TrimSuffix(found.Text, "\n"))
 }
 
-func markdown(ctx context.Context, a *agent, in markdownIn) (*answer, error) {
-	file, err := a.outputFile(ctx, in.Filename, output.Markdown)
+func markdown(ctx context.Context, c *agent.Call, in markdownIn) error {
+	p, file, err := c.PageAndFile(ctx, in.Filename, output.Markdown)
 	if err != nil {
-		return nil, err
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	what := fmt.Sprintf("Markdown of %q", in.Target)
-	out := a.begin()
-	if rest, ok := a.restOf(what, in.partIn); ok {
-		return out, a.part(out, in.partIn, nil, what, rest)
+	if c.Out.Further(in.Paged, what) {
+		return nil
 	}
 	read, err := p.Reader().Markdown(ctx, in.Target)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if in.Filename == "" {
-		out.quotef("Page: %s\nURL: %s\n", read.Title, read.URL)
+		c.Out.Quotef("Page: %s\nURL: %s\n", read.Title, read.URL)
 	}
-	return out, a.part(out, in.partIn, file, what, read.Text)
+	return c.Out.Text(in.Paged, file, what, read.Text)
 }
 
-func html(ctx context.Context, a *agent, in domIn) (*answer, error) {
-	file, err := a.outputFile(ctx, in.Filename, output.HTML)
+func html(ctx context.Context, c *agent.Call, in domIn) error {
+	p, file, err := c.PageAndFile(ctx, in.Filename, output.HTML)
 	if err != nil {
-		return nil, err
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	what := fmt.Sprintf("HTML of %q", in.Target)
-	out := a.begin()
-	if rest, ok := a.restOf(what, in.partIn); ok {
-		return out, a.part(out, in.partIn, nil, what, rest)
+	if c.Out.Further(in.Paged, what) {
+		return nil
 	}
 	text, err := p.Reader().HTML(ctx, in.Target)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return out, a.part(out, in.partIn, file, what, text)
+	return c.Out.Text(in.Paged, file, what, text)
 }

@@ -1,15 +1,15 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/policy"
 )
 
@@ -17,7 +17,7 @@ import (
 // tool call.
 type resource struct {
 	uri, name, description, mime string
-	read                         func(context.Context, *agent, *mcp.ResourceContents) error
+	read                         func(context.Context, *agent.Call, *mcp.ResourceContents) error
 }
 
 const screenshotURI = "browser://screenshot"
@@ -32,18 +32,18 @@ func (s *Server) addResources() {
 	for _, r := range resources {
 		s.mcp.AddResource(&mcp.Resource{URI: r.uri, Name: r.name, Description: r.description, MIMEType: r.mime},
 			func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-				return s.agent(req.Session).readResource(ctx, r)
+				return readResource(ctx, s.agents.Of(req.Session), r)
 			})
 	}
 }
 
 // readResource takes the same path as a read-only tool: an agent that the user has
 // stopped reads nothing.
-func (a *agent) readResource(ctx context.Context, r resource) (*mcp.ReadResourceResult, error) {
-	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{fromPage: true}}
+func readResource(ctx context.Context, a *agent.Agent, r resource) (*mcp.ReadResourceResult, error) {
+	content := &mcp.ResourceContents{URI: r.uri, MIMEType: r.mime, Meta: mcp.Meta{answer.FromPage: true}}
 	name := "read " + r.uri
-	door := call{tool: &mcp.Tool{Name: name, Annotations: reads(r.name)}, operation: policy.Operation{Name: name, Class: policy.ReadOnly}}
-	_, err := a.pass(ctx, door, func(ctx context.Context) (*answer, error) { return nil, r.read(ctx, a, content) })
+	c := &agent.Call{Agent: a, Tool: reads(name, r.name, ""), Operation: policy.Operation{Name: name, Class: policy.ReadOnly}, Out: a.NewAnswer()}
+	err := c.Run(ctx, func(ctx context.Context) error { return r.read(ctx, c, content) })
 	if err != nil {
 		return nil, err
 	}
@@ -55,21 +55,17 @@ const maxShot = 4 << 20
 
 // keepShot keeps a picture that an answer could hold. A larger one is in a file; the
 // resource is then a new picture.
-func (a *agent) keepShot(image page.Image) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.shot = nil
+func keepShot(c *agent.Call, image page.Image) {
+	c.Shot.Store(nil)
 	if max(image.Width, image.Height) <= maxImage && len(image.Data) <= maxShot {
-		a.shot = &image
+		c.Shot.Store(&image)
 	}
 }
 
-func readShot(ctx context.Context, a *agent, content *mcp.ResourceContents) error {
-	a.mu.Lock()
-	shot := a.shot
-	a.mu.Unlock()
+func readShot(ctx context.Context, c *agent.Call, content *mcp.ResourceContents) error {
+	shot := c.Shot.Load()
 	if shot == nil {
-		p, err := a.page(ctx, "")
+		p, err := c.Page(ctx)
 		if err != nil {
 			return err
 		}
@@ -83,38 +79,25 @@ func readShot(ctx context.Context, a *agent, content *mcp.ResourceContents) erro
 	return nil
 }
 
-func readConsole(ctx context.Context, a *agent, content *mcp.ResourceContents) error {
-	p, err := a.page(ctx, "")
+func readConsole(ctx context.Context, c *agent.Call, content *mcp.ResourceContents) error {
+	p, err := c.Page(ctx)
 	if err != nil {
 		return err
 	}
-	messages, refused := a.consoleOf(ctx, p, "debug", true)
-	content.Text = leftOutText(refused, "messages") + a.latest(consoleText(messages), "The console is empty.", "browser_console_messages")
+	messages, refused := consoleOf(ctx, c, p, "debug", true)
+	content.Text = answer.LeftOut(refused, "messages") + c.Out.Latest(consoleText(messages), "The console is empty.", "browser_console_messages")
 	return nil
 }
 
-func readNetwork(ctx context.Context, a *agent, content *mcp.ResourceContents) error {
-	p, err := a.page(ctx, "")
+func readNetwork(ctx context.Context, c *agent.Call, content *mcp.ResourceContents) error {
+	p, err := c.Page(ctx)
 	if err != nil {
 		return err
 	}
-	requests, refused := within(a.server.options.Origins, p.Network().Requests(ctx))
+	requests, refused := answer.Within(c.Origins, p.Network().Requests(ctx))
 	all := requestsText(requests, func(history.Request) bool { return true })
-	content.Text = leftOutText(refused, "requests") + a.latest(all, "No request was made.", "browser_network_requests")
+	content.Text = answer.LeftOut(refused, "requests") + c.Out.Latest(all, "No request was made.", "browser_network_requests")
 	return nil
-}
-
-// latest is the end of a text of lines, as much as fits into one answer.
-func (a *agent) latest(text, empty, tool string) string {
-	text = a.server.options.Secrets.Hide(text) // before the cut, which may fall into a secret
-	if len(text) <= maxAnswer {
-		return cmp.Or(text, empty)
-	}
-	end := text[len(text)-maxAnswer:]
-	if _, lines, several := strings.Cut(end, "\n"); several {
-		end = lines
-	}
-	return fmt.Sprintf("… %d characters before this: %s has all.\n%s", len(text)-len(end), tool, strings.ToValidUTF8(end, ""))
 }
 
 // The prompts are typical requests of a user, with the steps for each.

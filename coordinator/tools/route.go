@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/routing"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 )
 
 type replaceIn struct {
@@ -38,23 +37,15 @@ type unrouteIn struct {
 }
 
 type networkStateIn struct {
-	State string `json:"state" jsonschema:"online or offline"`
+	State string `json:"state" jsonschema:"online or offline" oneof:"online offline"`
 	inWindow
 }
 
 func (s *Server) addRouteTools() {
-	add(s, &mcp.Tool{
-		Name:        "browser_route",
-		Description: "Answer, change or fail requests of your pages that match, until the session ends",
-		Annotations: acts("Route requests"),
-	}, route)
-	add(s, &mcp.Tool{Name: "browser_route_list", Description: "List the routes", Annotations: reads("List routes")}, routeList)
-	add(s, &mcp.Tool{Name: "browser_unroute", Description: "Remove routes", Annotations: adjusts("Remove routes")}, unroute)
-	add(s, &mcp.Tool{
-		Name:        "browser_network_state_set",
-		Description: "Take your pages offline, or back online",
-		Annotations: adjusts("Set the network state"),
-	}, setNetworkState)
+	add(s, mutates("browser_route", "Route requests", "Answer, change or fail requests of your pages that match, until the session ends"), route)
+	add(s, reads("browser_route_list", "List routes", "List the routes"), routeList)
+	add(s, adjusts("browser_unroute", "Remove routes", "Remove routes"), unroute)
+	add(s, adjusts("browser_network_state_set", "Set the network state", "Take your pages offline, or back online"), setNetworkState)
 }
 
 // headers reads "Name: Value" lines.
@@ -71,10 +62,10 @@ func (in *routeIn) headers() ([]routing.Header, error) {
 	return headers, nil
 }
 
-func route(ctx context.Context, a *agent, in routeIn) (*answer, error) {
+func route(ctx context.Context, c *agent.Call, in routeIn) error {
 	headers, err := in.headers()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r := routing.Route{
 		Pattern: in.Pattern, Status: in.Status, Body: in.Body, ContentType: in.ContentType, Headers: headers,
@@ -88,103 +79,74 @@ func route(ctx context.Context, a *agent, in routeIn) (*answer, error) {
 	for _, c := range in.Replace {
 		r.Replace = append(r.Replace, routing.Replacement{Find: c.Find, With: c.With})
 	}
-	browser, err := a.routed(ctx, in.Window)
+	browser, err := c.Routed(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := browser.Routing().Add(ctx, r); err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Routed %s", a.routeLine(r))
-	return out, nil
+	return c.Done(browser.Routing().Add(ctx, r), "Routed %s", routeLine(c.Out, r))
 }
 
-// routed is the browser, with the agent's page attached.
-func (a *agent) routed(ctx context.Context, window string) (*page.Browser, error) {
-	l, err := a.linkTo(ctx, window)
+func routeList(ctx context.Context, c *agent.Call, in inWindow) error {
+	browser, err := c.Browser(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	_, err = a.currentPage(ctx, l)
-	return l.browser, err
-}
-
-func routeList(ctx context.Context, a *agent, in inWindow) (*answer, error) {
-	browser, err := a.browserFor(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	out := a.begin()
 	routes := browser.Routing().Routes()
 	for i, r := range routes {
-		out.addf("%d. %s", i+1, a.routeLine(r))
+		c.Out.Addf("%d. %s", i+1, routeLine(c.Out, r))
 	}
 	if len(routes) == 0 {
-		out.addf("There are none.")
+		c.Out.Addf("There are none.")
 	}
-	return out, nil
+	return nil
 }
 
 // routeLine describes a route.
-func (a *agent) routeLine(r routing.Route) string {
+func routeLine(out *answer.Answer, r routing.Route) string {
 	var does []string
-	say := func(said bool, format string, args ...any) {
-		if said {
+	add := func(given bool, format string, args ...any) {
+		if given {
 			does = append(does, fmt.Sprintf(format, args...))
 		}
 	}
-	say(r.Abort != "", "fails with %s", r.Abort)
-	say(r.FromServer, "the server's answer")
-	say(r.Status != 0, "status %d", r.Status)
+	add(r.Abort != "", "fails with %s", r.Abort)
+	add(r.FromServer, "the server's answer")
+	add(r.Status != 0, "status %d", r.Status)
 	if r.Body != nil {
-		say(true, "body %s", a.brief(*r.Body))
+		add(true, "body %s", out.Brief(*r.Body))
 	}
-	say(r.ContentType != "", "content type %s", r.ContentType)
+	add(r.ContentType != "", "content type %s", r.ContentType)
 	for _, h := range r.Headers {
-		say(true, "with %s: %s", h.Name, h.Value)
+		add(true, "with %s: %s", h.Name, h.Value)
 	}
-	say(len(r.RemoveHeaders) > 0, "without %s", strings.Join(r.RemoveHeaders, ", "))
+	add(len(r.RemoveHeaders) > 0, "without %s", strings.Join(r.RemoveHeaders, ", "))
 	for _, c := range r.Replace {
-		say(true, "%q for %q", c.With, c.Find)
+		add(true, "%q for %q", c.With, c.Find)
 	}
-	say(r.Method != "", "method %s", r.Method)
+	add(r.Method != "", "method %s", r.Method)
 	if r.RequestBody != nil {
-		say(true, "request body %s", a.brief(*r.RequestBody))
+		add(true, "request body %s", out.Brief(*r.RequestBody))
 	}
-	say(r.Times > 0, "%d times", r.Times)
+	add(r.Times > 0, "%d times", r.Times)
 	if len(does) == 0 {
 		return r.Pattern + ": sent on as it is"
 	}
 	return r.Pattern + ": " + strings.Join(does, ", ")
 }
 
-func unroute(ctx context.Context, a *agent, in unrouteIn) (*answer, error) {
-	browser, err := a.browserFor(ctx, in.Window)
+func unroute(ctx context.Context, c *agent.Call, in unrouteIn) error {
+	browser, err := c.Browser(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	removed, err := browser.Routing().RemoveRoutes(ctx, in.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Removed %d routes.", removed)
-	return out, nil
+	return c.Done(err, "Removed %d routes.", removed)
 }
 
-func setNetworkState(ctx context.Context, a *agent, in networkStateIn) (*answer, error) {
-	if err := oneOf("state", in.State, "online", "offline"); err != nil {
-		return nil, err
-	}
-	browser, err := a.routed(ctx, in.Window)
+func setNetworkState(ctx context.Context, c *agent.Call, in networkStateIn) error {
+	browser, err := c.Routed(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := browser.Routing().SetOffline(ctx, in.State == "offline"); err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Your pages are %s now.", in.State)
-	return out, nil
+	return c.Done(browser.Routing().SetOffline(ctx, in.State == "offline"), "Your pages are %s now.", in.State)
 }

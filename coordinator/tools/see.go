@@ -7,34 +7,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 )
-
-// inWindow is embedded by every browser_* tool.
-type inWindow struct {
-	Window string `json:"window,omitempty"`
-}
-
-func (in inWindow) window() string { return in.Window }
 
 type snapshotIn struct {
 	Target string `json:"target,omitempty" jsonschema:"ref or CSS selector"`
 	Depth  int    `json:"depth,omitempty"`
-	Filter string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref"`
+	Filter string `json:"filter,omitempty" jsonschema:"interactive: only what has a ref" oneof:"interactive"`
 	Diff   bool   `json:"diff,omitempty" jsonschema:"only what changed since the last one"`
-	partIn
+	answer.Paged
 	inWindow
 }
 
 type consoleIn struct {
-	Level string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug, and above"`
+	Level string `json:"level,omitempty" jsonschema:"error, warning, info (default) or debug, and above" oneof:"error warning info debug"`
 	All   bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
-	partIn
+	answer.Paged
 	inWindow
 }
 
@@ -45,7 +38,7 @@ type screenshotIn struct {
 	Clip     string `json:"clip,omitempty" jsonschema:"x,y,width,height"`
 	Type     string `json:"type,omitempty" jsonschema:"png (default), jpeg or webp"`
 	Quality  int    `json:"quality,omitempty"`
-	Scale    string `json:"scale,omitempty" jsonschema:"css (default) or device pixels"`
+	Scale    string `json:"scale,omitempty" jsonschema:"css (default) or device pixels" oneof:"css device"`
 	Filename string `json:"filename,omitempty"`
 	inWindow
 }
@@ -55,95 +48,65 @@ type screenshotIn struct {
 const maxImage = 1568
 
 func (s *Server) addSeeTools() {
-	add(s, &mcp.Tool{
-		Name:        "browser_snapshot",
-		Description: "The page as an accessibility tree with refs to act on",
-		Annotations: saves("Page snapshot"),
-	}, takeSnapshot)
-	add(s, &mcp.Tool{
-		Name:        "browser_console_messages",
-		Description: "The page's console messages and uncaught errors",
-		Annotations: saves("Console messages"), OutputSchema: listOf("messages"),
-	}, console)
-	add(s, &mcp.Tool{
-		Name:        "browser_take_screenshot",
-		Description: "A picture of the page; to act use the refs of browser_snapshot",
-		Annotations: saves("Screenshot"),
-	}, screenshot)
+	add(s, saves("browser_snapshot", "Page snapshot", "The page as an accessibility tree with refs to act on"), takeSnapshot)
+	add(s, withList("messages", saves("browser_console_messages", "Console messages", "The page's console messages and uncaught errors")), console)
+	add(s, saves("browser_take_screenshot", "Screenshot", "A picture of the page; to act use the refs of browser_snapshot"), screenshot)
 }
 
-func takeSnapshot(ctx context.Context, a *agent, in snapshotIn) (*answer, error) {
-	if err := oneOf("filter", in.Filter, "", "interactive"); err != nil {
-		return nil, err
-	}
-	file, err := a.outputFile(ctx, in.Filename, output.Outline)
+func takeSnapshot(ctx context.Context, c *agent.Call, in snapshotIn) error {
+	p, file, err := c.PageAndFile(ctx, in.Filename, output.Outline)
 	if err != nil {
-		return nil, err
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	options := snapshot.Options{Target: in.Target, Depth: in.Depth, Interactive: in.Filter == "interactive", Diff: in.Diff}
 	what := fmt.Sprintf("snapshot %+v", options)
-	if rest, ok := a.restOf(what, in.partIn); ok {
-		out := a.begin()
-		return out, a.part(out, in.partIn, nil, what, rest)
+	if c.Out.Further(in.Paged, what) {
+		return nil
 	}
 	seen, err := p.Reader().Snapshot(ctx, options)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := a.begin()
-	out.quotef("Page: %s\nURL: %s", seen.Title, seen.URL)
+	c.Out.Quotef("Page: %s\nURL: %s", seen.Title, seen.URL)
 	if d := p.Dialog(); d != nil {
-		out.quotef("A JavaScript %s dialog is open: %q", d.Type, d.Message)
+		c.Out.Quotef("A JavaScript %s dialog is open: %q", d.Type, d.Message)
 	}
 	switch {
 	case seen.Diff && seen.Text == "":
-		out.addf("Nothing has changed since the last snapshot.")
-		return out, nil
+		c.Out.Addf("Nothing has changed since the last snapshot.")
+		return nil
 	case seen.Diff:
-		out.addf("Since the last snapshot:")
+		c.Out.Addf("Since the last snapshot:")
 	case seen.Text == "":
-		out.addf("It shows nothing now.")
-		return out, nil
+		c.Out.Addf("It shows nothing now.")
+		return nil
 	}
-	return out, a.part(out, in.partIn, file, what, seen.Text)
+	return c.Out.Text(in.Paged, file, what, seen.Text)
 }
 
-func console(ctx context.Context, a *agent, in consoleIn) (*answer, error) {
-	if err := oneOf("level", in.Level, "", "error", "warning", "info", "debug"); err != nil {
-		return nil, err
-	}
-	file, err := a.outputFile(ctx, in.Filename, output.Text)
+func console(ctx context.Context, c *agent.Call, in consoleIn) error {
+	p, file, err := c.PageAndFile(ctx, in.Filename, output.Text)
 	if err != nil {
-		return nil, err
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	what := fmt.Sprintf("console of %s %s %v", p.ID(), in.Level, in.All)
-	out := a.begin()
-	if rest, further := a.restOf(what, in.partIn); further {
-		return out, a.part(out, in.partIn, nil, what, rest)
+	if c.Out.Further(in.Paged, what) {
+		return nil
 	}
-	messages, refused := a.consoleOf(ctx, p, in.Level, in.All)
-	out.leftOut(refused, "messages")
+	messages, refused := consoleOf(ctx, c, p, in.Level, in.All)
+	c.Out.LeftOut(refused, "messages")
 	list := make([]messageOut, len(messages))
 	for i, m := range messages {
-		list[i] = messageOut{Level: m.Level, Text: m.Text, Place: messagePlace(m)}
+		list[i] = messageOut{Level: m.Level, Text: m.Text, Place: answer.MessagePlace(m)}
 		if m.Count > 1 {
 			list[i].Count = m.Count
 		}
 	}
 	if len(messages) == 0 {
-		out.addf("The console is empty at this level.")
-		out.tell("messages", list)
-		return out, nil
+		c.Out.Set("messages", list)
+		return c.Done(nil, "The console is empty at this level.")
 	}
-	return out, a.data(out, in.partIn, file, what, consoleText(messages), "messages", list)
+	return c.Out.Data(in.Paged, file, what, consoleText(messages), "messages", list)
 }
 
 // messageOut is one message in the structured answer of browser_console_messages.
@@ -156,12 +119,12 @@ type messageOut struct {
 
 // consoleOf is the console of a page, with its places, and how many messages were left
 // out.
-func (a *agent) consoleOf(ctx context.Context, p *page.Page, level string, all bool) ([]history.Message, int) {
+func consoleOf(ctx context.Context, c *agent.Call, p *page.Page, level string, all bool) ([]history.Message, int) {
 	messages := p.Console().Messages(level)
 	if !all {
 		messages = slices.DeleteFunc(messages, func(m history.Message) bool { return !m.Current })
 	}
-	messages, refused := within(a.server.options.Origins, messages)
+	messages, refused := answer.Within(c.Origins, messages)
 	return p.Locate(ctx, messages), refused
 }
 
@@ -169,15 +132,41 @@ func (a *agent) consoleOf(ctx context.Context, p *page.Page, level string, all b
 func consoleText(messages []history.Message) string {
 	lines := make([]string, len(messages))
 	for i, m := range messages {
-		lines[i] = consoleLine(m)
+		lines[i] = answer.MessageLine(m)
 	}
 	return strings.Join(lines, "\n")
+}
+
+type pdfIn struct {
+	Filename string `json:"filename,omitempty"`
+	inWindow
+}
+
+func (s *Server) addPDFTools() {
+	add(s, saves("browser_pdf_save", "Save as PDF", "Save the page as PDF"), savePDF)
+}
+
+func savePDF(ctx context.Context, c *agent.Call, in pdfIn) error {
+	file, err := c.FileFor(ctx, in.Filename, "page", output.PDF)
+	if err != nil {
+		return err
+	}
+	p, err := c.Page(ctx)
+	if err != nil {
+		return err
+	}
+	data, err := p.PDF(ctx)
+	if err != nil {
+		return err
+	}
+	path, err := file.Save(data)
+	return c.Done(err, "Saved %s (%d bytes).", path, len(data))
 }
 
 // pictures are the kinds of files by the formats of pictures.
 var pictures = map[string]output.Kind{"png": output.PNG, "jpeg": output.JPEG, "webp": output.WebP}
 
-func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error) {
+func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 	format := in.Type
 	if format == "" {
 		format = strings.TrimPrefix(strings.ToLower(filepath.Ext(in.Filename)), ".")
@@ -189,25 +178,18 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 		format = "jpeg"
 	}
 	if err := oneOf("type", format, "png", "jpeg", "webp"); err != nil {
-		return nil, err
+		return err
 	}
-	file, err := a.outputFile(ctx, in.Filename, pictures[format])
+	p, file, err := c.PageAndFile(ctx, in.Filename, pictures[format])
 	if err != nil {
-		return nil, err
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	if err := oneOf("scale", in.Scale, "", "css", "device"); err != nil {
-		return nil, err
+		return err
 	}
 	options := page.ScreenshotOptions{Target: in.Target, FullPage: in.FullPage, Format: format, Quality: in.Quality, Device: in.Scale == "device"}
 	if in.Clip != "" {
 		options.Clip = &page.Clip{}
-		c := options.Clip
-		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Clip, " ", ""), "%g,%g,%g,%g", &c.X, &c.Y, &c.Width, &c.Height); n != 4 {
-			return nil, fmt.Errorf("clip %q: want x,y,width,height in CSS pixels: %w", in.Clip, err)
+		clip := options.Clip
+		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Clip, " ", ""), "%g,%g,%g,%g", &clip.X, &clip.Y, &clip.Width, &clip.Height); n != 4 {
+			return fmt.Errorf("clip %q: want x,y,width,height in CSS pixels: %w", in.Clip, err)
 		}
 	}
 	if file == nil {
@@ -215,33 +197,28 @@ func screenshot(ctx context.Context, a *agent, in screenshotIn) (*answer, error)
 	}
 	image, err := p.Screenshot(ctx, options)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a.keepShot(image)
-	out := a.begin()
-	out.shape(image)
+	keepShot(c, image)
+	describeShape(c.Out, image)
 	if file == nil {
-		out.image, out.mime = image.Data, "image/"+image.Format
-		return out, nil
+		c.Out.Picture(image.Data, image.Format)
+		return nil
 	}
 	path, err := file.Save(image.Data)
-	if err != nil {
-		return nil, err
-	}
-	out.addf("Saved %s (%d × %d).", path, image.Width, image.Height)
-	return out, nil
+	return c.Done(err, "Saved %s (%d × %d).", path, image.Width, image.Height)
 }
 
-// shape reports how a picture differs from the requested one.
-func (a *answer) shape(image page.Image) {
+// describeShape reports how a picture differs from the requested one.
+func describeShape(out *answer.Answer, image page.Image) {
 	if image.Cropped {
-		a.addf("What of the clip is outside was left out.")
+		out.Addf("What of the clip is outside was left out.")
 	}
 	smaller := image.Of.Width / float64(image.Width)
 	switch {
 	case image.Cut:
-		a.addf("It is %.0f × %.0f CSS pixels, more than a picture holds: the rest is cut off. Take it with fullPage and clip.", image.Of.Width, image.Of.Height)
+		out.Addf("It is %.0f × %.0f CSS pixels, more than a picture holds: the rest is cut off. Take it with fullPage and clip.", image.Of.Width, image.Of.Height)
 	case smaller > 2:
-		a.addf("It is %.0f × %.0f CSS pixels, here %.1f times smaller: a clip or a filename gives more detail.", image.Of.Width, image.Of.Height, smaller)
+		out.Addf("It is %.0f × %.0f CSS pixels, here %.1f times smaller: a clip or a filename gives more detail.", image.Of.Width, image.Of.Height, smaller)
 	}
 }

@@ -1,15 +1,17 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/storage"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 )
 
 type keyIn struct {
@@ -42,87 +44,118 @@ type cookieSetIn struct {
 	Expires  float64 `json:"expires,omitempty" jsonschema:"Seconds since 1970; without it the cookie ends with the browser"`
 	HTTPOnly bool    `json:"httpOnly,omitempty"`
 	Secure   bool    `json:"secure,omitempty"`
-	SameSite string  `json:"sameSite,omitempty" jsonschema:"Strict, Lax or None"`
+	SameSite string  `json:"sameSite,omitempty" jsonschema:"Strict, Lax or None" oneof:"Strict Lax None"`
 	inWindow
 }
 
 func (s *Server) addStorageTools() {
-	add(s, &mcp.Tool{Name: "browser_cookie_list", Description: "List the browser's cookies", Annotations: reads("List cookies"), OutputSchema: listOf("cookies")}, cookieList)
-	add(s, &mcp.Tool{Name: "browser_cookie_get", Description: "The cookies of a name in full", Annotations: reads("Get a cookie"), OutputSchema: listOf("cookies")}, cookieGet)
-	add(s, &mcp.Tool{Name: "browser_cookie_set", Description: "Set a cookie", Annotations: acts("Set a cookie")}, cookieSet)
-	add(s, &mcp.Tool{Name: "browser_cookie_delete", Description: "Delete the cookies of a name", Annotations: acts("Delete a cookie")}, cookieDelete)
-	add(s, &mcp.Tool{Name: "browser_cookie_clear", Description: "Delete all cookies, of every site", Annotations: acts("Clear cookies")}, cookieClear)
-	s.addAreaTools(storage.Local)
-	s.addAreaTools(storage.Session)
+	onPage(s, withList("cookies", reads("browser_cookie_list", "List cookies", "List the browser's cookies")), cookieList)
+	onPage(s, withList("cookies", reads("browser_cookie_get", "Get a cookie", "The cookies of a name in full")), cookieGet)
+	onPage(s, mutates("browser_cookie_set", "Set a cookie", "Set a cookie"), cookieSet)
+	onPage(s, mutates("browser_cookie_delete", "Delete a cookie", "Delete the cookies of a name"), cookieDelete)
+	onPage(s, mutates("browser_cookie_clear", "Clear cookies", "Delete all cookies, of every site"), cookieClear)
+	for _, area := range []storage.Area{storage.Local, storage.Session} {
+		a, name := areaTools{area}, "browser_"+strings.ToLower(string(area))
+		onPage(s, withList("items", reads(name+"_list", fmt.Sprintf("List %s", area), fmt.Sprintf("List the page's %s", area))), a.list)
+		onPage(s, withMembers(reads(name+"_get", fmt.Sprintf("Get an item of %s", area), fmt.Sprintf("One %s item in full", area)), "key", "value"), a.get)
+		onPage(s, mutates(name+"_set", fmt.Sprintf("Set an item of %s", area), fmt.Sprintf("Set a %s item", area)), a.set)
+		onPage(s, mutates(name+"_delete", fmt.Sprintf("Delete an item of %s", area), fmt.Sprintf("Delete a %s item", area)), a.remove)
+		onPage(s, mutates(name+"_clear", fmt.Sprintf("Clear %s", area), fmt.Sprintf("Clear the page's %s", area)), a.clear)
+	}
 	s.addStateTools()
 }
 
-// addAreaTools adds the same five tools for a storage area of the page.
-func (s *Server) addAreaTools(area storage.Area) {
-	name := "browser_" + strings.ToLower(string(area))
-	add(s, &mcp.Tool{Name: name + "_list", Description: fmt.Sprintf("List the page's %s", area), Annotations: reads("List " + string(area)), OutputSchema: listOf("items")},
-		func(ctx context.Context, a *agent, in inWindow) (*answer, error) { return itemList(ctx, a, area, in) })
-	add(s, &mcp.Tool{Name: name + "_get", Description: fmt.Sprintf("One %s item in full", area), Annotations: reads("Get an item of " + string(area)), OutputSchema: objectOf("key", "value")},
-		func(ctx context.Context, a *agent, in keyIn) (*answer, error) { return itemGet(ctx, a, area, in) })
-	add(s, &mcp.Tool{Name: name + "_set", Description: fmt.Sprintf("Set a %s item", area), Annotations: acts("Set an item of " + string(area))},
-		func(ctx context.Context, a *agent, in setItemIn) (*answer, error) { return itemSet(ctx, a, area, in) })
-	add(s, &mcp.Tool{Name: name + "_delete", Description: fmt.Sprintf("Delete a %s item", area), Annotations: acts("Delete an item of " + string(area))},
-		func(ctx context.Context, a *agent, in keyIn) (*answer, error) { return itemDelete(ctx, a, area, in) })
-	add(s, &mcp.Tool{Name: name + "_clear", Description: fmt.Sprintf("Clear the page's %s", area), Annotations: acts("Clear " + string(area))},
-		func(ctx context.Context, a *agent, in inWindow) (*answer, error) { return itemClear(ctx, a, area, in) })
+// cookies are those that the agent may read, and that are wanted. It reports how many it
+// left out.
+func cookies(ctx context.Context, c *agent.Call, p *page.Page, wanted func(storage.Cookie) bool) ([]storage.Cookie, error) {
+	all, err := p.Storage().Cookies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, refused := answer.Within(c.Origins, all)
+	c.Out.LeftOut(refused, "cookies")
+	return slices.DeleteFunc(all, func(cookie storage.Cookie) bool { return !wanted(cookie) }), nil
 }
 
-func cookieList(ctx context.Context, a *agent, in cookieListIn) (*answer, error) {
-	cookies, refused, err := a.cookies(ctx, in.Window, func(c storage.Cookie) bool {
-		return strings.Contains(c.Domain, in.Domain) && strings.HasPrefix(c.Path, in.Path)
+func cookieList(ctx context.Context, c *agent.Call, p *page.Page, in cookieListIn) error {
+	list, err := cookies(ctx, c, p, func(cookie storage.Cookie) bool {
+		return strings.Contains(cookie.Domain, in.Domain) && strings.HasPrefix(cookie.Path, in.Path)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := a.begin()
-	out.leftOut(refused, "cookies")
-	for i := range cookies {
-		c := &cookies[i]
-		c.Value = a.brief(c.Value)
-		out.told(fmt.Sprintf("%s=%s (%s%s)", c.Name, c.Value, c.Domain, c.Path), true)
+	for i := range list {
+		cookie := &list[i]
+		cookie.Value = c.Out.Brief(cookie.Value)
+		c.Out.Show(fmt.Sprintf("%s=%s (%s%s)", cookie.Name, cookie.Value, cookie.Domain, cookie.Path), true)
 	}
-	out.tell("cookies", orEmpty(cookies))
-	if len(cookies) == 0 {
-		out.addf("There are none.")
+	answer.SetList(c.Out, "cookies", list)
+	if len(list) == 0 {
+		c.Out.Addf("There are none.")
 	}
-	return out, nil
+	return nil
 }
 
-func cookieGet(ctx context.Context, a *agent, in cookieNameIn) (*answer, error) {
-	cookies, refused, err := a.cookies(ctx, in.Window, func(c storage.Cookie) bool { return c.Name == in.Name })
+func cookieGet(ctx context.Context, c *agent.Call, p *page.Page, in cookieNameIn) error {
+	list, err := cookies(ctx, c, p, func(cookie storage.Cookie) bool { return cookie.Name == in.Name })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := a.begin()
-	out.leftOut(refused, "cookies")
-	for _, c := range cookies {
-		out.told(c.Name+"="+c.Value, true)
-		attributes := []string{"domain " + c.Domain, "path " + c.Path, "SameSite " + c.SameSite}
-		if c.HTTPOnly {
+	for _, cookie := range list {
+		c.Out.Show(cookie.Name+"="+cookie.Value, true)
+		attributes := []string{"domain " + cookie.Domain, "path " + cookie.Path, "SameSite " + cookie.SameSite}
+		if cookie.HTTPOnly {
 			attributes = append(attributes, "HttpOnly")
 		}
-		if c.Secure {
+		if cookie.Secure {
 			attributes = append(attributes, "Secure")
 		}
-		if c.PartitionKey != "" {
-			attributes = append(attributes, "partitioned below "+c.PartitionKey)
+		if cookie.PartitionKey != "" {
+			attributes = append(attributes, "partitioned below "+cookie.PartitionKey)
 		}
-		if c.Expires >= 0 {
-			attributes = append(attributes, "until "+time.Unix(int64(c.Expires), 0).UTC().Format(time.RFC3339))
+		if cookie.Expires >= 0 {
+			attributes = append(attributes, "until "+time.Unix(int64(cookie.Expires), 0).UTC().Format(time.RFC3339))
 		}
-		out.told("  "+strings.Join(attributes, ", "), true)
+		c.Out.Show("  "+strings.Join(attributes, ", "), true)
 	}
-	out.tell("cookies", orEmpty(cookies))
-	if len(cookies) == 0 {
-		out.addf("There is no cookie %s.", in.Name)
+	answer.SetList(c.Out, "cookies", list)
+	if len(list) == 0 {
+		c.Out.Addf("There is no cookie %s.", in.Name)
 	}
-	return out, nil
+	return nil
 }
+
+func cookieSet(ctx context.Context, c *agent.Call, p *page.Page, in cookieSetIn) error {
+	cookie := storage.Cookie{
+		Name: in.Name, Value: in.Value, Domain: cmp.Or(in.Domain, p.Host()), Path: cmp.Or(in.Path, "/"), Expires: in.Expires,
+		HTTPOnly: in.HTTPOnly, Secure: in.Secure, SameSite: in.SameSite,
+	}
+	if cookie.Domain == "" {
+		return fmt.Errorf("domain: the page at %s has no host, so name one", p.URL())
+	}
+	return c.Done(p.Storage().SetCookies(ctx, cookie), "Set the cookie %s of %s%s.", cookie.Name, cookie.Domain, cookie.Path)
+}
+
+func cookieDelete(ctx context.Context, c *agent.Call, p *page.Page, in cookieNameIn) error {
+	deleted, err := p.Storage().DeleteCookies(ctx, in.Name)
+	if err != nil {
+		return err
+	}
+	for _, cookie := range deleted {
+		c.Out.Quotef("Deleted the cookie %s of %s%s.", cookie.Name, cookie.Domain, cookie.Path)
+	}
+	if len(deleted) == 0 {
+		c.Out.Addf("There is no cookie %s.", in.Name)
+	}
+	return nil
+}
+
+func cookieClear(ctx context.Context, c *agent.Call, p *page.Page, _ inWindow) error {
+	return c.Done(p.Storage().ClearCookies(ctx), "Deleted all cookies.")
+}
+
+// areaTools are the tools of a storage area of the page.
+type areaTools struct{ area storage.Area }
 
 // itemOut is one item of a storage area in a structured answer.
 type itemOut struct {
@@ -130,170 +163,46 @@ type itemOut struct {
 	Value string `json:"value"`
 }
 
-func (a *agent) cookies(ctx context.Context, window string, wanted func(storage.Cookie) bool) (cookies []storage.Cookie, refused int, err error) {
-	p, err := a.page(ctx, window)
+func (t areaTools) list(ctx context.Context, c *agent.Call, p *page.Page, _ inWindow) error {
+	items, err := p.Storage().Items(ctx, t.area)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	if cookies, err = p.Storage().Cookies(ctx); err != nil {
-		return nil, 0, err
+	list := make([]itemOut, len(items))
+	for i, item := range items {
+		list[i] = itemOut{item.Name, c.Out.Brief(item.Value)}
+		c.Out.Show(item.Name+"="+list[i].Value, true)
 	}
-	cookies, refused = within(a.server.options.Origins, cookies)
-	return slices.DeleteFunc(cookies, func(c storage.Cookie) bool { return !wanted(c) }), refused, nil
-}
-
-func cookieSet(ctx context.Context, a *agent, in cookieSetIn) (*answer, error) {
-	if err := oneOf("sameSite", in.SameSite, "", "Strict", "Lax", "None"); err != nil {
-		return nil, err
-	}
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	c := storage.Cookie{
-		Name: in.Name, Value: in.Value, Domain: in.Domain, Path: in.Path, Expires: in.Expires,
-		HTTPOnly: in.HTTPOnly, Secure: in.Secure, SameSite: in.SameSite,
-	}
-	if c.Domain == "" {
-		c.Domain = p.Host()
-	}
-	if c.Domain == "" {
-		return nil, fmt.Errorf("domain: the page at %s has no host, so name one", p.URL())
-	}
-	if c.Path == "" {
-		c.Path = "/"
-	}
-	if err := p.Storage().SetCookies(ctx, c); err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Set the cookie %s of %s%s.", c.Name, c.Domain, c.Path)
-	return out, nil
-}
-
-func cookieDelete(ctx context.Context, a *agent, in cookieNameIn) (*answer, error) {
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	deleted, err := p.Storage().DeleteCookies(ctx, in.Name)
-	if err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	for _, c := range deleted {
-		out.quotef("Deleted the cookie %s of %s%s.", c.Name, c.Domain, c.Path)
-	}
-	if len(deleted) == 0 {
-		out.addf("There is no cookie %s.", in.Name)
-	}
-	return out, nil
-}
-
-func cookieClear(ctx context.Context, a *agent, in inWindow) (*answer, error) {
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Storage().ClearCookies(ctx); err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Deleted all cookies.")
-	return out, nil
-}
-
-func itemList(ctx context.Context, a *agent, area storage.Area, in inWindow) (*answer, error) {
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	items, err := p.Storage().Items(ctx, area)
-	if err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	list := []itemOut{}
-	for _, item := range items {
-		value := a.brief(item.Value)
-		out.told(item.Name+"="+value, true)
-		list = append(list, itemOut{item.Name, value})
-	}
-	out.tell("items", list)
+	c.Out.Set("items", list)
 	if len(items) == 0 {
-		out.addf("The %s is empty.", area)
+		c.Out.Addf("The %s is empty.", t.area)
 	}
-	return out, nil
+	return nil
 }
 
-func itemGet(ctx context.Context, a *agent, area storage.Area, in keyIn) (*answer, error) {
-	p, err := a.page(ctx, in.Window)
+func (t areaTools) get(ctx context.Context, c *agent.Call, p *page.Page, in keyIn) error {
+	items, err := p.Storage().Items(ctx, t.area)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	items, err := p.Storage().Items(ctx, area)
-	if err != nil {
-		return nil, err
-	}
-	out := a.begin()
 	i := slices.IndexFunc(items, func(item storage.Item) bool { return item.Name == in.Key })
 	if i < 0 {
-		out.addf("There is no item %s.", in.Key)
-		return out, nil
+		return c.Done(nil, "There is no item %s.", in.Key)
 	}
-	out.told(in.Key+"="+items[i].Value, true)
-	out.tell("key", in.Key)
-	out.tell("value", items[i].Value)
-	return out, nil
+	c.Out.Show(in.Key+"="+items[i].Value, true)
+	c.Out.Set("key", in.Key)
+	c.Out.Set("value", items[i].Value)
+	return nil
 }
 
-func itemSet(ctx context.Context, a *agent, area storage.Area, in setItemIn) (*answer, error) {
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Storage().SetItem(ctx, area, in.Key, in.Value); err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Set %s.", in.Key)
-	return out, nil
+func (t areaTools) set(ctx context.Context, c *agent.Call, p *page.Page, in setItemIn) error {
+	return c.Done(p.Storage().SetItem(ctx, t.area, in.Key, in.Value), "Set %s.", in.Key)
 }
 
-func itemDelete(ctx context.Context, a *agent, area storage.Area, in keyIn) (*answer, error) {
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Storage().RemoveItem(ctx, area, in.Key); err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("Deleted %s.", in.Key)
-	return out, nil
+func (t areaTools) remove(ctx context.Context, c *agent.Call, p *page.Page, in keyIn) error {
+	return c.Done(p.Storage().RemoveItem(ctx, t.area, in.Key), "Deleted %s.", in.Key)
 }
 
-func itemClear(ctx context.Context, a *agent, area storage.Area, in inWindow) (*answer, error) {
-	p, err := a.page(ctx, in.Window)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Storage().ClearItems(ctx, area); err != nil {
-		return nil, err
-	}
-	out := a.begin()
-	out.addf("The %s is empty now.", area)
-	return out, nil
-}
-
-// longestValue is how much of a value a list shows.
-const longestValue = 200
-
-func (a *agent) brief(value string) string {
-	value = a.server.options.Secrets.Hide(value) // before the cut, which may fall into a secret
-	runes := []rune(value)
-	if len(runes) <= longestValue {
-		return value
-	}
-	return fmt.Sprintf("%s… (%d characters)", string(runes[:longestValue]), len(runes))
+func (t areaTools) clear(ctx context.Context, c *agent.Call, p *page.Page, _ inWindow) error {
+	return c.Done(p.Storage().ClearItems(ctx, t.area), "The %s is empty now.", t.area)
 }

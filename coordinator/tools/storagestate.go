@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page/storage"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/policy"
 )
 
@@ -24,96 +24,85 @@ type loadStateIn struct {
 }
 
 func (s *Server) addStateTools() {
-	add(s, &mcp.Tool{
-		Name:        "browser_storage_state",
-		Description: "Save cookies and local storage to a file, in Playwright's format",
-		Annotations: saves("Save the storage state"),
-	}, saveState)
-	add(s, &mcp.Tool{
-		Name:        "browser_set_storage_state",
-		Description: "Replace cookies and local storage by those of such a file",
-		Annotations: acts("Restore the storage state"),
-	}, loadState)
+	add(s, saves("browser_storage_state", "Save the storage state", "Save cookies and local storage to a file, in Playwright's format"), saveState)
+	add(s, mutates("browser_set_storage_state", "Restore the storage state", "Replace cookies and local storage by those of such a file"), loadState)
 }
 
-func saveState(ctx context.Context, a *agent, in saveStateIn) (*answer, error) {
-	file, err := a.fileFor(ctx, in.Filename, "storage-state", output.JSON)
+func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {
+	file, err := c.FileFor(ctx, in.Filename, "storage-state", output.JSON)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, err := a.page(ctx, in.Window)
+	p, err := c.Page(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	origins, refused := a.server.options.Origins, 0
+	refused := 0
 	state, err := p.Storage().State(ctx, func(origin string) bool {
-		skip := origins.Decide(origin).Outcome != policy.Allow
+		skip := c.Origins.Decide(origin).Outcome != policy.Allow
 		if skip {
 			refused++
 		}
 		return skip
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	cookies, refusedCookies := within(origins, state.Cookies)
-	state.Cookies = cookies
+	var refusedCookies int
+	state.Cookies, refusedCookies = answer.Within(c.Origins, state.Cookies)
 	text, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	path, err := file.Save(append(text, '\n'))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := a.begin()
-	out.addf("Saved %d cookies and the local storage of %d origins to %s. It holds secrets.", len(state.Cookies), len(state.Origins), path)
-	out.leftOut(refused, "origins")
-	out.leftOut(refusedCookies, "cookies")
-	return out, nil
+	c.Out.Addf("Saved %d cookies and the local storage of %d origins to %s. It holds secrets.", len(state.Cookies), len(state.Origins), path)
+	c.Out.LeftOut(refused, "origins")
+	c.Out.LeftOut(refusedCookies, "cookies")
+	return nil
 }
 
 // mostState bounds a file that is read: local storage has 5 MB an origin.
 const mostState = 64 << 20
 
-func loadState(ctx context.Context, a *agent, in loadStateIn) (*answer, error) {
-	file, err := a.allowedFile(ctx, in.Filename)
+func loadState(ctx context.Context, c *agent.Call, in loadStateIn) error {
+	file, err := c.AllowedFile(ctx, in.Filename)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	info, err := os.Stat(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if info.Size() > mostState {
-		return nil, fmt.Errorf("%s is too large for a storage state: %d bytes", file, info.Size())
+		return fmt.Errorf("%s is too large for a storage state: %d bytes", file, info.Size())
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var state storage.State
 	if err := json.Unmarshal(text, &state); err != nil {
-		return nil, fmt.Errorf("%s is no storage state: %w", file, err)
+		return fmt.Errorf("%s is no storage state: %w", file, err)
 	}
-	left := leftOut(text)
-	p, err := a.page(ctx, in.Window)
+	p, err := c.Page(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := p.Storage().SetState(ctx, state); err != nil {
-		return nil, err
+		return err
 	}
-	out := a.begin()
-	out.addf("Restored %d cookies and the local storage of %d origins; reload the page to see the effect.", len(state.Cookies), len(state.Origins))
-	if left != "" {
-		out.addf("%s", left)
+	c.Out.Addf("Restored %d cookies and the local storage of %d origins; reload the page to see the effect.", len(state.Cookies), len(state.Origins))
+	if left := notRestored(text); left != "" {
+		c.Out.Addf("%s", left)
 	}
-	return out, nil
+	return nil
 }
 
-// leftOut reports what Playwright may have saved and this tool does not restore.
-func leftOut(text []byte) string {
+// notRestored reports what Playwright may have saved and this tool does not restore.
+func notRestored(text []byte) string {
 	var more struct {
 		Credentials []json.RawMessage
 		Origins     []struct{ IndexedDB []json.RawMessage }

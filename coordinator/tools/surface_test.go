@@ -1,9 +1,8 @@
 package tools
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -11,55 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/agent"
 )
-
-// noWindows is a machine without a window.
-type noWindows struct{}
-
-func (noWindows) List(context.Context) (registry.Listing, error) { return registry.Listing{}, nil }
-
-func (noWindows) Call(context.Context, registry.Window, string, any, any) error { return nil }
-
-func (noWindows) Source(string) *registry.Source { return nil }
-
-func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window, []registry.Candidate, error) {
-	return registry.Window{}, nil, &registry.SelectionError{Looked: want.Dir}
-}
-
-func (noWindows) Changed() <-chan struct{} { return nil }
-
-// connect runs a server and returns a client of it.
-func connect(t *testing.T, o Options) *mcp.ClientSession {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	here, there := mcp.NewInMemoryTransports()
-	ended := make(chan error, 1)
-	go func() { ended <- NewServer(o).Run(ctx, there) }()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(ctx, here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		session.Close()
-		<-ended
-		cancel()
-	})
-	return session
-}
-
-func listTools(t *testing.T, session *mcp.ClientSession) []*mcp.Tool {
-	t.Helper()
-	var tools []*mcp.Tool
-	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		tools = append(tools, tool)
-	}
-	return tools
-}
 
 // extra are our parameters that Playwright MCP does not have.
 var extra = map[string][]string{
@@ -75,6 +27,7 @@ var extra = map[string][]string{
 	"browser_wait_for":         {"url", "expression", "networkIdle"},
 	"browser_file_upload":      {"target"}, // theirs answers a file chooser that a click has opened
 	"browser_tabs":             {"front"},
+	"browser_route":            {"abort", "fromServer", "method", "replace", "requestBody", "times"},
 }
 
 // alone are tools without an equivalent, or without exactly one, in Playwright MCP.
@@ -85,31 +38,66 @@ var alone = map[string]string{
 	"browser_dom":      "theirs run code of their own for it",
 }
 
+// toolsOf are the tools of a set, or the default ones, with their parameters.
+func toolsOf(t *testing.T, set string) map[string][]string {
+	t.Helper()
+	o := Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"}
+	found := map[string][]string{}
+	if set != "" {
+		o.Caps = []string{set}
+	}
+	for _, tool := range listTools(t, connect(t, o)) {
+		properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+		found[tool.Name] = slices.Sorted(maps.Keys(properties))
+	}
+	if set != "" {
+		for name := range toolsOf(t, "") {
+			delete(found, name)
+		}
+	}
+	return found
+}
+
+// Our tools have Playwright MCP's names and parameters. Our sets have every tool of its
+// sets, with every parameter.
 func TestToolsMatchPlaywrightMCP(t *testing.T) {
 	data, err := os.ReadFile("testdata/playwright-mcp-0.0.83.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var theirs struct{ Tools map[string][]string }
-	if err := json.Unmarshal(data, &theirs); err != nil {
+	var recorded struct {
+		Tools map[string][]string
+		Caps  map[string]map[string][]string
+	}
+	if err := json.Unmarshal(data, &recorded); err != nil {
 		t.Fatal(err)
 	}
-	tools := listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"}))
-	if len(tools) < 8 {
-		t.Errorf("only %d tools are there from the first message", len(tools))
-	}
-	for _, tool := range tools {
-		if !strings.HasPrefix(tool.Name, "browser_") || alone[tool.Name] != "" {
-			continue
+	for _, set := range []string{"", "network", "pdf", "storage", "testing", "vision"} {
+		theirs, ours := recorded.Tools, toolsOf(t, set)
+		if len(ours) == 0 {
+			t.Errorf("%q has no tools", set)
 		}
-		params, known := theirs.Tools[tool.Name]
-		if !known {
-			t.Errorf("%s: Playwright MCP has no such tool; ours alone are named window_*, debug_* or after the user", tool.Name)
+		if set != "" {
+			theirs = recorded.Caps[set]
+			for tool, params := range theirs {
+				for _, param := range params {
+					if !slices.Contains(ours[tool], param) {
+						t.Errorf("%s: %s lacks the parameter %s", set, tool, param)
+					}
+				}
+			}
 		}
-		schema := tool.InputSchema.(map[string]any)
-		for name := range schema["properties"].(map[string]any) {
-			if name != "window" && !slices.Contains(params, name) && !slices.Contains(extra[tool.Name], name) {
-				t.Errorf("%s: Playwright MCP has no parameter %s", tool.Name, name)
+		for tool, params := range ours {
+			if set == "" && (!strings.HasPrefix(tool, "browser_") || alone[tool] != "") {
+				continue
+			}
+			if _, known := theirs[tool]; !known {
+				t.Errorf("%s: Playwright MCP has no such tool; ours alone are named window_*, debug_* or after the user", tool)
+			}
+			for _, param := range params {
+				if param != "window" && !slices.Contains(theirs[tool], param) && !slices.Contains(extra[tool], param) {
+					t.Errorf("%s: Playwright MCP has no parameter %s", tool, param)
+				}
 			}
 		}
 	}
@@ -117,7 +105,7 @@ func TestToolsMatchPlaywrightMCP(t *testing.T) {
 
 // An agent pays for every character of the tool list in every conversation.
 func TestToolListIsSmall(t *testing.T) {
-	tools := rawToolList(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
+	tools := rawToolList(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
 	all := 0
 	for _, tool := range tools {
 		t.Logf("%4d %s", len(tool), tool)
@@ -133,7 +121,7 @@ func TestToolListIsSmall(t *testing.T) {
 // The list leaves out only what its reader assumes anyway.
 func TestShortListMeansTheSame(t *testing.T) {
 	short := map[string]*mcp.Tool{}
-	for _, tool := range listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})) {
+	for _, tool := range listTools(t, connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})) {
 		short[tool.Name] = tool
 	}
 	if hints := short["window_list"].Annotations; hints == nil || !hints.ReadOnlyHint {
@@ -150,45 +138,16 @@ func TestShortListMeansTheSame(t *testing.T) {
 		t.Errorf("the fields of browser_fill_form: %v", fields)
 	}
 	// An unknown parameter is still refused.
-	session := connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"})
+	session := connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
 	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "browser_click", Arguments: map[string]any{"target": "e1", "colour": "red"}})
 	if err != nil || !res.IsError || !strings.Contains(res.Content[0].(*mcp.TextContent).Text, "colour") {
 		t.Errorf("an unknown parameter: %+v %v", res, err)
 	}
 }
 
-// rawToolList is tools/list as it is sent.
-func rawToolList(t *testing.T, o Options) []json.RawMessage {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	here, there := mcp.NewInMemoryTransports()
-	ended := make(chan error, 1)
-	go func() { ended <- NewServer(o).Run(ctx, there) }()
-	var wire bytes.Buffer
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &mcp.LoggingTransport{Transport: here, Writer: &wire}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listTools(t, session)
-	session.Close()
-	<-ended
-	cancel()
-	for line := range strings.Lines(wire.String()) {
-		var m struct {
-			Result struct{ Tools []json.RawMessage }
-		}
-		_, message, _ := strings.Cut(line, "{")
-		if err := json.Unmarshal([]byte("{"+message), &m); err == nil && len(m.Result.Tools) > 0 {
-			return m.Result.Tools
-		}
-	}
-	t.Fatalf("no list in:\n%s", &wire)
-	return nil
-}
-
 // Annotations are what a host shows its user before it runs a tool.
 func TestAnnotations(t *testing.T) {
-	tools := listTools(t, connect(t, Options{Windows: noWindows{}, Dir: t.TempDir(), Version: "test"}))
+	tools := listTools(t, connect(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"}))
 	type kind struct{ readOnly, destructive, idempotent, openWorld bool }
 	is := func(hint *bool) bool { return hint == nil || *hint } // MCP's defaults
 	known := map[string]kind{
@@ -214,5 +173,36 @@ func TestAnnotations(t *testing.T) {
 		if (strings.HasPrefix(tool.Name, "browser_") || tool.Name == "pick_element") != got.openWorld {
 			t.Errorf("%s: openWorld %v", tool.Name, got.openWorld)
 		}
+	}
+}
+
+// Each set is small too: an agent pays for it once it is on.
+func TestCapsAreOffByDefault(t *testing.T) {
+	plain := rawToolList(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
+	for _, c := range Caps() {
+		tools := rawToolList(t, Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test", Caps: []string{c.Name}})
+		size := 0
+		for _, tool := range tools {
+			size += len(tool)
+		}
+		for _, tool := range plain {
+			size -= len(tool)
+			if !slices.ContainsFunc(tools, func(other json.RawMessage) bool { return string(other) == string(tool) }) {
+				t.Errorf("%s takes away or changes %s", c.Name, tool)
+			}
+		}
+		t.Logf("%s: %d tools more, %d characters", c.Name, len(tools)-len(plain), size)
+		if size > 6000 {
+			t.Errorf("%s costs %d characters", c.Name, size)
+		}
+	}
+}
+
+func TestUnknownCap(t *testing.T) {
+	if err := CheckCaps([]string{"storage", "cookies"}); err == nil || !strings.Contains(err.Error(), `"cookies"`) || !strings.Contains(err.Error(), "storage") {
+		t.Errorf("%v", err)
+	}
+	if err := CheckCaps(CapNames()); err != nil {
+		t.Error(err)
 	}
 }

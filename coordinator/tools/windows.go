@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/coordinator/tools/catalog"
 	"browser-coordinator/vscodeipc"
 )
@@ -36,81 +39,69 @@ type selectWindowIn struct {
 }
 
 func (s *Server) addWindowTools() {
-	catalog.Add(s.tools, &mcp.Tool{
-		Name:        "window_list",
-		Description: "List the open windows, which one is yours, and why",
-		Annotations: ours(reads("List windows")), OutputSchema: listOf("windows"),
-	}, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, any, error) {
-		a := s.agent(req.Session)
-		if question := a.askRoots(req); question != nil {
+	tool := withList("windows", local(reads("window_list", "List windows", "List the open windows, which one is yours, and why")))
+	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, _ listIn) (*mcp.CallToolResult, any, error) {
+		a := s.agents.Of(req.Session)
+		if question := a.AskRoots(req); question != nil {
 			return question, nil, nil
 		}
 		out, err := s.listWindows(ctx, a)
 		if err != nil {
 			return nil, nil, err
 		}
-		return out.result(), out.structure(), nil
+		result, data := out.Result(tool)
+		return result, data, nil
 	})
-	add(s, &mcp.Tool{
-		Name:        "window_select",
-		Description: "Work in another window from now on",
-		Annotations: ours(reads("Select a window")),
-	}, selectWindow)
+	add(s, local(reads("window_select", "Select a window", "Work in another window from now on")), selectWindow)
 }
 
 // selectWindow selects a window for the agent until its session ends or it selects
 // another. It changes nothing in the window.
-func selectWindow(ctx context.Context, a *agent, in selectWindowIn) (*answer, error) {
-	o := &a.server.options
-	want := a.want(ctx, in.Window)
+func selectWindow(ctx context.Context, c *agent.Call, in selectWindowIn) error {
+	want := c.Want(ctx, in.Window)
 	if in.Window == "" {
-		want.Explicit = o.Workspace
+		want.Explicit = c.Workspace
 	}
-	chosen, _, err := o.Windows.Resolve(ctx, want)
+	chosen, _, err := c.Windows.Resolve(ctx, want)
 	if err != nil && in.Window != "" {
-		return nil, err
+		return err
 	}
-	a.mu.Lock()
-	a.window = in.Window
-	if in.Window != "" {
+	if in.Window == "" {
+		c.Choose("")
+	} else {
 		// By its address: two windows may share a folder, and another one may open.
-		a.window = string(chosen.Address)
+		c.Choose(string(chosen.Address))
 	}
-	a.decideAnew()
-	a.mu.Unlock()
-	out := a.begin()
 	switch {
 	case err != nil:
-		out.addf("No window is selected any more, and none is yours by itself now:\n%v", err)
+		c.Out.Addf("No window is selected any more, and none is yours by itself now:\n%v", err)
 	case chosen.Browser() == nil:
-		out.addf("You work in %s now. It has no browser yet.", chosen.Label())
+		c.Out.Addf("You work in %s now. It has no browser yet.", chosen.Label())
 	default:
-		out.addf("You work in %s now.", chosen.Label())
+		c.Out.Addf("You work in %s now.", chosen.Label())
 	}
-	return out, nil
+	return nil
 }
 
-func (s *Server) listWindows(ctx context.Context, a *agent) (*answer, error) {
-	chosen, candidates, err := s.options.Windows.Resolve(ctx, a.want(ctx, ""))
+func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {
+	chosen, candidates, err := a.Windows.Resolve(ctx, a.Want(ctx, ""))
 	var none *registry.SelectionError
 	if err != nil && !errors.As(err, &none) {
 		return nil, err
 	}
-	windows, text := []windowOut{}, &answer{}
+	windows, out := []windowOut{}, a.NewAnswer()
 	for _, c := range candidates {
+		state := c.Window.State
 		w := windowOut{
 			Address: string(c.Window.Address), Workspace: c.Window.Workspace, Folders: c.Window.Folders, Kind: c.Window.Kind,
 			Chosen: err == nil && c.Window.Address == chosen.Address, Why: c.Why,
-			Access: string(c.Window.State.Access.Mode), Editor: editorPlace(c.Window),
+			Access: string(state.Access.Mode), Editor: editorPlace(c.Window),
 		}
 		browser := "no browser"
-		if b := c.Window.State.Browser; b != nil {
-			w.Browser = b.Product
-			browser = b.Product
-			if browser == "" {
-				browser = "a browser"
-			}
-		} else if len(c.Window.State.Pages) > 0 {
+		if state.Browser != nil {
+			w.Browser = state.Browser.Product
+			browser = cmp.Or(w.Browser, "a browser")
+		} else if len(state.Pages) > 0 {
 			browser = "the pages that its debugger lends"
 		}
 		if s.options.Endpoint != nil && w.Workspace != "" {
@@ -124,32 +115,34 @@ func (s *Server) listWindows(ctx context.Context, a *agent) (*answer, error) {
 		if w.Endpoint != "" {
 			line = append(line, "at", w.Endpoint)
 		}
-		if c.Window.State.Access.Mode != vscodeipc.AccessFull {
+		if state.Access.Mode != vscodeipc.AccessFull {
 			line = append(line, "[access: "+w.Access+"]")
 		}
-		text.told(fmt.Sprintf("%s; %s", strings.Join(line, " "), w.Why), false)
+		out.Show(fmt.Sprintf("%s; %s", strings.Join(line, " "), w.Why), false)
 		if w.Editor != "" {
-			text.told("  the user looks at "+w.Editor, false)
+			out.Show("  the user looks at "+w.Editor, false)
 		}
 		windows = append(windows, w)
 	}
-	text.tell("windows", windows)
-	if url := s.options.Attach; url != "" {
-		text.addf("Calls without `window` go to the browser at %s.", dial.Place(url))
+	out.Set("windows", windows)
+	if a.Attach != "" {
+		out.Addf("Calls without `window` go to the browser at %s.", dial.Place(a.Attach))
 	}
-	if none != nil {
-		if len(candidates) == 0 {
-			text.addf("%s", none)
-		} else if none.Ambiguous {
-			text.addf("Several windows fit %s: pass one of them as `window`.", none.Looked)
-		} else {
-			text.addf("No window fits %s: pass one of them as `window`.", none.Looked)
-		}
-		if s.options.Launcher != nil && !none.Ambiguous {
-			text.addf("Without one, the first call that needs a browser launches one of its own.")
-		}
+	if none == nil {
+		return out, nil
 	}
-	return text, nil
+	switch {
+	case len(candidates) == 0:
+		out.Addf("%s", none)
+	case none.Ambiguous:
+		out.Addf("Several windows fit %s: pass one of them as `window`.", none.Looked)
+	default:
+		out.Addf("No window fits %s: pass one of them as `window`.", none.Looked)
+	}
+	if a.Launcher != nil && !none.Ambiguous {
+		out.Addf("Without one, the first call that needs a browser launches one of its own.")
+	}
+	return out, nil
 }
 
 // editorPlace is the place that the user sees, if the window reports it.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/singleflight"
 
 	"browser-coordinator/coordinator/group"
 )
@@ -65,22 +66,14 @@ type Server struct {
 	log     *slog.Logger
 	ctx     context.Context // ends with Close
 	end     context.CancelFunc
-	ended   sync.WaitGroup // run and wait
+	ended   sync.WaitGroup // wait
 
-	mu       sync.Mutex // guards the fields that follow
-	starting *starting  // nil: it is not being started
-	session  *mcp.ClientSession
-	listed   bool
-	failed   error // of the last start; nil: it succeeded
-	offered  []*mcp.Tool
-	closed   bool
-}
-
-// starting is a start under way, which all calls that need it wait for.
-type starting struct {
-	done    chan struct{} // closed when the fields that follow are set
-	session *mcp.ClientSession
-	err     error
+	starts  singleflight.Group
+	mu      sync.Mutex         // guards the fields that follow
+	session *mcp.ClientSession // nil: it does not run
+	listed  bool
+	failed  error // of the last start; nil: it succeeded
+	offered []*mcp.Tool
 }
 
 // New returns an added server, which starts when it is first needed. Close ends it.
@@ -135,46 +128,34 @@ func (a *Server) isListed() bool {
 // start returns the running server's session, and starts the server if it does not run.
 // The start continues when its call is cancelled: the next call needs it too.
 func (a *Server) start(ctx context.Context) (*mcp.ClientSession, error) {
-	a.mu.Lock()
-	if a.session != nil || a.closed {
-		defer a.mu.Unlock()
-		if a.closed {
-			return nil, errors.New("this session has ended")
-		}
-		return a.session, nil
-	}
-	now := a.starting
-	if now == nil {
-		now = &starting{done: make(chan struct{})}
-		a.starting = now
-		a.ended.Add(1)
-		go a.run(now)
-	}
-	a.mu.Unlock()
 	select {
-	case <-now.done:
-		return now.session, now.err
+	case started := <-a.starts.DoChan("", a.run):
+		session, _ := started.Val.(*mcp.ClientSession)
+		return session, started.Err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// run starts the server.
-func (a *Server) run(now *starting) {
-	defer a.ended.Done()
-	defer close(now.done)
+// run starts the server, unless it runs. Close waits for it.
+func (a *Server) run() (any, error) {
+	a.mu.Lock()
+	session := a.session
+	a.mu.Unlock()
+	if session != nil {
+		return session, nil
+	}
+	if a.ctx.Err() != nil {
+		return nil, errors.New("this session has ended")
+	}
 	session, err := a.connect()
 	if err != nil {
 		err = fmt.Errorf("start %s: %w", a.options.Command[0], err) // its arguments may hold a token
 	}
-	now.session, now.err = session, err
 	a.mu.Lock()
-	a.starting, a.session, a.failed = nil, session, err
-	closed := a.closed
-	a.mu.Unlock()
-	if closed && session != nil {
-		session.Close()
-	}
+	defer a.mu.Unlock()
+	a.session, a.failed = session, err
+	return session, err
 }
 
 func (a *Server) connect() (*mcp.ClientSession, error) {
@@ -256,7 +237,7 @@ func (a *Server) forget(session *mcp.ClientSession) bool {
 		return false
 	}
 	a.session = nil
-	return !a.closed
+	return a.ctx.Err() == nil
 }
 
 // offer adds the tools to our list, except those whose names are taken.
@@ -298,7 +279,8 @@ func sameTools(a, b []*mcp.Tool) bool {
 	return err == nil && otherErr == nil && string(one) == string(other)
 }
 
-// keep saves the list for the next session.
+// keep saves the list for the next session. One that is read while it is written counts
+// as none.
 func (a *Server) keep(list []*mcp.Tool) {
 	if a.options.Cache == "" {
 		return
@@ -308,26 +290,11 @@ func (a *Server) keep(list []*mcp.Tool) {
 		err = os.MkdirAll(filepath.Dir(a.options.Cache), 0o700)
 	}
 	if err == nil {
-		err = writeByRename(a.options.Cache, text)
+		err = os.WriteFile(a.options.Cache, text, 0o600)
 	}
 	if err != nil {
 		a.log.Warn("the list of the added server's tools could not be kept", "error", err)
 	}
-}
-
-func writeByRename(name string, text []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(name), ".list-")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		os.Remove(file.Name())
-	}
-	return err
 }
 
 func (a *Server) call(ctx context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
@@ -345,12 +312,8 @@ func (a *Server) call(ctx context.Context, name string, args json.RawMessage) (*
 
 // Close ends the added server, and waits for its end.
 func (a *Server) Close() {
-	a.mu.Lock()
-	a.closed = true
-	session := a.session
-	a.mu.Unlock()
 	a.end()
-	if session != nil {
+	if session, err := a.start(context.Background()); err == nil { // it runs, or was about to
 		if err := session.Close(); err != nil {
 			a.log.Debug("the added server did not end well", "error", err)
 		}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -67,42 +69,21 @@ func (s *Set) hideData(data any) any {
 	if err != nil {
 		return data // it cannot be sent either
 	}
-	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	decoder.UseNumber()
-	var decoded any
-	if decoder.Decode(&decoded) != nil {
-		return data
-	}
-	hidden, changed := s.hideValue(decoded)
-	if !changed {
-		return data
-	}
-	return hidden
-}
-
-func (s *Set) hideValue(value any) (hidden any, changed bool) {
-	switch v := value.(type) {
-	case string:
-		text := s.Hide(v)
-		return text, text != v
-	case json.Number:
-		if text := s.Hide(v.String()); text != v.String() {
-			return text, true
+	var hidden bytes.Buffer // in which two names may be one
+	decoder := jsontext.NewDecoder(bytes.NewReader(encoded), jsontext.AllowDuplicateNames(true))
+	encoder := jsontext.NewEncoder(&hidden, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := decoder.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return json.RawMessage(hidden.Bytes())
 		}
-	case []any:
-		for i := range v {
-			item, other := s.hideValue(v[i])
-			v[i], changed = item, changed || other
-		}
-	case map[string]any:
-		for key, item := range v {
-			item, other := s.hideValue(item)
-			if name := s.Hide(key); name != key {
-				delete(v, key)
-				key, other = name, true
+		if kind := token.Kind(); err == nil && (kind == '"' || kind == '0') {
+			if text := s.Hide(token.String()); text != token.String() {
+				token = jsontext.String(text)
 			}
-			v[key], changed = item, changed || other
+		}
+		if err != nil || encoder.WriteToken(token) != nil {
+			return nil // nested too deeply: what cannot be searched is not sent
 		}
 	}
-	return value, changed
 }

@@ -1,4 +1,4 @@
-package tools
+package agent
 
 import (
 	"context"
@@ -24,33 +24,29 @@ func (e *connectError) Unwrap() error { return e.err }
 
 // mayRepeat reports whether a call that failed with its browser can run again without
 // doing anything twice: it is read-only, or has sent nothing.
-func mayRepeat(c call, err error) bool {
-	if errors.As(err, new(*dial.RefusedError)) {
+func (c *Call) mayRepeat(err error) bool {
+	switch {
+	case errors.As(err, new(*dial.RefusedError)):
 		return false
-	}
-	var unreached *connectError
-	if errors.As(err, &unreached) {
+	case errors.As(err, new(*connectError)):
 		return true
 	}
 	return errors.Is(err, page.ErrBrowserGone) && (c.readOnly() || errors.Is(err, page.ErrUnsent))
 }
 
-// backPatience bounds the wait for a browser to come back: the restart of a debug session
+// backTimeout bounds the wait for a browser to come back: the restart of a debug session
 // takes one to two seconds.
-const backPatience = 3 * time.Second
+const backTimeout = 3 * time.Second
 
 // browserIsBack waits until the selected browser can be reached again. It checks at each
 // change of the windows.
-func (a *agent) browserIsBack(ctx context.Context, window string, err error) bool {
-	if a.server.options.Attach != "" && a.named(window) == "" {
+func (c *Call) browserIsBack(ctx context.Context, err error) bool {
+	if c.attached(c.Named) {
 		return false // there is no event for the return of that one
 	}
-	ctx, cancel := context.WithTimeout(ctx, backPatience)
+	ctx, cancel := context.WithTimeout(ctx, backTimeout)
 	defer cancel()
-	a.mu.Lock()
-	last := a.last
-	a.mu.Unlock()
-	if errors.Is(err, page.ErrBrowserGone) && last != nil && last.browser != nil {
+	if last := c.browsers.inUse(); errors.Is(err, page.ErrBrowserGone) && last != nil && last.browser != nil {
 		// The old browser must be gone, or it would be found again.
 		select {
 		case <-last.browser.Done():
@@ -59,8 +55,8 @@ func (a *agent) browserIsBack(ctx context.Context, window string, err error) boo
 		}
 	}
 	for {
-		changed := a.server.options.Windows.Changed()
-		if _, err := a.browserFor(ctx, window); err == nil {
+		changed := c.Windows.Changed()
+		if _, err := c.link(ctx); err == nil {
 			return true
 		}
 		select {
@@ -69,12 +65,4 @@ func (a *agent) browserIsBack(ctx context.Context, window string, err error) boo
 			return false
 		}
 	}
-}
-
-// windowOf is the window that a call names; empty: none.
-func windowOf(in any) string {
-	if chooses, ok := in.(interface{ window() string }); ok {
-		return chooses.window()
-	}
-	return ""
 }

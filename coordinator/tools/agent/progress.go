@@ -1,8 +1,9 @@
-package tools
+package agent
 
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -11,28 +12,25 @@ import (
 // progressEvery is the interval of progress notifications to a host that requests them.
 const progressEvery = time.Second
 
-// keepInformed notifies the host that a call goes on, until the returned function is
+// ReportProgress notifies the host that a call goes on, until the returned function is
 // called. It does nothing if the host has not requested progress.
-func (a *agent) keepInformed(ctx context.Context, req *mcp.CallToolRequest) (end func()) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
+func (a *Agent) ReportProgress(ctx context.Context, req *mcp.CallToolRequest) (end func()) {
+	if req.Params.GetProgressToken() == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go a.report(ctx, done, req.Params.Name, token)
+	var reporting sync.WaitGroup
+	reporting.Go(func() { a.reportProgress(ctx, req.Params) })
 	return func() {
 		cancel()
-		<-done
+		reporting.Wait()
 	}
 }
 
-func (a *agent) report(ctx context.Context, done chan<- struct{}, name string, token any) {
-	defer close(done)
-	began := time.Now()
+func (a *Agent) reportProgress(ctx context.Context, call *mcp.CallToolParamsRaw) {
 	ticker := time.NewTicker(progressEvery)
 	defer ticker.Stop()
-	for {
+	for began := time.Now(); ; {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -40,7 +38,7 @@ func (a *agent) report(ctx context.Context, done chan<- struct{}, name string, t
 		}
 		seconds := time.Since(began).Round(time.Second)
 		err := a.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-			ProgressToken: token, Progress: seconds.Seconds(), Message: fmt.Sprintf("%s goes on, for %v now", name, seconds),
+			ProgressToken: call.GetProgressToken(), Progress: seconds.Seconds(), Message: fmt.Sprintf("%s goes on, for %v now", call.Name, seconds),
 		})
 		if err != nil {
 			return // the session ends

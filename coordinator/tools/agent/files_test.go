@@ -1,4 +1,4 @@
-package tools
+package agent
 
 import (
 	"os"
@@ -26,7 +26,7 @@ func TestReadableFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := &agent{server: &Server{options: Options{OutputDir: out}}, roots: []string{root}, rootsKnown: true}
+	a := &Agent{Options: &Options{OutputDir: out}, roots: hostRoots{paths: []string{root}, known: true}}
 	for _, c := range []struct{ name, want string }{
 		{"shot.png", filepath.Join(root, "shot.png")},
 		{"new/deep/shot.png", filepath.Join(root, "new/deep/shot.png")},
@@ -41,7 +41,7 @@ func TestReadableFile(t *testing.T) {
 		{"dangling", "refused"},
 		{root + "-not/shot.png", "refused"},
 	} {
-		got, err := a.allowedFile(t.Context(), c.name)
+		got, err := a.AllowedFile(t.Context(), c.name)
 		if c.want == "refused" {
 			if err == nil || !strings.Contains(err.Error(), "out of bounds") {
 				t.Errorf("%q: %q, %v; want a refusal", c.name, got, err)

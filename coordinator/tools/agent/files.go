@@ -1,4 +1,4 @@
-package tools
+package agent
 
 import (
 	"context"
@@ -10,64 +10,50 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/output"
+	"browser-coordinator/coordinator/page"
 )
-
-// oneOf refuses a value that is not one of the allowed ones.
-func oneOf(name, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	return fmt.Errorf("%s %q: want one of %s", name, value, strings.Join(named, ", "))
-}
-
-// textOrFile adds text of the page to the answer, or saves it if the call names a file.
-func (a *agent) textOrFile(out *answer, file *output.File, what, text string) error {
-	if file == nil {
-		out.quote(text)
-		return nil
-	}
-	path, err := file.Save([]byte(a.server.options.Secrets.Hide(text) + "\n"))
-	if err != nil {
-		return err
-	}
-	out.addf("Saved the %s to %s (%d characters).", what, path, len([]rune(text)))
-	return nil
-}
 
 // outputFolder is the folder for all files that tools write: --output-dir, else a folder
 // below the first root.
-func (a *agent) outputFolder(ctx context.Context) output.Folder {
-	return output.In(a.workspace(ctx)[0], a.server.options.OutputDir)
+func (a *Agent) outputFolder(ctx context.Context) output.Folder {
+	return output.In(a.folders(ctx)[0], a.OutputDir)
 }
 
-// outputFile is the file that the call names, nil if it names none. Callers must resolve
-// it before they do anything else: the name may be refused.
-func (a *agent) outputFile(ctx context.Context, filename string, kind output.Kind) (*output.File, error) {
+// File is the file that the call names, nil if it names none. Callers must resolve it
+// before they do anything else: the name may be refused.
+func (a *Agent) File(ctx context.Context, filename string, kind output.Kind) (*output.File, error) {
 	if filename == "" {
 		return nil, nil
 	}
 	return a.outputFolder(ctx).File(filename, kind)
 }
 
-// fileFor is outputFile with a default name.
-func (a *agent) fileFor(ctx context.Context, filename, what string, kind output.Kind) (*output.File, error) {
+// PageAndFile returns the file that the call names, nil if it names none, and the agent's
+// page.
+func (c *Call) PageAndFile(ctx context.Context, filename string, kind output.Kind) (*page.Page, *output.File, error) {
+	file, err := c.File(ctx, filename, kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := c.Page(ctx)
+	return p, file, err
+}
+
+// FileFor is File with a default name.
+func (a *Agent) FileFor(ctx context.Context, filename, what string, kind output.Kind) (*output.File, error) {
 	if filename == "" {
 		filename = what + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + kind[0]
 	}
-	return a.outputFolder(ctx).File(filename, kind)
+	return a.File(ctx, filename, kind)
 }
 
-// allowedFile is the absolute path of a file that an agent wants to read. A relative name
+// AllowedFile is the absolute path of a file that an agent wants to read. A relative name
 // is below the first root, or else in the output folder. After symbolic links are
 // resolved, the file must be below a root, the working directory, the output folder or
 // one of the further folders: a page that misleads an agent must not make it read other
 // files.
-func (a *agent) allowedFile(ctx context.Context, filename string, further ...string) (string, error) {
-	allowed := a.hostRoots(ctx)
-	if len(allowed) == 0 {
-		allowed = []string{a.server.options.Dir}
-	}
+func (a *Agent) AllowedFile(ctx context.Context, filename string, further ...string) (string, error) {
+	allowed := slices.Clone(a.folders(ctx))
 	file := filename
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(allowed[0], file)
@@ -76,8 +62,8 @@ func (a *agent) allowedFile(ctx context.Context, filename string, further ...str
 			file = saved
 		}
 	}
-	if dir := a.server.options.OutputDir; dir != "" {
-		allowed = append(allowed, dir)
+	if a.OutputDir != "" {
+		allowed = append(allowed, a.OutputDir)
 	}
 	for _, dir := range further {
 		if !slices.Contains(allowed, dir) {
@@ -97,6 +83,25 @@ func (a *agent) allowedFile(ctx context.Context, filename string, further ...str
 		}
 	}
 	return "", fmt.Errorf("%s is out of bounds: files are below %s only", filename, strings.Join(allowed, " or "))
+}
+
+// Uploads are the real paths of files that the agent uploads: a link that changes later
+// has no effect.
+func (a *Agent) Uploads(ctx context.Context, paths []string) ([]string, error) {
+	files := make([]string, len(paths))
+	for i, path := range paths {
+		file, err := a.AllowedFile(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(file); err != nil {
+			return nil, err
+		}
+		if files[i], err = realPath(file); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 func exists(file string) bool {

@@ -1,4 +1,4 @@
-package tools
+package agent
 
 import (
 	"context"
@@ -10,21 +10,21 @@ import (
 	"browser-coordinator/coordinator/page"
 )
 
-// downloadPatience bounds the wait for a download that an action has started; most are
+// downloadTimeout bounds the wait for a download that an action has started; most are
 // complete by then.
-const downloadPatience = 2 * time.Second
+const downloadTimeout = 2 * time.Second
 
 // downloads handles the downloads in a browser of our own, which no user saves.
-func (a *agent) downloads(ctx context.Context) *page.Downloads {
+func (a *Agent) downloads(ctx context.Context) *page.Downloads {
 	ctx = context.WithoutCancel(ctx)
 	return &page.Downloads{
-		Dir:  a.server.options.Launcher.Downloads(),
+		Dir:  a.Launcher.Downloads(),
 		Keep: func(temporary, name string) (string, error) { return a.keepDownload(ctx, temporary, name) },
 	}
 }
 
 // keepDownload moves a file to the output folder, under a harmless name.
-func (a *agent) keepDownload(ctx context.Context, temporary, name string) (path string, err error) {
+func (a *Agent) keepDownload(ctx context.Context, temporary, name string) (path string, err error) {
 	from, err := os.Open(temporary)
 	if err != nil {
 		return "", err
@@ -39,25 +39,24 @@ func (a *agent) keepDownload(ctx context.Context, temporary, name string) (path 
 // downloaded reports downloads in the browser of the last call: those that have ended
 // since the last answer, and the one that the action has started, for which it waits
 // briefly.
-func (a *agent) downloaded(ctx context.Context, out *answer) {
-	a.mu.Lock()
-	l := a.last
-	a.mu.Unlock()
+func (c *Call) downloaded(ctx context.Context) {
+	l, out := c.browsers.inUse(), c.Out
 	if l == nil || !l.own {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, downloadPatience)
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
-	told := out.download == ""
-	for _, d := range l.browser.Downloaded(ctx, out.download) {
-		told = told || d.URL == out.download
+	began := out.Download()
+	reported := began == ""
+	for _, d := range l.browser.Downloaded(ctx, began) {
+		reported = reported || d.URL == began
 		if d.Failed != "" {
-			out.quotef("The download of %s failed: %s.", d.URL, d.Failed)
+			out.Quotef("The download of %s failed: %s.", d.URL, d.Failed)
 			continue
 		}
-		out.quotef("Downloaded %s (%d B) from %s", d.File, d.Size, d.URL)
+		out.Quotef("Downloaded %s (%d B) from %s", d.File, d.Size, d.URL)
 	}
-	if !told {
-		out.addf("A later answer says where it is when it has ended.")
+	if !reported {
+		out.Addf("A later answer says where it is when it has ended.")
 	}
 }

@@ -1,0 +1,197 @@
+// Package agent keeps the state of an agent's MCP session, and runs the agent's calls: in
+// which window and page, with which files, and whether the window's user allows it.
+//
+// Agents that work side by side share no connection and no page.
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/coordinator/tools/secrets"
+	"browser-coordinator/internal/notify"
+	"browser-coordinator/policy"
+)
+
+// Windows is what agents need of the registry.
+type Windows interface {
+	// Resolve selects one of the open windows.
+	Resolve(ctx context.Context, want registry.Want) (registry.Window, []registry.Candidate, error)
+	// Call runs a command of a window.
+	Call(ctx context.Context, window registry.Window, command string, arg, result any) error
+	// Source is the link to a workspace's user: policy, questions and notifications.
+	Source(workspace string) *registry.Source
+	// Changed returns a channel that is closed at the next change of any window.
+	Changed() <-chan struct{}
+}
+
+// Launcher provides a browser of our own when no window fits.
+type Launcher interface {
+	// Browser returns the CDP URL of the browser, and starts it if it does not run.
+	Browser(ctx context.Context) (url string, err error)
+	// Downloads is the folder for the running browser's downloads, which is removed with the
+	// browser.
+	Downloads() string
+	// End ends the browser, if it runs: a window replaces it.
+	End() error
+}
+
+// Claims keeps agents of all programs apart: two agents never work in the same page.
+type Claims interface {
+	// Claim locks a page, by its id, until release is called; false: another agent works in
+	// it.
+	Claim(page string) (release func(), ok bool)
+}
+
+// Options of all agents of a program. Windows, Dir and Logger are required.
+type Options struct {
+	Windows Windows
+	// Launcher: nil means that no browser is launched.
+	Launcher Launcher
+	// Viewport is the size of the Launcher's pages; nil: the browser's default.
+	Viewport *emulation.Viewport
+	// Attach is the CDP URL of a browser that replaces the windows, unless a call names a
+	// window; empty: none.
+	Attach string
+	// Workspace selects the window for every call that does not name one; empty: none.
+	Workspace string
+	// Dir is the working directory that the host has set.
+	Dir string
+	// OutputDir is a folder for files outside the workspace; empty: none.
+	OutputDir string
+	// Chosen is called when a call has selected a window; nil: ignored.
+	Chosen func(registry.Window)
+	// Origins limits the addresses that agents may open; nil: no limit.
+	Origins *policy.Origins
+	// Secrets are hidden from the agents; nil: none.
+	Secrets *secrets.Set
+	// Claims keeps agents out of each other's pages; nil: there are no other agents.
+	Claims Claims
+	Logger *slog.Logger
+}
+
+// Set has the agents of a program.
+type Set struct {
+	options Options
+
+	mu        sync.Mutex // guards the fields that follow, and the presence of each agent
+	agents    map[*mcp.ServerSession]*Agent
+	enforcers map[*registry.Source]*policy.Enforcer
+}
+
+// NewSet makes an empty set.
+func NewSet(o Options) *Set {
+	return &Set{options: o, agents: map[*mcp.ServerSession]*Agent{}, enforcers: map[*registry.Source]*policy.Enforcer{}}
+}
+
+// Agent is one MCP session: its own connections, its own window and its own current
+// pages.
+type Agent struct {
+	*Options
+	// Log writes to the program's log, and to the host at the level that it has set (none
+	// until it sets one).
+	Log *slog.Logger
+	// Shot is the last screenshot that an answer could hold; nil: none.
+	Shot atomic.Pointer[page.Image]
+
+	set     *Set
+	session *mcp.ServerSession
+	// Ready is called when the host has identified itself, or has sent a call. It closes
+	// ready.
+	Ready    func()
+	ready    chan struct{}
+	roots    hostRoots
+	presence presence
+	browsers browsers
+	notices  notices
+	long     answer.Long
+
+	mu      sync.Mutex       // guards the fields that follow
+	changed notify.Broadcast // the window must be resolved again
+	window  string           // chosen by window_select; empty: not chosen
+}
+
+// Of is the agent of a session.
+func (s *Set) Of(session *mcp.ServerSession) *Agent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.agents[session]
+	if a == nil {
+		//lint:ignore SA1019 hosts that show a server's log will do so for years
+		host := mcp.NewLoggingHandler(session, &mcp.LoggingHandlerOptions{LoggerName: "browser-coordinator"})
+		a = &Agent{
+			Options: &s.options, Log: slog.New(slog.NewMultiHandler(s.options.Logger.Handler(), host)),
+			set: s, session: session, ready: make(chan struct{}),
+			browsers: browsers{claims: s.options.Claims, links: map[string]*link{}},
+		}
+		a.Ready = sync.OnceFunc(func() { close(a.ready) })
+		s.agents[session] = a
+	}
+	return a
+}
+
+// End ends what the agent has: its connections, its claims, and its place in the list of
+// its window. It returns when the connections have ended.
+func (a *Agent) End() {
+	a.set.mu.Lock()
+	delete(a.set.agents, a.session)
+	if a.presence.in != nil {
+		a.set.announce(a.presence.in)
+	}
+	a.set.mu.Unlock()
+	a.browsers.end()
+}
+
+// folders are those of this session where no window defines them.
+func (a *Agent) folders(ctx context.Context) []string {
+	if roots := a.hostRoots(ctx); len(roots) > 0 {
+		return roots
+	}
+	return []string{a.Dir}
+}
+
+// named is the window that a call names, or else the one that window_select has
+// chosen; empty: none.
+func (a *Agent) named(window string) string {
+	if window != "" {
+		return window
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.window
+}
+
+// Want collects what selects the window.
+func (a *Agent) Want(ctx context.Context, window string) registry.Want {
+	if window = a.named(window); window == "" {
+		window = a.Options.Workspace
+	}
+	return registry.Want{Explicit: window, Roots: a.hostRoots(ctx), Dir: a.Dir}
+}
+
+// attached reports whether a call goes to the browser that replaces the windows.
+func (a *Agent) attached(window string) bool { return a.Attach != "" && a.named(window) == "" }
+
+// Choose sets the window for the calls that name none, by its address; empty: the one
+// that is resolved.
+func (a *Agent) Choose(window string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.window = window
+	a.changed.Notify()
+}
+
+// resolveAgain makes Follow resolve the window again.
+func (a *Agent) resolveAgain() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.changed.Notify()
+}

@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"browser-coordinator/coordinator/page"
+	pageaddress "browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/policy"
+)
+
+// CheckOrigin refuses an address, as a browser has parsed it, outside the agent's
+// origins.
+func (a *Agent) CheckOrigin(address string) error {
+	return originError(address, a.Origins.Decide(address))
+}
+
+// CheckTyped is CheckOrigin for an address that no browser has parsed yet. MayShow checks
+// the address of a file.
+func (a *Agent) CheckTyped(address string) error {
+	if pageaddress.OfFile(address) != "" {
+		return nil
+	}
+	return originError(address, a.Origins.DecideTyped(address))
+}
+
+func originError(address string, d policy.Decision) error {
+	if d.Outcome == policy.Allow {
+		return nil
+	}
+	return &guard.OriginError{URL: address, Reason: d.Denied.Reason}
+}
+
+// MayShow refuses an address that would end the browser. It also refuses a file that the
+// agent may not read: one that it could not read itself, and that is outside the folders
+// of the page's window.
+func (a *Agent) MayShow(ctx context.Context, folders []string, address string) error {
+	if err := policy.CheckAddress(address); err != nil {
+		return err
+	}
+	address = pageaddress.OfFile(address)
+	if address == "" {
+		return nil
+	}
+	file, ok := filePath(address)
+	if !ok {
+		return fmt.Errorf("%s is no file's address", address)
+	}
+	_, err := a.AllowedFile(ctx, file, folders...)
+	return err
+}
+
+// mayRead refuses a page if one of its frames shows what the agent may not read.
+func (a *Agent) mayRead(ctx context.Context, p *page.Page) error {
+	addresses := p.Addresses()
+	err := a.CheckOrigin(addresses[0])
+	for _, address := range addresses {
+		if err == nil {
+			err = a.MayShow(ctx, p.Folders(), address)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("this tab is out of bounds: %w. Navigate or reload it, or choose another", err)
+	}
+	return nil
+}
+
+// Bind limits a page to the allowed origins, where some are configured, and to the
+// allowed files where the page could request any file. A server's page cannot request
+// files and must not be slowed down by the check. The page is about to open the address,
+// unless that is empty.
+func (a *Agent) Bind(ctx context.Context, p *page.Page, address string) error {
+	var bounds guard.Bounds
+	if a.Origins != nil {
+		bounds.Open = a.CheckOrigin
+	}
+	shown := p.URL()
+	server := strings.HasPrefix(shown, "http://") || strings.HasPrefix(shown, "https://")
+	if pageaddress.OfFile(address) != "" || pageaddress.OfFile(shown) != "" || !server && p.Opened() {
+		bounds.File = func(address string) error { return a.MayShow(context.WithoutCancel(ctx), p.Folders(), address) }
+	}
+	if bounds.Open == nil && bounds.File == nil {
+		return nil
+	}
+	return p.Guard().Limit(ctx, bounds)
+}

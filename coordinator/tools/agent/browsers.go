@@ -1,0 +1,214 @@
+package agent
+
+import (
+	"sync"
+	"time"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/registry"
+)
+
+// browsers are an agent's connections, and its claims on pages.
+type browsers struct {
+	claims Claims     // nil: there are no other agents
+	refs   frame.Refs // of all pages: no ref occurs on two pages
+
+	mu    sync.Mutex // guards the fields that follow, and those of each link
+	links map[string]*link
+	last  *link       // used by the last call
+	idle  *time.Timer // ends the claims of an idle agent
+}
+
+// claimIdle is how long an idle agent keeps its page: hosts leave unused sessions open.
+const claimIdle = 5 * time.Minute
+
+// claim makes a page the one that the agent works in, unless another agent does.
+func (b *browsers) claim(l *link, id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.idle == nil {
+		b.idle = time.AfterFunc(claimIdle, b.releaseAll)
+	} else {
+		b.idle.Reset(claimIdle)
+	}
+	if l.current == id && l.release != nil {
+		return true
+	}
+	release, ok := func() {}, true
+	if b.claims != nil {
+		release, ok = b.claims.Claim(id)
+	}
+	if !ok {
+		return false
+	}
+	l.unclaim()
+	l.current, l.release = id, release
+	return true
+}
+
+// unclaim releases the page to others; browsers.mu is held. The next call still knows
+// which page it was.
+func (l *link) unclaim() {
+	if l.release != nil {
+		l.release()
+		l.release = nil
+	}
+}
+
+// releaseAll is called when the agent has been idle.
+func (b *browsers) releaseAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.links {
+		l.unclaim()
+	}
+}
+
+// leave ends the connections that which selects, and reports whether there were any.
+func (b *browsers) leave(which func(*link) bool) bool {
+	b.mu.Lock()
+	var left []*link
+	for url, l := range b.links {
+		if which(l) {
+			l.unclaim()
+			left = append(left, l)
+			delete(b.links, url)
+		}
+	}
+	b.mu.Unlock()
+	for _, l := range left {
+		<-l.ready
+		if l.browser != nil {
+			l.browser.Close()
+		}
+	}
+	return len(left) > 0
+}
+
+func (b *browsers) end() {
+	b.leave(func(*link) bool { return true })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.idle != nil {
+		b.idle.Stop()
+	}
+}
+
+// any reports whether a connection is of that kind.
+func (b *browsers) any(of func(*link) bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.links {
+		if of(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// settled reports whether the agent has done an action in a browser of our own that still
+// runs. The agent then stays there, also when a matching window opens.
+func (b *browsers) settled() bool {
+	return b.any(func(l *link) bool { return l.own && l.acted && !l.ended() })
+}
+
+func (b *browsers) haveOwn() bool { return b.any(func(l *link) bool { return l.own }) }
+
+func (b *browsers) use(l *link) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = l
+}
+
+// inUse is the connection of the last call; nil: none.
+func (b *browsers) inUse() *link {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last
+}
+
+// to is the connection to a browser; nil: none.
+func (b *browsers) to(url string) *link {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.links[url]
+}
+
+// known is the connection to a window's browser; nil: there is none yet.
+func (b *browsers) known(window registry.Window) *link {
+	browser := window.Browser()
+	if browser == nil {
+		return nil
+	}
+	l := b.to(browser.URL)
+	if l == nil || !isClosed(l.ready) || l.browser == nil || l.ended() {
+		return nil
+	}
+	return l
+}
+
+// currentOf is the id of the page that the agent works in.
+func (b *browsers) currentOf(l *link) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return l.current
+}
+
+// closed forgets a page, which is closed.
+func (b *browsers) closed(l *link, id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(l.opened, id)
+	if l.current == id {
+		l.unclaim()
+		l.current = ""
+	}
+}
+
+// open records a tab that the agent has opened.
+func (b *browsers) open(l *link, id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l.opened[id] = true
+}
+
+// share records that the agent reads a page that another agent works in, and reports
+// whether that is new.
+func (b *browsers) share(l *link, id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	former := l.shared
+	l.shared = id
+	return former != id
+}
+
+// adopt records tabs that the agent's action has opened.
+func (b *browsers) adopt(pages []page.Info) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range pages {
+		if b.last != nil {
+			b.last.opened[p.ID] = true
+		}
+	}
+}
+
+// noteAction records that a mutating tool has run.
+func (b *browsers) noteAction() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last != nil {
+		b.last.acted = true
+	}
+}
+
+// lastPage is the last used page of the connection; nil: it is not known.
+func (b *browsers) lastPage() *page.Page {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last == nil || b.last.ended() {
+		return nil
+	}
+	return b.last.browser.Known(b.last.current)
+}

@@ -1,0 +1,156 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/policy"
+)
+
+// Call is one call of a tool. The window's user sees it in questions and reports.
+type Call struct {
+	*Agent
+	// Tool is the called tool, and In are its arguments.
+	Tool *mcp.Tool
+	In   any
+	// Named is the window that the call names; empty: none.
+	Named     string
+	Operation policy.Operation
+	// Out is the answer of the call.
+	Out *answer.Answer
+
+	source *registry.Source // of the window, whose user is notified; nil: none
+	// permitted is the label of the window in which a mutating call is permitted; empty: in
+	// none; nil: in any.
+	permitted *string
+}
+
+func (c *Call) readOnly() bool { return c.Operation.Class == policy.ReadOnly }
+
+// Run runs a call: the rules for all calls are here.
+func (c *Call) Run(ctx context.Context, do func(context.Context) error) error {
+	began := time.Now()
+	err := c.permit(ctx)
+	if err == nil {
+		stoppable, release := c.untilStopped(ctx)
+		err = do(stoppable)
+		if c.mayRepeat(err) && c.browserIsBack(stoppable, err) {
+			err = do(stoppable)
+		}
+		if release(); err != nil && context.Cause(stoppable) != nil {
+			err = context.Cause(stoppable)
+		}
+	}
+	c.report(began, err)
+	return explain(err)
+}
+
+// Answer runs a call of a tool, which answers in Out.
+func (c *Call) Answer(ctx context.Context, do func(context.Context) error) (*mcp.CallToolResult, any) {
+	err := c.Run(ctx, func(ctx context.Context) error {
+		c.Out = c.NewAnswer()
+		err := do(ctx)
+		if err == nil {
+			c.downloaded(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return c.NewAnswer().Failure(err, ofPage(err), c.notice()), nil
+	}
+	if !c.readOnly() {
+		c.browsers.noteAction()
+	}
+	if !c.forWindow() {
+		c.Out.Begin(c.notice())
+	}
+	return c.Out.Result(c.Tool)
+}
+
+// NewAnswer is an empty answer to the agent.
+func (a *Agent) NewAnswer() *answer.Answer { return answer.New(a.Secrets, a.Origins, &a.long) }
+
+// Done answers with a sentence, if there is no error.
+func (c *Call) Done(err error, format string, args ...any) error {
+	if err == nil {
+		c.Out.Addf(format, args...)
+	}
+	return err
+}
+
+// Did answers an action with a sentence, and with what the action changed.
+func (c *Call) Did(sentence string) func(page.Change, error) error {
+	return func(change page.Change, err error) error {
+		if err != nil {
+			return err
+		}
+		c.browsers.adopt(change.NewPages)
+		c.Out.Addf("%s", sentence)
+		c.Out.Changed(change)
+		return nil
+	}
+}
+
+// Adopt records tabs that the agent's action has opened as the agent's own, so that it
+// may close them.
+func (c *Call) Adopt(pages []page.Info) { c.browsers.adopt(pages) }
+
+// Resolve is the selected window, with or without a browser.
+func (c *Call) Resolve(ctx context.Context) (registry.Window, error) {
+	window, _, err := c.Windows.Resolve(ctx, c.Want(ctx, c.Named))
+	return window, err
+}
+
+// Ask runs a command of the selected window.
+func (c *Call) Ask(ctx context.Context, command string, arg, result any) (registry.Window, error) {
+	window, err := c.Resolve(ctx)
+	if err == nil {
+		err = c.stays(window)
+	}
+	if err != nil {
+		return window, err
+	}
+	return window, c.Windows.Call(ctx, window, command, arg, result)
+}
+
+// stays refuses a window other than the one in which the call was permitted: another
+// window may have opened while the user was asked.
+func (c *Call) stays(window registry.Window) error {
+	if c.permitted == nil || *c.permitted == window.Label() {
+		return nil
+	}
+	return fmt.Errorf("another window is meant now than when this call began, %s, so nothing was done: call again to act there", window.Label())
+}
+
+// forWindow reports whether a tool works on the window itself, whichever browser the
+// agent uses.
+func (c *Call) forWindow() bool {
+	open := c.Tool.Annotations.OpenWorldHint
+	return open != nil && !*open
+}
+
+// ofPage reports whether an error may quote a page: a dialog's text, the options of a
+// list, an exception of a script, the name of an element or a tab. Only errors from
+// before the page is resolved cannot.
+func ofPage(err error) bool {
+	return !errors.As(err, new(*policy.DeniedError)) && !errors.As(err, new(*registry.SelectionError)) &&
+		!errors.As(err, new(*noBrowserError)) && !errors.As(err, new(*connectError))
+}
+
+// explain adds the agent's next step to an error that does not have one.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, page.ErrBrowserGone) && errors.Is(err, page.ErrUnsent):
+		return fmt.Errorf("%w: its debug session ended or it was closed; nothing was done. Call again to use the window's next browser", err)
+	case errors.Is(err, page.ErrBrowserGone):
+		return fmt.Errorf("%w during the call: its debug session ended or it was closed, and what was asked may have been done. Look at the window's next browser before you call again", err)
+	}
+	return err
+}

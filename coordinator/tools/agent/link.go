@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/registry"
+)
+
+// link is an agent's connection to one browser.
+type link struct {
+	ready   chan struct{} // closed when browser or err is set
+	browser *page.Browser
+	err     error
+
+	folders []string        // of the workspace
+	own     bool            // the browser is the Launcher's, not a window's
+	remote  bool            // the user's own flag names the browser: it may be on another machine
+	used    bool            // a call has used it
+	acted   bool            // an action was done in it
+	current string          // id of the page that the agent works in; empty: not chosen yet
+	shared  string          // id of another agent's page that was read last
+	opened  map[string]bool // ids of the pages that the agent opened
+	release func()          // ends the claim on the current page; nil: none
+}
+
+// ended reports whether a former connection has ended.
+func (l *link) ended() bool {
+	return isClosed(l.ready) && l.browser != nil && isClosed(l.browser.Done())
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// noBrowserError reports a window whose browser is not running.
+type noBrowserError struct{ window registry.Window }
+
+func (e *noBrowserError) Error() string {
+	start := "start the program there that debugs a browser"
+	switch e.window.Kind {
+	case "vscode":
+		start = "start its debug session (F5 in VS Code, a launch configuration of type chrome or msedge)"
+	case "terminal":
+		start = "start `coordinator window` there again"
+	}
+	return fmt.Sprintf("the window %s has no browser now: %s, then call again", e.window.Label(), start)
+}
+
+// Browser returns the browser of the resolved window.
+func (c *Call) Browser(ctx context.Context) (*page.Browser, error) {
+	l, err := c.link(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.browser, nil
+}
+
+// link connects to the browser of the resolved window.
+func (c *Call) link(ctx context.Context) (*link, error) {
+	target, want, err := c.browserOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want.used = true
+	l, err := c.connect(ctx, target, want)
+	if err == nil {
+		c.browsers.use(l)
+	}
+	return l, err
+}
+
+// browserOf returns the CDP URL of the resolved window's browser, and what is known of
+// it.
+func (c *Call) browserOf(ctx context.Context) (target string, l *link, err error) {
+	if c.attached(c.Named) {
+		return c.Attach, &link{remote: true, folders: c.folders(ctx)}, nil
+	}
+	want := c.Want(ctx, c.Named)
+	chosen, _, err := c.Windows.Resolve(ctx, want)
+	free := want.Explicit == "" && c.Launcher != nil
+	var none *registry.SelectionError
+	switch {
+	case err == nil && free && c.browsers.settled():
+		c.notices.passOver(chosen.Label())
+		target, err := c.Launcher.Browser(ctx)
+		return target, &link{own: true, folders: c.folders(ctx)}, err
+	case err == nil:
+		if err := c.stays(chosen); err != nil {
+			return "", nil, err
+		}
+		if c.Chosen != nil {
+			c.Chosen(chosen)
+		}
+		browser := chosen.Browser()
+		if browser == nil {
+			return "", nil, &noBrowserError{chosen}
+		}
+		return browser.URL, &link{folders: chosen.Folders}, nil
+	case errors.As(err, &none) && !none.Ambiguous && free:
+		target, err := c.Launcher.Browser(ctx)
+		if err != nil {
+			return "", nil, fmt.Errorf("%w\nand no browser could be launched instead: %w", none, err)
+		}
+		return target, &link{own: true, folders: c.folders(ctx)}, nil
+	default:
+		return "", nil, err
+	}
+}
+
+// connect returns the connection to a browser. It connects if there is no connection, or
+// if the last one has ended.
+func (a *Agent) connect(ctx context.Context, target string, want *link) (*link, error) {
+	b := &a.browsers
+	b.leave((*link).ended)
+	if !want.own && want.used {
+		a.abandon()
+	}
+	b.mu.Lock()
+	l := b.links[target]
+	if l != nil {
+		l.used = l.used || want.used
+		b.mu.Unlock()
+		select {
+		case <-l.ready:
+			return l, l.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	l = want
+	l.ready, l.opened = make(chan struct{}), map[string]bool{}
+	b.links[target] = l
+	b.mu.Unlock()
+	defer close(l.ready)
+	options := page.Options{Logger: a.Logger, Record: true, Folders: l.folders, Refs: &b.refs, Remote: l.remote}
+	if l.own {
+		options.Viewport, options.Downloads = a.Viewport, a.downloads(ctx)
+	}
+	if l.browser, l.err = page.Connect(ctx, target, &options); l.err != nil {
+		l.err = &connectError{target, l.err}
+		b.mu.Lock()
+		delete(b.links, target)
+		b.mu.Unlock()
+	}
+	return l, l.err
+}
+
+// abandon ends a browser of our own in which no action was done, when a window's browser
+// replaces it.
+func (a *Agent) abandon() {
+	if !a.browsers.leave(func(l *link) bool { return l.own && !l.acted }) {
+		return
+	}
+	if err := a.Launcher.End(); err != nil {
+		a.Log.Warn("a browser of its own did not end well", "error", err)
+	}
+}

@@ -1,0 +1,47 @@
+package agent
+
+import (
+	"fmt"
+	"sync"
+)
+
+// notices are what an agent gets to know with its next answer, each once.
+type notices struct {
+	mu         sync.Mutex
+	next       string // about its tab
+	own        bool   // the agent knows that the browser is our own
+	passedOver string // the window that opened too late
+	knowsOver  bool   // the agent knows of it
+}
+
+// notice is the notice of an answer; empty: there is none.
+func (a *Agent) notice() string {
+	own, n := a.browsers.haveOwn(), &a.notices
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	next := n.next
+	n.next = ""
+	switch {
+	case next != "":
+		return next
+	case own && !n.own:
+		n.own = true
+		return "No VS Code window fits this workspace, so this is a browser of its own, ended with this session."
+	case own && n.passedOver != "" && !n.knowsOver:
+		n.knowsOver = true
+		return fmt.Sprintf("The window %s fits this workspace now. You stay in the browser of your own, where you have acted; pass that window as window to work there.", n.passedOver)
+	}
+	return ""
+}
+
+func (n *notices) setNext(notice string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.next = notice
+}
+
+func (n *notices) passOver(window string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.passedOver = window
+}

@@ -1,0 +1,245 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/policy"
+	"browser-coordinator/vscodeipc"
+)
+
+// The user of a window decides what an agent may do there, and is notified of what it
+// does. A browser of our own has no user to ask.
+
+// presence is how windows know an agent. Set.mu guards it.
+type presence struct {
+	client vscodeipc.ClientInfo
+	since  time.Time
+	in     *registry.Source // the window that lists the agent
+}
+
+// unnamed is the name of a host that has not sent its name.
+const unnamed = "an MCP host"
+
+// Info is how windows identify the agent: a random id, its name and version. The host
+// sends its name in its first message.
+func (a *Agent) Info() vscodeipc.ClientInfo {
+	a.set.mu.Lock()
+	defer a.set.mu.Unlock()
+	me := &a.presence.client
+	if me.ID == "" {
+		*me, a.presence.since = vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, time.Now()
+	}
+	if me.Name != unnamed {
+		return *me
+	}
+	if init := a.session.InitializeParams(); init != nil && init.ClientInfo != nil && init.ClientInfo.Name != "" {
+		me.Name, me.Version = init.ClientInfo.Name, init.ClientInfo.Version
+		if init.ClientInfo.Title != "" {
+			me.Name = init.ClientInfo.Title
+		}
+	}
+	return *me
+}
+
+// actor is the agent as the policy knows it.
+func (a *Agent) actor() policy.Actor {
+	me := a.Info()
+	return policy.Actor{Kind: policy.Agent, ID: me.ID, Name: me.Name, Version: me.Version}
+}
+
+// permit asks the window's user where the policy requires it. It binds a mutating call to
+// that window.
+func (c *Call) permit(ctx context.Context) error {
+	if !c.readOnly() {
+		c.permitted = new("")
+	}
+	if !c.forWindow() && c.attached(c.Named) {
+		return nil
+	}
+	want := c.Want(ctx, c.Named)
+	window, _, err := c.Windows.Resolve(ctx, want)
+	if err != nil || !c.forWindow() && want.Explicit == "" && c.browsers.settled() {
+		return nil // the call reports it itself, or goes to a browser of our own
+	}
+	if !c.readOnly() {
+		c.permitted = new(window.Label())
+	}
+	me := c.actor()
+	if window.Workspace == "" {
+		me.Choice = policy.Choice{State: policy.State{Mode: policy.Mode(window.State.Access.Mode)}, Silent: true}
+		return policy.Decide(me, c.Operation).Err()
+	}
+	source := c.Windows.Source(window.Workspace)
+	c.join(source)
+	enforcer := c.set.enforcerOf(source)
+	d := enforcer.Decide(me, c.Operation)
+	if d.Outcome == policy.Deny && c.readOnly() {
+		return d.Err() // only actions are reported
+	}
+	if d.Outcome != policy.Ask {
+		c.source = source
+		return d.Err()
+	}
+	q := policy.Question{Actor: me, Operation: c.Operation, Detail: c.detail()}
+	if l := c.browsers.known(window); l != nil {
+		p, err := c.currentPage(ctx, l, false) // no tab is opened before the user agrees
+		if errors.As(err, new(*closedTabError)) {
+			return err // the user is not asked about a call that fails anyway
+		}
+		if err == nil && c.browsers.currentOf(l) == p.ID() {
+			if info, err := p.Info(ctx); err == nil {
+				q.Page = &policy.Page{Title: info.Title, URL: info.URL}
+			}
+		}
+	}
+	c.source = source
+	return enforcer.Permit(ctx, q)
+}
+
+// untilStopped returns a context for the call that ends when the user stops the agent.
+// The caller must call the returned function.
+func (c *Call) untilStopped(ctx context.Context) (context.Context, func()) {
+	if c.source == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	watching, end := context.WithCancel(context.WithoutCancel(ctx))
+	var watched sync.WaitGroup
+	watched.Go(func() { c.watchStop(watching, cancel) })
+	return ctx, func() {
+		end()
+		watched.Wait()
+	}
+}
+
+func (c *Call) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
+	if err := c.set.enforcerOf(c.source).AwaitStop(ctx, c.actor(), c.Operation); err != nil {
+		cancel(err)
+	}
+}
+
+// enforcerOf is the one enforcer of a window for all agents of the set.
+func (s *Set) enforcerOf(source *registry.Source) *policy.Enforcer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.enforcers[source]
+	if e == nil {
+		e = policy.NewEnforcer(source)
+		s.enforcers[source] = e
+	}
+	return e
+}
+
+// join notifies a window that the agent uses it, and the former one that the agent no
+// longer does.
+func (a *Agent) join(source *registry.Source) {
+	a.Info()
+	a.set.mu.Lock()
+	defer a.set.mu.Unlock()
+	former := a.presence.in
+	if former == source {
+		return
+	}
+	a.presence.in = source
+	for _, each := range []*registry.Source{former, source} {
+		if each != nil {
+			a.set.announce(each)
+		}
+	}
+}
+
+// announce lists the agents that use a window; mu is held.
+func (s *Set) announce(source *registry.Source) {
+	clients := []vscodeipc.ConnectedClient{}
+	for _, a := range s.agents {
+		if p := a.presence; p.in == source {
+			clients = append(clients, vscodeipc.ConnectedClient{
+				ID: p.client.ID, Name: p.client.Name, Version: p.client.Version, Kind: "mcp", Since: p.since.UnixMilli(),
+			})
+		}
+	}
+	source.Announce("mcp", clients)
+}
+
+// report notifies the window's user of a call.
+func (c *Call) report(began time.Time, err error) {
+	if c.source == nil {
+		return
+	}
+	done := vscodeipc.Activity{
+		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Tool.Name, Target: c.parameters(described), Outcome: "done", OK: err == nil,
+	}
+	if p := c.browsers.lastPage(); p != nil {
+		// What follows may hold a secret.
+		done.URL, _, _ = strings.Cut(p.URL(), "#")
+		done.URL, _, _ = strings.Cut(done.URL, "?")
+	}
+	switch {
+	case errors.As(err, new(*policy.DeniedError)):
+		done.Outcome = "refused"
+	case err != nil:
+		done.Outcome, _, _ = strings.Cut(err.Error(), "\n")
+		done.Outcome = limit(done.Outcome, 200)
+	}
+	c.source.Report(done)
+}
+
+// described are the parameters that describe a call, the most useful first.
+var described = []string{"element", "startElement", "endElement", "target", "startTarget", "endTarget", "url", "action", "configuration", "path", "line", "key"}
+
+// shown are the parameters that a question shows to the user.
+var shown = slices.Concat(described, []string{"text", "values", "value", "fields", "function", "expression", "code", "promptText", "paths", "data"})
+
+func (c *Call) detail() string {
+	detail := c.Tool.Annotations.Title
+	if about := c.parameters(shown); about != "" {
+		detail += ": " + about
+	}
+	return detail
+}
+
+const longestDetail = 300
+
+// parameters lists the call's parameters that have these names.
+func (c *Call) parameters(names []string) string {
+	encoded, err := json.Marshal(c.In)
+	if err != nil {
+		return ""
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(encoded, &all); err != nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range names {
+		raw, given := all[name]
+		if !given {
+			continue
+		}
+		text := string(raw)
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			text = s
+		}
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return limit(strings.Join(parts, ", "), longestDetail)
+}
+
+func limit(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return string(runes[:most-1]) + "…"
+}

@@ -1,0 +1,157 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/tools/added"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/catalog"
+	"browser-coordinator/policy"
+)
+
+// inWindow is embedded by the arguments of every tool that works in a window.
+type inWindow struct {
+	Window string `json:"window,omitempty"`
+}
+
+func (in inWindow) window() string { return in.Window }
+
+// add registers a tool. It answers in the call's Out. Fields of the arguments with a tag
+// "oneof" are checked.
+func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call, In) error) {
+	catalog.Add(s.tools, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		a := s.agents.Of(req.Session)
+		if question := a.AskRoots(req); question != nil {
+			return question, nil, nil
+		}
+		defer a.ReportProgress(ctx, req)()
+		c := &agent.Call{Agent: a, Tool: tool, In: in, Operation: policy.Tool(tool.Name, in)}
+		if chooses, ok := any(in).(interface{ window() string }); ok {
+			c.Named = chooses.window()
+		}
+		result, data := c.Answer(ctx, func(ctx context.Context) error {
+			if err := checkValues(in); err != nil {
+				return err
+			}
+			return do(ctx, c, in)
+		})
+		return result, data, nil
+	})
+}
+
+// onPage registers a tool that works in the agent's page.
+func onPage[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call, *page.Page, In) error) {
+	add(s, tool, func(ctx context.Context, c *agent.Call, in In) error {
+		p, err := c.Page(ctx)
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, p, in)
+	})
+}
+
+// checkValues refuses a value that is not one of those that the tag "oneof" names. A field
+// that may be left out may also be empty.
+func checkValues(in any) error {
+	v := reflect.ValueOf(in)
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		values, checked := tag.Lookup("oneof")
+		name, option, _ := strings.Cut(tag.Get("json"), ",")
+		if !checked || option == "omitempty" && v.Field(i).IsZero() {
+			continue
+		}
+		if err := oneOf(name, v.Field(i).String(), strings.Fields(values)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneOf refuses a value that is not one of the allowed ones.
+func oneOf(name, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: want one of %s", name, value, strings.Join(allowed, ", "))
+}
+
+// handleAdded handles calls of an added server's tool. The tool works in the browser as a
+// CDP client of the endpoint, which applies the window's policy.
+func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandler {
+	known := *tool
+	if known.Annotations == nil {
+		known.Annotations = &mcp.ToolAnnotations{Title: tool.Name}
+	}
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		a := s.agents.Of(req.Session)
+		if question := a.AskRoots(req); question != nil {
+			return question, nil
+		}
+		defer a.ReportProgress(ctx, req)()
+		c := &agent.Call{Agent: a, Tool: &known, In: req.Params.Arguments, Operation: policy.Operation{Name: tool.Name, Class: policy.ReadOnly}}
+		var result *mcp.CallToolResult
+		err := c.Run(ctx, func(ctx context.Context) (err error) {
+			result, err = callTool(ctx, tool.Name, req.Params.Arguments)
+			return err
+		})
+		if err != nil {
+			result = &mcp.CallToolResult{}
+			result.SetError(err)
+		}
+		return result, nil
+	}
+}
+
+// The kinds of tools. Values that MCP assumes by default are left out of their
+// annotations, since every character of the list costs tokens: a mutating tool is
+// destructive, and the world is open.
+
+// reads is a tool that changes nothing.
+func reads(name, title, description string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true}}
+}
+
+// saves is a tool that does not change the page, but may write a file.
+func saves(name, title, description string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{Title: title, DestructiveHint: new(false)}}
+}
+
+// mutates is a tool that may change or send something irrevocably.
+func mutates(name, title, description string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{Title: title}}
+}
+
+// adjusts is a tool that changes only the presentation, and is idempotent.
+func adjusts(name, title, description string) *mcp.Tool {
+	return &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{Title: title, DestructiveHint: new(false), IdempotentHint: true}}
+}
+
+// local marks a tool that works on windows of this machine only, never on a page.
+func local(tool *mcp.Tool) *mcp.Tool {
+	tool.Annotations.OpenWorldHint = new(false)
+	return tool
+}
+
+// Schemas of structured answers. An agent pays for them in every conversation, so they
+// only name the members. Each answer may also have notes.
+
+// withList marks a tool that answers with an object with a list of objects.
+func withList(name string, tool *mcp.Tool) *mcp.Tool {
+	tool.OutputSchema = json.RawMessage(`{"type":"object","properties":{"` + name + `":{"type":"array","items":{"type":"object"}}}}`)
+	return tool
+}
+
+// withMembers marks a tool that answers with an object with members of any type.
+func withMembers(tool *mcp.Tool, names ...string) *mcp.Tool {
+	tool.OutputSchema = json.RawMessage(`{"type":"object","properties":{"` + strings.Join(names, `":{},"`) + `":{}}}`)
+	return tool
+}

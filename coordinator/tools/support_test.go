@@ -1,0 +1,103 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/coordinator/registry"
+)
+
+// noWindows is a machine without a window.
+type noWindows struct{}
+
+func (noWindows) Call(context.Context, registry.Window, string, any, any) error { return nil }
+
+func (noWindows) Source(string) *registry.Source { return nil }
+
+func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window, []registry.Candidate, error) {
+	return registry.Window{}, nil, &registry.SelectionError{Looked: want.Dir}
+}
+
+func (noWindows) Changed() <-chan struct{} { return nil }
+
+// connect returns a client of a server with these options, which ends with the test.
+func connect(t *testing.T, o Options) *mcp.ClientSession {
+	t.Helper()
+	session, end := clientOf(t, NewServer(o), nil)
+	t.Cleanup(end)
+	return session
+}
+
+// clientOf runs a server and returns a client of it, and a function that awaits its end.
+func clientOf(t *testing.T, server interface {
+	Run(context.Context, mcp.Transport) error
+}, o *mcp.ClientOptions) (session *mcp.ClientSession, end func()) {
+	t.Helper()
+	here, there := mcp.NewInMemoryTransports()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(t.Context(), there) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session, func() { session.Close(); <-ended }
+}
+
+func listTools(t *testing.T, session *mcp.ClientSession) []*mcp.Tool {
+	t.Helper()
+	var tools []*mcp.Tool
+	for tool, err := range session.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools = append(tools, tool)
+	}
+	return tools
+}
+
+// rawToolList is tools/list as it is sent.
+func rawToolList(t *testing.T, o Options) []json.RawMessage {
+	t.Helper()
+	server := NewServer(o)
+	var sent struct{ Tools []json.RawMessage }
+	server.mcp.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			result, err := next(ctx, method, req)
+			if encoded, _ := json.Marshal(result); method == "tools/list" {
+				err = errors.Join(err, json.Unmarshal(encoded, &sent))
+			}
+			return result, err
+		}
+	})
+	session, end := clientOf(t, server, nil)
+	listTools(t, session)
+	end()
+	return sent.Tools
+}
+
+// launchBrowser launches a real browser, which ends with the test.
+func launchBrowser(t *testing.T) *chrome.Browser {
+	t.Helper()
+	found, err := chrome.Find(chrome.FindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser, err := chrome.Launch(t.Context(), chrome.Options{Executable: found.Path, Headless: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := browser.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return browser
+}

@@ -1,0 +1,127 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/vscodeipc"
+)
+
+type pickIn struct {
+	Message string  `json:"message,omitempty" jsonschema:"what the user is to point at"`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"seconds (60)"`
+	inWindow
+}
+
+type reviewIn struct {
+	Markdown string `json:"markdown"`
+	Title    string `json:"title,omitempty"`
+	Mode     string `json:"mode,omitempty" jsonschema:"replace (default), append or update-section"`
+	Section  string `json:"section,omitempty" jsonschema:"its heading"`
+	inWindow
+}
+
+func (s *Server) addUserTools() {
+	onPage(s, reads("pick_element", "Pick an element", "Ask the user to click an element in the page, and learn which it was"), pickElement)
+	add(s, local(adjusts("present_review", "Present a review", "Show the user Markdown beside the code; links to files open there")), presentReview)
+}
+
+// pickTimeout is how long the user has to select an element.
+const pickTimeout, longestPick = time.Minute, 10 * time.Minute
+
+// errNoPick reports that the user chose not to select an element.
+var errNoPick = errors.New("the user did not want to point at an element: go on without, or ask in words")
+
+func pickElement(ctx context.Context, c *agent.Call, p *page.Page, in pickIn) error {
+	timeout := pickTimeout
+	if in.Timeout > 0 {
+		timeout = min(time.Duration(in.Timeout*float64(time.Second)), longestPick)
+	}
+	picking, stop := context.WithCancelCause(ctx)
+	var asking sync.WaitGroup
+	picked, err := p.Pick(picking, timeout, func() {
+		asking.Go(func() { askToPick(picking, c, in, timeout, stop) })
+	})
+	stop(nil) // dismisses the question in the window
+	asking.Wait()
+	switch {
+	case errors.Is(err, page.ErrPickCancelled), errors.Is(err, errNoPick):
+		return errNoPick
+	case err != nil:
+		return err
+	}
+	describe(c.Out, picked)
+	return nil
+}
+
+// askToPick shows the question in the window, if the window can, and cancels the pick
+// when the user declines.
+func askToPick(ctx context.Context, c *agent.Call, in pickIn, timeout time.Duration, stop context.CancelCauseFunc) {
+	window, err := c.Resolve(ctx)
+	if err != nil || !slices.Contains(window.Commands, vscodeipc.CommandPickStart) {
+		return // only the highlight in the page asks
+	}
+	var r vscodeipc.PickResult
+	err = c.Windows.Call(ctx, window, vscodeipc.CommandPickStart, vscodeipc.PickArg{
+		Client: c.Info(), Message: in.Message, Seconds: timeout.Seconds(),
+	}, &r)
+	switch {
+	case err == nil && r.Outcome == "cancelled":
+		stop(errNoPick)
+	case err != nil && ctx.Err() == nil:
+		c.Log.Warn("the window could not ask for an element", "error", err)
+	}
+}
+
+func describe(out *answer.Answer, p page.Picked) {
+	if p.Line != "" {
+		out.Quotef("- %s", p.Line)
+	}
+	out.Quotef("Selector: %s", p.Selector)
+	out.Quotef("<%s> at %.0f,%.0f, %.0f x %.0f, on %s", p.Tag, p.X, p.Y, p.Width, p.Height, p.URL)
+	if p.Text != "" {
+		out.Quotef("Text: %s", p.Text)
+	}
+	names := slices.Sorted(maps.Keys(p.Attributes))
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s=%q", name, p.Attributes[name])
+	}
+	if len(names) > 0 {
+		out.Quotef("Attributes: %s", strings.Join(names, " "))
+	}
+	if c := p.Component; c != nil {
+		line := fmt.Sprintf("Component: %s (%s)", c.Name, c.Framework)
+		if len(c.Owners) > 0 {
+			line += " in " + strings.Join(c.Owners, " in ")
+		}
+		if c.Place != "" {
+			line += ", " + c.Place
+		}
+		out.Quote(line)
+	}
+	out.Picture(p.Image.Data, p.Image.Format)
+}
+
+func presentReview(ctx context.Context, c *agent.Call, in reviewIn) error {
+	var r vscodeipc.ReviewResult
+	window, err := c.Ask(ctx, vscodeipc.CommandReviewPresent, vscodeipc.ReviewArg{
+		Client: c.Info(), Title: cmp.Or(in.Title, "Review"), Markdown: in.Markdown, Mode: cmp.Or(in.Mode, "replace"), Section: in.Section,
+	}, &r)
+	if err != nil {
+		return err
+	}
+	if !r.Shown {
+		return fmt.Errorf("%s did not show it", window.Label())
+	}
+	return c.Done(nil, "The user sees it in %s.", window.Label())
+}
