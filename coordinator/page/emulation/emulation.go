@@ -175,9 +175,6 @@ func (e *Emulation) apply(ctx context.Context, o override) error {
 
 // paramsOf returns an override's parameters in the form of its command.
 func (e *Emulation) paramsOf(o override) any {
-	if m, ok := o.params.(emulatedMedia); ok {
-		return m.command()
-	}
 	if o.method == NetworkMethod {
 		return e.opts.Network(o.params)
 	}

@@ -91,12 +91,21 @@ func (e *Emulation) overridesFor(s *Settings) ([]override, error) {
 		set = append(set, override{method: emulation.CommandSetTimezoneOverride, params: emulation.SetTimezoneOverrideParams{TimezoneID: s.Timezone}})
 	}
 	if s.Media != "" || len(s.Features) > 0 {
-		params := emulatedMedia{Media: s.Media, Features: maps.Clone(s.Features)}
-		if before, ok := e.overridden(emulation.CommandSetEmulatedMedia).(emulatedMedia); ok && !s.Reset {
+		params := emulation.SetEmulatedMediaParams{Media: s.Media}
+		features := map[string]string{}
+		if before, ok := e.overridden(emulation.CommandSetEmulatedMedia).(emulation.SetEmulatedMediaParams); ok && !s.Reset {
 			params.Media = cmp.Or(params.Media, before.Media)
-			merged := maps.Clone(before.Features)
-			maps.Copy(merged, params.Features)
-			params.Features = merged
+			for _, f := range before.Features {
+				features[f.Name] = f.Value
+			}
+		}
+		maps.Copy(features, s.Features)
+		for _, name := range slices.Sorted(maps.Keys(features)) {
+			value := features[name]
+			if value == "no-override" {
+				value = ""
+			}
+			params.Features = append(params.Features, &emulation.MediaFeature{Name: name, Value: value})
 		}
 		set = append(set, override{method: emulation.CommandSetEmulatedMedia, params: params})
 	}
@@ -126,22 +135,4 @@ func (v *Viewport) overrides(zoom float64) []override {
 		}, true},
 		{emulation.CommandSetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: v.Mobile}, true},
 	}
-}
-
-// emulatedMedia is the current argument of Emulation.setEmulatedMedia.
-type emulatedMedia struct {
-	Media    string
-	Features map[string]string
-}
-
-func (m emulatedMedia) command() emulation.SetEmulatedMediaParams {
-	params := emulation.SetEmulatedMediaParams{Media: m.Media}
-	for _, name := range slices.Sorted(maps.Keys(m.Features)) {
-		value := m.Features[name]
-		if value == "no-override" {
-			value = ""
-		}
-		params.Features = append(params.Features, &emulation.MediaFeature{Name: name, Value: value})
-	}
-	return params
 }

@@ -32,21 +32,22 @@ func (i *Input) Drag(from, to string) Action {
 				return at.X + at.Width/2, at.Y + at.Height/2, err
 			})
 		}
-		missed, err := drag()
-		if err == nil && missed != "" {
+		for tries := 1; ; tries++ {
+			missed, err := drag()
+			if err != nil || missed == "" {
+				return err
+			}
+			if tries == 2 {
+				return start.coveredBy(missed, wait)
+			}
 			// The target moves, or something covered it when the mouse moved. The page has got no
 			// event of the button yet.
-			var again *spot
-			if again, err = i.ready(ctx, from, "click", wait, false); err != nil {
+			again, err := i.ready(ctx, from, "click", wait, false)
+			if err != nil {
 				return err
 			}
 			start.become(ctx, again)
-			missed, err = drag()
 		}
-		if err == nil && missed != "" {
-			err = start.coveredBy(missed, wait)
-		}
-		return err
 	}}
 }
 

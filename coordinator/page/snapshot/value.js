@@ -1,5 +1,5 @@
 function ({ type }) {
-  // What a control holds, as texts of which any may be meant.
+  // What a control holds, as texts, any of which counts as its value.
   const e = this;
   if (type === "checkbox" || type === "radio") {
     if (e.nodeName === "INPUT" && (e.type === "checkbox" || e.type === "radio")) return JSON.stringify([String(e.checked)]);

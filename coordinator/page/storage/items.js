@@ -1,6 +1,6 @@
 function ({ origin, area, action, name, value, items }) {
   // Lists, sets, removes, clears or replaces the items of localStorage or
-  // sessionStorage. The page may have gone to another origin since it was meant.
+  // sessionStorage. The page may show another origin by now.
   if (origin && location.origin !== origin) throw new Error(`the page has gone from ${origin} to ${location.origin}`);
   const stored = window[area];
   switch (action) {

@@ -1,5 +1,5 @@
 function (selector) {
-  // One element, null for none, or a string that says what is wrong.
+  // One element, null for none, or why the selector is unusable, as a string.
   const shadowOf = (e) => e.shadowRoot ?? globalThis.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
   const below = (n) => [n, ...[n, ...n.querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];

@@ -47,7 +47,7 @@ async function ({ kind, budget, quick }) {
     for (let n = element; n; n = parentOf(n)) if (n.inert) return true;
     return false;
   };
-  // What is no field never becomes one: fill.js says so.
+  // What is no field never becomes one: fill.js reports that.
   const field = ["INPUT", "TEXTAREA", "SELECT"].includes(element.nodeName);
   const editable = () => element.isContentEditable || !element.readOnly;
   // An area is displayed nowhere itself: its image is, in whose pixels it is given.
@@ -87,16 +87,16 @@ async function ({ kind, budget, quick }) {
     return at(shares[0] ?? 0.5);
   };
   const inLabel = ({ x, y }) => {
-    const acts = deepest(element.getRootNode(), x, y)?.closest?.("a[href], button, input, select, textarea");
-    return acts && acts !== element.control && contains(element, acts);
+    const control = deepest(element.getRootNode(), x, y)?.closest?.("a[href], button, input, select, textarea");
+    return control && control !== element.control && contains(element, control);
   };
-  // hit tells what else is at the point; null when it is the element.
+  // hit is what else is at the point; null when it is the element.
   const hit = ({ x, y }) => {
     const found = deepest(element.getRootNode(), x, y);
     if (!found) return { outside: true };
     return other(found) ? { by: found } : null;
   };
-  // other says whether what was hit is something else than the element.
+  // other reports whether what was hit is something else than the element.
   const other = (found) => {
     if (contains(element, found)) return false;
     for (const label of element.labels ?? []) if (contains(label, found)) return false;
@@ -167,7 +167,7 @@ async function ({ kind, budget, quick }) {
     await frame();
   }
 
-  // steady says, a frame later, whether all is as it was.
+  // steady reports, a frame later, whether all is as it was.
   function steady(then, { x, y }) {
     if (!element.isConnected || disabled() || moves()) return false;
     const now = box(), p = now && same(now, then) && point(now);

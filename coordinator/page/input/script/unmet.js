@@ -1,6 +1,6 @@
 function () {
   // Why the browser has not sent the form that this button or field sends: its
-  // fields that are not valid, with what the user is told. Empty: it has.
+  // fields that are not valid, with the message to the user. Empty: it has.
   const sender = this.closest?.("button, input") ?? this;
   const form = sender.form;
   const sends = sender.nodeName === "BUTTON" ? sender.type === "submit" : !["button", "reset", "checkbox", "radio"].includes(sender.type);

@@ -1,5 +1,5 @@
 function (root) {
-  // Keeps a closed shadow root of this element, which the browser has told of:
+  // Keeps a closed shadow root of this element, which the browser has reported:
   // its elements can be seen and acted on like those of an open one. Without one
   // the element is not asked about again.
   globalThis.asked.add(this);

@@ -13,7 +13,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   }
   // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
   // of which it is known whether they have one. The suspects are new ones: only
-  // the browser can tell (see adopt).
+  // the browser knows (see adopt).
   const { numbers, elements, closedRoots, asked } = globalThis;
   const MAX_SUSPECTS = 200;
   const suspects = globalThis.suspects = [];
@@ -82,7 +82,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     return n.childNodes;
   };
 
-  // textOf is what an element says, as the name of something (accname 1.2, 2F).
+  // textOf is the text of an element, as the name of something (accname 1.2, 2F).
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
     let s = "";
     for (const c of flat(n)) {
@@ -249,7 +249,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     sighted.push(number(shown, { role, name }), name);
   }
 
-  // suspect says whether an element may have a closed shadow root: custom elements,
+  // suspect reports whether an element may have a closed shadow root: custom elements,
   // and those that show something without a child.
   const hosts = set("ARTICLE ASIDE BLOCKQUOTE BODY DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN");
   function suspect(e) {
@@ -296,14 +296,14 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     const role = roleOf(e);
     if (look) sight(e, role, e);
     const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
-    const acts = actionable.has(role) || focusable || e.hasAttribute("onclick") || e.getAttribute("draggable") === "true" || (pointer && e.nodeName !== "LABEL");
-    if (silent.has(role) && !acts) {
+    const accepts = actionable.has(role) || focusable || e.hasAttribute("onclick") || e.getAttribute("draggable") === "true" || (pointer && e.nodeName !== "LABEL");
+    if (silent.has(role) && !accepts) {
       const name = role === "group" || role === "region" || role === "form" ? nameOf(e, role) : "";
       if (!name) return childrenOf(e, style.cursor);
       return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [] }, e, style)].flat();
     }
     const item = { role, name: limit(nameOf(e, role), MAX_NAME), attributes: attributesOf(e, role), kids: [] };
-    if (!acts) return finish(item, e, style);
+    if (!accepts) return finish(item, e, style);
     item.ref = number(e, item);
     const printed = finish(item, e, style);
     if (!item.name && (controls.has(e.nodeName) || !item.text && !item.kids.length)) item.attributes.push(...hint(e));
@@ -395,8 +395,8 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
         parts.push(k);
         continue;
       }
-      const said = [k.name, k.text].filter(Boolean).join(" ");
-      if (said || !k.kids.length) parts.push(text(said));
+      const words = [k.name, k.text].filter(Boolean).join(" ");
+      if (words || !k.kids.length) parts.push(text(words));
       parts.push(...k.kids);
     }
     while (parts.length && parts[parts.length - 1].role === "text" && !parts[parts.length - 1].text) parts.pop();
@@ -423,11 +423,11 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   }
   // A list item or row whose parts are all leaves is one line, its role left out.
   // Where one has the same roles as the line above, those are left out too: they
-  // are most of what a long list would say.
+  // are most of the text of a long list.
   let above = "";
   function printInline(it, level) {
     const roles = it.kids.map((k) => k.role).join(" "), ditto = !full && it.kids.length > 1 && roles === above;
-    // One that can be acted on itself says so in front.
+    // The ref of one that accepts an action itself is in front.
     const own = it.ref ? head({ ...it, text: "" }) + ": " : "";
     lines.push("  ".repeat(level) + "- " + own + it.kids.map((k) => head(k, ditto)).join(" | "));
     above = roles;
@@ -450,8 +450,8 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       else tree(it.kids, level + 1);
     }
   }
-  // said is what an element without a name says that cannot be acted on itself.
-  const said = (it) => limit(it.kids.filter((k) => !k.ref).map((k) => k.text ?? k.name ?? "").filter(Boolean).join(" "), 80);
+  // contentOf is the text in an element without a name, apart from parts with a ref.
+  const contentOf = (it) => limit(it.kids.filter((k) => !k.ref).map((k) => k.text ?? k.name ?? "").filter(Boolean).join(" "), 80);
   function list(items) {
     for (const it of items) {
       if (it.inline && !full) {
@@ -459,7 +459,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
         if (kids.length) printInline({ ...it, kids }, 0);
         continue;
       }
-      if (it.ref) print({ ...it, text: it.text || it.name ? it.text : said(it), kids: it.role === "combobox" ? it.kids : [] }, 0);
+      if (it.ref) print({ ...it, text: it.text || it.name ? it.text : contentOf(it), kids: it.role === "combobox" ? it.kids : [] }, 0);
       else if (it.frame) lines.push("\u0001" + it.frame);
       list(it.kids);
     }
