@@ -82,13 +82,10 @@ func severity(level string) int {
 func (c *Console) After(seq int64, level string) []Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.after(seq, level)
-}
-
-func (c *Console) after(seq int64, level string) []Message {
 	var found []Message
 	for _, m := range c.messages {
 		if m.Seq > seq && severity(m.Level) >= severity(level) {
+			m.Current = m.document == c.document
 			found = append(found, m)
 		}
 	}
@@ -106,13 +103,7 @@ func (c *Console) Last() int64 {
 // messages from before the attachment, because the browser replays them.
 func (c *Console) Messages(level string) []Message {
 	c.flush()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	messages := c.after(0, level)
-	for i := range messages {
-		messages[i].Current = messages[i].document == c.document
-	}
-	return messages
+	return c.After(0, level)
 }
 
 // Clear discards the messages.

@@ -189,19 +189,17 @@ func (n *Network) Requests(ctx context.Context) []Request {
 // browser still has.
 func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error) {
 	n.mu.Lock()
-	var found *entry
-	for _, e := range n.log.entries {
-		if e.Seq == seq {
-			copied := *e
-			found = &copied
-		}
+	i := slices.IndexFunc(n.log.entries, func(e *entry) bool { return e.Seq == seq })
+	var found entry
+	if i >= 0 {
+		found = *n.log.entries[i]
 	}
 	n.mu.Unlock()
-	if found == nil {
+	if i < 0 {
 		return RequestDetails{}, fmt.Errorf("there is no request %d: list them again, old ones are forgotten", seq)
 	}
 	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(found.requestHeaders), ResponseHeaders: headerText(found.responseHeaders)}
-	err := n.page.Run(ctx, "reading a request", 0, func(ctx context.Context) error { return n.readBodies(ctx, found, &d) })
+	err := n.page.Run(ctx, "reading a request", 0, func(ctx context.Context) error { return n.readBodies(ctx, &found, &d) })
 	return d, err
 }
 

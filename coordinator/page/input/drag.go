@@ -22,18 +22,15 @@ func (i *Input) Drag(from, to string) Action {
 		}
 		defer func() { start.Release(ctx) }()
 		defer end.Release(ctx)
-		drag := func() (missed string, err error) {
+		for tries := 1; ; tries++ {
 			x, y := end.x, end.y
 			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled the second target to the first one's place
 				x, y = start.x, start.y+dragAtLeast
 			}
-			return i.dragTo(ctx, start, x, y, func() (float64, float64, error) {
+			missed, err := i.dragTo(ctx, start, x, y, func() (float64, float64, error) {
 				at, err := i.frames.Place(ctx, end.Element, "nearest")
 				return at.X + at.Width/2, at.Y + at.Height/2, err
 			})
-		}
-		for tries := 1; ; tries++ {
-			missed, err := drag()
 			if err != nil || missed == "" {
 				return err
 			}
