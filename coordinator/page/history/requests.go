@@ -155,17 +155,13 @@ func (l *requestLog) add(e *entry) {
 		e.Documents = l.documents(e.session)
 	}
 	if len(l.entries) == l.size {
-		l.ignore(l.entries[0])
+		oldest := l.entries[0]
+		if key := keyOf(oldest.session, oldest.id); l.open[key] == oldest {
+			l.open[key] = nil // it may still have events
+		}
 		l.entries = slices.Delete(l.entries, 0, 1)
 	}
 	l.entries = append(l.entries, e)
-}
-
-// ignore drops a request that may still have events.
-func (l *requestLog) ignore(e *entry) {
-	if key := keyOf(e.session, e.id); l.open[key] == e {
-		l.open[key] = nil
-	}
 }
 
 // Requests returns the kept requests in the order of their numbers. Those from before the

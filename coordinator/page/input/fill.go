@@ -57,19 +57,10 @@ func (i *Input) held(ctx context.Context, s *spot, text string, slowly, secret b
 }
 
 func (i *Input) fill(ctx context.Context, s *spot, text string, slowly bool) error {
-	var r struct {
-		Done  bool
-		Error string
-	}
-	i.sent.Add(1)
-	if err := s.CallAsUser(ctx, "fill", map[string]any{"text": text, "slowly": slowly}, &r); err != nil {
-		return err
-	}
+	done, err := i.change(ctx, s, "fill", map[string]any{"text": text, "slowly": slowly})
 	switch {
-	case r.Error != "":
-		return &frame.TargetError{Target: s.Target, Reason: r.Error}
-	case r.Done:
-		return nil
+	case err != nil || done:
+		return err
 	case slowly:
 		characters := []rune(text)
 		for n, c := range characters {
@@ -100,15 +91,25 @@ func (i *Input) SelectOption(target string, values ...string) Action {
 }
 
 func (i *Input) choose(ctx context.Context, s *spot, values []string) error {
-	var r struct{ Error string }
+	_, err := i.change(ctx, s, "select", values)
+	return err
+}
+
+// change calls a function of the library that changes a field. done reports that no key is
+// needed any longer.
+func (i *Input) change(ctx context.Context, s *spot, function string, args any) (done bool, err error) {
+	var r struct {
+		Done  bool
+		Error string
+	}
 	i.sent.Add(1)
-	if err := s.CallAsUser(ctx, "select", values, &r); err != nil {
-		return err
+	if err := s.CallAsUser(ctx, function, args, &r); err != nil {
+		return false, err
 	}
 	if r.Error != "" {
-		return &frame.TargetError{Target: s.Target, Reason: r.Error}
+		return false, &frame.TargetError{Target: s.Target, Reason: r.Error}
 	}
-	return nil
+	return r.Done, nil
 }
 
 // Field is one entry of FillForm.
