@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
-func TestClickWaitsAndSaysWhy(t *testing.T) {
+func TestClickReportsWhyATargetIsNotReady(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><style>body{margin:0}#cover{position:fixed;inset:0;display:none}
 @keyframes go{to{transform:translateX(300px)}} #mover.go{animation:go 400ms linear}</style>

@@ -51,7 +51,7 @@ func slowSite() http.Handler {
 	})
 }
 
-func TestTraceTellsWhatThePageMeasures(t *testing.T) {
+func TestTraceAgreesWithThePage(t *testing.T) {
 	b := pagetest.Connect(t)
 	p, url := pagetest.ServeIn(t, b, slowSite())
 	if err := p.Profiler().StartTrace(t.Context()); err != nil {
