@@ -11,7 +11,7 @@ const results = await Promise.all([
     ...shared,
     entryPoints: ["src/extension.ts"],
     outfile: "dist/extension.js",
-    banner: { js: "const loading = process.cpuUsage();" }, // the extension tells what its start has taken
+    banner: { js: "const loading = process.cpuUsage();" }, // the extension logs what its start has taken
     format: "cjs",
     platform: "node",
     target: "node20",

@@ -1,6 +1,6 @@
 // What the user allows, kept by the real coordinator: Playwright joins through the stable endpoint,
 // and is asked about, refused, and stopped.
-// The tests tell one story, in their order.
+// The tests form one story: they run in their order.
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
@@ -40,7 +40,7 @@ afterAll(async () => {
   listener?.close();
 });
 
-test("Playwright is named with its version, and acts without being asked about", async () => {
+test("Playwright is named with its version, and uses the page without a question", async () => {
   joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
   page = joined
     .contexts()
@@ -86,7 +86,7 @@ test("asked to ask, the next action waits for the user, and goes on when it is a
 
 test("an MCP host is asked about too, by the name that it gave itself", async () => {
   const acted = host.use("browser_type", { target: "#name", text: "Hedy" });
-  acted.catch(() => {}); // told below
+  acted.catch(() => {}); // awaited below
   await bar.question.getByText("e2e-agent 1.0.0 wants to act").waitFor();
   await window.screenshot("access-ask-mcp");
   await bar.answer("Refuse");
@@ -101,7 +101,7 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
 
 test("a client that may only look sees the page, and cannot change it", async () => {
   await bar.menu("Agents must ask", "Agents may only read");
-  // The window tells the coordinator as it tells us, and neither waits for the other: ask who keeps the rule.
+  // The window notifies the coordinator as it notifies us, and neither waits for the other: so ask the one that applies the rule.
   await expect.poll(() => host.use("window_list")).toContain("[access: view]");
   await expect(page.goto(`${shop.url}?elsewhere`)).rejects.toThrow(/view|look/i);
   const cdp = await page.context().newCDPSession(page);
@@ -121,6 +121,6 @@ test("a client that the user stops is cut off; the browser stays", async () => {
   await bar.act("Agents", "Playwright", "Resume a Stopped Agent");
   await listener.until((state) => state.access.stopped.length === 0);
   joined = await chromium.connectOverCDP(stable, { timeout: 20_000 });
-  // This editor is a remote one, and tells of each port that it forwards.
+  // This editor is a remote one, and reports each port that it forwards.
   expect(await window.page.getByText(`port ${new URL(stable).port} is available`).count()).toBe(0);
 });

@@ -1,6 +1,6 @@
 // An agent and a user at one window, whole: somebody else's MCP client, the real coordinator, a real
 // VS Code and the browser that it debugs. What the agent does is what the user sees, and the reverse.
-// The tests tell one story, in their order.
+// The tests form one story: they run in their order.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -147,7 +147,7 @@ test("a breakpoint with a condition holds only when it is true", async () => {
   await window.running();
 });
 
-test("a log point says its message in the debug console, and holds nothing", async () => {
+test("a log point prints its message in the debug console, and holds nothing", async () => {
   const set = { action: "set", path: "app.js", line: 5, logMessage: "said {words} aloud" };
   expect(await agent.use("debug_breakpoints", set)).toBe("- app.js:5 [log said {words} aloud]");
   await breakpoint("breakpoint-log").waitFor();
@@ -167,7 +167,7 @@ test("it shows the user a place in a file", async () => {
 
 test("the user points at an element in the browser, and the agent learns which it was", async () => {
   const picked = agent.use("pick_element", { message: "Which button is too small?" });
-  picked.catch(() => {}); // told below
+  picked.catch(() => {}); // awaited below
   await notice().getByText("Which button is too small?").waitFor();
   expect(await notice().textContent()).toContain("e2e-agent 1.0.0 asks you to click");
   await window.screenshot("agent-pick");
@@ -176,20 +176,20 @@ test("the user points at an element in the browser, and the agent learns which i
     if (!box) throw new Error("the button is not in sight");
     await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   });
-  const told = await picked;
-  expect(told).toMatch(/^- button "Buy".* \[ref=[^\]]+\]/);
-  expect(told).toContain("Selector: #buy");
-  expect(told).toContain("[image]");
+  const result = await picked;
+  expect(result).toMatch(/^- button "Buy".* \[ref=[^\]]+\]/);
+  expect(result).toContain("Selector: #buy");
+  expect(result).toContain("[image]");
   await notice().waitFor({ state: "hidden" });
-  const ref = /\[ref=([^\]]+)\]/.exec(told)?.[1];
+  const ref = /\[ref=([^\]]+)\]/.exec(result)?.[1];
   await agent.use("browser_type", { target: "#name", text: "Hedy" });
   await agent.use("browser_click", { target: ref });
   expect(await answer()).toContain("Thank you, Hedy");
 });
 
-test("a user who does not want to point says so in the window", async () => {
+test("a user who does not want to point cancels in the window", async () => {
   const picked = agent.use("pick_element");
-  picked.catch(() => {}); // told below
+  picked.catch(() => {}); // awaited below
   await notice().getByRole("button", { name: "Cancel" }).click();
   await expect(picked).rejects.toThrow("the user did not want to point at an element");
   await notice().waitFor({ state: "hidden" });

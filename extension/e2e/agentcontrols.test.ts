@@ -43,7 +43,7 @@ async function askingMode(): Promise<void> {
   await coordinator.until((state) => state.access.mode === "ask");
 }
 
-test("without a browser and an agent the view says what to do", async () => {
+test("without a browser and an agent the view shows what to do", async () => {
   await bar.pane("Browser").getByText("No browser is being debugged").waitFor();
   await bar.pane("Browser").getByRole("button", { name: "Start Debugging" }).waitFor();
   await bar.row("Agents", "Agents may do everything").waitFor();
@@ -90,7 +90,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   expect(await window.status.getAttribute("aria-label")).toMatch(
     /Connected: Claude Code 2\.1\.0, Playwright 2\.1\.0\./,
   );
-  // What a screen reader says is what stands there, with what the icon shows.
+  // A screen reader gets the text, with what the icon shows.
   for (const [pane, text, label] of [
     ["Browser", /Shop\s*http/, /^Shop, http:\/\/127/],
     ["Agents", "Agents may do everything", /^Agents may do everything, They read and act without asking\./],
@@ -113,7 +113,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   await window.picture("view", bar.part);
 });
 
-test("what is copied and opened is what was told, not what is shown", async () => {
+test("the reported text is copied and opened, not the shown one", async () => {
   await window.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const copied = () => window.page.evaluate<string>("navigator.clipboard.readText()");
   await coordinator.announce(claude);

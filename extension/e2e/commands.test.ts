@@ -40,7 +40,7 @@ function notification(text: string) {
   return window.page.locator(".notification-toast", { hasText: text }).first();
 }
 
-test("Show Log shows the extension's, which tells of the endpoint and not where it is", async () => {
+test("Show Log shows the extension's, which mentions the endpoint and not its address", async () => {
   await window.press("F5");
   const { browser } = await coordinator.debugging((state) => state.browser !== null);
   await window.command("Browser Coordinator: Show Log");
@@ -56,13 +56,13 @@ test("Show Log shows the extension's, which tells of the endpoint and not where 
   await window.stop();
 });
 
-test("Copy CDP Endpoint copies an address, says that it is not served, and serves it on a click", async () => {
+test("Copy CDP Endpoint copies an address, reports that it is not served, and serves it on a click", async () => {
   await window.press("F5");
   await coordinator.debugging((state) => state.browser !== null);
   await window.command("Browser Coordinator: Copy CDP Endpoint");
-  const told = window.toast("Copied the CDP endpoint, http://127.0.0.1:");
-  await told.getByText("It is not served now").waitFor();
-  await told.getByRole("button", { name: "Start Serving" }).click();
+  const toast = window.toast("Copied the CDP endpoint, http://127.0.0.1:");
+  await toast.getByText("It is not served now").waitFor();
+  await toast.getByRole("button", { name: "Start Serving" }).click();
   const terminal = window.page.locator(".terminal-wrapper.active .xterm");
   await terminal.waitFor();
   const copied = await window.pasted();
@@ -123,7 +123,7 @@ test("Stop an Agent asks which one, and Resume a Stopped Agent takes it back", a
   await coordinator.until(({ access }) => access.stopped.length === 0);
 });
 
-test("with nobody to let go on, that is said", async () => {
+test("with no stopped agent, that is shown", async () => {
   await window.command("Browser Coordinator: Resume a Stopped Agent");
   await notification("No agent is stopped.").waitFor();
 });

@@ -38,7 +38,7 @@ async function passes(scenario: string): Promise<void> {
 
 test.each(["server-initialize", "ping", "tools-list"])("%s", (scenario) => passes(scenario));
 
-test("what the server says it can do", async () => {
+test("what the server declares", async () => {
   const client = new Client({ name: "e2e", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(bridge.url)));
   const capabilities = client.getServerCapabilities();

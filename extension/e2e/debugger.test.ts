@@ -1,5 +1,5 @@
 // A client debugs along with the user, in a real VS Code: each sees what the other does.
-// The tests tell one story, in their order.
+// The tests form one story: they run in their order.
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DebugSessionState, DebugStateResult, DebugStepResult } from "../src/core/protocol/protocol.generated";
@@ -53,9 +53,9 @@ afterAll(async () => {
   listener?.close();
 });
 
-test("it says what there is, when the configuration that is meant is not there", async () => {
+test("it lists the configurations when the named one does not exist", async () => {
   await expect(listener.call("debug.start", { configuration: "Shoop" })).rejects.toThrow(
-    'bad_payload: no launch configuration is called "Shoop": say in "configuration" which is meant: "Shop"',
+    'bad_payload: no launch configuration is called "Shoop": name one in "configuration": "Shop"',
   );
   await expect(listener.call("debug.step", { action: "over" })).rejects.toThrow("start one by debug.start");
   expect(await state()).toEqual([]);

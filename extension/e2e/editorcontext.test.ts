@@ -1,5 +1,5 @@
-// The window tells what the user looks at, in a real VS Code.
-// The tests tell one story, in their order.
+// The window reports the active editor, in a real VS Code.
+// The tests form one story: they run in their order.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -46,13 +46,13 @@ test("the file, the selection and whether it is saved", async () => {
   await listener.until((state) => state.editor?.dirty === false);
 });
 
-test("who comes later is told what the user looks at then", async () => {
+test("a later client receives the editor that is active then", async () => {
   listener.close();
   await window.press("ArrowDown");
   await window.page.locator(".statusbar-item", { hasText: "Ln 3" }).waitFor();
   listener = await Listener.dial(scene.address);
   expect(listener.first.editor).toMatchObject({ path: join(shop.folder, "app.js") });
-  await listener.until((state) => state.editor?.line === 3); // the extension hears after the status bar
+  await listener.until((state) => state.editor?.line === 3); // the extension is notified after the status bar
 });
 
 test("nothing where no file of the folder is in sight", async () => {

@@ -41,7 +41,7 @@ async function probed(address: string): Promise<Probed | undefined> {
   return all.find((row) => row.address === address);
 }
 
-/** What the window at an address says of itself. */
+/** The hello of the window at an address. */
 async function hello(address: string): Promise<Record<string, unknown> | undefined> {
   const client = await Client.dial(address);
   const { payload } = await client.ask("hello", { client: { name: "test", version: "" }, versions: [2] });
@@ -50,7 +50,7 @@ async function hello(address: string): Promise<Record<string, unknown> | undefin
 }
 
 /**
- * Opens the workspace file. The editor in a browser reads it as empty every other time, says that no folder has
+ * Opens the workspace file. The editor in a browser reads it as empty every other time, reports that no folder has
  * been added, and stays at that: then it is opened again.
  */
 async function openWorkspace(path: string, address: string): Promise<Workbench> {

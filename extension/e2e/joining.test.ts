@@ -1,5 +1,5 @@
 // The main job: an agent and other CDP clients join the very browser that a person debugs.
-// The tests tell one story, in their order.
+// The tests form one story: they run in their order.
 import { type BrowserContext, chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -123,7 +123,7 @@ test("a new debug session moves to its new browser at the same address", async (
   await window.stop();
   await listener.until((state) => state.browser === null && state.debugSessions.length === 0);
   const held = pagesThrough(stable); // comes while there is no browser, and waits for it
-  held.catch(() => {}); // told below
+  held.catch(() => {}); // awaited below
   await window.press("F5");
   await listener.debugging((state) => state.browser !== null && state.browser.url !== before);
   expect(await held).toContain(`${shop.url}?garden`);

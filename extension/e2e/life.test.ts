@@ -186,7 +186,7 @@ test("two windows on one folder have two addresses, and each its own user", asyn
   last.close();
 });
 
-test("a window that agents cannot find says so, and why", async () => {
+test("a window that agents cannot find shows it, and why", async () => {
   const other = await openShop(run, "butcher");
   chmodSync(run.sockets, 0o755); // where others may enter there is no socket
   const second = await Workbench.open(run, screen, `folder=${other.folder}`);

@@ -1,5 +1,5 @@
 // The live view in a real VS Code: the user watches the page of a headless debug browser.
-// The tests tell one story, in their order.
+// The tests form one story: they run in their order.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -70,7 +70,7 @@ afterAll(async () => {
   listener?.close();
 });
 
-test("without a browser it says what to do, and its button does it", async () => {
+test("without a browser it shows what to do, and its button does it", async () => {
   await window.command(command);
   await panel().getByText("No browser is being debugged in this window.").waitFor();
   await window.screenshot("live-view-empty");
@@ -129,7 +129,7 @@ test("out of sight it rests, and comes back with the page as it is then", async 
   await untilColour(0.75, 0.5, [250, 180, 20]);
 });
 
-test("of a page that cannot be shown it says so, shows it on demand, and while nobody looks it is not connected", async () => {
+test("a page that cannot be shown is reported, is shown on demand, and has no connection while the view is hidden", async () => {
   await browser?.close();
   browser = undefined;
   await window.stop();
@@ -202,7 +202,7 @@ test("a page that is reached through the debugger alone is shown as well, and it
   const script = "addEventListener('pointerdown', () => { document.body.style.background = 'rgb(30,170,90)'; })";
   writeFileSync(
     join(plain.folder, "index.html"),
-    `<!doctype html><title>Lent</title><body style="${style}"><script>${script}</script>`,
+    `<!doctype html><title>Shared</title><body style="${style}"><script>${script}</script>`,
   );
   const address = await addressOf(run, plain.folder);
   const second = await Workbench.open(run, screen, `folder=${plain.folder}`);

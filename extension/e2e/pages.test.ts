@@ -1,5 +1,5 @@
 // A window whose debug browser has no port: clients join its pages, which the debugger lends, as a browser.
-// The tests tell one story, in their order.
+// The tests form one story: they run in their order.
 import { chromium, type Page } from "playwright-core";
 import puppeteer25 from "puppeteer-25";
 import puppeteer24, { type Page as PuppeteerPage } from "puppeteer-core";
@@ -35,14 +35,14 @@ afterAll(async () => {
 /** Does what stops at the breakpoint, and goes on in the editor. */
 async function throughBreakpoint(act: () => Promise<unknown>): Promise<void> {
   const acted = act();
-  acted.catch(() => {}); // told below
+  acted.catch(() => {}); // awaited below
   await window.paused();
   await window.press("F5");
   await window.running();
   await acted;
 }
 
-test("without a port the window tells its pages, each with an endpoint of its own", async () => {
+test("without a port the window reports its pages, each with an endpoint of its own", async () => {
   await window.openFile("app.js");
   await window.press("F5");
   const state = await listener.debugging(({ pages }) => pages.length === 1);
@@ -64,12 +64,12 @@ test("Playwright drives the page, stops at the breakpoint and follows a navigati
   await page.goto(`${shop.url}?playwright`);
   expect(await page.title()).toBe("Shop");
   expect(await page.locator("#answer").textContent()).toBe("");
-  await page.evaluate(() => console.log("said by Playwright"));
-  await window.consoleShows("said by Playwright");
+  await page.evaluate(() => console.log("logged by Playwright"));
+  await window.consoleShows("logged by Playwright");
   await browser.close();
 });
 
-test("Playwright opens and closes a page, and is told what cannot be", async () => {
+test("Playwright opens and closes a page, and gets an error for what cannot be done", async () => {
   const browser = await chromium.connectOverCDP(stable, { timeout: 20_000 });
   const [context] = browser.contexts();
   if (!context) throw new Error("Playwright sees no context");
@@ -110,7 +110,7 @@ describe.for([
     await browser.disconnect();
   });
 
-  test("hears of every popup that a page opens, also of those that are sent nowhere", async () => {
+  test("gets every popup that a page opens, also of those that are sent nowhere", async () => {
     const browser = await puppeteer.connect({ browserURL: stable, defaultViewport: null });
     const [page] = await browser.pages();
     if (!page) throw new Error("Puppeteer sees no page");
@@ -205,9 +205,9 @@ test("Playwright and Puppeteer at once get their own answers", async () => {
   await two.disconnect();
 });
 
-test("when they have left, the debugger stops, tells the console, and goes on as before", async () => {
+test("when they have left, the debugger stops, logs, and goes on as before", async () => {
   await agent.close();
-  await window.say("setTimeout(buy)");
+  await window.evaluateInConsole("setTimeout(buy)");
   await window.paused();
   await window.screenshot("pages-breakpoint");
   await window.press("F5");

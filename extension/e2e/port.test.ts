@@ -1,5 +1,5 @@
 // Whether the debug browser has a port, by default: none while another user is on the machine. That user tries.
-// The tests tell one story, in their order. Where nobody can be another user, only the setting itself is tested.
+// The tests form one story: they run in their order. Where there can be no other user, only the setting itself is tested.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";

@@ -1,6 +1,6 @@
 // Which coordinator the window starts and enters elsewhere: the one that comes with the extension in a package
-// for one system, here laid where such a package has it; and what is said of a setting that names none.
-// The tests tell one story, in their order.
+// for one system, here laid where such a package has it; and the error for a setting that names none.
+// The tests form one story: they run in their order.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // An agent shows a review in a real VS Code, and the user reads it.
-// The tests tell one story, in their order.
+// The tests form one story: they run in their order.
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FrameLocator } from "playwright-core";
@@ -176,7 +176,7 @@ test("the same agent, started anew, goes on in the panel of its former session",
   expect(await window.tab("Cart").count()).toBe(1);
 });
 
-test("another client's review of the same title is another tab, which says whose it is", async () => {
+test("another client's review of the same title is another tab, which names its client", async () => {
   const other = { id: "b2", name: "Other agent", version: "2" };
   await listener.call("review.present", { client: other, title: "Cart", markdown: "Mine.", mode: "replace" });
   await window.webview("Cart (Other agent 2)").getByText("Mine.").waitFor();

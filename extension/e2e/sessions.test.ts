@@ -94,7 +94,7 @@ afterAll(async () => {
   await shop?.close();
 });
 
-test("a launch with the user's own port is left alone, and told", async () => {
+test("a launch with the user's own port is left alone, and reported", async () => {
   await window.debug("Own port");
   const { browser } = await listener.debugging((state) => state.browser !== null);
   expect(browser).toMatchObject({ via: "configured", url: expect.stringContaining(`:${port}/devtools/browser/`) });
@@ -102,7 +102,7 @@ test("a launch with the user's own port is left alone, and told", async () => {
   await listener.until(quiet);
 });
 
-test("a launch with a debugging port among the user's own arguments is left alone, and told", async () => {
+test("a launch with a debugging port among the user's own arguments is left alone, and reported", async () => {
   await window.debug("Own argument");
   const { browser } = await listener.debugging((state) => state.browser !== null);
   expect(browser).toMatchObject({ via: "configured", url: expect.stringContaining(`:${port}/devtools/browser/`) });
@@ -136,7 +136,7 @@ test("a session that is restarted keeps its page and an endpoint", async () => {
   await listener.until(quiet);
 });
 
-test("a navigation of the page and the end of its browser are told", async () => {
+test("a navigation of the page and the end of its browser are reported", async () => {
   await window.debug("Shop");
   const { browser, revision } = await listener.debugging((state) => state.browser !== null);
   const page = (await joinBrowser(browser?.url)).contexts()[0]?.pages()[0];
@@ -162,7 +162,7 @@ test("after a crash the next launch is as any other, without a question about th
   await listener.until(quiet);
 });
 
-test("a browser that is attached to is told, and outlives the session", async () => {
+test("a browser that is attached to is reported, and outlives the session", async () => {
   const profile = join(run.root, "attached-profile");
   mkdirSync(profile);
   const args = [...browserArgs, `--remote-debugging-port=${port}`, `--user-data-dir=${profile}`, shop.url];
@@ -188,7 +188,7 @@ test("without a profile folder there is no port, but the page", async () => {
   await listener.until(quiet);
 });
 
-test("of a compound's sessions the newest browser is told, and the other one when that ends", async () => {
+test("of a compound's sessions the newest browser is reported, and the other one when that ends", async () => {
   await window.debug("Both");
   const both = await listener.debugging((state) => roots(state).length === 2 && state.browser !== null);
   const [first, second] = roots(both);

@@ -18,7 +18,7 @@ const cache = join(
 export const installed = join(cache, `code-server-${codeServer}-node-${node}`);
 const marker = join(installed, ".complete");
 
-function say(text) {
+function print(text) {
   process.stderr.write(`e2e set-up: ${text}\n`);
 }
 
@@ -29,7 +29,7 @@ function install() {
   try {
     writeFileSync(join(partial, "package.json"), '{ "private": true }\n');
     const npm = (what, env = process.env) => {
-      say(`npm install ${what} (into ${installed})`);
+      print(`npm install ${what} (into ${installed})`);
       const args = ["install", "--no-audit", "--no-fund", "--save-exact", "--loglevel=error", what];
       // Its output is progress, and standard output may be somebody's answer.
       const { status, error } = spawnSync("npm", args, {
@@ -55,7 +55,7 @@ function install() {
     });
     rmSync(trial, { recursive: true, force: true });
     if (check.status !== 0) throw new Error(`code-server does not start: ${check.stderr || check.error}`);
-    say(check.stdout.trim());
+    print(check.stdout.trim());
     writeFileSync(join(partial, ".complete"), `${new Date().toISOString()}\n`);
     rmSync(installed, { recursive: true, force: true });
     renameSync(partial, installed);
@@ -70,7 +70,7 @@ export function setUp() {
   if (process.platform !== "linux")
     throw new Error("the end-to-end tests run on Linux only: code-server's packages need it");
   if (existsSync(marker)) return;
-  say("VS Code (code-server) is not there yet; this takes some minutes and 620 MB, once");
+  print("VS Code (code-server) is not there yet; this takes some minutes and 620 MB, once");
   try {
     install();
   } catch (error) {
@@ -79,14 +79,14 @@ export function setUp() {
         "  apt-get install -y --no-install-recommends build-essential python3 pkg-config libkrb5-dev libx11-dev libxkbfile-dev libsecret-1-dev",
     );
   }
-  say(`done: ${dirname(marker)}`);
+  print(`done: ${dirname(marker)}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     setUp();
   } catch (error) {
-    say(error.message);
+    print(error.message);
     process.exit(1);
   }
 }

@@ -1,6 +1,6 @@
 // Agents find this window: the entry that the extension writes for them, the server that it offers to the
 // editor's own, and the terminals' environment.
-// The tests tell one story, in their order.
+// The tests form one story: they run in their order.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -100,7 +100,7 @@ test("a file that cannot be added to is not proposed to be, nor one with changes
   rmSync(file());
 });
 
-test("Claude Code is set up: shown first, written when the user says so, and it works", async () => {
+test("Claude Code is set up: shown first, written when the user agrees, and it works", async () => {
   await answer("Write", () => expect(existsSync(file())).toBe(false));
   await window.toast("is written").waitFor();
   const { mcpServers } = JSON.parse(await readFile(file(), "utf8"));
@@ -135,14 +135,16 @@ test("an MCP server of the user's own, started by the editor, knows the window t
   expect(environment(server)).toContain(`BROWSER_COORDINATOR_WORKSPACE=${shop.folder}`);
 });
 
-test("a terminal of the window tells its agents which window is theirs", async () => {
+test("a terminal of the window names it to its agents", async () => {
   await window.command("Terminal: Create New Terminal");
   const input = window.page.locator(".terminal-wrapper.active .xterm");
   await input.waitFor();
   await input.click();
-  await window.page.keyboard.type('printf %s "$BROWSER_COORDINATOR_WORKSPACE" > told.new && mv told.new told');
+  await window.page.keyboard.type(
+    'printf %s "$BROWSER_COORDINATOR_WORKSPACE" > workspace.new && mv workspace.new workspace',
+  );
   await window.page.keyboard.press("Enter");
-  const told = join(shop.folder, "told");
-  await untilPresent(told);
-  expect(await readFile(told, "utf8")).toBe(shop.folder);
+  const workspace = join(shop.folder, "workspace");
+  await untilPresent(workspace);
+  expect(await readFile(workspace, "utf8")).toBe(shop.folder);
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   }
   server = await startServer(run, user);
   screen = await openScreen(run);
-  shop = await openShop(run, "stranger");
+  shop = await openShop(run, "untrusted");
   window = await Workbench.open({ ...run, url: server.url }, screen, `folder=${shop.folder}`);
 });
 

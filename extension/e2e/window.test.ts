@@ -1,4 +1,4 @@
-// The window's life in a real VS Code: found, told of its browser, cleared, gone.
+// The window's life in a real VS Code: found, reported with its browser, cleared, gone.
 import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { untilAbsent, untilPresent } from "./support/files";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { inflateRawSync } from "node:zlib";
 
-/** What the first bytes of a program say of its system, in VS Code's names. */
+/** Which system a program is for by its first bytes, in VS Code's names. */
 export function systemOf(program) {
   if (program.readUInt32BE(0) === 0x7f454c46) {
     return { 62: "linux-x64", 183: "linux-arm64" }[program.readUInt16LE(18)];
@@ -52,6 +52,6 @@ export function checkVsix(path, target) {
   if (!target.startsWith("win32") && (program.mode & 0o111) !== 0o111)
     throw new Error(`${path}: ${name} may not be run`);
   if (!files.get("extension.vsixmanifest")?.read().toString().includes(`TargetPlatform="${target}"`)) {
-    throw new Error(`${path} does not say that it is for ${target}`);
+    throw new Error(`${path} is not marked as being for ${target}`);
   }
 }

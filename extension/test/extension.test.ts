@@ -27,9 +27,9 @@ async function activated(): Promise<Running> {
   vi.stubEnv("XDG_DATA_HOME", join(folder, "data"));
   vi.stubGlobal("loading", process.cpuUsage()); // as the bundle has it
   editor.workspace.workspaceFolders = [{ uri: editor.Uri.file(folder), name: "shop" }];
-  let tell = () => {};
+  let notify = () => {};
   const opened = new Promise<void>((resolve) => {
-    tell = resolve;
+    notify = resolve;
   });
   const context = {
     subscriptions: [] as { dispose(): void }[],
@@ -37,8 +37,8 @@ async function activated(): Promise<Running> {
     extensionUri: editor.Uri.file(join(folder, "extension")),
     storageUri: editor.Uri.file(join(folder, "storage")),
     globalStorageUri: editor.Uri.file(join(folder, "global")),
-    // Terminals are told of the window when it is open.
-    environmentVariableCollection: { replace: () => tell(), delete() {}, clear() {} },
+    // Terminals get the window when it is open.
+    environmentVariableCollection: { replace: () => notify(), delete() {}, clear() {} },
   };
   const { activate, deactivate } = await import("../src/extension");
   const clients: Client[] = [];
@@ -142,11 +142,11 @@ test("all that it has opened is closed within five seconds, whoever is there and
   const gone = [asking, deaf].map(({ socket }) => once(socket, "close"));
   for (const each of [asking, deaf]) each.close();
   await Promise.all(gone);
-  await new Promise(setImmediate); // when the last of them are told
+  await new Promise(setImmediate); // when the last of them are notified
   expect(resources()).toEqual([]);
 });
 
-test("a coordinator that does not tell the endpoint is asked once, and again when the view is seen again", async () => {
+test("a coordinator that does not return the endpoint is asked once, and again when the view is visible again", async () => {
   const program = join(await temporaryFolder(), "coordinator");
   const times = async () => (await readFile(`${program}.log`, "utf8")).length;
   await writeFile(program, '#!/bin/sh\nprintf x >> "$0.log"\nexit 1\n', { mode: 0o700 });
@@ -167,7 +167,7 @@ test("a coordinator that does not tell the endpoint is asked once, and again whe
   await expect.poll(times).toBe(3);
 });
 
-test("what menus, welcomes and the walkthrough go by is told", async () => {
+test("the contexts of menus, welcomes and the walkthrough are set", async () => {
   await activated();
   const { commands, menus, viewsWelcome, walkthroughs } = editor.manifest.contributes;
   const text = JSON.stringify({

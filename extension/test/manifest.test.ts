@@ -99,7 +99,7 @@ describe("what is contributed", () => {
     }
   });
 
-  test("a remote window forwards no port of ours, and tells of none", () => {
+  test("a remote window forwards no port of ours, and reports none", () => {
     const attributes: Record<string, { onAutoForward: string }> =
       manifest.contributes.configurationDefaults["remote.portsAttributes"];
     expect(Object.values(attributes).map(({ onAutoForward }) => onAutoForward)).toEqual(["ignore", "ignore"]);
@@ -107,7 +107,7 @@ describe("what is contributed", () => {
     const launched = inject({ type: "pwa-chrome", request: "launch", userDataDir: "/profile" }, true);
     const args = "configuration" in launched ? (launched.configuration.runtimeArgs as string[]) : [];
     const lines = ["/usr/bin/chromium", ...args, "about:blank"];
-    // As the system tells them: with NUL between, or with blanks.
+    // As the system lists them: with NUL between, or with blanks.
     expect(
       ["/bin/coordinator\0mcp\0", "coordinator.exe serve --workspace x", lines.join("\0"), lines.join(" ")].map(isOurs),
     ).toEqual([true, true, true, true]);
@@ -125,13 +125,13 @@ describe("what is contributed", () => {
     expect(packed.replaceAll("\n", "")).toBe(text.replaceAll(/!\[.*?\]\(.*?\)/g, "").replaceAll("\n", ""));
   });
 
-  test("what the walkthrough's steps say has no marks that the editor would show as they are", () => {
+  test("the text of the walkthrough's steps has no marks that the editor would show as they are", () => {
     for (const { steps } of walkthroughs as { steps: { description: string }[] }[]) {
       for (const { description } of steps) expect(description.replaceAll(/\*\*[^*]+\*\*/g, "")).not.toMatch(/[*`#]/);
     }
   });
 
-  test("a choice says what each of its values does", () => {
+  test("a choice describes each of its values", () => {
     type Setting = { enum?: string[]; enumDescriptions?: string[] };
     const choices = (Object.values(configuration.properties) as Setting[]).filter((each) => each.enum);
     expect(choices.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// What the user reads, when those who have a say in it mean no good.
+// What the user reads, if its authors are hostile.
 import { expect, test } from "vitest";
 import { questionText } from "../src/core/access/actions";
 import { clientName, isWebUrl, pageName, plain, siteOf } from "../src/core/plaintext";
@@ -21,7 +21,7 @@ test("an action without a detail or a page is named by itself", () => {
   expect(ask({ client, act: "Page.navigate", detail: "" })).toBe("Claude Code 2.1.0 wants to act: open a page.");
 });
 
-test("a question names three actions, with their pages where they are elsewhere, and says how many wait", () => {
+test("a question names three actions, with their pages where they are elsewhere, and how many wait", () => {
   const pay = { ...click, detail: "click Pay", page: { title: "Bank", url: "https://bank.example/" } };
   const press = { ...click, detail: "press Enter" };
   expect(ask(click, press)).toMatch(/: click button "Buy"; press Enter\.$/);

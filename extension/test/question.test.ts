@@ -6,7 +6,7 @@ import { Store } from "../src/core/window/store";
 import { showQuestions } from "../src/vscode/question";
 import * as editor from "./support/editor";
 
-test("whatever is reported says all that is asked: the editor keeps the last words of each moment, or none", async () => {
+test("each report contains the whole question: the editor may drop all but the last one", async () => {
   vi.useFakeTimers();
   const store = new Store();
   store.set({ access: { mode: "ask", stopped: [] } });

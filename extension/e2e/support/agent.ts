@@ -7,7 +7,7 @@ import type { Run } from "./run";
 export class Agent {
   private constructor(private readonly client: Client) {}
 
-  /** Starts it in a folder, without any configuration but what flags say. */
+  /** Starts it in a folder, without any configuration but flags. */
   static async start(run: Run, folder: string, ...flags: string[]): Promise<Agent> {
     const client = new Client({ name: "e2e-agent", version: "1.0.0" });
     const transport = new StdioClientTransport({

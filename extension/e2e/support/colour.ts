@@ -1,4 +1,4 @@
-// What colour a person sees at a place: by a screenshot, not by what the page says of itself.
+// What colour a person sees at a place: by a screenshot, not by what the page reports.
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 

@@ -22,7 +22,7 @@ export class Listener {
     return new Listener(client, payload?.state as State);
   }
 
-  /** The newest state that was told. */
+  /** The newest state that was received. */
   get state(): State {
     const last = this.client.lines.findLast(isState);
     return last ? stateOf(last) : this.first;
@@ -40,7 +40,7 @@ export class Listener {
   }
 
   /**
-   * Waits until debugging is under way: each session has its page, and what is told fits. To stop
+   * Waits until debugging is under way: each session has its page, and the state fits. To stop
    * js-debug before it has its page leaves a session without an end.
    */
   async debugging(fits: (state: State) => boolean): Promise<State> {

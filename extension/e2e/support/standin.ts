@@ -1,4 +1,4 @@
-// Stands in for the coordinator on the window's socket: tells who is there and what they do, and asks
+// Stands in for the coordinator on the window's socket: reports clients and what they do, and asks
 // the user. The words are the protocol's; the agents are made up.
 import type { Activity, ConnectedClient, PermissionAskResult, State } from "../../src/core/protocol/protocol.generated";
 import type { Line } from "../../test/support/client";

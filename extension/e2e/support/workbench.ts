@@ -71,8 +71,8 @@ export class Workbench {
     await input.waitFor();
   }
 
-  /** Says something in the debug console, as a person does. */
-  async say(expression: string): Promise<void> {
+  /** Evaluates an expression in the debug console, as a user does. */
+  async evaluateInConsole(expression: string): Promise<void> {
     await this.openConsole();
     await this.page.locator(".repl .repl-input-wrapper .monaco-editor").click();
     await this.page.keyboard.type(expression);
@@ -139,7 +139,7 @@ export class Workbench {
     await row.click();
   }
 
-  /** Says that an agent is to be set up, and which. */
+  /** Sets up an agent of this name. */
   async setUp(program: string): Promise<void> {
     await this.command("Browser Coordinator: Set Up an Agent");
     await this.page.locator(".quick-input-title", { hasText: "Set Up an Agent" }).waitFor();
@@ -160,7 +160,7 @@ export class Workbench {
     return (await editor.locator(".view-lines").innerText()).replaceAll("\u00a0", " ").trim();
   }
 
-  /** A notification that says this. */
+  /** A notification with this text. */
   toast(text: string): Locator {
     return this.page.locator(".notification-toast", { hasText: text }).first();
   }

@@ -91,14 +91,14 @@ async function copyEndpoint({ extension, window }: Parts): Promise<void> {
     await reportCopied(message, endpoint, () => startServing(extension, workspace));
   } catch (error) {
     if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
-    else void vscode.window.showErrorMessage(`The coordinator did not tell the endpoint: ${reason(error)}`);
+    else void vscode.window.showErrorMessage(`The coordinator did not return the endpoint: ${reason(error)}`);
   }
 }
 
 async function copyAddress(window: Window): Promise<void> {
   const { serving } = window;
   if (serving.kind !== "open") {
-    void vscode.window.showWarningMessage("This window has no address; the log says why.");
+    void vscode.window.showWarningMessage("This window has no address; the log shows why.");
     return;
   }
   await vscode.env.clipboard.writeText(serving.server.address);

@@ -10,7 +10,7 @@ import type { AskedAction, Choice, Permissions, Question } from "../core/access/
 const answerCommand = "browserCoordinator.answer";
 const tick = 1_000;
 
-/** The editor takes a button's label too; where it did not, it would say "Cancel", which is as true. */
+/** The editor takes a button's label too; if it did not, the button would read "Cancel", which is true too. */
 const refuseLabel = "Refuse" as unknown as boolean;
 
 const choices: { choice: Choice; label: string; icon: string; title?: string }[] = [

@@ -63,7 +63,7 @@ async function setUp(context: vscode.ExtensionContext, sides: Sides): Promise<vo
   choices.push({ label: "Another program", description: "Copies the entry, to paste" });
   const choice = await vscode.window.showQuickPick(choices, {
     title: "Set Up an Agent",
-    placeHolder: "Which program is to use this window's browser? You see what will be written before it is.",
+    placeHolder: "Which program should use this window's browser? You see what will be written before it is.",
   });
   if (!choice) return;
   const { host } = choice;
@@ -122,7 +122,7 @@ async function write({ host, folder, shown }: Target, entry: Entry, sides: Sides
   await vscode.commands.executeCommand("vscode.diff", left, right, title, { preview: true });
   const bound = host.place === "folder" && isAbsolute(entry.command);
   const answer = await vscode.window.showInformationMessage(
-    `Write this to ${shown} for ${host.label}?${bound ? " The program's path is one of this machine: it is good for nobody else." : ""}`,
+    `Write this to ${shown} for ${host.label}?${bound ? " The program's path is one of this machine: it works for no one else." : ""}`,
     "Write",
     "Cancel",
   );

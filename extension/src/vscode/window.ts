@@ -49,7 +49,7 @@ export class Window {
     });
   }
 
-  /** Tells the clients and gives the address back. The editor's API may be gone already. */
+  /** Notifies the clients and releases the address. The editor's API may be gone already. */
   close(): Promise<void> {
     return this.#step(async () => {
       const serving = this.#serving;

@@ -87,7 +87,7 @@ describe("an answer", () => {
     expect(shown()).toEqual(["b", 1]);
   });
 
-  test("refuse says that it was the user", async () => {
+  test("refuse reports that it was the user", async () => {
     const first = ask("a");
     answer("refuse");
     expect(await first.answer).toEqual({ decision: "refuse", scope: "once", reason: "human" });
@@ -139,15 +139,15 @@ describe("many requests", () => {
     expect(await b.answer).toEqual({ decision: "refuse", scope: "once", reason: "timeout" });
   });
 
-  test("each change is told", () => {
-    const told = vi.fn();
-    permissions.subscribe(told);
+  test("each change is reported", () => {
+    const listener = vi.fn();
+    permissions.subscribe(listener);
     void ask("a");
     void ask("a");
     void ask("b");
-    expect(told).toHaveBeenCalledTimes(3);
+    expect(listener).toHaveBeenCalledTimes(3);
     answer("refuse");
-    expect(told).toHaveBeenCalledTimes(4);
+    expect(listener).toHaveBeenCalledTimes(4);
   });
 });
 

@@ -1,4 +1,4 @@
-// What the status bar says, state by state.
+// What the status bar shows, state by state.
 import { expect, describe as group, test } from "vitest";
 import { describe, type Facts } from "../../src/core/access/status";
 import type { ConnectedClient, State } from "../../src/core/protocol/protocol.generated";
@@ -26,7 +26,7 @@ const cases: [string, Facts, string, string, RegExp][] = [
     { state: { ...debugging, browser: null }, clients: [] },
     "none",
     "$(circle-slash) Browser",
-    /no endpoint; the log says why/,
+    /no endpoint; the log shows why/,
   ],
   ["a browser", { state: debugging, clients: [] }, "ready", "$(browser) Browser", /^Chrome 156 can be joined/],
   [

@@ -97,11 +97,11 @@ test.each<[string, (path: string) => unknown, string]>([
   ["replaced by a file", replaced((path) => writeFileSync(path, "precious")), "-2"],
   ["replaced by a link", replaced((path) => symlinkSync("/nowhere", path)), "-2"],
 ])("a name that is %s: the window is found again, and connections stay", async (_, take, suffix) => {
-  let told = (_: string) => {};
-  const log = { ...silent, warn: (message: string) => told(message) };
+  let warned = (_: string) => {};
+  const log = { ...silent, warn: (message: string) => warned(message) };
   const { server, address, dial } = await serve(testCommands, undefined, { log });
   const client = await dial();
-  const again = new Promise<string>((resolve) => (told = resolve));
+  const again = new Promise<string>((resolve) => (warned = resolve));
   await take(address);
   expect(await again).toContain("bound again");
   expect(server.address).toBe(address.replace(".sock", `${suffix}.sock`));
@@ -317,7 +317,7 @@ test("fifty windows that bind and close at once: each is reachable, and nothing 
   expect(readdirSync(directory(around))).toEqual([]);
 });
 
-test("where a file stands in the directory's place, the error says so", async () => {
+test("where a file stands in the directory's place, the error names it", async () => {
   const around = await surroundings();
   writeFileSync(dirname(directory(around)), "a file where the directory should be");
   await expect(bind(createServer(), key, around)).rejects.toThrow(/ENOTDIR|EEXIST/);

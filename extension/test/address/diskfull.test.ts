@@ -23,7 +23,7 @@ test.runIf(allowed).each([
   ["no inode for the socket's folder", "mount -t tmpfs -o nr_inodes=3 none $DISK"],
   ["no inode for the socket", "mount -t tmpfs -o nr_inodes=4 none $DISK"],
   ["no block for the lock", "mount -t tmpfs -o size=8k none $DISK && { cat /dev/zero >$DISK/fill; true; } 2>/dev/null"],
-])("%s: the error says so, and nothing is left", async (_, fill) => {
+])("%s: the error names it, and nothing is left", async (_, fill) => {
   const folder = await temporaryFolder();
   const disk = join(folder, "disk");
   mkdirSync(disk);

@@ -8,7 +8,7 @@ import type { WindowServer } from "../../src/core/window/server";
 import { Client } from "../support/client";
 import { serve, testCommands } from "../support/window";
 
-/** Backoff that end when the test says so. */
+/** Pauses that end when the test ends them. */
 class Steps {
   readonly asked: string[] = [];
   length = 0;
@@ -21,7 +21,7 @@ class Steps {
   }
 }
 
-/** Told too when a client goes, hence the look. */
+/** Called too when a client leaves, hence the check. */
 const boundAgain = (server: WindowServer) =>
   new Promise<void>((resolve) => {
     const forget = server.onClients(() => {

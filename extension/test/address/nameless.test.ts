@@ -27,7 +27,7 @@ test.runIf(process.getuid?.() === 0)("a user without a name or a home has a wind
   const folder = await temporaryFolder();
   chownSync(folder, nobodys, nobodys);
   const input = await bundle(program);
-  const said = (env: NodeJS.ProcessEnv) => {
+  const found = (env: NodeJS.ProcessEnv) => {
     const { stdout, stderr } = spawnSync(process.execPath, ["-"], {
       uid: nobodys,
       env,
@@ -38,7 +38,7 @@ test.runIf(process.getuid?.() === 0)("a user without a name or a home has a wind
     return stdout + stderr;
   };
   const name = join("browser-coordinator-mcp", "ipc-0123456789abcdef.sock\n");
-  expect(said({ XDG_DATA_HOME: folder })).toBe(join(folder, name));
-  expect(said({ HOME: folder })).toBe(join(folder, ".local", "share", name));
-  expect(said({})).toContain("neither XDG_DATA_HOME nor HOME is an absolute path");
+  expect(found({ XDG_DATA_HOME: folder })).toBe(join(folder, name));
+  expect(found({ HOME: folder })).toBe(join(folder, ".local", "share", name));
+  expect(found({})).toContain("neither XDG_DATA_HOME nor HOME is an absolute path");
 });

@@ -43,8 +43,8 @@ test("a window that starts removes dead windows' sockets and leftovers, and noth
   const removed = new Promise<string>((resolve) => {
     void serve(testCommands, around, { log: { ...silent, info: resolve } });
   });
-  const said = await removed;
-  for (const each of gone) expect(said).toContain(each);
+  const names = await removed;
+  for (const each of gone) expect(names).toContain(each);
   const stays = before.filter((each) => !gone.includes(each));
   expect(readdirSync(dir).sort()).toEqual([...stays, "ipc-0123456789abcdef-2.sock"].sort());
   expect((await (await live.dial()).ask("ping")).success).toBe(true);

@@ -61,7 +61,7 @@ describe("a port", () => {
     expect(decision).toEqual({ added: false, why: "it cannot be found out who else uses this machine (hidden)" });
   });
 
-  test("is as the setting says, and nobody is looked for", async () => {
+  test("follows the setting, and other users are not searched for", async () => {
     expect(await decidePort("always", unasked)).toMatchObject({
       added: true,
       why: expect.stringContaining('"always"'),

@@ -96,19 +96,19 @@ test("a browser that is killed is noticed, without a poll", async () => {
   await gone;
 });
 
-test("who stops watching is not told", async () => {
+test("no event after the watch is stopped", async () => {
   const dir = await temporaryFolder();
   const browser = launchBrowser(dir);
   const { url } = await findEndpoint(inProfile(dir), never);
-  let told = false;
+  let notified = false;
   const stop = whenGone(url, () => {
-    told = true;
+    notified = true;
   });
   const other = new Promise<void>((resolve) => whenGone(url, resolve));
   stop();
   await endBrowser(browser);
   await other;
-  expect(told).toBe(false);
+  expect(notified).toBe(false);
 });
 
 test.each([
@@ -124,7 +124,7 @@ test.each([
   expect(failure).toMatch(new RegExp(`^no browser endpoint at 127\\.0\\.0\\.1:${port}(: it[^/]*)?$`));
 });
 
-test("the endpoint's host is the one that was asked, whatever the server says", async () => {
+test("the endpoint's host is the one that was asked, whatever the server reports", async () => {
   const port = await fakeBrowser('{"webSocketDebuggerUrl":"ws://evil.example:1/devtools/browser/7"}');
   expect(await ask("127.0.0.1", port)).toEqual({ url: `ws://127.0.0.1:${port}/devtools/browser/7` });
 });

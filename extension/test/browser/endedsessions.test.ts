@@ -15,7 +15,7 @@ test("a session is over when it has ended, and until it is started again", () =>
 
 test("with a session all are over that are part of it", () => {
   const ended = new EndedSessions();
-  ended.ended("root"); // the editor may tell of the page's end later, and make it active before
+  ended.ended("root"); // the editor may report the page's end later, and make it active before
   expect(ended.has(page)).toBe(true);
   ended.started("page");
   expect(ended.has(page)).toBe(true);

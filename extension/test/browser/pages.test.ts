@@ -44,7 +44,7 @@ test("pages come, go elsewhere, and close, and only those that a person has open
   const pages = watch(store);
   store.set({ browser: { url, via: "injected" } });
   expect(pages.all).toEqual([]); // nobody looks
-  pages.looking = true;
+  pages.visible = true;
   await until(pages, () => pages.all.length === 1);
   expect(pages.all).toMatchObject([{ url: "about:blank" }]);
 
@@ -60,9 +60,9 @@ test("pages come, go elsewhere, and close, and only those that a person has open
   await cdp.call("Target.closeTarget", { targetId });
   await until(pages, () => pages.all.length === 1);
 
-  pages.looking = false;
+  pages.visible = false;
   expect(pages.all).toEqual([]);
-  pages.looking = true;
+  pages.visible = true;
   await until(pages, () => pages.all.length === 1);
   await endBrowser(child);
   store.set({ browser: null });
@@ -74,7 +74,7 @@ test("a title that a script sets is followed, however it does, and in the next d
   const store = new Store();
   const pages = watch(store);
   store.set({ browser: { url, via: "injected" } });
-  pages.looking = true;
+  pages.visible = true;
   const cdp = await Cdp.connect(url);
   onTestFinished(() => cdp.close());
   const { targetId } = await cdp.call("Target.createTarget", { url: html("Loaded") });
@@ -110,7 +110,7 @@ test("a browser that only the debugger reaches has the debugger's pages", () => 
   expect(pages.all).toEqual([{ id: "s", title: "Shop", url: "" }]);
 });
 
-test("DevTools open beside the page; a browser without a screen is told apart", async () => {
+test("DevTools open beside the page; a browser without a screen is recognized", async () => {
   const hidden = await browser();
   const page = await firstPage(hidden.url);
   expect(await openDevTools(hidden.url, page)).toBe("headless");
@@ -158,10 +158,10 @@ test("an endpoint that is gone is an error without its URL", async () => {
 test("by the debugger alone, its page sessions are listed, and not their workers", () => {
   const store = new Store();
   const session = (id: string, parent?: string) => ({ id, name: id, type: "pwa-chrome", ...(parent && { parent }) });
-  const lent = (id: string) => ({ debugSession: id, name: id, url: `ws://127.0.0.1:1/${id}` });
+  const shared = (id: string) => ({ debugSession: id, name: id, url: `ws://127.0.0.1:1/${id}` });
   store.set({
     debugSessions: [session("root"), session("page", "root"), session("worker", "page"), session("tab", "root")],
-    pages: ["page", "worker", "tab"].map(lent),
+    pages: ["page", "worker", "tab"].map(shared),
   });
   expect(watch(store).all.map(({ id }) => id)).toEqual(["page", "tab"]);
 });

@@ -1,4 +1,4 @@
-// Which endpoint a window tells. The editor is played here; the browser is real.
+// Which endpoint a window reports. The editor is played here; the browser is real.
 import { expect, onTestFinished, test } from "vitest";
 import { inject } from "../../src/core/browser/injection";
 import { type PageProxy, type SessionInfo, Sessions } from "../../src/core/browser/sessions";
@@ -44,7 +44,7 @@ async function launched(id: string) {
 
 const proxied = async (id: string) => ({ host: "127.0.0.1", port: 9000, path: `/${id}` });
 
-test("a launch is told with its browser, and cleared when it ends", async () => {
+test("a launch is reported with its browser, and cleared when it ends", async () => {
   const { store, sessions, until } = start();
   const { info } = await launched("a");
   sessions.started(info);
@@ -65,7 +65,7 @@ test("a crash of the browser clears it, though the debugger has not noticed", as
   expect(state.debugSessions).toHaveLength(1);
 });
 
-test("of two browsers the newest is told, and the other when that ends", async () => {
+test("of two browsers the newest is reported, and the other when that ends", async () => {
   const { store, sessions, until } = start();
   const [a, b] = [await launched("a"), await launched("b")];
   sessions.started(a.info);
@@ -89,7 +89,7 @@ test("where there is no port, pages come through js-debug", async () => {
 });
 
 // Neither can run where the tests do: the desktop's integrated browser, and a browser on the user's side of
-// a remote window. Played here is what the editor says of them; the real js-debug answers in e2e/sessions.test.ts.
+// a remote window. Played here is what the editor reports of them; the real js-debug answers in e2e/sessions.test.ts.
 test.each<[string, string, Record<string, unknown>]>([
   ["the desktop's integrated browser", "editor-browser", {}],
   ["the desktop's integrated browser, resolved", "pwa-editor-browser", {}],
@@ -204,7 +204,7 @@ test("what ends while its browser is searched stays gone", async () => {
   expect(store.state).toMatchObject({ debugSessions: [], browser: null });
 });
 
-test("a page that is named anew is told when the debugger says something, and only then", async () => {
+test("a renamed page is reported at the next message of the debugger, and only then", async () => {
   const { sessions, store, until } = start(proxied);
   const parent = root("a", { userDataDir: false });
   let name = "Shop";

@@ -122,7 +122,7 @@ test("where there is no only one, the error lists what there is", async () => {
       ],
     },
   });
-  await expect(two.call("debug.start", { configuration: "Shop" })).rejects.toThrow('in "folder" which is meant: "/a"');
+  await expect(two.call("debug.start", { configuration: "Shop" })).rejects.toThrow('name one in "folder": "/a"');
   await expect(two.call("debug.start", { folder: "/c" })).rejects.toThrow("no folder of this window");
   expect(await two.call("debug.start", { folder: "/b" })).toMatchObject({ name: "Shop" });
   expect(two.starts[0]?.folder).toBe("/b");
@@ -171,18 +171,18 @@ test("a start that waits for the user is given up with what to do, and is not ma
   await given;
   editor.start = start;
   await expect(call("debug.start", { client })).rejects.toThrow('"Shop" is being started already');
-  answered(false); // the user has said no
+  answered(false); // the user has refused
   await vi.advanceTimersByTimeAsync(0);
   expect(await call("debug.start", { client })).toMatchObject({ name: "Shop" });
 });
 
-test("a browser that does not start is told while the editor shows its error in a dialog", async () => {
+test("a browser that does not start is reported while the editor shows its error in a dialog", async () => {
   const { call, editor, begin, threads } = play();
   editor.start = ({ what }) => {
     threads.ended(begin(what as Configuration).id);
     return new Promise(() => {});
   };
-  await expect(call("debug.start")).rejects.toThrow("Shop ended at once: the window says why");
+  await expect(call("debug.start")).rejects.toThrow("Shop ended at once: the window shows why");
 });
 
 test("only who started a session stops it", async () => {
@@ -205,7 +205,7 @@ test("only who started a session stops it", async () => {
   });
 });
 
-test("a paused session is told with its stack and the variables within their limits", async () => {
+test("a paused session is reported with its stack and the variables within their limits", async () => {
   const { call, begin, page, pause } = play();
   const root = begin(shop);
   const child = page(root);
@@ -222,7 +222,7 @@ test("a paused session is told with its stack and the variables within their lim
   expect(variables?.at(-1)).toEqual({ name: "…", value: "10 more" });
 });
 
-test("without a session the paused one is meant; of two the client has to choose", async () => {
+test("without a session the paused one is used; of two the client must choose", async () => {
   const { call, begin, page, pause } = play();
   await expect(call("debug.evaluate", { expression: "1" })).rejects.toThrow("start one by debug.start");
   const a = page(begin(shop));
@@ -272,13 +272,13 @@ test("where the user lets agents only look, they look", async () => {
   const { call, access, begin, page } = play();
   page(begin(shop));
   access.mode = "view";
-  const acts: [string, object][] = [
+  const mutating: [string, object][] = [
     ["debug.start", { client }],
     ["debug.step", { action: "pause" }],
     ["debug.evaluate", { expression: "1" }],
     ["debug.breakpoints", { action: "set", path: "/a", line: 1 }],
   ];
-  for (const [name, arg] of acts) await expect(call(name, arg)).rejects.toMatchObject({ code: "refused" });
+  for (const [name, arg] of mutating) await expect(call(name, arg)).rejects.toMatchObject({ code: "refused" });
   expect(await call("debug.breakpoints", { action: "list" })).toEqual({ breakpoints: [] });
   expect((await call("debug.state")).sessions).toHaveLength(2);
 });

@@ -25,7 +25,7 @@ test("a stop is known with its reason, until the thread goes on", () => {
   expect(session.stopOf()).toBeUndefined();
 });
 
-test("of an exception the text is told", () => {
+test("of an exception the text is reported", () => {
   const { threads, session } = start();
   threads.fromAdapter("a", stopped("exception", { description: "Paused on exception", text: "TypeError: no" }));
   expect(session.stopOf()?.description).toBe("TypeError: no");
@@ -77,19 +77,19 @@ test("waiting ends with what is waited for, with its limit, or when it is given 
 test("a change of breakpoints is known when each adapter that takes them has answered to each of them", async () => {
   const { threads } = start();
   threads.started({ ...info, id: "b" }, true); // takes none yet
-  const tell = (seq: number) => threads.toAdapter("a", { type: "request", seq, command: "setBreakpoints" });
-  const hear = (seq: number) => threads.fromAdapter("a", { type: "response", request_seq: seq, success: true });
+  const send = (seq: number) => threads.toAdapter("a", { type: "request", seq, command: "setBreakpoints" });
+  const respond = (seq: number) => threads.fromAdapter("a", { type: "response", request_seq: seq, success: true });
   threads.fromAdapter("a", { type: "event", event: "initialized" });
-  tell(1); // of another change
+  send(1); // of another change
   let known = false;
   const { signal } = new AbortController();
   const changed = threads.changeBreakpoints(() => 2, signal, 60_000).finally(() => (known = true));
-  for (const step of [() => hear(1), () => tell(2), () => tell(3), () => hear(2)]) {
+  for (const step of [() => respond(1), () => send(2), () => send(3), () => respond(2)]) {
     step();
     await Promise.resolve();
     expect(known).toBe(false);
   }
-  hear(3);
+  respond(3);
   expect(await changed).toBe(2);
   expect(await threads.changeBreakpoints(() => 0, signal, 60_000)).toBe(0); // nothing to wait for
   expect(await threads.changeBreakpoints(() => 1, signal, 1)).toBe(1); // an adapter that does not answer

@@ -1,4 +1,4 @@
-// Where the home directory is, and what is said where there is none.
+// Where the home directory is, and the error where there is none.
 import { homedir } from "node:os";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { homeDirectory } from "../../src/core/files/home";
@@ -14,7 +14,7 @@ function setHome(home: string): void {
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
-test("it is the one that the environment says", () => {
+test("it is the one of the environment", () => {
   const home = process.cwd();
   setHome(home);
   expect(homeDirectory()).toBe(home);
@@ -26,12 +26,12 @@ test.each(["", "somewhere", "./home"])("of HOME=%s nothing would be written wher
 });
 
 test("a user whom the system does not know has none", () => {
-  // Played: a process cannot lose its name. So says Node there, without HOME.
-  const told = Object.assign(new Error("A system error occurred: uv_os_homedir returned ENOENT"), {
+  // Played: a process cannot lose its name. This is Node's error then, without HOME.
+  const nodeError = Object.assign(new Error("A system error occurred: uv_os_homedir returned ENOENT"), {
     code: "ERR_SYSTEM_ERROR",
   });
   vi.mocked(homedir).mockImplementationOnce(() => {
-    throw told;
+    throw nodeError;
   });
   expect(homeDirectory).toThrow("your home directory is not known: set HOME to its absolute path");
 });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { toEditor, windowPaths } from "../../src/core/files/paths";
 import { temporaryFolder } from "../support/window";
 
-test("paths are told by their canonical name and taken by either", async () => {
+test("paths are reported by their canonical name and accepted by either", async () => {
   const root = await temporaryFolder();
   const [real, link] = [join(root, "real"), join(root, "link")];
   await mkdir(real);

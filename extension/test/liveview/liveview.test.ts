@@ -74,7 +74,7 @@ async function debugged(store: Store, preferences?: object) {
   return { child, cdp, open };
 }
 
-test("without a browser it says what to do, with one it shows the page", async () => {
+test("without a browser it shows what to do, with one it shows the page", async () => {
   const { store, live, show, until, all } = play();
   live.open(show, size);
   expect(await until("empty")).toMatchObject({ start: true, text: expect.stringContaining("Start one") });
@@ -101,7 +101,7 @@ async function clickAt(cdp: Cdp, session: string, x: number, y: number): Promise
   }
 }
 
-test("a click is told with its place, also in a frame and after a navigation", async () => {
+test("a click is reported with its place, also in a frame and after a navigation", async () => {
   const { store, live, show, until, all } = play();
   const { cdp, open } = await debugged(store);
   const frame =
@@ -220,14 +220,14 @@ test("a page that cannot be shown is tried again when the user wants it, and not
   await until("pages", ({ current, pages }) => current === id && pages.some(({ title }) => title === "Shop"));
   const chosen = all.findIndex((each) => each.type === "pages" && each.current === id);
   await until("failed", ({ why }) => why?.startsWith("The page cannot be shown: ") === true, chosen);
-  const [told, warned] = [all.length, warn.mock.calls.length];
+  const [sent, warned] = [all.length, warn.mock.calls.length];
   for (let line = 1; line <= 5; line += 1) {
     store.set({ editor: { path: "/a", line, column: 1, endLine: line, endColumn: 1, dirty: false } });
   }
   live.choose(id);
-  expect(all).toHaveLength(told);
+  expect(all).toHaveLength(sent);
   live.retry();
-  await until("failed", ({ why }) => why !== undefined, told);
+  await until("failed", ({ why }) => why !== undefined, sent);
   expect(warn).toHaveBeenCalledTimes(warned + 1);
   relay.takes = 1;
   const before = all.length;
@@ -236,7 +236,7 @@ test("a page that cannot be shown is tried again when the user wants it, and not
   expect(all.findLast(({ type }) => type === "failed")).toEqual({ type: "failed" });
 });
 
-test("what the panel knows is not told again", async () => {
+test("what the panel knows is not sent again", async () => {
   const { store, live, show, until, all } = play();
   const { open } = await debugged(store);
   const { id } = await open("<title>Shop</title>");

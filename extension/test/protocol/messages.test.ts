@@ -23,7 +23,7 @@ function fault(def: string, value: unknown): string {
   return validate(value) ? "" : ajv.errorsText(validate.errors);
 }
 
-test("a vector with a member that is not known fails, as section 13 says", () => {
+test("a vector with an unknown member fails, as section 13 requires", () => {
   expect(() => onlyKnown({ name: "", path: "" }, "name", "path", "hex")).not.toThrow();
   expect(() => onlyKnown({ name: "", expects: {} }, "name", "expect")).toThrow("expects");
 });
@@ -109,9 +109,11 @@ describe("versions", () => {
     await old.until((line) => line.id === 1);
     await present.ask("listen", { events: ["state"] });
     store.set({ access: { mode: "ask", stopped: [] } });
-    const [told, toldToo] = await Promise.all([old, present].map((client) => client.until((line) => line.seq === 1)));
-    expect(told?.payload).toEqual({ revision: 1, debugSessions: [], browser: null, pages: [] });
-    expect(toldToo?.payload).toMatchObject({ access: { mode: "ask" } });
+    const [toOld, toPresent] = await Promise.all(
+      [old, present].map((client) => client.until((line) => line.seq === 1)),
+    );
+    expect(toOld?.payload).toEqual({ revision: 1, debugSessions: [], browser: null, pages: [] });
+    expect(toPresent?.payload).toMatchObject({ access: { mode: "ask" } });
   });
 });
 

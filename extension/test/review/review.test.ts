@@ -115,7 +115,7 @@ test("what is presented at the same time is all there", async () => {
   expect(opened).toEqual(["Cart"]);
 });
 
-test("a client's review is its own, and the tab says whose it is where two have one title", async () => {
+test("a client's review is its own, and the tab names the client where two have one title", async () => {
   const { present, shown, opened } = play();
   const [second, third] = ["d", "e"].map((id) => ({ ...client, id, name: "Other" }));
   await Promise.all([
@@ -130,7 +130,7 @@ test("a client's review is its own, and the tab says whose it is where two have 
   expect(opened).toHaveLength(3);
 });
 
-test("an agent that was started anew goes on in its panel, which says its version now; while both are there, each has one", async () => {
+test("an agent that was started anew goes on in its panel, which shows its version now; while both are there, each has one", async () => {
   const { present, shown, opened, here } = play();
   const [again, third] = [
     { ...client, id: "d", version: "2" },

@@ -65,7 +65,7 @@ test("a link stays one, and what it leads to is written", async () => {
   expect(readFileSync(real, "utf8")).toBe("ours");
 });
 
-test("what may not be written, or leads nowhere, is told and stays", async () => {
+test("what may not be written, or leads nowhere, is reported and stays", async () => {
   given("{}");
   await asNobody(() => expect(writeText(file, "{}", "ours")).rejects.toThrow("EACCES"));
   expect(readFileSync(file, "utf8")).toBe("{}");
@@ -92,7 +92,7 @@ test("what is not UTF-8 would be lost: it is not read", async () => {
   await expect(readText(file)).rejects.toThrow("it is not UTF-8");
 });
 
-test("a folder, or what is below a file, is told", async () => {
+test("a folder, or what is below a file, is reported", async () => {
   given("{}");
   await expect(readText(root)).rejects.toThrow("EISDIR");
   await expect(readText(join(file, "x.json"))).rejects.toThrow("ENOTDIR");

@@ -38,7 +38,7 @@ function bundle(version: string): void {
   chmodSync(program, 0o755);
 }
 
-async function says(path: string): Promise<string> {
+async function output(path: string): Promise<string> {
   return (await promisify(execFile)(path)).stdout.trim();
 }
 
@@ -46,7 +46,7 @@ test("it runs when the extension's folder is gone", async () => {
   const copy = await keepCopy(program, folder);
   expect(copy).toBe(join(folder, "coordinator"));
   rmSync(join(root, "extension-0.1.0"), { recursive: true });
-  expect(await says(copy)).toBe("one");
+  expect(await output(copy)).toBe("one");
   expect(readdirSync(folder)).toEqual(["coordinator"]);
 });
 
@@ -57,12 +57,12 @@ test("it is made anew when the bundled one is another, and only then", async () 
   expect(statSync(copy).ino).toBe(ino);
   bundle("three");
   await renewCopy(program, folder);
-  expect(await says(copy)).toBe("three");
+  expect(await output(copy)).toBe("three");
   // Of the same size, but later.
   bundle("seven");
   utimesSync(program, new Date(), new Date(Date.now() + 60_000));
   await renewCopy(program, folder);
-  expect(await says(copy)).toBe("seven");
+  expect(await output(copy)).toBe("seven");
 });
 
 test("it is renewed where it is, and made only when it is asked for", async () => {
@@ -74,7 +74,7 @@ test("it stays when a version of the extension brings none", async () => {
   const copy = await keepCopy(program, folder);
   rmSync(program);
   await renewCopy(program, folder);
-  expect(await says(copy)).toBe("one");
+  expect(await output(copy)).toBe("one");
 });
 
 test("one that runs is replaced, and runs on", async () => {
@@ -87,7 +87,7 @@ test("one that runs is replaced, and runs on", async () => {
   await once(running.stdout, "data");
   bundle("two");
   await renewCopy(program, folder);
-  expect(await says(copy)).toBe("two");
+  expect(await output(copy)).toBe("two");
   expect(running.exitCode).toBeNull();
   running.stdin.end();
   expect(await once(running, "exit")).toEqual([0, null]);

@@ -53,7 +53,7 @@ export class Client {
     for (;;) {
       const found = this.lines.find(fits);
       if (found) return found;
-      if (this.#ended) throw new Error(`the connection ended; it said ${JSON.stringify(this.lines).slice(0, 2000)}`);
+      if (this.#ended) throw new Error(`the connection ended after ${JSON.stringify(this.lines).slice(0, 2000)}`);
       await this.#change(deadline - performance.now());
     }
   }
@@ -81,8 +81,8 @@ export class Client {
         else resolve();
       };
       const wake = () => done();
-      const said = () => JSON.stringify(this.lines.slice(-3)).slice(0, 2000);
-      const timer = setTimeout(() => done(new Error(`nothing that fits came in time; the last was ${said()}`)), limit);
+      const last = () => JSON.stringify(this.lines.slice(-3)).slice(0, 2000);
+      const timer = setTimeout(() => done(new Error(`nothing that fits came in time; the last was ${last()}`)), limit);
       this.#wake.add(wake);
     });
   }

@@ -56,7 +56,7 @@ export class EventEmitter<T> implements Disposes {
   }
 }
 
-/** A part of the API: what is registered, made, listened to and said. The rest of it is given. */
+/** A part of the API: what is registered, made, listened to and shown. The rest of it is given. */
 function part<T extends object>(name: string, members: T): T & Record<string, (...args: unknown[]) => unknown> {
   return new Proxy(members, {
     get(target, key) {
@@ -119,7 +119,7 @@ export const window = part("window", {
     return made(`the view ${id}`, view, () => seen.dispose());
   },
   createWebviewPanel: (type: string) => {
-    const [closed, changed, told] = [
+    const [closed, changed, received] = [
       new EventEmitter<void>(),
       new EventEmitter<void>(),
       new EventEmitter<{ type: string }>(),
@@ -128,12 +128,12 @@ export const window = part("window", {
       cspSource: "",
       postMessage: async () => true,
       asWebviewUri: String,
-      onDidReceiveMessage: told.event,
+      onDidReceiveMessage: received.event,
     };
     const events = { onDidDispose: closed.event, onDidChangeViewState: changed.event };
     return made(`the panel ${type}`, { webview, visible: true, ...events }, () => {
       closed.fire();
-      for (const each of [closed, changed, told]) each.dispose();
+      for (const each of [closed, changed, received]) each.dispose();
     });
   },
   withProgress: async (_: unknown, work: (progress: object, token: object) => Promise<unknown>) => {
@@ -154,7 +154,7 @@ export const window = part("window", {
 
 export const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
 const settings: Record<string, { default: unknown }> = manifest.contributes.configuration.properties;
-/** What the settings are, where they are not what the manifest says. */
+/** What the settings are, where they differ from the manifest. */
 export const configured = new Map<string, unknown>();
 
 export const workspace = part("workspace", {

@@ -1,9 +1,9 @@
-// Stands between a browser's port and whoever connects to it: counts connections, and takes none when told so.
+// Stands between a browser's port and its clients: counts connections, and refuses them on request.
 
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 
-const patience = 20_000;
+const timeout = 20_000;
 
 export class Relay {
   readonly #sockets = new Set<Socket>();
@@ -59,7 +59,7 @@ export class Relay {
       const look = () => this.connections === count && done(resolve);
       const timer = setTimeout(
         () => done(() => reject(new Error(`${this.connections} are connected, not ${count}`))),
-        patience,
+        timeout,
       );
       this.#changed.add(look);
       look();

@@ -28,7 +28,7 @@ export const testCommands: ReadonlyMap<string, Command> = new Map([
   ["wait", { waitsForUser: true, run: () => new Promise(() => {}) }],
 ]);
 
-/** What a window tells where nothing is debugged, and where one session of this name is. */
+/** The state of a window where nothing is debugged, and where one session of this name is. */
 export const content = { debugSessions: [], browser: null, pages: [] };
 export const session = (name: string) => ({ ...content, debugSessions: [{ id: name, name, type: "pwa-chrome" }] });
 

@@ -29,7 +29,7 @@ test("a call that throws, and one that answers what JSON cannot hold, answer int
   expect((await client.ask("ping")).success).toBe(true);
 });
 
-test("an answer or an error over the line's limit is told as internal, and the connection goes on", async () => {
+test("a response or an error over the line's limit is reported as internal, and the connection goes on", async () => {
   const long = "x".repeat(lineLimit);
   const { dial } = await serve(
     new Map([
@@ -65,12 +65,12 @@ test("a call that does not wait for a user has its deadline", { timeout: 15_000 
 });
 
 test("cancel reaches the command, and frees the id", async () => {
-  let told = (_: unknown) => {};
+  let notify = (_: unknown) => {};
   const aborted = new Promise<unknown>((resolve) => {
-    told = resolve;
+    notify = resolve;
   });
   const run = (_: unknown, { signal }: Caller) => {
-    signal.addEventListener("abort", () => told(signal.reason));
+    signal.addEventListener("abort", () => notify(signal.reason));
     return new Promise(() => {});
   };
   const { dial } = await serve(new Map([["ask", { waitsForUser: true, run }]]));
@@ -144,16 +144,16 @@ test("a client that goes while it waits is no fault of the window's", async () =
 });
 
 test("a client that is gone gives up its calls, after a second", async () => {
-  let told = () => {};
+  let notify = () => {};
   const aborted = new Promise<void>((resolve) => {
-    told = resolve;
+    notify = resolve;
   });
   let begun = () => {};
   const running = new Promise<void>((resolve) => {
     begun = resolve;
   });
   const run = (_: unknown, { signal }: Caller) => {
-    signal.addEventListener("abort", told);
+    signal.addEventListener("abort", notify);
     begun();
     return new Promise(() => {});
   };

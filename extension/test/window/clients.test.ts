@@ -1,4 +1,4 @@
-// Who is connected and what they did, told over a real socket.
+// Who is connected and what they did, reported over a real socket.
 import { describe, expect, test } from "vitest";
 import { resume, stop, stoppable } from "../../src/core/access/access";
 import { Permissions, permissionCommands } from "../../src/core/access/permission";
@@ -42,7 +42,7 @@ function until(clients: Clients, fits: () => boolean): Promise<void> {
 }
 
 describe("announce", () => {
-  test("replaces what the connection said before, and nothing of another's", async () => {
+  test("replaces what the connection reported before, and nothing of another's", async () => {
     const { clients, dial } = await window();
     const [one, other] = [await dial(), await dial()];
     await one.ask(...call("client.announce", { clients: [client("a", 2), client("b", 1)] }));
@@ -77,21 +77,21 @@ describe("announce", () => {
   });
 });
 
-test("a client that is stopped can be let go on after it has left", () => {
+test("a stopped client can be resumed after it has left", () => {
   const clients = new Clients();
   const store = new Store();
   const connection = new AbortController();
   clients.announce(connection.signal, [client("a"), client("b", 2)]);
   stop(store, "a");
-  const told = () => stoppable(store, clients).map((each) => [each.client.name, each.stopped, each.connected]);
-  expect(told()).toEqual([
+  const listed = () => stoppable(store, clients).map((each) => [each.client.name, each.stopped, each.connected]);
+  expect(listed()).toEqual([
     ["Agent a", true, true],
     ["Agent b", false, true],
   ]);
   connection.abort();
-  expect(told()).toEqual([["Agent a", true, false]]);
+  expect(listed()).toEqual([["Agent a", true, false]]);
   resume(store, "a");
-  expect(told()).toEqual([]);
+  expect(listed()).toEqual([]);
 });
 
 describe("report", () => {

@@ -1,4 +1,4 @@
-// What listens to the window's state or its clients listens no more once it is closed.
+// What listens to the window's state or its clients no longer listens once it is closed.
 import { expect, test, vi } from "vitest";
 import { Permissions } from "../../src/core/access/permission";
 import { Pages } from "../../src/core/browser/pages";

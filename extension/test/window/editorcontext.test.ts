@@ -1,4 +1,4 @@
-// How the window tells what the user looks at; the editor itself is in e2e/editorcontext.test.ts.
+// How the window reports the active editor; the editor itself is in e2e/editorcontext.test.ts.
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type { Editor } from "../../src/core/protocol/protocol.generated";
 import { EditorContext } from "../../src/core/window/editorcontext";
@@ -7,7 +7,7 @@ import { Store } from "../../src/core/window/store";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** An editor whose cursor is moved, with somebody there to hear of it or not. */
+/** An editor whose cursor is moved, with a client connected or not. */
 function play() {
   const store = new Store();
   const here = { line: 0, shared: true, there: true };
@@ -49,7 +49,7 @@ test("the changes of a tenth of a second are one event, with what is there at it
   expect(store.state).not.toHaveProperty("editor");
 });
 
-test("while nobody is connected nothing is read; who comes is told what is there then", () => {
+test("without a client nothing is read; a new client receives the present state", () => {
   const { store, here, read, context, move } = play();
   here.there = false;
   move(1);

@@ -1,4 +1,4 @@
-// What a window tells those who listen to it, on real sockets.
+// What a window sends to its subscribers, on real sockets.
 import { expect, test } from "vitest";
 import { silent } from "../../src/core/log";
 import { stateLimit } from "../../src/core/protocol/framing";
@@ -73,7 +73,7 @@ test.each([
   expect(client.lines.filter((line) => line.type === "state")).toHaveLength(replayLimit);
 });
 
-test("a state that is too large is not taken, and the log says so; any other can be told", async () => {
+test("a state that is too large is not taken, and the log shows it; any other can be sent", async () => {
   const errors: string[] = [];
   const store = new Store({ ...silent, error: (message) => errors.push(message) });
   const { dial } = await serve(testCommands, undefined, { store });
@@ -135,7 +135,7 @@ test("large states are replayed only as far as they are kept", async () => {
   expect(await listen(5)).toBe(true);
 });
 
-test("two hundred clients are told of each of twenty changes, in order", async () => {
+test("two hundred clients receive each of twenty changes, in order", async () => {
   const { store, dial } = await serve();
   const clients: Client[] = [];
   for (let i = 0; i < 200; i++) clients.push(await dial());

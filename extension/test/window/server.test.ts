@@ -6,7 +6,7 @@ import { connectionLimit } from "../../src/core/window/server";
 import { Client } from "../support/client";
 import { content, serve, session, testCommands } from "../support/window";
 
-test("hello tells who is there", async () => {
+test("hello reports who serves the window", async () => {
   const { server, dial } = await serve();
   const client = await dial();
   const { payload } = await client.ask("hello", { client: { name: "t", version: "1" }, versions: [9, 2, 1] });
@@ -89,7 +89,7 @@ test("a reader that never reads is cut off with a reason, and slows nobody", asy
   expect((await good.ask("ping")).success).toBe(true);
 });
 
-test("one connection too many is told so, and the others stay", async () => {
+test("one connection too many gets the reason, and the others stay", async () => {
   const { server, address, dial } = await serve();
   const clients: Client[] = [];
   for (let i = 0; i < connectionLimit; i++) clients.push(await dial());
@@ -109,7 +109,7 @@ test("one connection too many is told so, and the others stay", async () => {
   expect((await last.ask("ping")).success).toBe(true);
 });
 
-test("closing says goodbye to everybody", async () => {
+test("closing notifies every client", async () => {
   const { server, dial } = await serve(testCommands);
   const clients = await Promise.all([dial(), dial()]);
   for (const client of clients) await client.ask("listen", { events: ["state"] });

@@ -22,7 +22,7 @@ export interface AskedAction extends PermissionAskArg {
 export interface Question {
   readonly id: string;
   readonly client: Client;
-  /** What the client waits for, the oldest first. There may be more when it is looked at again. */
+  /** What the client waits for, the oldest first. There may be more when it is read again. */
   readonly actions: readonly AskedAction[];
   /** When the last of them is refused without an answer, as performance.now() counts. */
   readonly until: number;

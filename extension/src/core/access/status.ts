@@ -51,7 +51,7 @@ export function describe({ state, problem, clients, atWork, question }: Facts): 
   if (!browser) {
     const summary =
       state.debugSessions.length > 0
-        ? "The debug browser of this window offers no endpoint; the log says why."
+        ? "The debug browser of this window offers no endpoint; the log shows why."
         : "No browser to share: start a browser debug session (F5).";
     const text = `$(circle-slash) Browser${marks[mode]}`;
     return { kind: "none", text, summary, tooltip: `${summary} ${who} Click for more.` };

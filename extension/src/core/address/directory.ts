@@ -6,7 +6,7 @@ import { momentary } from "../files/file";
 import { locked } from "../files/lock";
 import { directory, folder, isTooLong, type Surroundings } from "./address";
 
-/** The file in DIR that names the short directory. Nobody else can make it or foresee what it names. */
+/** The file in DIR that names the short directory. No other user can make it or foresee what it names. */
 export const shortName = ".short";
 const longestName = 107;
 

@@ -29,7 +29,7 @@ export async function canonical(path: string): Promise<string> {
   return process.platform === "win32" ? real : spell(await nameOnDisk(real), process.platform);
 }
 
-/** Step 2 alone: by the operating system, without looking at the file system. */
+/** Step 2 alone: by the operating system, without reading the file system. */
 export function spell(path: string | Uint8Array, platform: NodeJS.Platform): string {
   const text = typeof path === "string" ? path : decode(path);
   if (text === "") throw new PathError("empty");

@@ -5,7 +5,7 @@
 
 /** The first uid of people; those below are the accounts of services. */
 const firstPerson = { linux: 1_000, darwin: 500 };
-/** Above it are "nobody" and ids that mean "none". */
+/** Above it are the account "nobody" and ids for "none". */
 const lastPerson = 2 ** 31 - 1;
 
 export interface LinuxSample {

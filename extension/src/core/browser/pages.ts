@@ -1,5 +1,5 @@
 // The pages of this window's browser, kept up to date by the browser's own events for as long as
-// somebody looks.
+// a view shows it.
 
 import { type Log, reason } from "../log";
 import type { State } from "../protocol/protocol.generated";
@@ -20,7 +20,7 @@ export class Pages {
   readonly #pages = new Map<string, Page>();
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
-  #looking = false;
+  #visible = false;
   #browser: string | undefined;
   #connection: AbortController | undefined;
 
@@ -36,8 +36,8 @@ export class Pages {
   }
 
   /** Whether a view shows them: without one, there is no connection. */
-  set looking(looking: boolean) {
-    this.#looking = looking;
+  set visible(visible: boolean) {
+    this.#visible = visible;
     this.#follow();
   }
 
@@ -50,11 +50,11 @@ export class Pages {
   close(): void {
     this.#unsubscribe();
     this.#listeners.clear();
-    this.looking = false;
+    this.visible = false;
   }
 
   #follow(): void {
-    const url = this.#looking ? this.#store.state.browser?.url : undefined;
+    const url = this.#visible ? this.#store.state.browser?.url : undefined;
     if (url === this.#browser) return;
     this.#connection?.abort();
     this.#connection = undefined;
@@ -77,10 +77,10 @@ export class Pages {
     }
     signal.addEventListener("abort", () => cdp.close());
     if (signal.aborted) return cdp.close();
-    const seen = (told: Members) => !signal.aborted && this.#seen(told.targetInfo as Members);
+    const seen = (event: Members) => !signal.aborted && this.#seen(event.targetInfo as Members);
     const titles = new Titles(cdp, seen);
-    cdp.on("Target.targetCreated", (told) => {
-      if (seen(told)) void titles.follow(String((told.targetInfo as Members).targetId));
+    cdp.on("Target.targetCreated", (event) => {
+      if (seen(event)) void titles.follow(String((event.targetInfo as Members).targetId));
     });
     cdp.on("Target.targetInfoChanged", seen);
     cdp.on("Target.targetDestroyed", ({ targetId }) => {
@@ -130,9 +130,9 @@ function toPage({ targetId, title, url }: Members): Page {
  * their frames and workers.
  */
 function byDebugger({ pages, debugSessions }: State): Page[] {
-  const lent = new Set(pages.map(({ debugSession }) => debugSession));
+  const shared = new Set(pages.map(({ debugSession }) => debugSession));
   const below = new Set(
-    debugSessions.flatMap(({ id, parent }) => (parent !== undefined && lent.has(parent) ? id : [])),
+    debugSessions.flatMap(({ id, parent }) => (parent !== undefined && shared.has(parent) ? id : [])),
   );
   return pages
     .filter(({ debugSession }) => !below.has(debugSession))

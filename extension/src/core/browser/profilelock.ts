@@ -2,7 +2,7 @@
 //
 // js-debug kills a browser that it closes, and one that is killed leaves the lock. At the next launch
 // js-debug takes any lock for a browser that runs, and asks the user in a dialog that blocks the window.
-// Chromium itself looks for the process, and so does this. Windows has no such link: its lock goes with
+// Chromium itself checks for the process, and so does this. Windows has no such link: its lock goes with
 // the browser.
 import { readlink, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -14,7 +14,7 @@ import { type Configuration, isLaunched, runtimeArgs } from "./injection";
 
 /** How long a browser that is closing may take to exit. */
 const exitTimeout = 1_000;
-const look = 50;
+const pollInterval = 50;
 
 /**
  * The profile with which js-debug will launch the browser of a configuration whose variables still
@@ -47,7 +47,7 @@ export async function unlock(profile: string): Promise<boolean> {
     if (holder === undefined) return false;
     if (!isRunning(holder)) break;
     if (performance.now() > deadline) return false;
-    await after(look); // the system has no event for the end of a process that is not our child
+    await after(pollInterval); // the system has no event for the end of a process that is not our child
   }
   for (const name of ["SingletonLock", "SingletonCookie", "SingletonSocket"]) {
     await unlink(join(profile, name)).catch((error: unknown) => {

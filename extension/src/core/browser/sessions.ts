@@ -182,7 +182,7 @@ export class Sessions {
         type,
         ...(parent && { parent: parent.id }),
       })),
-      // The newest session's browser: it is the one that the user is looking at.
+      // The newest session's browser: it is the one that the user sees.
       browser: entries.findLast((entry) => entry.browser)?.browser ?? null,
       pages: entries.flatMap((entry) => entry.page ?? []),
     });

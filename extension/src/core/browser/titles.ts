@@ -18,8 +18,8 @@ const changes = [
 
 interface Followed {
   targetId: string;
-  looking: boolean;
-  /** It has changed since the last look began. */
+  reading: boolean;
+  /** It has changed since the last read began. */
   changed: boolean;
 }
 
@@ -34,26 +34,26 @@ export class Titles {
     this.#cdp = cdp;
     this.#report = report;
     cdp.on("Target.detachedFromTarget", ({ sessionId }) => this.#pages.delete(String(sessionId)));
-    for (const event of changes) cdp.on(event, (_, session = "") => void this.#look(session));
+    for (const event of changes) cdp.on(event, (_, session = "") => void this.#read(session));
   }
 
   async follow(targetId: string): Promise<void> {
     try {
       const { sessionId } = await this.#cdp.call("Target.attachToTarget", { targetId, flatten: true });
       const session = String(sessionId);
-      this.#pages.set(session, { targetId, looking: false, changed: false });
+      this.#pages.set(session, { targetId, reading: false, changed: false });
       for (const enable of ["Page.enable", "DOM.enable"]) await this.#cdp.call(enable, {}, session);
-      await this.#look(session);
+      await this.#read(session);
     } catch {} // it has gone
   }
 
-  /** One look at a time: a page may change its head faster than the browser answers. */
-  async #look(session: string): Promise<void> {
+  /** One read at a time: a page may change its head faster than the browser answers. */
+  async #read(session: string): Promise<void> {
     const page = this.#pages.get(session);
     if (!page) return;
     page.changed = true;
-    if (page.looking) return;
-    page.looking = true;
+    if (page.reading) return;
+    page.reading = true;
     try {
       while (page.changed) {
         page.changed = false;
@@ -61,7 +61,7 @@ export class Titles {
         this.#report(await this.#cdp.call("Target.getTargetInfo", { targetId: page.targetId }));
       }
     } catch {} // it has gone
-    page.looking = false;
+    page.reading = false;
   }
 
   /** A document reports only nodes that were requested, and not new ones below them. */

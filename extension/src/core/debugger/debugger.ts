@@ -71,7 +71,7 @@ export class Debugger {
   readonly #editor: DebugEditor;
   /** Of what clients started, by the sessions' ids and the marks of their configurations. */
   readonly #owners = new Map<string, Owner>();
-  /** One start at a time, so that a compound's sessions can be told apart from the user's. */
+  /** One start at a time, so that a compound's sessions are not taken for the user's. */
   #starts: Promise<unknown> = Promise.resolve();
   /** The names of the sessions of starts that the editor has not settled. */
   readonly #starting = new Set<readonly string[]>();
@@ -147,7 +147,7 @@ export class Debugger {
         stopClaiming();
       });
       const accepted = started.then((ok) => {
-        if (!ok) throw new Refusal("internal", `VS Code did not start ${label(start)}: the window says why`);
+        if (!ok) throw new Refusal("internal", `VS Code did not start ${label(start)}: the window shows why`);
       });
       const both = Promise.all([there, accepted]).then(([session]) => session);
       const session = await Promise.race([both, this.#givenUp(there, compound, limit)]);
@@ -164,7 +164,7 @@ export class Debugger {
     const session = await there;
     const hasEnded = () => !compound && isBrowserType(session.info.type) && session.ended;
     await this.#threads.until(() => hasEnded() || undefined, limit);
-    throw new Refusal("internal", `${session.info.name} ended at once: the window says why`);
+    throw new Refusal("internal", `${session.info.name} ended at once: the window shows why`);
   }
 
   /** Two sessions of one configuration would fight over one profile, and js-debug would ask the user. */
@@ -185,7 +185,7 @@ export class Debugger {
   async #firstPage(root: Session, signal: AbortSignal): Promise<void> {
     const hasPage = () => this.#threads.all.some(({ info }) => info.parent?.id === root.info.id) || root.ended;
     await this.#threads.until(() => hasPage() || undefined, signal, pageLimit);
-    if (root.ended) throw new Refusal("internal", `${root.info.name} ended at once: the debug console says why`);
+    if (root.ended) throw new Refusal("internal", `${root.info.name} ended at once: the debug console shows why`);
   }
 
   async #state(arg: Argument): Promise<DebugStateResult> {
@@ -314,7 +314,7 @@ export class Debugger {
     }
     await this.#editor.stop(root.id);
     const ended = await this.#threads.until(() => !this.#threads.get(root.id) || undefined, caller.signal, stopLimit);
-    if (!ended) throw new Refusal("deadline", `${root.name} was told to stop and has not yet: see debug.state`);
+    if (!ended) throw new Refusal("deadline", `${root.name} was asked to stop and still runs: see debug.state`);
     this.#owners.delete(root.id);
     this.#owners.delete(String(mark));
     return {};

@@ -45,7 +45,7 @@ export function choose(
     if (!only) throw nothing(`no launch configuration is called ${JSON.stringify(name)}`, within);
     if (other) {
       const folders = quoted(found.flatMap((each) => each.folder ?? "the workspace"));
-      throw arg.bad("configuration", `is in more than one folder: say in "folder" which is meant: ${folders}`);
+      throw arg.bad("configuration", `is in more than one folder: name one in "folder": ${folders}`);
     }
     if (typeof only.what === "string" && url !== undefined) throw arg.bad("url", "cannot be given to a compound");
     return { ...only, what: prepared(only.what, mark, url), mark };
@@ -112,7 +112,7 @@ function nothing(what: string, launches: Launch[]): Refusal {
   const names = configurations.map(({ name }) => String(name));
   const rest =
     names.length > 0
-      ? `say in "configuration" which is meant: ${quoted(names)}`
+      ? `name one in "configuration": ${quoted(names)}`
       : 'there are none in this window: give a "url", or add one to .vscode/launch.json';
   return new Refusal("bad_payload", `${what}: ${rest}`, { path: "/payload/arg/configuration", configurations });
 }

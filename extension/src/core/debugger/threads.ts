@@ -207,6 +207,6 @@ export class Threads {
 
 /** The reason to show: of an exception its text, which has more detail. */
 function describe({ reason, description, text }: Record<string, unknown>): string | undefined {
-  const said = reason === "exception" ? (text ?? description) : (description ?? text);
-  return typeof said === "string" && said !== "" ? said : undefined;
+  const shown = reason === "exception" ? (text ?? description) : (description ?? text);
+  return typeof shown === "string" && shown !== "" ? shown : undefined;
 }

@@ -6,7 +6,7 @@ import { link, lstat, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { code } from "../log";
 
-/** Tells a file apart from the next one of its name. The inode number alone is reused at once. */
+/** Identifies a file among others that have had its name. The inode number alone is reused at once. */
 export type Seen = Pick<BigIntStats, "ino" | "mtimeNs">;
 
 function isSame(a: Seen, b: Seen): boolean {
@@ -39,7 +39,7 @@ export function leftBy(name: string): number | undefined {
 
 /**
  * Deletes path if it is the file that was seen. It is moved aside first, so that a process that was
- * stopped for long after its look does not delete another process's file.
+ * stopped for long after its check does not delete another process's file.
  */
 export async function removeSeen(path: string, seen: Seen): Promise<void> {
   const aside = momentary(dirname(path), "gone");

@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import { code } from "../log";
 
 /**
- * Where there is none this throws: what is meant for it must not be written elsewhere. Many a container runs
+ * Where there is none this throws: its files must not be written elsewhere. Many a container runs
  * under a uid that the system does not know, and an empty HOME would lead to where the editor was started.
  */
 export function homeDirectory(): string {

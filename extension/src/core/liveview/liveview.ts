@@ -59,14 +59,14 @@ export class LiveView {
     this.#show = show;
     this.#lastSent = undefined;
     this.#size = fitting(size);
-    this.#pages.looking = true;
+    this.#pages.visible = true;
     this.#update();
   }
 
   /** The panel is out of sight. */
   hide(): void {
     this.#show = undefined;
-    this.#pages.looking = false;
+    this.#pages.visible = false;
     this.#stop();
   }
 
@@ -168,7 +168,7 @@ export class LiveView {
   }
 }
 
-/** Without a choice the newest is the one in which something happens; an empty tab is not meant. */
+/** Without a choice the newest is the one in which something happens; an empty tab is passed over. */
 function newest(pages: readonly Page[]): Page | undefined {
   return pages.findLast(({ url }) => !/^(about:blank|chrome:|edge:)/.test(url)) ?? pages.at(-1);
 }
@@ -179,7 +179,7 @@ function why(state: State): { text: string; start: boolean } {
   if (state.debugSessions.length === 0) {
     return { text: "No browser is being debugged in this window. Start one, and its page appears here.", start: true };
   }
-  return { text: "The debug browser of this window cannot be reached yet. The log says why.", start: false };
+  return { text: "The debug browser of this window cannot be reached yet. The log shows why.", start: false };
 }
 
 function fitting({ width, height }: Size): Size {

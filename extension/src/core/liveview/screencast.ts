@@ -37,8 +37,8 @@ function watchClicks(name: string): void {
   const window = globalThis as unknown as ClickWindow;
   const watcher = `${name} watches`;
   window[watcher] ??= ({ isTrusted, clientX, clientY }: PointerDown) => {
-    const tell = window[name];
-    if (!isTrusted || typeof tell !== "function") return;
+    const report = window[name];
+    if (!isTrusted || typeof report !== "function") return;
     let [x, y, frame] = [clientX, clientY, window];
     // A frame's position is known while it is of the same origin as the one around it.
     while (frame !== frame.parent) {
@@ -57,7 +57,7 @@ function watchClicks(name: string): void {
     }
     // Of the page's layout only a part may be in sight: pinched, or wider than its phone.
     const { offsetLeft, offsetTop, scale } = frame.visualViewport;
-    tell(JSON.stringify([(x - offsetLeft) * scale, (y - offsetTop) * scale]));
+    report(JSON.stringify([(x - offsetLeft) * scale, (y - offsetTop) * scale]));
   };
   // The same one again is no second one.
   window.addEventListener("pointerdown", window[watcher] as (event: PointerDown) => void, {
@@ -184,7 +184,7 @@ export class Screencast {
     this.cdp.close();
   }
 
-  /** A page in the background of its browser paints nothing. This one is looked at: here. */
+  /** A page in the background of its browser paints nothing. This one is visible: here. */
   async #unhide(): Promise<void> {
     await this.cdp.call("Emulation.setFocusEmulationEnabled", { enabled: true }, this.session).catch(() => {});
   }

@@ -2,7 +2,7 @@
 // Obeys specs/window-protocol/README.md section 3.
 
 export const lineLimit = 8 * 1024 * 1024;
-/** Of a state's event: a hello has to hold more. */
+/** Of a state's event: a hello must hold more. */
 export const stateLimit = 7 * 1024 * 1024;
 
 /** A line, with its end, is over the limit. After a received one nothing can be read; none is ever sent. */

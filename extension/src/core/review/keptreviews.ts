@@ -1,5 +1,5 @@
 // The text of reviews, in files, so that a reload of the window loses none: the editor brings a panel that was
-// behind another back only when it is looked at.
+// behind another back only when the user selects it.
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { code, type Log, reason } from "../log";
@@ -46,7 +46,7 @@ export class KeptReviews {
       );
       return aged.sort((one, other) => other.time - one.time).map(({ name }) => name);
     } catch (error) {
-      if (code(error) !== "ENOENT") this.log.warn(`what reviews said before cannot be read: ${reason(error)}`);
+      if (code(error) !== "ENOENT") this.log.warn(`the kept reviews cannot be read: ${reason(error)}`);
       return [];
     }
   }

@@ -86,7 +86,7 @@ export class Reviews {
     const added = arg.text("markdown", 0);
     const mode = arg.choice("mode", modes);
     const section = arg.optional("section", () => arg.text("section"));
-    if (mode === "update-section" && section === undefined) throw arg.bad("section", "must say which section is meant");
+    if (mode === "update-section" && section === undefined) throw arg.bad("section", "must name the section");
     refuseLong(added);
     const { shown } = await this.#change(async () => {
       const before = await this.#find(client, title);
@@ -186,7 +186,7 @@ async function compose(before: string, added: string, mode: Mode, section: strin
     const message = `the review has no section ${JSON.stringify(wanted)}: ${there}`;
     throw new Refusal("bad_payload", message, { path: "/payload/arg/section", sections: titles });
   }
-  // Who gives the heading too means the same section.
+  // A text that begins with the heading replaces that too.
   const [first] = sections(added);
   const repeated = first?.heading === 0 && first.title === wanted;
   const lines = before.split("\n");

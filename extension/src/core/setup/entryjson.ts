@@ -20,7 +20,7 @@ export function inJson(member: string, text: string, entry: Entry): string {
   enter(file, member, changes);
   // A name that is there twice, for instance: the first one is edited, the last one counts.
   if (!isDeepStrictEqual(read(after), file))
-    throw new Unreadable("it cannot be added to without changing what else it says");
+    throw new Unreadable("it cannot be added to without changing its other contents");
   return after;
 }
 

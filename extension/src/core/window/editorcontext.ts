@@ -1,4 +1,4 @@
-// Which file and selection the user looks at, for the window's state. Never the file's contents.
+// Which file and selection the user has open, for the window's state. Never the file's contents.
 import type { Editor } from "../protocol/protocol.generated";
 import type { Store } from "./store";
 

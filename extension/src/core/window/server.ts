@@ -56,8 +56,8 @@ export class WindowServer implements Host {
   readonly #backoff: Pick<Backoff, "next" | "reset">;
   /** When it was last tried to bind again, by performance.now. */
   #boundAgain = Number.NEGATIVE_INFINITY;
-  /** Whether a look at the name is due that has not begun. */
-  #lookDue = false;
+  /** Whether a check of the name is due that has not begun. */
+  #checkNameDue = false;
 
   constructor(options: WindowOptions) {
     this.#options = options;
@@ -92,7 +92,7 @@ export class WindowServer implements Host {
     return this.#bound?.address ?? "";
   }
 
-  /** Tells every client, ends them, and removes the address. */
+  /** Notifies every client, ends them, and removes the address. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#step(async () => {
@@ -129,7 +129,7 @@ export class WindowServer implements Host {
       const ours = [basename(address), basename(dir), shortName];
       try {
         const watcher = watch(dir, (_, name) => {
-          if (name === null || ours.includes(name)) this.#look();
+          if (name === null || ours.includes(name)) this.#checkName();
         });
         watcher.on("error", (error) => this.#unwatched(error));
         this.#watchers.push(watcher);
@@ -137,22 +137,22 @@ export class WindowServer implements Host {
         this.#unwatched(error); // it serves all the same
       }
     }
-    if (directories.length > 0) this.#look(); // for what happened before the watch
+    if (directories.length > 0) this.#checkName(); // for what happened before the watch
   }
 
   #unwatch(): void {
     for (const watcher of this.#watchers.splice(0)) watcher.close();
   }
 
-  #look(): void {
-    if (this.#lookDue) return;
-    this.#lookDue = true;
+  #checkName(): void {
+    if (this.#checkNameDue) return;
+    this.#checkNameDue = true;
     void this.#step(() => this.#keepName());
   }
 
   /** Binds again until the name leads to this window. Never throws. */
   async #keepName(): Promise<void> {
-    this.#lookDue = false;
+    this.#checkNameDue = false;
     while (!this.#closing.signal.aborted && !(await this.#hasName())) {
       // Back off: another program may remove the name again and again.
       if (performance.now() - this.#boundAgain > minute) this.#backoff.reset();
@@ -169,7 +169,7 @@ export class WindowServer implements Host {
     }
   }
 
-  /** A name that cannot be looked at is lost: clients cannot reach it either. */
+  /** A name that cannot be checked is lost: clients cannot reach it either. */
   async #hasName(): Promise<boolean> {
     return (await this.#bound?.isOurs().catch(() => false)) ?? false;
   }
@@ -180,7 +180,7 @@ export class WindowServer implements Host {
   }
 
   #unwatched(error: unknown): void {
-    this.log.warn(`nobody watches over ${this.address}: ${reason(error)}`);
+    this.log.warn(`no watcher for ${this.address}: ${reason(error)}`);
   }
 
   /** The folders of the workspace have changed, its identity has not. */
@@ -199,7 +199,7 @@ export class WindowServer implements Host {
     return this.#connections.size;
   }
 
-  /** Calls listener when somebody has connected or left, or clients may have changed, until the returned function is called. */
+  /** Calls listener when a connection has begun or ended, or clients may have changed, until the returned function is called. */
   onClients(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

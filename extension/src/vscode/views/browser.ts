@@ -16,12 +16,12 @@ export interface PageRow extends Row {
 export function openBrowserView(store: Store, sessions: Sessions, log: Log): vscode.Disposable {
   const pages = new Pages(store, log);
   const view = new RowView("browserCoordinator.browser", () => rows(store, sessions, pages));
-  const look = () => {
-    pages.looking = view.view.visible; // the browser gets no request while the view is hidden
+  const update = () => {
+    pages.visible = view.view.visible; // the browser gets no request while the view is hidden
   };
-  const visible = view.view.onDidChangeVisibility(look);
+  const visible = view.view.onDidChangeVisibility(update);
   const stop = [store.subscribe(view.update), pages.subscribe(view.update)];
-  look();
+  update();
   return vscode.Disposable.from(
     view,
     visible,
