@@ -19,43 +19,7 @@ type browserFlags struct {
 	browser, executable      string
 	profile, proxy, viewport string
 	isolated                 bool
-	debuggingPort            debuggingPort
-}
-
-// debuggingPort is the value of --debugging-port. Without the flag a browser has no
-// port.
-type debuggingPort struct {
-	wanted bool
-	port   int
-}
-
-// Set implements pflag.Value.
-func (p *debuggingPort) Set(text string) error {
-	port, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return errors.New("want a port from 0 to 65535; 0 selects a free one")
-	}
-	*p = debuggingPort{true, int(port)}
-	return nil
-}
-
-// String implements pflag.Value.
-func (p *debuggingPort) String() string {
-	if !p.wanted {
-		return ""
-	}
-	return strconv.Itoa(p.port)
-}
-
-// Type implements pflag.Value.
-func (p *debuggingPort) Type() string { return "PORT" }
-
-// option is the port for the launch; nil means a pipe.
-func (p debuggingPort) option() *int {
-	if !p.wanted {
-		return nil
-	}
-	return &p.port
+	debuggingPort            *int // nil: none
 }
 
 // whichBrowser adds the flags that choose a browser.
@@ -73,7 +37,14 @@ func (f *browserFlags) launch(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.isolated, "isolated", false, "work in a private copy of --profile, removed at the end")
 	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "send the browser's requests through the proxy `URL`, for example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
 	cmd.Flags().StringVar(&f.viewport, "viewport", "", "open pages with `SIZE` in pixels, for example 1280x720")
-	cmd.Flags().Var(&f.debuggingPort, "debugging-port", "open the debugging port `PORT` (without a value: a free one) in place of a private pipe; every user of this machine can then drive the browser and read your files through it")
+	cmd.Flags().Func("debugging-port", "open the debugging port `PORT` (without a value: a free one) in place of a private pipe; every user of this machine can then drive the browser and read your files through it", func(text string) error {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return errors.New("want a port from 0 to 65535; 0 selects a free one")
+		}
+		f.debuggingPort = new(int(port))
+		return nil
+	})
 	cmd.Flags().Lookup("debugging-port").NoOptDefVal = "0"
 	if err := cmd.MarkFlagDirname("profile"); err != nil {
 		panic(err) // only for a flag that is not there
@@ -142,7 +113,7 @@ const headlessSize = "1280x900"
 // launch.OnDemand.
 func (f *browserFlags) onDemand(headless bool, noDisplayAdvice string, log *slog.Logger) *launch.OnDemand {
 	o := chrome.Options{
-		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort.option(), Logger: log,
+		Headless: headless, UserDataDir: f.profile, Isolated: f.isolated, Proxy: f.proxy, Viewport: f.viewport, DebuggingPort: f.debuggingPort, Logger: log,
 	}
 	if headless && o.Viewport == "" {
 		o.Viewport = headlessSize

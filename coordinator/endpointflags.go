@@ -24,7 +24,7 @@ const requireTokenHelp = "admit CDP clients only with the secret token, also tho
 type endpointFlags struct {
 	requireToken, allowClose bool
 	hold                     hold
-	allowOrigins             origins
+	allowOrigins             []string
 }
 
 func (f *endpointFlags) add(cmd *cobra.Command) {
@@ -32,7 +32,10 @@ func (f *endpointFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.requireToken, "require-token", false, requireTokenHelp)
 	cmd.Flags().BoolVar(&f.allowClose, "allow-close", false, "allow CDP clients to close the browser (Browser.close) for everyone")
 	cmd.Flags().Var(&f.hold, "hold", "let a CDP client wait up to `DURATION` for a browser; 0 does not wait")
-	cmd.Flags().Var(&f.allowOrigins, "allow-origin", "admit requests from web pages of `ORIGIN`, for example https://tool.example (repeatable)")
+	cmd.Flags().Func("allow-origin", "admit requests from web pages of `ORIGIN`, for example https://tool.example (repeatable)", func(origin string) error {
+		f.allowOrigins = append(f.allowOrigins, origin)
+		return checkOrigin(origin)
+	})
 }
 
 // options converts the flags. With onDemand, a browser is launched when a client needs
@@ -147,19 +150,12 @@ func (h hold) timeout() time.Duration {
 	return time.Duration(h)
 }
 
-// origins is the value of --allow-origin: the origins of pages that may connect.
-type origins []string
-
-func (o *origins) String() string { return strings.Join(*o, ",") }
-func (o *origins) Type() string   { return "ORIGIN" }
-
-// Set adds an origin in the form that browsers send, RFC 6454 section 6.1. It rejects
-// "null", which every sandboxed page has.
-func (o *origins) Set(text string) error {
+// checkOrigin accepts an origin in the form that browsers send, RFC 6454 section 6.1. It
+// rejects "null", which every sandboxed page has.
+func checkOrigin(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" || text != strings.ToLower(u.Scheme+"://"+u.Host) {
 		return errors.New("want an origin in lower case, scheme://host or scheme://host:port, without a path")
 	}
-	*o = append(*o, text)
 	return nil
 }

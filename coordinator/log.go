@@ -113,7 +113,7 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 	}
 	stream, err := endpoint.Log(ctx, hash, drain)
 	if errors.Is(err, endpoint.ErrNotServed) {
-		return fmt.Errorf("nobody serves the endpoint of %s now: start an agent there, or `coordinator serve --workspace %s`", workspace, terminal.Word(workspace))
+		return fmt.Errorf("log: no coordinator serves the endpoint of %s now: start an agent there, or run `coordinator serve --workspace %s`", workspace, terminal.Word(workspace))
 	}
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (p *program) runLog(ctx context.Context, given string, f logFlags) (err err
 		adding := context.WithoutCancel(ctx)
 		sink = func(l cdplog.Line) error { return recording.Add(adding, l) }
 	}
-	p.notice("Listening to the clients of %s; end it with Ctrl+C.\n", workspace)
+	p.notice("Listening to the clients of %s; press Ctrl+C to end.\n", workspace)
 	for {
 		err = cdplog.Decode(stream, sink)
 		switch {

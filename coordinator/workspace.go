@@ -20,8 +20,7 @@ func workspaceFlag(cmd *cobra.Command, value *string) {
 		"select the window of `DIR`, or of a .code-workspace file (default: $"+registry.EnvWorkspace+", else the working directory)")
 }
 
-// openRegistry starts to look for windows. Long-running programs delete dead sockets
-// first.
+// openRegistry starts to find windows. Long-running programs delete stale sockets first.
 func (p *program) openRegistry(ctx context.Context, sweep bool) *registry.Registry {
 	return registry.Open(ctx, registry.Options{
 		Client: peer(),

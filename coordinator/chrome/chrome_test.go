@@ -182,7 +182,7 @@ func TestBrowserThatEndsByItself(t *testing.T) {
 	}
 	<-b.Done()
 	if b.Err() == nil {
-		t.Error("no error for a browser that was killed by somebody else")
+		t.Error("no error for a browser that was killed by another program")
 	}
 	if err := b.Close(t.Context()); err != nil {
 		t.Error(err)
@@ -208,7 +208,7 @@ func TestLaunchFailures(t *testing.T) {
 	}{
 		{"not there", "no such file", Options{Executable: filepath.Join(dir, "none")}},
 		{"ends at once", "its last output: no display here", Options{Executable: script("ends", "echo no display here >&2; exit 7\n")}},
-		{"says much", "its last output: No usable sandbox!", Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
+		{"prints much", "its last output: No usable sandbox!", Options{Executable: script("talks", "echo first >&2; echo '[7:7:1122/115645.015447:FATAL:content/zygote.cc:257] No usable sandbox!' >&2; echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; exit 7\n")}},
 		{"no display", "no display to show its window on (Missing X server or $DISPLAY)", Options{Executable: script("unseen", "echo '[7:7:1122/115645.015447:ERROR:ui/ozone.cc:257] Missing X server or $DISPLAY' >&2; for i in 1 2 3 4 5 6 7 8 9; do echo '[7:9:1122/115645.016279:ERROR:dbus/bus.cc:405] Failed to connect to the bus' >&2; done; exit 1\n")}},
 		{"prints nothing", "not ready in time", Options{Executable: script("silent", "exec cat /dev/zero >/dev/null\n")}},
 		{"viewport", "want WIDTHxHEIGHT", Options{Executable: script("any", "exit 0\n"), Viewport: "wide"}},
@@ -226,10 +226,10 @@ func TestLaunchFailures(t *testing.T) {
 				t.Fatal("no error")
 			}
 			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %q does not say %q", err, test.want)
+				t.Errorf("error %q does not contain %q", err, test.want)
 			}
 			if strings.Contains(err.Error(), "bus") || strings.Contains(err.Error(), "first") {
-				t.Errorf("error %q says more than the last that counts", err)
+				t.Errorf("error %q contains more than the last useful line", err)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func TestAdvice(t *testing.T) {
 		{"", "Google Chrome"},
 	} {
 		if got := adviceFor(test.release); !strings.Contains(got, test.want) {
-			t.Errorf("%q: %q does not say %q", test.release, got, test.want)
+			t.Errorf("%q: %q does not contain %q", test.release, got, test.want)
 		}
 	}
 }

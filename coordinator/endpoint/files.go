@@ -115,8 +115,8 @@ func (f *files) readToken() (string, error) {
 	return token, nil
 }
 
-// lockChoice lets one process at a time choose a port, for all windows: so no two choose
-// the same.
+// lockChoice admits one process at a time to the choice of a port, for all windows: so no
+// two choose the same.
 func (f *files) lockChoice() (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotServed reports that no coordinator serves a window's endpoint now.
-var ErrNotServed = errors.New("nobody serves this window's endpoint now")
+var ErrNotServed = errors.New("no coordinator serves this window's endpoint now")
 
 // Log opens the stream of a window's traffic from now on, as cdplog.Lines. It ends with
 // the coordinator that serves the endpoint, when its caller closes it, and with ctx.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"browser-coordinator/internal/notify"
 )
 
 // responseTimeout bounds how long the end of the input waits for responses: the program
@@ -36,7 +38,7 @@ func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &drainingConn{Connection: conn, open: map[any]bool{}, drained: make(chan struct{}, 1)}, nil
+	return &drainingConn{Connection: conn, open: map[any]bool{}}, nil
 }
 
 // lockedWriter writes whole messages, one after the other. The output stays open when the
@@ -146,10 +148,10 @@ func (r *messageReader) respond(reason *jsonrpc.Error) error {
 // drainingConn reports the end of the input when no request is open.
 type drainingConn struct {
 	mcp.Connection
-	drained chan struct{} // holds a value when the last open request has its response
 
-	mu   sync.Mutex // guards open
-	open map[any]bool
+	mu      sync.Mutex // guards the fields that follow
+	open    map[any]bool
+	changed notify.Broadcast // of open
 }
 
 func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
@@ -170,33 +172,25 @@ func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if resp, ok := msg.(*jsonrpc.Response); ok {
 		c.mu.Lock()
 		delete(c.open, resp.ID.Raw())
-		none := len(c.open) == 0
+		c.changed.Notify()
 		c.mu.Unlock()
-		if none {
-			select {
-			case c.drained <- struct{}{}:
-			default:
-			}
-		}
 	}
 	return err
 }
 
 // await waits until no request is open, at most responseTimeout.
 func (c *drainingConn) await(ctx context.Context) {
-	timer := time.NewTimer(responseTimeout)
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
+	defer cancel()
 	for {
 		c.mu.Lock()
-		none := len(c.open) == 0
+		open, changed := len(c.open), c.changed.Next()
 		c.mu.Unlock()
-		if none {
+		if open == 0 {
 			return
 		}
 		select {
-		case <-c.drained:
-		case <-timer.C:
-			return
+		case <-changed:
 		case <-ctx.Done():
 			return
 		}

@@ -38,11 +38,11 @@ func TestLaunchedInStep(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	looked := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		for {
 			if ctx.Err() != nil {
-				looked <- nil
+				result <- nil
 				return
 			}
 			allowed, _ := l.Access()
@@ -52,7 +52,7 @@ func TestLaunchedInStep(t *testing.T) {
 			}
 			mode, _ := strconv.Atoi(allowed.Stopped[0])
 			if browser, _ := strconv.Atoi(b.URL[strings.LastIndex(b.URL, "/")+1:]); mode > browser {
-				looked <- fmt.Errorf("what is allowed in browser %d was seen, and then browser %d", mode, browser)
+				result <- fmt.Errorf("what is allowed in browser %d was seen, and then browser %d", mode, browser)
 				return
 			}
 		}
@@ -73,7 +73,7 @@ func TestLaunchedInStep(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-looked; err != nil {
+	if err := <-result; err != nil {
 		t.Error(err)
 	}
 }
