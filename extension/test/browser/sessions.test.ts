@@ -139,7 +139,7 @@ test("js-debug that never answers costs three seconds, not the session", async (
   const info = root("a");
   sessions.started(info);
   sessions.started(child(info, "page"));
-  expect(await warned).toContain("did not answer within 3000 ms");
+  expect(await warned).toContain("did not respond within 3000 ms");
   expect(store.state).toMatchObject({ debugSessions: [{ id: "a" }, { id: "page" }], pages: [] });
 });
 

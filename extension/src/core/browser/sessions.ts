@@ -6,6 +6,7 @@
 import { type Log, reason } from "../log";
 import type { Browser, PageEndpoint } from "../protocol/protocol.generated";
 import type { Store } from "../window/store";
+import { within } from "../within";
 import { whenGone } from "./browserurl";
 import { decisionOf, type PortDecision } from "./debuggingport";
 import { endpointSource, findEndpoint } from "./discovery";
@@ -152,21 +153,16 @@ export class Sessions {
   }
 
   async #proxyURL(id: string): Promise<string> {
-    // A session without a shared CDP never answers.
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`js-debug did not answer within ${proxyLimit} ms`)), proxyLimit);
-    });
-    try {
-      const answer = (await Promise.race([this.#pageProxy(id), late])) as Record<string, unknown> | undefined;
-      const { host, port, path } = answer ?? {};
-      if (typeof host !== "string" || typeof port !== "number") throw new Error("js-debug offers none");
-      if (!["127.0.0.1", "localhost", "::1"].includes(host)) throw new Error(`it is not on this machine: ${host}`);
-      const suffix = typeof path === "string" ? path.replace(/^\//, "") : "";
-      return `ws://${host === "::1" ? "[::1]" : host}:${port}/${suffix}`;
-    } finally {
-      clearTimeout(timer);
-    }
+    // A session without a shared CDP never responds.
+    const late = () => new Error(`js-debug did not respond within ${proxyLimit} ms`);
+    const { host, port, path } = ((await within(this.#pageProxy(id), proxyLimit, late)) ?? {}) as Record<
+      string,
+      unknown
+    >;
+    if (typeof host !== "string" || typeof port !== "number") throw new Error("js-debug offers none");
+    if (!["127.0.0.1", "localhost", "::1"].includes(host)) throw new Error(`it is not on this machine: ${host}`);
+    const suffix = typeof path === "string" ? path.replace(/^\//, "") : "";
+    return `ws://${host === "::1" ? "[::1]" : host}:${port}/${suffix}`;
   }
 
   #publish(): void {

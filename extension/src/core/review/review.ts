@@ -6,6 +6,7 @@ import { Argument } from "../protocol/argument";
 import type { Client, ReviewPresentResult } from "../protocol/protocol.generated";
 import { Refusal } from "../protocol/request";
 import type { Command } from "../window/connection";
+import { within } from "../within";
 
 /** The longest review, in bytes of UTF-8. */
 export const reviewLimit = 1024 * 1024;
@@ -99,7 +100,8 @@ export class Reviews {
       await this.place.keep(review);
       return put;
     });
-    await withinLimit(shown);
+    const late = () => new Refusal("deadline", `the review's panel did not load within ${showLimit} ms: try again`);
+    await within(shown, showLimit, late);
     return { shown: true };
   }
 
@@ -154,19 +156,6 @@ export class Reviews {
     const done = this.#changes.then(work);
     this.#changes = done.catch(() => {}); // the caller gets the error
     return done;
-  }
-}
-
-async function withinLimit(shown: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const refusal = new Refusal("deadline", `the review's panel did not load within ${showLimit} ms: try again`);
-    timer = setTimeout(() => reject(refusal), showLimit);
-  });
-  try {
-    await Promise.race([shown, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
