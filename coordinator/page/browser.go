@@ -1,13 +1,12 @@
 package page
 
 import (
-	"browser-coordinator/coordinator/page/address"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -15,11 +14,12 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
-	"browser-coordinator/coordinator/page/profiling"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/routing"
 )
 
@@ -35,28 +35,19 @@ const (
 
 // Browser is one connection to a browser and the pages that are attached over it.
 type Browser struct {
-	conn *cdp.Conn
-	opts Options
-	log  *slog.Logger
-	sub  *cdp.Subscription
-	done chan struct{} // closed by eventLoop when it has ended
-	// router holds the network settings that this connection makes for its pages.
-	router  *routing.Router
-	sources *sources
-	// running counts the goroutines of this connection; Close waits for them.
-	running sync.WaitGroup
+	*connection
+	downloads *downloads
 
-	recordings profiling.Recordings
-
-	// mu guards the fields that follow. Lock order: Browser.mu, then Page.mu.
+	// mu guards the fields that follow. Lock order: Browser.mu, then state.mu.
 	mu       sync.Mutex
-	opened   map[target.ID]*target.Info // pages that have opened, in targetSeq's order
-	seq      int64                      // counts opened pages
-	openedAt map[target.ID]int64
 	pages    map[target.ID]*attachment
-	sessions map[target.SessionID]*Page // of pages and of their frames in other processes
-	scripts  map[*ownScript]bool        // running, or without a caller that waits
-	downloads
+	sessions map[target.SessionID]attached // of pages, and of their frames and workers
+}
+
+// attached is a session whose events are handled, and its page.
+type attached struct {
+	page    *Page
+	session *cdp.Session
 }
 
 // attachment is a page that is attached, or that one caller attaches while others
@@ -76,14 +67,14 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	setDefault(&o.ActionTimeout, defaultActionTimeout)
-	setDefault(&o.NavigateTimeout, defaultNavigateTimeout)
-	setDefault(&o.CallTimeout, defaultCallTimeout)
+	o.ActionTimeout = cmp.Or(o.ActionTimeout, defaultActionTimeout)
+	o.NavigateTimeout = cmp.Or(o.NavigateTimeout, defaultNavigateTimeout)
+	o.CallTimeout = cmp.Or(o.CallTimeout, defaultCallTimeout)
 	if o.Refs == nil {
 		o.Refs = new(frame.Refs)
 	}
-	setDefault(&o.ConsoleSize, defaultConsoleSize)
-	setDefault(&o.NetworkSize, defaultNetworkSize)
+	o.ConsoleSize = cmp.Or(o.ConsoleSize, defaultConsoleSize)
+	o.NetworkSize = cmp.Or(o.NetworkSize, defaultNetworkSize)
 
 	// A virtual browser names its clients to each other.
 	name := http.Header{"User-Agent": {"Browser-Coordinator"}}
@@ -92,18 +83,14 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		return nil, err
 	}
 	b := &Browser{
-		conn: conn, opts: o, log: o.Logger,
-		sub:       conn.ListenAll(handledEvents()...),
-		done:      make(chan struct{}),
-		opened:    map[target.ID]*target.Info{},
-		openedAt:  map[target.ID]int64{},
-		pages:     map[target.ID]*attachment{},
-		sessions:  map[target.SessionID]*Page{},
-		scripts:   map[*ownScript]bool{},
-		downloads: downloads{coming: map[string]*browser.EventDownloadWillBegin{}},
+		connection: &connection{
+			conn: conn, opts: o, log: o.Logger, events: conn.ListenAll(handledEvents()...), done: make(chan struct{}),
+			router: routing.New(routing.Options{Conn: conn, CallTimeout: o.CallTimeout, Logger: o.Logger}),
+		},
+		pages:    map[target.ID]*attachment{},
+		sessions: map[target.SessionID]attached{},
 	}
-	b.router = routing.New(routing.Options{Conn: conn, CallTimeout: o.CallTimeout, Logger: o.Logger})
-	b.sources = &sources{folders: o.Folders, scripts: map[string]*script{}}
+	b.downloads = newDownloads(b.connection)
 	go b.eventLoop()
 	ctx, cancel := context.WithTimeout(ctx, o.CallTimeout)
 	defer cancel()
@@ -112,7 +99,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		return nil, fmt.Errorf("watch the browser's pages: %w", err)
 	}
 	if o.Downloads != nil {
-		if err := b.takeDownloads(ctx); err != nil {
+		if err := b.downloads.enable(ctx); err != nil {
 			b.Close()
 			return nil, fmt.Errorf("take the browser's downloads: %w", err)
 		}
@@ -120,92 +107,17 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	return b, nil
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
 // Done is closed when the connection has ended.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 
 // Close ends the connection. The browser and its pages stay open.
 func (b *Browser) Close() error {
-	b.endScripts()
+	b.scripts.stop()
 	err := b.conn.Close()
 	<-b.done
 	b.router.Wait()
 	b.running.Wait()
 	return err
-}
-
-// Pages lists the pages in the order in which this connection saw them open.
-// The browser's own order changes with the page in front.
-func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
-	r, err := protocol.Call(ctx, b.conn, target.GetTargets, target.GetTargetsParams{})
-	if err != nil {
-		return nil, fmt.Errorf("list the pages: %w", b.translate(err))
-	}
-	var pages []Info
-	for _, t := range r.TargetInfos {
-		if isPage(t) {
-			pages = append(pages, pageInfo(t))
-		}
-	}
-	b.flush()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	place := func(p Info) int64 {
-		if at, seen := b.openedAt[target.ID(p.ID)]; seen {
-			return at
-		}
-		return math.MaxInt64
-	}
-	slices.SortStableFunc(pages, func(x, y Info) int { return cmp.Compare(place(x), place(y)) })
-	return pages, nil
-}
-
-// isPage excludes targets that are not a tab of the user: browser_ui popups have a
-// type of their own, prerendered pages a subtype, DevTools a scheme.
-func isPage(t *target.Info) bool {
-	const devtools = "devtools://"
-	return t.Type == "page" && t.Subtype == "" && (len(t.URL) < len(devtools) || t.URL[:len(devtools)] != devtools)
-}
-
-func pageInfo(t *target.Info) Info {
-	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(t.OpenerID)}
-}
-
-// Known returns a page that is attached already, or nil if there is none with that
-// id. It sends no command.
-func (b *Browser) Known(id string) *Page {
-	b.mu.Lock()
-	at := b.pages[target.ID(id)]
-	b.mu.Unlock()
-	if at == nil {
-		return nil
-	}
-	select {
-	case <-at.ready:
-		return at.page
-	default:
-		return nil
-	}
-}
-
-// Page attaches to a page, once per connection, and applies the network settings to it.
-func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
-	p, err := b.join(ctx, target.ID(id))
-	if err != nil {
-		return p, err
-	}
-	if err := b.router.Use(ctx, host{p}); err != nil {
-		return nil, fmt.Errorf("attach to page %s: %w", id, b.translate(err))
-	}
-	return p, nil
 }
 
 // join attaches to a page, once per connection.
@@ -234,77 +146,41 @@ func (b *Browser) join(ctx context.Context, id target.ID) (*Page, error) {
 	}
 }
 
-// Watch attaches to all open pages and returns how many there are. [Options].Record
-// attaches to them by itself, but only some time after they appear.
-func (b *Browser) Watch(ctx context.Context) (int, error) {
-	pages, err := b.Pages(ctx)
-	for _, p := range pages {
-		_, joined := b.join(ctx, target.ID(p.ID))
-		err = errors.Join(err, joined)
-	}
-	return len(pages), err
-}
-
-// Current returns the page that the user sees: a visible one, else the
-// first, else a new one. It does not bring the page to the front.
-func (b *Browser) Current(ctx context.Context) (*Page, error) {
-	id, err := b.InFront(ctx)
+// attach opens the session and turns on the domains whose events are needed. It sends
+// the commands together and waits only for the frame tree, so that it can attach to a
+// page that hangs in a dialog or in the debugger.
+func (b *Browser) attach(ctx context.Context, id target.ID) (*Page, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, b.opts.CallTimeout, cdp.ErrTimeout)
+	defer cancel()
+	session, err := b.conn.Attach(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("attach to page %s: %w", id, translate(err))
 	}
-	if id == "" {
-		return b.NewPage(ctx, "about:blank")
-	}
-	return b.Page(ctx, id)
-}
-
-// InFront returns the id of the page that the user sees, else of the
-// first. It is empty if the browser has no page.
-func (b *Browser) InFront(ctx context.Context) (string, error) {
-	pages, err := b.Pages(ctx)
-	switch {
-	case err != nil || len(pages) == 0:
-		return "", err
-	case len(pages) == 1:
-		return pages[0].ID, nil
-	}
-	if id := b.visible(ctx, pages); id != "" {
-		return id, nil
-	}
-	return pages[0].ID, nil
-}
-
-// flush waits until the events received so far are handled. The event
-// loop never blocks, so neither does flush.
-func (b *Browser) flush() {
-	done := make(chan struct{})
-	if !b.sub.Mark(done) {
-		return
-	}
-	select {
-	case <-done:
-	case <-b.done:
-	}
-}
-
-// refElsewhere finds the page, other than the given one, that a ref belongs to.
-func (b *Browser) refElsewhere(than *Page, n int) (label, address string, ok bool) {
+	p := newPage(b.connection, id, session, b)
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, p := range b.sessions {
-		if p == than {
-			continue
-		}
-		if label, ok = p.frames.Label(n); ok {
-			return label, p.frames.URL(), true
-		}
+	b.sessions[session.ID()] = attached{p, session}
+	b.mu.Unlock()
+	if err = p.enable(ctx, session); err == nil {
+		err = p.emulation.SendViewport(ctx)
 	}
-	return "", "", false
+	if err != nil {
+		return nil, fmt.Errorf("attach to page %s: %w", id, translate(err))
+	}
+	if err := p.readFrames(ctx); err != nil {
+		var late *TimeoutError
+		var hung *HungError
+		var dialog *DialogError
+		if !errors.As(err, &late) && !errors.As(err, &hung) && !errors.As(err, &dialog) {
+			b.forget(p)
+			b.detach(session)
+			return nil, p.operations.explain(err, "attaching to page "+string(id))
+		}
+		// A page that hangs can still be navigated or resumed. A call that needs its response
+		// reports the hang itself.
+		b.log.Warn("page: attached to a page that does not answer", "page", id)
+	}
+	return p, nil
 }
-
-// visibleTimeout bounds the request to each page: a hung page must not delay
-// the others.
-const visibleTimeout = 500 * time.Millisecond
 
 // record attaches to a page that has appeared, for its console and network.
 // Other callers of join share the attachment. A hung page delays no other page.
@@ -316,90 +192,224 @@ func (b *Browser) record(id target.ID) {
 	}
 }
 
-// visible queries all pages at once. It detaches each session again, so that nothing
-// is recorded of pages that are not used.
-func (b *Browser) visible(ctx context.Context, pages []Info) string {
-	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
-	defer cancel()
-	seen, behind := make([]bool, len(pages)), make([]bool, len(pages))
-	var asked sync.WaitGroup
-	for i, p := range pages {
-		asked.Go(func() { seen[i], behind[i] = b.askVisible(ctx, target.ID(p.ID)) })
-	}
-	asked.Wait()
-	// A page that only emulates visibility comes last: the user may have left it.
-	for _, believed := range []bool{false, true} {
-		for i, p := range pages {
-			if seen[i] && behind[i] == believed {
-				return p.ID
-			}
+// refElsewhere finds the page, other than the given one, that a ref belongs to.
+func (b *Browser) refElsewhere(than *Page, n int) (label, address string, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, at := range b.sessions {
+		if at.page == than {
+			continue
+		}
+		if label, ok = at.page.frames.Label(n); ok {
+			return label, at.page.frames.URL(), true
 		}
 	}
-	return ""
+	return "", "", false
 }
 
-// detach ends a session without waiting for the response.
-func (b *Browser) detach(s *cdp.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if _, err := b.conn.Start(ctx, "Target.detachFromTarget", target.DetachFromTargetParams{SessionID: s.ID()}); err != nil {
-		b.log.Debug("page: detach", "err", err)
+// dialogElsewhere returns a dialog that is open in another page, which blocks all pages
+// that share its process, and that page's URL; nil: there is none.
+func (b *Browser) dialogElsewhere(than *Page) (where string, open *Dialog) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, at := range b.sessions {
+		if dialog := at.page.state.openDialog(); at.page != than && dialog != nil {
+			where, open = at.page.frames.URL(), dialog
+		}
+	}
+	return where, open
+}
+
+// eventLoop is the only reader of the browser's events. The Browser owns it, it ends
+// with the connection, and no handler blocks.
+func (b *Browser) eventLoop() {
+	defer close(b.done)
+	for e := range b.events.C() {
+		if e.Mark != nil {
+			close(e.Mark)
+			continue
+		}
+		if handle := browserEvents[e.Method]; handle != nil {
+			b.report(handle(b, e))
+			continue
+		}
+		b.mu.Lock()
+		at := b.sessions[e.SessionID]
+		b.mu.Unlock()
+		if at.page != nil {
+			b.report(at.handle(e))
+		}
+	}
+	// After an overflow, the state of the pages is wrong. The connection must end.
+	b.conn.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, at := range b.sessions {
+		at.end(ErrBrowserGone)
 	}
 }
 
-// NewPage opens a page in the background and attaches to it.
-func (b *Browser) NewPage(ctx context.Context, url string) (*Page, error) {
-	url, err := address.Normalize(url, "")
+// handle handles an event of a page's session.
+func (a attached) handle(e cdp.Event) error {
+	if handle := pageEvents[e.Method]; handle != nil {
+		return handle(a.page, a.session, e)
+	}
+	err := a.page.history.Handle(a.session, e)
+	a.page.state.wake()
+	return err
+}
+
+// end is the only place that ends a page.
+func (a attached) end(reason error) {
+	p := a.page
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.ended, p.state.dialog = reason, nil
+	p.operations.interrupt(reason)
+	p.state.changed.Notify()
+}
+
+func (b *Browser) report(err error) {
 	if err != nil {
-		return nil, err
+		b.log.Error("page: an event was not understood", "err", err)
 	}
-	callCtx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
-	// The page opens blank and navigates later: its console is recorded from the start,
-	// and a failure to load is reported.
-	r, err := protocol.Call(callCtx, b.conn, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", Background: new(true)})
-	if err != nil {
-		return nil, fmt.Errorf("open a page: %w", b.translate(err))
-	}
-	p, err := b.Page(ctx, string(r.TargetID))
-	if err != nil || url == "about:blank" {
-		return p, err
-	}
-	if _, err := p.Navigate(ctx, url); err != nil {
-		return p, err
-	}
-	return p, nil
 }
 
-// ClosePage closes a page without running its beforeunload handlers.
-func (b *Browser) ClosePage(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
-	if _, err := protocol.Call(ctx, b.conn, target.CloseTarget, target.CloseTargetParams{TargetID: target.ID(id)}); err != nil {
-		return fmt.Errorf("close page %s: %w", id, b.translate(err))
-	}
-	return nil
+func handledEvents() []string {
+	return slices.Concat(slices.Collect(maps.Keys(browserEvents)), slices.Collect(maps.Keys(pageEvents)), history.Events())
 }
 
-// Activate brings a page to the front. Call it only when a user or agent requests it.
-func (b *Browser) Activate(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
-	if _, err := protocol.Call(ctx, b.conn, target.ActivateTarget, target.ActivateTargetParams{TargetID: target.ID(id)}); err != nil {
-		return fmt.Errorf("activate page %s: %w", id, b.translate(err))
+// handler decodes an event and calls f with it.
+func handler[E any](f func(b *Browser, session target.SessionID, e *E)) func(*Browser, cdp.Event) error {
+	return func(b *Browser, raw cdp.Event) error {
+		e := new(E)
+		if err := raw.Decode(e); err != nil {
+			return err
+		}
+		f(b, raw.SessionID, e)
+		return nil
 	}
-	return nil
 }
 
-// translate maps errors of the connection to errors of this package.
-func (b *Browser) translate(err error) error {
-	switch {
-	case errors.Is(err, cdp.ErrClosed):
-		return fmt.Errorf("%w: %w", ErrBrowserGone, err)
-	case errors.Is(err, cdp.ErrTargetCrashed):
-		return fmt.Errorf("%w: %w", ErrCrashed, err)
-	case errors.Is(err, cdp.ErrSessionGone):
-		return fmt.Errorf("%w: %w", ErrPageClosed, err)
+var browserEvents map[string]func(*Browser, cdp.Event) error
+
+func init() {
+	// In init, because the handlers refer to this table.
+	browserEvents = map[string]func(*Browser, cdp.Event) error{
+		target.TargetCreated.Method:      handler((*Browser).targetCreated),
+		target.TargetInfoChanged.Method:  handler((*Browser).targetChanged),
+		target.TargetDestroyed.Method:    handler((*Browser).targetDestroyed),
+		target.AttachedToTarget.Method:   handler((*Browser).targetAttached),
+		target.DetachedFromTarget.Method: handler((*Browser).targetDetached),
+		browser.DownloadWillBegin.Method: handler(func(b *Browser, _ target.SessionID, e *browser.EventDownloadWillBegin) { b.downloads.begins(e) }),
+		browser.DownloadProgress.Method:  handler(func(b *Browser, _ target.SessionID, e *browser.EventDownloadProgress) { b.downloads.progress(e) }),
+	}
+}
+
+func (b *Browser) targetCreated(_ target.SessionID, e *target.EventTargetCreated) {
+	if !isPage(e.TargetInfo) {
+		return
+	}
+	b.targets.created(e.TargetInfo)
+	if b.opts.Record {
+		b.running.Go(func() { b.record(e.TargetInfo.TargetID) })
+	}
+	b.wake()
+}
+
+func (b *Browser) targetChanged(_ target.SessionID, e *target.EventTargetInfoChanged) {
+	if b.targets.changed(e.TargetInfo) {
+		b.wake()
+	}
+}
+
+func (b *Browser) targetDestroyed(_ target.SessionID, e *target.EventTargetDestroyed) {
+	b.targets.destroyed(e.TargetID)
+}
+
+// wake makes the waiters of all pages check the state again.
+func (b *Browser) wake() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, at := range b.sessions {
+		at.page.state.wake()
+	}
+}
+
+// targetAttached registers a frame in another process, or a worker of a page.
+func (b *Browser) targetAttached(parent target.SessionID, e *target.EventAttachedToTarget) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.sessions[parent].page
+	if p == nil {
+		return
+	}
+	session := b.conn.Session(e.SessionID)
+	if err := b.setUp(p, session, e); err != nil {
+		b.log.Debug("page: a target has gone before it was set up", "type", e.TargetInfo.Type, "err", err)
+	}
+}
+
+// setUpTimeout bounds how long queueing the commands for a new target may take. The event
+// loop does that, so it waits for no response.
+const setUpTimeout = time.Second
+
+// setUp turns on the events of a frame in another process or of a worker, and applies the
+// network settings to it. mu is held.
+func (b *Browser) setUp(p *Page, s *cdp.Session, e *target.EventAttachedToTarget) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), setUpTimeout)
+	defer cancel()
+	switch info := e.TargetInfo; info.Type {
+	case "iframe":
+		b.sessions[s.ID()] = attached{p, s}
+		p.state.mu.Lock()
+		p.frames.AttachedElsewhere(s, protocol.FrameID(info.TargetID), info.ParentFrameID, info.URL)
+		p.state.changed.Notify()
+		p.state.mu.Unlock()
+		err = p.enable(ctx, s)
+		p.emulation.Reapply(ctx, s)
+		p.history.Network.Unread(s)
+	case "worker":
+		b.sessions[s.ID()] = attached{p, s}
+		err = history.Enable(ctx, s)
+		p.history.Network.WorkerStarted(s, info.TargetID)
+		fallthrough
+	default:
+		err = errors.Join(err, b.router.Admit(ctx, host{p}, s))
+	}
+	// Resume only targets that wait for this connection; another debugger resumes its own.
+	if e.WaitingForDebugger {
+		_, resumed := s.Start(ctx, runtime.CommandRunIfWaitingForDebugger, nil)
+		err = errors.Join(err, resumed)
 	}
 	return err
+}
+
+func (b *Browser) targetDetached(_ target.SessionID, e *target.EventDetachedFromTarget) {
+	b.router.Remove(e.SessionID)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := b.sessions[e.SessionID]
+	delete(b.sessions, e.SessionID)
+	p := at.page
+	if p == nil {
+		return
+	}
+	// The browser reports a frame again if it continues in another process.
+	p.state.mu.Lock()
+	p.history.Network.SessionEnded(at.session)
+	p.frames.SessionEnded(at.session)
+	p.state.mu.Unlock()
+	if at.session != p.session {
+		return
+	}
+	delete(b.pages, target.ID(p.ID()))
+	at.end(ErrPageClosed)
+}
+
+// forget drops a page after a failed attachment.
+func (b *Browser) forget(p *Page) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.sessions, func(_ target.SessionID, at attached) bool { return at.page == p })
 }

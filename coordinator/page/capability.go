@@ -1,8 +1,6 @@
 package page
 
 import (
-	"browser-coordinator/coordinator/page/fetch"
-	"browser-coordinator/coordinator/page/guard"
 	"cmp"
 	"context"
 	"time"
@@ -10,12 +8,16 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/page/fetch"
+	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pick"
 	"browser-coordinator/coordinator/page/profiling"
-	"browser-coordinator/coordinator/page/routing"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/coordinator/page/sources"
 	"browser-coordinator/coordinator/page/storage"
 )
 
@@ -25,13 +27,13 @@ type host struct{ *Page }
 
 // Run runs an operation on the page and explains its error; limit 0: that of any call.
 func (h host) Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error {
-	return h.during(ctx, doing, cmp.Or(limit, h.browser.opts.CallTimeout), do)
+	return h.operations.run(ctx, doing, cmp.Or(limit, h.connection.opts.CallTimeout), do)
 }
 
 // RunUnwatched is Run for operations that may be slow. It does not probe the page for the
 // reason, and returns the operation's own error.
 func (h host) RunUnwatched(ctx context.Context, doing string, do func(context.Context) error) error {
-	ctx, end, err := h.beginOperation(ctx, doing, h.browser.opts.CallTimeout/attachShare, &operation{patient: true})
+	ctx, end, err := h.operations.beginOperation(ctx, doing, h.connection.opts.CallTimeout/attachShare, &operation{unwatched: true})
 	if err != nil {
 		return err
 	}
@@ -40,7 +42,7 @@ func (h host) RunUnwatched(ctx context.Context, doing string, do func(context.Co
 }
 
 // Wake makes all waiters for a state of the page check it again.
-func (h host) Wake() { h.wake() }
+func (h host) Wake() { h.state.wake() }
 
 // CallFunction calls a function in the isolated world of the main document, with one
 // argument, and decodes the JSON text that it returns.
@@ -68,34 +70,27 @@ func (h host) Zoom(ctx context.Context) (float64, error) {
 
 // Closed reports whether the page is closed or has crashed.
 func (h host) Closed() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.ended != nil
+	return h.state.whyEnded() != nil
 }
 
 // Documents counts the documents that the main frame has shown.
 func (h host) Documents() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.commits
+	return h.state.documents()
 }
 
-func (h host) EmulateFocus(ctx context.Context) error { return h.emulateFocus(ctx) }
+func (h host) EmulateFocus(ctx context.Context) error { return h.screen.EmulateFocus(ctx) }
 
 func (h host) ResourceContent(ctx context.Context, url string) ([]byte, error) {
 	return h.history.Network.ResourceContent(ctx, url)
 }
 
 // Profiler starts recordings of the browser's work for the page.
-func (p *Page) Profiler() *profiling.Profiler { return p.browser.recordings.Of(host{p}) }
-
-// Recordings are the recordings of this connection.
-func (b *Browser) Recordings() *profiling.Recordings { return &b.recordings }
+func (p *Page) Profiler() *profiling.Profiler { return p.connection.recordings.Of(host{p}) }
 
 // Storage is the data that the sites of the page's browser context have stored.
 func (p *Page) Storage() *storage.Storage {
 	return storage.New(host{p}, storage.Options{
-		Conn: p.browser.conn, Session: p.session, Logger: p.browser.log, StateTimeout: p.browser.opts.NavigateTimeout,
+		Conn: p.connection.conn, Session: p.session, Logger: p.connection.log, StateTimeout: p.connection.opts.NavigateTimeout,
 	})
 }
 
@@ -111,11 +106,8 @@ func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error
 	if err != nil {
 		return Change{}, err
 	}
-	return p.act(ctx, "emulating", p.browser.opts.CallTimeout, apply)
+	return p.act(ctx, "emulating", p.connection.opts.CallTimeout, apply)
 }
-
-// Routing is the network settings of this connection: routes, and offline mode.
-func (b *Browser) Routing() *routing.Router { return b.router }
 
 // EmulatedNetwork is the page's network override; nil: none.
 func (h host) EmulatedNetwork() any { return h.emulation.Network() }
@@ -123,59 +115,67 @@ func (h host) EmulatedNetwork() any { return h.emulation.Network() }
 // Guard limits the addresses that the page may open.
 func (p *Page) Guard() *guard.Guard { return p.guard }
 
+// Screen captures what the page draws.
+func (p *Page) Screen() *capture.Screen { return p.screen }
+
+// Sources maps positions in the page's scripts to the workspace.
+func (p *Page) Sources() *sources.Sources { return p.sources }
+
+// Picker lets the user point at an element of the page.
+func (p *Page) Picker() *pick.Picker { return p.picker }
+
 // Fetcher makes requests as the page.
 func (p *Page) Fetcher() *fetch.Fetcher {
 	return &fetch.Fetcher{Page: host{p}, Frames: p.frames, Guard: p.guard, Network: p.history.Network}
 }
 
 // Explain turns an error into one that the caller of an operation can act on.
-func (h host) Explain(err error, doing string) error { return h.explain(err, doing) }
+func (h host) Explain(err error, doing string) error { return h.operations.explain(err, doing) }
 
 // Interrupt ends the calls under way with an error. It is called with mu held.
-func (h host) Interrupt(err error) { h.interrupt(err) }
+func (h host) Interrupt(err error) { h.operations.interrupt(err) }
 
 // Flush waits until the events received so far are handled.
-func (h host) Flush() { h.browser.flush() }
+func (h host) Flush() { h.connection.flush() }
 
 // AwaitParsed waits until a document that has just begun is parsed. It returns false if
 // the document was parsed before, or is not parsed in time.
 func (h host) AwaitParsed(ctx context.Context) bool {
-	h.mu.Lock()
-	parsed := h.parsed
-	h.mu.Unlock()
-	bounded, cancel := context.WithTimeoutCause(ctx, loadPatience, errPatience)
+	h.state.mu.Lock()
+	parsed := h.state.parsed
+	h.state.mu.Unlock()
+	bounded, cancel := context.WithTimeoutCause(ctx, loadTimeout, errLimit)
 	defer cancel()
-	return !parsed && h.await(bounded, func() bool { return h.parsed }) == nil
+	return !parsed && h.state.await(bounded, func() bool { return h.state.parsed }) == nil
 }
 
 // Reader reads the page: snapshots, text, HTML, and properties of elements.
 func (p *Page) Reader() *snapshot.Reader { return p.reader }
 
 func (h host) UnlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
-	return h.unlessLeaving(ctx, ask)
+	return h.observer.unlessLeaving(ctx, ask)
 }
 
 // StopLeaving stops the navigation to another document.
 func (h host) StopLeaving(ctx context.Context) error {
-	h.mu.Lock()
-	leaves := h.pending != ""
-	h.mu.Unlock()
-	if !leaves {
+	if !h.state.isLeaving() {
 		return nil
 	}
 	_, err := h.session.Start(ctx, cdppage.CommandStopLoading, nil)
 	return err
 }
 
-func (h host) Await(ctx context.Context, condition func() bool) error { return h.await(ctx, condition) }
+func (h host) Await(ctx context.Context, condition func() bool) error {
+	return h.state.await(ctx, condition)
+}
 
-func (h host) AwaitDownload(ctx context.Context) { h.awaitDownload(ctx) }
+func (h host) AwaitDownload(ctx context.Context) { h.observer.awaitDownload(ctx) }
 
 // WindowOpens notes that a window opens for which the page gets no event.
 func (h host) WindowOpens() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.windows++
+	h.state.mu.Lock()
+	defer h.state.mu.Unlock()
+	h.state.windows++
 }
 
 // Input returns the page's user input; [Page.Act] runs its actions.

@@ -1,6 +1,8 @@
-package page
+package page_test
 
 import (
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/pagetest"
 	"context"
 	"errors"
 	"strings"
@@ -8,44 +10,62 @@ import (
 	"time"
 )
 
-// An endless script is stopped wherever it runs, and the page stays usable.
+// connectFor connects with a deadline for calls. A fifth of it is left when a script is
+// stopped.
+func connectFor(t *testing.T, limit time.Duration) *page.Browser {
+	t.Helper()
+	return pagetest.ConnectWith(t, &page.Options{CallTimeout: limit})
+}
+
+// An endless script is stopped wherever it runs, and the page stays usable. Waiting does
+// not count as computing.
 func TestEndlessScripts(t *testing.T) {
-	p, _ := open(t, "<p id=p>p")
-	p.browser.opts.CallTimeout = 6 * time.Second // a fifth of it is left when a script is stopped
+	t.Parallel()
 	for _, test := range []struct{ script, target string }{
-		{"(e) => { for (;;); }", "#p"},
-		{"(e) => new Promise((r) => setTimeout(r)).then(() => { for (;;); })", "#p"},
+		{"(e) => { for (;;); }", "body"},
+		{"(e) => new Promise((r) => setTimeout(r)).then(() => { for (;;); })", "body"},
 		{"({ get endless() { for (;;); } })", ""},
 		{"async () => { await new Promise((r) => setTimeout(r, 50)); for (;;); }", ""},
 		{"await 0; for (;;);", ""},
 		{"() => new Promise(() => { setTimeout(() => { for (;;); }) })", ""},
 	} {
-		var late *TimeoutError
-		_, _, err := p.Evaluate(t.Context(), test.script, test.target)
-		if !errors.As(err, &late) || !strings.Contains(err.Error(), "was stopped; the page lives on") {
-			t.Errorf("%s: %v", test.script, err)
+		t.Run(test.script, func(t *testing.T) {
+			t.Parallel()
+			p := pagetest.NewPage(t, connectFor(t, 4*time.Second))
+			_, _, err := p.Evaluate(t.Context(), test.script, test.target)
+			expectStopped(t, p, err)
+		})
+	}
+	t.Run("an expression to wait for", func(t *testing.T) {
+		t.Parallel()
+		p := pagetest.NewPage(t, connectFor(t, 4*time.Second))
+		_, err := p.WaitFor(t.Context(), page.WaitOptions{Expression: "async () => { await new Promise((r) => setTimeout(r)); for (;;); }"})
+		expectStopped(t, p, err)
+	})
+	t.Run("a promise", func(t *testing.T) {
+		t.Parallel()
+		p := pagetest.NewPage(t, connectFor(t, 4*time.Second))
+		pagetest.Expect(t, p, "new Promise((r) => setTimeout(r, 3500, 3))", "3")
+		var late *page.TimeoutError
+		if _, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", ""); !errors.As(err, &late) || !strings.Contains(err.Error(), "running the script") {
+			t.Errorf("a promise that is never kept: %v", err)
 		}
-		if got := eval(t, p, "2"); got != "2" {
-			t.Errorf("after %s the page says %s", test.script, got)
-		}
+	})
+}
+
+func expectStopped(t *testing.T, p *page.Page, err error) {
+	t.Helper()
+	var late *page.TimeoutError
+	if !errors.As(err, &late) || !strings.Contains(err.Error(), "was stopped; the page lives on") {
+		t.Errorf("the script's error: %v", err)
 	}
-	var late *TimeoutError
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Expression: "async () => { await new Promise((r) => setTimeout(r)); for (;;); }"}); !errors.As(err, &late) || !strings.Contains(err.Error(), "was stopped") {
-		t.Errorf("an expression to wait for: %v", err)
-	}
-	if got := eval(t, p, "2"); got != "2" {
-		t.Errorf("after it the page says %s", got)
-	}
-	// Waiting does not count as computing.
-	if got := eval(t, p, "new Promise((r) => setTimeout(r, 5400, 3))"); got != "3" {
-		t.Errorf("a patient script: %s", got)
-	}
+	pagetest.Expect(t, p, "2", "2")
 }
 
 // A script whose caller no longer waits is stopped too, if it keeps the page busy.
 func TestEndlessScriptThatIsCancelled(t *testing.T) {
-	p, _ := open(t, "<p id=p>p")
-	p.browser.opts.CallTimeout = 3 * time.Second
+	t.Parallel()
+	p := pagetest.NewPage(t, connectFor(t, 3*time.Second))
 	for _, script := range []string{
 		"() => { for (;;); }",
 		"async () => { await new Promise((r) => setTimeout(r)); for (;;); }",
@@ -57,8 +77,9 @@ func TestEndlessScriptThatIsCancelled(t *testing.T) {
 		if took := time.Since(start); err == nil || took > time.Second {
 			t.Errorf("%s: %v after %v", script, err, took)
 		}
-		if got := eval(t, p, "2"); got != "2" || time.Since(start) > 2500*time.Millisecond {
-			t.Errorf("after %s the page says %s, after %v", script, got, time.Since(start))
+		pagetest.Expect(t, p, "2", "2")
+		if took := time.Since(start); took > 2500*time.Millisecond {
+			t.Errorf("the page responds after %v", took)
 		}
 	}
 }
@@ -66,56 +87,52 @@ func TestEndlessScriptThatIsCancelled(t *testing.T) {
 // A script that kept the page busy before the agent's script was sent must not be stopped.
 // The same holds for a script that a dialog or a debugger blocks.
 func TestScriptsOfOthersAreNotStopped(t *testing.T) {
-	p, _ := open(t, "<p id=p>p")
-	p.browser.opts.CallTimeout = 2 * time.Second
-	eval(t, p, "(setTimeout(() => { const end = Date.now() + 4500; while (Date.now() < end); ended = true }), 1)")
-	var hung *HungError
-	if _, _, err := p.Evaluate(t.Context(), "() => 1", ""); !errors.As(err, &hung) {
-		t.Errorf("while the page is busy: %v", err)
-	}
-	p.browser.opts.CallTimeout = 10 * time.Second
-	if got := eval(t, p, "ended"); got != "true" {
-		t.Errorf("the page's own script has ended: %s", got)
-	}
-
-	p.browser.opts.CallTimeout = 2 * time.Second
-	if _, c, err := p.Evaluate(t.Context(), "async () => { await 0; alert('?'); answered = true }", ""); err != nil || c.Dialog == nil {
-		t.Fatalf("%+v %v", c, err)
-	}
-	time.Sleep(2 * p.busyPatience()) // nothing may happen
-	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
-		t.Error(err)
-	}
-	if got := eval(t, p, "answered"); got != "true" {
-		t.Errorf("behind the dialog: %s", got)
-	}
-
-	s, err := connect(t).conn.Attach(t.Context(), p.id)
+	t.Parallel()
+	const limit = 2 * time.Second
+	p := pagetest.NewPage(t, pagetest.Connect(t))
+	short, err := connectFor(t, limit).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
+	pagetest.Evaluate(t, p, "(setTimeout(() => { const end = Date.now() + 4500; while (Date.now() < end); ended = true }), 1)")
+	var hung *page.HungError
+	if _, _, err := short.Evaluate(t.Context(), "() => 1", ""); !errors.As(err, &hung) {
+		t.Errorf("while the page is busy: %v", err)
+	}
+	pagetest.Expect(t, p, "ended", "true")
+
+	if _, c, err := short.Evaluate(t.Context(), "async () => { await 0; alert('?'); answered = true }", ""); err != nil || c.Dialog == nil {
+		t.Fatalf("%+v %v", c, err)
+	}
+	time.Sleep(limit / 3) // nothing may happen
+	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
+		t.Error(err)
+	}
+	pagetest.Expect(t, p, "answered", "true")
+
+	debugger := pagetest.Attach(t, p)
+	s := debugger.Session()
 	if err := s.Call(t.Context(), "Debugger.enable", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	paused := s.Listen("Debugger.paused")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-paused.C(); cancel() }()
-	if _, _, err := p.Evaluate(ctx, "() => { debugger; for (let i = 0; i < 1e6; i++); resumed = true }", ""); err == nil {
+	if _, _, err := short.Evaluate(ctx, "() => { debugger; for (let i = 0; i < 1e6; i++); resumed = true }", ""); err == nil {
 		t.Error("a call that was cancelled while the page was paused has ended well")
 	}
-	time.Sleep(2 * p.busyPatience()) // nothing may happen
+	time.Sleep(limit / 3) // nothing may happen
 	if err := s.Call(t.Context(), "Debugger.resume", nil, nil); err != nil {
 		t.Error(err)
 	}
-	if got := eval(t, p, "resumed"); got != "true" {
-		t.Errorf("behind the pause: %s", got)
-	}
+	pagetest.Expect(t, p, "resumed", "true")
 }
 
 // A connection that closes leaves no script behind that keeps the page busy.
-func TestEndlessScriptOfWhoLeaves(t *testing.T) {
-	p, _ := open(t, "<p id=p>p")
-	b := connect(t)
+func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, "<p id=p>p")
+	b := pagetest.Connect(t)
 	q, err := b.Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -126,25 +143,24 @@ func TestEndlessScriptOfWhoLeaves(t *testing.T) {
 		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); console.log('it loops'); for (;;); }", "")
 		ended <- err
 	}()
-	if err := p.await(t.Context(), func() bool { return len(p.Console().After(-1, "debug")) > 0 }); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Until(t, "the script begins", func() bool { return len(p.Console().Messages("debug")) > 0 })
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("a call that was cancelled has ended well")
 	}
 	start := time.Now()
 	b.Close()
-	if got := eval(t, p, "2"); got != "2" || time.Since(start) > time.Second {
-		t.Errorf("the page says %s, after %v", got, time.Since(start))
+	pagetest.Expect(t, p, "2", "2")
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("the page responds after %v", took)
 	}
 
 	// Closing does not wait for a page that another connection keeps busy.
-	b = connect(t)
+	b = pagetest.Connect(t)
 	if q, err = b.Page(t.Context(), p.ID()); err != nil {
 		t.Fatal(err)
 	}
-	eval(t, p, "void setTimeout(() => { const end = Date.now() + 2500; while (Date.now() < end); ended = true })")
+	pagetest.Evaluate(t, p, "void setTimeout(() => { const end = Date.now() + 2500; while (Date.now() < end); ended = true })")
 	ctx, cancel = context.WithCancel(t.Context())
 	go func() {
 		_, _, err := q.Evaluate(ctx, "() => 1", "")
@@ -157,7 +173,5 @@ func TestEndlessScriptOfWhoLeaves(t *testing.T) {
 	if took := time.Since(start); took > time.Second {
 		t.Errorf("leaving took %v", took)
 	}
-	if got := eval(t, p, "ended"); got != "true" {
-		t.Errorf("the page's own script has ended: %s", got)
-	}
+	pagetest.Expect(t, p, "ended", "true")
 }

@@ -24,6 +24,9 @@ var (
 	ErrUnsent = errors.New("nothing was sent to the page")
 )
 
+// errLimit reports that a condition was not met in the time that a caller waits for it.
+var errLimit = errors.New("waited long enough")
+
 // unsentError wraps an error and is ErrUnsent too.
 type unsentError struct{ error }
 
@@ -131,4 +134,33 @@ func (e *TimeoutError) Error() string {
 		s += "; " + e.Hint
 	}
 	return s
+}
+
+// Dialog is an open JavaScript dialog.
+type Dialog struct {
+	Type    string // alert, confirm, prompt or beforeunload
+	Message string
+	Default string // of a prompt
+	URL     string // of the frame that opened it
+}
+
+// Paused is where script execution stopped in a debugger.
+type Paused struct {
+	Reason   string // the browser's, for example other, exception or step
+	Function string // empty: anonymous or top level
+	URL      string
+	Line     int    // 1-based
+	Column   int    // 1-based
+	Place    string // in the workspace, file:line:column; empty when unknown
+}
+
+func (p Paused) String() string {
+	at := p.Place
+	if at == "" {
+		at = fmt.Sprintf("%s:%d:%d", p.URL, p.Line, p.Column)
+	}
+	if p.Function != "" {
+		at = p.Function + " at " + at
+	}
+	return at
 }

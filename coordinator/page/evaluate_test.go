@@ -1,20 +1,68 @@
-package page
+package page_test
 
 import (
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-
-	"browser-coordinator/coordinator/page/emulation"
-	"browser-coordinator/coordinator/page/frame"
-	"browser-coordinator/coordinator/page/input"
 )
+
+func TestEvaluate(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-x'")
+		fmt.Fprint(w, `<!doctype html><title>Tight</title><button id=b>Öl "x"</button><script nonce=x>own = 7; Array.prototype.map = null; Element.prototype.querySelector = null</script>`)
+	}))
+	for _, test := range []struct{ script, target, want string }{
+		{"() => document.title", "", `"Tight"`},
+		{"async () => { await 0; return [1, {a: null}] }", "", `[1,{"a":null}]`},
+		{"function() { return own }", "", "7"},
+		{"function f() { return own + 1 };", "", "8"},
+		{"x => typeof x", "", `"undefined"`},
+		{"own * 2", "", "14"},
+		{"({a: 1})", "", `{"a":1}`},
+		{"[1,2].filter(x => x > 1)", "", "[2]"},
+		{"await Promise.resolve(3)", "", "3"},
+		{"Promise.resolve(4)", "", "4"},
+		{"() => undefined", "", "null"},
+		{"() => NaN", "", `"NaN"`},
+		{"() => 10n", "", `"10n"`},
+		{"() => { let a = 1; return a } // comment", "", "1"},
+		{"(element) => element.textContent", "#b", `"Öl \"x\""`},
+		{"element => element.id", "#b", `"b"`},
+		{"element.id", "#b", `"b"`},
+		{"async function(e) { return e === document.getElementById('b') }", "#b", "true"},
+		{"() => '\\u0001\\ud83c\\udf89<'", "", `"\u0001🎉<"`},
+		{"eval('1+1')", "", "2"},
+	} {
+		got, _, err := p.Evaluate(t.Context(), test.script, test.target)
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s: got %s %v, want %s", test.script, got, err, test.want)
+		}
+	}
+	var script *page.ScriptError
+	for _, bad := range []string{"() => nothing.here", "() => { throw 'text' }", "async () => { throw new Error('later') }", "((", "Promise.reject(new RangeError('far'))"} {
+		if _, _, err := p.Evaluate(t.Context(), bad, ""); !errors.As(err, &script) {
+			t.Errorf("%s: %v", bad, err)
+		} else {
+			t.Log(err)
+		}
+	}
+	// None of this prevents snapshots and clicks.
+	text := pagetest.Snapshot(t, p)
+	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Öl"), input.ClickOptions{}))
+}
 
 // The result of a script is JSON, or JavaScript's own text for values that JSON lacks.
 func TestEvaluateValues(t *testing.T) {
-	p, _ := open(t, `<!doctype html><title>values</title><p id=p class=c>Some <b>text</b></p><iframe id=f src="data:text/html,x"></iframe>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><title>values</title><p id=p class=c>Some <b>text</b></p><iframe id=f src="data:text/html,x"></iframe>
 <script>Array.prototype.toJSON = Object.prototype.own = undefined; delete Object.prototype.own</script>`)
 	for _, test := range []struct{ script, want string }{
 		{"new Date(0)", `"1970-01-01T00:00:00.000Z"`},
@@ -44,14 +92,12 @@ func TestEvaluateValues(t *testing.T) {
 		{"new Proxy({}, {ownKeys() { throw 'no' }})", `"[no]"`},
 		{"null", "null"},
 	} {
-		if got := eval(t, p, test.script); got != test.want {
-			t.Errorf("%s: got %s, want %s", test.script, got, test.want)
-		}
+		pagetest.Expect(t, p, test.script, test.want)
 	}
-	if got := eval(t, p, "new File(['abc'], 'a.txt')"); !strings.Contains(got, `"name":"a.txt"`) || !strings.Contains(got, `"size":3`) {
+	if got := pagetest.Evaluate(t, p, "new File(['abc'], 'a.txt')"); !strings.Contains(got, `"name":"a.txt"`) || !strings.Contains(got, `"size":3`) {
 		t.Errorf("a file: %s", got)
 	}
-	deep := eval(t, p, "(() => { let a = {}; for (let i = 0; i < 5000; i++) a = {a, b: a}; return a })()")
+	deep := pagetest.Evaluate(t, p, "(() => { let a = {}; for (let i = 0; i < 5000; i++) a = {a, b: a}; return a })()")
 	if len(deep) > 10<<20 || !strings.Contains(deep, "…") {
 		t.Errorf("what has no end to speak of: %d bytes", len(deep))
 	}
@@ -59,9 +105,9 @@ func TestEvaluateValues(t *testing.T) {
 
 // A script is an action: its result reports what it changed, even if the script itself
 // was cut off.
-func TestEvaluateChanges(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
+func TestEvaluateChanges(t *testing.T) { // alone in the browser, because it counts tabs
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "<title>%s</title><form action=/form><input name=q></form><p id=p>p", r.URL.Path)
 	}))
 	for _, test := range []struct{ script, target, value, path string }{
@@ -82,13 +128,14 @@ func TestEvaluateChanges(t *testing.T) {
 		t.Errorf("a tab and an error: %s %+v %v", v, c, err)
 	}
 	for _, info := range c.NewPages {
-		_ = p.browser.ClosePage(t.Context(), info.ID)
+		_ = b.ClosePage(t.Context(), info.ID)
 	}
 }
 
 // The body of a function is a valid script.
 func TestEvaluateBody(t *testing.T) {
-	p, _ := open(t, `<p id=p class=c>p<button>b</button><script>runs = 0</script>`)
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<p id=p class=c>p<button>b</button><script>runs = 0</script>`)
 	for _, test := range []struct{ script, target, want string }{
 		{"return 5", "", "5"},
 		{"const n = await Promise.resolve(2); runs++; return [n, runs]", "", "[2,1]"},
@@ -101,8 +148,8 @@ func TestEvaluateBody(t *testing.T) {
 		}
 	}
 	// A script that has run is not run again.
-	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", ""); err == nil || eval(t, p, "runs") != "11" {
-		t.Errorf("%v, %s runs", err, eval(t, p, "runs"))
+	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", ""); err == nil || pagetest.Evaluate(t, p, "runs") != "11" {
+		t.Errorf("%v, %s runs", err, pagetest.Evaluate(t, p, "runs"))
 	}
 	var target *frame.TargetError
 	if _, err := p.Act(t.Context(), p.Input().Type("button", "x", input.TypeOptions{})); !errors.As(err, &target) || !strings.Contains(err.Error(), "is a <button>, which takes no text") {

@@ -10,8 +10,8 @@ import (
 )
 
 //go:embed script
-var scripts embed.FS
+var functions embed.FS
 
 // library defines the functions of this package in an isolated world. It is built on
 // first use: many coordinators never get a call.
-var library = sync.OnceValue(func() string { return frame.Library(scripts, input.Scripts, snapshot.Scripts) })
+var library = sync.OnceValue(func() string { return frame.Library(functions, input.Scripts, snapshot.Scripts) })

@@ -1,20 +1,24 @@
-package page
+package page_test
 
 import (
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/coordinator/page/snapshot"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
-
-	"browser-coordinator/coordinator/page/input"
 )
 
 // Apps with fragment routing: the result is for the requested URL, although the browser
 // reports it only after its response.
 func TestNavigateWithin(t *testing.T) {
-	p, url := open(t, `<!doctype html><title>start</title><h1 id=h></h1>
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><title>start</title><h1 id=h></h1>
 <script>onhashchange = () => { document.title = 'view ' + location.hash; h.textContent = location.hash }</script>`)
 	for i := range 5 {
 		want := fmt.Sprintf("#/view/%d", i)
@@ -33,7 +37,7 @@ func TestNavigateWithin(t *testing.T) {
 		t.Errorf("again: %+v %v", c, err)
 	}
 	// Within the document, whose script then leaves it.
-	eval(t, p, "onhashchange = () => { location.href = '/?other' }, 1")
+	pagetest.Evaluate(t, p, "onhashchange = () => { location.href = '/?other' }, 1")
 	if c, err = p.Navigate(t.Context(), url+"/#/away"); err != nil || c.URL != url+"/?other" || c.Title != "start" {
 		t.Errorf("on to another document: %+v %v", c, err)
 	}
@@ -41,16 +45,16 @@ func TestNavigateWithin(t *testing.T) {
 
 // A navigation that is a download leaves the page unchanged.
 func TestNavigateToDownload(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/file" {
 			w.Header().Set("Content-Disposition", "attachment; filename=report.csv")
 			fmt.Fprint(w, "a,b")
 			return
 		}
-		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "<title>stays</title><a id=a href=/file>file</a><button id=b onclick=1>b</button>")
 	}))
-	for range 3 {
+	for range 2 {
 		c, err := p.Navigate(t.Context(), url+"/file")
 		if err != nil || c.Download != url+"/file" || c.Loading || c.Navigated || c.URL != url+"/" || c.Title != "stays" {
 			t.Errorf("a download: %+v %v", c, err)
@@ -63,7 +67,8 @@ func TestNavigateToDownload(t *testing.T) {
 
 // A part of a page may never finish loading: the result is what has loaded.
 func TestNavigateToWhatNeverEnds(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/hang":
 			<-r.Context().Done()
@@ -77,47 +82,135 @@ func TestNavigateToWhatNeverEnds(t *testing.T) {
 	}))
 	began := time.Now()
 	c, err := p.Navigate(t.Context(), url+"/image")
-	if took := time.Since(began); err != nil || c.Title != "IH" || !c.Loading || took > renderPatience+3*time.Second {
+	if took := time.Since(began); err != nil || c.Title != "IH" || !c.Loading || took > 20*time.Second {
 		t.Errorf("an image that never ends: %+v %v, after %v", c, err, took)
 	}
-	contains(t, outline(t, p), "main here")
-	p.browser.opts.NavigateTimeout = time.Second
+	pagetest.Contains(t, pagetest.Snapshot(t, p), "main here")
+	p = pagetest.NewPage(t, pagetest.ConnectWith(t, &page.Options{NavigateTimeout: time.Second}))
 	if c, err = p.Navigate(t.Context(), url+"/tail"); err != nil || c.Title != "Tail" || !c.Loading {
 		t.Errorf("a document that never ends: %+v %v", c, err)
 	}
 }
 
-// A page with a beforeunload dialog stays, and the result has its title.
-func TestNavigateAtDialog(t *testing.T) {
-	p, url := open(t, "<title>unsaved</title><input id=i><script>onbeforeunload = (e) => e.preventDefault()</script>")
-	if _, err := p.Act(t.Context(), p.Input().Type("#i", "x", input.TypeOptions{})); err != nil {
-		t.Fatal(err)
+func TestNavigationErrors(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/redirect":
+			http.Redirect(w, r, "/landed", http.StatusFound)
+		case "/script":
+			fmt.Fprint(w, `<script>location.replace('/landed')</script>`)
+		case "/none":
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			fmt.Fprintf(w, "<title>%s</title>", r.URL.Path)
+		}
+	}))
+	var failed *page.NavigationError
+	_, err := p.Navigate(t.Context(), "http://127.0.0.1:1/")
+	if !errors.As(err, &failed) || failed.Code != "net::ERR_UNSAFE_PORT" {
+		t.Errorf("an unsafe port: %v", err)
 	}
-	c, err := p.Navigate(t.Context(), url+"/other")
-	if err != nil || c.Dialog == nil || c.Title != "unsaved" || c.URL != url+"/" {
-		t.Errorf("%+v %v", c, err)
+	server := httptest.NewServer(nil)
+	server.Close()
+	closed := server.URL
+	if _, err = p.Navigate(t.Context(), closed); !errors.As(err, &failed) || failed.Code != "net::ERR_CONNECTION_REFUSED" || !strings.Contains(err.Error(), "server running") {
+		t.Errorf("a closed port: %v", err)
 	}
-	_, err = p.Act(t.Context(), p.Input().Click("#i", input.ClickOptions{}))
-	if dialog := new(DialogError); !errors.As(err, &dialog) || !strings.Contains(err.Error(), "accept leaves it, dismiss stays") {
-		t.Errorf("an act: %v", err)
+	for _, test := range []struct{ address, url, title string }{
+		{strings.TrimPrefix(url, "http://"), url + "/", "/"},
+		{"/redirect", url + "/landed", "/landed"},
+		{"about:blank", "about:blank", ""},
+		{"data:text/html,<title>D</title>", "data:text/html,<title>D</title>", "D"},
+		{url + "/script", url + "/landed", "/landed"},
+	} {
+		c, err := p.Navigate(t.Context(), test.address)
+		if err != nil || c.Title != test.title && test.address != url+"/script" || c.URL != test.url && test.address != url+"/script" {
+			t.Errorf("%s: %+v %v", test.address, c, err)
+		}
 	}
-	// After the user stays, no navigation is pending.
-	start := time.Now()
-	c, err = p.HandleDialog(t.Context(), false, "")
-	if err != nil || c.Loading || c.Navigated || time.Since(start) > time.Second {
-		t.Errorf("staying: %+v %v, after %v", c, err, time.Since(start))
+	if _, err := p.Navigate(t.Context(), url+"/none"); !errors.As(err, &failed) {
+		t.Errorf("an answer without content: %v", err)
 	}
-	eval(t, p, "void setTimeout(() => location.href = '/script', 1)")
-	if err := p.await(t.Context(), func() bool { return p.dialog != nil }); err != nil {
-		t.Fatal(err)
+	if _, err := p.Navigate(t.Context(), " "); err == nil {
+		t.Error("an empty URL is no error")
 	}
-	if c, err = p.HandleDialog(t.Context(), false, ""); err != nil || c.Loading {
-		t.Errorf("staying where a script wanted to leave: %+v %v", c, err)
+}
+
+// The title is the document's title after its load, however late a script has set it, and
+// also if the document did not change.
+func TestTitleOfWhatWasOpened(t *testing.T) {
+	t.Parallel()
+	const long = `<ul id=l></ul><script>for (let n=0;n<2000;n++) l.insertAdjacentHTML('beforeend','<li>Item '+n)</script>`
+	bodies := map[string]string{
+		"/plain":  `<!doctype html><title>plain</title>` + long,
+		"/blanks": "<!doctype html><title>  in \n  words </title>" + long,
+		"/none":   `<!doctype html><p>none` + long,
+		"/script": `<!doctype html><title>before</title>` + long + `<script>document.title = 'by the last script'</script>`,
+		"/load":   `<!doctype html><title>before</title>` + long + `<script>onload = () => document.title = 'by onload'</script>`,
+		"/parsed": `<!doctype html><title>before</title>` + long + `<script>document.addEventListener('DOMContentLoaded', () => document.title = 'by ready')</script>`,
+		"/push":   `<!doctype html><title>before</title>` + long + `<button onclick="history.pushState(0, '', '/pushed'); document.title = 'pushed'">Push</button>`,
+	}
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, bodies[r.URL.Path])
+	}))
+	for path, title := range map[string]string{
+		"/plain": "plain", "/blanks": "in words", "/none": "", "/script": "by the last script", "/load": "by onload", "/parsed": "by ready", "/push": "before",
+	} {
+		if c, err := p.Navigate(t.Context(), url+path); err != nil || c.Title != title {
+			t.Errorf("%s: title %q, want %q (%v)", path, c.Title, title, err)
+		}
+	}
+	pagetest.Navigate(t, p, url+"/push")
+	if c, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{})); err != nil || !c.Navigated || c.Title != "pushed" {
+		t.Errorf("pushed: %+v %v", c, err)
+	}
+	if c, err := p.Back(t.Context()); err != nil || c.Title != "pushed" { // no script resets it
+		t.Errorf("back: %+v %v", c, err)
+	}
+	if c, err := p.Reload(t.Context()); err != nil || c.Title != "before" {
+		t.Errorf("reloaded: %+v %v", c, err)
+	}
+}
+
+// Documents without an element: at their start, and after a script has removed all
+// elements.
+func TestSnapshotOfNothing(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{})
+	release := make(chan struct{})
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			w.(http.Flusher).Flush()
+			close(begun)
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		}
+		fmt.Fprint(w, "<p>there")
+	}))
+	pagetest.Evaluate(t, p, "document.open(), 1")
+	if got := pagetest.Snapshot(t, p); got != "" {
+		t.Errorf("an empty document shows %q", got)
+	}
+	go func() { _, _ = p.Navigate(t.Context(), url+"/slow") }()
+	<-begun
+	pagetest.Until(t, "the next document", func() bool { return p.URL() == url+"/slow" })
+	shown := make(chan string, 1)
+	go func() {
+		s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
+		shown <- fmt.Sprint(s.Text, err)
+	}()
+	time.AfterFunc(200*time.Millisecond, func() { close(release) })
+	if got := <-shown; !strings.Contains(got, "there") {
+		t.Errorf("a document that has just begun: %s", got)
 	}
 }
 
 func TestAddressThatIsAScript(t *testing.T) {
-	p, url := open(t, "<title>x</title>")
+	t.Parallel()
+	p, url := pagetest.Open(t, "<title>x</title>")
 	if _, err := p.Navigate(t.Context(), "JavaScript:document.title='y'"); err == nil || !strings.Contains(err.Error(), "is a script") {
 		t.Errorf("%v", err)
 	}

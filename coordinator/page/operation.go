@@ -1,18 +1,38 @@
 package page
 
 import (
-	"browser-coordinator/coordinator/page/guard"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/coordinator/page/sources"
 )
+
+// operations are the calls to a page that are under way.
+type operations struct {
+	*connection
+	*state
+	session *cdp.Session
+	frames  *frame.Tree
+	guard   *guard.Guard
+	screen  *capture.Screen
+	sources *sources.Sources
+	pauses  *pauses
+	// elsewhere returns a dialog that is open in another page, and that page's URL.
+	elsewhere func() (where string, open *Dialog)
+
+	hung  atomic.Bool             // the page has not responded to the last probe; see slow
+	calls map[*operation]struct{} // state.mu guards it
+}
 
 // operation is a call under way; an event that makes waiting pointless cancels it.
 type operation struct {
@@ -20,57 +40,57 @@ type operation struct {
 	doing     string
 	began     time.Time
 	anyDialog bool // continues while a dialog is open
-	patient   bool // never probed for why it is slow
+	unwatched bool // never probed for why it is slow
 	leaves    bool // it leaves the document, which may be a refused one
 }
 
 // begin rejects a call that cannot succeed now and sets its timeout. A dialog, a crash
 // or the end of the page cancels the call. The caller must call the returned func.
-func (p *Page) begin(ctx context.Context, doing string, timeout time.Duration) (context.Context, context.CancelFunc, error) {
-	return p.beginOperation(ctx, doing, timeout, &operation{})
+func (o *operations) begin(ctx context.Context, doing string, timeout time.Duration) (context.Context, context.CancelFunc, error) {
+	return o.beginOperation(ctx, doing, timeout, &operation{})
 }
 
-func (p *Page) beginOperation(ctx context.Context, doing string, timeout time.Duration, op *operation) (context.Context, context.CancelFunc, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended != nil {
-		return nil, nil, &unsentError{p.ended}
+func (o *operations) beginOperation(ctx context.Context, doing string, timeout time.Duration, op *operation) (context.Context, context.CancelFunc, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended != nil {
+		return nil, nil, &unsentError{o.ended}
 	}
-	if p.dialog != nil && !op.anyDialog {
-		return nil, nil, &DialogError{*p.dialog}
+	if o.dialog != nil && !op.anyDialog {
+		return nil, nil, &DialogError{*o.dialog}
 	}
-	if err := p.guard.Shows(p.frames.URL()); err != nil && !op.leaves {
+	if err := o.guard.Shows(o.frames.URL()); err != nil && !op.leaves {
 		return nil, nil, &unsentError{err}
 	}
-	if len(p.ops) == 0 {
-		p.hung.Store(false)
+	if len(o.calls) == 0 {
+		o.hung.Store(false)
 	}
 	bounded, cancelTimer := context.WithTimeoutCause(ctx, timeout, &TimeoutError{Doing: doing, After: timeout})
 	opCtx, cancel := context.WithCancelCause(bounded)
 	op.cancel, op.doing, op.began = cancel, doing, time.Now()
-	p.ops[op] = struct{}{}
+	o.calls[op] = struct{}{}
 	var probe *time.Timer
-	if !op.patient {
-		probe = time.AfterFunc(slowCall, func() { p.slow(opCtx, op) })
+	if !op.unwatched {
+		probe = time.AfterFunc(slowCall, func() { o.slow(opCtx, op) })
 	}
 	return opCtx, func() {
 		if probe != nil {
 			probe.Stop()
 		}
-		p.mu.Lock()
-		delete(p.ops, op)
-		p.mu.Unlock()
+		o.mu.Lock()
+		delete(o.calls, op)
+		o.mu.Unlock()
 		cancel(nil)
 		cancelTimer()
 	}, nil
 }
 
 // interrupt cancels the calls under way with the error; mu is held.
-func (p *Page) interrupt(news error) {
-	_, dialog := news.(*DialogError)
-	for op := range p.ops {
+func (o *operations) interrupt(err error) {
+	_, dialog := err.(*DialogError)
+	for op := range o.calls {
 		if !dialog || !op.anyDialog {
-			op.cancel(news)
+			op.cancel(err)
 		}
 	}
 }
@@ -80,137 +100,133 @@ const slowCall = 500 * time.Millisecond
 
 // slow looks for what may block a call: a debugger, a background tab that is not
 // drawn, or an endless script.
-func (p *Page) slow(ctx context.Context, op *operation) {
-	p.askPaused(ctx)
-	p.mu.Lock()
-	acted := p.focused
-	p.mu.Unlock()
-	if acted {
-		p.draw(ctx)
-	}
-	p.hung.Store(true)
-	question, err := p.session.Start(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true})
+func (o *operations) slow(ctx context.Context, op *operation) {
+	o.pauses.ask(ctx)
+	o.screen.Redraw(ctx)
+	o.hung.Store(true)
+	question, err := askBusy(ctx, o.session)
 	if err != nil {
 		return
 	}
 	waiting := ctx
-	if p.heldUp() {
+	// A dialog in a tab of the same host blocks the page if both share a process.
+	if where, dialog := o.elsewhere(); dialog != nil && hostname(where) == hostname(o.frames.URL()) {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeoutCause(ctx, heldUpPatience, errPatience)
+		waiting, cancel = context.WithTimeoutCause(ctx, elsewhereTimeout, errLimit)
 		defer cancel()
 	}
 	switch err := question.Wait(waiting, nil); {
 	case err == nil, cdp.Refused(err): // a refusal is a response too
-		p.hung.Store(false)
-	case errors.Is(err, errPatience):
+		o.hung.Store(false)
+	case errors.Is(err, errLimit):
 		op.cancel(&TimeoutError{Doing: op.doing, After: time.Since(op.began).Round(time.Second)})
 	}
 }
 
-// heldUpPatience bounds how long a page may take to respond while a tab of the same host
-// has a dialog open. The dialog blocks the page if both share a process.
-const heldUpPatience = 1500 * time.Millisecond
-
-// heldUp reports whether a dialog is open in another tab of the page's host.
-func (p *Page) heldUp() bool {
-	where, dialog := p.browser.dialogElsewhere(p)
-	u, err := url.Parse(where)
-	return dialog != nil && err == nil && u.Hostname() == p.Host()
-}
+// elsewhereTimeout bounds how long a page may take to respond while a tab of the same host
+// has a dialog open.
+const elsewhereTimeout = 1500 * time.Millisecond
 
 // explain turns an error of a call into one that its caller can act on.
-func (p *Page) explain(err error, doing string) error {
+func (o *operations) explain(err error, doing string) error {
 	if err == nil {
 		return nil
 	}
-	err = p.browser.translate(err)
-	p.mu.Lock()
-	ended := p.ended
-	p.mu.Unlock()
+	err = translate(err)
 	var paused *PausedError
 	if errors.As(err, &paused) {
-		return &PausedError{p.locatePause(paused.At)}
+		return &PausedError{o.locate(paused.At)}
 	}
 	for _, known := range []error{ErrBrowserGone, ErrCrashed, ErrPageClosed} {
 		if errors.Is(err, known) {
 			return known
 		}
 	}
-	if ended != nil {
+	if ended := o.whyEnded(); ended != nil {
 		return ended
 	}
 	var field *input.FieldError
 	if errors.As(err, &field) {
-		told := *field
-		told.Err = p.explain(field.Err, doing)
-		return &told
+		explained := *field
+		explained.Err = o.explain(field.Err, doing)
+		return &explained
 	}
-	var dialog *DialogError
-	if errors.As(err, &dialog) {
-		return dialog
+	for _, known := range []func(error) (error, bool){
+		as[*DialogError], as[*guard.OriginError], as[*frame.StaleRefError], as[*frame.TargetError],
+		as[*input.NotReadyError], as[*ScriptError], as[*snapshot.VerifyError],
+	} {
+		if found, ok := known(err); ok {
+			return found
+		}
 	}
-	var stale *frame.StaleRefError
-	var target *frame.TargetError
-	var unready *input.NotReadyError
-	var notSaid *input.LateError
-	var script *ScriptError
-	var unlike *snapshot.VerifyError
 	var timeout *TimeoutError
-	var origin *guard.OriginError
+	var late *input.LateError
 	switch {
-	case errors.As(err, &origin):
-		return origin
-	case errors.As(err, &stale):
-		return stale
-	case errors.As(err, &target):
-		return target
-	case errors.As(err, &unready):
-		return unready
-	case errors.As(err, &script):
-		return script
-	case errors.As(err, &unlike):
-		return unlike
 	case errors.As(err, &timeout):
-	case errors.As(err, &notSaid):
+	case errors.As(err, &late):
 		timeout = &TimeoutError{
-			Doing: "waiting for " + notSaid.Target + " to be ready", After: notSaid.Waited.Round(time.Millisecond), Hint: "the page may be busy or paused in the debugger",
+			Doing: "waiting for " + late.Target + " to be ready", After: late.Waited.Round(time.Millisecond), Hint: "the page may be busy or paused in the debugger",
 		}
 	case errors.Is(err, cdp.ErrTimeout):
-		timeout = &TimeoutError{Doing: doing, After: p.browser.opts.CallTimeout}
+		timeout = &TimeoutError{Doing: doing, After: o.opts.CallTimeout}
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if timeout != nil && !timeout.over {
-		if waits := p.whyLate(timeout); waits != nil {
-			return waits
-		}
-	}
-	if timeout != nil {
+	if timeout.over {
 		return timeout
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return o.whyLate(timeout)
 }
 
-// whyLate returns why a page did not respond in time; nil: unknown.
-func (p *Page) whyLate(timeout *TimeoutError) error {
-	p.mu.Lock()
-	leaves, since := p.pending, p.left
-	p.mu.Unlock()
+// as finds an error of a type that needs no explanation.
+func as[E error](err error) (error, bool) {
+	var found E
+	ok := errors.As(err, &found)
+	return found, ok
+}
+
+// locate finds the position in the workspace where script is paused. The call that the
+// pause ended has no time left.
+func (o *operations) locate(at Paused) Paused {
+	if at.Place == "" {
+		at.Place = o.sources.Place(context.Background(), at.URL, at.Line, at.Column)
+	}
+	return at
+}
+
+// whyLate adds to a timeout why the page did not respond in time, if that is known.
+func (o *operations) whyLate(timeout *TimeoutError) error {
+	o.mu.Lock()
+	leaves, since := o.pending, o.left
+	o.mu.Unlock()
 	if leaves != "" {
 		return &LoadingError{Doing: timeout.Doing, URL: leaves, For: time.Since(since).Round(time.Second)}
 	}
-	if !p.hung.Load() {
-		return nil
+	if !o.hung.Load() {
+		return timeout
 	}
 	hung := &HungError{Doing: timeout.Doing, After: timeout.After}
-	if other, dialog := p.browser.dialogElsewhere(p); dialog != nil {
+	if other, dialog := o.elsewhere(); dialog != nil {
 		hung.Other, hung.In = dialog, other
 	}
 	return hung
 }
 
-// leaveFor notes that the page is navigating to another document; mu is held.
-func (p *Page) leaveFor(url string) {
-	if p.pending == "" {
-		p.left = time.Now()
+// run runs a call that reads or sets something, with a timeout, and explains its error.
+func (o *operations) run(ctx context.Context, doing string, timeout time.Duration, do func(context.Context) error) error {
+	ctx, end, err := o.begin(ctx, doing, timeout)
+	if err != nil {
+		return err
 	}
-	p.pending = url
+	defer end()
+	return o.explain(do(ctx), doing)
+}
+
+// hostname is the host name of a URL; empty for a URL without one.
+func hostname(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }

@@ -1,24 +1,25 @@
-package page
+package page_test
 
 import (
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
 	"fmt"
 	"net/http"
 	"slices"
 	"testing"
-
-	"browser-coordinator/coordinator/page/input"
+	"time"
 )
 
 // Tabs keep their order: the order in which they opened, whichever is in front, for every
 // connection.
-func TestPagesKeepTheirOrder(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
+func TestPagesKeepTheirOrder(t *testing.T) { // alone in the browser, because it counts tabs
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<title>%s</title><button onclick="window.open('/popup%s')">open</button>`, r.URL.Path, r.URL.Path)
 	}))
-	b := p.browser
 	want := []string{p.ID()}
-	order := func(b *Browser) []string {
+	order := func(b *page.Browser) []string {
 		t.Helper()
 		pages, err := b.Pages(t.Context())
 		if err != nil {
@@ -33,16 +34,14 @@ func TestPagesKeepTheirOrder(t *testing.T) {
 		return ids
 	}
 	for range 4 {
-		want = append(want, newPage(t, b).ID())
+		want = append(want, pagetest.NewPage(t, b).ID())
 	}
 	for i, id := range want[1:] {
 		q, err := b.Page(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.Navigate(t.Context(), fmt.Sprintf("%s/%d", url, i)); err != nil {
-			t.Fatal(err)
-		}
+		pagetest.Navigate(t, q, fmt.Sprintf("%s/%d", url, i))
 		if err := b.Activate(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +64,7 @@ func TestPagesKeepTheirOrder(t *testing.T) {
 		t.Errorf("with a popup: %v, want %v", got, want)
 	}
 	// A later connection gets a stable order.
-	late := connect(t)
+	late := pagetest.Connect(t)
 	first := order(late)
 	t.Log("the later connection finds", first, "of", want)
 	if err := b.Activate(t.Context(), want[0]); err != nil {
@@ -73,5 +72,81 @@ func TestPagesKeepTheirOrder(t *testing.T) {
 	}
 	if got := order(late); !slices.Equal(got, first) {
 		t.Errorf("to a later connection: %v, want %v", got, first)
+	}
+}
+
+func TestTwoTabs(t *testing.T) { // alone in the browser, because it activates a tab
+	b := pagetest.Connect(t)
+	one, two := pagetest.NewPage(t, b), pagetest.NewPage(t, b)
+	for i, p := range []*page.Page{one, two} {
+		pagetest.Navigate(t, p, fmt.Sprintf("data:text/html,<title>T%d</title><button onclick='n=%d'>B%d</button><input>", i, i, i))
+	}
+	pages, err := b.Pages(t.Context())
+	if err != nil || len(pages) < 2 {
+		t.Fatalf("pages: %+v %v", pages, err)
+	}
+	if again, err := b.Page(t.Context(), one.ID()); err != nil || again != one {
+		t.Errorf("the same page is attached to twice: %v", err)
+	}
+	// Both work at the same time, whichever is in front.
+	for range 5 {
+		done := make(chan error, 2)
+		for _, p := range []*page.Page{one, two} {
+			go func() {
+				_, err := p.Act(t.Context(), p.Input().Click("button", input.ClickOptions{}))
+				if err == nil {
+					_, err = p.Act(t.Context(), p.Input().Type("input", p.ID(), input.TypeOptions{}))
+				}
+				done <- err
+			}()
+		}
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for i, p := range []*page.Page{one, two} {
+		pagetest.Expect(t, p, "n + document.querySelector('input').value", fmt.Sprintf(`"%d%s"`, i, p.ID()))
+	}
+	if err := b.Activate(t.Context(), two.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if current, err := pagetest.Connect(t).InFront(t.Context()); err != nil || current == "" {
+		t.Errorf("the current page: %v", err)
+	}
+	if _, err := b.Page(t.Context(), "0123"); err == nil {
+		t.Error("an unknown page is no error")
+	}
+}
+
+// Popups by script, by target, with and without an opener; one is blocked.
+func TestPopups(t *testing.T) { // alone in the browser, because it counts tabs
+	b := pagetest.Connect(t)
+	p, _ := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `<!doctype html><title>%s</title><button id=script onclick="window.open('/script')">script</button>
+<button id=noopener onclick="window.open('/noopener','_blank','noopener')">noopener</button><a id=blank target=_blank href="/blank">blank</a>
+<button id=two onclick="window.open('/one');window.open('/two')">two</button><button id=write onclick="window.open().document.write('<title>written</title>')">write</button>`, r.URL.Path)
+	}))
+	for _, test := range []struct {
+		target string
+		urls   []string
+	}{{"#script", []string{"/script"}}, {"#noopener", []string{"/noopener"}}, {"#blank", []string{"/blank"}}, {"#write", []string{""}}} {
+		c, err := p.Act(t.Context(), p.Input().Click(test.target, input.ClickOptions{}))
+		if err != nil || len(c.NewPages) != len(test.urls) || c.Navigated {
+			t.Errorf("%s: %+v %v", test.target, c, err)
+		}
+		for _, info := range c.NewPages {
+			q, err := b.Page(t.Context(), info.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := q.WaitFor(t.Context(), page.WaitOptions{URL: test.urls[0], Expression: "document.title", Timeout: 5 * time.Second}); err != nil {
+				t.Errorf("%s: working in the popup: %v", test.target, err)
+			}
+			if err := b.ClosePage(t.Context(), info.ID); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -54,59 +53,19 @@ type Change struct {
 	Unmet     []string           // fields that kept a form from being submitted, with the message to the user
 }
 
-// Dialog is an open JavaScript dialog.
-type Dialog struct {
-	Type    string // alert, confirm, prompt or beforeunload
-	Message string
-	Default string // of a prompt
-	URL     string // of the frame that opened it
+// Downloads configures how to save files that a browser of our own downloads.
+type Downloads struct {
+	// Dir is the directory for downloads in progress. Required.
+	Dir string
+	// Keep moves a complete download to its final place, under a name like the one from the
+	// server, and returns its path. Required.
+	Keep func(temporary, name string) (file string, err error)
 }
 
-// Paused is where script execution stopped in a debugger.
-type Paused struct {
-	Reason   string // the browser's, for example other, exception or step
-	Function string // empty: anonymous or top level
-	URL      string
-	Line     int    // 1-based
-	Column   int    // 1-based
-	Place    string // in the workspace, file:line:column; empty when unknown
-}
-
-func (p Paused) String() string {
-	at := p.Place
-	if at == "" {
-		at = fmt.Sprintf("%s:%d:%d", p.URL, p.Line, p.Column)
-	}
-	if p.Function != "" {
-		at = p.Function + " at " + at
-	}
-	return at
-}
-
-// ScreenshotOptions of Screenshot.
-type ScreenshotOptions struct {
-	Target    string // only this element
-	FullPage  bool   // the whole page, not the viewport
-	Clip      *Clip  // only this part of the viewport, or of the full page
-	Device    bool   // a pixel of the screen is one of the image; else a CSS pixel is
-	Format    string // png (default), jpeg or webp
-	Quality   int    // of jpeg and webp, 1 to 100; 0 means 80
-	MaxWidth  int    // the browser scales down to fit; 0: no limit
-	MaxHeight int    // likewise
-}
-
-// Clip is a part of a page, in CSS pixels.
-type Clip struct{ X, Y, Width, Height float64 }
-
-// Image is a screenshot.
-type Image struct {
-	Data   []byte
-	Format string
-	Width  int // pixels of the image
-	Height int
-	// Of is the size of the captured area, in CSS pixels.
-	Of Clip
-	// Cropped reports that a part of the clip was outside and is not in the image. Cut
-	// reports that the requested area is longer than an image can be.
-	Cropped, Cut bool
+// Download is a download that has ended.
+type Download struct {
+	URL    string
+	File   string // its path; empty: it failed
+	Size   int64  // bytes
+	Failed string // the cause of the failure
 }

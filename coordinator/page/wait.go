@@ -2,17 +2,22 @@ package page
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
 	"time"
-
-	"browser-coordinator/coordinator/cdp"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/remote"
 )
 
 // WaitOptions are the conditions to wait for; all given ones must be true at once.
@@ -47,60 +52,37 @@ const (
 	idleTime = 500 * time.Millisecond
 )
 
-// WaitFor waits until the page meets the conditions, across navigations.
-func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
-	what := opts.String()
-	if what == "" {
-		return Change{}, errors.New("nothing to wait for was given")
-	}
-	setDefault(&opts.Timeout, defaultWait)
-	end := time.Now().Add(opts.Timeout)
-	return p.act(ctx, "waiting for "+what, opts.Timeout, func(ctx context.Context) error {
-		for {
-			p.mu.Lock()
-			commits, moves := p.commits, p.moves
-			p.mu.Unlock()
-			if err := p.await(ctx, func() bool { return strings.Contains(p.frames.URL(), opts.URL) }); err != nil {
-				return err
-			}
-			met, err := p.waitInDocument(ctx, opts, time.Until(end))
-			if err == nil && met {
-				return nil
-			}
-			if err != nil && !cdp.Refused(err) && !errors.Is(err, frame.ErrGone) {
-				return err
-			}
-			// The document was replaced, or time is up; ctx reports the latter.
-			if err := p.await(ctx, func() bool { return p.commits != commits || p.moves != moves }); err != nil {
-				return err
-			}
-		}
-	})
+// waiter waits for conditions on a page.
+type waiter struct {
+	*state
+	frames  *frame.Tree
+	scripts *scripts
+	network *history.Network
 }
 
 // waitInDocument waits for the conditions on the document, then for the network. It
 // returns false if the document was replaced or its URL changed meanwhile.
-func (p *Page) waitInDocument(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
+func (w *waiter) waitInDocument(ctx context.Context, opts WaitOptions, left time.Duration) (bool, error) {
 	if opts.Text != "" || opts.Gone != "" {
-		if err := p.waitForText(ctx, opts, left); err != nil {
+		if err := w.waitForText(ctx, opts, left); err != nil {
 			return false, err
 		}
 	}
 	if opts.Expression != "" {
-		if met, err := p.waitForExpression(ctx, opts.Expression, left); !met || err != nil {
+		if met, err := w.waitForExpression(ctx, opts.Expression, left); !met || err != nil {
 			return met, err
 		}
 	}
 	if opts.Idle {
-		if err := p.awaitIdle(ctx); err != nil {
+		if err := w.awaitIdle(ctx); err != nil {
 			return false, err
 		}
 	}
-	return strings.Contains(p.URL(), opts.URL), nil
+	return strings.Contains(w.frames.URL(), opts.URL), nil
 }
 
 // waitForExpression runs in the page's main world, which has the expression's names.
-func (p *Page) waitForExpression(ctx context.Context, expression string, left time.Duration) (bool, error) {
+func (w *waiter) waitForExpression(ctx context.Context, expression string, left time.Duration) (bool, error) {
 	expression = strings.TrimRight(strings.TrimSpace(expression), "; \n\t")
 	if looksLikeFunction(expression) {
 		expression = "(" + expression + "\n)()"
@@ -108,35 +90,35 @@ func (p *Page) waitForExpression(ctx context.Context, expression string, left ti
 	// The script stops first, so that it can report what the expression threw.
 	budget := max(left-left/5, left-time.Second)
 	var r runtime.EvaluateResult
-	err := p.runScript(ctx, p.session, func(ctx context.Context) (err error) {
-		r, err = protocol.Call(ctx, p.session, runtime.Evaluate, runtime.EvaluateParams{
+	err := w.scripts.run(ctx, w.scripts.session, func(ctx context.Context) (err error) {
+		r, err = protocol.Call(ctx, w.scripts.session, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: frame.UntilTrue(expression, budget), AwaitPromise: new(true), ReturnByValue: new(true),
-			Timeout: p.scriptTime(),
+			Timeout: w.scripts.scriptTime(),
 		})
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	value, err := p.scriptResult(ctx, p.session, r.Result, r.ExceptionDetails)
+	value, err := w.scripts.result(ctx, w.scripts.session, r.Result, r.ExceptionDetails)
 	return string(value) == "true", err
 }
 
 // awaitIdle waits until the page has loaded and made no request for idleTime.
-func (p *Page) awaitIdle(ctx context.Context) error {
+func (w *waiter) awaitIdle(ctx context.Context) error {
 	for {
 		var seq int64
-		err := p.await(ctx, func() bool {
-			seq = p.history.Network.Last()
-			return p.unrest() == ""
+		err := w.await(ctx, func() bool {
+			seq = w.network.Last()
+			return w.unrest() == ""
 		})
 		if err != nil {
-			return p.idleError(err)
+			return w.idleError(err)
 		}
-		quiet, cancel := context.WithTimeoutCause(ctx, idleTime, errPatience)
-		err = p.await(quiet, func() bool { return p.history.Network.Last() != seq || p.pending != "" })
+		quiet, cancel := context.WithTimeoutCause(ctx, idleTime, errLimit)
+		err = w.await(quiet, func() bool { return w.network.Last() != seq || w.pending != "" })
 		cancel()
-		if errors.Is(err, errPatience) {
+		if errors.Is(err, errLimit) {
 			return nil
 		}
 		if err != nil {
@@ -146,11 +128,11 @@ func (p *Page) awaitIdle(ctx context.Context) error {
 }
 
 // unrest describes what keeps the page from being idle; mu is held.
-func (p *Page) unrest() string {
-	switch open := p.history.Network.Unanswered(); {
-	case p.pending != "":
-		return "the way to " + p.pending + " is not done"
-	case !p.loaded:
+func (w *waiter) unrest() string {
+	switch open := w.network.Unanswered(); {
+	case w.pending != "":
+		return "the way to " + w.pending + " is not done"
+	case !w.loaded:
 		return "the document has not loaded"
 	case len(open) == 1:
 		return "a request is not done: " + open[0]
@@ -161,14 +143,158 @@ func (p *Page) unrest() string {
 }
 
 // idleError adds to a timeout what was waited for.
-func (p *Page) idleError(err error) error {
+func (w *waiter) idleError(err error) error {
 	var late *TimeoutError
 	if !errors.As(err, &late) {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	told := *late
-	told.Hint = p.unrest()
-	return &told
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	explained := *late
+	explained.Hint = w.unrest()
+	return &explained
+}
+
+// document is one document of a frame.
+type document struct {
+	frame      protocol.FrameID
+	session    *cdp.Session
+	generation int // as in frame.Frame
+}
+
+// texts are flags: which of the awaited texts a document shows.
+type texts int
+
+const (
+	unknownTexts texts = -1
+	showsText    texts = 1
+	showsGone    texts = 2 // the text that must disappear
+)
+
+// sighting is a new state of a document.
+type sighting struct {
+	document
+	texts
+}
+
+// textWait is the argument of wait.js.
+type textWait struct {
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	Gone   string `json:"gone"`
+	Known  texts  `json:"known"`
+	Budget int64  `json:"budget"` // milliseconds
+}
+
+// waitForText waits until a text is shown in one of the page's frames and another
+// in none of them. It watches each document separately, because frames come and go and
+// may belong to other processes.
+func (w *waiter) waitForText(ctx context.Context, opts WaitOptions, left time.Duration) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	t := textWait{ID: rand.Text(), Text: opts.Text, Gone: opts.Gone, Known: unknownTexts, Budget: left.Milliseconds()}
+	sightings := make(chan sighting)
+	shown := map[document]texts{}
+	for {
+		if err := w.frames.Learn(ctx); err != nil {
+			return err
+		}
+		w.mu.Lock()
+		changed := w.changed.Next()
+		now := map[document]bool{}
+		w.mu.Unlock()
+		for _, f := range w.frames.All() {
+			now[document{f.ID, f.Session, f.Generation}] = true
+		}
+		maps.DeleteFunc(shown, func(d document, _ texts) bool { return !now[d] })
+		for d := range now {
+			if _, watched := shown[d]; !watched {
+				shown[d] = unknownTexts
+				watching.Go(func() { w.watchTexts(ctx, d, t, sightings) })
+			}
+		}
+		if t.met(shown) {
+			return nil
+		}
+		select {
+		case s := <-sightings:
+			if _, there := shown[s.document]; there {
+				shown[s.document] = s.texts
+			}
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (t *textWait) met(shown map[document]texts) bool {
+	text, gone := t.Text == "", true
+	for _, seen := range shown {
+		known := seen != unknownTexts
+		text = text || known && seen&showsText != 0
+		gone = gone && (t.Gone == "" || known && seen&showsGone == 0)
+	}
+	return text && gone
+}
+
+// watchTexts reports what a document shows now and at each change, until the document
+// has gone. It ends the watch in the document when it ends.
+func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, sightings chan<- sighting) {
+	for {
+		seen, err := w.lookForTexts(ctx, d, t)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			seen = 0 // the document is being replaced
+		}
+		select {
+		case sightings <- sighting{d, seen}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil || seen == t.Known {
+			return
+		}
+		t.Known = seen
+	}
+}
+
+// shows reports whether a document still exists.
+func (w *waiter) shows(d document) bool {
+	f, ok := w.frames.Frame(d.frame)
+	return ok && d == document{f.ID, f.Session, f.Generation}
+}
+
+func (w *waiter) lookForTexts(ctx context.Context, d document, t textWait) (texts, error) {
+	args, err := json.Marshal(t)
+	if err != nil {
+		return 0, err
+	}
+	var r runtime.CallFunctionOnResult
+	err = w.frames.InWorld(ctx, d.frame, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
+		if !w.shows(d) {
+			return frame.ErrGone // another watchTexts watches the next document, with the same wait ID
+		}
+		r, err = protocol.Call(ctx, session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+			FunctionDeclaration: frame.Call("wait"), ExecutionContextID: world,
+			Arguments: []*runtime.CallArgument{{Value: args}}, AwaitPromise: new(true), ReturnByValue: new(true),
+		})
+		if ctx.Err() != nil {
+			end := fmt.Sprintf("globalThis.waits?.get(%q)?.()", t.ID)
+			_, _ = session.Start(context.WithoutCancel(ctx), runtime.CommandEvaluate, runtime.EvaluateParams{Expression: end, ContextID: world, Silent: new(true)})
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if r.ExceptionDetails != nil {
+		return 0, fmt.Errorf("look for a text: %s", remote.Exception(r.ExceptionDetails))
+	}
+	var seen texts
+	return seen, json.Unmarshal(r.Result.Value, &seen)
 }

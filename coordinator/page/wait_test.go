@@ -1,20 +1,19 @@
-package page
+package page_test
 
 import (
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/pagetest"
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"browser-coordinator/coordinator/page/frame"
 )
 
 func TestWaitFor(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/slow":
 			time.Sleep(200 * time.Millisecond)
@@ -25,102 +24,150 @@ func TestWaitFor(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		default:
-			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprintf(w, `<!doctype html><title>%s</title><div id=host></div><iframe srcdoc="<p id=p>frame</p>"></iframe><script>window.ready = 0</script>`, r.URL.Path)
 		}
 	}))
 	ctx := t.Context()
 	for _, test := range []struct {
 		name, begin string
-		wait        WaitOptions
+		wait        page.WaitOptions
 	}{
-		{"text in a shadow root", `setTimeout(() => host.attachShadow({mode: 'open'}).innerHTML = '<b>in the shadow</b>', 150)`, WaitOptions{Text: "in the shadow"}},
-		{"a change in the shadow root", `setTimeout(() => host.shadowRoot.firstChild.textContent = 'gone', 150)`, WaitOptions{Gone: "in the shadow"}},
-		{"text in a frame", `setTimeout(() => frames[0].p.textContent = 'framed words', 150)`, WaitOptions{Text: "framed words"}},
-		{"an expression", `setTimeout(() => ready = 1, 150)`, WaitOptions{Expression: "ready"}},
-		{"a function that throws at first", `setTimeout(() => late = {x: 1}, 150)`, WaitOptions{Expression: "async () => late.x === 1"}},
-		{"an expression across a navigation", `setTimeout(() => location.href = '/next', 50)`, WaitOptions{Expression: "document.title === '/next'", URL: "/next"}},
-		{"a URL within the document", `setTimeout(() => history.pushState(0, '', '/pushed'), 100)`, WaitOptions{URL: "/pushed"}},
-		{"an idle network", `done = 0; new EventSource('/stream'); fetch('/slow').then(() => fetch('/slow')).then(() => done = 1)`, WaitOptions{Idle: true}},
+		{"text in a shadow root", `setTimeout(() => host.attachShadow({mode: 'open'}).innerHTML = '<b>in the shadow</b>', 150)`, page.WaitOptions{Text: "in the shadow"}},
+		{"a change in the shadow root", `setTimeout(() => host.shadowRoot.firstChild.textContent = 'gone', 150)`, page.WaitOptions{Gone: "in the shadow"}},
+		{"text in a frame", `setTimeout(() => frames[0].p.textContent = 'framed words', 150)`, page.WaitOptions{Text: "framed words"}},
+		{"an expression", `setTimeout(() => ready = 1, 150)`, page.WaitOptions{Expression: "ready"}},
+		{"a function that throws at first", `setTimeout(() => late = {x: 1}, 150)`, page.WaitOptions{Expression: "async () => late.x === 1"}},
+		{"an expression across a navigation", `setTimeout(() => location.href = '/next', 50)`, page.WaitOptions{Expression: "document.title === '/next'", URL: "/next"}},
+		{"a text and the end of another, across a navigation", `p0 = document.body.append('Loading'), setTimeout(() => location.href = '/second', 50)`, page.WaitOptions{URL: "/second", Text: "frame", Gone: "Loading"}},
+		{"a URL within the document", `setTimeout(() => history.pushState(0, '', '/pushed'), 100)`, page.WaitOptions{URL: "/pushed"}},
+		{"an idle network", `done = 0; new EventSource('/stream'); fetch('/slow').then(() => fetch('/slow')).then(() => done = 1)`, page.WaitOptions{Idle: true}},
 	} {
-		eval(t, p, test.begin+"; 1")
+		pagetest.Evaluate(t, p, test.begin+"; 1")
 		test.wait.Timeout = 5 * time.Second
 		if _, err := p.WaitFor(ctx, test.wait); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
-	if got := eval(t, p, "done"); got != "1" {
+	if got := pagetest.Evaluate(t, p, "done"); got != "1" {
 		t.Error("the network was called idle while requests were under way")
 	}
-	var late *TimeoutError
+	var late *page.TimeoutError
 	for _, test := range []struct {
-		wait WaitOptions
+		wait page.WaitOptions
 		says string
 	}{
-		{WaitOptions{Text: "never"}, `waiting for the text "never"`},
-		{WaitOptions{Expression: "false", Idle: true}, `waiting for the expression "false" and an idle network`},
+		{page.WaitOptions{Text: "never"}, `waiting for the text "never"`},
+		{page.WaitOptions{Expression: "false", Idle: true}, `waiting for the expression "false" and an idle network`},
 	} {
 		test.wait.Timeout = 300 * time.Millisecond
 		if _, err := p.WaitFor(ctx, test.wait); !errors.As(err, &late) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%v", err)
 		}
 	}
-	eval(t, p, "fetch('/never'); 1")
+	pagetest.Evaluate(t, p, "fetch('/never'); 1")
 	says := "an idle network; a request is not done: " + url + "/never"
-	if _, err := p.WaitFor(ctx, WaitOptions{Idle: true, Timeout: 300 * time.Millisecond}); !errors.As(err, &late) || !strings.HasSuffix(err.Error(), says) {
+	if _, err := p.WaitFor(ctx, page.WaitOptions{Idle: true, Timeout: 300 * time.Millisecond}); !errors.As(err, &late) || !strings.HasSuffix(err.Error(), says) {
 		t.Errorf("%v", err)
 	}
-	_, err := p.WaitFor(ctx, WaitOptions{Expression: "nobody.knows", Timeout: 10 * time.Second})
+	_, err := p.WaitFor(ctx, page.WaitOptions{Expression: "nobody.knows", Timeout: 10 * time.Second})
 	if err == nil || !strings.Contains(err.Error(), "nobody is not defined") {
 		t.Errorf("an expression that throws: %v", err)
 	}
-	if _, err := p.WaitFor(ctx, WaitOptions{}); err == nil {
+	if _, err := p.WaitFor(ctx, page.WaitOptions{}); err == nil {
 		t.Error("waiting for nothing is no error")
 	}
 }
 
-func TestWaitUploadDrag(t *testing.T) {
-	p, url := open(t, `<!doctype html><style>#from,#to{width:80px;height:80px;border:1px solid}</style><p id=m>Loading</p>
-<input type=file id=f hidden onchange="m.textContent=f.files[0].name"><div id=from draggable=true ondragstart="event.dataTransfer.setData('text','x')" ondragend="m.textContent+=', dragend'">from</div>
-<div style="height:60px"></div><div id=to ondragover="event.preventDefault()" ondrop="event.preventDefault();m.textContent='dropped '+event.dataTransfer.getData('text')">to</div>`)
-	eval(t, p, "setTimeout(() => m.textContent = 'Ready now', 100), 1")
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "Ready", Gone: "Loading"}); err != nil {
+// Texts in frames of other sites, of this site within those, and in hidden ones.
+func TestWaitForTextInFrames(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, port, _ := strings.Cut(r.Host, ":")
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprintf(w, `<h1>outer</h1><p style="height:20px"></p><iframe id=f src="http://localhost:%s/middle"></iframe><iframe style="display:none" src="http://localhost:%[1]s/hidden"></iframe>
+<iframe style="display:none" srcdoc="hidden too"></iframe><iframe src="/near"></iframe>`, port)
+		case "/middle":
+			fmt.Fprintf(w, `middle text<iframe src="http://127.0.0.1:%s/inner"></iframe>`, port)
+		case "/inner":
+			fmt.Fprint(w, `<p id=t>inner text</p><script>onmessage = (e) => { t.textContent = e.data }</script>`)
+		case "/hidden":
+			fmt.Fprint(w, "hidden text")
+		case "/near":
+			fmt.Fprint(w, "near text")
+		}
+	}))
+	short := 400 * time.Millisecond
+	var late *page.TimeoutError
+	for _, text := range []string{"outer", "middle text", "inner text", "near text"} {
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: 5 * time.Second}); err != nil {
+			t.Errorf("%q is there: %v", text, err)
+		}
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: text, Timeout: short}); !errors.As(err, &late) {
+			t.Errorf("%q is not gone: %v", text, err)
+		}
+	}
+	for _, text := range []string{"hidden text", "hidden too"} {
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: short}); !errors.As(err, &late) {
+			t.Errorf("%q is in a hidden frame: %v", text, err)
+		}
+	}
+	// The text changes during the wait, three frames down.
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "another", Gone: "inner text", Timeout: 5 * time.Second})
+		done <- err
+	}()
+	pagetest.Evaluate(t, p, "setTimeout(() => f.contentWindow[0].postMessage('another', '*'), 100), 1")
+	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	var late *TimeoutError
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "never", Timeout: 200 * time.Millisecond}); !errors.As(err, &late) || !strings.Contains(err.Error(), `the text "never"`) {
-		t.Errorf("a text that never comes: %v", err)
-	}
-	eval(t, p, "setTimeout(() => location.href = '/second', 100), 1")
-	if c, err := p.WaitFor(t.Context(), WaitOptions{URL: "/second", Text: "Loading"}); err != nil || c.URL != url+"/second" || !c.Navigated {
-		t.Errorf("across a navigation: %+v %v", c, err)
-	}
-	file := filepath.Join(t.TempDir(), "hello.txt")
-	if err := os.WriteFile(file, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Act(t.Context(), p.Input().Upload("#f", file)); err != nil {
+	// A removed frame takes its text with it, and a new one adds its own.
+	pagetest.Evaluate(t, p, "setTimeout(() => f.remove(), 100), 1")
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: "another", Timeout: 5 * time.Second}); err != nil {
 		t.Error(err)
 	}
-	if got := eval(t, p, "m.textContent"); got != `"hello.txt"` {
-		t.Errorf("the page sees %s", got)
-	}
-	var target *frame.TargetError
-	if _, err := p.Act(t.Context(), p.Input().Upload("#m", file)); !errors.As(err, &target) {
-		t.Errorf("upload to a paragraph: %v", err)
-	}
-	if _, err := p.Act(t.Context(), p.Input().Drag("#from", "#to")); err != nil {
+	pagetest.Evaluate(t, p, fmt.Sprintf("setTimeout(() => { const g = document.createElement('iframe'); g.src = '%s/middle'; document.body.append(g) }, 100), 1", strings.Replace(url, "127.0.0.1", "localhost", 1)))
+	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "inner text", Timeout: 5 * time.Second}); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "dropped x, dragend", Timeout: 2 * time.Second}); err != nil {
-		t.Error(err)
+	// The documents keep no waits.
+	var left int
+	if err := p.Frames().Evaluate(t.Context(), "waits.size", &left); err != nil || left != 0 {
+		t.Errorf("%d watches are left: %v", left, err)
 	}
-	// A page that drags by its own mouse handlers.
-	eval(t, p, `log = [], ['mousedown','mouseup'].forEach(n => document.addEventListener(n, e => log.push(n + ':' + e.target.id))), document.querySelector('#from').draggable = false`)
-	if _, err := p.Act(t.Context(), p.Input().Drag("#from", "#to")); err != nil {
-		t.Error(err)
+}
+
+// A wait matches a text in the form of a snapshot.
+func TestWaitForTextAsItReads(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><p>Total: 5&nbsp;€</p><p>Daten&shy;schutz</p><button style="text-transform:uppercase">Buy now</button><p>two<br>lines</p>`)
+	for _, text := range []string{"Total: 5 €", "Datenschutz", "Buy now", "BUY NOW", "two lines"} {
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: 2 * time.Second}); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: text, Timeout: 200 * time.Millisecond}); err == nil {
+			t.Errorf("%q is gone", text)
+		}
 	}
-	if got := eval(t, p, "log.join()"); got != `"mousedown:from,mouseup:to"` {
-		t.Errorf("the page saw %s", got)
+}
+
+// A wait also sees a text in the next document, even one of another site and process, if
+// it began in the previous document.
+func TestWaitForTextBehindANavigation(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "here")
+		if r.URL.Path == "/next" {
+			fmt.Fprint(w, "<script>setTimeout(() => document.body.append(' arrived'), 100)</script>")
+		}
+	}))
+	next := strings.Replace(url, "127.0.0.1", "localhost", 1) + "/next"
+	for round := range 10 {
+		pagetest.Navigate(t, p, url)
+		pagetest.Evaluate(t, p, fmt.Sprintf("setTimeout(() => location.href = %q, 50), 1", next))
+		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "arrived", Timeout: 10 * time.Second}); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
@@ -55,7 +55,7 @@ const maxShot = 4 << 20
 
 // keepShot keeps a picture that an answer could hold. A larger one is in a file; the
 // resource is then a new picture.
-func keepShot(c *agent.Call, image page.Image) {
+func keepShot(c *agent.Call, image capture.Image) {
 	c.Shot.Store(nil)
 	if max(image.Width, image.Height) <= maxImage && len(image.Data) <= maxShot {
 		c.Shot.Store(&image)
@@ -69,7 +69,7 @@ func readShot(ctx context.Context, c *agent.Call, content *mcp.ResourceContents)
 		if err != nil {
 			return err
 		}
-		image, err := p.Screenshot(ctx, page.ScreenshotOptions{MaxWidth: maxImage, MaxHeight: maxImage})
+		image, err := p.Screen().Screenshot(ctx, capture.Options{MaxWidth: maxImage, MaxHeight: maxImage})
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/agent"
@@ -125,7 +126,7 @@ func consoleOf(ctx context.Context, c *agent.Call, p *page.Page, level string, a
 		messages = slices.DeleteFunc(messages, func(m history.Message) bool { return !m.Current })
 	}
 	messages, refused := answer.Within(c.Origins, messages)
-	return p.Locate(ctx, messages), refused
+	return p.Sources().Locate(ctx, messages), refused
 }
 
 // consoleText has a line for each message.
@@ -155,7 +156,7 @@ func savePDF(ctx context.Context, c *agent.Call, in pdfIn) error {
 	if err != nil {
 		return err
 	}
-	data, err := p.PDF(ctx)
+	data, err := p.Screen().PDF(ctx)
 	if err != nil {
 		return err
 	}
@@ -184,9 +185,9 @@ func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 	if err != nil {
 		return err
 	}
-	options := page.ScreenshotOptions{Target: in.Target, FullPage: in.FullPage, Format: format, Quality: in.Quality, Device: in.Scale == "device"}
+	options := capture.Options{Target: in.Target, FullPage: in.FullPage, Format: format, Quality: in.Quality, Device: in.Scale == "device"}
 	if in.Clip != "" {
-		options.Clip = &page.Clip{}
+		options.Clip = &capture.Clip{}
 		clip := options.Clip
 		if n, err := fmt.Sscanf(strings.ReplaceAll(in.Clip, " ", ""), "%g,%g,%g,%g", &clip.X, &clip.Y, &clip.Width, &clip.Height); n != 4 {
 			return fmt.Errorf("clip %q: want x,y,width,height in CSS pixels: %w", in.Clip, err)
@@ -195,7 +196,7 @@ func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 	if file == nil {
 		options.MaxWidth, options.MaxHeight = maxImage, maxImage
 	}
-	image, err := p.Screenshot(ctx, options)
+	image, err := p.Screen().Screenshot(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -210,7 +211,7 @@ func screenshot(ctx context.Context, c *agent.Call, in screenshotIn) error {
 }
 
 // describeShape reports how a picture differs from the requested one.
-func describeShape(out *answer.Answer, image page.Image) {
+func describeShape(out *answer.Answer, image capture.Image) {
 	if image.Cropped {
 		out.Addf("What of the clip is outside was left out.")
 	}

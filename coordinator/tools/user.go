@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/pick"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/vscodeipc"
@@ -49,13 +50,13 @@ func pickElement(ctx context.Context, c *agent.Call, p *page.Page, in pickIn) er
 	}
 	picking, stop := context.WithCancelCause(ctx)
 	var asking sync.WaitGroup
-	picked, err := p.Pick(picking, timeout, func() {
+	picked, err := p.Picker().Pick(picking, timeout, func() {
 		asking.Go(func() { askToPick(picking, c, in, timeout, stop) })
 	})
 	stop(nil) // dismisses the question in the window
 	asking.Wait()
 	switch {
-	case errors.Is(err, page.ErrPickCancelled), errors.Is(err, errNoPick):
+	case errors.Is(err, pick.ErrCancelled), errors.Is(err, errNoPick):
 		return errNoPick
 	case err != nil:
 		return err
@@ -83,7 +84,7 @@ func askToPick(ctx context.Context, c *agent.Call, in pickIn, timeout time.Durat
 	}
 }
 
-func describe(out *answer.Answer, p page.Picked) {
+func describe(out *answer.Answer, p pick.Picked) {
 	if p.Line != "" {
 		out.Quotef("- %s", p.Line)
 	}

@@ -66,9 +66,7 @@ func TestFetch(t *testing.T) {
 	if _, err = p.Fetcher().Fetch(ctx, fetch.Request{URL: "/silent", Timeout: 300 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "timed out after 300ms fetching /silent") {
 		t.Errorf("no answer: %v", err)
 	}
-	if _, err := p.Navigate(ctx, url+"/strict"); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Navigate(t, p, url+"/strict")
 	if _, err = p.Fetcher().Fetch(ctx, fetch.Request{URL: "/api"}); err == nil || !strings.Contains(err.Error(), "content security policy forbids it (connect-src)") {
 		t.Errorf("a strict policy: %v", err)
 	}

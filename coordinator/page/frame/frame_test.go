@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/pagetest"
@@ -58,7 +58,7 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 	if err != nil || string(v) != `"Button deep?deep"` {
 		t.Errorf("evaluate in a frame of another process: %s %v", v, err)
 	}
-	img, err := p.Screenshot(t.Context(), page.ScreenshotOptions{Target: pagetest.Ref(t, text, "Button deep")})
+	img, err := p.Screen().Screenshot(t.Context(), capture.Options{Target: pagetest.Ref(t, text, "Button deep")})
 	if err != nil || img.Width < 20 || img.Width > 300 {
 		t.Errorf("screenshot of an element in a frame: %dx%d %v", img.Width, img.Height, err)
 	}

@@ -253,7 +253,7 @@ func (g *Guard) Shows(url string) error {
 
 // Committed interrupts the calls under way if the main frame shows a refused document,
 // and makes the page leave it. The browser pauses no request for a document from the
-// history or for a response of a service worker or a route. Page.mu is held.
+// history or for a response of a service worker or a route. The lock of the page's state is held.
 func (g *Guard) Committed(url string) {
 	err := g.Shows(url)
 	if err == nil {

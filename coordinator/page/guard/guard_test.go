@@ -32,16 +32,13 @@ func bounded(t *testing.T) (b *page.Browser, p *page.Page, allowed, forbidden st
 oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim())`)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<title>Forbidden</title>forbidden fruit<script>onpageshow = e => { if (e.persisted) navigator.sendBeacon("/restored") }</script>`)
 	}))
 	t.Cleanup(other.Close)
 	b = pagetest.Connect(t)
 	p, allowed = pagetest.ServeIn(t, b, pagetest.HTML("<title>Allowed</title>allowed"))
 	for _, address := range []string{other.URL, allowed} {
-		if _, err := p.Navigate(t.Context(), address); err != nil {
-			t.Fatal(err)
-		}
+		pagetest.Navigate(t, p, address)
 	}
 	return b, p, allowed, other.URL, restored
 }
@@ -62,10 +59,7 @@ func bind(t *testing.T, p *page.Page, forbidden string) {
 // leaves waits until the page has left a document that is refused.
 func leaves(t *testing.T, p *page.Page) {
 	t.Helper()
-	watcher, err := pagetest.Connect(t).Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	watcher := pagetest.Attach(t, p)
 	if _, err := watcher.WaitFor(t.Context(), page.WaitOptions{URL: "about:blank", Timeout: 20 * time.Second}); err != nil {
 		t.Fatalf("the page shows %s: %v", p.URL(), err)
 	}
@@ -105,10 +99,7 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 	t.Run("the user goes back while the agent reads", func(t *testing.T) {
 		_, p, _, forbidden, _ := bounded(t)
 		bind(t, p, forbidden)
-		user, err := pagetest.Connect(t).Page(t.Context(), p.ID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		user := pagetest.Attach(t, p)
 		read := make(chan error, 1)
 		go func() {
 			_, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "forbidden fruit", Timeout: 20 * time.Second})
@@ -128,17 +119,13 @@ func TestDocumentsWithoutRequestStayWithinBounds(t *testing.T) {
 	t.Parallel()
 	b, p, allowed, forbidden, _ := bounded(t)
 	other := pagetest.NewPage(t, b)
-	if _, err := other.Navigate(t.Context(), forbidden); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Navigate(t, other, forbidden)
 	pagetest.Evaluate(t, other, `async () => { await navigator.serviceWorker.register("/sw.js"); await navigator.serviceWorker.ready }`)
 	blob := strings.Trim(pagetest.Evaluate(t, other, `() => URL.createObjectURL(new Blob(["<title>Forbidden</title>forbidden fruit"], {type: "text/html"}))`), `"`)
 	if c, err := p.Navigate(t.Context(), forbidden+"/worker"); err != nil || c.Title != "Forbidden" {
 		t.Fatalf("the worker does not answer: %+v %v", c, err)
 	}
-	if _, err := p.Navigate(t.Context(), allowed); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Navigate(t, p, allowed)
 	bind(t, p, forbidden)
 	for _, address := range []string{forbidden + "/worker", blob} {
 		if c, err := p.Navigate(t.Context(), address); !errors.As(err, new(*guard.OriginError)) || c.Title == "Forbidden" {

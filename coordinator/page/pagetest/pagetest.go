@@ -106,7 +106,7 @@ func ConnectWith(t testing.TB, opts *page.Options) *page.Browser {
 // NewPage returns a new page, which is closed at the end of the test.
 func NewPage(t testing.TB, b *page.Browser) *page.Page {
 	t.Helper()
-	p, err := b.NewPage(t.Context(), "about:blank")
+	p, err := b.NewPage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

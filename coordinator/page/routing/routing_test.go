@@ -171,9 +171,7 @@ func TestRoutesInFrames(t *testing.T) {
 		t.Errorf("an old frame: %s", got)
 	}
 	later := pagetest.NewPage(t, b)
-	if _, err := later.Navigate(t.Context(), url); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Navigate(t, later, url)
 	if got := framed(t, later, other+"/inner"); got != `"mocked"` {
 		t.Errorf("a page that was opened later: %s", got)
 	}
@@ -253,13 +251,9 @@ func TestOffline(t *testing.T) {
 	if got := get(t, p, "/api/item"); got != "failed" {
 		t.Errorf("offline: %s", got)
 	}
-	if got := pagetest.Evaluate(t, p, "navigator.onLine"); got != "false" {
-		t.Errorf("the page believes it is online: %s", got)
-	}
+	pagetest.Expect(t, p, "navigator.onLine", "false")
 	visited := pagetest.NewPage(t, pagetest.Connect(t))
-	if _, err := visited.Navigate(t.Context(), url); err != nil {
-		t.Fatal(err)
-	}
+	pagetest.Navigate(t, visited, url)
 	if got := get(t, visited, "/api/item"); got != "200 real a real item" {
 		t.Errorf("another connection's page: %s", got)
 	}
@@ -332,9 +326,7 @@ func TestNetworkIsBackAfterTheConnection(t *testing.T) {
 	if got := get(t, watcher, "/api/item"); got != "200 real a real item" {
 		t.Errorf("after the agent has gone: %s", got)
 	}
-	if got := pagetest.Evaluate(t, watcher, "navigator.onLine"); got != "true" {
-		t.Errorf("it believes it is offline: %s", got)
-	}
+	pagetest.Expect(t, watcher, "navigator.onLine", "true")
 	if got := framed(t, watcher, strings.Replace(url, "127.0.0.1", "localhost", 1)+"/inner"); got != `"the server's"` {
 		t.Errorf("a frame after it has gone: %s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
@@ -83,7 +84,7 @@ const g = c.getContext('2d'); g.fillStyle = 'rgb(10,200,30)'; g.fillRect(0, 0, 2
 	text := pagetest.Snapshot(t, p)
 	pagetest.Contains(t, text, `canvas "Chart of sales" [ref=`)
 	target := pagetest.Ref(t, text, "Chart of sales")
-	img, err := p.Screenshot(t.Context(), page.ScreenshotOptions{Target: target})
+	img, err := p.Screen().Screenshot(t.Context(), capture.Options{Target: target})
 	if err != nil {
 		t.Fatal(err)
 	}

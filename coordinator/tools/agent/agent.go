@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/answer"
@@ -100,7 +100,7 @@ type Agent struct {
 	// until it sets one).
 	Log *slog.Logger
 	// Shot is the last screenshot that an answer could hold; nil: none.
-	Shot atomic.Pointer[page.Image]
+	Shot atomic.Pointer[capture.Image]
 
 	set     *Set
 	session *mcp.ServerSession

@@ -76,7 +76,7 @@ func (a *Agent) currentPage(ctx context.Context, l *link, mayOpen bool) (*page.P
 		}
 		return l.browser.Page(ctx, id)
 	}
-	p, err := l.browser.NewPage(ctx, "about:blank")
+	p, err := l.browser.NewPage(ctx)
 	if err != nil {
 		return p, err
 	}

@@ -71,7 +71,7 @@ func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 		return change, err
 	}
 	before := b.currentOf(l)
-	p, err := l.browser.NewPage(ctx, "about:blank")
+	p, err := l.browser.NewPage(ctx)
 	if p != nil {
 		b.open(l, p.ID())
 		b.claim(l, p.ID())

@@ -1,18 +1,20 @@
-package page
+package page_test
 
 import (
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-
-	"browser-coordinator/coordinator/page/input"
 )
 
 // TestErrorsOfAsyncHandlers: errors are reported as soon as they are known, and never as
 // the errors of another action.
 func TestErrorsOfAsyncHandlers(t *testing.T) {
-	p, _ := open(t, `<!doctype html><button id=throws onclick="(async () => { await 0; throw new Error('in between') })()">Throw</button>
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><button id=throws onclick="(async () => { await 0; throw new Error('in between') })()">Throw</button>
 <button id=rejects onclick="Promise.reject(new Error('rejected'))">Reject</button><button id=late onclick="setTimeout(() => { throw new Error('late') }, 50)">Late</button>
 <button id=logs onclick="setTimeout(() => console.error('logged'))">Log</button><button id=fine>Fine</button>`)
 	for i, test := range []struct{ target, want string }{
@@ -22,34 +24,32 @@ func TestErrorsOfAsyncHandlers(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %+v, %v", test.target, c, err)
 		}
-		if err := p.await(t.Context(), func() bool { return p.Console().Last() > int64(i) }); err != nil {
-			t.Fatal(err)
-		}
+		pagetest.Until(t, "the message", func() bool { return p.Console().Last() > int64(i) })
 		next, err := p.Act(t.Context(), p.Input().Click("#fine", input.ClickOptions{}))
 		if err != nil || len(next.Console) > 0 {
 			t.Errorf("after %s: %+v, %v", test.target, next, err)
 		}
 		// An error may count as earlier if the watch of the previous action ends late.
-		told := append(next.Earlier, c.Earlier...)
+		reported := append(next.Earlier, c.Earlier...)
 		for _, m := range c.Console {
 			if m.Source == "exception" {
-				told = append(told, m)
+				reported = append(reported, m)
 			}
 		}
-		if test.want == "" && len(told) > 0 || test.want != "" && (len(told) != 1 || !strings.Contains(told[0].Text, test.want)) {
-			t.Errorf("of %s is told %+v", test.target, told)
+		if test.want == "" && len(reported) > 0 || test.want != "" && (len(reported) != 1 || !strings.Contains(reported[0].Text, test.want)) {
+			t.Errorf("%s: reported is %+v", test.target, reported)
 		}
 	}
 }
 
-func TestWhatAnActChanged(t *testing.T) {
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
+func TestWhatAnActionChanged(t *testing.T) { // alone in the browser, because it counts tabs
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><title>page %s</title><a id=next href="/next">next</a> <a id=hash href="#here">hash</a>
 <a id=tab target=_blank href="/tab">tab</a> <button id=err onclick="null.x">err</button>
 <a id=file href="data:text/plain,x" download=x.txt>file</a> <button id=quiet>quiet</button>`, r.URL.Path)
 	}))
-	click := func(target string) Change {
+	click := func(target string) page.Change {
 		t.Helper()
 		c, err := p.Act(t.Context(), p.Input().Click(target, input.ClickOptions{}))
 		if err != nil {
@@ -70,7 +70,7 @@ func TestWhatAnActChanged(t *testing.T) {
 	if len(c.NewPages) != 1 || c.Navigated {
 		t.Fatalf("a click that opens a tab: %+v", c)
 	}
-	if err := p.browser.ClosePage(t.Context(), c.NewPages[0].ID); err != nil {
+	if err := b.ClosePage(t.Context(), c.NewPages[0].ID); err != nil {
 		t.Error(err)
 	}
 	if c := click("#next"); !c.Navigated || c.Loading || c.URL != url+"/next" || c.Title != "page /next" {

@@ -1,4 +1,6 @@
-package page
+// Package sources maps positions in the scripts that a page runs to positions in the
+// workspace files that they were built from.
+package sources
 
 import (
 	"context"
@@ -6,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net"
 	"net/http"
@@ -22,13 +25,27 @@ import (
 	"browser-coordinator/coordinator/sourcemap"
 )
 
-// sources maps positions in the scripts that a browser runs to positions in the
-// workspace files that they were built from.
-type sources struct {
-	folders []string
+// Page is the part of a page that this package needs.
+type Page interface {
+	// Documents counts the documents that the main frame has shown.
+	Documents() int
+}
 
-	mu      sync.Mutex // guards scripts
-	scripts map[string]*script
+// Sources maps the positions in the scripts of one page.
+type Sources struct {
+	page    Page
+	network *history.Network
+	folders []string // of the workspace
+	log     *slog.Logger
+
+	mu       sync.Mutex         // guards the fields that follow
+	document int                // whose scripts these are, as Page.Documents
+	scripts  map[string]*script // by address
+}
+
+// New returns the sources of a page's scripts in the workspace folders.
+func New(page Page, network *history.Network, folders []string, log *slog.Logger) *Sources {
+	return &Sources{page: page, network: network, folders: folders, log: log, scripts: map[string]*script{}}
 }
 
 // script is what is known about one script of one document.
@@ -43,12 +60,10 @@ const (
 	maxScripts = 500
 	// maxMap bounds a source map, in bytes.
 	maxMap = 64 << 20
-	// mapPatience bounds the wait for a source map.
-	mapPatience = 2 * time.Second
-	// contentPatience bounds the wait for a script's text from the page.
-	contentPatience = 300 * time.Millisecond
-	// locatePatience bounds the time that mapping positions adds to an action.
-	locatePatience = 500 * time.Millisecond
+	// mapTimeout bounds the wait for a source map.
+	mapTimeout = 2 * time.Second
+	// contentTimeout bounds the wait for a script's text from the page.
+	contentTimeout = 300 * time.Millisecond
 )
 
 // inScript matches script positions in the text of a stack.
@@ -56,22 +71,22 @@ var inScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // Locate replaces the positions in messages, and in the stacks in their texts, by
 // positions in workspace files, where source maps and file names lead to them.
-func (p *Page) Locate(ctx context.Context, messages []history.Message) []history.Message {
-	if len(p.browser.sources.folders) == 0 {
+func (s *Sources) Locate(ctx context.Context, messages []history.Message) []history.Message {
+	if len(s.folders) == 0 {
 		return messages
 	}
-	ctx, cancel := context.WithTimeout(ctx, mapPatience)
+	ctx, cancel := context.WithTimeout(ctx, mapTimeout)
 	defer cancel()
 	for i, m := range messages {
 		if ctx.Err() != nil {
 			return messages
 		}
 		if m.URL != "" && m.Line > 0 {
-			messages[i].Place, _ = p.locate(ctx, m.URL, m.Line, m.Column)
+			messages[i].Place, _ = s.place(ctx, m.URL, m.Line, m.Column)
 		}
 		messages[i].Text = inScript().ReplaceAllStringFunc(m.Text, func(at string) string {
-			address, line, column := splitPlace(at)
-			if place, ok := p.locate(ctx, address, line, column); ok {
+			address, line, column := splitPosition(at)
+			if place, ok := s.place(ctx, address, line, column); ok {
 				return place
 			}
 			return at
@@ -80,20 +95,43 @@ func (p *Page) Locate(ctx context.Context, messages []history.Message) []history
 	return messages
 }
 
-// locatePause finds the position in the workspace where script is paused. It has a
-// timeout of its own, because the call that the pause ended has no time left.
-func (p *Page) locatePause(at Paused) Paused {
-	if len(p.browser.sources.folders) == 0 || at.URL == "" || at.Place != "" {
-		return at
+// Place returns a position in the workspace as file:line:column; empty: unknown.
+func (s *Sources) Place(ctx context.Context, address string, line, column int) string {
+	if len(s.folders) == 0 || address == "" {
+		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), mapPatience)
+	ctx, cancel := context.WithTimeout(ctx, mapTimeout)
 	defer cancel()
-	at.Place, _ = p.locate(ctx, at.URL, at.Line, at.Column)
-	return at
+	place, _ := s.place(ctx, address, line, column)
+	return place
 }
 
-// splitPlace splits address:line:column.
-func splitPlace(s string) (address string, line, column int) {
+// OfComponent finds where a component is used, given the stack of its creation. That is
+// the first position outside of libraries, else the position of the component's own
+// function in its script.
+func (s *Sources) OfComponent(ctx context.Context, stack, name string) string {
+	ctx, cancel := context.WithTimeout(ctx, mapTimeout)
+	defer cancel()
+	fallback := ""
+	for call := range strings.Lines(stack) {
+		at := inScript().FindString(call)
+		if at == "" {
+			continue
+		}
+		address, line, column := splitPosition(at)
+		place, mapped := s.place(ctx, address, line, column)
+		if mapped && !strings.Contains(place, "node_modules/") {
+			return place
+		}
+		if fallback == "" && strings.Contains(call, "at "+name+" ") {
+			fallback = at
+		}
+	}
+	return fallback
+}
+
+// splitPosition splits address:line:column.
+func splitPosition(s string) (address string, line, column int) {
 	i := strings.LastIndexByte(s, ':')
 	j := strings.LastIndexByte(s[:i], ':')
 	line, _ = strconv.Atoi(s[j+1 : i])
@@ -101,21 +139,20 @@ func splitPlace(s string) (address string, line, column int) {
 	return s[:j], line, column
 }
 
-// locate returns a position in the workspace as file:line:column. If the column is
+// place returns a position in the workspace as file:line:column. If the column is
 // unknown (0), the whole line must map to one source line.
-func (p *Page) locate(ctx context.Context, address string, line, column int) (string, bool) {
-	all := p.browser.sources
-	s := all.script(ctx, p, address)
-	file := s.file
-	if s.m != nil {
-		at, ok := s.m.Find(line, max(column, 1))
+func (s *Sources) place(ctx context.Context, address string, line, column int) (string, bool) {
+	found := s.script(ctx, address)
+	file := found.file
+	if found.m != nil {
+		at, ok := found.m.Find(line, max(column, 1))
 		if !ok {
 			return "", false
 		}
-		if end, _ := s.m.Find(line, math.MaxInt32); column == 0 && (end.Line != at.Line || end.Source.URL != at.Source.URL) {
+		if end, _ := found.m.Find(line, math.MaxInt32); column == 0 && (end.Line != at.Line || end.Source.URL != at.Source.URL) {
 			return "", false
 		}
-		file, ok = sourcemap.File(all.folders, at.Source)
+		file, ok = sourcemap.File(s.folders, at.Source)
 		if !ok {
 			// A source outside of the workspace is still more helpful than a bundle.
 			return fmt.Sprintf("%s:%d:%d", at.Source.URL, at.Line, at.Column), true
@@ -125,42 +162,39 @@ func (p *Page) locate(ctx context.Context, address string, line, column int) (st
 	if file == "" {
 		return "", false
 	}
-	return fmt.Sprintf("%s:%d:%d", all.name(file), line, max(column, 1)), true
+	return fmt.Sprintf("%s:%d:%d", s.name(file), line, max(column, 1)), true
 }
 
 // name is a file's name for the user: relative to the only workspace folder, else absolute.
-func (s *sources) name(file string) string {
+func (s *Sources) name(file string) string {
 	if len(s.folders) == 1 {
-		for _, dir := range s.folders {
-			if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
-				return filepath.ToSlash(rel)
-			}
+		if rel, err := filepath.Rel(s.folders[0], file); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
 		}
 	}
 	return file
 }
 
 // script returns what is known about a script. It reads the script once per document.
-func (s *sources) script(ctx context.Context, p *Page, address string) *script {
-	p.mu.Lock()
-	key := fmt.Sprintf("%s %d %s", p.id, p.commits, address)
-	p.mu.Unlock()
+func (s *Sources) script(ctx context.Context, address string) *script {
+	document := s.page.Documents()
 	s.mu.Lock()
-	found := s.scripts[key]
+	if document != s.document || len(s.scripts) >= maxScripts {
+		s.document = document
+		clear(s.scripts)
+	}
+	found := s.scripts[address]
 	if found == nil {
-		if len(s.scripts) >= maxScripts {
-			clear(s.scripts)
-		}
 		found = &script{}
-		s.scripts[key] = found
+		s.scripts[address] = found
 	}
 	s.mu.Unlock()
 	found.once.Do(func() {
-		if err := s.read(ctx, p, address, found); err != nil {
-			p.browser.log.Debug("page: no source map", "script", address, "err", err)
+		if err := s.read(ctx, address, found); err != nil {
+			s.log.Debug("page: no source map", "script", address, "err", err)
 			if ctx.Err() != nil { // the next call may have more time left
 				s.mu.Lock()
-				delete(s.scripts, key)
+				delete(s.scripts, address)
 				s.mu.Unlock()
 			}
 		}
@@ -168,8 +202,8 @@ func (s *sources) script(ctx context.Context, p *Page, address string) *script {
 	return found
 }
 
-func (s *sources) read(ctx context.Context, p *Page, address string, found *script) error {
-	text, reference, err := p.scriptText(ctx, address)
+func (s *Sources) read(ctx context.Context, address string, found *script) error {
+	text, reference, err := s.text(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -191,10 +225,10 @@ func (s *sources) read(ctx context.Context, p *Page, address string, found *scri
 	return err
 }
 
-// scriptText returns a script's text from the page, and the URL of the source map in
+// text returns a script's text from the page, and the URL of the source map in
 // its response headers.
-func (p *Page) scriptText(ctx context.Context, address string) (text, reference string, err error) {
-	loaded, err := p.history.Network.Load(ctx, address)
+func (s *Sources) text(ctx context.Context, address string) (text, reference string, err error) {
+	loaded, err := s.network.Load(ctx, address)
 	for name, value := range loaded.Headers {
 		if strings.EqualFold(name, "SourceMap") || strings.EqualFold(name, "X-SourceMap") {
 			if base, err := url.Parse(address); err == nil {
@@ -213,13 +247,13 @@ func (p *Page) scriptText(ctx context.Context, address string) (text, reference 
 	// The page does not have the text of a worker's script. Such a script has a recorded
 	// request or is a blob. The page returns no text during its first pause.
 	if !loaded.Seen && !strings.HasPrefix(address, "blob:") {
-		bounded, cancel := context.WithTimeout(ctx, contentPatience)
+		bounded, cancel := context.WithTimeout(ctx, contentTimeout)
 		defer cancel()
-		if content, err := p.history.Network.ResourceContent(bounded, address); err == nil {
+		if content, err := s.network.ResourceContent(bounded, address); err == nil {
 			return string(content), reference, nil
 		}
 	}
-	data, err := p.browser.sources.fetch(ctx, address, address)
+	data, err := s.fetch(ctx, address, address)
 	return string(data), reference, err
 }
 
@@ -228,7 +262,7 @@ var errElsewhere = errors.New("it is neither in the page, nor in the workspace, 
 // fetch reads a script or its source map: from a data URL, a file of the workspace, or the
 // loopback server that served the script. A page must not make this process send
 // requests to any other server.
-func (s *sources) fetch(ctx context.Context, script, address string) ([]byte, error) {
+func (s *Sources) fetch(ctx context.Context, script, address string) ([]byte, error) {
 	if rest, ok := strings.CutPrefix(address, "data:"); ok {
 		head, body, _ := strings.Cut(rest, ",")
 		if strings.HasSuffix(head, ";base64") {

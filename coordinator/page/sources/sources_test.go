@@ -1,7 +1,6 @@
-package page
+package sources_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,42 +8,34 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pagetest"
 )
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 const shopPage = `<!doctype html><button id=good>Tea</button><button id=bad>Coffee</button><script src="%s"></script>`
 
 // openIn serves a workspace's folder, with that script in the page, to a
 // connection with that folder.
-func openIn(t *testing.T, folder, script string) (*Page, string) {
+func openIn(t *testing.T, folder, script string) (*page.Page, string) {
 	t.Helper()
 	files := http.FileServer(http.Dir(folder))
-	_, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{Folders: []string{folder}}), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
-			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprintf(w, shopPage, script)
 			return
 		}
 		files.ServeHTTP(w, r)
 	}))
-	b, err := Connect(t.Context(), shared.URL(), &Options{Folders: []string{folder}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	p := newPage(t, b)
-	if _, err := p.Navigate(t.Context(), url); err != nil {
-		t.Fatal(err)
-	}
-	return p, url
 }
 
 func copyShop(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "shop")
-	if err := os.CopyFS(folder, os.DirFS("testdata/shop")); err != nil {
+	if err := os.CopyFS(folder, os.DirFS("../testdata/shop")); err != nil {
 		t.Fatal(err)
 	}
 	return folder
@@ -52,6 +43,7 @@ func copyShop(t *testing.T) string {
 
 // A bundle of TypeScript: errors report the files and lines that the developer wrote.
 func TestSourceMappedBundle(t *testing.T) {
+	t.Parallel()
 	p, _ := openIn(t, copyShop(t), "/dist/app.js")
 	c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
 	if err != nil {
@@ -61,23 +53,22 @@ func TestSourceMappedBundle(t *testing.T) {
 		!strings.Contains(c.Console[0].Text, "src/cart.ts:11:13") || !strings.Contains(c.Console[0].Text, "src/app.ts:6:22") {
 		t.Errorf("what the click changed: %+v", c.Console)
 	}
-	if _, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{})); err != nil {
-		t.Fatal(err)
-	}
-	if all := p.Locate(t.Context(), p.Console().Messages("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
+	pagetest.Act(t, p, p.Input().Click("#good", input.ClickOptions{}))
+	if all := p.Sources().Locate(t.Context(), p.Console().Messages("warning")); len(all) != 2 || all[1].Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
 }
 
 // Where a map may come from, and where not.
 func TestSourceMapsOfAllKinds(t *testing.T) {
-	elsewhere, _ := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	t.Parallel()
+	elsewhere, _ := pagetest.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".map") {
 			t.Error("a page made us ask another server")
 		}
 	}))
 	read := func(name string) string {
-		data, err := os.ReadFile(filepath.Join("testdata/shop", name))
+		data, err := os.ReadFile(filepath.Join("../testdata/shop", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,6 +109,7 @@ func TestSourceMapsOfAllKinds(t *testing.T) {
 
 // A script without a map is itself a workspace file.
 func TestPlainScripts(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	if err := os.Mkdir(filepath.Join(folder, "js"), 0o700); err != nil {
 		t.Fatal(err)
@@ -135,6 +127,7 @@ func TestPlainScripts(t *testing.T) {
 // Messages of a worker report positions in the workspace's files too: for its own script
 // and for an imported one.
 func TestPlacesInWorkers(t *testing.T) {
+	t.Parallel()
 	folder := copyShop(t)
 	worker := "const here = 1;\nconsole.error('from the worker', here);\nself.document = { querySelector: (id) => ({ addEventListener: (_, f) => { if (id === '#good') f() } }) };\nimportScripts('/dist/app.js');\n"
 	if err := os.WriteFile(filepath.Join(folder, "worker.js"), []byte(worker), 0o600); err != nil {
@@ -144,13 +137,8 @@ func TestPlacesInWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := openIn(t, folder, "/main.js")
-	said := func() bool { return len(p.Console().After(0, "warning")) == 2 }
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if err := p.await(ctx, said); err != nil {
-		t.Fatalf("the console: %+v %v", p.Console().Messages("info"), err)
-	}
-	all := p.Locate(t.Context(), p.Console().Messages("warning"))
+	pagetest.Until(t, "two messages", func() bool { return len(p.Console().Messages("warning")) == 2 })
+	all := p.Sources().Locate(t.Context(), p.Console().Messages("warning"))
 	if all[0].Place != "worker.js:2:9" || all[1].Place != "src/app.ts:7:11" {
 		t.Errorf("the console: %+v", all)
 	}
@@ -159,25 +147,19 @@ func TestPlacesInWorkers(t *testing.T) {
 // A pause reports its position in the workspace, for the action that caused it and for
 // later calls.
 func TestPlaceOfAPause(t *testing.T) {
+	t.Parallel()
 	p, url := openIn(t, copyShop(t), "/dist/app.js")
 	// During a pause while the script loads, only the page has the script's text.
-	b, err := Connect(t.Context(), shared.URL(), &Options{Folders: p.browser.opts.Folders})
+	late, err := pagetest.ConnectWith(t, &page.Options{Folders: p.Folders()}).Page(t.Context(), p.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.Close() })
-	late, err := b.Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := connect(t).conn.Attach(t.Context(), p.id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	debugger := pagetest.Attach(t, p)
+	s := debugger.Session()
 	if err := s.Call(t.Context(), "Debugger.enable", nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	script, err := os.ReadFile("testdata/shop/dist/app.js")
+	script, err := os.ReadFile("../testdata/shop/dist/app.js")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +172,8 @@ func TestPlaceOfAPause(t *testing.T) {
 	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.Place, place) || !strings.Contains(c.Paused.String(), " at "+place) {
 		t.Errorf("the click: %+v %v", c.Paused, err)
 	}
-	for who, p := range map[string]*Page{"who was there": p, "who came late": late} {
-		if _, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{})); !errors.Is(err, ErrPaused) || !strings.Contains(err.Error(), place) {
+	for who, p := range map[string]*page.Page{"who was there": p, "who came late": late} {
+		if _, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{})); !errors.Is(err, page.ErrPaused) || !strings.Contains(err.Error(), place) {
 			t.Errorf("a click while paused, of %s: %v", who, err)
 		}
 	}
@@ -203,11 +185,11 @@ func TestPlaceOfAPause(t *testing.T) {
 // Mapping positions of messages adds nothing to the page's requests, neither for workers
 // nor for earlier scripts.
 func TestSourcesLeaveNoTrace(t *testing.T) {
+	t.Parallel()
 	sheets := make(chan struct{}, 100)
-	p, url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p, url := pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{Folders: []string{t.TempDir()}}), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
-			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<title>x</title><link rel=stylesheet href=/s.css><p>p</p><script src=/own.js></script><script>new Worker('/w.js')
 new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</script>`)
 		case "/s.css":
@@ -218,16 +200,11 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 			fmt.Fprintf(w, "console.error('from %s')", r.URL.Path)
 		}
 	}))
-	late, err := Connect(t.Context(), shared.URL(), &Options{Folders: []string{t.TempDir()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { late.Close() })
-	p.browser.sources.folders = []string{t.TempDir()}
+	late := pagetest.ConnectWith(t, &page.Options{Folders: []string{t.TempDir()}})
 	// First with the requests observed, then by a later connection.
-	for _, asks := range []func() *Page{
-		func() *Page { return p },
-		func() *Page {
+	for _, asks := range []func() *page.Page{
+		func() *page.Page { return p },
+		func() *page.Page {
 			q, err := late.Page(t.Context(), p.ID())
 			if err != nil {
 				t.Fatal(err)
@@ -236,16 +213,12 @@ new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</scr
 		},
 	} {
 		q := asks()
-		if err := q.await(t.Context(), func() bool { return len(q.Console().After(0, "debug")) >= 3 }); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := q.WaitFor(t.Context(), WaitOptions{Idle: true}); err != nil {
-			t.Fatal(err)
-		}
+		pagetest.Until(t, "three messages", func() bool { return len(q.Console().Messages("debug")) >= 3 })
+		pagetest.WaitFor(t, q, page.WaitOptions{Idle: true})
 		before := len(q.Network().Requests(t.Context()))
 		asked := len(sheets)
-		q.Locate(t.Context(), q.Console().Messages("warning"))
-		eval(t, q, "fetch('/now').then(() => 1)") // by now the browser has read the page again
+		q.Sources().Locate(t.Context(), q.Console().Messages("warning"))
+		pagetest.Evaluate(t, q, "fetch('/now').then(() => 1)") // by now the browser has read the page again
 		var urls []string
 		for _, r := range q.Network().Requests(t.Context()) {
 			urls = append(urls, r.URL)

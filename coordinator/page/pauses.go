@@ -6,16 +6,23 @@ import (
 	"github.com/chromedp/cdproto/debugger"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // maxScriptURLs bounds how many script URLs of a page are stored.
 const maxScriptURLs = 10_000
 
-// askPaused detects whether another debugger has paused script execution. Enabling our
+// pauses detects that another debugger has paused the scripts of a page.
+type pauses struct {
+	frames  *frame.Tree
+	scripts map[scriptKey]string // URLs; state.mu guards it
+}
+
+// ask detects whether another debugger has paused script execution. Enabling our
 // own Debugger domain during a pause makes the browser report the pause at once, and
 // disabling it leaves the pause in place. Only slow calls use this, because an enabled
 // debugger stops at "debugger" statements and reports every script.
-func (p *Page) askPaused(ctx context.Context) {
+func (p *pauses) ask(ctx context.Context) {
 	for _, s := range p.frames.Sessions() {
 		if _, err := s.Start(ctx, debugger.CommandEnable, nil); err != nil {
 			continue
@@ -50,28 +57,25 @@ type scriptKey struct {
 	id      string
 }
 
-// scriptParsed stores the URL of a script. After askPaused, the browser reports all
+// scriptParsed stores the URL of a script; state.mu is held. After ask, the browser reports all
 // scripts before it reports the pause.
-func (p *Page) scriptParsed(s *cdp.Session, e *eventScript) {
+func (p *pauses) scriptParsed(s *cdp.Session, e *eventScript) {
 	if e.URL == "" {
 		return
 	}
 	if len(p.scripts) >= maxScriptURLs {
 		clear(p.scripts)
 	}
-	if p.scripts == nil {
-		p.scripts = make(map[scriptKey]string)
-	}
 	p.scripts[scriptKey{s, e.ScriptID}] = e.URL
 }
 
-// debuggerPaused handles the event that askPaused causes.
-func (p *Page) debuggerPaused(s *cdp.Session, e *eventPaused) {
+// position returns where the script is paused; state.mu is held.
+func (p *pauses) position(s *cdp.Session, e *eventPaused) Paused {
 	at := Paused{Reason: e.Reason}
 	if len(e.CallFrames) > 0 {
 		f := e.CallFrames[0]
 		at.Function, at.URL = f.FunctionName, p.scripts[scriptKey{s, f.Location.ScriptID}]
 		at.Line, at.Column = f.Location.LineNumber+1, f.Location.ColumnNumber+1
 	}
-	p.interrupt(&PausedError{at})
+	return at
 }

@@ -1,4 +1,4 @@
-package page
+package pick_test
 
 import (
 	"bytes"
@@ -18,6 +18,10 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	cdppage "github.com/chromedp/cdproto/page"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/coordinator/page/pick"
 )
 
 const pickHTML = `<!doctype html><title>Pick</title>
@@ -28,9 +32,9 @@ const pickHTML = `<!doctype html><title>Pick</title>
 
 // pointAt is the user: real input events, from another connection. The page is visible to
 // the user.
-func pointAt(t *testing.T, user *Page, x, y float64) {
+func pointAt(t *testing.T, user *page.Page, x, y float64) {
 	t.Helper()
-	if err := user.session.Call(t.Context(), cdppage.CommandBringToFront, nil, nil); err != nil {
+	if err := user.Session().Call(t.Context(), cdppage.CommandBringToFront, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range []input.DispatchMouseEventParams{
@@ -39,37 +43,38 @@ func pointAt(t *testing.T, user *Page, x, y float64) {
 		{Type: input.DispatchMouseEventTypeMouseReleased, Button: input.MouseButtonLeft, ClickCount: 1},
 	} {
 		e.X, e.Y = x, y
-		if err := user.session.Call(t.Context(), input.CommandDispatchMouseEvent, e, nil); err != nil {
+		if err := user.Session().Call(t.Context(), input.CommandDispatchMouseEvent, e, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 // startPicking starts a pick and returns once the page is in inspect mode.
-func startPicking(t *testing.T, ctx context.Context, p *Page) (wait func() (Picked, error)) {
+func startPicking(t *testing.T, ctx context.Context, p *page.Page) (wait func() (pick.Picked, error)) {
 	t.Helper()
 	type outcome struct {
-		picked Picked
+		picked pick.Picked
 		err    error
 	}
 	done, on := make(chan outcome, 1), make(chan struct{})
 	go func() {
-		picked, err := p.Pick(ctx, 20*time.Second, func() { close(on) })
+		picked, err := p.Picker().Pick(ctx, 20*time.Second, func() { close(on) })
 		done <- outcome{picked, err}
 	}()
 	<-on
-	return func() (Picked, error) {
+	return func() (pick.Picked, error) {
 		o := <-done
 		return o.picked, o.err
 	}
 }
 
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
+
+func TestZoomed(t *testing.T) { pagetest.Zoomed(t, TestPick) }
+
 func TestPick(t *testing.T) {
-	p, url := open(t, pickHTML)
-	user, err := connect(t).Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, url := pagetest.Open(t, pickHTML)
+	user := pagetest.Attach(t, p)
 	wait := startPicking(t, t.Context(), p)
 	pointAt(t, user, 350, 220)
 	picked, err := wait()
@@ -95,28 +100,26 @@ func TestPick(t *testing.T) {
 	if r, g, b, _ := shown.At(20, 20).RGBA(); r>>8 != 0 || g>>8 != 0xaa || b != 0 {
 		t.Errorf("the button is %d %d %d in the picture: the highlight must not be seen there", r>>8, g>>8, b>>8)
 	}
-	if title := eval(t, p, "document.title"); title != `"Pick"` {
-		t.Errorf("the page heard the click: %s", title)
+	if title := pagetest.Evaluate(t, p, "document.title"); title != `"Pick"` {
+		t.Errorf("the page received the click: %s", title)
 	}
 	// The mode is off again: the next click reaches the page.
 	pointAt(t, user, 350, 220)
-	if title := eval(t, p, "document.title"); title != `"bought"` {
-		t.Errorf("after the pick the page is deaf: %s", title)
+	if title := pagetest.Evaluate(t, p, "document.title"); title != `"bought"` {
+		t.Errorf("after the pick the page receives no click: %s", title)
 	}
 }
 
 func TestPickElsewhere(t *testing.T) {
-	p, _ := open(t, pickHTML)
-	user, err := connect(t).Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	p, _ := pagetest.Open(t, pickHTML)
+	user := pagetest.Attach(t, p)
 	for what, c := range map[string]struct{ element, selector string }{
 		"a list item": {"document.querySelectorAll('li')[1]", "li:nth-of-type(2)"},
 		"in a shadow": {"host.shadowRoot.querySelector('p')", "p"},
 	} {
 		var at [2]float64
-		if err := json.Unmarshal([]byte(eval(t, p, "(() => { const r = "+c.element+".getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &at); err != nil {
+		if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "(() => { const r = "+c.element+".getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &at); err != nil {
 			t.Fatal(err)
 		}
 		wait := startPicking(t, t.Context(), p)
@@ -126,49 +129,48 @@ func TestPickElsewhere(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, picked.Selector, err)
 			continue
 		}
-		if e, err := p.frames.Find(t.Context(), picked.Selector); err != nil {
-			t.Errorf("%s: its selector finds %+v, %v", what, e, err)
+		if _, _, err := p.Evaluate(t.Context(), "(element) => 1", picked.Selector); err != nil {
+			t.Errorf("%s: its selector finds nothing: %v", what, err)
 		}
 	}
 }
 
 func TestPickIsCancelled(t *testing.T) {
-	p, _ := open(t, pickHTML)
-	user, err := connect(t).Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	p, _ := pagetest.Open(t, pickHTML)
+	user := pagetest.Attach(t, p)
 	wait := startPicking(t, t.Context(), p)
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
 		key := input.DispatchKeyEventParams{Type: kind, Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27}
-		if err := user.session.Call(t.Context(), input.CommandDispatchKeyEvent, key, nil); err != nil {
+		if err := user.Session().Call(t.Context(), input.CommandDispatchKeyEvent, key, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := wait(); !errors.Is(err, ErrPickCancelled) {
+	if _, err := wait(); !errors.Is(err, pick.ErrCancelled) {
 		t.Errorf("Escape gives %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	wait = startPicking(t, ctx, p)
 	cancel()
 	if _, err := wait(); !errors.Is(err, context.Canceled) {
-		t.Errorf("a pick that is given up gives %v", err)
+		t.Errorf("a cancelled pick gives %v", err)
 	}
-	eval(t, p, "0") // on a busy machine, the end of the mode may still be pending
+	pagetest.Evaluate(t, p, "0") // on a busy machine, the end of the mode may still be pending
 	pointAt(t, user, 350, 220)
-	if title := eval(t, p, "document.title"); title != `"bought"` {
-		t.Errorf("after it the page is deaf: %s", title)
+	if title := pagetest.Evaluate(t, p, "document.title"); title != `"bought"` {
+		t.Errorf("after it the page receives no click: %s", title)
 	}
 }
 
 // A development build of React reports the component and its position; a source
 // map leads from there to the workspace's file.
-func TestPickTellsTheComponent(t *testing.T) {
+func TestPickReportsTheComponent(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	for from, to := range map[string]string{"dist/cart.js.map": "dist/cart.js.map", "cart.jsx": "cart.jsx"} {
-		copyFile(t, filepath.Join("testdata/react-dev", from), filepath.Join(folder, to))
+		copyFile(t, filepath.Join("../testdata/react-dev", from), filepath.Join(folder, to))
 	}
-	bundle, err := os.ReadFile("testdata/react-dev/dist/cart.js.gz")
+	bundle, err := os.ReadFile("../testdata/react-dev/dist/cart.js.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,31 +181,19 @@ func TestPickTellsTheComponent(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(bundle)
 		case "/":
-			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<!doctype html><div id=root></div><script src=/dist/cart.js></script>")
 		default:
 			http.FileServer(http.Dir(folder)).ServeHTTP(w, r)
 		}
 	}))
 	t.Cleanup(server.Close)
-	b, err := Connect(t.Context(), shared.URL(), &Options{ActionTimeout: 2 * time.Second, Folders: []string{folder}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	p := newPage(t, b)
-	if _, err := p.Navigate(t.Context(), server.URL); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.WaitFor(t.Context(), WaitOptions{Text: "4"}); err != nil {
-		t.Fatal(err)
-	}
-	user, err := connect(t).Page(t.Context(), p.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := pagetest.ConnectWith(t, &page.Options{Folders: []string{folder}})
+	p := pagetest.NewPage(t, b)
+	pagetest.Navigate(t, p, server.URL)
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "4"})
+	user := pagetest.Attach(t, p)
 	var at [2]float64
-	if err := json.Unmarshal([]byte(eval(t, p, "(() => { const r = price.getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &at); err != nil {
+	if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "(() => { const r = price.getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &at); err != nil {
 		t.Fatal(err)
 	}
 	wait := startPicking(t, t.Context(), p)

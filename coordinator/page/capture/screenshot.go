@@ -1,7 +1,8 @@
-package page
+package capture
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -24,12 +25,39 @@ const (
 	maxSide = 16384
 )
 
+// Options of a screenshot.
+type Options struct {
+	Target    string // only this element
+	FullPage  bool   // the whole page, not the viewport
+	Clip      *Clip  // only this part of the viewport, or of the full page
+	Device    bool   // a pixel of the screen is one of the image; else a CSS pixel is
+	Format    string // png (default), jpeg or webp
+	Quality   int    // of jpeg and webp, 1 to 100; 0 means 80
+	MaxWidth  int    // the browser scales down to fit; 0: no limit
+	MaxHeight int    // likewise
+}
+
+// Clip is a part of a page, in CSS pixels.
+type Clip struct{ X, Y, Width, Height float64 }
+
+// Image is a screenshot.
+type Image struct {
+	Data   []byte
+	Format string
+	Width  int // pixels of the image
+	Height int
+	// Of is the size of the captured area, in CSS pixels.
+	Of Clip
+	// Cropped reports that a part of the clip was outside and is not in the image. Cut
+	// reports that the requested area is longer than an image can be.
+	Cropped, Cut bool
+}
+
 // Screenshot captures the viewport, the page or an element. The browser scales the
 // image to a size limit.
-func (p *Page) Screenshot(ctx context.Context, opts ScreenshotOptions) (Image, error) {
+func (s *Screen) Screenshot(ctx context.Context, opts Options) (Image, error) {
 	const doing = "taking a screenshot"
-	setDefault(&opts.Format, "png")
-	setDefault(&opts.Quality, defaultQuality)
+	opts.Format, opts.Quality = cmp.Or(opts.Format, "png"), cmp.Or(opts.Quality, defaultQuality)
 	params := cdppage.CaptureScreenshotParams{OptimizeForSpeed: new(true)}
 	switch opts.Format {
 	case "png":
@@ -52,38 +80,34 @@ func (p *Page) Screenshot(ctx context.Context, opts ScreenshotOptions) (Image, e
 	if opts.Quality < 1 || opts.Quality > 100 {
 		return Image{}, fmt.Errorf("%s: quality %d: want 1 to 100", doing, opts.Quality)
 	}
-	ctx, end, err := p.begin(ctx, doing, p.browser.opts.CallTimeout)
-	if err != nil {
-		return Image{}, err
-	}
-	defer end()
-	img, err := p.capture(ctx, opts, params)
-	if err != nil {
-		return Image{}, p.explain(err, doing)
-	}
-	return img, nil
+	var img Image
+	err := s.page.Run(ctx, doing, 0, func(ctx context.Context) (err error) {
+		img, err = s.capture(ctx, opts, params)
+		return err
+	})
+	return img, err
 }
 
-func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppage.CaptureScreenshotParams) (Image, error) {
-	if err := p.emulateFocus(ctx); err != nil {
+func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.CaptureScreenshotParams) (Image, error) {
+	if err := s.EmulateFocus(ctx); err != nil {
 		return Image{}, err
 	}
 	var place frame.Rect
 	if opts.Target != "" { // before any measurement, because it scrolls
-		e, err := p.frames.Find(ctx, opts.Target)
+		e, err := s.frames.Find(ctx, opts.Target)
 		if err != nil {
 			return Image{}, err
 		}
 		defer e.Release(ctx)
-		if place, err = p.frames.Place(ctx, e, "center"); err != nil {
+		if place, err = s.frames.Place(ctx, e, "center"); err != nil {
 			return Image{}, err
 		}
 	}
-	early, err := p.captureEarly(ctx, opts, params)
+	early, err := s.captureEarly(ctx, opts, params)
 	if err != nil {
 		return Image{}, err
 	}
-	l, err := p.frames.Layout(ctx)
+	l, err := s.frames.Layout(ctx)
 	if err != nil {
 		return Image{}, err
 	}
@@ -123,7 +147,7 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 	}
 	whole := isViewport(opts) && scaling == 1 && l.Density == 1 && l.View.Scale == 1
 	if early != nil {
-		defer p.kick(ctx)()
+		defer s.kick(ctx)()
 		var r cdppage.CaptureScreenshotResult
 		if err := early.Wait(ctx, &r); err != nil {
 			return Image{}, err
@@ -133,12 +157,12 @@ func (p *Page) capture(ctx context.Context, opts ScreenshotOptions, params cdppa
 			img.Data = r.Data
 			return img, nil
 		}
-		p.shots.Store(clipped)
+		s.shots.Store(clipped)
 	} else if whole {
-		p.shots.CompareAndSwap(unknown, entire)
+		s.shots.CompareAndSwap(unknown, entire)
 	}
 	params.Clip = l.Clip(part, scaling)
-	r, err := p.captureFrame(ctx, params)
+	r, err := s.captureFrame(ctx, params)
 	if err != nil {
 		return Image{}, err
 	}
@@ -156,11 +180,11 @@ func (c Clip) within(width, height float64) Clip {
 }
 
 // isViewport reports whether a screenshot covers exactly the viewport.
-func isViewport(opts ScreenshotOptions) bool {
+func isViewport(opts Options) bool {
 	return opts.Target == "" && !opts.FullPage && opts.Clip == nil
 }
 
-// The values of Page.shots: how to capture the viewport.
+// The values of Screen.shots: how to capture the viewport.
 const (
 	unknown = iota
 	entire  // without a clip: the last image had the browser's default size
@@ -171,11 +195,11 @@ const (
 // image without a clip was correct. A command that misses a frame waits 17 ms for the
 // next one. The caller must check the image's size. A nil result means that nothing was
 // started.
-func (p *Page) captureEarly(ctx context.Context, opts ScreenshotOptions, params cdppage.CaptureScreenshotParams) (*cdp.Pending, error) {
-	if !isViewport(opts) || p.shots.Load() != entire || opts.Format == "webp" { // sizeOf cannot read webp
+func (s *Screen) captureEarly(ctx context.Context, opts Options, params cdppage.CaptureScreenshotParams) (*cdp.Pending, error) {
+	if !isViewport(opts) || s.shots.Load() != entire || opts.Format == "webp" { // sizeOf cannot read webp
 		return nil, nil
 	}
-	return p.session.Start(ctx, cdppage.CommandCaptureScreenshot, params)
+	return s.session.Start(ctx, cdppage.CommandCaptureScreenshot, params)
 }
 
 // sizeOf is an image's size in pixels; 0 for webp, which the standard library
@@ -193,9 +217,9 @@ func sizeOf(data []byte) (width, height int) {
 const frameKick = 150 * time.Millisecond
 
 // captureFrame captures what the page draws.
-func (p *Page) captureFrame(ctx context.Context, params cdppage.CaptureScreenshotParams) (cdppage.CaptureScreenshotResult, error) {
-	defer p.kick(ctx)()
-	return protocol.Call(ctx, p.session, cdppage.CaptureScreenshot, params)
+func (s *Screen) captureFrame(ctx context.Context, params cdppage.CaptureScreenshotParams) (cdppage.CaptureScreenshotResult, error) {
+	defer s.kick(ctx)()
+	return protocol.Call(ctx, s.session, cdppage.CaptureScreenshot, params)
 }
 
 // kick makes sure that a capture gets its frame, until the caller calls stop. A tab that
@@ -203,7 +227,7 @@ func (p *Page) captureFrame(ctx context.Context, params cdppage.CaptureScreensho
 // The browser copies what a background tab has drawn only when it draws the window, and
 // nothing may cause that while the tab in front is idle. A capture of the window instead
 // of the page's surface does. Its image is not needed, so nothing waits for it.
-func (p *Page) kick(ctx context.Context) (stop func()) {
+func (s *Screen) kick(ctx context.Context) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	go func() {
 		for wait := frameKick; ; wait *= 2 {
@@ -212,12 +236,28 @@ func (p *Page) kick(ctx context.Context) (stop func()) {
 			case <-ctx.Done():
 				return
 			}
-			p.draw(ctx)
+			s.Draw(ctx)
 			window := cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), FromSurface: new(false)}
-			_, _ = p.session.Start(ctx, cdppage.CommandCaptureScreenshot, window)
+			_, _ = s.session.Start(ctx, cdppage.CommandCaptureScreenshot, window)
 		}
 	}()
 	return stop
+}
+
+// Area captures an area of the viewport, with a margin in CSS pixels.
+func (s *Screen) Area(ctx context.Context, area frame.Rect, margin float64) (Image, error) {
+	l, err := s.frames.Layout(ctx)
+	if err != nil {
+		return Image{}, err
+	}
+	left, top := math.Max(0, area.X-margin), math.Max(0, area.Y-margin)
+	right, bottom := math.Min(l.View.ClientWidth, area.X+area.Width+margin), math.Min(l.View.ClientHeight, area.Y+area.Height+margin)
+	part := l.InPage(frame.Rect{X: left, Y: top, Width: math.Max(1, right-left), Height: math.Max(1, bottom-top)})
+	r, err := s.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: l.Clip(part, 1/l.Density), OptimizeForSpeed: new(true)})
+	if err != nil {
+		return Image{}, err
+	}
+	return Image{Data: r.Data, Format: "png", Width: int(math.Round(part.Width)), Height: int(math.Round(part.Height))}, nil
 }
 
 func scale(width, height float64, maxWidth, maxHeight int) float64 {

@@ -1,25 +1,36 @@
-package page
+// Package pick lets the user point at an element of a page.
+package pick
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/overlay"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/coordinator/page/sources"
 )
 
-// ErrPickCancelled reports that the user pressed Escape instead of picking.
-var ErrPickCancelled = errors.New("the user cancelled the pick with Escape")
+//go:embed picked.js
+var pickedFunction string
+
+//go:embed component.js
+var componentFunction string
+
+// ErrCancelled reports that the user pressed Escape instead of picking.
+var ErrCancelled = errors.New("the user cancelled the pick with Escape")
 
 // Picked is an element that the user clicked.
 type Picked struct {
@@ -34,7 +45,7 @@ type Picked struct {
 	// Component is what a framework's development build reports about the element; nil
 	// without one.
 	Component *Component
-	Image     Image // of the element, with a small margin
+	Image     capture.Image // of the element, with a small margin
 	URL       string
 }
 
@@ -54,57 +65,80 @@ type Component struct {
 	Place string
 }
 
-// pickNews is the result of a pick: the node, or none after Escape.
-type pickNews struct {
-	session *cdp.Session
-	node    protocol.BackendNodeID
-}
-
 // pickMargin is the margin around an element in its image, in CSS pixels.
 const pickMargin = 12
 
-// Pick waits for the user to click an element of the page, in the browser's own
-// inspect mode. The page gets no event for it, and nothing is injected into it. Pick
-// calls on as soon as a click counts. It ends with the context, and with
-// ErrPickCancelled on Escape.
-func (p *Page) Pick(ctx context.Context, patience time.Duration, on func()) (Picked, error) {
-	const doing = "waiting for the user to click an element"
-	ctx, end, err := p.begin(ctx, doing, patience)
-	if err != nil {
-		return Picked{}, err
-	}
-	defer end()
-	picked, err := p.pick(ctx, on)
-	if errors.Is(err, ErrPickCancelled) {
-		return Picked{}, err
-	}
-	return picked, p.explain(err, doing)
+// Page is the part of a page that this package needs.
+type Page interface {
+	URL() string
+	// Run runs an operation on the page and explains its error; limit 0: that of any call.
+	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
 }
 
-func (p *Page) pick(ctx context.Context, on func()) (Picked, error) {
-	news := make(chan pickNews, 1)
+// Options of a Picker. All are required.
+type Options struct {
+	Session *cdp.Session // of the page itself
+	Frames  *frame.Tree
+	Reader  *snapshot.Reader
+	Screen  *capture.Screen
+	Sources *sources.Sources
+}
+
+// Picker lets the user pick elements of one page.
+type Picker struct {
+	page Page
+	opts Options
+
+	mu     sync.Mutex
+	picked chan node // nil while no pick is active; mu guards it
+}
+
+// node is the node that the user has picked, or none after Escape.
+type node struct {
+	session *cdp.Session
+	id      protocol.BackendNodeID
+}
+
+// New returns the picker of a page.
+func New(page Page, opts Options) *Picker { return &Picker{page: page, opts: opts} }
+
+// Pick waits for the user to click an element of the page, in the browser's own
+// inspect mode. The page gets no event for it, and nothing is injected into it. Pick
+// calls ready as soon as a click counts. It ends with the context, and with
+// ErrCancelled on Escape.
+func (p *Picker) Pick(ctx context.Context, timeout time.Duration, ready func()) (Picked, error) {
+	var picked Picked
+	err := p.page.Run(ctx, "waiting for the user to click an element", timeout, func(ctx context.Context) (err error) {
+		picked, err = p.pick(ctx, ready)
+		return err
+	})
+	return picked, err
+}
+
+func (p *Picker) pick(ctx context.Context, ready func()) (Picked, error) {
+	picked := make(chan node, 1)
 	p.mu.Lock()
-	if p.picking != nil {
+	if p.picked != nil {
 		p.mu.Unlock()
 		return Picked{}, errors.New("another pick is going on in this page")
 	}
-	p.picking = news
+	p.picked = picked
 	p.mu.Unlock()
-	sessions := p.frames.Sessions()
-	defer p.endPick(ctx, sessions)
+	sessions := p.opts.Frames.Sessions()
+	defer p.end(ctx, sessions)
 
 	for _, s := range sessions {
-		if err := startPick(ctx, s); err != nil && s == p.session {
+		if err := startPick(ctx, s); err != nil && s == p.opts.Session {
 			return Picked{}, err
 		}
 	}
-	on()
+	ready()
 	select {
-	case n := <-news:
-		if n.node == 0 {
-			return Picked{}, ErrPickCancelled
+	case n := <-picked:
+		if n.id == 0 {
+			return Picked{}, ErrCancelled
 		}
-		return p.describePicked(ctx, n)
+		return p.describe(ctx, n)
 	case <-ctx.Done():
 		return Picked{}, context.Cause(ctx)
 	}
@@ -127,15 +161,15 @@ func startPick(ctx context.Context, s *cdp.Session) error {
 	}, nil)
 }
 
-// These bound how long endPick waits for a process that hangs. A cancelled pick must
+// These bound how long end waits for a process that hangs. A cancelled pick must
 // return at once.
-const endPickPatience, givenUpPatience = time.Second, 50 * time.Millisecond
+const endTimeout, cancelledEndTimeout = time.Second, 50 * time.Millisecond
 
-// endPick turns off the inspect mode, whatever the result of the pick is. The next
+// end turns off the inspect mode, whatever the result of the pick is. The next
 // click reaches the page.
-func (p *Page) endPick(ctx context.Context, sessions []*cdp.Session) {
+func (p *Picker) end(ctx context.Context, sessions []*cdp.Session) {
 	p.mu.Lock()
-	p.picking = nil
+	p.picked = nil
 	p.mu.Unlock()
 	var sent []*cdp.Pending
 	unbound := context.WithoutCancel(ctx)
@@ -148,64 +182,64 @@ func (p *Page) endPick(ctx context.Context, sessions []*cdp.Session) {
 		_, _ = s.Start(unbound, overlay.CommandDisable, nil)
 		_, _ = s.Start(unbound, dom.CommandDisable, nil)
 	}
-	patience := endPickPatience
+	timeout := endTimeout
 	if ctx.Err() != nil {
-		patience = givenUpPatience
+		timeout = cancelledEndTimeout
 	}
-	unbound, cancel := context.WithTimeout(unbound, patience)
+	unbound, cancel := context.WithTimeout(unbound, timeout)
 	defer cancel()
 	for _, off := range sent {
 		_ = off.Wait(unbound, nil)
 	}
 }
 
-func (p *Page) nodePicked(s *cdp.Session, e *overlay.EventInspectNodeRequested) {
-	p.tellPick(pickNews{s, e.BackendNodeID})
-}
-
-func (p *Page) pickCancelled(s *cdp.Session, _ *struct{}) { p.tellPick(pickNews{s, 0}) }
-
-func (p *Page) tellPick(n pickNews) {
+// NodePicked handles the event that the user has clicked a node, or pressed Escape (id 0).
+func (p *Picker) NodePicked(s *cdp.Session, id protocol.BackendNodeID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	select {
-	case p.picking <- n:
+	case p.picked <- node{s, id}:
 	default: // no pick is active, or it has its result already
 	}
 }
 
-func (p *Page) describePicked(ctx context.Context, n pickNews) (Picked, error) {
+func (p *Picker) describe(ctx context.Context, n node) (Picked, error) {
 	e, err := p.elementOf(ctx, n)
 	if err != nil {
 		return Picked{}, err
 	}
 	defer e.Release(ctx)
-	picked := Picked{URL: p.URL()}
-	if err := e.Run(ctx, extra("picked"), nil, &picked); err != nil {
+	picked := Picked{URL: p.page.URL()}
+	if err := e.Run(ctx, pickedFunction, nil, &picked); err != nil {
 		return Picked{}, err
 	}
 	e.Target = picked.Selector
-	box, err := p.frames.Place(ctx, e, "nearest")
+	box, err := p.opts.Frames.Place(ctx, e, "nearest")
 	if err != nil {
 		return Picked{}, err
 	}
 	picked.X, picked.Y, picked.Width, picked.Height = hundredths(box.X), hundredths(box.Y), hundredths(box.Width), hundredths(box.Height)
-	if line, err := p.reader.Line(ctx, e); err == nil {
+	if line, err := p.opts.Reader.Line(ctx, e); err == nil {
 		picked.Line = line
 	}
-	if picked.Component = p.componentOf(ctx, n); picked.Component != nil {
-		p.locateComponent(ctx, picked.Component)
+	picked.Component = p.componentOf(ctx, n)
+	if c := picked.Component; c != nil && c.File != "" {
+		c.Place = fmt.Sprintf("%s:%d:%d", c.File, c.Line, c.Column)
+	} else if c != nil {
+		c.Place = p.opts.Sources.OfComponent(ctx, c.Stack, c.Name)
 	}
-	picked.Image, err = p.pictureOf(ctx, box)
+	picked.Image, err = p.opts.Screen.Area(ctx, box, pickMargin)
 	return picked, err
 }
 
 // elementOf resolves a node in the isolated world of its document. The document belongs
 // to one of the frames of the node's process.
-func (p *Page) elementOf(ctx context.Context, n pickNews) (*frame.Element, error) {
-	for _, f := range p.frames.All() {
+func (p *Picker) elementOf(ctx context.Context, n node) (*frame.Element, error) {
+	for _, f := range p.opts.Frames.All() {
 		if f.Session != n.session {
 			continue
 		}
-		e, err := p.frames.Resolve(ctx, f.ID, n.node, "the element")
+		e, err := p.opts.Frames.Resolve(ctx, f.ID, n.id, "the element")
 		if err != nil {
 			continue // not of this frame, or the frame has gone
 		}
@@ -220,26 +254,26 @@ func (p *Page) elementOf(ctx context.Context, n pickNews) (*frame.Element, error
 	return nil, &frame.StaleRefError{Ref: "the element", Gone: "its document was replaced"}
 }
 
-// componentPatience and longestName limit what a page can report as its components.
+// componentTimeout and longestName limit what a page can report as its components.
 const (
-	componentPatience = 2 * time.Second
-	longestName       = 200
+	componentTimeout = 2 * time.Second
+	longestName      = 200
 )
 
 // componentOf runs in the page's main world: frameworks keep their data in properties of
 // DOM nodes, which no isolated world has. A getter of the page runs there, can detect the
 // query and can return anything. The result is therefore untrusted text of bounded size.
-func (p *Page) componentOf(ctx context.Context, n pickNews) *Component {
-	r, err := protocol.Call(ctx, n.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.node})
+func (p *Picker) componentOf(ctx context.Context, n node) *Component {
+	r, err := protocol.Call(ctx, n.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.id})
 	if err != nil {
 		return nil
 	}
 	e := &frame.Element{Target: "the element", Session: n.session, Handle: r.Object.ObjectID}
 	defer e.Release(ctx)
-	bounded, cancel := context.WithTimeout(ctx, componentPatience)
+	bounded, cancel := context.WithTimeout(ctx, componentTimeout)
 	defer cancel()
 	var c *Component
-	if err := e.Run(bounded, extra("component"), nil, &c); err != nil || c == nil {
+	if err := e.Run(bounded, componentFunction, nil, &c); err != nil || c == nil {
 		return nil // the page may have set these fields to anything
 	}
 	c.Owners = c.Owners[:min(len(c.Owners), 8)]
@@ -256,47 +290,5 @@ func nameOf(text string) string {
 	return string(runes[:min(len(runes), longestName)])
 }
 
-// locateComponent finds the source position that the framework's data leads to. In a
-// stack, it is the first one outside of libraries.
-func (p *Page) locateComponent(ctx context.Context, c *Component) {
-	if c.File != "" {
-		c.Place = fmt.Sprintf("%s:%d:%d", c.File, c.Line, c.Column)
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, mapPatience)
-	defer cancel()
-	for call := range strings.Lines(c.Stack) {
-		at := inScript().FindString(call)
-		if at == "" {
-			continue
-		}
-		address, line, column := splitPlace(at)
-		place, mapped := p.locate(ctx, address, line, column)
-		if mapped && !strings.Contains(place, "node_modules/") {
-			c.Place = place
-			return
-		}
-		if c.Place == "" && strings.Contains(call, "at "+c.Name+" ") {
-			c.Place = at // a fallback: where the component runs
-		}
-	}
-}
-
 // hundredths rounds to 1/100 CSS pixel, which is finer than the layout of a dense screen.
 func hundredths(n float64) float64 { return math.Round(n*100) / 100 }
-
-// pictureOf captures an area of the viewport, with a small margin.
-func (p *Page) pictureOf(ctx context.Context, box frame.Rect) (Image, error) {
-	l, err := p.frames.Layout(ctx)
-	if err != nil {
-		return Image{}, err
-	}
-	left, top := math.Max(0, box.X-pickMargin), math.Max(0, box.Y-pickMargin)
-	right, bottom := math.Min(l.View.ClientWidth, box.X+box.Width+pickMargin), math.Min(l.View.ClientHeight, box.Y+box.Height+pickMargin)
-	part := l.InPage(frame.Rect{X: left, Y: top, Width: math.Max(1, right-left), Height: math.Max(1, bottom-top)})
-	r, err := p.captureFrame(ctx, cdppage.CaptureScreenshotParams{Format: cdppage.CaptureScreenshotFormatPng, Clip: l.Clip(part, 1/l.Density), OptimizeForSpeed: new(true)})
-	if err != nil {
-		return Image{}, err
-	}
-	return Image{Data: r.Data, Format: "png", Width: int(math.Round(part.Width)), Height: int(math.Round(part.Height))}, nil
-}

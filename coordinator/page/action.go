@@ -1,0 +1,132 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+)
+
+// Act runs an action of the page's input, and reports what it changed.
+func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
+	if a.Err != nil {
+		return Change{}, a.Err
+	}
+	p.input.Choosers.Hold(ctx, true)
+	defer p.input.Choosers.Hold(ctx, false)
+	var out input.Outcome
+	change, err := p.act(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, func(ctx context.Context) error { return a.Do(ctx, &out) })
+	if err == nil {
+		p.observer.watchTasks(ctx)
+	}
+	change.Held, change.Unmet = out.Held, out.Unmet
+	return change, err
+}
+
+// act runs something that may change the page and returns what changed. A dialog
+// that the input opens is such a change, and so is a breakpoint that it reaches: the
+// action is done, and the page is blocked. A dialog that opens before any input was
+// sent, or between two inputs, is an [InterruptedError].
+func (p *Page) act(ctx context.Context, doing string, timeout time.Duration, do func(ctx context.Context) error) (Change, error) {
+	return p.actUntil(ctx, doing, timeout, p.observer.settle, do)
+}
+
+// actUntil is act with its own settle function.
+func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration, settle func(context.Context, mark) error, do func(ctx context.Context) error) (Change, error) {
+	ctx, end, err := p.operations.begin(ctx, doing, timeout)
+	if err != nil {
+		return Change{}, err
+	}
+	defer end()
+	p.connection.flush()
+	before := p.observer.markNow()
+	err = do(ctx)
+	if err == nil {
+		err = settle(ctx, before)
+	}
+	var paused *PausedError
+	if errors.As(err, &paused) && p.input.Sent() > before.inputs {
+		c := p.observer.since(before)
+		at := p.operations.locate(paused.At)
+		c.Paused = &at
+		return c, nil
+	}
+	unsent := p.input.Sent() == before.inputs
+	var partial *input.PartialError
+	var dialog *DialogError
+	switch {
+	case errors.As(err, &dialog) && errors.As(err, &partial):
+		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: doing, Done: partial.Done}
+	case errors.As(err, &dialog) && unsent:
+		return Change{}, &InterruptedError{Dialog: dialog.Dialog, Doing: doing}
+	case err != nil && dialog == nil:
+		err = p.operations.explain(err, doing)
+		if unsent {
+			err = &unsentError{err}
+		}
+		return Change{}, err
+	}
+	return p.observer.answer(ctx, before), nil
+}
+
+// Evaluate runs a script in the page's main world. It returns the script's value as JSON
+// and what the script has changed. A function ("() => document.title", with a target
+// "(element) => …") is called; anything else is an expression. Promises are awaited, and
+// the content security policy does not apply. The value is nil if the script has not
+// ended, because it has opened another document or a dialog, or stopped in a debugger.
+// The change reports which.
+func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
+	var value json.RawMessage
+	change, err := p.actUntil(ctx, "running the script", p.connection.opts.CallTimeout, p.observer.settleScript, func(ctx context.Context) error {
+		var err error
+		value, err = p.scripts.evaluate(ctx, script, target)
+		if frame.LeftDocument(err) {
+			return nil
+		}
+		return err
+	})
+	if err == nil && value == nil && !change.Navigated && !change.Loading && change.Dialog == nil && change.Paused == nil {
+		err = errNoValue
+	}
+	return value, change, err
+}
+
+var errNoValue = errors.New("the script gave no value: its frame has gone, or its promise can never be kept")
+
+// WaitFor waits until the page meets the conditions, across navigations.
+func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (Change, error) {
+	what := opts.String()
+	if what == "" {
+		return Change{}, errors.New("nothing to wait for was given")
+	}
+	opts.Timeout = cmp.Or(opts.Timeout, defaultWait)
+	wait := waiter{p.state, p.frames, p.scripts, p.history.Network}
+	end := time.Now().Add(opts.Timeout)
+	return p.act(ctx, "waiting for "+what, opts.Timeout, func(ctx context.Context) error {
+		for {
+			p.state.mu.Lock()
+			commits, moves := p.state.commits, p.state.moves
+			p.state.mu.Unlock()
+			if err := p.state.await(ctx, func() bool { return strings.Contains(p.frames.URL(), opts.URL) }); err != nil {
+				return err
+			}
+			met, err := wait.waitInDocument(ctx, opts, time.Until(end))
+			if err == nil && met {
+				return nil
+			}
+			if err != nil && !cdp.Refused(err) && !errors.Is(err, frame.ErrGone) {
+				return err
+			}
+			// The document was replaced, or time is up; ctx reports the latter.
+			if err := p.state.await(ctx, func() bool { return p.state.commits != commits || p.state.moves != moves }); err != nil {
+				return err
+			}
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package page
+
+import (
+	"context"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/capture"
+	"browser-coordinator/coordinator/page/emulation"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/pick"
+	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/coordinator/page/sources"
+)
+
+// others are the other pages of a connection.
+type others interface {
+	// refElsewhere finds the page, other than the given one, that a ref belongs to.
+	refElsewhere(than *Page, n int) (label, address string, ok bool)
+	// dialogElsewhere returns a dialog that is open in another page, and that page's URL.
+	dialogElsewhere(than *Page) (where string, open *Dialog)
+}
+
+// newPage composes a page and its capabilities.
+func newPage(c *connection, id target.ID, session *cdp.Session, other others) *Page {
+	p := &Page{connection: c, state: &state{}, session: session}
+	page := host{p}
+	// A page's target id is the id of its main frame.
+	p.frames = frame.New(protocol.FrameID(id), session, frame.Options{
+		Library: library, Flush: c.flush, Refs: c.opts.Refs,
+		Elsewhere: func(n int) (label, address string, ok bool) { return other.refElsewhere(p, n) },
+	})
+	p.reader = snapshot.New(page, p.frames)
+	p.input = input.New(page, session, p.frames, input.Options{ActionTimeout: c.opts.ActionTimeout, CallTimeout: c.opts.CallTimeout})
+	p.emulation = emulation.New(page, emulation.Options{Conn: c.conn, Viewport: c.opts.Viewport, Network: c.router.Conditions})
+	p.history = history.New(page, history.Options{
+		Session: session, Frames: p.frames, ConsoleSize: c.opts.ConsoleSize, NetworkSize: c.opts.NetworkSize,
+		Flush: c.flush, Go: c.running.Go, Logger: c.log,
+	})
+	p.guard = guard.New(page, guard.Options{Conn: c.conn, CallTimeout: c.opts.CallTimeout, Go: c.running.Go, Logger: c.log})
+	p.screen = capture.New(page, session, p.frames, c.opts.NavigateTimeout)
+	p.sources = sources.New(page, p.history.Network, c.opts.Folders, c.log)
+	p.picker = pick.New(page, pick.Options{Session: session, Frames: p.frames, Reader: p.reader, Screen: p.screen, Sources: p.sources})
+	p.scripts = &scripts{c, p.state, session, p.frames, p.input}
+	p.operations = &operations{
+		connection: c, state: p.state, session: session, frames: p.frames, guard: p.guard, screen: p.screen, sources: p.sources,
+		pauses:    &pauses{frames: p.frames, scripts: map[scriptKey]string{}},
+		elsewhere: func() (string, *Dialog) { return other.dialogElsewhere(p) },
+		calls:     map[*operation]struct{}{},
+	}
+	p.observer = &observer{
+		connection: c, state: p.state, session: session, frames: p.frames, input: p.input,
+		history: p.history, guard: p.guard, sources: p.sources,
+	}
+	return p
+}
+
+// attachShare is the divisor of a call's timeout that bounds the page's response while
+// attaching: the rest is left for the calls that wait for the attachment.
+const attachShare = 5
+
+// enable turns on the domains of a session without waiting for the replies.
+func (p *Page) enable(ctx context.Context, session *cdp.Session) error {
+	for _, method := range []string{"Page.enable", "Inspector.enable", "Runtime.enable", "Log.enable"} {
+		if _, err := session.Start(ctx, method, nil); err != nil {
+			return err
+		}
+	}
+	if err := history.Enable(ctx, session); err != nil {
+		return err
+	}
+	if err := history.KeepBodies(ctx, session); err != nil {
+		return err
+	}
+	// This attaches to frames of other processes. They are not paused at their start here,
+	// so a coordinator that hangs blocks no page.
+	if _, err := session.Start(ctx, "Target.setAutoAttach", target.SetAutoAttachParams{AutoAttach: true, Flatten: new(true)}); err != nil {
+		return err
+	}
+	return p.connection.router.Admit(ctx, host{p}, session)
+}
+
+// readFrames reads the frames that existed before the first event.
+func (p *Page) readFrames(ctx context.Context) error {
+	ctx, end, err := p.operations.begin(ctx, "attaching to the page", p.connection.opts.CallTimeout/attachShare)
+	if err != nil {
+		return err
+	}
+	defer end()
+	tree, err := protocol.Call(ctx, p.session, cdppage.GetFrameTree, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	past, err := p.history.Network.Ask(ctx)
+	if err != nil {
+		return err
+	}
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if p.frames.Add(tree.FrameTree) {
+		p.history.AddressKnown(p.frames.URL())
+	}
+	if p.state.commits == 0 { // a later event may be newer
+		p.state.loaded = p.state.loaded || past.State == "complete"
+		p.state.parsed = p.state.parsed || past.State != "loading"
+	}
+	p.history.Network.LearnFirst(past)
+	p.state.changed.Notify()
+	return nil
+}

@@ -1,0 +1,120 @@
+// Package capture makes a page draw, also in a background tab, and captures what it
+// draws: as an image, or as a PDF file.
+package capture
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+)
+
+// Page is the part of a page that this package needs.
+type Page interface {
+	ID() string
+	// Run runs an operation on the page and explains its error; limit 0: that of any call.
+	Run(ctx context.Context, doing string, limit time.Duration, do func(context.Context) error) error
+}
+
+// Screen is what one page draws.
+type Screen struct {
+	page         Page
+	session      *cdp.Session
+	frames       *frame.Tree
+	printTimeout time.Duration
+	shots        atomic.Int32 // see captureEarly
+
+	mu      sync.Mutex // guards the fields that follow
+	focused bool       // focus emulation is on
+	drawing bool       // see Draw
+}
+
+// New returns the screen of a page. printTimeout bounds how long printing may take.
+func New(page Page, session *cdp.Session, frames *frame.Tree, printTimeout time.Duration) *Screen {
+	return &Screen{page: page, session: session, frames: frames, printTimeout: printTimeout}
+}
+
+// EmulateFocus makes the page believe that it is focused and visible, so that
+// input, animation frames and screenshots work in a background tab without bringing
+// it to the front. Only the first action turns it on, and it ends with the session:
+// a page that is only read stays unchanged.
+func (s *Screen) EmulateFocus(ctx context.Context) error {
+	if s.set(&s.focused, true) {
+		return nil
+	}
+	visible, err := IsVisible(ctx, s.session, target.ID(s.page.ID()))
+	if err != nil {
+		return err
+	}
+	if _, err := s.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}); err != nil {
+		return err
+	}
+	if visible {
+		return nil
+	}
+	s.Draw(ctx)
+	return s.frames.SetBehind(ctx)
+}
+
+// Draw makes the browser draw a background page, once and for the lifetime of the
+// session. Focus emulation alone is not enough: after a while nothing is drawn, and
+// whatever needs a frame (mouse events, a screenshot) waits forever. A screencast of a
+// few pixels keeps the page drawing, and hardly any of its frames are sent.
+func (s *Screen) Draw(ctx context.Context) {
+	if s.set(&s.drawing, true) {
+		return
+	}
+	_, err := s.session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{MaxWidth: 8, MaxHeight: 8, EveryNthFrame: 1000})
+	if err != nil { // the action that needs it has ended; the next one tries again
+		s.set(&s.drawing, false)
+	}
+}
+
+// Redraw is Draw for a page whose focus is emulated: it may have gone to the background.
+func (s *Screen) Redraw(ctx context.Context) {
+	s.mu.Lock()
+	focused := s.focused
+	s.mu.Unlock()
+	if focused {
+		s.Draw(ctx)
+	}
+}
+
+// set sets a flag and returns its previous value.
+func (s *Screen) set(flag *bool, value bool) (before bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, *flag = *flag, value
+	return before
+}
+
+// IsVisible queries a page in an isolated world, where the page cannot fake the result.
+// The main frame of a page has the id of its target.
+func IsVisible(ctx context.Context, s *cdp.Session, id target.ID) (bool, error) {
+	world, err := frame.EmptyWorld(ctx, s, protocol.FrameID(id))
+	if err != nil {
+		return false, err
+	}
+	r, err := protocol.Call(ctx, s, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: `document.visibilityState === "visible"`, ContextID: world, ReturnByValue: new(true),
+	})
+	return err == nil && r.Result != nil && string(r.Result.Value) == "true", err
+}
+
+// PDF prints the page.
+func (s *Screen) PDF(ctx context.Context) ([]byte, error) {
+	var r cdppage.PrintToPDFResult
+	err := s.page.Run(ctx, "printing the page", s.printTimeout, func(ctx context.Context) (err error) {
+		r, err = protocol.Call(ctx, s.session, cdppage.PrintToPDF, cdppage.PrintToPDFParams{PrintBackground: new(true), PreferCSSPageSize: new(true)})
+		return err
+	})
+	return r.Data, err
+}

@@ -1,0 +1,107 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/profiling"
+	"browser-coordinator/coordinator/page/routing"
+)
+
+// connection is what the pages of one connection to a browser share.
+type connection struct {
+	conn       *cdp.Conn
+	opts       Options
+	log        *slog.Logger
+	events     *cdp.Subscription
+	done       chan struct{}  // closed when all events are handled
+	running    sync.WaitGroup // the goroutines of this connection; Close waits for them
+	targets    targets
+	scripts    runningScripts
+	router     *routing.Router
+	recordings profiling.Recordings
+}
+
+// flush waits until the events received so far are handled. The event
+// loop never blocks, so neither does flush.
+func (c *connection) flush() {
+	done := make(chan struct{})
+	if !c.events.Mark(done) {
+		return
+	}
+	select {
+	case <-done:
+	case <-c.done:
+	}
+}
+
+// detach ends a session without waiting for the response.
+func (c *connection) detach(s *cdp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := c.conn.Start(ctx, "Target.detachFromTarget", target.DetachFromTargetParams{SessionID: s.ID()}); err != nil {
+		c.log.Debug("page: detach", "err", err)
+	}
+}
+
+// translate maps errors of the connection to errors of this package.
+func translate(err error) error {
+	for from, to := range map[error]error{cdp.ErrClosed: ErrBrowserGone, cdp.ErrTargetCrashed: ErrCrashed, cdp.ErrSessionGone: ErrPageClosed} {
+		if errors.Is(err, from) {
+			return fmt.Errorf("%w: %w", to, err)
+		}
+	}
+	return err
+}
+
+// runningScript is an agent's script. stop stops it if it keeps the page busy for longer
+// than the limit, and reports whether it did.
+type runningScript interface {
+	stop(ctx context.Context, limit time.Duration) bool
+}
+
+// runningScripts are the scripts of a connection that run, or that have no caller that
+// waits. The zero value is ready for use.
+type runningScripts struct {
+	mu  sync.Mutex
+	all map[runningScript]bool // mu guards it
+}
+
+func (s *runningScripts) add(script runningScript) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[runningScript]bool{}
+	}
+	s.all[script] = true
+}
+
+func (s *runningScripts) remove(script runningScript) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, script)
+}
+
+// closeTimeout bounds how long a page may take to respond when its connection is about
+// to end. Without the connection, nothing can stop the script.
+const closeTimeout = 200 * time.Millisecond
+
+// stop stops the scripts that keep pages busy.
+func (s *runningScripts) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*closeTimeout)
+	defer cancel()
+	var stopping sync.WaitGroup
+	s.mu.Lock()
+	for script := range s.all {
+		stopping.Go(func() { script.stop(ctx, closeTimeout) })
+	}
+	s.mu.Unlock()
+	stopping.Wait()
+}

@@ -1,0 +1,10 @@
+package page_test
+
+import (
+	"os"
+	"testing"
+
+	"browser-coordinator/coordinator/page/pagetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }

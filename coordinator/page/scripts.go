@@ -1,0 +1,157 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/chromedp/cdproto/runtime"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+)
+
+// scripts runs an agent's scripts in a page, and stops those that come to no end.
+type scripts struct {
+	*connection
+	*state
+	session *cdp.Session
+	frames  *frame.Tree
+	input   *input.Input
+}
+
+// scriptTime is how long a script may keep the page busy, in the browser's
+// milliseconds. It is shorter than the call's timeout, so that an endless script is
+// stopped and the page stays usable. Time that the script waits for promises does not count.
+func (js *scripts) scriptTime() runtime.TimeDelta {
+	return runtime.TimeDelta((js.opts.CallTimeout * 4 / 5).Milliseconds())
+}
+
+// busyTime bounds how long a page may take to respond to a trivial evaluation near
+// the end of a script's time before the script is stopped. The page's own tasks take less.
+func (js *scripts) busyTime() time.Duration { return js.opts.CallTimeout * 3 / 20 }
+
+// ownScript is an agent's script that is running, or whose caller no longer waits
+// for it.
+type ownScript struct {
+	of      *scripts
+	session *cdp.Session
+	// begun is closed when the page has responded to a question that was sent before the
+	// script. What keeps the page busy from then on has begun later.
+	begun chan struct{}
+}
+
+// stop stops the script if it keeps the page busy, and reports whether it did.
+func (s *ownScript) stop(ctx context.Context, limit time.Duration) bool {
+	select {
+	case <-s.begun:
+		return s.of.stopBusy(ctx, s.session, limit)
+	case <-s.of.done:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// run runs an agent's script. It stops an endless script when its time is over,
+// or when its caller no longer waits. The browser's own timeout covers only the part of
+// a script before its first await. run never stops what kept the page busy before
+// the script was sent.
+func (js *scripts) run(ctx context.Context, session *cdp.Session, run func(context.Context) error) error {
+	question, err := askBusy(ctx, session)
+	if err != nil {
+		return err
+	}
+	script := &ownScript{of: js, session: session, begun: make(chan struct{})}
+	js.running.Go(func() {
+		if err := question.Wait(context.WithoutCancel(ctx), nil); err == nil || cdp.Refused(err) { // a refusal is a response too
+			close(script.begun)
+		}
+	})
+	js.connection.scripts.add(script)
+	began, limit := time.Now(), time.Duration(js.scriptTime())*time.Millisecond
+	running, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	over := make(chan struct{})
+	watch := time.AfterFunc(limit-js.busyTime(), func() {
+		defer close(over)
+		if script.stop(running, js.busyTime()) {
+			end(errEndless)
+		}
+	})
+	err = run(running)
+	switch waits := watch.Stop(); {
+	case !waits:
+		end(nil)
+		<-over
+		js.connection.scripts.remove(script)
+	case ctx.Err() != nil && !standsStill(context.Cause(ctx)):
+		js.running.Go(func() { js.abandon(script) })
+	default:
+		js.connection.scripts.remove(script)
+	}
+	if errors.Is(err, errEndless) || cdp.Refused(err) && !frame.LeftDocument(err) && time.Since(began) >= limit {
+		return &TimeoutError{Doing: "running the script", After: limit, Hint: "it came to no end and was stopped; the page lives on", over: true}
+	}
+	return err
+}
+
+var errEndless = errors.New("the script comes to no end")
+
+// standsStill reports whether a call has ended because a dialog or a debugger blocks the page.
+func standsStill(cause error) bool {
+	return errors.As(cause, new(*DialogError)) || errors.As(cause, new(*PausedError))
+}
+
+// abandon stops a script whose caller no longer waits for it, if the script keeps
+// the page busy.
+func (js *scripts) abandon(script *ownScript) {
+	defer js.connection.scripts.remove(script)
+	ctx, cancel := context.WithTimeout(context.Background(), js.opts.CallTimeout)
+	defer cancel()
+	script.stop(ctx, js.busyTime())
+}
+
+// stopBusy stops the script of a process that does not respond in time, and reports
+// whether it did. While a dialog is open or another document is pending, something other
+// than a script blocks the page.
+func (js *scripts) stopBusy(ctx context.Context, session *cdp.Session, limit time.Duration) bool {
+	busy, _ := isBusy(ctx, session, limit)
+	return busy && !js.isBlocked() && terminate(ctx, session) == nil
+}
+
+// isBusy reports whether a process does not respond within that time.
+func isBusy(ctx context.Context, session *cdp.Session, limit time.Duration) (bool, error) {
+	question, err := askBusy(ctx, session)
+	if err != nil {
+		return false, err
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, errLimit)
+	defer cancel()
+	err = question.Wait(bounded, nil)
+	switch {
+	case errors.Is(err, errLimit):
+		return true, nil
+	case cdp.Refused(err):
+		return false, nil
+	}
+	return false, err
+}
+
+// terminate stops the script that a process runs, even if the process is busy. It waits
+// briefly for the response, because unsent commands are lost when the connection ends.
+func terminate(ctx context.Context, session *cdp.Session) error {
+	stopping, err := session.Start(ctx, runtime.CommandTerminateExecution, nil)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	_ = stopping.Wait(bounded, nil)
+	return nil
+}
+
+// askBusy sends an evaluation to which a page that runs no script responds at once.
+func askBusy(ctx context.Context, session *cdp.Session) (*cdp.Pending, error) {
+	return session.Start(ctx, runtime.CommandEvaluate, runtime.EvaluateParams{Expression: "0", Silent: new(true)})
+}

@@ -1,0 +1,255 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/sources"
+)
+
+const (
+	// loadTimeout bounds the wait for a navigation that an action has started.
+	loadTimeout = 3 * time.Second
+	// tasksTimeout bounds how long watchTasks observes the tasks of an action.
+	tasksTimeout = time.Second
+	// noticeTimeout bounds the wait for the event that a navigation was a download.
+	noticeTimeout = 300 * time.Millisecond
+	// locateTimeout bounds the time that mapping positions adds to an action.
+	locateTimeout = 500 * time.Millisecond
+	// windowTimeout bounds the wait for a window that an action has opened.
+	windowTimeout = time.Second
+	// renderTimeout bounds how long a parsed document may take to load completely.
+	renderTimeout = 5 * time.Second
+)
+
+// observer observes what an action changes in a page.
+type observer struct {
+	*connection
+	*state
+	session *cdp.Session
+	frames  *frame.Tree
+	input   *input.Input
+	history *history.History
+	guard   *guard.Guard
+	sources *sources.Sources
+
+	// state.mu guards the fields that follow.
+	reported int64         // console's last message plus one when an action last returned; 0: none did
+	over     int64         // the console's last message when the tasks of an action were over
+	tasks    chan struct{} // closed when those tasks are over; nil: there was no action
+}
+
+// mark is the state of the page when an action began.
+type mark struct {
+	console                 int64
+	seq                     int
+	commits, moves, windows int
+	choosers, refusals      int
+	inputs                  int64
+	reported                int64 // as observer.reported
+	url                     string
+}
+
+// markNow must be called without state.mu.
+func (o *observer) markNow() mark {
+	seq := o.targets.last()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.download = ""
+	_, choosers := o.input.Choosers.Open()
+	return mark{
+		inputs:   o.input.Sent(),
+		reported: o.reported,
+		console:  o.history.Console.Last(), seq: seq, commits: o.commits, moves: o.moves, windows: o.windows, choosers: choosers, refusals: o.guard.Refusals(),
+		url: o.frames.URL(),
+	}
+}
+
+// oneTask resolves when the page has run its queued tasks once. In one of them the
+// page detects a rejected promise without a handler. That may take a frame.
+const oneTask = `new Promise(done => {
+	const {port1, port2} = new MessageChannel()
+	port1.onmessage = () => { port1.close(); done() }
+	port2.postMessage(0)
+})`
+
+// settle waits for what an action has started. It waits for the page's scripts first:
+// one round trip to the renderer, which runs them in order. It then waits for the
+// navigation and the windows that the action has started, if any.
+func (o *observer) settle(ctx context.Context, before mark) error {
+	err := o.unlessLeaving(ctx, func(ctx context.Context) error {
+		return o.session.Call(ctx, "Runtime.evaluate", map[string]any{"expression": "0", "silent": true}, nil)
+	})
+	leaving := errors.Is(err, input.ErrLeaving)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if ended := translate(err); errors.Is(ended, ErrBrowserGone) || errors.Is(ended, ErrPageClosed) || errors.Is(ended, ErrCrashed) {
+		return ended
+	}
+	// Any other refusal means that the document is being replaced; the code below handles it.
+	o.flush()
+	if err := o.settleLoad(ctx, before); err != nil {
+		return err
+	}
+	if leaving {
+		if err := o.settleDownload(ctx, before); err != nil {
+			return err
+		}
+	}
+	return o.settleWindows(ctx, before)
+}
+
+// settleScript is settle, but it does not wait for a busy page: the value is known.
+func (o *observer) settleScript(ctx context.Context, before mark) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, slowCall, errLimit)
+	defer cancel()
+	err := o.settle(bounded, before)
+	if errors.Is(err, errLimit) {
+		return o.settleLoad(ctx, before)
+	}
+	return err
+}
+
+// watchTasks records when the page has run its tasks after an action. Console messages
+// until then belong to that action or to an earlier one, even when the next has begun.
+func (o *observer) watchTasks(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tasksTimeout)
+	tasks, err := o.session.Start(ctx, "Runtime.evaluate", map[string]any{"expression": oneTask, "awaitPromise": true, "silent": true})
+	if err != nil {
+		cancel()
+		return
+	}
+	over, inputs := make(chan struct{}), o.input.Sent()
+	o.mu.Lock()
+	o.tasks = over
+	o.mu.Unlock()
+	o.running.Go(func() {
+		defer close(over)
+		defer cancel()
+		if tasks.Wait(ctx, nil) == nil {
+			o.flush()
+			o.mu.Lock()
+			if o.input.Sent() == inputs { // otherwise it may come from the next action
+				o.over = o.history.Console.Last()
+			}
+			o.mu.Unlock()
+		}
+	})
+}
+
+// awaitTasks waits until the tasks of the previous action are over.
+func (o *observer) awaitTasks(ctx context.Context) {
+	o.mu.Lock()
+	over := o.tasks
+	o.mu.Unlock()
+	if over == nil {
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
+
+// settleDownload waits for the event that a navigation without a document was a
+// download. That event comes after the one for the end of the navigation.
+func (o *observer) settleDownload(ctx context.Context, before mark) error {
+	// When it is not met, the navigation was cancelled, or the server responded without a document.
+	return o.awaitFor(ctx, noticeTimeout, func() bool {
+		return o.download != "" || o.pending != "" || o.commits != before.commits || o.moves != before.moves || o.guard.Refusals() > before.refusals
+	})
+}
+
+// awaitDownload waits for the event of a download that a link has started, or of the
+// navigation if the server does not serve a download.
+func (o *observer) awaitDownload(ctx context.Context) {
+	_ = o.awaitFor(ctx, windowTimeout, func() bool { return o.download != "" || o.pending != "" })
+}
+
+// unlessLeaving runs a request to the page. It cancels the request with
+// input.ErrLeaving when the page starts to navigate to another document: the browser
+// holds back commands until the server of that document has responded.
+func (o *observer) unlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	answered := make(chan error, 1)
+	go func() { answered <- ask(ctx) }()
+	for {
+		o.mu.Lock()
+		leaves, changed := o.pending != "", o.changed.Next()
+		o.mu.Unlock()
+		if leaves {
+			giveUp(input.ErrLeaving)
+			<-answered
+			return input.ErrLeaving
+		}
+		select {
+		case err := <-answered:
+			return err
+		case <-changed:
+		}
+	}
+}
+
+func (o *observer) settleLoad(ctx context.Context, before mark) error {
+	// When it is not met, Change.Loading reports it.
+	return o.awaitFor(ctx, loadTimeout, func() bool {
+		return o.pending == "" && (o.commits == before.commits || o.loaded)
+	})
+}
+
+func (o *observer) settleWindows(ctx context.Context, before mark) error {
+	o.mu.Lock()
+	expected := o.windows - before.windows
+	o.mu.Unlock()
+	if expected == 0 {
+		return nil
+	}
+	onTheWay := func(page Info) bool { return page.URL == "" } // its first response has not arrived
+	// When it is not met, the window was blocked.
+	return o.awaitFor(ctx, windowTimeout, func() bool {
+		opened := o.targets.openedSince(before.seq, o.id())
+		return len(opened) >= expected && !slices.ContainsFunc(opened, onTheWay)
+	})
+}
+
+// id is the page's CDP target id, which is also the id of its main frame.
+func (o *observer) id() string { return string(o.frames.Main()) }
+
+// awaitDocument waits until a new document is parsed, and then at most renderTimeout
+// for its load. It also ends when the navigation stays within the document or is refused.
+func (o *observer) awaitDocument(ctx context.Context, before mark) error {
+	refused := func() bool { return o.guard.Refusals() > before.refusals }
+	err := o.await(ctx, func() bool {
+		return o.commits != before.commits && o.parsed || o.moves != before.moves && o.pending == "" || refused()
+	})
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	within := o.commits == before.commits
+	o.mu.Unlock()
+	if within {
+		return o.settle(ctx, before)
+	}
+	// When it is not met, Change.Loading reports it.
+	return o.awaitFor(ctx, renderTimeout, func() bool { return o.loaded || refused() })
+}
+
+// awaitMove waits until the page has moved within its document, which the browser
+// reports after the response, and until the page's script has handled it.
+func (o *observer) awaitMove(ctx context.Context, before mark) error {
+	err := o.awaitFor(ctx, loadTimeout, func() bool { return o.moves != before.moves || o.commits != before.commits })
+	if err != nil {
+		return err
+	}
+	return o.settle(ctx, before)
+}

@@ -1,0 +1,209 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"browser-coordinator/coordinator/page/capture"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/profiling"
+	"browser-coordinator/coordinator/page/routing"
+)
+
+// Pages lists the pages in the order in which this connection saw them open.
+// The browser's own order changes with the page in front.
+func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	r, err := protocol.Call(ctx, b.conn, target.GetTargets, target.GetTargetsParams{})
+	if err != nil {
+		return nil, fmt.Errorf("list the pages: %w", translate(err))
+	}
+	var pages []Info
+	for _, t := range r.TargetInfos {
+		if isPage(t) {
+			pages = append(pages, pageInfo(t))
+		}
+	}
+	b.flush()
+	b.targets.mu.Lock()
+	defer b.targets.mu.Unlock()
+	b.targets.sort(pages)
+	return pages, nil
+}
+
+// Known returns a page that is attached already, or nil if there is none with that
+// id. It sends no command.
+func (b *Browser) Known(id string) *Page {
+	b.mu.Lock()
+	at := b.pages[target.ID(id)]
+	b.mu.Unlock()
+	if at == nil {
+		return nil
+	}
+	select {
+	case <-at.ready:
+		return at.page
+	default:
+		return nil
+	}
+}
+
+// Page attaches to a page, once per connection, and applies the network settings to it.
+func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
+	p, err := b.join(ctx, target.ID(id))
+	if err != nil {
+		return p, err
+	}
+	if err := b.router.Use(ctx, host{p}); err != nil {
+		return nil, fmt.Errorf("attach to page %s: %w", id, translate(err))
+	}
+	return p, nil
+}
+
+// Watch attaches to all open pages and returns how many there are. [Options].Record
+// attaches to them by itself, but only some time after they appear.
+func (b *Browser) Watch(ctx context.Context) (int, error) {
+	pages, err := b.Pages(ctx)
+	for _, p := range pages {
+		_, joined := b.join(ctx, target.ID(p.ID))
+		err = errors.Join(err, joined)
+	}
+	return len(pages), err
+}
+
+// InFront returns the id of the page that the user sees, else of the
+// first. It is empty if the browser has no page.
+func (b *Browser) InFront(ctx context.Context) (string, error) {
+	pages, err := b.Pages(ctx)
+	switch {
+	case err != nil || len(pages) == 0:
+		return "", err
+	case len(pages) == 1:
+		return pages[0].ID, nil
+	}
+	if id := b.visible(ctx, pages); id != "" {
+		return id, nil
+	}
+	return pages[0].ID, nil
+}
+
+// visibleTimeout bounds the request to each page: a hung page must not delay
+// the others.
+const visibleTimeout = 500 * time.Millisecond
+
+// visible queries all pages at once. It detaches each session again, so that nothing
+// is recorded of pages that are not used.
+func (b *Browser) visible(ctx context.Context, pages []Info) string {
+	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
+	defer cancel()
+	seen, behind := make([]bool, len(pages)), make([]bool, len(pages))
+	var asked sync.WaitGroup
+	for i, p := range pages {
+		asked.Go(func() { seen[i], behind[i] = b.askVisible(ctx, target.ID(p.ID)) })
+	}
+	asked.Wait()
+	// A page that only emulates visibility comes last: the user may have left it.
+	for _, believed := range []bool{false, true} {
+		for i, p := range pages {
+			if seen[i] && behind[i] == believed {
+				return p.ID
+			}
+		}
+	}
+	return ""
+}
+
+// NewPage opens a blank page in the background and attaches to it.
+func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
+	callCtx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	r, err := protocol.Call(callCtx, b.conn, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", Background: new(true)})
+	if err != nil {
+		return nil, fmt.Errorf("open a page: %w", translate(err))
+	}
+	return b.Page(ctx, string(r.TargetID))
+}
+
+// ClosePage closes a page without running its beforeunload handlers.
+func (b *Browser) ClosePage(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	if _, err := protocol.Call(ctx, b.conn, target.CloseTarget, target.CloseTargetParams{TargetID: target.ID(id)}); err != nil {
+		return fmt.Errorf("close page %s: %w", id, translate(err))
+	}
+	return nil
+}
+
+// Activate brings a page to the front. Call it only when a user or agent requests it.
+func (b *Browser) Activate(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	if _, err := protocol.Call(ctx, b.conn, target.ActivateTarget, target.ActivateTargetParams{TargetID: target.ID(id)}); err != nil {
+		return fmt.Errorf("activate page %s: %w", id, translate(err))
+	}
+	return nil
+}
+
+// askVisible reports whether a page is visible, and whether it only believes so
+// because a connection emulates its focus.
+func (b *Browser) askVisible(ctx context.Context, id target.ID) (visible, behind bool) {
+	s, err := b.conn.Attach(ctx, id)
+	if err != nil {
+		return false, false
+	}
+	defer b.detach(s)
+	created := s.Listen(runtime.ExecutionContextCreated.Method)
+	// The response comes after an event for each existing world.
+	if err := s.Call(ctx, runtime.CommandEnable, nil, nil); err != nil {
+		created.Close()
+		return false, false
+	}
+	created.Close()
+	for e := range created.C() {
+		var made runtime.EventExecutionContextCreated
+		if e.Decode(&made) == nil && made.Context != nil && made.Context.Name == frame.BehindName {
+			behind = true
+		}
+	}
+	visible, err = capture.IsVisible(ctx, s, id)
+	return err == nil && visible, behind
+}
+
+// Downloaded returns the downloads that have ended since its last call. For a URL, it waits
+// until a download of that URL has ended, or until ctx ends. An empty URL means no wait.
+func (b *Browser) Downloaded(ctx context.Context, address string) []Download {
+	d := b.downloads
+	for {
+		d.mu.Lock()
+		changed := d.changed.Next()
+		if address == "" || b.opts.Downloads == nil || slices.ContainsFunc(d.ended, func(d Download) bool { return d.URL == address }) {
+			defer d.mu.Unlock()
+			ended := d.ended
+			d.ended = nil
+			return ended
+		}
+		d.mu.Unlock()
+		select {
+		case <-changed:
+		case <-b.done:
+			address = ""
+		case <-ctx.Done():
+			address = ""
+		}
+	}
+}
+
+// Recordings are the recordings of this connection.
+func (b *Browser) Recordings() *profiling.Recordings { return &b.recordings }
+
+// Routing is the network settings of this connection: routes, and offline mode.
+func (b *Browser) Routing() *routing.Router { return b.router }
