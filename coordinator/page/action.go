@@ -84,10 +84,11 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 func (p *Page) Evaluate(ctx context.Context, script, target string) (json.RawMessage, Change, error) {
 	var value json.RawMessage
 	change, err := p.actUntil(ctx, "running the script", p.connection.opts.CallTimeout, p.observer.settleScript, func(ctx context.Context) error {
+		documents := p.state.documents()
 		var err error
 		value, err = p.scripts.evaluate(ctx, script, target)
-		if frame.LeftDocument(err) {
-			return nil
+		if frame.LeftDocument(err) { // the event of the next document may come after the response
+			return p.state.awaitFor(ctx, windowTimeout, func() bool { return p.state.commits != documents || p.state.pending != "" })
 		}
 		return err
 	})
