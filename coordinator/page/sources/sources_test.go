@@ -28,6 +28,7 @@ func openIn(t *testing.T, folder, script string) (*page.Page, string) {
 			fmt.Fprintf(w, shopPage, script)
 			return
 		}
+		w.Header().Del("Content-Type") // the server knows the type of a script
 		files.ServeHTTP(w, r)
 	}))
 }
