@@ -87,6 +87,7 @@ func TestSourceMapsOfAllKinds(t *testing.T) {
 		{"missing", "none.map", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			folder := copyShop(t)
 			changed := strings.ReplaceAll(sourceMap, "../src/", test.sources)
 			reference := test.reference
