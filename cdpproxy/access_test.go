@@ -249,6 +249,7 @@ func TestView(t *testing.T) {
 // TestBrowserClose: no client closes the browser for the others, unless that is
 // allowed.
 func TestBrowserClose(t *testing.T) {
+	t.Parallel()
 	browser := newChromium(t)
 	h := newUser(policy.ModeFull)
 	_, addr := ruled(t, h, browser.url, nil)

@@ -3,7 +3,6 @@ package cdpproxy
 import (
 	"bytes"
 	"encoding/json"
-	"sync"
 )
 
 // attached knows the target of each session of a connection. The browser reports
@@ -12,7 +11,6 @@ type attached struct {
 	begun []byte // the beginning of an incomplete event
 	skip  bool   // the current frame is no such event
 
-	mu      sync.Mutex // guards targets
 	targets map[string]string
 }
 
@@ -79,8 +77,6 @@ func (a *attached) event(text []byte) {
 	if !came && !went || json.Unmarshal(text, &event) != nil {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if went {
 		delete(a.targets, event.Params.Session)
 		return
@@ -89,11 +85,4 @@ func (a *attached) event(text []byte) {
 		a.targets = map[string]string{}
 	}
 	a.targets[event.Params.Session] = event.Params.Info.ID
-}
-
-// target returns the target of a session, empty if it is not known.
-func (a *attached) target(session string) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.targets[session]
 }

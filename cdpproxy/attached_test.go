@@ -29,7 +29,7 @@ func TestAttached(t *testing.T) {
 			a.follow(frames, part)
 			frames.scan(part)
 		}
-		if one, two, three := a.target("S1"), a.target("S2"), a.target("S3"); one != "T1" || two != "" || three != "" || len(a.begun) > 0 {
+		if one, two, three := a.targets["S1"], a.targets["S2"], a.targets["S3"]; one != "T1" || two != "" || three != "" || len(a.begun) > 0 {
 			t.Errorf("in pieces of %d: %q %q %q, and %d bytes are kept", piece, one, two, three, len(a.begun))
 		}
 	}

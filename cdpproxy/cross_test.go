@@ -87,6 +87,7 @@ func askOnce(ctx context.Context, addr, path string) (string, error) {
 // The browsers are fakes: 2,000 real ones would take an hour. CDPPROXY_ROUNDS sets
 // more rounds.
 func TestNeverCross(t *testing.T) {
+	t.Parallel()
 	const clients = 2
 	rounds := rounds(t, 80)
 	type window struct {
@@ -219,6 +220,7 @@ func TestManyClientsRestart(t *testing.T) {
 // is killed and another replaces it. No client is refused. Clients of the old
 // browser get the reason and connect again.
 func TestManyClientsOldBrowser(t *testing.T) {
+	t.Parallel()
 	const clients = 500
 	old, next := newChromium(t), sharedChromium(t)
 	src := newSource(old.url)
@@ -269,6 +271,7 @@ func untilServed(ctx context.Context, addr string, pid int, others *counter) err
 // TestNotRepeated: a mutating request is sent once, even if the browser dies during
 // it; a read-only one is sent to the next browser.
 func TestNotRepeated(t *testing.T) {
+	t.Parallel()
 	dying := startFake(t, "127.0.0.1:0", "dying", nil)
 	dying.dies.Store(true)
 	src := newSource(dying.url())
@@ -298,6 +301,7 @@ func TestNotRepeated(t *testing.T) {
 // TestBrowserRecovers: a held client is served when a browser that did not respond
 // recovers, without any notification. A mutating request is not sent twice.
 func TestBrowserRecovers(t *testing.T) {
+	t.Parallel()
 	fake := startFake(t, "127.0.0.1:0", "faint", nil)
 	fake.dies.Store(true)
 	src := newSource(fake.url())

@@ -5,33 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ParseCommand reads a CDP command at least as strictly as Chromium. Keys match
 // exactly once they are decoded, and occur once, so that a rule and the browser see
-// the same method. ID and Params are parts of text.
+// the same method. ID and Params are parts of text. With an error it returns what was
+// read before that.
 func ParseCommand(text []byte) (*Message, error) {
 	m := new(Message)
-	if err := decode(text, m); err != nil {
-		return nil, err
-	}
-	return m, nil
-}
-
-// errNotUTF8: Chromium refuses such a message too. The error must not repeat any of
-// it.
-var errNotUTF8 = errors.New("not UTF-8")
-
-// decode is ParseCommand into m. It reuses the strings of m that are equal: a
-// client uses few methods in few sessions.
-func decode(text []byte, m *Message) error {
-	m.ID, m.Params = nil, nil
 	if !utf8.Valid(text) {
-		return errNotUTF8
+		return m, errNotUTF8
 	}
-	var method, session []byte
-	err := Members(text, func(key string, value []byte) error {
+	var method []byte
+	err := Members(text, func(key string, value []byte) (err error) {
 		switch key {
 		case "id":
 			m.ID = value
@@ -40,57 +31,24 @@ func decode(text []byte, m *Message) error {
 		case "params":
 			m.Params = value
 		case "sessionId":
-			session = value
+			if m.Session, err = decodeString(value); err != nil {
+				return fmt.Errorf("sessionId: %w", err)
+			}
 		} // Chromium refuses any other
 		return nil
 	})
 	if err != nil {
-		return err
+		return m, err
 	}
-	if m.Method, err = decodeAgain(method, m.Method); err != nil {
-		return fmt.Errorf("method: %w", err)
+	if m.Method, err = decodeString(method); err != nil {
+		return m, fmt.Errorf("method: %w", err)
 	}
-	if session == nil {
-		m.Session = ""
-	} else if m.Session, err = decodeAgain(session, m.Session); err != nil {
-		return fmt.Errorf("sessionId: %w", err)
-	}
-	return nil
+	return m, nil
 }
 
-// decodeAgain decodes a JSON string, which often equals the previous one.
-func decodeAgain(b []byte, before string) (string, error) {
-	if len(b) == len(before)+2 && b[0] == '"' && string(b[1:len(b)-1]) == before && bytes.IndexByte(b, '\\') < 0 {
-		return before, nil
-	}
-	return decodeString(b)
-}
-
-// kept returns a copy of m for its response. It does not share memory with the text
-// of m.
-func (m *Message) kept() *Message {
-	k := *m
-	k.ID, k.Params = bytes.Clone(m.ID), nil
-	return &k
-}
-
-// forget releases the text of m.
-func (m *Message) forget() { m.ID, m.Params = nil, nil }
-
-// decodeKey is decodeString without an allocation for the keys of every command.
-func decodeKey(b []byte) (string, error) {
-	switch string(b) {
-	case `"id"`:
-		return "id", nil
-	case `"method"`:
-		return "method", nil
-	case `"params"`:
-		return "params", nil
-	case `"sessionId"`:
-		return "sessionId", nil
-	}
-	return decodeString(b)
-}
+// errNotUTF8: Chromium refuses such a message too. The error must not repeat any of
+// it.
+var errNotUTF8 = errors.New("not UTF-8")
 
 // decodeString decodes a JSON string.
 func decodeString(b []byte) (string, error) {
@@ -103,4 +61,59 @@ func decodeString(b []byte) (string, error) {
 	var s string
 	err := json.Unmarshal(b, &s)
 	return s, err
+}
+
+var errMalformed = errors.New("malformed JSON")
+
+// maxMembers bounds the cost of the comparison of each key with those before it. No
+// CDP command has half as many parameters.
+const maxMembers = 64
+
+// Members calls each with every member of the JSON object text, its key decoded;
+// the value is a part of text. When it returns an error, the members that each has
+// received may be wrong. A duplicate key is an error: parsers differ in which one
+// they take.
+func Members(text []byte, each func(key string, value []byte) error) error {
+	// The decoder reads a bytes.Buffer in place. Nested objects are not compared, and
+	// escapes of half a surrogate pair are accepted, as by Chromium.
+	in := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if in.PeekKind() != '{' {
+		return errors.New("not a JSON object")
+	}
+	if _, err := in.ReadToken(); err != nil {
+		return errMalformed
+	}
+	var few [8]string // avoids an allocation in the usual case
+	seen := few[:0]
+	for in.PeekKind() != '}' {
+		key, err := in.ReadValue()
+		if err != nil {
+			return errMalformed
+		}
+		name, err := decodeString(key)
+		if err != nil {
+			return err
+		}
+		value, err := in.ReadValue()
+		if err != nil {
+			return errMalformed
+		}
+		if slices.Contains(seen, name) {
+			return fmt.Errorf("the key %q stands twice", name)
+		}
+		if len(seen) == maxMembers {
+			return fmt.Errorf("more than %d members", maxMembers)
+		}
+		seen = append(seen, name)
+		if err := each(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := in.ReadToken(); err != nil {
+		return errMalformed
+	}
+	if _, err := in.ReadToken(); err != io.EOF {
+		return errMalformed
+	}
+	return nil
 }

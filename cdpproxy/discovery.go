@@ -88,7 +88,7 @@ func (p *Proxy) serveJSON(w http.ResponseWriter, r *http.Request, mount, path st
 	if r.Method != http.MethodHead {
 		header.Set("Content-Length", strconv.Itoa(len(body)))
 	}
-	bound(w)
+	p.bound(w)
 	w.WriteHeader(res.StatusCode)
 	w.Write(body)
 }

@@ -54,6 +54,7 @@ var ids = regexp.MustCompile(`[0-9A-F]{32}`)
 // TestDiscoveryAsChromium: every discovery request gets the browser's own response,
 // except for the address.
 func TestDiscoveryAsChromium(t *testing.T) {
+	t.Parallel()
 	c := newChromium(t) // no other test opens or closes its tabs
 	browser, err := url.Parse(c.url)
 	if err != nil {

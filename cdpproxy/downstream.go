@@ -1,42 +1,55 @@
 package cdpproxy
 
 import (
+	"bytes"
 	"errors"
-	"net"
-	"sync"
 	"sync/atomic"
-	"time"
+
+	"browser-coordinator/cdpproxy/eventloop"
 )
 
-// downstream is the stream to the client: the browser's bytes and, between two of
-// their frames, messages of the endpoint itself.
-type downstream struct {
-	messages *atomic.Uint64 // the browser's so far
+// errTooSlow: the bound on bytes buffered for a client is reached.
+var errTooSlow = errors.New("the client reads too slowly")
 
-	mu        sync.Mutex // guards the fields that follow
-	out       *sender
-	frames    frameScanner
-	pending   [][]byte // our own frames, until the browser's frame ends
-	waiting   int      // bytes in pending
-	failed    bool     // the client's stream is broken
-	noClose   bool     // the client cannot read close frames
+// downstream is the stream to the client: the browser's bytes and, between two of
+// their frames, messages of the endpoint itself. What the client does not accept at
+// once is queued, up to a bound. The relay's lock guards it.
+type downstream struct {
+	client   eventloop.Conn
+	left     bool           // the client has closed its side
+	messages *atomic.Uint64 // the browser's so far
+	frames   frameScanner
+	noClose  bool // the client cannot read close frames
+
+	limit   int // of the bytes in queue, and of those in pending
+	claim   claim
+	queue   [][]byte // the client has not accepted it
+	queued  int      // bytes in queue
+	pending [][]byte // our own frames, until the browser's frame ends
+	waiting int      // bytes in pending
+
 	tapReader tapReader
-	// attached knows the targets of sessions; nil without a rule.
-	attached *attached
+	attached  *attached // nil without a rule
 }
 
-// relay forwards the browser's bytes; with last set, only to the end of the current
-// frame. drained reports that nothing more could be read from the browser. On
-// errTooSlow only whole frames have been forwarded, if data reaches the end of the
-// last one.
-func (d *downstream) relay(data []byte, drained, last bool) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if drained {
-		d.out.waited = 0
-	} else {
-		d.out.keptUp = 0 // more is to be read
-	}
+func (d *downstream) init(r *relay) {
+	d.messages = &r.passed.messagesDown
+	d.limit = r.proxy.opts.MaxBuffered
+	d.claim = claim{budget: r.proxy.limits.memory, evict: r.evict}
+	d.tapReader = tapReader{taps: &r.proxy.taps, client: r.who, limits: &r.proxy.limits}
+}
+
+// drop releases the memory.
+func (d *downstream) drop() {
+	d.queue, d.pending = nil, nil
+	d.tapReader.drop()
+	d.claim.close()
+}
+
+// forward sends the browser's bytes; with last set, only to the end of the current
+// frame. On errTooSlow only whole frames have been sent, if data reaches the end of
+// the last one.
+func (d *downstream) forward(data []byte, last bool) error {
 	d.tapReader.observe(d.frames, data)
 	if d.attached != nil {
 		d.attached.follow(d.frames, data)
@@ -48,7 +61,7 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 			return err
 		}
 		data = data[n:]
-		if err := d.flushPending(); err != nil || last {
+		if err := d.sendPending(); err != nil || last {
 			return err
 		}
 	}
@@ -58,7 +71,7 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 	err := d.send(data)
 	if errors.Is(err, errTooSlow) {
 		d.frames = before
-		d.out.last(data[:d.frames.finish(data)])
+		d.enqueue(data[:d.frames.finish(data)])
 	}
 	return err
 }
@@ -67,8 +80,6 @@ func (d *downstream) relay(data []byte, drained, last bool) error {
 // frame, and whether there is one. It is for a client that cannot read close
 // frames.
 func (d *downstream) withoutClose(data []byte) (before []byte, closes bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if !d.noClose {
 		return data, false
 	}
@@ -77,50 +88,62 @@ func (d *downstream) withoutClose(data []byte) (before []byte, closes bool) {
 	return data[:n], n < len(data)
 }
 
-// resume continues with conn, which the loop had; d.mu is held.
-func (d *downstream) resume(conn *net.TCPConn) error {
-	err := d.out.use(conn)
-	d.failed = err != nil
-	return err
-}
-
-// catchUp sends what the loop has left over, and resets keptUp. It may wait for the
-// client.
-func (d *downstream) catchUp() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	err := d.send(nil)
-	d.out.keptUp = 0
-	return err
-}
-
-// keptUp returns how many pieces in a row the client took at once.
-func (d *downstream) keptUp() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.out.keptUp
-}
-
-func (d *downstream) send(data []byte) error {
-	if d.failed {
-		return errEnded
+// send sends b or queues it; the caller may reuse b when it returns. The first
+// entry of a queue always has room: no frame is sent only in part.
+func (d *downstream) send(b []byte) error {
+	if d.flushed() {
+		n, err := d.client.Write(b)
+		if err == nil {
+			d.enqueue(b[n:])
+		}
+		return err
 	}
-	err := d.out.send(data)
-	if err != nil && !errors.Is(err, errTooSlow) {
-		d.failed = true
+	if d.queued+len(b) > d.limit || !d.claim.take(len(b)) {
+		return errTooSlow
 	}
-	return err
+	d.push(b)
+	return nil
 }
+
+// enqueue queues b, even beyond the bound.
+func (d *downstream) enqueue(b []byte) {
+	if len(b) > 0 {
+		d.claim.takeAnyway(len(b))
+		d.push(b)
+	}
+}
+
+func (d *downstream) push(b []byte) {
+	d.queue = append(d.queue, bytes.Clone(b))
+	d.queued += len(b)
+}
+
+// flush sends as much of the queue as the client accepts.
+func (d *downstream) flush() error {
+	for !d.flushed() {
+		n, err := d.client.Write(d.queue[0])
+		d.queued -= n
+		d.claim.give(n)
+		if err != nil || n < len(d.queue[0]) {
+			d.queue[0] = d.queue[0][n:]
+			return err
+		}
+		d.queue = d.queue[1:]
+	}
+	d.queue = nil
+	return nil
+}
+
+// flushed reports whether nothing is queued.
+func (d *downstream) flushed() bool { return len(d.queue) == 0 }
 
 // insert sends a message of the endpoint's own: now if the browser's stream is
 // between two frames, else after the current frame. Pending messages count toward
 // the client's bounds.
 func (d *downstream) insert(text []byte) error {
 	frame := textFrame(text)
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	waits := !d.frames.between()
-	if waits && (d.waiting+len(frame) > d.out.limit || !d.out.claim.take(len(frame))) {
+	if waits && (d.waiting+len(frame) > d.limit || !d.claim.take(len(frame))) {
 		return errTooSlow
 	}
 	if d.tapReader.taps.open() {
@@ -134,14 +157,14 @@ func (d *downstream) insert(text []byte) error {
 	return nil
 }
 
-// flushPending sends the pending frames, if the stream is between two frames.
-func (d *downstream) flushPending() error {
+// sendPending sends the pending frames, if the stream is between two frames.
+func (d *downstream) sendPending() error {
 	for len(d.pending) > 0 && d.frames.between() {
 		if err := d.sendOwn(d.pending[0]); err != nil {
 			return err
 		}
 		d.waiting -= len(d.pending[0])
-		d.out.claim.give(len(d.pending[0]))
+		d.claim.give(len(d.pending[0]))
 		d.pending = d.pending[1:]
 	}
 	return nil
@@ -156,25 +179,11 @@ func (d *downstream) sendOwn(frame []byte) error {
 	return d.send(frame)
 }
 
-// between reports whether a close frame could be sent now.
-func (d *downstream) between() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.frames.between()
-}
-
-// close waits until deadline for the queue, and sends a close frame if none was
-// sent and the stream is between two frames. In the middle of a frame it sends
-// none, and the client sees a broken connection. It reports whether the stream is
-// whole.
-func (d *downstream) close(e ending, deadline time.Time) bool {
-	err := d.out.wait(deadline)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err == nil && !d.failed && !d.noClose && d.frames.between() && !d.frames.closing {
+// close queues a close frame, unless there was one. In the middle of a frame it
+// queues none, and the client sees a broken connection.
+func (d *downstream) close(e ending) {
+	if d.frames.between() && !d.frames.closing && !d.noClose {
 		d.frames.closing = true
-		d.out.conn.SetWriteDeadline(deadline)
-		_, err = d.out.conn.Write(closeFrame(e.code, e.reason))
+		d.enqueue(closeFrame(e.code, e.reason))
 	}
-	return err == nil && !d.failed
 }

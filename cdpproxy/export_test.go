@@ -13,6 +13,7 @@ type Limits struct {
 	WaitingBytes, Headers       int
 	TapMessages, TapBytes       int
 	CloseTimeout                time.Duration
+	HTTPTimeout                 time.Duration // for a header, for a body and for a response
 }
 
 // SetLimits must be called before Serve.
@@ -22,6 +23,9 @@ func (p *Proxy) SetLimits(l Limits) {
 	}
 	if l.CloseTimeout > 0 {
 		p.limits.closeTimeout = l.CloseTimeout
+	}
+	if l.HTTPTimeout > 0 {
+		p.server.ReadHeaderTimeout, p.limits.bodyTimeout, p.limits.responseTimeout = l.HTTPTimeout, l.HTTPTimeout, l.HTTPTimeout
 	}
 	for _, set := range []struct {
 		limit *int
@@ -38,22 +42,6 @@ func (p *Proxy) SetLimits(l Limits) {
 
 // LowWater is lowWater.
 const LowWater = lowWater
-
-// Only returns how many bytes the only relay has read from its client and from its
-// browser, and whether the loop has it.
-func (p *Proxy) Only() (up, down uint64, parked bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for r := range p.relays {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		up, down, parked = r.bytesUp.Load(), r.bytesDown.Load(), r.parked != nil
-	}
-	return up, down, parked
-}
-
-// EndLoop makes relays that begin from now on run without the loop.
-func (p *Proxy) EndLoop() { p.endLoop() }
 
 // KeepAlive changes the TCP keep-alive of connections from now on, and returns the
 // old configuration.

@@ -424,8 +424,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var m Message
-		if decode(b, &m) != nil {
+		m, err := ParseCommand(b)
+		if err != nil {
 			return
 		}
 		var want map[string]json.RawMessage
@@ -437,15 +437,4 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q: %q %s", b, m.Method, m.Params)
 		}
 	})
-}
-
-// BenchmarkDecode is the cost of a rule for each message, besides its own work.
-func BenchmarkDecode(b *testing.B) {
-	text := []byte(`{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"},"sessionId":"0123456789ABCDEF0123456789ABCDEF"}`)
-	for b.Loop() {
-		var m Message
-		if err := decode(text, &m); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

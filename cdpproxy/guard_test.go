@@ -57,6 +57,10 @@ func tryGet(addr, path string, headers map[string]string) (int, string, error) {
 // connectAsChild runs in this test binary when it is started as another user: it
 // sends requests to the endpoint and prints the responses.
 func connectAsChild(addr string) {
+	if what, ok := strings.CutPrefix(addr, benched); ok {
+		benchedAsChild(what)
+		return
+	}
 	if addr, ok := strings.CutPrefix(addr, crowdOf); ok {
 		crowdAsChild(addr)
 		return
@@ -374,6 +378,7 @@ func TestWebPage(t *testing.T) {
 // TestExtension: the worker of an extension with access to every site tries what
 // Origin does not show.
 func TestExtension(t *testing.T) {
+	t.Parallel()
 	told := make(chan string, 1)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -468,6 +473,7 @@ func TestNotLoopback(t *testing.T) {
 
 // TestHeaders: endless headers are cut off.
 func TestHeaders(t *testing.T) {
+	t.Parallel()
 	_, addr := serve(t, newSource(""), nil)
 	status, _ := get(t, addr, "/json/version", map[string]string{"X": strings.Repeat("x", 100_000)})
 	if status != http.StatusRequestHeaderFieldsTooLarge {

@@ -11,21 +11,16 @@ import (
 	"browser-coordinator/internal/backoff"
 )
 
-const (
-	bodyTimeout   = 10 * time.Second // for a request's body, which is ignored
-	answerTimeout = 10 * time.Second // for a client to read its response
-)
-
 // bound ends the connection of a client that does not read the response that
 // follows. The wait before the response does not count.
-func bound(w http.ResponseWriter) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
+func (p *Proxy) bound(w http.ResponseWriter) {
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(p.limits.responseTimeout))
 }
 
 // handle answers one HTTP request. It admits the client before it reads the path.
 func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(p.limits.bodyTimeout))
 	}
 	if no := p.checkPage(r); no != nil {
 		p.refuse(w, r, no)
@@ -64,9 +59,9 @@ func (p *Proxy) handler(path string) http.Handler {
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
-	p.refusals.Add(1)
-	p.log.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
-	bound(w)
+	p.totals.refusals.Add(1)
+	p.opts.Logger.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
+	p.bound(w)
 	if no.status == http.StatusForbidden {
 		// The connection of a refused client is closed: each request would extend
 		// its timeout.
@@ -124,7 +119,7 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 			}
 			last = b
 			pauses.Reset()
-			p.log.Debug("browser did not answer", "browser", b.Name, "error", err)
+			p.opts.Logger.Debug("browser did not answer", "browser", b.Name, "error", err)
 		}
 		select {
 		case <-changed:

@@ -70,10 +70,10 @@ func dialSmall(ctx context.Context, network, addr string) (net.Conn, error) {
 	return conn, err
 }
 
-// TestParkedAndNot: messages of every size, by a client that reads sometimes at
-// once and sometimes late. So its relay changes again and again between the loop
-// and its own goroutines. Nothing is lost, duplicated or out of order.
-func TestParkedAndNot(t *testing.T) {
+// TestEverySize: messages of every size, by a client that reads sometimes at
+// once and sometimes late, so that both sides wait for each other again and again.
+// Nothing is lost, duplicated or out of order.
+func TestEverySize(t *testing.T) {
 	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
 		t.Run(name, func(t *testing.T) {
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)

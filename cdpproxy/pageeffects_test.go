@@ -99,6 +99,7 @@ func (r *recorder) request(t *testing.T, path, header string) string {
 // would, also ones that look like an address typed by the user. No browser is
 // launched for them, and no tab is closed.
 func TestPagesHaveNoEffect(t *testing.T) {
+	t.Parallel()
 	victim := sharedChromium(t)
 	_, driven := serve(t, newSource(victim.url), nil)
 	tab := openTab(t, driven)

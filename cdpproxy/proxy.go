@@ -11,43 +11,32 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"browser-coordinator/cdpproxy/eventloop"
-	"browser-coordinator/cdpproxy/peer"
 )
 
 // Proxy is one window's endpoint. Make it with New.
 type Proxy struct {
-	source Source
-	opts   Options
-	log    *slog.Logger
-	server *http.Server
-	done   chan struct{} // closed when Shutdown or Close begins
-	count  atomic.Uint64 // of clients, for their numbers
-	served atomic.Uint64 // clients that were connected to a browser
-	strict atomic.Int32  // calls of Stricten without their undo
+	source   Source
+	opts     Options
+	server   *http.Server
+	done     chan struct{} // closed when Shutdown or Close begins
+	strict   atomic.Int32  // calls of Stricten without their undo
+	taps     taps
+	limits   limits
+	slots    chan struct{} // a value for each exchange under way with the browser
+	arriving arriving
 
-	changes, refusals atomic.Uint64 // for the status page
-	taps              taps
+	start  sync.Once // of the relays, by Serve
+	failed error     // why they have not started
+	relays relays
+	totals totals
+}
 
-	limits limits
-
-	slots chan struct{} // a value for each exchange under way with the browser
-
-	mu sync.Mutex // guards the fields that follow
-	// ending is true once done is closed. Goroutines are added to wg only
-	// while it is false, so that a Wait after it turned true misses none.
-	ending    bool
-	following bool           // followSource was started
-	loop      eventloop.Loop // set before the first relay; nil where there is none
-	relays    map[*relay]struct{}
-	// silent are the connections without a request: browsers open some in advance.
-	// http.Server would wait 5 s for them.
-	silent map[net.Conn]struct{}
-	// unauthenticated are the connections that have not been admitted: all of their
-	// responses are refusals.
-	unauthenticated map[net.Conn]struct{}
-	wg              sync.WaitGroup // followSource and every relay
+// totals are for the status page.
+type totals struct {
+	clients  atomic.Uint64 // connections and requests
+	served   atomic.Uint64 // clients that were connected to a browser
+	browsers atomic.Uint64 // how many times the browser was replaced
+	refusals atomic.Uint64
 }
 
 // limits bound the memory for clients, and how long it is held. Tests use others.
@@ -57,6 +46,8 @@ type limits struct {
 	headers               int // of one message's frames
 	tapMessages, tapBytes int
 	closeTimeout          time.Duration
+	bodyTimeout           time.Duration // for a request's body, which is ignored
+	responseTimeout       time.Duration // for a client to read its response
 }
 
 // maxExchanges bounds the discovery requests and handshakes under way with a
@@ -72,12 +63,10 @@ func New(source Source, opts *Options) *Proxy {
 		source: source,
 		opts:   opts.withDefaults(),
 		done:   make(chan struct{}),
-		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes, closeTimeout: closeTimeout},
+		limits: limits{memory: processMemory, waitingBytes: maxWaitingBytes, headers: maxHeaders, tapMessages: tapMessages, tapBytes: tapBytes, closeTimeout: closeTimeout, bodyTimeout: 10 * time.Second, responseTimeout: 10 * time.Second},
 		slots:  make(chan struct{}, maxExchanges),
-		relays: make(map[*relay]struct{}),
-		silent: make(map[net.Conn]struct{}), unauthenticated: make(map[net.Conn]struct{}),
 	}
-	p.log = p.opts.Logger
+	p.arriving.init()
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.handle),
 		// Against slow-loris and oversized headers. These limits do not apply to a
@@ -86,8 +75,8 @@ func New(source Source, opts *Options) *Proxy {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ConnContext:       withPeer,
-		ConnState:         p.watchConn,
-		ErrorLog:          log.New(logWriter{p.log}, "", 0),
+		ConnState:         p.arriving.watch,
+		ErrorLog:          log.New(logWriter{p.opts.Logger}, "", 0),
 	}
 	return p
 }
@@ -104,23 +93,11 @@ func (p *Proxy) Serve(ln net.Listener) error {
 		ln.Close()
 		return fmt.Errorf("cdpproxy: serve %v: no token is set, so no client could ever be let in", ln.Addr())
 	}
-	p.mu.Lock()
-	if p.ending {
-		p.mu.Unlock()
+	p.start.Do(p.begin)
+	if p.failed != nil {
 		ln.Close()
-		return nil
+		return fmt.Errorf("cdpproxy: serve %v: %w", ln.Addr(), p.failed)
 	}
-	if !p.following {
-		p.following = true
-		var err error
-		if p.loop, err = eventloop.Start(); err != nil {
-			p.log.Warn("relaying without a loop", "error", err)
-		}
-		p.wg.Add(1)
-		go p.followSource()
-	}
-	p.mu.Unlock()
-
 	err := p.server.Serve(ln)
 	select {
 	case <-p.done:
@@ -144,17 +121,25 @@ func (p *Proxy) Stricten() (undo func()) {
 // prove that a client is the same user.
 func (p *Proxy) RequiresToken() bool { return p.opts.RequireToken || p.strict.Load() > 0 }
 
+// begin starts what the relays need.
+func (p *Proxy) begin() {
+	if p.failed = p.relays.start(); p.failed == nil {
+		p.relays.wg.Go(p.followSource)
+	}
+}
+
 // Shutdown stops listening, closes every client's connection (1001) and waits until
 // all of them are closed. When ctx ends first, it cuts the rest and returns ctx's
 // error.
 func (p *Proxy) Shutdown(ctx context.Context) error {
-	p.begin()
-	p.endAll(ending{code: closeGoingAway, reason: "the coordinator that serves this endpoint is shutting down"})
+	p.stop()
+	for _, r := range p.relays.list() {
+		r.end(ending{code: closeGoingAway, reason: "the coordinator that serves this endpoint is shutting down"})
+	}
 	err := p.server.Shutdown(ctx)
 	stop := context.AfterFunc(ctx, p.cutAll)
-	p.wg.Wait()
+	p.relays.wait()
 	stop()
-	p.endLoop()
 	if err != nil {
 		p.server.Close()
 		return fmt.Errorf("cdpproxy: shutdown: %w", err)
@@ -164,91 +149,46 @@ func (p *Proxy) Shutdown(ctx context.Context) error {
 
 // Close cuts every connection and waits for the proxy's goroutines.
 func (p *Proxy) Close() error {
-	p.begin()
+	p.stop()
 	err := p.server.Close()
 	p.cutAll()
-	p.wg.Wait()
-	p.endLoop()
+	p.relays.wait()
 	if err != nil {
 		return fmt.Errorf("cdpproxy: close: %w", err)
 	}
 	return nil
 }
 
-// endLoop closes the loop when the last relay has ended.
-func (p *Proxy) endLoop() {
-	p.mu.Lock()
-	l := p.loop
-	p.loop = nil
-	p.mu.Unlock()
-	if l != nil {
-		l.Close()
-	}
-}
-
-func (p *Proxy) begin() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.ending {
-		p.ending = true
+// stop begins the proxy's end.
+func (p *Proxy) stop() {
+	p.start.Do(func() {}) // from now on Serve starts nothing
+	if p.relays.stop() {
 		close(p.done)
 	}
-	for conn := range p.silent {
-		conn.Close()
-	}
+	p.arriving.stop()
 }
 
-// maxUnauthenticated bounds the unauthenticated connections, where the system can
-// prove the owner of a connection. Beyond it only connections of the same user are
-// accepted: another user could use up all descriptors.
-const maxUnauthenticated = 256
-
-// watchConn follows the state of each connection. It handles a new one before
-// anything else does.
-func (p *Proxy) watchConn(conn net.Conn, state http.ConnState) {
-	if state == http.StateNew && PeerProof && p.isCrowded() && peer.CheckClient(conn) != nil {
-		conn.Close()
-		return
+func (p *Proxy) cutAll() {
+	for _, r := range p.relays.list() {
+		r.cut()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch state {
-	case http.StateNew:
-		p.unauthenticated[conn] = struct{}{}
-	case http.StateActive: // a request has begun
-	default:
-		delete(p.unauthenticated, conn) // a refusal ends the connection
-	}
-	switch {
-	case state != http.StateNew:
-		delete(p.silent, conn)
-	case p.ending:
-		conn.Close()
-	default:
-		p.silent[conn] = struct{}{}
-	}
-}
-
-func (p *Proxy) isCrowded() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.unauthenticated) >= maxUnauthenticated
 }
 
 // followSource ends the relays of a browser as soon as the source no longer
 // names it.
 func (p *Proxy) followSource() {
-	defer p.wg.Done()
 	var last *Browser // the last one that was not nil
 	for {
 		b, changed := p.source.Browser()
 		if b != nil {
 			if last != nil && b.Generation != last.Generation {
-				p.changes.Add(1)
+				p.totals.browsers.Add(1)
 			}
 			last = b
 		}
-		p.endOthers(b)
+		for _, r := range p.relays.list() {
+			r.endIfReplaced(b)
+		}
 		select {
 		case <-changed:
 		case <-p.done:
@@ -257,60 +197,22 @@ func (p *Proxy) followSource() {
 	}
 }
 
-// add registers a relay and starts it. It reports false, and starts nothing, when
-// the proxy is ending or r's browser is no longer the current one.
+// add registers a relay. It reports false when the proxy is ending or r's browser is
+// no longer the current one.
 //
-// The order matters. r is in the map before the source is asked. So a later change
+// The order matters. r is registered before the source is asked. So a later change
 // reaches r through followSource, and an earlier one is seen here: no client can
 // stay with a browser that has been replaced.
 func (p *Proxy) add(r *relay) bool {
-	p.mu.Lock()
-	if p.ending {
-		p.mu.Unlock()
+	if !p.relays.add(r) {
 		return false
 	}
-	p.relays[r] = struct{}{}
-	p.wg.Add(1)
-	p.mu.Unlock()
-
 	if !p.stillCurrent(r.browser) {
-		p.remove(r)
+		p.relays.remove(r)
 		return false
 	}
-	p.served.Add(1)
+	p.totals.served.Add(1)
 	return true
-}
-
-func (p *Proxy) remove(r *relay) {
-	defer p.wg.Done()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.relays, r)
-}
-
-// endOthers ends the relays whose browser is not b (nil: there is none).
-func (p *Proxy) endOthers(b *Browser) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for r := range p.relays {
-		r.endIfReplaced(b)
-	}
-}
-
-func (p *Proxy) endAll(e ending) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for r := range p.relays {
-		r.end(e)
-	}
-}
-
-func (p *Proxy) cutAll() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for r := range p.relays {
-		r.cut()
-	}
 }
 
 // logWriter forwards the errors of net/http to the logger.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +18,16 @@ const (
 	// closeTimeout bounds the end of a relay: the client reads what is queued and
 	// the close frame, and closes its own side.
 	closeTimeout = 2 * time.Second
+	// clientGrace is how long the browser waits for a client that does not keep up,
+	// until it has been drained again. That costs no memory, as long as the
+	// browser's output meanwhile stays far below the 256 MiB at which Chromium drops
+	// messages without an error. See specs/platform-notes.md, "Chromium's DevTools
+	// server".
+	clientGrace = 250 * time.Millisecond
 )
+
+// lowWater is how many bytes of a large frame must be there before the relay wakes.
+const lowWater = 512 << 10
 
 // ending is why a relay ends, and the close frame for its client. Code 0: no close
 // frame, the client has gone.
@@ -28,59 +36,233 @@ type ending struct {
 	reason string
 }
 
-// relay is one client and its browser. Either the loop moves its bytes, or two
-// goroutines pump them; one of these is the caller of run. Both connections end
-// together, since Chromium ends a connection that is half open. See
-// specs/platform-notes.md, "Chromium's DevTools server".
+// relay is one client and its browser. The event loop calls it with the bytes of
+// both connections, which end together: Chromium ends a connection that is half
+// open. See specs/platform-notes.md, "Chromium's DevTools server".
+//
+// Its life:
+//
+//	connecting  the client has no response yet, or the loop not yet its connections
+//	open        bytes pass
+//	finishing   it ends; the browser may complete its frame, for frameGrace
+//	closing     the browser's connection is closed; the client gets what is queued
+//	            and a close frame, and closes its own side, for closeTimeout
+//	closed      both connections are closed
+//
+// It passes through them in this order, and may skip any. A client that has gone
+// closes it at once.
 type relay struct {
 	proxy   *Proxy
 	browser *Browser
 	who     *Client
-	noClose bool // the client cannot read close frames
+	gate    *gate         // nil without a rule
+	over    chan struct{} // closed with the first reason to end
+	passed  traffic
 
-	// Nil while the loop has the relay. A writer holds all of upMu, down's lock and
-	// mu.
-	upstream, client *net.TCPConn
+	mu       sync.Mutex // guards the fields that follow, and down; nothing blocks under it
+	state    state
+	why      *ending // the first reason to end; nil until then
+	down     downstream
+	upstream eventloop.Conn
+	unsent   []outgoing // what the browser has not accepted; the client's bytes wait
 
-	down           *downstream // set by start
-	gate           *gate       // set by start; nil without a rule
-	upstreamClosed bool        // the browser accepts no further bytes
-	large          atomic.Bool // the client is sending a large message
-	lowWater       int         // bytes of the browser that the relay waits for; 0: the default
-
-	// For the status page. Messages of the client are counted only with a rule.
-	bytesUp, bytesDown, messagesUp, messagesDown atomic.Uint64
-
-	// Bytes that came with a handshake, forwarded first.
-	fromClient, fromBrowser []byte
-
-	over   chan struct{} // closed with the first reason to end
-	upDone chan struct{} // closed when pumpUp has returned
-
-	upMu   sync.Mutex // serialises writes to upstream if there is a rule
-	unsent []byte     // guarded by upMu: bytes that the browser did not take at once
-
-	mu     sync.Mutex     // guards the fields that follow
-	parked eventloop.Pair // nil while the loop does not have the relay
-	why    *ending        // the first reason to end; nil while the relay runs
-	isCut  bool
+	deadline time.Time // of the state, or of the browser's pause
+	timer    *time.Timer
+	paused   time.Time     // since when the browser waits for the client; zero: it does not
+	waited   time.Duration // how long it has, since it was last drained
 }
 
-// end starts the relay's end; the first reason wins. It only wakes pumpDown or the
-// loop, which do the rest.
+// traffic is for the status page. Messages of the client are counted only with a
+// rule.
+type traffic struct{ bytesUp, bytesDown, messagesUp, messagesDown atomic.Uint64 }
+
+type state int
+
+const (
+	connecting state = iota
+	open
+	finishing
+	closing
+	closed
+)
+
+// outgoing is a client's bytes on their way to the browser.
+type outgoing struct {
+	bytes   []byte
+	message *message // whose frames they are; nil: they are a copy
+}
+
+// start begins to relay, after the client has its response. It takes over both
+// connections. fromClient and fromBrowser came with the handshakes.
+func (r *relay) start(client, upstream *net.TCPConn, fromClient, fromBrowser []byte) {
+	r.down.init(r)
+	if rule := r.proxy.opts.Rule; rule != nil {
+		r.down.attached = new(attached)
+		r.gate = newGate(r, rule)
+	}
+	if watcher := r.proxy.opts.Watcher; watcher != nil {
+		watcher.Joined(r.who, r.disconnect)
+	}
+	r.open(client, upstream)
+	if len(fromBrowser) > 0 {
+		browserSide{r}.Received(fromBrowser, nil)
+	}
+	if len(fromClient) > 0 {
+		clientSide{r}.Received(fromClient, nil)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state == open || r.state == finishing {
+		r.upstream.Read(r.paused.IsZero())
+	}
+	if r.state != closed {
+		r.down.client.Read(len(r.unsent) == 0)
+	}
+}
+
+// open hands the connections to the loop, and ends the relay if there was a reason
+// meanwhile.
+func (r *relay) open(client, upstream *net.TCPConn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	if r.down.client, err = r.proxy.relays.loop.Add(client, clientSide{r}); err == nil {
+		if r.upstream, err = r.proxy.relays.loop.Add(upstream, browserSide{r}); err != nil {
+			r.down.client.Close()
+		}
+	}
+	if err != nil {
+		r.proxy.opts.Logger.Error("cannot relay", "client", r.who.Number, "error", err)
+		client.Close()
+		upstream.Close()
+		r.state = closed
+		r.because(ending{})
+		r.proxy.relays.finish(r)
+		return
+	}
+	r.state = open
+	if r.why != nil {
+		r.leave()
+	}
+}
+
+// end begins the relay's end; the first reason wins.
 func (r *relay) end(e ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.endLocked(e)
+}
+
+func (r *relay) endLocked(e ending) {
+	if r.because(e) && r.state == open {
+		r.leave()
+	}
+}
+
+// because records the first reason to end.
+func (r *relay) because(e ending) bool {
 	if r.why != nil {
-		return
+		return false
 	}
 	r.why = &e
 	close(r.over)
-	if r.parked != nil {
-		r.parked.Unpark()
+	return true
+}
+
+// leave leaves the state open.
+func (r *relay) leave() {
+	switch {
+	case r.why.code == 0:
+		r.close()
+	case r.down.frames.between():
+		r.closeClient()
+	default:
+		r.state = finishing
+		r.resumeBrowser()
+		r.expire(frameGrace)
+	}
+}
+
+// closeClient begins the state closing.
+func (r *relay) closeClient() {
+	r.state = closing
+	r.upstream.Close()
+	r.freeUnsent()
+	r.down.client.Read(true)
+	r.expire(r.proxy.limits.closeTimeout)
+	r.down.close(*r.why)
+	r.flushClient()
+}
+
+// close begins the state closed.
+func (r *relay) close() {
+	if r.state == closed {
 		return
 	}
-	r.upstream.SetDeadline(time.Unix(1, 0))
+	r.state = closed
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.down.client.Close()
+	r.upstream.Close()
+	r.down.drop()
+	r.freeUnsent()
+	r.proxy.relays.finish(r)
+}
+
+func (r *relay) freeUnsent() {
+	for _, o := range r.unsent {
+		o.free()
+	}
+	r.unsent = nil
+}
+
+// cut ends the relay at once, without a close frame.
+func (r *relay) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.because(ending{})
+	if r.state != connecting {
+		r.close()
+	}
+}
+
+// expire makes timeUp run after d.
+func (r *relay) expire(d time.Duration) {
+	r.deadline = time.Now().Add(d)
+	if r.timer == nil {
+		r.timer = time.AfterFunc(d, r.timeUp)
+	} else {
+		r.timer.Reset(d)
+	}
+}
+
+func (r *relay) timeUp() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Now().Before(r.deadline) {
+		return // of another state
+	}
+	switch r.state {
+	case open:
+		r.resumeBrowser()
+	case finishing:
+		r.closeClient()
+	case closing:
+		r.close()
+	}
+}
+
+// finish is the last step of a relay.
+func (r *relay) finish() {
+	if r.gate != nil {
+		r.gate.wg.Wait()
+		r.gate.reader.claim.close()
+	}
+	if watcher := r.proxy.opts.Watcher; watcher != nil {
+		watcher.Left(r.who)
+	}
+	r.proxy.opts.Logger.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", r.why.code, "reason", r.why.reason)
 }
 
 // endIfReplaced ends the relay if its browser is not now, the source's current one
@@ -100,17 +282,10 @@ func (r *relay) endIfReplaced(now *Browser) bool {
 // disconnect ends the relay for the embedding program.
 func (r *relay) disconnect(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
 
-// evict ends the relay to free memory for another one.
-func (r *relay) evict(reason string) { r.end(ending{code: closeTryLater, reason: reason}) }
-
-// handOff unparks the relay before a step that would delay other relays of the
-// loop.
-func (r *relay) handOff() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.parked != nil {
-		r.parked.Unpark()
-	}
+// evict ends the relay to free memory for another one, whose lock its caller may
+// hold.
+func (r *relay) evict(reason string) {
+	r.proxy.relays.wg.Go(func() { r.end(ending{code: closeTryLater, reason: reason}) })
 }
 
 // ended reports whether there is a reason to end.
@@ -123,363 +298,215 @@ func (r *relay) ended() bool {
 	}
 }
 
-func (r *relay) reason() *ending {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.why
-}
+// clientSide handles the client's connection.
+type clientSide struct{ *relay }
 
-// attach gives the relay its client, or closes the client if the relay was cut
-// meanwhile.
-func (r *relay) attach(client *net.TCPConn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.client = client
-	if r.isCut {
-		client.Close()
-	}
-}
-
-// cut ends the relay at once, without a close frame.
-func (r *relay) cut() {
-	r.end(ending{})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.isCut = true
-	if r.client != nil {
-		r.client.Close()
-	}
-	if r.upstream != nil {
-		r.upstream.Close()
-	}
-}
-
-// start begins to relay, after the client has its response.
-func (r *relay) start() {
-	r.down = &downstream{
-		messages:  &r.messagesDown,
-		out:       &sender{limit: r.proxy.opts.MaxBuffered, claim: claim{budget: r.proxy.limits.memory, evict: r.evict}},
-		tapReader: tapReader{taps: &r.proxy.taps, client: r.who, limits: &r.proxy.limits},
-		noClose:   r.noClose,
-	}
-	if rule := r.proxy.opts.Rule; rule != nil {
-		r.down.attached = new(attached)
-		r.gate = newGate(r, rule)
-	}
-	if watcher := r.proxy.opts.Watcher; watcher != nil {
-		watcher.Joined(r.who, r.disconnect)
-	}
-	if err := r.down.out.use(r.client); err != nil {
-		r.cut()
-	}
-	if len(r.fromClient) > 0 || len(r.fromBrowser) > 0 || !r.park() {
-		go r.run()
-	}
-}
-
-// park hands the relay to the loop, if there is one, and reports whether the loop
-// took it. Then none of the relay's goroutines runs.
-func (r *relay) park() bool {
-	if r.proxy.loop == nil {
-		return false
-	}
-	r.upMu.Lock()
-	defer r.upMu.Unlock()
-	r.down.mu.Lock()
-	defer r.down.mu.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.why != nil || len(r.unsent) > 0 || !r.down.out.idle() {
-		return false
-	}
-	pair, err := r.proxy.loop.Park(r.client, r.upstream, r)
-	if err != nil {
-		return false
-	}
-	r.client, r.upstream, r.parked = nil, nil, pair
-	r.down.out.direct(pair)
-	return true
-}
-
-// Received implements eventloop.Handler.
-func (r *relay) Received(from eventloop.Side, data []byte, err error) (lowWater int) {
+// Received implements [eventloop.Handler]. Once the relay has ended it ignores the
+// bytes, until the client has closed its side: a close with unread bytes would
+// reset the connection, and could destroy the close frame on its way.
+func (r clientSide) Received(data []byte, err error) eventloop.Next {
 	switch {
-	case from == eventloop.Client && err != nil:
-		r.end(ending{})
-	case from == eventloop.Client:
-		r.forwardUp(data)
 	case err != nil:
-		r.end(r.upstreamLost())
-	default:
-		r.forwardDown(data, true, false)
-		if bytes, other := r.nextLowWater(); other {
-			return bytes
-		}
+		r.clientLeft()
+		return eventloop.Next{}
+	case r.ended():
+		return eventloop.Next{}
 	}
-	return 0
+	r.passed.bytesUp.Add(uint64(len(data)))
+	if r.gate == nil {
+		r.toBrowser(data, nil)
+		return eventloop.Next{}
+	}
+	r.gate.feed(data)
+	next := wait(&r.gate.reader.frames)
+	next.Apart = r.gate.reader.large()
+	return next
 }
 
-// Unparked implements eventloop.Handler.
-func (r *relay) Unparked() {
-	if r.resume() {
-		go r.run()
-	} else {
-		r.finish()
-	}
-}
-
-// resume takes the connections back from the loop. It does not wait: the loop has
-// other relays to unpark. It reports whether there is a client left to relay for.
-func (r *relay) resume() bool {
-	r.upMu.Lock()
-	defer r.upMu.Unlock()
-	r.down.mu.Lock()
-	defer r.down.mu.Unlock()
+// clientLeft closes the relay when nothing is left to do for the client.
+func (r *relay) clientLeft() {
 	r.mu.Lock()
-	gone := r.isCut || r.why != nil && r.why.code == 0
-	client, upstream, err := r.parked.Take(!gone)
-	r.client, r.upstream, r.parked = client, upstream, nil
-	if gone = gone || err != nil; !gone {
-		client.SetKeepAliveConfig(keepAlive)
-		upstream.SetKeepAliveConfig(keepAlive)
-		if r.why != nil {
-			upstream.SetDeadline(time.Unix(1, 0))
-		}
+	defer r.mu.Unlock()
+	r.because(ending{})
+	if r.down.left = true; r.state != closing || r.down.flushed() {
+		r.close()
 	}
-	r.mu.Unlock()
-	if err != nil {
-		r.proxy.log.Error("a connection is lost", "client", r.who.Number, "error", err)
-	}
-	r.sent(r.down.resume(client)) // a write to a closed one fails
-	return !gone
 }
 
-// run relays until either side ends. It returns when nothing of the relay is left,
-// or the loop has it.
-func (r *relay) run() {
-	for r.pump() { // again if the relay ended before the loop took it
-		if r.park() {
-			return
-		}
+// Writable implements [eventloop.Handler].
+func (r clientSide) Writable() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state != closed {
+		r.flushClient()
 	}
-	r.finish()
 }
 
-// finish is the last step of a relay.
-func (r *relay) finish() {
-	if r.gate != nil {
-		r.gate.wg.Wait()
+// flushClient sends what is queued for the client.
+func (r *relay) flushClient() {
+	switch err := r.down.flush(); {
+	case err != nil:
+		r.because(ending{})
+		r.close()
+	case !r.down.flushed():
+	case r.state != closing:
+		r.resumeBrowser()
+	case r.down.left:
+		r.close()
+	default:
+		r.down.client.CloseWrite()
 	}
-	r.client.Close()
-	r.upstream.Close()
-	r.down.tapReader.drop()
-	r.down.out.claim.close()
-	if r.gate != nil {
-		r.gate.reader.claim.close()
-	}
-	if watcher := r.proxy.opts.Watcher; watcher != nil {
-		watcher.Left(r.who)
-	}
-	why := r.reason()
-	r.proxy.log.Debug("cdp client left", "client", r.who.Number, "browser", r.browser.Name, "code", why.code, "reason", why.reason)
-	r.proxy.remove(r)
 }
 
-// pump relays with goroutines. It reports whether the client keeps up, so that the
-// loop can take over. Otherwise the relay has ended.
-func (r *relay) pump() (keepsUp bool) {
-	r.upDone = make(chan struct{})
-	go r.pumpUp()
-	keepsUp = r.pumpDown()
-	if keepsUp {
-		r.client.SetReadDeadline(time.Unix(1, 0))
-		r.upstream.SetWriteDeadline(time.Unix(1, 0))
+// browserSide handles the browser's connection.
+type browserSide struct{ *relay }
+
+// Received implements [eventloop.Handler].
+func (r browserSide) Received(data []byte, err error) eventloop.Next {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.state == closing || r.state == closed:
+	case err != nil && r.state == finishing:
+		r.closeClient()
+	case err != nil:
+		r.upstreamLost()
+	default:
+		r.passed.bytesDown.Add(uint64(len(data)))
+		r.toClient(data)
 	}
-	<-r.upDone
-	if keepsUp {
-		r.client.SetReadDeadline(time.Time{})
-		r.upstream.SetWriteDeadline(time.Time{})
-	}
-	return keepsUp
+	return wait(&r.down.frames)
 }
 
-// upstreamLost is the ending when the browser closes the connection.
-func (r *relay) upstreamLost() ending {
-	return ending{code: closeGoingAway, reason: r.browser.label() + " closed this connection: it ended, or the page did"}
+// wait returns for how much of a stream the relay waits: in a large frame for much
+// of it, since a part of a frame is of no use to the other side.
+func wait(s *frameScanner) eventloop.Next {
+	if s.remain >= lowWater {
+		return eventloop.Next{LowWater: lowWater}
+	}
+	return eventloop.Next{}
 }
 
-// forwardUp forwards a client's bytes to the browser, through the rule if there is
-// one.
-func (r *relay) forwardUp(data []byte) {
-	r.bytesUp.Add(uint64(len(data)))
-	if r.upstreamClosed {
+// Writable implements [eventloop.Handler].
+func (r browserSide) Writable() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state != open {
 		return
 	}
-	if r.gate != nil {
-		r.upstreamClosed = r.gate.feed(data) != nil
-		large := r.gate.reader.large()
-		if r.large.Store(large); large {
-			r.handOff()
+	for len(r.unsent) > 0 {
+		first := &r.unsent[0]
+		n, err := r.upstream.Write(first.bytes)
+		if err == nil && n < len(first.bytes) {
+			first.bytes = first.bytes[n:]
+			return
 		}
-	} else {
-		r.upstreamClosed = r.write(data) != nil
+		first.free() // after an error Received will get the end
+		r.unsent = r.unsent[1:]
+	}
+	r.unsent = nil
+	r.down.client.Read(true)
+}
+
+func (o outgoing) free() {
+	if o.message != nil {
+		o.message.free()
 	}
 }
 
-// forwardDown forwards the browser's bytes to the client, and reports whether it can
-// continue.
-func (r *relay) forwardDown(data []byte, drained, last bool) bool {
-	r.bytesDown.Add(uint64(len(data)))
-	data, closes := r.down.withoutClose(data)
-	goesOn := r.sent(r.down.relay(data, drained, last))
-	if closes {
-		r.end(r.upstreamLost())
+// upstreamLost ends the relay when the browser closes the connection.
+func (r *relay) upstreamLost() {
+	r.endLocked(ending{code: closeGoingAway, reason: r.browser.label() + " closed this connection: it ended, or the page did"})
+	if r.state == finishing { // nothing completes the frame
+		r.closeClient()
 	}
-	return goesOn && !closes
+}
+
+// toClient forwards the browser's bytes; r.mu is held.
+func (r *relay) toClient(data []byte) {
+	if len(data) < eventloop.BufferSize {
+		r.waited = 0
+	}
+	data, closes := r.down.withoutClose(data)
+	r.sent(r.down.forward(data, r.state == finishing))
+	if closes {
+		r.upstreamLost()
+	}
+	if r.state == finishing && r.down.frames.between() {
+		r.closeClient()
+	}
+}
+
+// sent follows a write to the client: it ends the relay on an error, and pauses the
+// browser if the client has not accepted everything. r.mu is held.
+func (r *relay) sent(err error) {
+	switch {
+	case errors.Is(err, errTooSlow):
+		r.endLocked(ending{code: closePolicy, reason: "this client reads too slowly: the endpoint keeps no more for it, and drops nothing silently"})
+		if r.state == finishing {
+			r.closeClient()
+		}
+	case err != nil:
+		r.because(ending{})
+		r.close()
+	case r.state == open && !r.down.flushed() && r.paused.IsZero() && r.waited < clientGrace:
+		r.paused = time.Now()
+		r.upstream.Read(false)
+		r.expire(clientGrace - r.waited)
+	}
+}
+
+// resumeBrowser ends the browser's pause.
+func (r *relay) resumeBrowser() {
+	if !r.paused.IsZero() {
+		r.waited += time.Since(r.paused)
+		r.paused = time.Time{}
+		r.upstream.Read(true)
+	}
+}
+
+// respond sends the client a message of the endpoint's own.
+func (r *relay) respond(text []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.state == open || r.state == finishing {
+		r.sent(r.down.insert(text))
+	}
+}
+
+// targetOf returns the target of a session, empty if it is not known.
+func (r *relay) targetOf(session string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.down.attached.targets[session]
 }
 
 // errEnded: there is no one left to write to.
 var errEnded = errors.New("the relay has ended")
 
-// write sends a client's bytes to the browser. A slow browser makes the client
-// wait.
-func (r *relay) write(b []byte) error {
-	r.upMu.Lock()
-	defer r.upMu.Unlock()
-	if r.ended() {
-		return errEnded
+// toBrowser sends a client's bytes to the browser. If it does not accept them all,
+// the client waits. b may be the frames of a message, which toBrowser then may keep,
+// and report so.
+func (r *relay) toBrowser(b []byte, m *message) (kept bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.why != nil {
+		return false, errEnded
 	}
-	if r.upstream == nil {
-		return r.writeParked(b)
-	}
-	if len(r.unsent) > 0 {
-		b, r.unsent = append(r.unsent, b...), nil
-	}
-	n, err := r.upstream.Write(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) { // by pump, which must continue
-		r.unsent = bytes.Clone(b[n:])
-		return nil
-	}
-	return err
-}
-
-// writeParked writes what the browser takes at once. If bytes are left, it unparks
-// the relay. upMu is held.
-func (r *relay) writeParked(b []byte) error {
 	if len(r.unsent) == 0 {
-		n, err := r.parked.Write(eventloop.Upstream, b)
+		n, err := r.upstream.Write(b)
 		if err != nil {
-			return err
+			return false, nil // Received will get the end
 		}
 		b = b[n:]
 	}
-	if len(b) > 0 {
-		r.unsent = append(r.unsent, b...)
-		r.parked.Unpark()
+	if len(b) == 0 {
+		return false, nil
 	}
-	return nil
-}
-
-// pumpUp forwards a client's bytes to the browser. Once the relay has ended it only
-// reads, until the client has closed its side: a close with unread bytes would
-// reset the connection and could destroy the close frame on its way.
-func (r *relay) pumpUp() {
-	defer close(r.upDone)
-	in, err := newReader(r.client)
-	if err != nil {
-		r.end(ending{})
-		return
+	r.down.client.Read(false)
+	if kept = m != nil && m.held > 0; !kept { // a small buffer returns to the pool
+		b, m = bytes.Clone(b), nil
 	}
-	// If the browser accepts no bytes, pumpDown will see its end.
-	r.upstreamClosed = r.upstreamClosed || r.write(nil) != nil // the unsent bytes
-	if len(r.fromClient) > 0 {
-		first := r.fromClient
-		r.fromClient = nil
-		r.forwardUp(first)
-	}
-	for {
-		buf, data, err := in.read()
-		if err != nil {
-			if !errors.Is(err, os.ErrDeadlineExceeded) { // by pump, or at the end
-				r.end(ending{})
-			}
-			return
-		}
-		r.forwardUp(data)
-		buf.free()
-	}
-}
-
-// keepUpReads is how many pieces of the browser in a row a client must take at once
-// before its relay goes to the loop.
-const keepUpReads = 16
-
-// pumpDown forwards the browser's bytes to the client and always drains the
-// browser. At the end it closes the client's connection. It returns true, with the
-// connection open, when the loop can take over.
-func (r *relay) pumpDown() (keepsUp bool) {
-	in, err := newReader(r.upstream)
-	if err != nil {
-		r.cut()
-		return false
-	}
-	if len(r.fromBrowser) > 0 {
-		first := r.fromBrowser
-		r.fromBrowser = nil
-		r.forwardDown(first, true, false)
-	}
-	r.sent(r.down.catchUp())
-	leaving := false // only until the browser's frame is complete
-	for !leaving || !r.down.between() {
-		buf, data, err := in.read()
-		if err != nil {
-			if why := r.reason(); why == nil {
-				r.end(r.upstreamLost())
-			} else if !leaving && why.code != 0 && errors.Is(err, os.ErrDeadlineExceeded) {
-				leaving = true
-				r.upstream.SetReadDeadline(time.Now().Add(frameGrace))
-				continue
-			}
-			break
-		}
-		goesOn := r.forwardDown(data, len(data) < len(buf.b), leaving)
-		buf.free()
-		if bytes, other := r.nextLowWater(); other {
-			in.wake(bytes)
-		}
-		if !goesOn {
-			break
-		}
-		if r.proxy.loop != nil && r.down.keptUp() >= keepUpReads && !r.large.Load() && !r.ended() {
-			return true
-		}
-	}
-	r.upstream.Close()
-	r.closeClient()
-	return false
-}
-
-// sent ends the relay if a write to its client has failed.
-func (r *relay) sent(err error) bool {
-	switch {
-	case err == nil:
-		return true
-	case errors.Is(err, errTooSlow):
-		r.end(ending{code: closePolicy, reason: "this client reads too slowly: the endpoint keeps no more for it, and drops nothing silently"})
-	default:
-		r.end(ending{})
-	}
-	return false
-}
-
-func (r *relay) closeClient() {
-	why := r.reason()
-	deadline := time.Now().Add(r.proxy.limits.closeTimeout)
-	if why.code == 0 || !r.down.close(*why, deadline) {
-		r.client.Close()
-		r.down.out.wait(deadline)
-		return
-	}
-	r.client.CloseWrite()
-	r.client.SetReadDeadline(deadline)
+	r.unsent = append(r.unsent, outgoing{b, m})
+	return kept, nil
 }

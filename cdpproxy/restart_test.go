@@ -77,6 +77,7 @@ const getVersion = `{"id":1,"method":"Browser.getVersion"}`
 // TestRestart is the main purpose: the address stays while the browser restarts on
 // another port.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	first := newChromium(t)
 	src := newSource(first.url)
 	_, addr := serve(t, src, nil)

@@ -26,14 +26,14 @@ type Message struct {
 	Method  string
 	Params  json.RawMessage // nil if there are none
 
-	attached *attached // nil: it belongs to no connection
+	relay *relay // nil: it belongs to no connection
 }
 
 // Target returns the id of the page, or other target, that the message is for: that
 // of its session, or of its connection. Empty: the browser, or unknown.
 func (m *Message) Target() string {
-	if m.Session != "" && m.attached != nil {
-		return m.attached.target(m.Session)
+	if m.Session != "" && m.relay != nil {
+		return m.relay.targetOf(m.Session)
 	}
 	if id, ok := strings.CutPrefix(m.Client.Path, "/devtools/page/"); ok && m.Session == "" {
 		return strings.TrimSuffix(id, "/")

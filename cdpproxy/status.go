@@ -44,9 +44,9 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 	s := status{
 		URL:       "http://" + ownHost(r) + mount,
 		Help:      p.noBrowserHelp(),
-		Served:    p.served.Load(),
-		Browsers:  p.changes.Load(),
-		Refusals:  p.refusals.Load(),
+		Served:    p.totals.served.Load(),
+		Browsers:  p.totals.browsers.Load(),
+		Refusals:  p.totals.refusals.Load(),
 		Protected: p.opts.Rule != nil,
 		Held:      p.opts.HoldTimeout > 0 && p.noBrowserWhy() == "",
 	}
@@ -54,15 +54,13 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 		s.Browser = b.label()
 	}
 	now := time.Now()
-	p.mu.Lock()
-	for rel := range p.relays {
+	for _, rel := range p.relays.list() {
 		s.Clients = append(s.Clients, statusClient{
 			Number: rel.who.Number, Agent: rel.who.UserAgent, Path: rel.who.Path, Browser: rel.browser.label(),
 			Since: now.Sub(rel.who.Since).Round(time.Second).String(),
-			Up:    p.sent(rel), Down: traffic(rel.messagesDown.Load(), rel.bytesDown.Load()),
+			Up:    p.sent(rel), Down: messagesAndBytes(rel.passed.messagesDown.Load(), rel.passed.bytesDown.Load()),
 		})
 	}
-	p.mu.Unlock()
 	slices.SortFunc(s.Clients, func(a, b statusClient) int { return int(a.Number) - int(b.Number) })
 
 	header := w.Header()
@@ -70,7 +68,7 @@ func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	header.Set("Referrer-Policy", "no-referrer") // the address may carry the token
 	header.Set("Cache-Control", "no-store")
-	bound(w)
+	p.bound(w)
 	w.Write([]byte(s.html()))
 }
 
@@ -122,12 +120,12 @@ func (s *status) html() string {
 // sent describes the client's messages. Without a rule they are not read.
 func (p *Proxy) sent(r *relay) string {
 	if p.opts.Rule == nil {
-		return size(r.bytesUp.Load())
+		return size(r.passed.bytesUp.Load())
 	}
-	return traffic(r.messagesUp.Load(), r.bytesUp.Load())
+	return messagesAndBytes(r.passed.messagesUp.Load(), r.passed.bytesUp.Load())
 }
 
-func traffic(messages, bytes uint64) string {
+func messagesAndBytes(messages, bytes uint64) string {
 	if messages == 1 {
 		return "1 message, " + size(bytes)
 	}

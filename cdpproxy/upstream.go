@@ -74,7 +74,7 @@ func dialBrowser(ctx context.Context, b *Browser) (*upstream, error) {
 	return u, nil
 }
 
-func (u *upstream) interrupt() { u.conn.SetDeadline(time.Unix(1, 0)) }
+func (u *upstream) interrupt() { u.conn.Close() }
 
 // release frees the connection from its context and deadline. It reports false
 // if the context has ended meanwhile.

@@ -75,14 +75,13 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 		return
 	}
 	var (
-		rel      *relay
-		protocol string
-		other    *answered
+		up    *joined
+		other *answered
 	)
 	no := p.withBrowser(r, false, func(ctx context.Context, b *Browser) error {
 		var err error
 		other = nil
-		rel, protocol, err = p.connect(ctx, b, r, path)
+		up, err = p.connect(ctx, b, r, path)
 		// "No such page" is a valid response; "no such browser" means another
 		// browser on this one's old port.
 		if errors.As(err, &other) && !forBrowser(path) {
@@ -93,23 +92,31 @@ func (p *Proxy) serveWebSocket(w http.ResponseWriter, r *http.Request, path stri
 	switch {
 	case no != nil:
 		p.refuse(w, r, no)
-	case rel == nil:
+	case up == nil:
 		p.refuse(w, r, &refusal{other.res.StatusCode, fmt.Sprintf("the browser refuses %s: %s. `/json/list` names the pages that it has now.", path, strings.TrimSpace(string(other.body)))})
 	default:
-		p.hijack(w, r, rel, protocol)
+		p.hijack(w, r, up)
 	}
+}
+
+// joined is a WebSocket to a browser, with its registered relay.
+type joined struct {
+	relay    *relay
+	conn     *net.TCPConn
+	greeting []byte // that came with the 101
+	protocol string
 }
 
 // connect opens the WebSocket to b and registers the relay. Nothing has been
 // written to the client yet.
-func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path string) (*relay, string, error) {
+func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path string) (*joined, error) {
 	if err := p.acquire(ctx); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer p.release()
 	u, err := dialBrowser(ctx, b)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	up := u.path // which has the GUID
 	if !forBrowser(path) {
@@ -122,61 +129,53 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 	res, err := u.upgrade(up, strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ", "), agent)
 	if err != nil {
 		u.close()
-		return nil, "", err
+		return nil, err
 	}
 	if !u.release() {
 		u.close()
-		return nil, "", errChanged
+		return nil, errChanged
 	}
-	uncontrolled(u.conn)
 	over := make(chan struct{})
-	rel := &relay{
-		proxy: p, browser: b, upstream: u.conn, fromBrowser: u.leftover(),
-		who:     p.client(r, b, path, over),
-		noClose: !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key")),
-		over:    over,
-	}
+	rel := &relay{proxy: p, browser: b, who: p.client(r, b, path, over), over: over}
+	rel.down.noClose = !readsCloseFrames(r.Header.Get("Sec-WebSocket-Key"))
 	if !p.add(rel) {
 		u.close()
-		return nil, "", errChanged
+		return nil, errChanged
 	}
-	return rel, res.Header.Get("Sec-WebSocket-Protocol"), nil
+	return &joined{rel, u.conn, u.leftover(), res.Header.Get("Sec-WebSocket-Protocol")}, nil
 }
 
 // hijack takes the client's connection from the HTTP server and starts the relay.
-func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, rel *relay, protocol string) {
+// The relay outlives this handler, whose goroutine and request would otherwise stay
+// in memory as long.
+func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined) {
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		rel.upstream.Close()
-		p.remove(rel)
+		up.conn.Close()
+		p.relays.remove(up.relay)
 		p.refuse(w, r, &refusal{http.StatusInternalServerError, "this connection cannot become a WebSocket"})
 		return
 	}
-	rel.attach(conn.(*net.TCPConn))
-	rel.client.SetKeepAliveConfig(keepAlive)
-	uncontrolled(rel.client)
+	client := conn.(*net.TCPConn)
+	client.SetKeepAliveConfig(keepAlive)
 	// Bytes that the client sent early are forwarded after the browser's 101:
 	// Chromium closes the connection when a frame comes with the Upgrade.
-	if n := rw.Reader.Buffered(); n > 0 {
-		rel.fromClient = make([]byte, n)
-		_, err = io.ReadFull(rw.Reader, rel.fromClient)
-	}
-	if err == nil {
+	early := make([]byte, rw.Reader.Buffered())
+	if _, err = io.ReadFull(rw.Reader, early); err == nil {
 		// The response is sent alone: chromedp panics when data comes with it.
-		rel.client.SetWriteDeadline(time.Now().Add(dialTimeout))
-		_, err = rel.client.Write(switching(r.Header.Get("Sec-WebSocket-Key"), protocol))
-		rel.client.SetWriteDeadline(time.Time{})
+		client.SetWriteDeadline(time.Now().Add(dialTimeout))
+		_, err = client.Write(switching(r.Header.Get("Sec-WebSocket-Key"), up.protocol))
+		client.SetWriteDeadline(time.Time{})
 	}
 	if err != nil {
-		rel.client.Close()
-		rel.upstream.Close()
-		p.remove(rel)
+		client.Close()
+		up.conn.Close()
+		p.relays.remove(up.relay)
 		return
 	}
-	p.log.Debug("cdp client joined", "client", rel.who.Number, "agent", rel.who.UserAgent, "browser", rel.browser.Name, "path", rel.who.Path)
-	// The relay outlives this handler, whose goroutine and request would otherwise
-	// stay in memory as long.
-	rel.start()
+	who := up.relay.who
+	p.opts.Logger.Debug("cdp client joined", "client", who.Number, "agent", who.UserAgent, "browser", who.Browser, "path", who.Path)
+	up.relay.start(client, up.conn, early, up.greeting)
 }
 
 func switching(key, protocol string) []byte {

@@ -8,55 +8,42 @@ import (
 	"net"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// bufferSize bounds a single read.
-const bufferSize = 1 << 20
-
-type loop struct {
+// Loop is a goroutine that reads and writes connections which Go's own poller does
+// not know.
+type Loop struct {
 	poller  *poller
-	running sync.WaitGroup // run, and release while it runs
+	running sync.WaitGroup // run, and every receiveApart
 	buffer  []byte         // run's
 
-	mu        sync.Mutex // guards the fields that follow
-	pairs     []*pair    // by descriptor
-	leaving   []*pair    // that release has not reached
-	releasing bool       // release is running
-}
-
-type pair struct {
-	loop        *loop
-	handler     Handler
-	descriptors [2]int // by side; Go's poller does not know them
-
-	leaving atomic.Bool // Unpark was called
-
-	mu sync.Mutex // held while run moves bytes of this pair, and while the pair leaves
+	mu    sync.Mutex // guards conns
+	conns []*conn    // by descriptor
 }
 
 // Start starts a loop, which its caller must close.
-func Start() (Loop, error) {
+func Start() (*Loop, error) {
 	poller, err := openPoller()
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{poller: poller, buffer: make([]byte, bufferSize)}
+	l := &Loop{poller: poller, buffer: make([]byte, BufferSize)}
 	l.running.Add(1)
 	go l.run()
 	return l, nil
 }
 
-func (l *loop) Close() {
+// Close waits for the loop's goroutines. All connections must be closed.
+func (l *Loop) Close() {
 	l.poller.interrupt()
 	l.running.Wait()
 	l.poller.close()
 }
 
-func (l *loop) run() {
+func (l *Loop) run() {
 	defer l.running.Done()
 	var events [64]unix.EpollEvent
 	for {
@@ -70,48 +57,158 @@ func (l *loop) run() {
 				l.poller.release()
 				return
 			}
-			// The descriptor may belong to another pair since the event. Then there
-			// is nothing to read, or the read is a little early.
-			if p := l.get(fd); p != nil {
-				p.move(fd)
+			// The descriptor may belong to another connection since the event. Then
+			// there is nothing to do, or it is a little early.
+			if c := l.get(fd); c != nil {
+				c.move(event.Events)
 			}
 		}
 	}
 }
 
-func (l *loop) get(fd int) *pair {
+func (l *Loop) get(fd int) *conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.pairs[fd]
+	return l.conns[fd]
 }
 
-func (l *loop) set(fd int, p *pair) {
+func (l *Loop) set(fd int, c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if more := fd + 1 - len(l.pairs); more > 0 {
-		l.pairs = append(l.pairs, make([]*pair, more)...)
+	if more := fd + 1 - len(l.conns); more > 0 {
+		l.conns = append(l.conns, make([]*conn, more)...)
 	}
-	l.pairs[fd] = p
+	l.conns[fd] = c
 }
 
-// move reads from one side for the handler.
-func (p *pair) move(fd int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.leaving.Load() {
+// unpaced is the oldest congestion control of Linux: tcp(7) TCP_CONGESTION. It sends
+// as long as the peer has room. An algorithm that measures the network and paces, as
+// BBR does, has nothing to measure where the bytes never leave the machine. It costs
+// a timer for each segment, and a fifth of the throughput.
+const unpaced = "reno"
+
+// Add takes over a connection, unless it fails.
+func (l *Loop) Add(tcp *net.TCPConn, h Handler) (Conn, error) {
+	fd, err := duplicate(tcp)
+	if err != nil {
+		return nil, err
+	}
+	if peer, ok := tcp.RemoteAddr().(*net.TCPAddr); ok && peer.IP.IsLoopback() {
+		unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, unpaced)
+	}
+	tcp.Close() // Go's poller no longer knows the connection
+	c := &conn{loop: l, handler: h, fd: fd, stopped: true}
+	l.set(fd, c)
+	return c, nil
+}
+
+func duplicate(tcp *net.TCPConn) (fd int, err error) {
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	controlErr := raw.Control(func(known uintptr) {
+		fd, err = unix.FcntlInt(known, unix.F_DUPFD_CLOEXEC, 0)
+	})
+	return fd, errors.Join(controlErr, err)
+}
+
+type conn struct {
+	loop     *Loop
+	handler  Handler
+	fd       int
+	lowWater int // as the kernel has it; only for receive
+
+	mu      sync.Mutex // guards the fields that follow
+	watched uint32     // the events that the poller reports
+	stopped bool       // by Read
+	full    bool       // the last write was incomplete
+	reading bool       // receive runs
+	apart   bool       // the next receive has a goroutine of its own
+	closed  bool
+}
+
+// watch makes the poller report the events that the connection needs. c.mu is held.
+func (c *conn) watch() {
+	var events uint32
+	if !c.stopped && !(c.reading && c.apart) {
+		events |= unix.EPOLLIN
+	}
+	if c.full {
+		events |= unix.EPOLLOUT
+	}
+	if c.closed {
+		events = 0
+	}
+	if events == c.watched {
 		return
 	}
-	n, err := readDescriptor(fd, p.loop.buffer)
-	if err == syscall.EAGAIN {
-		return
+	c.loop.poller.watch(c.fd, c.watched, events)
+	c.watched = events
+}
+
+// move handles the events of the connection.
+func (c *conn) move(events uint32) {
+	c.mu.Lock()
+	writable := c.full && events&^unix.EPOLLIN != 0
+	if writable {
+		c.full = false
 	}
-	from := Client
-	if fd == p.descriptors[Upstream] {
-		from = Upstream
+	readable := !c.stopped && !c.reading && !c.closed && events&^unix.EPOLLOUT != 0
+	apart := c.apart
+	if readable {
+		c.reading = true
 	}
-	if bytes := p.handler.Received(from, p.loop.buffer[:max(n, 0)], err); bytes > 0 {
-		SetLowWater(fd, bytes)
+	c.watch()
+	c.mu.Unlock()
+	if writable {
+		c.handler.Writable()
 	}
+	switch {
+	case readable && apart:
+		c.loop.running.Add(1)
+		go c.receiveApart()
+	case readable:
+		c.receive(c.loop.buffer)
+	}
+}
+
+// buffers are for receiveApart.
+var buffers = sync.Pool{New: func() any { return new([BufferSize]byte) }}
+
+func (c *conn) receiveApart() {
+	defer c.loop.running.Done()
+	buffer := buffers.Get().(*[BufferSize]byte)
+	defer buffers.Put(buffer)
+	for c.receive(buffer[:]) {
+	}
+}
+
+// receive reads for the handler. It reports whether its caller, in a goroutine of
+// its own, is to go on.
+func (c *conn) receive(buffer []byte) (goOn bool) {
+	was := c.apart // only receive changes it
+	n, err := readDescriptor(c.fd, buffer)
+	next := Next{LowWater: c.lowWater, Apart: was}
+	if err != syscall.EAGAIN {
+		next = c.handler.Received(buffer[:n], err)
+	}
+	if next.LowWater != c.lowWater {
+		c.lowWater = next.LowWater
+		setLowWater(c.fd, max(next.LowWater, 1))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if was && next.Apart && n > 0 && !c.stopped && !c.closed {
+		return true
+	}
+	c.reading, c.apart = false, next.Apart
+	if c.closed {
+		unix.Close(c.fd)
+	} else {
+		c.watch()
+	}
+	return false
 }
 
 // readDescriptor returns io.EOF at the end of the stream.
@@ -130,14 +227,32 @@ func readDescriptor(fd int, b []byte) (int, error) {
 	}
 }
 
-// writeDescriptor returns how much of b the socket took at once.
-func writeDescriptor(fd int, b []byte) (int, error) {
+// room is the kernel's buffer size for a socket that has received large frames.
+const room = 4 << 20
+
+// setLowWater makes the kernel report a socket readable when that many bytes are
+// there, at the end of the stream, or when the buffer is full: socket(7)
+// SO_RCVLOWAT.
+func setLowWater(fd, bytes int) {
+	if bytes > 1 {
+		// The kernel enlarges the buffer for a higher SO_RCVLOWAT, and keeps it
+		// large. SO_RCVBUF would set less than the default of many systems.
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, room)
+	}
+	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVLOWAT, bytes)
+}
+
+func (c *conn) Write(b []byte) (int, error) {
 	n := 0
 	for n < len(b) {
-		m, err := write(fd, b[n:])
+		m, err := write(c.fd, b[n:])
 		switch {
 		case err == syscall.EINTR:
 		case err == syscall.EAGAIN:
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.full = true
+			c.watch()
 			return n, nil
 		case err != nil:
 			return n, os.NewSyscallError("write", err)
@@ -148,119 +263,27 @@ func writeDescriptor(fd int, b []byte) (int, error) {
 	return n, nil
 }
 
-func (p *pair) Write(to Side, b []byte) (int, error) { return writeDescriptor(p.descriptors[to], b) }
-
-func (l *loop) Park(client, upstream *net.TCPConn, h Handler) (Pair, error) {
-	p := &pair{loop: l, handler: h}
-	var err error
-	if p.descriptors[Client], err = own(client); err != nil {
-		return nil, err
-	}
-	if p.descriptors[Upstream], err = own(upstream); err != nil {
-		unix.Close(p.descriptors[Client])
-		return nil, err
-	}
-	client.Close()
-	upstream.Close()
-	for _, fd := range p.descriptors {
-		l.set(fd, p)
-	}
-	for _, fd := range p.descriptors {
-		if l.poller.add(fd) != nil {
-			p.Unpark()
-		}
-	}
-	return p, nil
+func (c *conn) Read(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = !on
+	c.watch()
 }
 
-func (p *pair) Unpark() {
-	if !p.leaving.CompareAndSwap(false, true) {
+func (c *conn) CloseWrite() { unix.Shutdown(c.fd, unix.SHUT_WR) }
+
+func (c *conn) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
 		return
 	}
-	l := p.loop
-	// Now, and not only in leave: a ready descriptor stays ready, and run would
-	// spin until leave runs, maybe on the processor that leave needs.
-	for _, fd := range p.descriptors {
-		l.poller.remove(fd)
+	c.closed = true
+	c.watch()
+	c.loop.set(c.fd, nil)
+	if !c.reading { // else receive closes it
+		unix.Close(c.fd)
+		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.leaving = append(l.leaving, p)
-	if !l.releasing {
-		l.releasing = true
-		l.running.Add(1)
-		go l.release()
-	}
-}
-
-// release unparks leaving pairs one after the other. Go keeps some memory for each
-// goroutine that ever ran at the same time, and thousands of pairs that end
-// together would need one each.
-func (l *loop) release() {
-	defer l.running.Done()
-	for {
-		l.mu.Lock()
-		batch := l.leaving
-		if len(batch) == 0 {
-			l.releasing = false
-			l.mu.Unlock()
-			return
-		}
-		l.leaving = nil
-		l.mu.Unlock()
-		for _, p := range batch {
-			p.leave()
-		}
-	}
-}
-
-func (p *pair) leave() {
-	p.mu.Lock() // run has finished with it
-	for _, fd := range p.descriptors {
-		p.loop.set(fd, nil)
-	}
-	p.mu.Unlock()
-	p.handler.Unparked()
-}
-
-func (p *pair) Take(open bool) (client, upstream *net.TCPConn, err error) {
-	if !open {
-		for _, fd := range p.descriptors {
-			unix.Close(fd)
-		}
-		return closedConn, closedConn, nil
-	}
-	client, err = connOf(p.descriptors[Client])
-	upstream, upErr := connOf(p.descriptors[Upstream])
-	if err = errors.Join(err, upErr); err != nil {
-		client.Close()
-		upstream.Close()
-	}
-	return client, upstream, err
-}
-
-// closedConn answers every call with an error.
-var closedConn = new(net.TCPConn)
-
-// own duplicates the connection's descriptor, without Go's poller.
-func own(conn *net.TCPConn) (fd int, err error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	controlErr := raw.Control(func(known uintptr) {
-		fd, err = unix.FcntlInt(known, unix.F_DUPFD_CLOEXEC, 0)
-	})
-	return fd, errors.Join(controlErr, err)
-}
-
-// connOf makes fd a connection again. It always closes fd.
-func connOf(fd int) (*net.TCPConn, error) {
-	file := os.NewFile(uintptr(fd), "relay")
-	defer file.Close()
-	conn, err := net.FileConn(file)
-	if err != nil {
-		return closedConn, err
-	}
-	return conn.(*net.TCPConn), nil
+	unix.Shutdown(c.fd, unix.SHUT_RDWR)
 }

@@ -41,8 +41,10 @@ type poller struct {
 
 	// Go's poller watches outer, a set whose only member is set. outer gets events
 	// while the goroutine is parked, and none while messages follow one another.
-	outer  *os.File
-	parked syscall.RawConn // outer's
+	outer   *os.File
+	outerFD int
+	parked  syscall.RawConn // outer's
+	attends uint32          // the events of set that outer gets
 
 	resumed bool // after a pause there was something to read again
 	holds   bool // a processor, while it lingers
@@ -67,14 +69,13 @@ func openPoller() (p *poller, err error) {
 	if p.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return p, os.NewSyscallError("eventfd", err)
 	}
-	if err = p.add(p.wake); err != nil {
-		return p, err
-	}
+	p.watch(p.wake, 0, unix.EPOLLIN)
 	outer, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return p, os.NewSyscallError("epoll_create1", err)
 	}
 	unix.SetNonblock(outer, true) // else os would not have Go's poller watch it
+	p.outerFD = outer
 	p.outer = os.NewFile(uintptr(outer), "epoll")
 	if err = p.outer.SetReadDeadline(time.Time{}); err != nil {
 		return p, err // Go's poller does not watch it
@@ -98,13 +99,21 @@ func (p *poller) close() {
 	}
 }
 
-func (p *poller) add(fd int) error {
-	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(p.set, unix.EPOLL_CTL_ADD, fd, &event))
-}
-
-func (p *poller) remove(fd int) {
-	unix.EpollCtl(p.set, unix.EPOLL_CTL_DEL, fd, nil)
+// watch makes wait report the events of a descriptor in place of those before. The
+// descriptor is valid, so it can fail only for lack of memory, which Go does not
+// survive either.
+func (p *poller) watch(fd int, before, events uint32) {
+	call := unix.EPOLL_CTL_MOD
+	switch {
+	case events == 0: // else the end of both streams would be reported
+		call = unix.EPOLL_CTL_DEL
+	case before == 0:
+		call = unix.EPOLL_CTL_ADD
+	}
+	event := unix.EpollEvent{Events: events, Fd: int32(fd)}
+	if err := unix.EpollCtl(p.set, call, fd, &event); err != nil {
+		panic(os.NewSyscallError("epoll_ctl", err))
+	}
 }
 
 // interrupt makes the descriptor wake ready for good.
@@ -138,6 +147,10 @@ func (p *poller) hold() {
 		holders.Add(-1)
 		return
 	}
+	if p.attend(0) != nil {
+		holders.Add(-1)
+		return // park will return the error
+	}
 	p.holds, p.since = true, time.Now()
 	// This thread may have been the one that polls all of the program's
 	// connections. Another one must take over: the scheduler's own thread polls
@@ -162,23 +175,28 @@ func (p *poller) release() {
 	}
 }
 
-// park waits like any other goroutine.
+// park waits like any other goroutine. Go's poller stays attentive when it returns:
+// what came is forwarded first.
 func (p *poller) park(events []unix.EpollEvent) (n int, err error) {
-	failed := p.parked.Read(func(outer uintptr) bool {
-		if err = p.heed(outer, unix.EPOLLIN); err == nil {
-			n, err = epollWait(p.set, events, 0)
-		}
+	if err := p.attend(unix.EPOLLIN); err != nil {
+		return 0, err
+	}
+	failed := p.parked.Read(func(uintptr) bool {
+		n, err = epollWait(p.set, events, 0)
 		return n > 0 || err != nil
 	})
-	p.parked.Control(func(outer uintptr) { p.heed(outer, 0) })
 	p.resumed = true
 	return n, errors.Join(err, failed)
 }
 
-// heed sets which events of set reach Go's poller.
-func (p *poller) heed(outer uintptr, which uint32) error {
+// attend sets which events of set reach Go's poller.
+func (p *poller) attend(which uint32) error {
+	if p.attends == which {
+		return nil
+	}
+	p.attends = which
 	event := unix.EpollEvent{Events: which}
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(int(outer), unix.EPOLL_CTL_MOD, p.set, &event))
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(p.outerFD, unix.EPOLL_CTL_MOD, p.set, &event))
 }
 
 // The scheduler does not see the system calls that follow. They take at most as

@@ -1,7 +1,8 @@
+//go:build !noeventloop
+
 package cdpproxy_test
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -14,18 +15,11 @@ import (
 )
 
 // TestLargeFrameInPieces: in the middle of a large frame the relay wakes only for
-// many bytes at once, in the loop or with its own goroutines. The end of the frame
-// reaches the client as soon as it is there. So do the bytes after it and the end
-// of the browser.
-func TestLargeFrameInPieces(t *testing.T) {
-	for _, parked := range parkedOrNot {
-		t.Run(fmt.Sprintf("parked=%v", parked), func(t *testing.T) {
-			eachWay(t, func(t *testing.T, rule cdpproxy.Rule) { largeFrameInPieces(t, rule, parked) })
-		})
-	}
-}
+// many bytes at once. The end of the frame reaches the client as soon as it is
+// there. So do the bytes after it and the end of the browser.
+func TestLargeFrameInPieces(t *testing.T) { eachWay(t, largeFrameInPieces) }
 
-func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, parked bool) {
+func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule) {
 	const size = 8 * cdpproxy.LowWater
 	pieces := make(chan []byte)
 	fake := startFake(t, "127.0.0.1:0", "pieces", func(conn net.Conn) {
@@ -33,11 +27,7 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, parked bool) {
 			conn.Write(piece)
 		}
 	})
-	p, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
-	get(t, addr, "/json/version", nil)
-	if !parked {
-		p.EndLoop()
-	}
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
 	conn, br, _ := rawUpgrade(t, addr, "", "")
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	var upstream int
@@ -48,7 +38,6 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, parked bool) {
 		}
 		return len(upstreams) == 1
 	}
-	eventually(t, func() bool { _, _, now := p.Only(); return settled() && now == parked })
 	wokenFor := func(want int) {
 		t.Helper()
 		eventually(t, func() bool {
@@ -81,9 +70,6 @@ func largeFrameInPieces(t *testing.T, rule cdpproxy.Rule, parked bool) {
 
 	whole := frame(size, 'x')
 	sent := begin(whole)
-	if _, _, now := p.Only(); now != parked {
-		t.Fatalf("the loop has the relay: %v", now)
-	}
 	for range 3 {
 		go func() {
 			pieces <- whole[sent : len(whole)-1]
