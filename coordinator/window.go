@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,16 +71,15 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	other, err := p.windowOn(ctx, options.Workspace)
+	windows := p.openRegistry(ctx, true)
+	defer windows.Close()
+	listing, err := windows.List(ctx)
 	if err != nil {
 		return err
 	}
 	if err := w.Serve(ctx, &options); err != nil {
 		return err
 	}
-
-	windows := p.openRegistry(ctx, true)
-	defer windows.Close()
 	source := windows.Source(options.Workspace)
 	if err := source.Wait(ctx); err != nil {
 		return err
@@ -99,10 +97,11 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 	if !e.Owner() {
 		p.reportStandby(cmd, false)
 	}
-	if other != nil {
-		p.notice("Another window has this folder already (%s, process %d): while both are open the address leads to the browser of the one that was there first, not to this one's.\n", other.Kind, other.PID)
+	if at := slices.IndexFunc(listing.Windows, func(w registry.Window) bool { return w.Workspace == options.Workspace }); at >= 0 {
+		other := listing.Windows[at]
+		p.notice("Another window has this folder already (%s, process %d). While both are open, the address leads to the browser of the window that opened first.\n", other.Kind, other.PID)
 	}
-	p.notice("%s for %s is ready; end it with Ctrl+C.\n", w.Product, options.Workspace)
+	p.notice("%s for %s is ready; press Ctrl+C to end.\n", w.Product, options.Workspace)
 	select {
 	case <-ctx.Done():
 		return nil
@@ -113,20 +112,4 @@ func (p *program) runWindow(cmd *cobra.Command, options window.Options, serve en
 		fmt.Fprintln(p.err, "The browser was closed, so the window ends.")
 		return nil
 	}
-}
-
-// windowOn is the window that is open on the workspace now; nil means none.
-func (p *program) windowOn(ctx context.Context, workspace string) (*registry.Window, error) {
-	windows := p.openRegistry(ctx, false)
-	defer windows.Close()
-	listing, err := windows.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range listing.Windows {
-		if w.Workspace == workspace {
-			return &w, nil
-		}
-	}
-	return nil, nil
 }

@@ -13,7 +13,7 @@ func TestSecondWindow(t *testing.T) {
 	first := start(t, dir, "window", "--headless", "--workspace", shop)
 	elsewhere := start(t, dir, "window", "--headless", "--workspace", folder(t, "other"))
 	second := start(t, dir, "window", "--headless", "--workspace", shop)
-	second.stderr.await(t, fmt.Sprintf("Another window has this folder already (terminal, process %d)", first.cmd.Process.Pid), "not to this one's.\n", "is ready")
+	second.stderr.await(t, fmt.Sprintf("Another window has this folder already (terminal, process %d)", first.cmd.Process.Pid), "the window that opened first.\n", "is ready")
 	for _, alone := range []*running{first, elsewhere} {
 		alone.stderr.await(t, "is ready")
 		if strings.Contains(alone.stderr.String(), "Another window") {
