@@ -83,11 +83,11 @@ func completeList(cmd *cobra.Command, flag string, values func() []cobra.Complet
 func (f *browserFlags) check() error {
 	if f.browser != "" && !slices.Contains(chrome.Names, f.browser) {
 		_, err := chrome.Find(chrome.FindOptions{Browser: f.browser})
-		return &exitError{exitUsage, err}
+		return wrongUse("%w", err)
 	}
 	if f.viewport != "" {
 		if _, _, err := chrome.ParseSize(f.viewport); err != nil {
-			return &exitError{exitUsage, err}
+			return wrongUse("%w", err)
 		}
 	}
 	if f.isolated && f.profile == "" {

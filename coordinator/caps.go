@@ -37,7 +37,7 @@ func checkCaps(given []string) ([]string, error) {
 	slices.Sort(caps)
 	caps = slices.Compact(caps)
 	if err := tools.CheckCaps(caps); err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, wrongUse("%w", err)
 	}
 	return caps, nil
 }

@@ -117,7 +117,7 @@ serve the address; one of them does.`,
 			line, known := endpointLines[format]
 			switch {
 			case !known:
-				return &exitError{exitUsage, fmt.Errorf("--format %q: want one of %s", format, strings.Join(formats(), ", "))}
+				return wrongUse("--format %q: want one of %s", format, strings.Join(formats(), ", "))
 			case asJSON:
 				return terminal.JSON(p.out, endpointJSON{workspace, a.URL, a.TokenURL, a.Served, a.RequiresToken})
 			}

@@ -58,7 +58,7 @@ user of the machine can read them.`,
   { "mcpServers": { "browser": { "command": "coordinator", "args": ["mcp"] } } }`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 0 {
-				return &exitError{exitUsage, fmt.Errorf("mcp: unexpected argument %q; put the command of another MCP server after --", args[0])}
+				return wrongUse("mcp: unexpected argument %q; put the command of another MCP server after --", args[0])
 			}
 			return nil
 		},
@@ -77,7 +77,7 @@ user of the machine can read them.`,
 			}
 			origins, err := policy.ParseOrigins(allowed, blocked)
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return wrongUse("%w", err)
 			}
 			hidden, err := loadSecrets(secrets)
 			if err != nil {
@@ -182,7 +182,7 @@ func (p *program) addedServer(ctx context.Context, windows *registry.Registry, e
 	}
 	args, env, err := child.Command(command, workspace, address, allowToken)
 	if err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, wrongUse("%w", err)
 	}
 	// Its tools depend on the command as given, not on the address.
 	cache := filepath.Join(xdg.CacheHome, "browser-coordinator-mcp", "tools-"+vscodeipc.Hash(strings.Join(command, "\x00"))+".json")

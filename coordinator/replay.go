@@ -34,7 +34,7 @@ gets an error.`,
   coordinator replay --port 9222 session.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &exitError{exitUsage, fmt.Errorf("replay: want one recording, as in `coordinator replay session.jsonl`; %d were given", len(args))}
+				return wrongUse("replay: want one recording, as in `coordinator replay session.jsonl`; %d were given", len(args))
 			}
 			if args[0] == "" {
 				return wrongUse("replay: the name of the recording is empty: name one, as in `coordinator replay session.jsonl`")

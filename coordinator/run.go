@@ -39,7 +39,7 @@ first, which ends with the first program. For a browser that outlives them, star
   PLAYWRIGHT_MCP_CDP_ENDPOINT={cdp_endpoint} coordinator run -- npx @playwright/mcp`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &exitError{exitUsage, errors.New("run: name the program, as in `coordinator run -- node script.js`")}
+				return wrongUse("run: name the program, as in `coordinator run -- node script.js`")
 			}
 			return nil
 		},
@@ -68,7 +68,7 @@ func (p *program) runProgram(cmd *cobra.Command, workspace string, serve endpoin
 	}
 	args, env, err := child.Command(args, e.workspace, e.Address(), allowToken)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return wrongUse("%w", err)
 	}
 	program := exec.CommandContext(ctx, args[0], args[1:]...)
 	program.Env = env

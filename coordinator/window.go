@@ -37,7 +37,7 @@ browser and removes its private profile.`,
 				return err
 			}
 			if !slices.Contains(policy.Modes, policy.Mode(mode)) {
-				return &exitError{exitUsage, fmt.Errorf("--access %q: want one of full, ask, view", mode)}
+				return wrongUse("--access %q: want one of full, ask, view", mode)
 			}
 			workspace, err := canonicalWorkspace(given)
 			if err != nil {
