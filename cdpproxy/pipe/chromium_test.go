@@ -6,9 +6,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -103,24 +101,6 @@ func (b *browser) ways() map[string]string {
 func httpOf(url, path string) string {
 	base, _, _ := strings.Cut(url, "/devtools/")
 	return "http" + strings.TrimPrefix(base, "ws") + path
-}
-
-func request(t *testing.T, method, url string) (int, string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(body)
 }
 
 // open creates a page, attaches to it, and returns when it has loaded. A command

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"browser-coordinator/cdpproxy/virtual"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/notify"
 )
 
 // jsDebug stands in for VS Code's js-debug, which runs in an editor only (the tests
@@ -36,13 +38,13 @@ type jsDebug struct {
 	browser *virtual.Browser // gets the pages
 	wg      sync.WaitGroup
 
-	sending sync.Mutex // keeps the order of what is sent, and of the counts in heard
+	sending sync.Mutex // keeps the order of what is sent, and of the counts in sent
 
 	mu      sync.Mutex // guards the fields that follow; taken after sending
 	nextID  int64
 	pending map[int64]func(reply)
 	pages   []*sharedPage
-	heard   map[string]int // commands that reached the browser, by method
+	sent    map[string]int // commands that reached the browser, by method
 	// integrated responds like VS Code's integrated browser when a page's session
 	// asks for targets: as the browser, and without target events. That browser is
 	// Electron's, and cannot run here.
@@ -52,7 +54,7 @@ type jsDebug struct {
 	// late are commands of clients that reach the browser only when their channel
 	// is closed. Later commands of the same connection wait behind them.
 	late    map[string]chan struct{}
-	changed chan struct{}
+	changed notify.Broadcast
 }
 
 type reply struct {
@@ -69,7 +71,7 @@ type sharedPage struct {
 	path    string
 
 	// Guarded by jsDebug.mu.
-	replays []replay
+	replays map[string][]replay // by method
 	paused  *replay
 	clients map[*sharedClient]bool
 }
@@ -87,7 +89,7 @@ func startJSDebug(t testing.TB, browserURL string, ownContext bool, b *virtual.B
 		t.Fatal(err)
 	}
 	ws.SetReadLimit(-1)
-	d := &jsDebug{t: t, url: browserURL, ws: ws, browser: b, pending: map[int64]func(reply){}, heard: map[string]int{}, changed: make(chan struct{})}
+	d := &jsDebug{t: t, url: browserURL, ws: ws, browser: b, pending: map[int64]func(reply){}, sent: map[string]int{}}
 	d.server = httptest.NewServer(http.HandlerFunc(d.share))
 	d.wg.Go(d.read)
 	t.Cleanup(func() {
@@ -116,11 +118,12 @@ func (d *jsDebug) send(session, method, params string, done func(reply)) {
 	defer d.sending.Unlock()
 	d.mu.Lock()
 	d.nextID++
-	d.heard[method]++
+	d.sent[method]++
 	id := d.nextID
 	if done != nil {
 		d.pending[id] = done
 	}
+	d.changed.Notify()
 	d.mu.Unlock()
 	message := map[string]any{"id": id, "method": method, "params": json.RawMessage(params)}
 	if session != "" {
@@ -130,7 +133,6 @@ func (d *jsDebug) send(session, method, params string, done func(reply)) {
 	if err != nil {
 		panic(err)
 	}
-	d.wake()
 	_ = d.ws.Write(context.Background(), websocket.MessageText, text)
 }
 
@@ -222,21 +224,8 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 	d.mu.Lock()
 	switch method {
 	case "Runtime.executionContextCreated", "Runtime.consoleAPICalled":
-		kind := 0
-		for _, r := range p.replays {
-			if r.method == method {
-				kind++
-			}
-		}
-		if kind == 50 {
-			for i, r := range p.replays {
-				if r.method == method {
-					p.replays = append(p.replays[:i:i], p.replays[i+1:]...)
-					break
-				}
-			}
-		}
-		p.replays = append(p.replays, replay{method, params})
+		all := p.replays[method]
+		p.replays[method] = append(all[max(0, len(all)-49):], replay{method, params})
 	case "Debugger.paused":
 		p.paused = &replay{method, params}
 	case "Debugger.resumed":
@@ -250,7 +239,7 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 			}
 		}
 	}
-	d.notify()
+	d.changed.Notify()
 	d.mu.Unlock()
 	for _, c := range to {
 		c.send(map[string]any{"method": method, "params": params})
@@ -259,7 +248,7 @@ func (d *jsDebug) event(session, method string, params json.RawMessage) {
 
 // debug sets up a new session like the debugger.
 func (d *jsDebug) debug(session, target, parent string) {
-	p := &sharedPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*sharedClient]bool{}}
+	p := &sharedPage{debug: d, session: session, target: target, parent: parent, path: "/" + session, clients: map[*sharedClient]bool{}, replays: map[string][]replay{}}
 	d.mu.Lock()
 	d.pages = append(d.pages, p)
 	holds := d.holding && parent != ""
@@ -271,7 +260,7 @@ func (d *jsDebug) debug(session, target, parent string) {
 	if !holds {
 		d.letRun(session)
 	}
-	d.tell()
+	d.report()
 }
 
 func (d *jsDebug) letRun(session string) {
@@ -280,18 +269,13 @@ func (d *jsDebug) letRun(session string) {
 
 func (d *jsDebug) forget(session string) {
 	d.mu.Lock()
-	for i, p := range d.pages {
-		if p.session == session {
-			d.pages = append(d.pages[:i:i], d.pages[i+1:]...)
-			break
-		}
-	}
+	d.pages = slices.DeleteFunc(d.pages, func(p *sharedPage) bool { return p.session == session })
 	d.mu.Unlock()
-	d.tell()
+	d.report()
 }
 
-// tell reports the current pages, like the window.
-func (d *jsDebug) tell() {
+// report reports the current pages, like the window.
+func (d *jsDebug) report() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var pages []virtual.Page
@@ -299,28 +283,14 @@ func (d *jsDebug) tell() {
 		pages = append(pages, virtual.Page{Key: p.session, Parent: p.parent, URL: "ws" + strings.TrimPrefix(d.server.URL, "http") + p.path})
 	}
 	d.browser.SetPages(pages)
-	d.notify()
-}
-
-func (d *jsDebug) wake() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.notify()
-}
-
-// notify wakes await. mu is held.
-func (d *jsDebug) notify() {
-	close(d.changed)
-	d.changed = make(chan struct{})
+	d.changed.Notify()
 }
 
 func (d *jsDebug) page(session string) *sharedPage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, p := range d.pages {
-		if p.session == session {
-			return p
-		}
+	if i := slices.IndexFunc(d.pages, func(p *sharedPage) bool { return p.session == session }); i >= 0 {
+		return d.pages[i]
 	}
 	return nil
 }
@@ -342,7 +312,7 @@ func (d *jsDebug) await(what string, find func() *sharedPage) *sharedPage {
 	timeout := time.After(cdptest.Timeout)
 	for {
 		d.mu.Lock()
-		p, changed := find(), d.changed
+		p, changed := find(), d.changed.Next()
 		d.mu.Unlock()
 		if p != nil {
 			return p
@@ -359,7 +329,7 @@ func (d *jsDebug) await(what string, find func() *sharedPage) *sharedPage {
 func (d *jsDebug) reached(method string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.heard[method]
+	return d.sent[method]
 }
 
 // delay delays a method's commands of clients until pass is called.
@@ -375,7 +345,7 @@ func (d *jsDebug) delay(method string) (pass func()) {
 func (d *jsDebug) untilReached(method string, times int) {
 	d.t.Helper()
 	d.await(fmt.Sprintf("%d of %s", times, method), func() *sharedPage {
-		if d.heard[method] >= times {
+		if d.sent[method] >= times {
 			return new(sharedPage)
 		}
 		return nil

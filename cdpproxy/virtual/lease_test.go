@@ -44,7 +44,7 @@ func shows(t *testing.T, p *cdptest.Client, session, what, look, want string) {
 	got := ""
 	for start := time.Now(); got != want; {
 		if got = p.Evaluate(session, look); got != want && time.Since(start) > 5*time.Second {
-			t.Errorf("%s: the page says %s, want %s", what, got, want)
+			t.Errorf("%s: the page reports %s, want %s", what, got, want)
 			return
 		}
 	}
@@ -62,7 +62,7 @@ func TestEmulationEnds(t *testing.T) {
 	for _, c := range emulations {
 		before := stays.Evaluate(held, c.look)
 		if before == c.during {
-			t.Errorf("%s: the page says %s as it is", c.method, before)
+			t.Errorf("%s: the page reports %s as it is", c.method, before)
 		}
 		p := cdptest.Dial(t, s.url)
 		session := s.attach(p)

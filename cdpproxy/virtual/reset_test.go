@@ -34,7 +34,7 @@ func TestLeavingResets(t *testing.T) {
 	p.Call(session, "Emulation.setUserAgentOverride", `{"userAgent":"odd"}`, nil)
 	p.Call(session, "Emulation.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, nil)
 	p.Call(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.added = 1"}`, nil)
-	p.Call(session, "Runtime.addBinding", `{"name":"told"}`, nil)
+	p.Call(session, "Runtime.addBinding", `{"name":"bound"}`, nil)
 	p.Call(session, "Fetch.enable", `{"patterns":[{"urlPattern":"*/paused"}]}`, nil)
 	if got := p.Evaluate(session, "innerWidth + ' ' + navigator.userAgent"); got != "321 odd" {
 		t.Error(got)
@@ -52,7 +52,7 @@ func TestLeavingResets(t *testing.T) {
 	}
 	shared := s.debug.only()
 	s.debug.await("the resets", func() *sharedPage {
-		if s.debug.heard["Runtime.removeBinding"] == 1 && s.debug.heard["Page.removeScriptToEvaluateOnNewDocument"] == 1 {
+		if s.debug.sent["Runtime.removeBinding"] == 1 && s.debug.sent["Page.removeScriptToEvaluateOnNewDocument"] == 1 {
 			return shared
 		}
 		return nil
@@ -105,7 +105,7 @@ func TestResetOfSeveral(t *testing.T) {
 		t.Helper()
 		shared := s.debug.only()
 		s.debug.await("the resets", func() *sharedPage {
-			if s.debug.heard["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.heard["Emulation.clearGeolocationOverride"] == places {
+			if s.debug.sent["Emulation.setSensorOverrideEnabled"] == sensors && s.debug.sent["Emulation.clearGeolocationOverride"] == places {
 				return shared
 			}
 			return nil

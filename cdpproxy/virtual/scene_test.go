@@ -2,7 +2,6 @@ package virtual_test
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -63,20 +62,7 @@ func (s *scene) http() string {
 
 func (s *scene) get(method, path string) (int, string) {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.http()+path, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return res.StatusCode, string(body)
+	return cdptest.Request(s.t, method, s.http()+path)
 }
 
 // attach returns a client's session with the only page.

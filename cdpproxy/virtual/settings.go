@@ -14,7 +14,7 @@ import (
 type setting struct {
 	reset  string // the command that resets it
 	with   string // the parameters of reset
-	each   string // the parameter that tells several settings of this kind apart
+	each   string // the parameter that distinguishes settings of this kind
 	alone  bool   // only one session may hold it, even if others want the same value
 	shared bool   // clients share it whatever their parameters
 }

@@ -120,7 +120,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// FuzzSetting: whatever tells settings of a kind apart, the parameters of the reset are
+// FuzzSetting: whatever distinguishes settings of a kind, the parameters of the reset are
 // JSON.
 func FuzzSetting(f *testing.F) {
 	f.Add([]byte(`{"origin":"\ud800","type":{"a":[1]}}`))

@@ -68,7 +68,7 @@ func TestContexts(t *testing.T) {
 	late.Call(other, "Runtime.enable", "", nil)
 	ids := contexts(late, other)
 	if len(ids) != 1 {
-		t.Fatalf("told of the contexts %v, and one lives", ids)
+		t.Fatalf("got the contexts %v, and one lives", ids)
 	}
 	var r struct{ Result struct{ Value string } }
 	late.Call(other, "Runtime.evaluate", fmt.Sprintf(`{"expression":"location.pathname","contextId":%d}`, ids[0]), &r)
@@ -76,7 +76,7 @@ func TestContexts(t *testing.T) {
 		t.Error(r)
 	}
 	if late.Count(other, "Runtime.consoleAPICalled", "") != 1 || late.Count(other, "Runtime.consoleAPICalled", "loaded /page4") != 1 {
-		t.Error("the console of pages that are no more was told")
+		t.Error("got the console of pages that no longer exist")
 	}
 	// It also receives the later ones.
 	s.visit(late, other, "/page5")
@@ -165,11 +165,11 @@ func TestEventsAreForWhoAsked(t *testing.T) {
 	b.Event(sb, "Network.responseReceived", "/two")
 	a.Evaluate(sa, "1")
 	if got := a.Methods()[before:]; len(got) > 0 {
-		t.Errorf("after its disable a client heard %v", got)
+		t.Errorf("after its disable a client got %v", got)
 	}
 	c.Evaluate(sc, "1")
 	if got := slices.DeleteFunc(c.Methods(), func(m string) bool { return m == "Target.attachedToTarget" }); len(got) > 0 {
-		t.Errorf("a client that enabled nothing heard %v", got)
+		t.Errorf("a client that enabled nothing got %v", got)
 	}
 	for _, method := range []string{"Runtime.disable", "Network.disable", "Page.disable"} {
 		if s.debug.reached(method) != 0 {
@@ -301,7 +301,7 @@ func TestWorkerThatWaits(t *testing.T) {
 		t.Fatalf("a worker that waits has a %s", got)
 	}
 	if p.Count(worker, "Inspector.workerScriptLoaded", "") != 0 {
-		t.Error("a worker's script is told to be loaded, and the worker has not begun")
+		t.Error("a worker's script is reported as loaded, and the worker has not begun")
 	}
 	s.debug.letRun(s.debug.await("the worker", func() *sharedPage {
 		for _, shared := range s.debug.pages {
@@ -322,7 +322,7 @@ func TestWorkerThatWaits(t *testing.T) {
 	for each, session := range map[*cdptest.Client]string{p: worker, late: attached.SessionID} {
 		each.Evaluate(session, "1")
 		if got := each.Count(session, "Inspector.workerScriptLoaded", ""); got != 1 {
-			t.Errorf("told %d times", got)
+			t.Errorf("reported %d times", got)
 		}
 	}
 }

@@ -110,32 +110,22 @@ func (c *sharedClient) receive(data []byte) {
 		<-late
 	}
 	// The replayed events come before the response.
-	switch name {
-	case "enable":
-		d.mu.Lock()
-		var again []replay
-		for _, r := range p.replays {
-			if strings.HasPrefix(r.method, domain+".") {
-				again = append(again, r)
-			}
+	d.mu.Lock()
+	var again []replay
+	for _, event := range []string{"Runtime.executionContextCreated", "Runtime.consoleAPICalled"} {
+		switch m.Method {
+		case "Runtime.enable":
+			again = append(again, p.replays[event]...)
+		case "Runtime.disable":
+			delete(p.replays, event)
 		}
-		if domain == "Debugger" && p.paused != nil {
-			again = append(again, *p.paused)
-		}
-		d.mu.Unlock()
-		for _, r := range again {
-			c.send(map[string]any{"method": r.method, "params": r.params})
-		}
-	case "disable":
-		d.mu.Lock()
-		kept := p.replays[:0:0]
-		for _, r := range p.replays {
-			if !strings.HasPrefix(r.method, domain+".") {
-				kept = append(kept, r)
-			}
-		}
-		p.replays = kept
-		d.mu.Unlock()
+	}
+	if m.Method == "Debugger.enable" && p.paused != nil {
+		again = append(again, *p.paused)
+	}
+	d.mu.Unlock()
+	for _, r := range again {
+		c.send(map[string]any{"method": r.method, "params": r.params})
 	}
 	d.send(p.session, m.Method, string(m.Params), func(r reply) {
 		if r.Error != nil {

@@ -74,7 +74,7 @@ func Open(r io.Reader) (*Player, error) {
 		p.cut, err = err.Error(), nil
 	}
 	if err == nil && len(p.parts) == 0 {
-		err = errors.New("no client said anything while this was recorded")
+		err = errors.New("no client sent a message while this was recorded")
 	}
 	if err != nil {
 		return nil, err

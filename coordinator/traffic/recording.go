@@ -107,7 +107,7 @@ func (r *Recording) Close(reason error) (summary string, err error) {
 	case !exists:
 		return "", errors.Join(err, fmt.Errorf("record: %s is gone: it, or its folder, was moved or removed while it was written", name))
 	case r.messages == 0:
-		summary = fmt.Sprintf("Nothing that a client said was recorded: %s is not kept.", name)
+		summary = fmt.Sprintf("No message of a client was recorded: %s is not kept.", name)
 		err = errors.Join(err, os.Remove(name))
 	case r.lost > 0:
 		summary = fmt.Sprintf("%d messages are in %s, and %d are missing, since they came too fast: it cannot be replayed.", r.messages, name, r.lost)

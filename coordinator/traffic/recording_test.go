@@ -21,8 +21,8 @@ func TestRecordingSummary(t *testing.T) {
 		{"with a gap", "1 messages are in FILE, and 7 are missing, since they came too fast: it cannot be replayed.", func(r *Recording) { r.Add(t.Context(), cdplog.Line{Lost: 7}) }, true},
 		{"cut off", "1 messages are in FILE, which is cut off; `coordinator replay FILE` serves what there is.", func(r *Recording) { r.file.Close(); r.Add(t.Context(), message) }, true},
 		{"not closed", "1 messages are in FILE, which is cut off; `coordinator replay FILE` serves what there is.", func(r *Recording) { r.file.Close() }, true},
-		{"nothing said", "Nothing that a client said was recorded: FILE is not kept.", func(r *Recording) { r.messages = 0 }, false},
-		{"empty", "Nothing that a client said was recorded: FILE is not kept.", func(r *Recording) { r.begun, r.messages = false, 0 }, false},
+		{"no message", "No message of a client was recorded: FILE is not kept.", func(r *Recording) { r.messages = 0 }, false},
+		{"empty", "No message of a client was recorded: FILE is not kept.", func(r *Recording) { r.begun, r.messages = false, 0 }, false},
 	} {
 		t.Run(end.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "session.jsonl")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"browser-coordinator/internal/notify"
 )
 
 // Timeout is for everything that is fast on an idle machine.
@@ -28,7 +31,7 @@ type Client struct {
 
 	mu       sync.Mutex // guards the fields that follow
 	messages []Message
-	changed  chan struct{}
+	changed  notify.Broadcast
 	err      error
 }
 
@@ -74,7 +77,7 @@ func DialAs(t testing.TB, url, agent string) *Client {
 		t.Fatal(err)
 	}
 	ws.SetReadLimit(-1)
-	c := &Client{t: t, ws: ws, done: make(chan struct{}), changed: make(chan struct{})}
+	c := &Client{t: t, ws: ws, done: make(chan struct{})}
 	go c.read()
 	t.Cleanup(c.Leave)
 	return c
@@ -111,8 +114,7 @@ func (c *Client) read() {
 		} else {
 			c.messages = append(c.messages, m)
 		}
-		close(c.changed)
-		c.changed = make(chan struct{})
+		c.changed.Notify()
 		c.mu.Unlock()
 		if err != nil {
 			return
@@ -139,7 +141,7 @@ func (c *Client) AwaitN(what string, n int, fits func(Message) bool) Message {
 	timeout := time.After(Timeout)
 	for next := 0; ; {
 		c.mu.Lock()
-		come, err, changed := c.messages[next:], c.err, c.changed
+		come, err, changed := c.messages[next:], c.err, c.changed.Next()
 		c.mu.Unlock()
 		for _, m := range come {
 			next++
@@ -276,4 +278,23 @@ func (c *Client) Evaluate(session, expression string) string {
 		c.t.Fatalf("%s: %s", expression, r.ExceptionDetails)
 	}
 	return fmt.Sprint(r.Result.Value)
+}
+
+// Request returns the status and the body of the response to an HTTP request.
+func Request(t testing.TB, method, url string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
 }
