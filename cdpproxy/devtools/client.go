@@ -124,21 +124,13 @@ func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, page string
 // write is the only writer. It closes the connection, which wakes the reader.
 func (c *Client) write(ws *websocket.Conn) {
 	defer ws.CloseNow()
-	var batch [][]byte
-	for {
-		if batch = c.out.Take(batch); batch == nil {
-			break
-		}
-		for _, message := range batch {
-			// The context never ends: otherwise coder/websocket could close the
-			// connection in the middle of a message. The queue's bound detects a
-			// client that does not read.
-			if ws.Write(context.Background(), websocket.MessageText, message) != nil {
-				return
-			}
-		}
-	}
-	if c.code != 0 {
+	err := c.out.Drain(func(message []byte) error {
+		// The context never ends: otherwise coder/websocket could close the connection
+		// in the middle of a message. The queue's bound detects a client that does not
+		// read.
+		return ws.Write(context.Background(), websocket.MessageText, message)
+	})
+	if err == nil && c.code != 0 {
 		ws.Close(c.code, c.why)
 	}
 }

@@ -39,9 +39,25 @@ func (q *Queue) Put(message []byte) bool {
 	return true
 }
 
-// Take waits for messages and takes them all, into the slice of the last batch. It
+// Drain writes the messages in order, until the queue is finished and empty or a write
+// fails.
+func (q *Queue) Drain(write func(message []byte) error) error {
+	var batch [][]byte
+	for {
+		if batch = q.take(batch); batch == nil {
+			return nil
+		}
+		for _, message := range batch {
+			if err := write(message); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// take waits for messages and takes them all, into the slice of the last batch. It
 // returns nil once the queue is finished and empty.
-func (q *Queue) Take(last [][]byte) [][]byte {
+func (q *Queue) take(last [][]byte) [][]byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.size -= q.batch
@@ -68,7 +84,7 @@ func (q *Queue) AwaitRoom(bytes int) {
 	}
 }
 
-// Finish makes Take end once the queue is empty; drop empties it at once.
+// Finish makes Drain end once the queue is empty; drop empties it at once.
 func (q *Queue) Finish(drop bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

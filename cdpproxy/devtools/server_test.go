@@ -106,8 +106,7 @@ func TestSlowClient(t *testing.T) {
 	slow, other := dial(t, s), dial(t, s)
 	message := []byte(`{"id":1,"method":"X","params":{"x":"` + strings.Repeat("x", 1<<19) + `"}}`)
 	var err error
-	asked := 0
-	for ; err == nil && asked < 1000; asked++ {
+	for start := time.Now(); err == nil && time.Since(start) < time.Minute; {
 		err = slow.Write(t.Context(), websocket.MessageText, message)
 		if err := other.Write(t.Context(), websocket.MessageText, []byte(`{"id":2,"method":"Y"}`)); err != nil {
 			t.Fatal(err)
@@ -117,7 +116,7 @@ func TestSlowClient(t *testing.T) {
 		}
 	}
 	if err == nil {
-		t.Errorf("%d messages were kept for a client that does not read", asked)
+		t.Error("a client that does not read stays connected")
 	}
 }
 

@@ -82,7 +82,12 @@ func (c *conn) carry(ctx context.Context) error {
 	read := make(chan error, 1)
 	go c.read(ctx, cancel, ws, read)
 	defer context.AfterFunc(ctx, func() { c.out.Finish(true) })()
-	err = c.write(ws)
+	err = c.out.Drain(func(message []byte) error {
+		// Not the connection's context: a cancelled write closes the connection.
+		writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
+		defer cancel()
+		return ws.Write(writing, websocket.MessageText, message)
+	})
 	if err == nil && ctx.Err() == nil {
 		// The debugger handles a message before it sees the close frame that
 		// follows.
@@ -101,24 +106,6 @@ func withoutURL(err error) error {
 		}
 	}
 	return err
-}
-
-func (c *conn) write(ws *websocket.Conn) error {
-	var batch [][]byte
-	for {
-		if batch = c.out.Take(batch); batch == nil {
-			return nil
-		}
-		for _, message := range batch {
-			// Not the connection's context: a cancelled write closes the connection.
-			writing, cancel := context.WithTimeout(context.Background(), writeTimeout)
-			err := ws.Write(writing, websocket.MessageText, message)
-			cancel()
-			if err != nil {
-				return fmt.Errorf("write to the page: %w", err)
-			}
-		}
-	}
 }
 
 func (c *conn) read(ctx context.Context, cancel context.CancelFunc, ws *websocket.Conn, ended chan<- error) {

@@ -45,16 +45,6 @@ type Client struct {
 	Path    string `json:"path"`
 }
 
-// Message has the members of a command, a response or an event.
-type Message struct {
-	ID      json.RawMessage `json:"id"`
-	Session string          `json:"sessionId"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-	Result  json.RawMessage `json:"result"`
-	Error   json.RawMessage `json:"error"`
-}
-
 // Truncate shortens text for display.
 func Truncate(text string, most int) string {
 	if len(text) <= most {

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/coder/websocket"
+
+	"browser-coordinator/cdpproxy/devtools"
 )
 
 // play replays one client's part of a recording. A command of the client is matched by
@@ -25,13 +27,13 @@ type play struct {
 
 // step is a recorded message.
 type step struct {
-	Message
+	devtools.Message
 	byClient, used bool
 	text           json.RawMessage
 }
 
-// params is the JSON of the parameters with their names sorted.
-func (m *Message) params() string {
+// params is the JSON of a message's parameters with their names sorted.
+func params(m *devtools.Message) string {
 	var params any
 	_ = json.Unmarshal(m.Params, &params) // nil where there are none
 	text, _ := json.Marshal(params)
@@ -68,21 +70,21 @@ func (p *play) run(ctx context.Context, conn *websocket.Conn) error {
 
 // receive returns the browser's messages after a message of the client.
 func (p *play) receive(text []byte) []json.RawMessage {
-	var c Message
+	var c devtools.Message
 	if err := json.Unmarshal(text, &c); err != nil {
 		return []json.RawMessage{errorResponse(c, "this is no command")}
 	}
-	params := c.params()
-	at := p.find(c, func(recorded string) bool { return recorded == params })
+	sent := params(&c)
+	at := p.find(c, func(recorded string) bool { return recorded == sent })
 	if at < 0 {
-		at = p.find(c, func(recorded string) bool { return normalize(recorded) == normalize(params) })
+		at = p.find(c, func(recorded string) bool { return normalize(recorded) == normalize(sent) })
 	}
 	if at < 0 {
 		return []json.RawMessage{p.unknown(c)}
 	}
 	recorded := &p.steps[at]
 	recorded.used = true
-	p.learn(recorded.params(), params)
+	p.learn(params(&recorded.Message), sent)
 	p.ids[string(recorded.ID)] = string(c.ID)
 	p.reached = max(p.reached, at)
 	out := p.due()
@@ -102,9 +104,9 @@ func (p *play) isAnswered(c *step) bool {
 }
 
 // find returns the index of the first recorded command that fits, -1 if there is none.
-func (p *play) find(c Message, fits func(params string) bool) int {
+func (p *play) find(c devtools.Message, fits func(params string) bool) int {
 	return slices.IndexFunc(p.steps, func(s step) bool {
-		return s.byClient && !s.used && s.Method == c.Method && p.name(s.Session) == c.Session && fits(s.params())
+		return s.byClient && !s.used && s.Method == c.Method && p.name(s.Session) == c.Session && fits(params(&s.Message))
 	})
 }
 
@@ -142,24 +144,21 @@ func (s *step) isResponse() bool { return !s.byClient && s.Method == "" && len(s
 
 // unknown is the error for a command that is not in the recording. The client may report
 // another error because of it, so the log gets a warning.
-func (p *play) unknown(c Message) json.RawMessage {
+func (p *play) unknown(c devtools.Message) json.RawMessage {
 	reason, more := "not in the recording: ", []any(nil)
 	if near := p.find(c, func(string) bool { return true }); near >= 0 {
 		reason = "not in the recording with these parameters: "
 		const most = 200
-		more = []any{"sent", Truncate(c.params(), most), "recorded", Truncate(p.steps[near].params(), most)}
+		more = []any{"sent", Truncate(params(&c), most), "recorded", Truncate(params(&p.steps[near].Message), most)}
 	}
 	p.warn("a client sends a command that is not in the recording, or more often than there: it gets an error", c.Method, more...)
 	return errorResponse(c, reason+c.Method)
 }
 
-func errorResponse(c Message, reason string) json.RawMessage {
-	text, _ := json.Marshal(struct { // of strings and JSON that was read
-		ID      json.RawMessage `json:"id,omitempty"`
-		Error   map[string]any  `json:"error"`
-		Session string          `json:"sessionId,omitempty"`
-	}{c.ID, map[string]any{"code": -32000, "message": reason}, c.Session})
-	return text
+func errorResponse(c devtools.Message, reason string) json.RawMessage {
+	m := devtools.Message{ID: c.ID, Session: c.Session}
+	m.Error, _ = json.Marshal(devtools.Error{Code: devtools.CodeServer, Message: reason}) // of a number and a string
+	return m.Encode()
 }
 
 // generated matches names that programs generate anew in each run: 32 hexadecimal digits,
@@ -195,11 +194,10 @@ func (p *play) translate(s *step, id string) json.RawMessage {
 	if len(p.names) > 0 {
 		text = generated.ReplaceAllFunc(text, func(name []byte) []byte { return []byte(p.name(string(name))) })
 	}
-	var members map[string]json.RawMessage
-	if !s.isResponse() || json.Unmarshal(text, &members) != nil {
+	var m devtools.Message
+	if !s.isResponse() || json.Unmarshal(text, &m) != nil {
 		return text
 	}
-	members["id"] = json.RawMessage(id)
-	translated, _ := json.Marshal(members) // of what was decoded
-	return translated
+	m.ID = []byte(id)
+	return m.Encode()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"browser-coordinator/cdpproxy/devtools"
 	"browser-coordinator/coordinator/cdplog"
 	"browser-coordinator/coordinator/terminal"
 )
@@ -69,7 +70,7 @@ func (v *View) text(l cdplog.Line) string {
 	if l.From == "" {
 		return ""
 	}
-	var m cdplog.Message
+	var m devtools.Message
 	_ = json.Unmarshal(l.Message, &m) // a message that is not CDP is shown unchanged
 	key := l.Client + " " + m.Session + " " + string(m.ID)
 	about := command{method: m.Method}
@@ -94,7 +95,7 @@ func (v *View) text(l cdplog.Line) string {
 }
 
 // announcedSession is the session that an event attaches or detaches; empty: none.
-func announcedSession(m *cdplog.Message) string {
+func announcedSession(m *devtools.Message) string {
 	var params struct {
 		Session string `json:"sessionId"`
 	}
@@ -130,10 +131,10 @@ func encode(l cdplog.Line) string {
 // shownBytes bounds the shown part of a message without Full.
 const shownBytes = 160
 
-func (v *View) line(l cdplog.Line, m cdplog.Message, sender, announced string, about command) string {
+func (v *View) line(l cdplog.Line, m devtools.Message, sender, announced string, about command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %-16s ", l.Time.Local().Format("15:04:05.000"), sender)
-	body := m.Params
+	body := []byte(m.Params)
 	switch {
 	case l.From == "client":
 		b.WriteString("→ " + m.Method)
@@ -158,7 +159,7 @@ func (v *View) line(l cdplog.Line, m cdplog.Message, sender, announced string, a
 	}
 	switch {
 	case l.Text != "":
-		body = json.RawMessage(l.Text)
+		body = []byte(l.Text)
 	case m.Method == "" && about.method == "":
 		body = l.Message // no CDP message, or the response to an unseen command
 	}
