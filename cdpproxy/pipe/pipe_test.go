@@ -271,9 +271,7 @@ func TestPageClient(t *testing.T) {
 		page := cdptest.Dial(t, address+"/devtools/page/"+created.TargetID)
 		page.Call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`, nil)
 		var attached struct{ SessionID string }
-		if err := json.Unmarshal(page.Event("", "Target.attachedToTarget", "").Params, &attached); err != nil {
-			t.Fatal(err)
-		}
+		page.Event("", "Target.attachedToTarget", "").Decode(t, &attached)
 		eventually(t, name+": the worker does not run", func() bool {
 			return page.Evaluate(attached.SessionID, "self.name") == "inner"
 		})

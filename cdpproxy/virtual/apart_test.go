@@ -13,10 +13,8 @@ import (
 // TestOddMethods: every method gets a response. Of a name with three parts the debugger
 // would cut off the third.
 func TestOddMethods(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
-	p := cdptest.Dial(t, s.url)
-	session := s.attach(p)
+	p, session := s.client()
 	for _, method := range []string{
 		"Debugger.resume.x", "Debugger.setSkipAllPauses.x", "Fetch.enable.x", "Page.crash.x", "Target.closeTarget.x", "Fetch.enable.",
 		"Debugger.", ".resume", "Debugger", ".", "Browser.close.x",
@@ -39,7 +37,6 @@ func TestOddMethods(t *testing.T) {
 // TestGoesUnderCommands: a page that closes while its client keeps sending breaks
 // nothing else.
 func TestGoesUnderCommands(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	p := cdptest.Dial(t, s.url)
 	p.Call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
@@ -65,7 +62,6 @@ func TestGoesUnderCommands(t *testing.T) {
 // TestBrokenConnectionsLeaveNothing: the debugger drops a page's connections and the
 // page lives on. Sessions end, their settings are reset, and the page is offered again.
 func TestBrokenConnectionsLeaveNothing(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	p := cdptest.Dial(t, s.url)
 	p.Call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
@@ -92,10 +88,8 @@ func TestBrokenConnectionsLeaveNothing(t *testing.T) {
 // TestOffAndOn: a client that turns something off and on again without waiting gets
 // its events.
 func TestOffAndOn(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
-	p := cdptest.Dial(t, s.url)
-	session := s.attach(p)
+	p, session := s.client()
 	s.visit(p, session, "/one")
 	for round := range 3 {
 		p.Call(session, "Fetch.enable", "", nil)
@@ -108,9 +102,7 @@ func TestOffAndOn(t *testing.T) {
 		p.Evaluate(session, "void fetch('"+path+"'); 1")
 		p.Event(session, "Network.requestWillBeSent", path)
 		var paused struct{ RequestID string }
-		if err := json.Unmarshal(p.Event(session, "Fetch.requestPaused", path).Params, &paused); err != nil {
-			t.Fatal(err)
-		}
+		p.Event(session, "Fetch.requestPaused", path).Decode(t, &paused)
 		p.Call(session, "Fetch.fulfillRequest", fmt.Sprintf(`{"requestId":%q,"responseCode":200}`, paused.RequestID), nil)
 	}
 }
@@ -118,7 +110,6 @@ func TestOffAndOn(t *testing.T) {
 // TestLateReset: one client's reset that reaches the page late does not end what
 // another has set since.
 func TestLateReset(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
@@ -140,7 +131,6 @@ func TestLateReset(t *testing.T) {
 // TestNextTab: a browser's setting stays in force when the tab that received it
 // closes. Pending commands of that tab get a response.
 func TestNextTab(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	p := cdptest.Dial(t, s.url)
 	first := s.debug.only().target
@@ -167,7 +157,6 @@ func TestNextTab(t *testing.T) {
 // TestOthersThings: a client neither ends nor receives what belongs to another
 // client or the debugger.
 func TestOthersThings(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
@@ -209,10 +198,8 @@ func TestOthersThings(t *testing.T) {
 // TestScriptOfABusyPage: a script is removed even if its identifier arrives long
 // after its client has left.
 func TestScriptOfABusyPage(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
-	p := cdptest.Dial(t, s.url)
-	session := s.attach(p)
+	p, session := s.client()
 	s.visit(p, session, "/one")
 	pass := s.debug.delay("Page.addScriptToEvaluateOnNewDocument")
 	defer pass()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"regexp"
@@ -43,8 +42,7 @@ func compared(body string) string {
 // TestDiscoveryAsChromium: every discovery request over HTTP gets the browser's own
 // response, except for the address.
 func TestDiscoveryAsChromium(t *testing.T) {
-	t.Parallel()
-	s := newSceneIn(t, cdptest.NewBrowserURL(t), false, slog.New(slog.DiscardHandler))
+	s := newSceneIn(t, cdptest.NewBrowserURL(t), false)
 	s.get("GET", "/json/list") // until the page is ready
 	browser, own := strings.Split(s.debug.url, "/")[2], strings.Split(s.url, "/")[2]
 	_, prefix, _ := strings.Cut(s.http(), own)

@@ -1,7 +1,6 @@
 package virtual_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -53,10 +52,8 @@ func shows(t *testing.T, p *cdptest.Client, session, what, look, want string) {
 // TestEmulationEnds: a client's emulation in a page ends when the client leaves or
 // resets it, and stays while another holds it.
 func TestEmulationEnds(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
-	stays := cdptest.Dial(t, s.url)
-	held := s.attach(stays)
+	stays, held := s.client()
 	s.visit(stays, held, "/one")
 	stays.Call(held, "Network.enable", "", nil)
 	for _, c := range emulations {
@@ -64,8 +61,7 @@ func TestEmulationEnds(t *testing.T) {
 		if before == c.during {
 			t.Errorf("%s: the page reports %s as it is", c.method, before)
 		}
-		p := cdptest.Dial(t, s.url)
-		session := s.attach(p)
+		p, session := s.client()
 		p.Call(session, c.method, c.params, nil)
 		shows(t, p, session, c.method, c.look, c.during)
 
@@ -94,7 +90,6 @@ func TestEmulationEnds(t *testing.T) {
 // TestLifecycleEvents: these events reach the clients that have turned them on,
 // until they turn them off.
 func TestLifecycleEvents(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b, c := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb, sc := s.attach(a), s.attach(b), s.attach(c)
@@ -136,7 +131,6 @@ func metrics(width int) string {
 // the same value. Another value is refused until the last of them has reset it or
 // left.
 func TestLease(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b, c := cdptest.DialAs(t, s.url, "Playwright/1.65.1 (x64; debian)"), cdptest.DialAs(t, s.url, "Puppeteer 24.43.1"), cdptest.Dial(t, s.url)
 	sa, sb, sc := s.attach(a), s.attach(b), s.attach(c)
@@ -179,7 +173,6 @@ func TestLease(t *testing.T) {
 // TestConnectingDefaults: Playwright's defaults at connect do not fail because
 // another client has set another value, and do not change that value.
 func TestConnectingDefaults(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
@@ -200,7 +193,6 @@ func TestConnectingDefaults(t *testing.T) {
 // TestRefusedCommandHoldsNothing: a command that the page refuses creates no lease;
 // a value from before it stays its client's.
 func TestRefusedCommandHoldsNothing(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
@@ -227,7 +219,6 @@ func TestRefusedCommandHoldsNothing(t *testing.T) {
 // TestAlone: one session intercepts, records or profiles, and no other one ends or
 // receives that.
 func TestAlone(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
@@ -257,9 +248,7 @@ func TestAlone(t *testing.T) {
 	b.Call(sb, "Fetch.disable", "", nil)
 	b.Evaluate(sb, "void fetch('/two'); 1")
 	var paused struct{ RequestID string }
-	if err := json.Unmarshal(a.Event(sa, "Fetch.requestPaused", "/two").Params, &paused); err != nil {
-		t.Fatal(err)
-	}
+	a.Event(sa, "Fetch.requestPaused", "/two").Decode(t, &paused)
 	a.Call(sa, "Fetch.fulfillRequest", fmt.Sprintf(`{"requestId":%q,"responseCode":200}`, paused.RequestID), nil)
 	b.Evaluate(sb, "1")
 	if b.Count(sb, "Fetch.requestPaused", "") != 0 || s.debug.reached("Fetch.disable") != 0 {

@@ -22,7 +22,6 @@ func (p presented) Browser() (*cdpproxy.Browser, <-chan struct{}) {
 // TestBehindTheEndpoint: cdpproxy accepts it as a browser. No response contains the
 // secret, and clients keep their names.
 func TestBehindTheEndpoint(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

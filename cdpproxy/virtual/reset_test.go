@@ -14,7 +14,6 @@ import (
 // TestLeavingResets: what a client has set up in the shared session ends with the
 // client, unless another still needs it.
 func TestLeavingResets(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	hits := make(chan string, 100)
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,13 +22,11 @@ func TestLeavingResets(t *testing.T) {
 	}))
 	defer slow.Close()
 
-	stays := cdptest.Dial(t, s.url)
-	held := s.attach(stays)
+	stays, held := s.client()
 	s.visit(stays, held, "/one")
 	stays.Call(held, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
 
-	p := cdptest.Dial(t, s.url)
-	session := s.attach(p)
+	p, session := s.client()
 	p.Call(session, "Emulation.setTimezoneOverride", `{"timezoneId":"Asia/Tokyo"}`, nil)
 	p.Call(session, "Emulation.setUserAgentOverride", `{"userAgent":"odd"}`, nil)
 	p.Call(session, "Emulation.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, nil)
@@ -73,7 +70,6 @@ func TestLeavingResets(t *testing.T) {
 // TestResetsAreUnderstood: Chromium accepts every reset command, with its
 // parameters.
 func TestResetsAreUnderstood(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	s.get("GET", "/json/list")
 	session := s.debug.only().session
@@ -92,7 +88,6 @@ func TestResetsAreUnderstood(t *testing.T) {
 // TestResetOfSeveral: each of several settings is reset alone. One that another
 // client shares, even by an alias, is not.
 func TestResetOfSeveral(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)

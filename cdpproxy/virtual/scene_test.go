@@ -25,14 +25,16 @@ type scene struct {
 }
 
 // newScene uses a part of the shared browser: a browser context with one blank page.
-func newScene(t testing.TB) *scene {
+// Tests with a scene run in parallel.
+func newScene(t *testing.T) *scene {
 	t.Helper()
-	return newSceneIn(t, cdptest.BrowserURL(t), true, slog.New(slog.DiscardHandler))
+	return newSceneIn(t, cdptest.BrowserURL(t), true)
 }
 
-func newSceneIn(t testing.TB, browserURL string, ownContext bool, logger *slog.Logger) *scene {
+func newSceneIn(t *testing.T, browserURL string, ownContext bool) *scene {
 	t.Helper()
-	browser, err := virtual.New(logger)
+	t.Parallel()
+	browser, err := virtual.New(slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +65,13 @@ func (s *scene) http() string {
 func (s *scene) get(method, path string) (int, string) {
 	s.t.Helper()
 	return cdptest.Request(s.t, method, s.http()+path)
+}
+
+// client connects a client, and returns its session with the only page.
+func (s *scene) client() (p *cdptest.Client, session string) {
+	s.t.Helper()
+	p = cdptest.Dial(s.t, s.url)
+	return p, s.attach(p)
 }
 
 // attach returns a client's session with the only page.

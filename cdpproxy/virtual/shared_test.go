@@ -14,7 +14,6 @@ import (
 // TestAnswersAreNeverMixed: many clients send to one page at once, all with the
 // same ids, and each gets its own responses in its own sessions.
 func TestAnswersAreNeverMixed(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	var clients sync.WaitGroup
 	for n := range 8 {
@@ -54,17 +53,14 @@ func contexts(p *cdptest.Client, session string) (ids []int64) {
 // TestContexts: the debugger's replay includes contexts that no longer exist. A
 // late client receives the living ones, and their console messages.
 func TestContexts(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
-	early := cdptest.Dial(t, s.url)
-	session := s.attach(early)
+	early, session := s.client()
 	early.Call(session, "Runtime.enable", "", nil)
 	for i := range 5 {
 		s.visit(early, session, fmt.Sprintf("/page%d", i))
 		early.Event(session, "Runtime.consoleAPICalled", fmt.Sprintf("loaded /page%d", i))
 	}
-	late := cdptest.Dial(t, s.url)
-	other := s.attach(late)
+	late, other := s.client()
 	late.Call(other, "Runtime.enable", "", nil)
 	ids := contexts(late, other)
 	if len(ids) != 1 {
@@ -90,22 +86,17 @@ func TestContexts(t *testing.T) {
 // TestForgottenContext: the debugger replays at most fifty contexts, and the page's
 // own was the first of them.
 func TestForgottenContext(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
-	early := cdptest.Dial(t, s.url)
-	session := s.attach(early)
+	early, session := s.client()
 	s.visit(early, session, "/long")
 	for i := range 60 {
 		early.Call(session, "Page.createIsolatedWorld", fmt.Sprintf(`{"frameId":%q,"worldName":"world %d"}`, s.debug.only().target, i), nil)
 	}
-	late := cdptest.Dial(t, s.url)
-	other := s.attach(late)
+	late, other := s.client()
 	late.Call(other, "Runtime.enable", "", nil)
 	own := late.Event(other, "Runtime.executionContextCreated", `"type":"default"`)
 	var m struct{ Context struct{ ID int64 } }
-	if err := json.Unmarshal(own.Params, &m); err != nil {
-		t.Fatal(err)
-	}
+	own.Decode(t, &m)
 	var r struct{ Result struct{ Value string } }
 	late.Call(other, "Runtime.evaluate", fmt.Sprintf(`{"expression":"pressed.name","contextId":%d}`, m.Context.ID), &r)
 	if r.Result.Value != "pressed" {
@@ -120,7 +111,6 @@ func TestForgottenContext(t *testing.T) {
 // whole browser, the page is identified by its main frame, and its navigations are
 // reported.
 func TestIntegratedBrowser(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	s.debug.mu.Lock()
 	s.debug.integrated = true
@@ -143,7 +133,6 @@ func TestIntegratedBrowser(t *testing.T) {
 // TestEventsAreForWhoAsked: a client gets no events without an enable, and none
 // after a disable. Neither the debugger nor another client notices that disable.
 func TestEventsAreForWhoAsked(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b, c := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb, sc := s.attach(a), s.attach(b), s.attach(c)
@@ -187,10 +176,8 @@ func TestEventsAreForWhoAsked(t *testing.T) {
 // TestBreakpointStops: clients get a pause, and cannot make the debugger miss or
 // leave it.
 func TestBreakpointStops(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
-	p := cdptest.Dial(t, s.url)
-	session := s.attach(p)
+	p, session := s.client()
 	s.visit(p, session, "/shop")
 	shared := s.debug.only()
 	s.debug.call(shared.session, "Debugger.setBreakpointByUrl", `{"lineNumber":4,"urlRegex":".*/shop"}`)
@@ -234,7 +221,6 @@ func TestBreakpointStops(t *testing.T) {
 // TestOnceOnly: a command that a session accepts only once succeeds for the next
 // client too.
 func TestOnceOnly(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	for range 2 {
 		p := cdptest.Dial(t, s.url)
@@ -246,7 +232,6 @@ func TestOnceOnly(t *testing.T) {
 // TestBindings: a binding call reaches the clients that added the binding, and no
 // other.
 func TestBindings(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
@@ -273,7 +258,6 @@ func TestBindings(t *testing.T) {
 
 // TestParts: a worker's or frame's session is attached below its page's session.
 func TestParts(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	p, page, worker := withWorker(t, s)
 	p.Event(worker, "Inspector.workerScriptLoaded", "")
@@ -291,7 +275,6 @@ func TestParts(t *testing.T) {
 // it run is notified once when the worker has its script. A late client is notified
 // when it asks.
 func TestWorkerThatWaits(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	s.debug.mu.Lock()
 	s.debug.holding = true
@@ -335,16 +318,12 @@ func withWorker(t *testing.T, s *scene) (p *cdptest.Client, page, worker string)
 	const auto = `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true}`
 	p.Call("", "Target.setAutoAttach", auto, nil)
 	var e struct{ SessionID string }
-	if err := json.Unmarshal(p.Event("", "Target.attachedToTarget", "").Params, &e); err != nil {
-		t.Fatal(err)
-	}
+	p.Event("", "Target.attachedToTarget", "").Decode(t, &e)
 	page = e.SessionID
 	s.visit(p, page, "/host")
 	p.Call(page, "Target.setAutoAttach", auto, nil)
 	p.Evaluate(page, "window.w = new Worker(URL.createObjectURL(new Blob(['self.n = 6 * 7'])), {name: 'sum'}); 1")
-	if err := json.Unmarshal(p.Event(page, "Target.attachedToTarget", `"type":"worker"`).Params, &e); err != nil {
-		t.Fatal(err)
-	}
+	p.Event(page, "Target.attachedToTarget", `"type":"worker"`).Decode(t, &e)
 	worker = e.SessionID
 	p.Call(worker, "Runtime.enable", "", nil)
 	p.Event(worker, "Runtime.executionContextCreated", "")
@@ -354,8 +333,6 @@ func withWorker(t *testing.T, s *scene) (p *cdptest.Client, page, worker string)
 func workerTarget(t *testing.T, p *cdptest.Client, page string) string {
 	t.Helper()
 	var e targetEvent
-	if err := json.Unmarshal(p.Event(page, "Target.attachedToTarget", `"type":"worker"`).Params, &e); err != nil {
-		t.Fatal(err)
-	}
+	p.Event(page, "Target.attachedToTarget", `"type":"worker"`).Decode(t, &e)
 	return e.TargetInfo.TargetID
 }

@@ -13,7 +13,6 @@ import (
 )
 
 func TestBrowserLevel(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	p := cdptest.Dial(t, s.url)
 	var version struct{ Product, ProtocolVersion string }
@@ -63,7 +62,6 @@ func TestBrowserLevel(t *testing.T) {
 
 // TestCloseEndsOneClient: Browser.close closes only the connection of its client.
 func TestCloseEndsOneClient(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	p, other := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	session := s.attach(other)
@@ -82,7 +80,6 @@ func TestCloseEndsOneClient(t *testing.T) {
 // TestPagesComeAndGo: pages open and close as the debugger attaches to them, for
 // two clients at once.
 func TestPagesComeAndGo(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	first := s.debug.only().target
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
@@ -145,7 +142,6 @@ func TestPagesComeAndGo(t *testing.T) {
 
 // TestTabs: each page has a tab around it, as Puppeteer expects.
 func TestTabs(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	p := cdptest.Dial(t, s.url)
 	p.Call("", "Target.setDiscoverTargets", `{"discover":true,"filter":[{}]}`, nil)
@@ -153,17 +149,13 @@ func TestTabs(t *testing.T) {
 	p.Event("", "Target.targetCreated", `"type":"tab"`)
 	p.Call("", "Target.setAutoAttach", `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true,"filter":[{"type":"page","exclude":true},{}]}`, nil)
 	var tab, page struct{ SessionID string }
-	if err := json.Unmarshal(p.Event("", "Target.attachedToTarget", `"type":"tab"`).Params, &tab); err != nil {
-		t.Fatal(err)
-	}
+	p.Event("", "Target.attachedToTarget", `"type":"tab"`).Decode(t, &tab)
 	if p.Count("", "Target.attachedToTarget", "") != 1 {
 		t.Error("attached to more than the tab")
 	}
 	p.Call(tab.SessionID, "Target.setAutoAttach", `{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true,"filter":[{}]}`, nil)
 	p.Call(tab.SessionID, "Runtime.runIfWaitingForDebugger", "", nil)
-	if err := json.Unmarshal(p.Event(tab.SessionID, "Target.attachedToTarget", `"type":"page"`).Params, &page); err != nil {
-		t.Fatal(err)
-	}
+	p.Event(tab.SessionID, "Target.attachedToTarget", `"type":"page"`).Decode(t, &page)
 	if got := p.Evaluate(page.SessionID, "6*7"); got != "42" {
 		t.Error(got)
 	}
@@ -181,7 +173,6 @@ func TestTabs(t *testing.T) {
 
 // TestPageEndpoint: a connection to one page ends with the page.
 func TestPageEndpoint(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	if status, _ := s.get("GET", "/json/list"); status != 200 {
 		t.Fatal(status)
@@ -204,7 +195,6 @@ func TestPageEndpoint(t *testing.T) {
 
 // TestClose: Close disconnects the clients and returns, also while they wait.
 func TestClose(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	p := cdptest.Dial(t, s.url)
 	p.Start(s.attach(p), "Runtime.evaluate", `{"expression":"new Promise(() => {})","awaitPromise":true}`)
