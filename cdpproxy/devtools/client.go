@@ -115,10 +115,10 @@ func (s *Server) serveClient(w http.ResponseWriter, r *http.Request, page string
 	ws.SetReadLimit(maxCommand)
 	defer context.AfterFunc(c.ctx, func() { ws.CloseNow() })()
 	var writer sync.WaitGroup
-	defer writer.Wait() // before the session is left: what has been sent to the client is complete
 	writer.Go(func() { c.write(ws) })
 	c.read(ws, session)
 	c.end(0, "", true)
+	writer.Wait()
 }
 
 // write is the only writer. It closes the connection, which wakes the reader.
@@ -135,7 +135,7 @@ func (c *Client) write(ws *websocket.Conn) {
 	}
 }
 
-// read passes the client's commands on in order until the connection ends.
+// read forwards the client's commands in order until the connection ends.
 func (c *Client) read(ws *websocket.Conn, session Session) {
 	for {
 		kind, text, err := ws.Read(context.Background())
