@@ -34,7 +34,7 @@ func newScene(t *testing.T) *scene {
 func newSceneIn(t *testing.T, browserURL string, ownContext bool) *scene {
 	t.Helper()
 	t.Parallel()
-	browser, err := virtual.New(slog.New(slog.DiscardHandler))
+	browser, err := virtual.New(slog.New(slog.NewTextHandler(panics{t}, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +54,16 @@ function pressed() {
 	s.debug = startJSDebug(t, browserURL, ownContext, s.browser)
 	t.Cleanup(func() { s.browser.Close() })
 	return s
+}
+
+// panics is a log that fails the test when net/http has recovered from a panic.
+type panics struct{ t testing.TB }
+
+func (p panics) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), "panic") {
+		p.t.Errorf("%s", line)
+	}
+	return len(line), nil
 }
 
 // http is the virtual browser's base URL, with its secret.
