@@ -16,7 +16,7 @@ import (
 // TestLargeMessages: large messages pass in both directions, and other clients are
 // served meanwhile.
 func TestLargeMessages(t *testing.T) {
-	b := start(t)
+	b := sharedBrowser(t)
 	c, other := cdptest.Dial(t, b.server.URL()), cdptest.Dial(t, b.server.URL())
 	_, session := open(t, c, "about:blank")
 	size, most := 50<<20, 99<<20

@@ -5,6 +5,7 @@ package pipe_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -25,46 +26,76 @@ type browser struct {
 	server *pipe.Server
 	port   string // browser-level WebSocket URL of the port
 	cmd    *exec.Cmd
+	dir    string         // the profile
+	reader sync.WaitGroup // of its standard error
 }
 
-// start does not use chrome.Launch, which gives a browser only one of the two ways.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if running != nil {
+		running.end()
+	}
+	os.Exit(code)
+}
+
+var running *browser // that the tests share which do not end it
+
+var shared = sync.OnceValue(func() (err error) {
+	running, err = launch()
+	return err
+})
+
+func sharedBrowser(t testing.TB) *browser {
+	t.Helper()
+	if err := shared(); err != nil {
+		t.Fatalf("these tests need a browser: %v", err)
+	}
+	return running
+}
+
+// start starts a browser of the test's own.
 func start(t testing.TB) *browser {
 	t.Helper()
-	found, err := chrome.Find(chrome.FindOptions{})
+	b, err := launch()
 	if err != nil {
 		t.Fatalf("these tests need a browser: %v", err)
 	}
-	commands, out, err1 := os.Pipe()
-	in, messages, err2 := os.Pipe()
-	if err1 != nil || err2 != nil {
-		t.Fatal(err1, err2)
+	t.Cleanup(b.end)
+	return b
+}
+
+// launch does not use chrome.Launch, which gives a browser only one of the two ways.
+func launch() (*browser, error) {
+	found, err := chrome.Find(chrome.FindOptions{})
+	dir, err1 := os.MkdirTemp("", "pipe-test-")
+	commands, out, err2 := os.Pipe()
+	in, messages, err3 := os.Pipe()
+	if err := errors.Join(err, err1, err2, err3); err != nil {
+		return nil, err
 	}
 	args := []string{
 		"--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-		"--remote-debugging-pipe", "--remote-debugging-port=0", "--user-data-dir=" + t.TempDir(),
+		"--remote-debugging-pipe", "--remote-debugging-port=0", "--user-data-dir=" + dir,
 	}
 	if os.Getuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
-	cmd := exec.Command(found.Path, append(args, "about:blank")...)
-	cmd.ExtraFiles = []*os.File{commands, messages}
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
+	b := &browser{cmd: exec.Command(found.Path, append(args, "about:blank")...), dir: dir}
+	b.cmd.ExtraFiles = []*os.File{commands, messages}
+	stderr, err := b.cmd.StderrPipe()
+	if err == nil {
+		err = b.cmd.Start()
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	if err == nil {
+		b.server, err = pipe.Serve(in, out, slog.New(slog.DiscardHandler))
+	}
+	if err != nil {
+		return nil, err
 	}
 	commands.Close()
 	messages.Close()
-	server, err := pipe.Serve(in, out, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &browser{server: server, cmd: cmd}
 	port := make(chan string, 1)
-	var reader sync.WaitGroup
-	reader.Go(func() {
+	b.reader.Go(func() {
 		lines := bufio.NewScanner(stderr)
 		for lines.Scan() {
 			if url, ok := strings.CutPrefix(lines.Text(), "DevTools listening on "); ok {
@@ -72,24 +103,26 @@ func start(t testing.TB) *browser {
 			}
 		}
 	})
-	t.Cleanup(func() {
-		server.Close() // which ends the browser
-		ended := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
-		reader.Wait()
-		cmd.Wait()
-		ended.Stop()
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), cdptest.Timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), cdptest.Timeout)
 	defer cancel()
-	if err := server.Ready(ctx); err != nil {
-		t.Fatal(err)
+	if err := b.server.Ready(ctx); err != nil {
+		return nil, err
 	}
 	select {
 	case b.port = <-port:
+		return b, nil
 	case <-ctx.Done():
-		t.Fatal("the browser has no port")
+		return nil, errors.New("the browser has no port")
 	}
-	return b
+}
+
+func (b *browser) end() {
+	b.server.Close() // which ends the browser
+	kill := time.AfterFunc(10*time.Second, func() { b.cmd.Process.Kill() })
+	b.reader.Wait()
+	b.cmd.Wait()
+	kill.Stop()
+	os.RemoveAll(b.dir)
 }
 
 // ways are the two ways to the browser, by name.

@@ -23,7 +23,7 @@ import (
 // TestLikeThePort: a client gets the same from the pipe as from a port of the same
 // browser, for valid and for invalid requests.
 func TestLikeThePort(t *testing.T) {
-	b := start(t)
+	b := sharedBrowser(t)
 	port, piped := cdptest.Dial(t, b.port), cdptest.Dial(t, b.server.URL())
 	next := func(c *cdptest.Client, n int) cdptest.Message {
 		return c.AwaitN("a message", n, func(cdptest.Message) bool { return true })
@@ -122,7 +122,7 @@ func TestLikeThePort(t *testing.T) {
 // TestClientsAreApart: two clients may use the same ids. Neither reaches the
 // sessions of the other, nor gets its events.
 func TestClientsAreApart(t *testing.T) {
-	b := start(t)
+	b := sharedBrowser(t)
 	one, two := cdptest.Dial(t, b.server.URL()), cdptest.Dial(t, b.server.URL())
 	target, first := open(t, one, "about:blank#one")
 	_, second := open(t, two, "about:blank#two")
@@ -193,7 +193,7 @@ func TestClientsAreApart(t *testing.T) {
 
 // TestLeave: what a client has set up is undone when it leaves, as with a port.
 func TestLeave(t *testing.T) {
-	b := start(t)
+	b := sharedBrowser(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>site</title>", r.URL.Path)
@@ -256,7 +256,7 @@ func TestLeave(t *testing.T) {
 // TestPageClient: a connection to a page is that page's session, and what is
 // attached within it has a session id. It ends with the page, as with a port.
 func TestPageClient(t *testing.T) {
-	b := start(t)
+	b := sharedBrowser(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<title>page</title><script>worker = new Worker(URL.createObjectURL(new Blob(["self.name = 'inner'"])))</script>`)
