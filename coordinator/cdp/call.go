@@ -1,9 +1,9 @@
 package cdp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
@@ -30,19 +30,14 @@ func (p *Pending) finish(r reply) { p.done <- r }
 
 // start registers and queues a command.
 func (c *Conn) start(ctx context.Context, session *Session, method string, params any) (*Pending, error) {
-	encoded, err := encodeParams(params)
+	p := &Pending{conn: c, id: c.lastID.Add(1), method: method, session: session.id, done: make(chan reply, 1)}
+	message, err := jsonv2.Marshal(command{p.id, method, session.id, params}, lenient)
 	if err != nil {
 		return nil, fmt.Errorf("%s: encode the parameters: %w", method, err)
 	}
-	p := &Pending{conn: c, method: method, session: session.id, done: make(chan reply, 1)}
 	c.mu.Lock()
-	err = c.err
+	err = cmp.Or(c.err, session.err)
 	if err == nil {
-		err = session.err
-	}
-	if err == nil {
-		c.nextID++
-		p.id = c.nextID
 		c.pending[p.id] = p
 	}
 	c.mu.Unlock()
@@ -50,7 +45,7 @@ func (c *Conn) start(ctx context.Context, session *Session, method string, param
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	select {
-	case c.out <- message(p, encoded):
+	case c.out <- message:
 		return p, nil
 	case r := <-p.done: // the connection or session ended meanwhile
 		return nil, fmt.Errorf("%s: %w", method, r.err)
@@ -60,30 +55,12 @@ func (c *Conn) start(ctx context.Context, session *Session, method string, param
 	}
 }
 
-func encodeParams(params any) ([]byte, error) {
-	if params == nil {
-		return nil, nil
-	}
-	return jsonv2.Marshal(params, lenient)
-}
-
-// message writes the command with the id first, as every client does; Chromium
-// refuses unknown top-level keys.
-func message(p *Pending, params []byte) []byte {
-	b := make([]byte, 0, len(params)+len(p.method)+len(p.session)+64)
-	b = append(b, `{"id":`...)
-	b = strconv.AppendInt(b, p.id, 10)
-	b = append(b, `,"method":`...)
-	b = strconv.AppendQuote(b, p.method)
-	if p.session != "" {
-		b = append(b, `,"sessionId":`...)
-		b = strconv.AppendQuote(b, string(p.session))
-	}
-	if len(params) > 0 {
-		b = append(b, `,"params":`...)
-		b = append(b, params...)
-	}
-	return append(b, '}')
+// command is a message to the browser. Chromium refuses other keys at the top level.
+type command struct {
+	ID        int64            `json:"id"`
+	Method    string           `json:"method"`
+	SessionID target.SessionID `json:"sessionId,omitempty"`
+	Params    any              `json:"params,omitzero"`
 }
 
 // Wait waits for the reply and decodes its result, unless result is nil. It may

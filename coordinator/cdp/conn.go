@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
@@ -54,14 +55,14 @@ type Conn struct {
 	url  string
 	ws   *websocket.Conn
 
-	root   *Session           // the session without an id
+	root   *Session           // the session without an id; it ends with the connection
 	out    chan []byte        // commands for the writer
 	cancel context.CancelFunc // ends reader and writer
-	done   chan struct{}      // closed when both have ended
+	loops  sync.WaitGroup     // both
+	lastID atomic.Int64       // of a command
 
 	// mu guards the fields that follow. It is never held while waiting for a channel.
 	mu       sync.Mutex
-	nextID   int64
 	pending  map[int64]*Pending
 	sessions map[target.SessionID]*Session
 	subs     map[*Subscription]struct{}
@@ -89,24 +90,22 @@ func Dial(ctx context.Context, endpoint string, opts *Options) (*Conn, error) {
 	run, cancel := context.WithCancel(context.Background())
 	c := &Conn{
 		opts: o, url: wsURL, ws: ws,
-		out: make(chan []byte, writeQueue), cancel: cancel, done: make(chan struct{}),
+		out: make(chan []byte, writeQueue), cancel: cancel,
 		pending:  map[int64]*Pending{},
 		sessions: map[target.SessionID]*Session{},
 		subs:     map[*Subscription]struct{}{},
 	}
 	c.root = &Session{conn: c, done: make(chan struct{})}
-	var loops sync.WaitGroup
-	loops.Go(func() { c.readLoop(run) })
-	loops.Go(func() { c.writeLoop(run) })
-	go c.awaitLoops(&loops)
+	c.loops.Go(func() { c.readLoop(run) })
+	c.loops.Go(func() { c.writeLoop(run) })
 	return c, nil
 }
 
 // URL returns the WebSocket address that was dialled.
 func (c *Conn) URL() string { return c.url }
 
-// Done is closed when the connection has ended and its goroutines with it.
-func (c *Conn) Done() <-chan struct{} { return c.done }
+// Done is closed when the connection has ended.
+func (c *Conn) Done() <-chan struct{} { return c.root.Done() }
 
 // Err returns why the connection ended; nil while it lives. It wraps ErrClosed.
 func (c *Conn) Err() error {
@@ -119,14 +118,8 @@ func (c *Conn) Err() error {
 // goroutines. The browser and its tabs stay.
 func (c *Conn) Close() error {
 	c.end(fmt.Errorf("%w: closed here", ErrClosed))
-	<-c.done
+	c.loops.Wait()
 	return nil
-}
-
-// awaitLoops is owned by Dial and ends with the two loops.
-func (c *Conn) awaitLoops(loops *sync.WaitGroup) {
-	loops.Wait()
-	close(c.done)
 }
 
 // end is the only function that ends a connection.
