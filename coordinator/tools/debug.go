@@ -177,9 +177,9 @@ func debugBreakpoints(ctx context.Context, c *agent.Call, in breakpointsIn) erro
 	}
 	for _, b := range r.Breakpoints {
 		line := fmt.Sprintf("- %s:%d", inFolder(window, b.Path), b.Line)
-		for what, text := range map[string]string{"if": b.Condition, "log": b.LogMessage, "hits": b.HitCondition} {
-			if text != "" {
-				line += fmt.Sprintf(" [%s %s]", what, text)
+		for _, more := range [][2]string{{"if", b.Condition}, {"log", b.LogMessage}, {"hits", b.HitCondition}} {
+			if more[1] != "" {
+				line += fmt.Sprintf(" [%s %s]", more[0], more[1])
 			}
 		}
 		if !b.Enabled {
