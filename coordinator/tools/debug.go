@@ -104,13 +104,10 @@ func debugState(ctx context.Context, c *agent.Call, in debugStateIn) error {
 	if err != nil {
 		return err
 	}
-	if len(r.Sessions) == 0 {
-		c.Out.Addf("Nothing is being debugged: start with debug_start.")
-	}
 	for _, s := range r.Sessions {
 		showSession(c.Out, window, s)
 	}
-	answer.SetList(c.Out, "sessions", r.Sessions)
+	answer.SetList(c.Out, "sessions", r.Sessions, "Nothing is being debugged: start with debug_start.")
 	return nil
 }
 
@@ -172,9 +169,6 @@ func debugBreakpoints(ctx context.Context, c *agent.Call, in breakpointsIn) erro
 	if err != nil {
 		return err
 	}
-	if len(r.Breakpoints) == 0 {
-		c.Out.Addf("There are no breakpoints.")
-	}
 	for _, b := range r.Breakpoints {
 		line := fmt.Sprintf("- %s:%d", inFolder(window, b.Path), b.Line)
 		for _, more := range [][2]string{{"if", b.Condition}, {"log", b.LogMessage}, {"hits", b.HitCondition}} {
@@ -187,7 +181,7 @@ func debugBreakpoints(ctx context.Context, c *agent.Call, in breakpointsIn) erro
 		}
 		c.Out.Show(line, false)
 	}
-	answer.SetList(c.Out, "breakpoints", r.Breakpoints)
+	answer.SetList(c.Out, "breakpoints", r.Breakpoints, "There are no breakpoints.")
 	return nil
 }
 

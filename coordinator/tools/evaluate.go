@@ -38,7 +38,6 @@ func evaluate(ctx context.Context, c *agent.Call, in evaluateIn) error {
 	if err != nil {
 		return err
 	}
-	c.Adopt(change.NewPages)
 	switch {
 	case value != nil:
 		err = c.Out.Data(in.Paged, file, what, string(value), "value", value)
@@ -47,6 +46,6 @@ func evaluate(ctx context.Context, c *agent.Call, in evaluateIn) error {
 	default:
 		c.Out.Addf("The page went on to another document before the script had ended.")
 	}
-	c.Out.Changed(change)
+	c.Changed(change)
 	return err
 }

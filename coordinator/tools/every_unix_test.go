@@ -198,11 +198,11 @@ func TestEveryToolCanBeCancelled(t *testing.T) {
 
 // Every tool that runs for longer than a second reports its progress to a host that
 // requests it.
-func TestEveryToolTellsItsProgress(t *testing.T) {
-	heard := make(chan any, 1000)
+func TestEveryToolReportsItsProgress(t *testing.T) {
+	reported := make(chan any, 1000)
 	_, connect := hush(t)
 	session := connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
-		heard <- req.Params.ProgressToken
+		reported <- req.Params.ProgressToken
 	}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls sync.WaitGroup
@@ -221,10 +221,10 @@ func TestEveryToolTellsItsProgress(t *testing.T) {
 	}
 	for timeout := time.After(20 * time.Second); len(silent) > 0; {
 		select {
-		case name := <-heard:
+		case name := <-reported:
 			delete(silent, name)
 		case <-timeout:
-			t.Fatalf("nothing was heard of %v", silent)
+			t.Fatalf("no progress of %v", silent)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func TestEveryFilename(t *testing.T) {
 			continue
 		}
 		if tool.Annotations.ReadOnlyHint {
-			t.Errorf("%s has a filename and says that it only reads", tool.Name)
+			t.Errorf("%s has a filename and is read-only", tool.Name)
 		}
 		var bodies []map[string]any
 		if tool.Name == "browser_network_request" {

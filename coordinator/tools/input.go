@@ -10,14 +10,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/tools/agent"
 )
 
+// targetIn is embedded by the arguments of the tools that work with an element.
+type targetIn struct {
+	Element string `json:"element,omitempty"`
+	Target  string `json:"target" jsonschema:"ref or CSS selector"`
+}
+
+// name is how an answer calls the element.
+func (in targetIn) name() string { return cmp.Or(in.Element, in.Target) }
+
+type elementIn struct {
+	targetIn
+	inWindow
+}
+
 type clickIn struct {
-	Element     string   `json:"element,omitempty"`
-	Target      string   `json:"target" jsonschema:"ref or CSS selector"`
+	targetIn
 	DoubleClick bool     `json:"doubleClick,omitempty"`
 	Button      string   `json:"button,omitempty" jsonschema:"left, right or middle" oneof:"left right middle"`
 	Modifiers   []string `json:"modifiers,omitempty" jsonschema:"Alt, Control, ControlOrMeta, Meta, Shift"`
@@ -25,17 +40,10 @@ type clickIn struct {
 }
 
 type typeIn struct {
-	Element string `json:"element,omitempty"`
-	Target  string `json:"target" jsonschema:"ref or CSS selector"`
-	Text    string `json:"text"`
-	Submit  bool   `json:"submit,omitempty" jsonschema:"then press Enter"`
-	Slowly  bool   `json:"slowly,omitempty" jsonschema:"key by key"`
-	inWindow
-}
-
-type hoverIn struct {
-	Element string `json:"element,omitempty"`
-	Target  string `json:"target" jsonschema:"ref or CSS selector"`
+	targetIn
+	Text   string `json:"text"`
+	Submit bool   `json:"submit,omitempty" jsonschema:"then press Enter"`
+	Slowly bool   `json:"slowly,omitempty" jsonschema:"key by key"`
 	inWindow
 }
 
@@ -45,9 +53,8 @@ type pressKeyIn struct {
 }
 
 type selectIn struct {
-	Element string   `json:"element,omitempty"`
-	Target  string   `json:"target" jsonschema:"ref or CSS selector"`
-	Values  []string `json:"values" jsonschema:"labels or values"`
+	targetIn
+	Values []string `json:"values" jsonschema:"labels or values"`
 	inWindow
 }
 
@@ -79,10 +86,9 @@ type uploadIn struct {
 }
 
 type dropIn struct {
-	Element string            `json:"element,omitempty"`
-	Target  string            `json:"target" jsonschema:"ref or CSS selector"`
-	Paths   []string          `json:"paths,omitempty"`
-	Data    map[string]string `json:"data,omitempty" jsonschema:"by MIME type"`
+	targetIn
+	Paths []string          `json:"paths,omitempty"`
+	Data  map[string]string `json:"data,omitempty" jsonschema:"by MIME type"`
 	inWindow
 }
 
@@ -93,22 +99,39 @@ type dialogIn struct {
 }
 
 func (s *Server) addInputTools() {
-	onPage(s, mutates("browser_click", "Click", "Click an element"), click)
+	action(s, mutates("browser_click", "Click", "Click an element"), click)
 	onPage(s, mutates("browser_type", "Type", "Fill a field with text"), typeText)
-	onPage(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), hover)
-	onPage(s, mutates("browser_press_key", "Press a key", "Press a key"), pressKey)
-	onPage(s, mutates("browser_select_option", "Select options", "Choose options of a dropdown"), selectOption)
+	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in elementIn) (string, input.Action) {
+		return fmt.Sprintf("Hovering over %s.", in.name()), i.Hover(in.Target)
+	})
+	action(s, mutates("browser_press_key", "Press a key", "Press a key"), func(i *input.Input, in pressKeyIn) (string, input.Action) {
+		return fmt.Sprintf("Pressed %s.", in.Key), i.PressKey(in.Key)
+	})
+	action(s, mutates("browser_select_option", "Select options", "Choose options of a dropdown"), func(i *input.Input, in selectIn) (string, input.Action) {
+		return fmt.Sprintf("Selected %s in %s.", strings.Join(in.Values, ", "), in.name()), i.SelectOption(in.Target, in.Values...)
+	})
 	add(s, mutates("browser_fill_form", "Fill a form", "Fill several fields at once"), fillForm)
-	onPage(s, mutates("browser_drag", "Drag", "Drag one element onto another"), drag)
+	action(s, mutates("browser_drag", "Drag", "Drag one element onto another"), func(i *input.Input, in dragIn) (string, input.Action) {
+		done := fmt.Sprintf("Dragged %s onto %s.", cmp.Or(in.StartElement, in.StartTarget), cmp.Or(in.EndElement, in.EndTarget))
+		return done, i.Drag(in.StartTarget, in.EndTarget)
+	})
 	add(s, mutates("browser_file_upload", "Upload files", "Give files to a file input or chooser"), upload)
 	add(s, mutates("browser_drop", "Drop", "Drop files or data onto an element"), drop)
 	add(s, mutates("browser_wait_for", "Wait", "Wait until all that is given is true"), waitFor)
 	onPage(s, mutates("browser_handle_dialog", "Answer a dialog", "Accept or dismiss the open JavaScript dialog"), handleDialog)
 }
 
-func click(ctx context.Context, c *agent.Call, p *page.Page, in clickIn) error {
-	did := c.Did(fmt.Sprintf("Clicked %s.", cmp.Or(in.Element, in.Target)))
-	return did(p.Act(ctx, p.Input().Click(in.Target, input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers})))
+// action registers a tool for an action in the page. do returns the action, and the
+// sentence of the answer.
+func action[In any](s *Server, tool *mcp.Tool, do func(*input.Input, In) (done string, _ input.Action)) {
+	onPage(s, tool, func(ctx context.Context, c *agent.Call, p *page.Page, in In) error {
+		done, action := do(p.Input(), in)
+		return c.Did(done)(p.Act(ctx, action))
+	})
+}
+
+func click(i *input.Input, in clickIn) (done string, _ input.Action) {
+	return fmt.Sprintf("Clicked %s.", in.name()), i.Click(in.Target, input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers})
 }
 
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
@@ -117,20 +140,7 @@ func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error
 	for _, h := range change.Held {
 		c.Secrets.Learn(in.Text, h.Plain)
 	}
-	return c.Did(fmt.Sprintf("Typed into %s.", cmp.Or(in.Element, in.Target)))(change, err)
-}
-
-func hover(ctx context.Context, c *agent.Call, p *page.Page, in hoverIn) error {
-	return c.Did(fmt.Sprintf("Hovering over %s.", cmp.Or(in.Element, in.Target)))(p.Act(ctx, p.Input().Hover(in.Target)))
-}
-
-func pressKey(ctx context.Context, c *agent.Call, p *page.Page, in pressKeyIn) error {
-	return c.Did(fmt.Sprintf("Pressed %s.", in.Key))(p.Act(ctx, p.Input().PressKey(in.Key)))
-}
-
-func selectOption(ctx context.Context, c *agent.Call, p *page.Page, in selectIn) error {
-	did := c.Did(fmt.Sprintf("Selected %s in %s.", strings.Join(in.Values, ", "), cmp.Or(in.Element, in.Target)))
-	return did(p.Act(ctx, p.Input().SelectOption(in.Target, in.Values...)))
+	return c.Did(fmt.Sprintf("Typed into %s.", in.name()))(change, err)
 }
 
 func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
@@ -156,11 +166,6 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 		}
 	}
 	return c.Did(fmt.Sprintf("Filled %d fields.", len(fields)))(change, err)
-}
-
-func drag(ctx context.Context, c *agent.Call, p *page.Page, in dragIn) error {
-	did := c.Did(fmt.Sprintf("Dragged %s onto %s.", cmp.Or(in.StartElement, in.StartTarget), cmp.Or(in.EndElement, in.EndTarget)))
-	return did(p.Act(ctx, p.Input().Drag(in.StartTarget, in.EndTarget)))
 }
 
 func upload(ctx context.Context, c *agent.Call, in uploadIn) error {
@@ -189,7 +194,7 @@ func drop(ctx context.Context, c *agent.Call, in dropIn) error {
 	if len(in.Data) > 0 {
 		what = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
 	}
-	did := c.Did(fmt.Sprintf("Dropped %s onto %s.", what, cmp.Or(in.Element, in.Target)))
+	did := c.Did(fmt.Sprintf("Dropped %s onto %s.", what, in.name()))
 	return did(p.Act(ctx, p.Input().Drop(in.Target, files, in.Data)))
 }
 
@@ -288,36 +293,24 @@ type wheelIn struct {
 }
 
 func (s *Server) addMouseTools() {
-	onPage(s, adjusts("browser_mouse_move_xy", "Move the mouse", "Move the mouse to a point of the viewport"), mouseMove)
-	onPage(s, mutates("browser_mouse_click_xy", "Click at a point", "Click at a point"), mouseClick)
-	onPage(s, mutates("browser_mouse_drag_xy", "Drag by points", "Drag from one point to another"), mouseDrag)
-	onPage(s, mutates("browser_mouse_down", "Press a mouse button", "Press a mouse button"), mouseDown)
-	onPage(s, mutates("browser_mouse_up", "Release a mouse button", "Release a mouse button"), mouseUp)
-	onPage(s, mutates("browser_mouse_wheel", "Scroll", "Scroll by the mouse wheel"), mouseWheel)
-}
-
-func mouseMove(ctx context.Context, c *agent.Call, p *page.Page, in pointIn) error {
-	return c.Did(fmt.Sprintf("The mouse is at %g, %g.", in.X, in.Y))(p.Act(ctx, p.Input().MouseMove(in.X, in.Y)))
-}
-
-func mouseClick(ctx context.Context, c *agent.Call, p *page.Page, in clickPointIn) error {
-	delay := time.Duration(in.Delay * float64(time.Millisecond))
-	return c.Did(fmt.Sprintf("Clicked at %g, %g.", in.X, in.Y))(p.Act(ctx, p.Input().MouseClick(in.X, in.Y, in.Button, in.ClickCount, delay)))
-}
-
-func mouseDrag(ctx context.Context, c *agent.Call, p *page.Page, in dragPointIn) error {
-	did := c.Did(fmt.Sprintf("Dragged from %g, %g to %g, %g.", in.StartX, in.StartY, in.EndX, in.EndY))
-	return did(p.Act(ctx, p.Input().MouseDrag(in.StartX, in.StartY, in.EndX, in.EndY)))
-}
-
-func mouseDown(ctx context.Context, c *agent.Call, p *page.Page, in buttonIn) error {
-	return c.Did("Pressed the button.")(p.Act(ctx, p.Input().MouseButton(in.Button, true)))
-}
-
-func mouseUp(ctx context.Context, c *agent.Call, p *page.Page, in buttonIn) error {
-	return c.Did("Released the button.")(p.Act(ctx, p.Input().MouseButton(in.Button, false)))
-}
-
-func mouseWheel(ctx context.Context, c *agent.Call, p *page.Page, in wheelIn) error {
-	return c.Did(fmt.Sprintf("Scrolled by %g, %g.", in.DeltaX, in.DeltaY))(p.Act(ctx, p.Input().MouseWheel(in.DeltaX, in.DeltaY)))
+	action(s, adjusts("browser_mouse_move_xy", "Move the mouse", "Move the mouse to a point of the viewport"), func(i *input.Input, in pointIn) (string, input.Action) {
+		return fmt.Sprintf("The mouse is at %g, %g.", in.X, in.Y), i.MouseMove(in.X, in.Y)
+	})
+	action(s, mutates("browser_mouse_click_xy", "Click at a point", "Click at a point"), func(i *input.Input, in clickPointIn) (string, input.Action) {
+		delay := time.Duration(in.Delay * float64(time.Millisecond))
+		return fmt.Sprintf("Clicked at %g, %g.", in.X, in.Y), i.MouseClick(in.X, in.Y, in.Button, in.ClickCount, delay)
+	})
+	action(s, mutates("browser_mouse_drag_xy", "Drag by points", "Drag from one point to another"), func(i *input.Input, in dragPointIn) (string, input.Action) {
+		done := fmt.Sprintf("Dragged from %g, %g to %g, %g.", in.StartX, in.StartY, in.EndX, in.EndY)
+		return done, i.MouseDrag(in.StartX, in.StartY, in.EndX, in.EndY)
+	})
+	action(s, mutates("browser_mouse_down", "Press a mouse button", "Press a mouse button"), func(i *input.Input, in buttonIn) (string, input.Action) {
+		return "Pressed the button.", i.MouseButton(in.Button, true)
+	})
+	action(s, mutates("browser_mouse_up", "Release a mouse button", "Release a mouse button"), func(i *input.Input, in buttonIn) (string, input.Action) {
+		return "Released the button.", i.MouseButton(in.Button, false)
+	})
+	action(s, mutates("browser_mouse_wheel", "Scroll", "Scroll by the mouse wheel"), func(i *input.Input, in wheelIn) (string, input.Action) {
+		return fmt.Sprintf("Scrolled by %g, %g.", in.DeltaX, in.DeltaY), i.MouseWheel(in.DeltaX, in.DeltaY)
+	})
 }

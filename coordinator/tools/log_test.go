@@ -16,21 +16,15 @@ import (
 // A host gets no log messages before it sets a level, then those at this level and above.
 func TestLogLevelOfTheHost(t *testing.T) {
 	server := NewServer(Options{Options: agent.Options{Windows: noWindows{}, Dir: t.TempDir()}, Version: "test"})
-	here, there := mcp.NewInMemoryTransports()
-	ended := make(chan error, 1)
-	go func() { ended <- server.Run(t.Context(), there) }()
 	lines := make(chan string, 100)
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+	session, end := clientOf(t, server, &mcp.ClientOptions{
 		//lint:ignore SA1019 hosts that show a server's log will do so for years
 		LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
-			said, _ := req.Params.Data.(map[string]any)
-			lines <- fmt.Sprintf("%v %v", req.Params.Level, said["msg"])
+			record, _ := req.Params.Data.(map[string]any)
+			lines <- fmt.Sprintf("%v %v", req.Params.Level, record["msg"])
 		},
-	}).Connect(t.Context(), here, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { session.Close(); <-ended }()
+	}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	defer end()
 	var log *slog.Logger
 	for session := range server.mcp.Sessions() {
 		log = server.agents.Of(session).Log
@@ -54,16 +48,16 @@ func TestLogLevelOfTheHost(t *testing.T) {
 		"info at info", "warning at info", "error at info",
 		"debug at debug", "info at debug", "warning at debug", "error at debug",
 	}
-	var heard []string
-	for len(heard) == 0 || heard[len(heard)-1] != wanted[len(wanted)-1] {
+	var received []string
+	for len(received) == 0 || received[len(received)-1] != wanted[len(wanted)-1] {
 		select {
 		case line := <-lines:
-			heard = append(heard, line)
+			received = append(received, line)
 		case <-time.After(20 * time.Second):
-			t.Fatalf("heard %q and no more", heard)
+			t.Fatalf("received %q and no more", received)
 		}
 	}
-	if !slices.Equal(heard, wanted) {
-		t.Errorf("heard %q, want %q", heard, wanted)
+	if !slices.Equal(received, wanted) {
+		t.Errorf("received %q, want %q", received, wanted)
 	}
 }

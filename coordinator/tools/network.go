@@ -59,12 +59,12 @@ func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 	}
 	all, refused := answer.Within(c.Origins, p.Network().Requests(ctx))
 	c.Out.LeftOut(refused, "requests")
-	list := requestsOut(all, wanted)
+	list, text := describeRequests(all, wanted)
 	if len(list) == 0 {
-		c.Out.Set("requests", list)
-		return c.Done(nil, "No request was made, or none that is asked for.")
+		answer.SetList(c.Out, "requests", list, "No request was made, or none that is asked for.")
+		return nil
 	}
-	return c.Out.Data(in.Paged, file, what, requestsText(all, wanted), "requests", list)
+	return c.Out.Data(in.Paged, file, what, text, "requests", list)
 }
 
 // requestOut is one request in the structured answer of browser_network_requests.
@@ -80,24 +80,9 @@ type requestOut struct {
 	Navigation bool   `json:"navigation,omitempty"`
 }
 
-func requestsOut(requests []history.Request, wanted func(history.Request) bool) []requestOut {
-	list := []requestOut{}
-	for _, r := range requests {
-		if !wanted(r) {
-			continue
-		}
-		out := requestOut{Index: r.Seq, Method: r.Method, URL: r.URL, Status: r.Status, Failed: r.Failed, Type: r.MIMEType, Navigation: r.Navigation}
-		if r.Done && r.Failed == "" {
-			out.Size, out.Time = max(r.Size, 0), r.Duration.Milliseconds()
-		}
-		list = append(list, out)
-	}
-	return list
-}
-
-// requestsText has a line for each wanted request, and one before the first of each
-// further document.
-func requestsText(requests []history.Request, wanted func(history.Request) bool) string {
+// describeRequests has the wanted requests as data, and as text: a line for each, and one
+// before the first of each further document.
+func describeRequests(requests []history.Request, wanted func(history.Request) bool) (list []requestOut, text string) {
 	var lines []string
 	opened := ""
 	for _, r := range requests {
@@ -112,8 +97,13 @@ func requestsText(requests []history.Request, wanted func(history.Request) bool)
 		}
 		opened = ""
 		lines = append(lines, requestLine(r))
+		out := requestOut{Index: r.Seq, Method: r.Method, URL: r.URL, Status: r.Status, Failed: r.Failed, Type: r.MIMEType, Navigation: r.Navigation}
+		if r.Done && r.Failed == "" {
+			out.Size, out.Time = max(r.Size, 0), r.Duration.Milliseconds()
+		}
+		list = append(list, out)
 	}
-	return strings.Join(lines, "\n")
+	return list, strings.Join(lines, "\n")
 }
 
 func requestLine(r history.Request) string {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,38 +28,29 @@ type stopIn struct {
 }
 
 func (s *Server) addPerformanceTools() {
-	onPage(s, mutates("performance_start_trace", "Start a trace", "Begin to record a performance trace of the page"), startTrace)
+	onPage(s, mutates("performance_start_trace", "Start a trace", "Begin to record a performance trace of the page"), start("trace", (*profiling.Profiler).StartTrace))
 	add(s, saves("performance_stop_trace", "Stop the trace", "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests"), stopTrace)
 	add(s, saves("performance_heap_snapshot", "Heap snapshot", "Save the page's JavaScript heap for DevTools"), heapSnapshot)
-	onPage(s, mutates("performance_start_profile", "Start a CPU profile", "Begin to profile the page's scripts"), startProfile)
+	onPage(s, mutates("performance_start_profile", "Start a CPU profile", "Begin to profile the page's scripts"), start("CPU profile", (*profiling.Profiler).StartCPUProfile))
 	add(s, saves("performance_stop_profile", "Stop the CPU profile", "Save the CPU profile for DevTools; answers with the functions that took most"), stopProfile)
-	onPage(s, mutates("performance_start_coverage", "Start coverage", "Begin to record what is used of scripts and styles"), startCoverage)
+	onPage(s, mutates("performance_start_coverage", "Start coverage", "Begin to record what is used of scripts and styles"), start("coverage", (*profiling.Profiler).StartCoverage))
 	add(s, saves("performance_stop_coverage", "Stop coverage", "Save the coverage as DevTools does; answers with what is used least"), stopCoverage)
 }
 
-// started begins a recording, and reloads the page if the call requests it.
-func started(ctx context.Context, c *agent.Call, p *page.Page, in startIn, what string, err error) error {
-	if err == nil && in.Reload {
-		return c.Did(fmt.Sprintf("The %s has begun; reloaded the page.", what))(p.Reload(ctx))
+// start begins a recording, and reloads the page if the call requests it.
+func start(what string, begin func(*profiling.Profiler, context.Context) error) func(context.Context, *agent.Call, *page.Page, startIn) error {
+	return func(ctx context.Context, c *agent.Call, p *page.Page, in startIn) error {
+		err := begin(p.Profiler(), ctx)
+		if err == nil && in.Reload {
+			return c.Did(fmt.Sprintf("The %s has begun; reloaded the page.", what))(p.Reload(ctx))
+		}
+		return c.Done(err, "The %s has begun.", what)
 	}
-	return c.Done(err, "The %s has begun.", what)
-}
-
-func startTrace(ctx context.Context, c *agent.Call, p *page.Page, in startIn) error {
-	return started(ctx, c, p, in, "trace", p.Profiler().StartTrace(ctx))
-}
-
-func startProfile(ctx context.Context, c *agent.Call, p *page.Page, in startIn) error {
-	return started(ctx, c, p, in, "CPU profile", p.Profiler().StartCPUProfile(ctx))
-}
-
-func startCoverage(ctx context.Context, c *agent.Call, p *page.Page, in startIn) error {
-	return started(ctx, c, p, in, "coverage", p.Profiler().StartCoverage(ctx))
 }
 
 // stopRecording writes the file of a recording, which stop ends.
 func stopRecording(ctx context.Context, c *agent.Call, in stopIn, what string, kind output.Kind, stop func(*profiling.Recordings, *os.File) error) (path string, size int64, err error) {
-	file, err := c.FileFor(ctx, in.Filename, what, kind)
+	file, err := c.File(ctx, cmp.Or(in.Filename, agent.DatedName(what, kind)), kind)
 	if err != nil {
 		return "", 0, err
 	}
@@ -156,11 +148,7 @@ func bytesText(n int64) string {
 }
 
 func heapSnapshot(ctx context.Context, c *agent.Call, in stopIn) error {
-	file, err := c.FileFor(ctx, in.Filename, "heap", output.HeapSnapshot)
-	if err != nil {
-		return err
-	}
-	p, err := c.Page(ctx)
+	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("heap", output.HeapSnapshot)), output.HeapSnapshot)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,6 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call
 		if question := a.AskRoots(req); question != nil {
 			return question, nil, nil
 		}
-		defer a.ReportProgress(ctx, req)()
 		c := &agent.Call{Agent: a, Tool: tool, In: in, Operation: policy.Tool(tool.Name, in)}
 		if chooses, ok := any(in).(interface{ window() string }); ok {
 			c.Named = chooses.window()
@@ -96,7 +95,6 @@ func (s *Server) handleAdded(tool *mcp.Tool, callTool added.Call) mcp.ToolHandle
 		if question := a.AskRoots(req); question != nil {
 			return question, nil
 		}
-		defer a.ReportProgress(ctx, req)()
 		c := &agent.Call{Agent: a, Tool: &known, In: req.Params.Arguments, Operation: policy.Operation{Name: tool.Name, Class: policy.ReadOnly}}
 		var result *mcp.CallToolResult
 		err := c.Run(ctx, func(ctx context.Context) (err error) {

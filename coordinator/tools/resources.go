@@ -95,7 +95,7 @@ func readNetwork(ctx context.Context, c *agent.Call, content *mcp.ResourceConten
 		return err
 	}
 	requests, refused := answer.Within(c.Origins, p.Network().Requests(ctx))
-	all := requestsText(requests, func(history.Request) bool { return true })
+	_, all := describeRequests(requests, func(history.Request) bool { return true })
 	content.Text = answer.LeftOut(refused, "requests") + c.Out.Latest(all, "No request was made.", "browser_network_requests")
 	return nil
 }

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -104,8 +105,8 @@ func console(ctx context.Context, c *agent.Call, in consoleIn) error {
 		}
 	}
 	if len(messages) == 0 {
-		c.Out.Set("messages", list)
-		return c.Done(nil, "The console is empty at this level.")
+		answer.SetList(c.Out, "messages", list, "The console is empty at this level.")
+		return nil
 	}
 	return c.Out.Data(in.Paged, file, what, consoleText(messages), "messages", list)
 }
@@ -148,11 +149,7 @@ func (s *Server) addPDFTools() {
 }
 
 func savePDF(ctx context.Context, c *agent.Call, in pdfIn) error {
-	file, err := c.FileFor(ctx, in.Filename, "page", output.PDF)
-	if err != nil {
-		return err
-	}
-	p, err := c.Page(ctx)
+	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("page", output.PDF)), output.PDF)
 	if err != nil {
 		return err
 	}

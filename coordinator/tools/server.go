@@ -74,7 +74,7 @@ func NewServer(o Options) *Server {
 		s.mcp.AddReceivingMiddleware(o.Secrets.Middleware)
 		s.mcp.AddSendingMiddleware(o.Secrets.Middleware)
 	}
-	s.mcp.AddReceivingMiddleware(s.listen, s.tools.List, s.tools.Prepare(s.mcp))
+	s.mcp.AddReceivingMiddleware(s.prepare, s.tools.List, s.tools.Prepare(s.mcp))
 	s.addWindowTools()
 	s.addSeeTools()
 	s.addReadTools()
@@ -124,12 +124,19 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 	return context.Cause(ctx)
 }
 
-// listen is the middleware that notes when the host's capabilities are known: with its
-// notification "initialized" or, from protocol 2026-07-28 on, with its first message.
-func (s *Server) listen(next mcp.MethodHandler) mcp.MethodHandler {
+// prepare is the middleware for what all messages, and all calls of tools, have in
+// common. The host's capabilities are known with its notification "initialized" or, from
+// protocol 2026-07-28 on, with its first message.
+func (s *Server) prepare(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if session, ok := req.GetSession().(*mcp.ServerSession); ok && method != "initialize" {
-			s.agents.Of(session).Ready()
+		session, ok := req.GetSession().(*mcp.ServerSession)
+		if !ok || method == "initialize" {
+			return next(ctx, method, req)
+		}
+		a := s.agents.Of(session)
+		a.Ready()
+		if call, ok := req.(*mcp.CallToolRequest); ok {
+			defer a.ReportProgress(ctx, call)()
 		}
 		return next(ctx, method, req)
 	}

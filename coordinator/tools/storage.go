@@ -89,10 +89,7 @@ func cookieList(ctx context.Context, c *agent.Call, p *page.Page, in cookieListI
 		cookie.Value = c.Out.Brief(cookie.Value)
 		c.Out.Show(fmt.Sprintf("%s=%s (%s%s)", cookie.Name, cookie.Value, cookie.Domain, cookie.Path), true)
 	}
-	answer.SetList(c.Out, "cookies", list)
-	if len(list) == 0 {
-		c.Out.Addf("There are none.")
-	}
+	answer.SetList(c.Out, "cookies", list, "There are none.")
 	return nil
 }
 
@@ -118,10 +115,7 @@ func cookieGet(ctx context.Context, c *agent.Call, p *page.Page, in cookieNameIn
 		}
 		c.Out.Show("  "+strings.Join(attributes, ", "), true)
 	}
-	answer.SetList(c.Out, "cookies", list)
-	if len(list) == 0 {
-		c.Out.Addf("There is no cookie %s.", in.Name)
-	}
+	answer.SetList(c.Out, "cookies", list, fmt.Sprintf("There is no cookie %s.", in.Name))
 	return nil
 }
 
@@ -173,10 +167,7 @@ func (t areaTools) list(ctx context.Context, c *agent.Call, p *page.Page, _ inWi
 		list[i] = itemOut{item.Name, c.Out.Brief(item.Value)}
 		c.Out.Show(item.Name+"="+list[i].Value, true)
 	}
-	c.Out.Set("items", list)
-	if len(items) == 0 {
-		c.Out.Addf("The %s is empty.", t.area)
-	}
+	answer.SetList(c.Out, "items", list, fmt.Sprintf("The %s is empty.", t.area))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,11 +30,7 @@ func (s *Server) addStateTools() {
 }
 
 func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {
-	file, err := c.FileFor(ctx, in.Filename, "storage-state", output.JSON)
-	if err != nil {
-		return err
-	}
-	p, err := c.Page(ctx)
+	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("storage-state", output.JSON)), output.JSON)
 	if err != nil {
 		return err
 	}

@@ -37,12 +37,12 @@ func connect(t *testing.T, o Options) *mcp.ClientSession {
 // clientOf runs a server and returns a client of it, and a function that awaits its end.
 func clientOf(t *testing.T, server interface {
 	Run(context.Context, mcp.Transport) error
-}, o *mcp.ClientOptions) (session *mcp.ClientSession, end func()) {
+}, o *mcp.ClientOptions, options ...*mcp.ClientSessionOptions) (session *mcp.ClientSession, end func()) {
 	t.Helper()
 	here, there := mcp.NewInMemoryTransports()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(t.Context(), there) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), here, append(options, nil)[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/tools/agent"
-	"browser-coordinator/coordinator/tools/answer"
 )
 
 type tabsIn struct {
@@ -46,7 +45,7 @@ func tabs(ctx context.Context, c *agent.Call, in tabsIn) error {
 	for i, p := range t.All {
 		list[i] = tabOut{i, p.Title, p.URL, p.ID == t.Current, t.Owned(p)}
 	}
-	answer.SetList(c.Out, "tabs", list)
+	c.Out.Set("tabs", list)
 	return nil
 }
 

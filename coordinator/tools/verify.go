@@ -28,16 +28,9 @@ type verifyListIn struct {
 }
 
 type verifyValueIn struct {
-	Type    string `json:"type" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
-	Element string `json:"element,omitempty"`
-	Target  string `json:"target" jsonschema:"ref or CSS selector"`
-	Value   string `json:"value" jsonschema:"of a checkbox or radio: true or false"`
-	inWindow
-}
-
-type locatorIn struct {
-	Element string `json:"element,omitempty"`
-	Target  string `json:"target" jsonschema:"ref or CSS selector"`
+	Type string `json:"type" jsonschema:"textbox, checkbox, radio, combobox or slider" oneof:"textbox checkbox radio combobox slider"`
+	targetIn
+	Value string `json:"value" jsonschema:"of a checkbox or radio: true or false"`
 	inWindow
 }
 
@@ -76,7 +69,7 @@ func verifyValue(ctx context.Context, c *agent.Call, p *page.Page, in verifyValu
 	return c.Done(p.Reader().VerifyValue(ctx, in.Target, in.Type, in.Value), "Yes.")
 }
 
-func generateLocator(ctx context.Context, c *agent.Call, p *page.Page, in locatorIn) error {
+func generateLocator(ctx context.Context, c *agent.Call, p *page.Page, in elementIn) error {
 	locator, err := p.Reader().Locator(ctx, in.Target)
 	if err != nil {
 		return err

@@ -84,7 +84,6 @@ func New(host Host, o Options) *Server {
 		var list []*mcp.Tool
 		if json.Unmarshal(cached, &list) == nil && len(list) > 0 {
 			a.offer(list)
-			a.listed = true
 		}
 	}
 	return a
@@ -94,35 +93,26 @@ func New(host Host, o Options) *Server {
 // tools/list: hosts request the list only once.
 func (a *Server) List(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if method == "tools/list" && !a.isListed() {
+		if listed, _ := a.listing(); method == "tools/list" && !listed {
 			if _, err := a.start(ctx); err != nil {
 				a.log.Error("the added server's tools are missing", "error", err)
 			}
 		}
 		result, err := next(ctx, method, req)
-		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && err != nil && !a.host.Taken(call.Name) {
-			err = a.missing(err)
+		call, ok := req.GetParams().(*mcp.CallToolParamsRaw)
+		if _, failed := a.listing(); ok && err != nil && failed != nil && !a.host.Taken(call.Name) { // the tool is unknown
+			err = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%v: the added server's tools are missing: %v", err, failed)}
 		}
 		return result, err
 	}
 }
 
-// missing extends the error for an unknown tool with the reason why the added server's
-// tools are missing.
-func (a *Server) missing(err error) error {
-	a.mu.Lock()
-	failed := a.failed
-	a.mu.Unlock()
-	if failed == nil {
-		return err
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%v: the added server's tools are missing: %v", err, failed)}
-}
-
-func (a *Server) isListed() bool {
+// listing reports whether the server's tools are listed, and why its last start has
+// failed.
+func (a *Server) listing() (listed bool, failed error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.listed
+	return a.listed, a.failed
 }
 
 // start returns the running server's session, and starts the server if it does not run.
@@ -174,8 +164,7 @@ func (a *Server) connect() (*mcp.ClientSession, error) {
 		a.killAll(cmd, processes)
 		return nil, err
 	}
-	a.ended.Add(1)
-	go a.wait(session, cmd, processes)
+	a.ended.Go(func() { a.wait(session, cmd, processes) })
 	var list []*mcp.Tool
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
@@ -220,7 +209,6 @@ func (a *Server) killAll(cmd *exec.Cmd, processes *group.Group) {
 
 // wait notes the end of a session, so that the next call starts a new one.
 func (a *Server) wait(session *mcp.ClientSession, cmd *exec.Cmd, processes *group.Group) {
-	defer a.ended.Done()
 	err := session.Wait()
 	a.killAll(cmd, processes)
 	if a.forget(session) {

@@ -91,16 +91,18 @@ func (c *Call) Did(sentence string) func(page.Change, error) error {
 		if err != nil {
 			return err
 		}
-		c.browsers.adopt(change.NewPages)
 		c.Out.Addf("%s", sentence)
-		c.Out.Changed(change)
+		c.Changed(change)
 		return nil
 	}
 }
 
-// Adopt records tabs that the agent's action has opened as the agent's own, so that it
-// may close them.
-func (c *Call) Adopt(pages []page.Info) { c.browsers.adopt(pages) }
+// Changed answers with what an action changed. Tabs that it opened are the agent's own, so
+// that it may close them.
+func (c *Call) Changed(change page.Change) {
+	c.browsers.adopt(change.NewPages)
+	c.Out.Changed(change)
+}
 
 // Resolve is the selected window, with or without a browser.
 func (c *Call) Resolve(ctx context.Context) (registry.Window, error) {

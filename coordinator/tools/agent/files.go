@@ -39,12 +39,9 @@ func (c *Call) PageAndFile(ctx context.Context, filename string, kind output.Kin
 	return p, file, err
 }
 
-// FileFor is File with a default name.
-func (a *Agent) FileFor(ctx context.Context, filename, what string, kind output.Kind) (*output.File, error) {
-	if filename == "" {
-		filename = what + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + kind[0]
-	}
-	return a.File(ctx, filename, kind)
+// DatedName is the name of a file for which the call has none.
+func DatedName(what string, kind output.Kind) string {
+	return what + "-" + time.Now().UTC().Format("2006-01-02T15-04-05.000Z") + kind[0]
 }
 
 // AllowedFile is the absolute path of a file that an agent wants to read. A relative name

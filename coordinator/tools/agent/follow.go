@@ -36,17 +36,12 @@ func (a *Agent) watch(ctx context.Context) {
 		if err != nil {
 			return // a call will report it
 		}
-		if a.Chosen != nil {
-			a.Chosen(chosen)
-		}
 		if chosen.Workspace != "" {
 			a.join(a.Windows.Source(chosen.Workspace))
 		}
-		browser := chosen.Browser()
-		if browser == nil {
+		if url, want, err = a.browserIn(chosen); err != nil {
 			return
 		}
-		url, want = browser.URL, &link{folders: chosen.Folders}
 	}
 	present := a.browsers.to(url)
 	a.browsers.leave(func(l *link) bool { return l != present && !l.used })

@@ -96,14 +96,7 @@ func (c *Call) browserOf(ctx context.Context) (target string, l *link, err error
 		if err := c.stays(chosen); err != nil {
 			return "", nil, err
 		}
-		if c.Chosen != nil {
-			c.Chosen(chosen)
-		}
-		browser := chosen.Browser()
-		if browser == nil {
-			return "", nil, &noBrowserError{chosen}
-		}
-		return browser.URL, &link{folders: chosen.Folders}, nil
+		return c.browserIn(chosen)
 	case errors.As(err, &none) && !none.Ambiguous && free:
 		target, err := c.Launcher.Browser(ctx)
 		if err != nil {
@@ -113,6 +106,18 @@ func (c *Call) browserOf(ctx context.Context) (target string, l *link, err error
 	default:
 		return "", nil, err
 	}
+}
+
+// browserIn is browserOf for a chosen window.
+func (a *Agent) browserIn(chosen registry.Window) (target string, l *link, err error) {
+	if a.Chosen != nil {
+		a.Chosen(chosen)
+	}
+	browser := chosen.Browser()
+	if browser == nil {
+		return "", nil, &noBrowserError{chosen}
+	}
+	return browser.URL, &link{folders: chosen.Folders}, nil
 }
 
 // connect returns the connection to a browser. It connects if there is no connection, or

@@ -18,8 +18,14 @@ func (a *Answer) Set(name string, value any) {
 	a.data[name] = value
 }
 
-// SetList sets a member to a list; without items that is an empty one.
-func SetList[T any](a *Answer, name string, list []T) { a.Set(name, append([]T{}, list...)) }
+// SetList sets a member to a list. Without items that is an empty one, and the text is
+// none.
+func SetList[T any](a *Answer, name string, list []T, none string) {
+	a.Set(name, append([]T{}, list...))
+	if len(list) == 0 {
+		a.Addf("%s", none)
+	}
+}
 
 // Show adds lines that a member of the structured answer holds too.
 func (a *Answer) Show(text string, fromPage bool) {

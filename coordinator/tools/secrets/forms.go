@@ -233,6 +233,9 @@ type span struct {
 // hideForms replaces values by their names. It also hides a part of a value at a cut
 // edge: every cut, also in the page, leaves cutMark there.
 func hideForms(text string, forms []spelling) string {
+	if text == "" || len(forms) == 0 {
+		return text
+	}
 	var spans []span
 	for n, l := 0, newLayer(text); n < mostLayers; n++ {
 		folded := l.fold()

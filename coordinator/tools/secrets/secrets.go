@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -17,8 +16,8 @@ import (
 // value itself is typed.
 type Set struct {
 	values map[string]string // by name
-	forms  atomic.Pointer[[]spelling]
-	mu     sync.Mutex // held while forms is replaced
+	mu     sync.RWMutex
+	forms  []spelling // guarded by mu
 }
 
 // Load reads a file of lines NAME=VALUE, as dotenv files have them:
@@ -46,13 +45,8 @@ const shortest = 3
 
 // New makes a Set from values by name, without the empty ones.
 func New(values map[string]string) *Set {
-	s := &Set{values: map[string]string{}}
-	for name, value := range values {
-		if value == "" {
-			continue
-		}
-		s.values[name] = value
-	}
+	s := &Set{values: maps.Clone(values)}
+	maps.DeleteFunc(s.values, func(_, value string) bool { return value == "" })
 	for _, name := range slices.Sorted(maps.Keys(s.values)) {
 		s.add(name, s.values[name])
 	}
@@ -62,12 +56,7 @@ func New(values map[string]string) *Set {
 func (s *Set) add(name, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var forms []spelling
-	if now := s.forms.Load(); now != nil {
-		forms = *now
-	}
-	forms = slices.Concat(forms, formsOf(name, value))
-	s.forms.Store(&forms)
+	s.forms = slices.Concat(s.forms, formsOf(name, value))
 }
 
 // Learn also hides the text that a field has made of a typed secret: with a maximum
@@ -81,11 +70,8 @@ func (s *Set) Learn(name, value string) {
 
 // Value is what is typed for a text: the secret of that name, or else the text itself.
 func (s *Set) Value(text string) string {
-	if s == nil {
-		return text
-	}
-	if value, ok := s.values[text]; ok {
-		return value
+	if s != nil && s.values[text] != "" {
+		return s.values[text]
 	}
 	return text
 }
@@ -95,17 +81,13 @@ func (s *Set) Hide(text string) string {
 	if s == nil {
 		return text
 	}
-	forms := s.forms.Load()
-	if forms == nil || text == "" {
-		return text
-	}
-	return hideForms(text, *forms)
+	s.mu.RLock()
+	forms := s.forms
+	s.mu.RUnlock()
+	return hideForms(text, forms)
 }
 
 // HideCut is Hide for a text that was cut at its end; the cut may fall into a value.
 func (s *Set) HideCut(text string) string {
-	if s == nil {
-		return text
-	}
 	return strings.TrimSuffix(s.Hide(text+cutMark), cutMark)
 }
