@@ -92,8 +92,6 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	}
 	b.downloads = newDownloads(b.connection)
 	go b.eventLoop()
-	ctx, cancel := context.WithTimeout(ctx, o.CallTimeout)
-	defer cancel()
 	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true}); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("watch the browser's pages: %w", err)

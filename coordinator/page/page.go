@@ -48,8 +48,6 @@ func (p *Page) Session() *cdp.Session { return p.session }
 
 // Info returns the page's title and URL now.
 func (p *Page) Info(ctx context.Context) (Info, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.connection.opts.CallTimeout)
-	defer cancel()
 	r, err := protocol.Call(ctx, p.connection.conn, target.GetTargetInfo, target.GetTargetInfoParams{TargetID: target.ID(p.ID())})
 	if err != nil {
 		return Info{}, p.operations.explain(err, "reading the page's title")

@@ -21,8 +21,6 @@ import (
 // Pages lists the pages in the order in which this connection saw them open.
 // The browser's own order changes with the page in front.
 func (b *Browser) Pages(ctx context.Context) ([]Info, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
 	r, err := protocol.Call(ctx, b.conn, target.GetTargets, target.GetTargetsParams{})
 	if err != nil {
 		return nil, fmt.Errorf("list the pages: %w", translate(err))
@@ -124,9 +122,7 @@ func (b *Browser) visible(ctx context.Context, pages []Info) string {
 
 // NewPage opens a blank page in the background and attaches to it.
 func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
-	callCtx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
-	r, err := protocol.Call(callCtx, b.conn, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", Background: new(true)})
+	r, err := protocol.Call(ctx, b.conn, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", Background: new(true)})
 	if err != nil {
 		return nil, fmt.Errorf("open a page: %w", translate(err))
 	}
@@ -135,8 +131,6 @@ func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
 
 // ClosePage closes a page without running its beforeunload handlers.
 func (b *Browser) ClosePage(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
 	if _, err := protocol.Call(ctx, b.conn, target.CloseTarget, target.CloseTargetParams{TargetID: target.ID(id)}); err != nil {
 		return fmt.Errorf("close page %s: %w", id, translate(err))
 	}
@@ -145,8 +139,6 @@ func (b *Browser) ClosePage(ctx context.Context, id string) error {
 
 // Activate brings a page to the front. Call it only when a user or agent requests it.
 func (b *Browser) Activate(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
 	if _, err := protocol.Call(ctx, b.conn, target.ActivateTarget, target.ActivateTargetParams{TargetID: target.ID(id)}); err != nil {
 		return fmt.Errorf("activate page %s: %w", id, translate(err))
 	}

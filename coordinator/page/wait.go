@@ -171,12 +171,6 @@ const (
 	showsGone    texts = 2 // the text that must disappear
 )
 
-// sighting is a new state of a document.
-type sighting struct {
-	document
-	texts
-}
-
 // textWait is the argument of wait.js.
 type textWait struct {
 	ID     string `json:"id"`
@@ -195,34 +189,30 @@ func (w *waiter) waitForText(ctx context.Context, opts WaitOptions, left time.Du
 	defer watching.Wait()
 	defer cancel()
 	t := textWait{ID: rand.Text(), Text: opts.Text, Gone: opts.Gone, Known: unknownTexts, Budget: left.Milliseconds()}
-	sightings := make(chan sighting)
-	shown := map[document]texts{}
+	shown := map[document]texts{} // state.mu guards it
 	for {
 		if err := w.frames.Learn(ctx); err != nil {
 			return err
 		}
-		w.mu.Lock()
-		changed := w.changed.Next()
+		changed := w.next()
 		now := map[document]bool{}
-		w.mu.Unlock()
 		for _, f := range w.frames.All() {
 			now[document{f.ID, f.Session, f.Generation}] = true
 		}
+		w.mu.Lock()
 		maps.DeleteFunc(shown, func(d document, _ texts) bool { return !now[d] })
 		for d := range now {
 			if _, watched := shown[d]; !watched {
 				shown[d] = unknownTexts
-				watching.Go(func() { w.watchTexts(ctx, d, t, sightings) })
+				watching.Go(func() { w.watchTexts(ctx, d, t, shown) })
 			}
 		}
-		if t.met(shown) {
+		met := t.met(shown)
+		w.mu.Unlock()
+		if met {
 			return nil
 		}
 		select {
-		case s := <-sightings:
-			if _, there := shown[s.document]; there {
-				shown[s.document] = s.texts
-			}
 		case <-changed:
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -240,9 +230,9 @@ func (t *textWait) met(shown map[document]texts) bool {
 	return text && gone
 }
 
-// watchTexts reports what a document shows now and at each change, until the document
-// has gone. It ends the watch in the document when it ends.
-func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, sightings chan<- sighting) {
+// watchTexts keeps what a document shows up to date, until the document has gone. It ends
+// the watch in the document when it ends.
+func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, shown map[document]texts) {
 	for {
 		seen, err := w.lookForTexts(ctx, d, t)
 		if ctx.Err() != nil {
@@ -251,11 +241,12 @@ func (w *waiter) watchTexts(ctx context.Context, d document, t textWait, sightin
 		if err != nil {
 			seen = 0 // the document is being replaced
 		}
-		select {
-		case sightings <- sighting{d, seen}:
-		case <-ctx.Done():
-			return
+		w.mu.Lock()
+		if _, there := shown[d]; there {
+			shown[d] = seen
+			w.changed.Notify()
 		}
+		w.mu.Unlock()
 		if err != nil || seen == t.Known {
 			return
 		}

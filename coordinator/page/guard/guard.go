@@ -90,8 +90,6 @@ func New(page Page, opts Options) *Guard {
 func (g *Guard) Limit(ctx context.Context, bounds Bounds) error {
 	g.limiting.Lock()
 	defer g.limiting.Unlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, g.opts.CallTimeout, cdp.ErrTimeout)
-	defer cancel()
 	before, changed := g.widen(bounds)
 	if !changed {
 		return nil
