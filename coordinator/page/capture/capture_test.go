@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/pagetest"
@@ -34,6 +35,28 @@ func TestZoomed(t *testing.T) {
 			t.Run(name, test)
 		}
 	})
+}
+
+// A site that the user has zoomed, in a new background tab: it applies the zoom only when
+// it is drawn, and the first click must not come before. The zoom is that of the host. The
+// test is alone in the browser, because it brings a tab to the front.
+func TestSiteZoomedByTheUser(t *testing.T) {
+	user, address := pagetest.Open(t, "<body style=margin:0><script>clicks = []; onclick = e => clicks.push(e.clientX, e.clientY)</script>")
+	address = strings.Replace(address, "127.0.0.1", "zoomed.localhost", 1)
+	pagetest.Navigate(t, user, address)
+	if err := user.Session().Call(t.Context(), "Page.bringToFront", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Act(t, user, user.Input().PressKey("Control++"))
+	defer func() { pagetest.Act(t, user, user.Input().PressKey("Control+0")) }()
+	pagetest.WaitFor(t, user, page.WaitOptions{Expression: "devicePixelRatio > 1"})
+	for range 10 {
+		p := pagetest.NewPage(t, pagetest.Connect(t))
+		pagetest.Navigate(t, p, address)
+		pagetest.Act(t, p, p.Input().MouseClick(150, 20, "", 1, 0))
+		pagetest.Expect(t, p, "clicks.join()", `"150,20"`)
+		pagetest.Expect(t, p, "devicePixelRatio > 1", "true")
+	}
 }
 
 func TestScreenshots(t *testing.T) {
