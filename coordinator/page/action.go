@@ -72,7 +72,7 @@ func (p *Page) actUntil(ctx context.Context, doing string, timeout time.Duration
 		}
 		return Change{}, err
 	}
-	return p.observer.answer(ctx, before), nil
+	return p.observer.result(ctx, before), nil
 }
 
 // Evaluate runs a script in the page's main world. It returns the script's value as JSON

@@ -35,8 +35,8 @@ func (o *observer) since(before mark) Change {
 	return c
 }
 
-// answer is since, with the title of a new document.
-func (o *observer) answer(ctx context.Context, before mark) Change {
+// result is since, with the title of a new document.
+func (o *observer) result(ctx context.Context, before mark) Change {
 	c := o.since(before)
 	if len(c.Console) > 0 && c.Dialog == nil { // wait for the tasks to know which action they belong to
 		o.awaitTasks(ctx)
@@ -94,7 +94,7 @@ func (o *observer) titleNow(ctx context.Context, before mark) string {
 	return title
 }
 
-// arrival is answer, but always with the page's title: the caller wants to know where
+// arrival is result, but always with the page's title: the caller wants to know where
 // the page is now. It works after the deadline and while a dialog is open.
 func (o *observer) arrival(ctx context.Context, before mark) Change {
 	if ctx.Err() != nil {
@@ -102,7 +102,7 @@ func (o *observer) arrival(ctx context.Context, before mark) Change {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), locateTimeout)
 		defer cancel()
 	}
-	c := o.answer(ctx, before)
+	c := o.result(ctx, before)
 	if !c.Navigated || c.Dialog != nil {
 		c.Title = o.titleNow(ctx, before)
 	}

@@ -40,5 +40,5 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 	if err != nil && !errors.As(err, &dialog) {
 		return Change{}, p.operations.explain(err, doing)
 	}
-	return p.observer.answer(ctx, before), nil
+	return p.observer.result(ctx, before), nil
 }

@@ -180,19 +180,19 @@ func (o *observer) awaitDownload(ctx context.Context) {
 func (o *observer) unlessLeaving(ctx context.Context, ask func(ctx context.Context) error) error {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	answered := make(chan error, 1)
-	go func() { answered <- ask(ctx) }()
+	responded := make(chan error, 1)
+	go func() { responded <- ask(ctx) }()
 	for {
 		o.mu.Lock()
 		leaves, changed := o.pending != "", o.changed.Next()
 		o.mu.Unlock()
 		if leaves {
 			giveUp(input.ErrLeaving)
-			<-answered
+			<-responded
 			return input.ErrLeaving
 		}
 		select {
-		case err := <-answered:
+		case err := <-responded:
 			return err
 		case <-changed:
 		}

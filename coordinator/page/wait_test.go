@@ -54,19 +54,19 @@ func TestWaitFor(t *testing.T) {
 	var late *page.TimeoutError
 	for _, test := range []struct {
 		wait page.WaitOptions
-		says string
+		want string
 	}{
 		{page.WaitOptions{Text: "never"}, `waiting for the text "never"`},
 		{page.WaitOptions{Expression: "false", Idle: true}, `waiting for the expression "false" and an idle network`},
 	} {
 		test.wait.Timeout = 300 * time.Millisecond
-		if _, err := p.WaitFor(ctx, test.wait); !errors.As(err, &late) || !strings.Contains(err.Error(), test.says) {
+		if _, err := p.WaitFor(ctx, test.wait); !errors.As(err, &late) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v", err)
 		}
 	}
 	pagetest.Evaluate(t, p, "fetch('/never'); 1")
-	says := "an idle network; a request is not done: " + url + "/never"
-	if _, err := p.WaitFor(ctx, page.WaitOptions{Idle: true, Timeout: 300 * time.Millisecond}); !errors.As(err, &late) || !strings.HasSuffix(err.Error(), says) {
+	want := "an idle network; a request is not done: " + url + "/never"
+	if _, err := p.WaitFor(ctx, page.WaitOptions{Idle: true, Timeout: 300 * time.Millisecond}); !errors.As(err, &late) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 	_, err := p.WaitFor(ctx, page.WaitOptions{Expression: "nobody.knows", Timeout: 10 * time.Second})

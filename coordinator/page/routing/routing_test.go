@@ -85,6 +85,20 @@ func get(t *testing.T, p *page.Page, path string) string {
 	return strings.Trim(pagetest.Evaluate(t, p, fmt.Sprintf("get(%q)", path)), `"`)
 }
 
+func expectGet(t *testing.T, what string, p *page.Page, path, want string) {
+	t.Helper()
+	if got := get(t, p, path); got != want {
+		t.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
+func expectFramed(t *testing.T, what string, p *page.Page, url, want string) {
+	t.Helper()
+	if got := framed(t, p, url); got != want {
+		t.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
 // framed shows a URL in a frame and returns the message that it posts.
 func framed(t *testing.T, p *page.Page, url string) string {
 	t.Helper()
@@ -104,9 +118,7 @@ func TestRoutes(t *testing.T) {
 	b := pagetest.Connect(t)
 	p, url := pagetest.ServeIn(t, b, routedSite(&a))
 	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
-	if got := get(t, p, "/api/item"); got != "200 real a real item" {
-		t.Fatalf("without a route: %s", got)
-	}
+	expectGet(t, "without a route", p, "/api/item", "200 real a real item")
 	body := `{"mocked":true}`
 	mustRoute(t, b, routing.Route{Pattern: "/api/*", Status: 201, Body: &body, ContentType: "application/json", Headers: []routing.Header{{"X-Server", "none"}}})
 	if got := get(t, p, "/api/item"); got != `201 none {\"mocked\":true}` {
@@ -130,18 +142,14 @@ func TestRoutes(t *testing.T) {
 	if len(b.Routing().Routes()) != 2 {
 		t.Errorf("routes %+v", b.Routing().Routes())
 	}
-	if got := get(t, p, "/api/item"); got != "failed" {
-		t.Errorf("aborted: %s", got)
-	}
+	expectGet(t, "aborted", p, "/api/item", "failed")
 	if got := get(t, p, "/api/item"); !strings.Contains(got, "mocked") {
 		t.Errorf("after the one time: %s", got)
 	}
 	if n, err := b.Routing().RemoveRoutes(t.Context(), "/api/*"); n != 1 || err != nil {
 		t.Errorf("unroute: %d %v", n, err)
 	}
-	if got := get(t, p, "/api/item"); got != "200 real a real item" {
-		t.Errorf("after unroute: %s", got)
-	}
+	expectGet(t, "after unroute", p, "/api/item", "200 real a real item")
 	if n, err := b.Routing().RemoveRoutes(t.Context(), ""); n != 1 || err != nil {
 		t.Errorf("unroute all: %d %v", n, err)
 	}
@@ -156,9 +164,7 @@ func TestRoutesInFrames(t *testing.T) {
 	b := pagetest.Connect(t)
 	p, url := pagetest.ServeIn(t, b, routedSite(&a))
 	other := strings.Replace(url, "127.0.0.1", "localhost", 1)
-	if got := framed(t, p, other+"/inner"); got != `"the server's"` {
-		t.Fatalf("without a route: %s", got)
-	}
+	expectFramed(t, "without a route", p, other+"/inner", `"the server's"`)
 	script := "lib = 'mocked'"
 	mustRoute(t, b, routing.Route{Pattern: "**/lib.js", Body: &script, ContentType: "text/javascript"})
 	for name, address := range map[string]string{"same origin": "/inner", "other process": other + "/inner", "by a redirect": "/away"} {
@@ -172,15 +178,11 @@ func TestRoutesInFrames(t *testing.T) {
 	}
 	later := pagetest.NewPage(t, b)
 	pagetest.Navigate(t, later, url)
-	if got := framed(t, later, other+"/inner"); got != `"mocked"` {
-		t.Errorf("a page that was opened later: %s", got)
-	}
+	expectFramed(t, "a page that was opened later", later, other+"/inner", `"mocked"`)
 	if _, err := b.Routing().RemoveRoutes(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := framed(t, p, other+"/inner?last"); got != `"the server's"` {
-		t.Errorf("after unroute: %s", got)
-	}
+	expectFramed(t, "after unroute", p, other+"/inner?last", `"the server's"`)
 }
 
 func TestRoutesChange(t *testing.T) {
@@ -189,18 +191,12 @@ func TestRoutesChange(t *testing.T) {
 	b := pagetest.Connect(t)
 	p, _ := pagetest.ServeIn(t, b, routedSite(&a))
 	mustRoute(t, b, routing.Route{Pattern: "**/moved", FromServer: true, Status: 418, Headers: []routing.Header{{"X-Server", "changed"}}})
-	if got := get(t, p, "/moved"); got != "418 changed a real item" {
-		t.Errorf("status and headers, across a redirect: %s", got)
-	}
+	expectGet(t, "status and headers, across a redirect", p, "/moved", "418 changed a real item")
 	mustRoute(t, b, routing.Route{Pattern: "**/item", Replace: []routing.Replacement{{"real", "false"}}, RemoveHeaders: []string{"x-server"}})
-	if got := get(t, p, "/api/item"); got != "200  a false item" {
-		t.Errorf("a text in the body: %s", got)
-	}
+	expectGet(t, "a text in the body", p, "/api/item", "200  a false item")
 	body := "another"
 	mustRoute(t, b, routing.Route{Pattern: "**/item", FromServer: true, Body: &body})
-	if got := get(t, p, "/api/item"); got != "200 real another" {
-		t.Errorf("the body: %s", got)
-	}
+	expectGet(t, "the body", p, "/api/item", "200 real another")
 	mustRoute(t, b, routing.Route{Pattern: "**/post", Headers: []routing.Header{{"X-Added", "yes"}}, Method: "PUT", RequestBody: &body})
 	pagetest.Evaluate(t, p, "get('/post', {method: 'POST', body: 'first'})")
 	if !a.has("PUT /post yes another") {
@@ -224,20 +220,14 @@ func TestRoutesBeforeServiceWorkers(t *testing.T) {
 	b := pagetest.Connect(t)
 	p, _ := pagetest.ServeIn(t, b, routedSite(&a))
 	pagetest.Evaluate(t, p, `new Promise((done) => { navigator.serviceWorker.oncontrollerchange = () => done(1); navigator.serviceWorker.register("/sw.js") })`)
-	if got := get(t, p, "/api/item"); got != "200  the service worker's" {
-		t.Fatalf("without a route: %s", got)
-	}
+	expectGet(t, "without a route", p, "/api/item", "200  the service worker's")
 	body := "mocked"
 	mustRoute(t, b, routing.Route{Pattern: "/api/*", Body: &body})
-	if got := get(t, p, "/api/item"); got != "200  mocked" {
-		t.Errorf("with a route: %s", got)
-	}
+	expectGet(t, "with a route", p, "/api/item", "200  mocked")
 	if _, err := b.Routing().RemoveRoutes(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, p, "/api/item"); got != "200  the service worker's" {
-		t.Errorf("after the route: %s", got)
-	}
+	expectGet(t, "after the route", p, "/api/item", "200  the service worker's")
 }
 
 func TestOffline(t *testing.T) {
@@ -248,21 +238,15 @@ func TestOffline(t *testing.T) {
 	if err := b.Routing().SetOffline(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, p, "/api/item"); got != "failed" {
-		t.Errorf("offline: %s", got)
-	}
+	expectGet(t, "offline", p, "/api/item", "failed")
 	pagetest.Expect(t, p, "navigator.onLine", "false")
 	visited := pagetest.NewPage(t, pagetest.Connect(t))
 	pagetest.Navigate(t, visited, url)
-	if got := get(t, visited, "/api/item"); got != "200 real a real item" {
-		t.Errorf("another connection's page: %s", got)
-	}
+	expectGet(t, "another connection's page", visited, "/api/item", "200 real a real item")
 	if err := b.Routing().SetOffline(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, p, "/api/item"); got != "200 real a real item" {
-		t.Errorf("online again: %s", got)
-	}
+	expectGet(t, "online again", p, "/api/item", "200 real a real item")
 }
 
 // A slow network and offline mode are independent: neither a route nor an emulation ends
@@ -290,9 +274,7 @@ func TestOfflineAndEmulation(t *testing.T) {
 	if _, err := p.Emulate(t.Context(), emulation.Settings{Network: "fast 3g"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, p, "/api/item"); got != "failed" {
-		t.Errorf("offline: %s", got)
-	}
+	expectGet(t, "offline", p, "/api/item", "failed")
 	if err := b.Routing().SetOffline(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -313,21 +295,13 @@ func TestNetworkIsBackAfterTheConnection(t *testing.T) {
 	}
 	body := "mocked"
 	mustRoute(t, agent, routing.Route{Pattern: "**/api/*", Body: &body})
-	if got := get(t, watcher, "/api/item"); got != "200  mocked" {
-		t.Errorf("the page that both share: %s", got)
-	}
+	expectGet(t, "the page that both share", watcher, "/api/item", "200  mocked")
 	if err := agent.Routing().SetOffline(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, p, "/lib.js"); got != "failed" {
-		t.Errorf("offline: %s", got)
-	}
+	expectGet(t, "offline", p, "/lib.js", "failed")
 	agent.Close()
-	if got := get(t, watcher, "/api/item"); got != "200 real a real item" {
-		t.Errorf("after the agent has gone: %s", got)
-	}
+	expectGet(t, "after the agent has gone", watcher, "/api/item", "200 real a real item")
 	pagetest.Expect(t, watcher, "navigator.onLine", "true")
-	if got := framed(t, watcher, strings.Replace(url, "127.0.0.1", "localhost", 1)+"/inner"); got != `"the server's"` {
-		t.Errorf("a frame after it has gone: %s", got)
-	}
+	expectFramed(t, "a frame after it has gone", watcher, strings.Replace(url, "127.0.0.1", "localhost", 1)+"/inner", `"the server's"`)
 }
