@@ -19,32 +19,24 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/child"
+	"browser-coordinator/coordinator/tools/toolstest"
 )
 
 // addedMain is a small MCP server of its own, over CDP, which the tests add.
 func addedMain() {
 	server := mcp.NewServer(&mcp.Implementation{Name: "titles", Version: "1"}, nil)
-	type none struct{}
-	say := func(format string, args ...any) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil, nil
+	add := func(name string, do func(context.Context) (string, error)) {
+		mcp.AddTool(server, &mcp.Tool{Name: name, Description: name}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			text, err := do(ctx)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, err
+		})
 	}
-	mcp.AddTool(server, &mcp.Tool{Name: "page_title", Description: "The title"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
-		titles, err := askTitles(ctx, strings.Replace(os.Getenv(child.EnvEndpoint), "http", "ws", 1)+"/devtools/browser/any")
-		if err != nil {
-			return nil, nil, err
-		}
-		return say("pid %d: %s", os.Getpid(), strings.Join(titles, ", "))
+	add("page_title", func(ctx context.Context) (string, error) {
+		titles, err := readTitles(ctx, strings.Replace(os.Getenv(child.EnvEndpoint), "http", "ws", 1)+"/devtools/browser/any")
+		return strings.Join(titles, ", "), err
 	})
-	mcp.AddTool(server, &mcp.Tool{Name: "greet"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
-		return say("hello")
-	})
-	mcp.AddTool(server, &mcp.Tool{Name: "die"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
-		os.Exit(3)
-		return nil, nil, nil
-	})
-	mcp.AddTool(server, &mcp.Tool{Name: "browser_click"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
-		return say("not ours")
-	})
+	add("die", func(context.Context) (string, error) { os.Exit(3); return "", nil })
+	add("browser_click", func(context.Context) (string, error) { return "not ours", nil })
 	if file := os.Getenv("ADDED_STARTS"); file != "" {
 		if f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 			fmt.Fprintln(f, os.Getpid())
@@ -70,72 +62,6 @@ func addedMain() {
 	}
 }
 
-func TestAnAddedServer(t *testing.T) {
-	e := openEditor(t, t.TempDir())
-	dir := filepath.Dir(os.Getenv("XDG_DATA_HOME"))
-	starts := filepath.Join(dir, "starts")
-	t.Setenv("ADDED_STARTS", starts)
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The test binary goes by its name.
-	added := filepath.Join(dir, "added")
-	if err := os.Symlink(exe, added); err != nil {
-		t.Fatal(err)
-	}
-	started := func() int {
-		text, _ := os.ReadFile(starts)
-		return strings.Count(string(text), "\n")
-	}
-	open := func() *mcp.ClientSession { return host(t, dir, e.folder, "--no-launch", "--", added, "{cdp_endpoint}") }
-
-	session := open()
-	names := toolNames(t, session)
-	if !slices.Contains(names, "page_title") || !slices.Contains(names, "browser_snapshot") {
-		t.Fatalf("the first list has %q", names)
-	}
-	if text := mustTool(t, session, "page_title", nil); !strings.Contains(text, "Sample") {
-		t.Errorf("it works in another browser: %s", text)
-	}
-	if _, err := tool(t, session, "browser_click", map[string]any{"target": "button"}); err != nil {
-		t.Errorf("our own tool with that name: %v", err)
-	}
-	if _, err := tool(t, session, "die", nil); err == nil || !strings.Contains(err.Error(), "ended during the call") {
-		t.Errorf("a server that dies: %v", err)
-	}
-	mustTool(t, session, "page_title", nil)
-	if n := started(); n != 2 {
-		t.Errorf("it was started %d times, want one and one after its death", n)
-	}
-
-	// The next session already knows the tools, and starts the server at the first call.
-	session = open()
-	if names := toolNames(t, session); !slices.Contains(names, "page_title") {
-		t.Errorf("the next session's list has %q", names)
-	}
-	if n := started(); n != 2 {
-		t.Errorf("listing started it: %d times", n)
-	}
-	mustTool(t, session, "page_title", nil)
-	if n := started(); n != 3 {
-		t.Errorf("a call started it %d times", n)
-	}
-}
-
-// If an added server cannot start, the error of its tools names it: the agent does not
-// see standard error.
-func TestAddedServerIsMissing(t *testing.T) {
-	dir, shop := t.TempDir(), folder(t, "shop")
-	start(t, dir, "window", "--workspace", shop, "--headless")
-	session := host(t, dir, shop, "--", filepath.Join(dir, "no-such-server"))
-	toolNames(t, session)
-	_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "page_title"})
-	if err == nil || !strings.Contains(err.Error(), "no-such-server") || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("a tool of it: %v", err)
-	}
-}
-
 // helperMain is a program that an added server starts and does not end. It runs until
 // the test closes its connection.
 func helperMain() {
@@ -145,27 +71,19 @@ func helperMain() {
 	}
 }
 
-// The programs that an added server has started end with it, whether it dies or the
-// session ends.
-func TestAnAddedServerEndsWithItsHelpers(t *testing.T) {
+// An added server works in the same window, starts when it is needed, and again after its
+// death. The programs that it has started end with it, whether it dies or the session
+// ends.
+func TestAddedServer(t *testing.T) {
+	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	t.Setenv("ADDED_HELPER", ln.Addr().String())
-	dir, shop := t.TempDir(), folder(t, "shop")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	added := filepath.Join(dir, "added") // the test binary goes by its name
-	if err := os.Symlink(exe, added); err != nil {
-		t.Fatal(err)
-	}
 	helper := func() net.Conn {
 		t.Helper()
-		ln.(*net.TCPListener).SetDeadline(time.Now().Add(20 * time.Second))
+		ln.(*net.TCPListener).SetDeadline(time.Now().Add(time.Minute))
 		conn, err := ln.Accept()
 		if err != nil {
 			t.Fatal(err)
@@ -175,36 +93,66 @@ func TestAnAddedServerEndsWithItsHelpers(t *testing.T) {
 	}
 	ended := func(helper net.Conn) {
 		t.Helper()
-		helper.SetReadDeadline(time.Now().Add(20 * time.Second))
+		helper.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, err := helper.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatal("the helper lives on")
 		}
 	}
-
-	session := host(t, dir, shop, "--no-launch", "--", added, "{cdp_endpoint}")
-	toolNames(t, session) // starts it
-	first := helper()
-	if _, err := tool(t, session, "die", nil); err == nil {
-		t.Error("it did not die")
+	browser := toolstest.Browser(t)
+	toolstest.Sit(t, browser.URL()).Browse(toolstest.ServeSample(t))
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	starts, added := filepath.Join(t.TempDir(), "starts"), named(t, "added")
+	started := func() int {
+		text, _ := os.ReadFile(starts)
+		return strings.Count(string(text), "\n")
 	}
-	ended(first)
+	open := func() *toolstest.Agent {
+		cmd := command(context.Background(), t, toolstest.Dir, "mcp", "--no-launch", "--", added, child.Placeholder)
+		cmd.Dir, cmd.Env = w.Folder, append(cmd.Env, "ADDED_STARTS="+starts, "ADDED_HELPER="+ln.Addr().String())
+		return startHost(t, cmd)
+	}
 
-	mustTool(t, session, "greet", nil) // starts it again
+	agent := open()
+	if names := agent.ToolNames(); !slices.Contains(names, "page_title") || !slices.Contains(names, "browser_snapshot") {
+		t.Fatalf("the first list has %q", names)
+	}
+	agent.Expect("page_title", nil, "Sample")
+	agent.Expect("browser_click", args{"target": "button"}, "Clicked") // our own tool with that name
+	first := helper()
+	agent.Refused("die", nil, "ended during the call")
+	ended(first)
+	agent.Must("page_title", nil)
+	if n := started(); n != 2 {
+		t.Errorf("it was started %d times, want one and one after its death", n)
+	}
 	second := helper()
-	if err := session.Close(); err != nil {
+	if err := agent.Close(); err != nil {
 		t.Error(err)
 	}
 	ended(second)
+
+	// The next session already knows the tools, and starts the server at the first call.
+	agent = open()
+	if names := agent.ToolNames(); !slices.Contains(names, "page_title") {
+		t.Errorf("the next session's list has %q", names)
+	}
+	if n := started(); n != 2 {
+		t.Errorf("listing started it: %d times", n)
+	}
+	agent.Must("page_title", nil)
+	if n := started(); n != 3 {
+		t.Errorf("a call started it %d times", n)
+	}
 }
 
-func toolNames(t *testing.T, session *mcp.ClientSession) []string {
-	t.Helper()
-	var names []string
-	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, tool.Name)
+// If an added server cannot start, the error of its tools names it: the agent does not
+// see standard error.
+func TestAddedServerIsMissing(t *testing.T) {
+	t.Parallel()
+	agent := host(t, t.TempDir(), t.TempDir(), "--no-launch", "--", "/no-such-server")
+	agent.ToolNames()
+	_, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "page_title"})
+	if err == nil || !strings.Contains(err.Error(), "no-such-server") || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a tool of it: %v", err)
 	}
-	return names
 }

@@ -1,47 +1,481 @@
 package main
 
 import (
-	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/coordinator/child"
+	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/vscodeipc"
 )
+
+// A terminal's window allows what its command line permits.
+func TestAccessOfTerminal(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{"ask": "nobody could be asked", "view": "clients may look, but change nothing"} {
+		w := openWindow(t, t.TempDir(), t.TempDir(), "--access", mode)
+		c := join(t, w.first, "test")
+		if got := c.must("Target.getTargets", `{}`); !strings.Contains(got, "about:blank") {
+			t.Errorf("reading: %s", got)
+		}
+		if _, err := c.call("Target.createTarget", openTab); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "coordinator window --access full") {
+			t.Errorf("%s: %v, want a refusal with %q and how to change it", mode, err, want)
+		}
+	}
+}
+
+// Clients close the browser only with --allow-close.
+func TestAllowClose(t *testing.T) {
+	t.Parallel()
+	plain := openWindow(t, t.TempDir(), t.TempDir())
+	join(t, plain.first, "test").must("Browser.close", `{}`)
+	if got := titles(t, plain.first); len(got) == 0 {
+		t.Error("the browser was closed by a client")
+	}
+	allows := openWindow(t, t.TempDir(), t.TempDir(), "--allow-close")
+	join(t, allows.first, "test").send("Browser.close", `{}`)
+	if err := allows.cmd.Wait(); err != nil || !strings.Contains(allows.stderr.String(), "The browser was closed") {
+		t.Errorf("the window ended with %v\n%s", err, allows.stderr)
+	}
+}
+
+// With --require-token no client connects without the token. Every command prints and
+// forwards an address that contains it, whichever coordinator serves the endpoint.
+func TestRequireToken(t *testing.T) {
+	t.Parallel()
+	dir, shop := t.TempDir(), t.TempDir()
+	w := openWindow(t, dir, shop, "--require-token")
+	origin, token, ok := strings.Cut(strings.TrimPrefix(w.first, "http://"), "/")
+	if !ok || len(token) != 64 {
+		t.Fatalf("it prints %s, without a token", w.first)
+	}
+	for address, want := range map[string]int{
+		"http://" + origin + "/json/version":                              http.StatusForbidden,
+		"http://" + origin + "/" + strings.Repeat("0", 64) + "/json/list": http.StatusForbidden,
+		w.first + "/json/version":                                         http.StatusOK,
+	} {
+		if status, _ := get(t, address, nil); status != want {
+			t.Errorf("%s: HTTP %d, want %d", address, status, want)
+		}
+	}
+	if _, _, err := websocket.Dial(t.Context(), "ws://"+origin+"/devtools/browser/x", nil); err == nil {
+		t.Error("a WebSocket without the token came in")
+	}
+	if got := titles(t, "ws://"+origin+"/"+token+"/devtools/browser/x"); len(got) != 1 {
+		t.Errorf("with the token: pages %q", got)
+	}
+
+	if other := start(t, dir, "serve", "--workspace", shop); other.first != w.first {
+		t.Errorf("on standby %s is printed, who serves prints %s", other.first, w.first)
+	}
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{w.first, []string{"endpoint", "--workspace", shop}},
+		{"http://" + origin, []string{"endpoint", "--workspace", shop, "--token=false"}},
+		{w.first, []string{"run", "--workspace", shop, "--", "sh", "-c", `echo "$` + child.EnvEndpoint + `"`}},
+	} {
+		if got := output(t, dir, c.args...); got != c.want {
+			t.Errorf("%q prints %s, want %s", c.args, got, c.want)
+		}
+	}
+	if got := output(t, dir, "endpoint", "--workspace", shop, "--format", "puppeteer"); !strings.Contains(got, "ws://"+origin+"/"+token+"/") {
+		t.Errorf("for Puppeteer it prints %s", got)
+	}
+	var all endpointJSON
+	if err := json.Unmarshal([]byte(output(t, dir, "endpoint", "--workspace", shop, "--json")), &all); err != nil || !all.TokenRequired || all.TokenURL != w.first {
+		t.Errorf("`endpoint --json`: %+v, %v", all, err)
+	}
+}
+
+// The complete path of a question: a CDP client requests an action, and the window asks
+// its user. The user sees the client and its action, and stops it.
+func TestUserDecides(t *testing.T) {
+	t.Parallel()
+	browser := toolstest.Browser(t)
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	decisions := make(chan vscodeipc.AskResult, 10)
+	asked := make(chan vscodeipc.AskArg, 10)
+	w.On(vscodeipc.CommandPermissionAsk, func(c vscodeipc.Call) (any, error) {
+		var arg vscodeipc.AskArg
+		err := json.Unmarshal(c.Arg, &arg)
+		asked <- arg
+		return <-decisions, err
+	})
+	w.Allow(vscodeipc.AccessAsk)
+	serve := start(t, toolstest.Dir, "serve", "--workspace", w.Folder)
+	c := join(t, serve.first, "Playwright/1.65.1 (x64)")
+	c.must("Target.getTargets", `{}`)
+	known := toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(a vscodeipc.AnnounceArg) bool { return len(a.Clients) == 1 }).Clients[0]
+	if known.Name != "Playwright" || known.Version != "1.65.1" || known.Kind != "cdp" || time.Since(time.UnixMilli(known.Since)) > time.Minute {
+		t.Errorf("announced: %+v", known)
+	}
+
+	decisions <- vscodeipc.AskResult{Decision: "refuse", Scope: "once", Reason: "human"}
+	if _, err := c.call("Target.createTarget", openTab); err == nil || !strings.Contains(err.Error(), "the user did not allow it") || !strings.Contains(err.Error(), "status bar") {
+		t.Errorf("refused: %v", err)
+	}
+	if q := <-asked; q.Client.ID != known.ID || q.Client.Name != "Playwright" || q.Act != "Target.createTarget" || !strings.Contains(q.Detail, "opened") {
+		t.Errorf("the user was asked %+v", q)
+	}
+	decisions <- vscodeipc.AskResult{Decision: "allow", Scope: "session"}
+	for range 2 {
+		c.must("Target.createTarget", openTab)
+	}
+	<-asked
+	reports := 0
+	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
+		for _, e := range r.Entries {
+			if e.Client != known.ID || e.Act != "Target.createTarget" || !strings.Contains(e.Target, "opened") || e.Outcome == "" {
+				t.Errorf("reported: %+v", e)
+			}
+			reports++
+		}
+		return reports >= 3
+	})
+
+	// A new mode applies to connected clients and to a client that waits. The waiting
+	// client shows the test that the mode has arrived.
+	waits := join(t, serve.first, "waits/1")
+	waits.send("Target.createTarget", openTab)
+	<-asked
+	w.Allow(vscodeipc.AccessView)
+	if _, err := waits.response(); err == nil || !strings.Contains(err.Error(), `"view"`) {
+		t.Errorf("what waited when the mode became view: %v", err)
+	}
+	if _, err := c.call("Target.createTarget", openTab); err == nil {
+		t.Error("view mode did not reach the client")
+	}
+
+	w.Allow(vscodeipc.AccessFull, known.ID)
+	c.closed(false, websocket.StatusPolicyViolation, "stopped by the user")
+	other := join(t, serve.first, "another/1")
+	other.must("Target.createTarget", openTab) // it was not stopped
+	w.Show("", vscodeipc.AccessFull)
+	other.closed(false, websocket.StatusGoingAway, `browser "Chromium" has ended`)
+	close(decisions)
+}
+
+// A coordinator that is interrupted or terminated sends close code 1001 to each of its
+// clients, whatever they are doing. The next coordinator takes over.
+func TestEndOfServe(t *testing.T) {
+	t.Parallel()
+	browser := toolstest.Browser(t)
+	toolstest.Sit(t, browser.URL()).Evaluate("document.body.append('x'.repeat(5e6))") // more than the connections buffer
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	w.On(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) { <-t.Context().Done(); return nil, nil })
+	w.Allow(vscodeipc.AccessAsk)
+	serves := start(t, toolstest.Dir, "serve", "--workspace", w.Folder)
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		next := start(t, toolstest.Dir, "-v", "serve", "--workspace", w.Folder)
+		if next.first != serves.first {
+			t.Fatalf("one serves %s, the next %s", serves.first, next.first)
+		}
+		log := startLog(t, toolstest.Dir, w.Folder, "--method", "DOM.getOuterHTML")
+		behind := joinPage(t, serves.first, "behind") // it reads when the coordinator is about to end
+		behind.must("DOM.getDocument", `{}`)
+		behind.send("DOM.getOuterHTML", `{"nodeId":1}`)
+		log.end(t, "⇐ DOM.getOuterHTML")
+		clients := []*client{behind}
+		var closed sync.WaitGroup
+		for range 3 {
+			idle, waits, busy := join(t, serves.first, "idle"), join(t, serves.first, "waits"), join(t, serves.first, "busy")
+			idle.must("Browser.getVersion", `{}`)
+			waits.send("Target.createTarget", openTab)
+			busy.must("Browser.getVersion", `{}`)
+			closed.Go(func() { busy.closed(true, websocket.StatusGoingAway, "shutting down") })
+			clients = append(clients, idle, waits)
+		}
+		for _, c := range clients {
+			closed.Go(func() { c.closed(false, websocket.StatusGoingAway, "shutting down") })
+		}
+		if err := serves.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		closed.Wait()
+		if err := serves.cmd.Wait(); err != nil {
+			t.Errorf("it ended with %v\n%s", err, serves.stderr)
+		}
+		next.stderr.await(t, "serving the endpoint")
+		if got := titles(t, next.first); len(got) != 1 {
+			t.Errorf("the next one shows the pages %q", got)
+		}
+		serves = next
+	}
+}
+
+// A client waits as long as --hold specifies, and then gets an error. A browser that
+// comes in time serves it. The endpoint is served before there is a window.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	short := start(t, t.TempDir(), "serve", "--hold", "300ms", "--workspace", t.TempDir())
+	began := time.Now()
+	status, body := get(t, short.first+"/json/version", nil)
+	if took := time.Since(began); status != http.StatusServiceUnavailable || took < 300*time.Millisecond ||
+		!strings.Contains(body, "no browser that can be driven (waited 300ms for one). Start the debug session of the window on ") {
+		t.Errorf("a hold of 300 ms: HTTP %d after %v: %s", status, took, body)
+	}
+	none := start(t, t.TempDir(), "serve", "--hold", "0", "--workspace", t.TempDir())
+	if status, body := get(t, none.first+"/json/version", nil); status != http.StatusServiceUnavailable || strings.Contains(body, "waited") {
+		t.Errorf("without a hold: HTTP %d %s", status, body)
+	}
+
+	dir, workspace := t.TempDir(), t.TempDir()
+	serve := start(t, dir, "serve", "--hold", "50s", "--workspace", workspace)
+	early := make(chan error, 1)
+	go func() {
+		got, err := readTitles(t.Context(), serve.first)
+		if err == nil && len(got) != 1 {
+			err = fmt.Errorf("it sees the pages %q", got)
+		}
+		early <- err
+	}()
+	if window := openWindow(t, dir, workspace); window.first != serve.first {
+		t.Errorf("the window has the endpoint %s, not %s", window.first, serve.first)
+	}
+	if err := <-early; err != nil {
+		t.Errorf("a client within the hold: %v", err)
+	}
+	serve.stop(t)
+	if got := titles(t, serve.first); len(got) != 1 {
+		t.Errorf("after the first coordinator's end: pages %q", got)
+	}
+}
+
+// A page may connect if --allow-origin names its origin. Otherwise only the DevTools
+// front end may.
+func TestAllowOrigin(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plain := start(t, dir, "serve", "--hold", "0", "--workspace", t.TempDir())
+	names := start(t, dir, "serve", "--hold", "0", "--workspace", t.TempDir(),
+		"--allow-origin", "https://tool.example", "--allow-origin", "chrome-extension://abcdefghijklmnop")
+	const refused, in = http.StatusForbidden, http.StatusServiceUnavailable // there is no browser
+	for _, c := range []struct {
+		endpoint *running
+		origin   string
+		status   int
+	}{
+		{plain, "https://tool.example", refused},
+		{plain, "devtools://devtools", in},
+		{names, "https://tool.example", in},
+		{names, "chrome-extension://abcdefghijklmnop", in},
+		{names, "devtools://devtools", in},
+		{names, "https://tool.example:8443", refused},
+		{names, "null", refused},
+	} {
+		if status, body := get(t, c.endpoint.first+"/json/version", http.Header{"Origin": {c.origin}}); status != c.status {
+			t.Errorf("%s from %s: HTTP %d %s, want %d", c.endpoint.cmd.Args[1:], c.origin, status, body, c.status)
+		}
+	}
+	for _, args := range [][]string{{"--allow-origin", "null"}, {"--allow-origin", "https://tool.example/"}, {"--allow-origin", "*"}, {"--hold", "-1s"}, {"--hold", "soon"}} {
+		cmd := command(t.Context(), t, dir, append([]string{"serve"}, args...)...)
+		if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitUsage {
+			t.Errorf("%v: %v: %s", args, err, out)
+		}
+	}
+}
+
+// A coordinator on standby reports which of its options have no effect yet, and reports
+// when it serves. A second window on a folder reports that the folder has one.
+func TestStandsBy(t *testing.T) {
+	t.Parallel()
+	dir, workspace := t.TempDir(), t.TempDir()
+	first := start(t, dir, "serve", "--workspace", workspace)
+	second := start(t, dir, "serve", "--workspace", workspace, "--hold", "1s")
+	if second.first != first.first {
+		t.Errorf("the addresses are %s and %s", first.first, second.first)
+	}
+	second.stderr.await(t, "Another coordinator already serves this address. This one takes over when that one ends. Until then these flags have no effect: --hold.\n")
+
+	window := openWindow(t, dir, workspace, "--allow-close")
+	window.stderr.await(t, "Another coordinator already serves the window's address", "no effect: --allow-close.\n", "is ready")
+	if strings.Contains(window.stderr.String(), "Another window") {
+		t.Errorf("a window that is alone prints %q", window.stderr)
+	}
+	other := openWindow(t, dir, workspace)
+	other.stderr.await(t, fmt.Sprintf("Another window has this folder already (terminal, process %d)", window.cmd.Process.Pid), "the window that opened first.\n", "is ready")
+	other.stop(t)
+	window.stop(t)
+
+	runs := func(args ...string) string {
+		t.Helper()
+		cmd := command(t.Context(), t, dir, append(append([]string{"run", "--workspace", workspace}, args...), "--", "true")...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("run %q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	if out := runs("--launch", "--hold", "1s"); !strings.Contains(out, "The program uses the browser of that one, which may end with it. Until then these flags have no effect: --launch, --hold.\n") {
+		t.Errorf("run --launch --hold prints %q", out)
+	}
+	if out := runs("--allow-close"); !strings.Contains(out, "no effect: --allow-close.\n") {
+		t.Errorf("run --allow-close prints %q", out)
+	}
+	// Standby beside an open window is the usual case for run, so it is not reported.
+	if out := runs(); out != "" {
+		t.Errorf("run prints %q", out)
+	}
+	first.stop(t)
+	second.stderr.await(t, "The other coordinator has ended. This one serves the address now: "+second.first+"\n")
+}
 
 // Where another program has the port, the command reports that the address will change.
 // Then the address does change.
 func TestEndpointOfAnotherProgram(t *testing.T) {
+	t.Parallel()
 	dir, workspace := t.TempDir(), t.TempDir()
-	ask := func() (address, said string) {
+	ask := func() (address, stderr string) {
 		t.Helper()
 		cmd := command(t.Context(), t, dir, "endpoint", "--workspace", workspace)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
+		var errors strings.Builder
+		cmd.Stderr = &errors
 		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("%v\n%s", err, &stderr)
+			t.Fatalf("%v\n%s", err, &errors)
 		}
-		return strings.TrimSpace(string(out)), stderr.String()
+		return strings.TrimSpace(string(out)), errors.String()
 	}
-	first, said := ask()
-	if !strings.Contains(said, "Nothing serves this address now: run `coordinator serve") {
-		t.Errorf("with a free port: %q", said)
+	first, stderr := ask()
+	if !strings.Contains(stderr, "Nothing serves this address now: run `coordinator serve") {
+		t.Errorf("with a free port: %q", stderr)
 	}
 	u, err := url.Parse(first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := net.Listen("tcp", u.Host)
+	other, err := net.Listen("tcp", u.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stranger.Close()
-	same, said := ask()
-	if same != first || !strings.Contains(said, "Another program listens on port "+u.Port()+", so the address will change when a coordinator serves it. Run `coordinator serve") {
-		t.Errorf("with another program on the port: %s, %q", same, said)
+	defer other.Close()
+	same, stderr := ask()
+	if same != first || !strings.Contains(stderr, "Another program listens on port "+u.Port()+", so the address will change when a coordinator serves it. Run `coordinator serve") {
+		t.Errorf("with another program on the port: %s, %q", same, stderr)
 	}
 	serving := start(t, dir, "serve", "--workspace", workspace)
-	if now, said := ask(); now == first || now != serving.first || said != "" {
-		t.Errorf("served at %s: %s, %q", serving.first, now, said)
+	if now, stderr := ask(); now == first || now != serving.first || stderr != "" {
+		t.Errorf("served at %s: %s, %q", serving.first, now, stderr)
+	}
+}
+
+// launched requests the browser from an endpoint, from many clients at once, and requires
+// that all get the same.
+func launched(t *testing.T, endpoint string) {
+	t.Helper()
+	const clients = 10
+	seen := make([]string, clients)
+	var all sync.WaitGroup
+	for i := range clients {
+		all.Go(func() {
+			status, body := get(t, endpoint+"/json/version", nil)
+			var version struct{ WebSocketDebuggerURL string }
+			if err := json.Unmarshal([]byte(body), &version); err != nil {
+				t.Errorf("HTTP %d: %s", status, body)
+			}
+			seen[i] = version.WebSocketDebuggerURL
+		})
+	}
+	all.Wait()
+	slices.Sort(seen)
+	if seen = slices.Compact(seen); len(seen) != 1 || seen[0] == "" {
+		t.Fatalf("%d clients at once had the browsers %q", clients, seen)
+	}
+}
+
+// With --launch the first client starts the window's launch configuration. Where that
+// brings no browser, a browser of our own serves. Either is launched once.
+func TestLaunch(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		start  func(w *toolstest.Window, browser string) error // nil: there is no window
+		own    bool
+		reason string // is logged
+	}{
+		"no window": {nil, true, ""},
+		"the window's": {func(w *toolstest.Window, browser string) error {
+			w.Show(browser, vscodeipc.AccessFull)
+			return nil
+		}, false, ""},
+		"the window refuses":         {func(*toolstest.Window, string) error { return errors.New("there are several launch configurations") }, true, ""},
+		"the window starts, in vain": {func(*toolstest.Window, string) error { return nil }, true, "its debug session has no browser"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder, dir := toolstest.Folder(t, "shop"), t.TempDir()
+			var w *toolstest.Window
+			if c.start != nil {
+				browser := toolstest.Browser(t)
+				toolstest.Sit(t, browser.URL()).Browse(toolstest.ServeSample(t))
+				w, dir = toolstest.OpenWindowAt(t, folder, ""), toolstest.Dir
+				w.On(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) {
+					return vscodeipc.DebugStartResult{Session: "s", Name: "Launch"}, c.start(w, browser.URL())
+				})
+			}
+			cmd := command(context.Background(), t, dir, "serve", "--launch", "--workspace", folder)
+			cmd.Env = append(cmd.Env, "TEST_WINDOW_TIMEOUT=3s")
+			serving := startCommand(t, cmd)
+			launched(t, serving.first)
+			// A client that requests an action may run it: no user could be asked.
+			if got := titles(t, serving.first); len(got) == 0 || slices.Contains(got, "Sample") == c.own {
+				t.Errorf("the pages are %q", got)
+			}
+			if w != nil {
+				if n := len(w.Calls(vscodeipc.CommandDebugStart)); n != 1 {
+					t.Errorf("debugging was started %d times", n)
+				}
+			}
+			if serving.stop(t); !strings.Contains(serving.stderr.String(), c.reason) {
+				t.Errorf("the log lacks %q: %s", c.reason, serving.stderr)
+			}
+		})
+	}
+}
+
+// A client that waits for a browser gets the reason when the launch fails, and stops
+// waiting. No request of a page or an address bar starts anything in the window, and
+// each gets its response at once. The headers are those that Chromium sends
+// (TestPagesHaveNoEffect in cdpproxy).
+func TestLaunchFails(t *testing.T) {
+	t.Parallel()
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
+	w.On(vscodeipc.CommandDebugStart, func(vscodeipc.Call) (any, error) { return nil, errors.New("there is no launch configuration") })
+	serving := start(t, toolstest.Dir, "serve", "--launch", "--hold", "1h", "--executable", "/bin/false", "--workspace", w.Folder)
+	for _, headers := range []http.Header{
+		{"Sec-Fetch-Site": {"none"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Purpose": {"prefetch"}},
+		{"Sec-Fetch-Site": {"none"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Purpose": {"prefetch;prerender"}},
+		{"Sec-Fetch-Site": {"none"}, "Sec-Fetch-Mode": {"navigate"}},
+	} {
+		for _, path := range []string{"/", "/json/version", "/json/list", "/json/activate/1"} {
+			get(t, serving.first+path, headers)
+		}
+	}
+	if n := len(w.Calls(vscodeipc.CommandDebugStart)); n != 0 {
+		t.Errorf("pages have started the launch configuration %d times", n)
+	}
+	for range 20 { // only the first of them triggers a launch
+		if status, body := get(t, serving.first+"/json/version", nil); status != http.StatusServiceUnavailable || !strings.Contains(body, "None could be launched: ") || !strings.Contains(body, "/bin/false") {
+			t.Errorf("HTTP %d: %s", status, body)
+		}
+	}
+	serving.stop(t)
+	if n := strings.Count(serving.stderr.String(), "no browser could be launched"); n < 1 || n > 2 {
+		t.Errorf("tried %d times:\n%s", n, serving.stderr)
 	}
 }

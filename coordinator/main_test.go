@@ -6,42 +6,25 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"browser-coordinator/coordinator/registry"
+	"browser-coordinator/coordinator/tools/toolstest"
 	"browser-coordinator/vscodeipc"
 )
 
+// sharedDir makes the windows that the tests serve themselves known to the coordinators
+// whose files are in toolstest.Dir.
+type sharedDir struct{ *testing.M }
+
+func (m sharedDir) Run() int { return toolstest.Main(m.M) }
+
 // The test binary becomes the coordinator when it is called by that name.
 func TestMain(m *testing.M) {
-	testscript.Main(withRuntimeDirs{m}, map[string]func(){"coordinator": testedMain, "added": addedMain, "helper": helperMain, "cdpprogram": cdpMain})
-}
-
-// withRuntimeDirs gives the tests private directories for sockets whose own directory
-// has too long a path, and removes them at the end.
-type withRuntimeDirs struct{ *testing.M }
-
-// runtimeRoot contains the directories of withRuntimeDirs.
-var runtimeRoot string
-
-func (m withRuntimeDirs) Run() int {
-	var err error
-	if runtimeRoot, err = os.MkdirTemp("", "r"); err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(runtimeRoot)
-	return m.M.Run()
-}
-
-// runtimeDir is the directory for the programs whose files are in dir.
-func runtimeDir(dir string) string {
-	own := filepath.Join(runtimeRoot, vscodeipc.Hash(dir)[:8])
-	os.Mkdir(own, 0o700) // it may be there already
-	return own
+	testscript.Main(sharedDir{m}, map[string]func(){"coordinator": testedMain, "added": addedMain, "helper": helperMain, "cdpprogram": cdpMain})
 }
 
 // testedMain is main, with a shorter timeout where a test sets one.
@@ -50,6 +33,20 @@ func testedMain() {
 		windowTimeout = timeout
 	}
 	main()
+}
+
+// named is a symbolic link to the test binary: it becomes the program of that name.
+func named(t *testing.T, name string) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(exe, link); err != nil {
+		t.Fatal(err)
+	}
+	return link
 }
 
 // command is the coordinator with all its files in dir.
@@ -61,36 +58,38 @@ func command(ctx context.Context, t *testing.T, dir string, args ...string) *exe
 	}
 	cmd := exec.CommandContext(ctx, exe)
 	cmd.Args = append([]string{"coordinator"}, args...)
-	cmd.Env = append(os.Environ(), privateDirs(dir)...)
+	cmd.Env = append(os.Environ(), environment(dir)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }
 
-func privateDirs(dir string) []string {
-	return []string{
-		"XDG_DATA_HOME=" + filepath.Join(dir, "data"),
-		"XDG_RUNTIME_DIR=" + runtimeDir(dir),
-		"XDG_STATE_HOME=" + filepath.Join(dir, "state"),
-		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"),
-		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
-		"HOME=" + filepath.Join(dir, "home"),
+// environment is that of the programs whose files are in dir.
+func environment(dir string) []string {
+	env := []string{
 		"TMPDIR=" + os.TempDir(),
 		registry.EnvWorkspace + "=",
 		"GORACE=atexit_sleep_ms=0", // else every process under the race detector takes a second to end
 	}
+	of := toolstest.Env(dir)
+	if dir != toolstest.Dir { // its path may be too long for sockets
+		of["XDG_RUNTIME_DIR"] = filepath.Join(toolstest.Dir, vscodeipc.Hash(dir)[:8])
+		os.Mkdir(of["XDG_RUNTIME_DIR"], 0o700) // it may be there already
+	}
+	for name, value := range of {
+		env = append(env, name+"="+value)
+	}
+	return env
 }
 
 // Each behaviour of the command line is one script.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			for _, v := range privateDirs(env.WorkDir) {
-				name, value, _ := strings.Cut(v, "=")
-				env.Setenv(name, value)
-			}
+			env.Vars = append(env.Vars, environment(env.WorkDir)...)
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -1,18 +1,35 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"browser-coordinator/coordinator/child"
+	"browser-coordinator/coordinator/tools/toolstest"
 )
 
-// A malformed line gets a response, and the session continues.
-func TestMalformedInput(t *testing.T) {
-	cmd := command(context.Background(), t, t.TempDir(), "mcp", "--no-launch")
-	cmd.Dir = folder(t, "shop")
+// rawHost is a host that sends lines.
+type rawHost struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out io.Reader
+	*json.Decoder
+}
+
+func startRaw(t *testing.T, cmd *exec.Cmd) *rawHost {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -24,39 +41,49 @@ func TestMalformedInput(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-	})
-	answers := bufio.NewReader(out)
-	ask := func(line string) (answer struct {
-		ID     any
-		Error  struct{ Code int }
-		Result json.RawMessage
-	}) {
-		t.Helper()
-		if _, err := io.WriteString(in, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		text, err := answers.ReadBytes('\n')
-		if err != nil {
-			t.Fatalf("after %.60s: %v", line, err)
-		}
-		if err := json.Unmarshal(text, &answer); err != nil {
-			t.Fatal(err)
-		}
-		return answer
+	return &rawHost{t, cmd, in, out, json.NewDecoder(out)}
+}
+
+type response struct {
+	ID     any
+	Method string
+	Error  struct{ Code int }
+	Result json.RawMessage
+}
+
+// send sends a line, and returns its response.
+func (h *rawHost) send(format string, a ...any) (r response) {
+	h.t.Helper()
+	if _, err := fmt.Fprintf(h.in, format+"\n", a...); err != nil {
+		h.t.Fatal(err)
 	}
-	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
-	if a := ask("Hello?"); a.Error.Code != -32700 || a.ID != nil {
-		t.Errorf("before the session: %+v", a)
+	for r.Error.Code == 0 && r.Result == nil { // a notification may come first
+		if err := h.Decode(&r); err != nil {
+			h.t.Fatalf("after %.60s: %v", format, err)
+		}
 	}
-	if a := ask(initialize); a.Result == nil {
-		t.Fatalf("initialize: %+v", a)
+	return r
+}
+
+const (
+	initialize  = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
+	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	ping        = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+)
+
+// A malformed line gets a response, and the session continues.
+func TestMalformedInput(t *testing.T) {
+	t.Parallel()
+	cmd := command(context.Background(), t, t.TempDir(), "mcp", "--no-launch")
+	cmd.Dir = t.TempDir()
+	h := startRaw(t, cmd)
+	if r := h.send("Hello?"); r.Error.Code != -32700 || r.ID != nil {
+		t.Errorf("before the session: %+v", r)
 	}
-	io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\r\n\n")
+	if r := h.send(initialize); r.Result == nil {
+		t.Fatalf("initialize: %+v", r)
+	}
+	io.WriteString(h.in, initialized+"\r\n\n")
 	for line, code := range map[string]int{
 		"{":        -32700,
 		`{} {}`:    -32700,
@@ -67,11 +94,113 @@ func TestMalformedInput(t *testing.T) {
 		"7":                                     -32600,
 		`"` + strings.Repeat("x", 17<<20) + `"`: -32600,
 	} {
-		if a := ask(line); a.Error.Code != code {
-			t.Errorf("%.60s: %+v, want %d", line, a, code)
+		if r := h.send("%s", line); r.Error.Code != code {
+			t.Errorf("%.60s: %+v, want %d", line, r, code)
 		}
-		if a := ask(`{"jsonrpc":"2.0","id":2,"method":"ping"}`); a.Result == nil {
-			t.Errorf("a ping after %.60s: %+v", line, a)
+		if r := h.send(ping); r.Result == nil {
+			t.Errorf("a ping after %.60s: %+v", line, r)
 		}
 	}
+	h.in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The end of the input ends the programs that the coordinator has started, in time, even
+// if a call hangs. It ends nothing else.
+func TestEndOfInput(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hang" {
+			<-r.Context().Done()
+			return
+		}
+		io.WriteString(w, toolstest.SamplePage)
+	})
+	for _, test := range []struct {
+		name   string
+		window bool
+		added  bool   // an added server that does not end, even when asked
+		call   string // hangs
+	}{
+		{"a call hangs in a window's, and an added server", true, true, `{"name":"browser_evaluate","arguments":{"function":"() => new Promise(() => {})"}}`},
+		{"an added server hangs, a browser of its own", false, true, ""},
+		{"a call hangs, a browser of its own", false, false, `{"name":"browser_navigate","arguments":{"url":"` + url + `/hang"}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir, shop := t.TempDir(), toolstest.Folder(t, "shop")
+			var window *running
+			want := 0
+			if test.window {
+				window = openWindow(t, dir, shop)
+			} else {
+				want++
+			}
+			cmd := command(t.Context(), t, dir, "mcp")
+			if test.added {
+				cmd.Args = append(cmd.Args, "--", named(t, "added"), child.Placeholder)
+				cmd.Env = append(cmd.Env, "ADDED_HANGS=yes")
+				want++
+			}
+			cmd.Dir = shop
+			h := startRaw(t, cmd)
+			h.send(initialize)
+			io.WriteString(h.in, initialized+"\n")
+			h.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"browser_navigate","arguments":{"url":%q}}}`, url)
+			h.send(`{"jsonrpc":"2.0","id":5,"method":"tools/list"}`) // starts the added server, whose tools are not known yet
+			children := childrenOf(t, cmd.Process.Pid)
+			if len(children) < want {
+				t.Errorf("it has started %v, want %d", children, want)
+			}
+			if test.call != "" {
+				fmt.Fprintf(h.in, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":%s}`+"\n", test.call)
+				h.send(ping)
+			}
+			h.in.Close()
+			began := time.Now()
+			io.Copy(io.Discard, io.MultiReader(h.Buffered(), h.out))
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+			t.Logf("it ended after %v", time.Since(began))
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it ended after %v", took)
+			}
+			for _, pid := range children {
+				if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
+					t.Errorf("process %d, which it started, is still there", pid)
+				}
+			}
+			if window != nil {
+				if got := titles(t, window.first); len(got) != 1 || got[0] != "Sample" {
+					t.Errorf("the window's pages are %q now", got)
+				}
+			}
+		})
+	}
+}
+
+// childrenOf lists the processes that a process has started.
+func childrenOf(t *testing.T, pid int) (all []int) {
+	t.Helper()
+	var text []byte
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		text, _ = exec.Command("pgrep", "-P", strconv.Itoa(pid)).Output() // fails if there is none
+	}
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range tasks {
+		data, _ := os.ReadFile(file) // a thread may have ended
+		text = append(text, data...)
+	}
+	for _, word := range strings.Fields(string(text)) {
+		if n, err := strconv.Atoi(word); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
 }

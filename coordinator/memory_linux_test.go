@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"browser-coordinator/coordinator/tools/toolstest"
+)
+
+// serveReleased runs `coordinator serve` as released: the race detector would multiply
+// its memory.
+func serveReleased(t *testing.T, workspace string) *running {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "released")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := command(context.Background(), t, toolstest.Dir, "serve", "--workspace", workspace)
+	cmd.Path = path
+	return startCommand(t, cmd)
+}
+
+// kilobytes reads a value of the process's status.
+func (r *running) kilobytes(t *testing.T, name string) int {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(b), name+":")
+	n, err := strconv.Atoi(strings.Fields(rest)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (r *running) descriptors(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", r.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// The coordinator relays 50 MB from a real browser without holding them in memory.
+func TestMemoryWhileLargeReplyPasses(t *testing.T) {
+	t.Parallel()
+	const size, most = 50_000_000, 16_000 // bytes, kB
+	w := toolstest.OpenWindow(t)
+	serving := serveReleased(t, w.Folder)
+	page := joinPage(t, serving.first, "test")
+	page.SetReadLimit(-1)
+	// The coordinator buffers what a busy client does not read, so a busy machine gets
+	// more than one try.
+	grown := 0
+	for try := 0; try == 0 || try < 4 && grown > most; try++ {
+		// Reset VmHWM, which otherwise is the maximum since the start.
+		if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", serving.cmd.Process.Pid), []byte("5"), 0); err != nil {
+			t.Fatal(err)
+		}
+		before := serving.kilobytes(t, "VmRSS")
+		page.send("Runtime.evaluate", fmt.Sprintf(`{"expression":"'0123456789'.repeat(%d)"}`, size/10))
+		_, r, err := page.Reader(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, r); err != nil || n < size {
+			t.Fatalf("a reply of %d bytes: %v", n, err)
+		}
+		grown = serving.kilobytes(t, "VmHWM") - before
+		t.Logf("%d kB more while %d bytes passed", grown, size)
+	}
+	if grown > most {
+		t.Errorf("%d kB more while %d bytes passed, want at the most %d", grown, size, most)
+	}
+}
+
+// quietBrowser stands in for a browser with thousands of connections, for which a real
+// one would need gigabytes. It accepts connections and sends nothing.
+func quietBrowser(t *testing.T, open *atomic.Int32) (url string) {
+	server := httptest.NewServer(nil)
+	t.Cleanup(server.Close)
+	url = strings.Replace(server.URL, "http", "ws", 1) + "/devtools/browser/quiet"
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/json/version") {
+			fmt.Fprintf(w, `{"Browser": "Quiet/1", "webSocketDebuggerUrl": %q}`, url)
+			return
+		}
+		c, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		open.Add(1)
+		defer open.Add(-1)
+		defer c.CloseNow()
+		c.Read(t.Context()) // until the client disconnects
+	})
+	return url
+}
+
+// openIdle opens connections without a client library.
+func openIdle(t *testing.T, addr string, n int) []net.Conn {
+	t.Helper()
+	open := func() (net.Conn, error) {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return nil, err
+		}
+		io.WriteString(conn, "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReaderSize(conn, 512), nil)
+		if err == nil && res.StatusCode != http.StatusSwitchingProtocols {
+			err = errors.New(res.Status)
+		}
+		return conn, err
+	}
+	conns := make([]net.Conn, n)
+	var wg sync.WaitGroup
+	for worker := range 16 {
+		wg.Go(func() {
+			for i := worker; i < n; i += 16 {
+				var err error
+				if conns[i], err = open(); err != nil {
+					t.Errorf("connection %d: %v", i, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return conns
+}
+
+// settled waits until the condition holds. No event reports that a process has closed
+// its last descriptor or released memory.
+func settled(what func() bool) bool {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if what() {
+			return true
+		}
+	}
+	return false
+}
+
+// 3,000 silent clients cost two descriptors and at most 10 kB each. After they disconnect
+// no descriptor is left.
+func TestIdleConnections(t *testing.T) {
+	t.Parallel()
+	const clients, most = 3000, 10.0 // kB
+	var open atomic.Int32
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), quietBrowser(t, &open))
+	serving := serveReleased(t, w.Folder)
+	addr := strings.TrimPrefix(serving.first, "http://")
+	closeAll := func(conns []net.Conn) {
+		for _, conn := range conns {
+			conn.Close()
+		}
+		if !settled(func() bool { return open.Load() == 0 }) {
+			t.Fatalf("%d connections to the browser stay", open.Load())
+		}
+	}
+	closeAll(openIdle(t, addr, 200)) // warms up the process
+	before, files := serving.kilobytes(t, "VmRSS"), 0
+	settled(func() bool { now := serving.descriptors(t); same := now == files; files = now; return same })
+
+	conns := openIdle(t, addr, clients)
+	if !settled(func() bool { return int(open.Load()) == clients }) {
+		t.Fatalf("%d connections to the browser", open.Load())
+	}
+	if got := serving.descriptors(t) - files; got != 2*clients {
+		t.Errorf("%d descriptors for %d clients", got, clients)
+	}
+	each := float64(serving.kilobytes(t, "VmRSS")-before) / clients
+	t.Logf("%.1f kB for each idle client", each)
+	if each > most {
+		t.Errorf("%.1f kB for each idle client, want at the most %.0f", each, most)
+	}
+	closeAll(conns)
+	if !settled(func() bool { return serving.descriptors(t) == files }) {
+		t.Errorf("%d descriptors before, %d after", files, serving.descriptors(t))
+	}
+}

@@ -1,0 +1,307 @@
+package tools_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/tools/toolstest"
+)
+
+const actionPage = `<!doctype html><title>Acts</title><style>body { height: 5000px; width: 5000px; margin: 0 }</style>
+<button onclick="const i = document.createElement('input'); i.type = 'file'; i.onchange = () => document.title = 'file ' + i.files[0].name; i.click()">Choose a file</button> <p id=words>These words go</p>
+<div id=zone style="width: 100px; height: 50px" ondragover="event.preventDefault()"
+  ondrop="event.preventDefault(); document.title = 'drop ' + (event.dataTransfer.files[0]?.name ?? event.dataTransfer.getData('text/plain'))">Zone</div>
+<div id=card draggable=true style="position: absolute; left: 20px; top: 300px; width: 80px; height: 40px" ondragstart="event.dataTransfer.setData('text/plain', 'the card')">Card</div>
+<div id=list style="position: absolute; left: 200px; top: 400px; width: 150px; height: 100px" ondragover="event.preventDefault()" ondrop="event.preventDefault(); document.title = 'dropped ' + event.dataTransfer.getData('text/plain')">List</div>
+<canvas id=pad style="position: absolute; left: 300px; top: 100px" width=200 height=100></canvas>
+<script>
+window.seen = [];
+for (const kind of ['mousemove', 'mousedown', 'mouseup']) pad.addEventListener(kind, e => {
+  const last = [e.type, e.offsetX, e.offsetY, e.button, e.buttons].join(' ');
+  if (seen.at(-1) !== last) seen.push(last);
+});
+</script>`
+
+// The actions of an agent beside clicking and typing, as the page sees them.
+func TestActions(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, actionPage)
+	w := toolstest.OpenWindow(t)
+	writeFiles(t, map[string]string{filepath.Join(w.Folder, "photo.png"): "png", filepath.Join(w.Folder, "../outside.png"): "png"})
+	if err := os.Symlink("../outside.png", filepath.Join(w.Folder, "door.png")); err != nil {
+		t.Fatal(err)
+	}
+	agent := w.Agent("vision")
+	title := func(want string) {
+		t.Helper()
+		agent.Sees("() => document.title", `"`+want+`"`)
+	}
+	// sees checks the mouse events that the page received since the last call.
+	sees := func(want ...string) {
+		t.Helper()
+		agent.Sees("() => seen.splice(0).join(', ')", fmt.Sprintf("%q", strings.Join(want, ", ")))
+	}
+	agent.Open(url + "/one")
+
+	agent.Expect("browser_click", args{"target": "button"}, "browser_file_upload")
+	agent.Must("browser_file_upload", args{"paths": []string{"photo.png"}})
+	title("file photo.png")
+	for _, name := range []string{"../outside.png", "door.png", "/etc/passwd"} {
+		agent.Refused("browser_file_upload", args{"paths": []string{name}, "target": "button"}, "out of bounds")
+		agent.Refused("browser_drop", args{"paths": []string{name}, "target": "#zone"}, "out of bounds")
+	}
+	agent.Must("browser_drop", args{"target": "#zone", "paths": []string{"photo.png"}})
+	title("drop photo.png")
+	agent.Must("browser_drop", args{"target": "#zone", "data": args{"text/plain": "words"}})
+	title("drop words")
+	agent.Must("browser_drag", args{"startTarget": "#card", "endTarget": "#list"})
+	title("dropped the card")
+	agent.Evaluate("() => { document.title = '' }")
+	agent.Must("browser_mouse_drag_xy", args{"startX": 40, "startY": 320, "endX": 250, "endY": 450})
+	title("dropped the card")
+
+	agent.Must("browser_mouse_move_xy", args{"x": 310, "y": 120})
+	sees("mousemove 10 20 0 0")
+	agent.Must("browser_mouse_down", nil)
+	agent.Must("browser_mouse_move_xy", args{"x": 350, "y": 150})
+	sees("mousedown 10 20 0 1", "mousemove 50 50 0 1")
+	agent.Must("browser_mouse_up", nil)
+	sees("mouseup 50 50 0 0")
+	agent.Must("browser_mouse_down", args{"button": "right"})
+	agent.Must("browser_mouse_up", args{"button": "right"})
+	sees("mousedown 50 50 2 2", "mouseup 50 50 2 0")
+	agent.Must("browser_mouse_click_xy", args{"x": 310, "y": 120})
+	sees("mousemove 10 20 0 0", "mousedown 10 20 0 1", "mouseup 10 20 0 0")
+	// A drag without drag and drop, as over a canvas or a slider.
+	agent.Must("browser_mouse_drag_xy", args{"startX": 320, "startY": 110, "endX": 400, "endY": 180})
+	agent.Sees(`() => { const all = seen.splice(0); return [all.find(e => e.startsWith('mousedown')), all.some(e => /^mousemove .* 1$/.test(e)), all.at(-1)].join(', ') }`, `"mousedown 20 10 0 1, true, mouseup 100 80 0 0"`)
+	agent.Must("browser_mouse_wheel", args{"deltaX": 150, "deltaY": 400})
+	agent.Must("browser_wait_for", args{"expression": "scrollX === 150 && scrollY === 400"})
+
+	agent.Must("browser_wait_for", args{"text": "These words go"})
+	agent.Refused("browser_wait_for", args{"textGone": "These words go", "time": 0.2})
+	agent.Evaluate("() => { setTimeout(() => words.remove(), 300) }")
+	agent.Must("browser_wait_for", args{"textGone": "These words go"})
+
+	agent.Open(url + "/two")
+	for _, step := range []struct{ action, path string }{{"back", "/one"}, {"forward", "/two"}, {"reload", "/two"}} {
+		agent.Expect("browser_navigate", args{"action": step.action}, "URL: "+url+step.path)
+	}
+	agent.Expect("browser_navigate_back", nil, "URL: "+url+"/one")
+	agent.Refused("browser_navigate", args{"action": "back", "url": "x"})
+	agent.Refused("browser_click", args{"target": "e1", "button": "thumb"}, "want one of left, right, middle")
+}
+
+const formPage = `<!doctype html><title>Form</title>
+<label>Name <input id=name></label>
+<label>News <input type=checkbox id=news></label>
+<label>Colour <select id=colour><option>red<option>blue</select></label>
+<button onclick="document.title = confirm('Really?') ? 'yes' : 'no'">Ask</button>
+<button id=load onclick="fetch('/api/item?n=7', {method: 'POST', body: 'seven'}).then((r) => r.text()).then((t) => setTimeout(() => document.body.append(t), 50))">Load</button>`
+
+// Forms, dialogs that block, tabs that belong to the developer, and requests.
+func TestFormsDialogsAndTabs(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/item" {
+			w.WriteHeader(http.StatusCreated)
+			io.WriteString(w, "the seventh item")
+			return
+		}
+		io.WriteString(w, formPage)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_fill_form", args{"fields": []args{
+		{"target": "#name", "type": "textbox", "value": "Ada"},
+		{"target": "#news", "type": "checkbox", "value": "true"},
+	}})
+	agent.Must("browser_select_option", args{"target": "#colour", "values": []string{"blue"}})
+	agent.Sees(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Ada true blue"`)
+
+	// A dialog ends the click with its text, and blocks until it is answered.
+	agent.Expect("browser_click", args{"target": agent.Ref("button", "Ask")}, `"Really?"`)
+	agent.Refused("browser_evaluate", args{"function": "() => 1"}, "dialog")
+	agent.Must("browser_handle_dialog", args{"accept": true})
+	agent.Sees("() => document.title", `"yes"`)
+
+	agent.Must("browser_click", args{"target": "#load"})
+	agent.Must("browser_wait_for", args{"text": "the seventh item"})
+	list := agent.Expect("browser_network_requests", args{"filter": "/api/"}, ". POST "+url+"/api/item?n=7 => 201")
+	index, _, _ := strings.Cut(list, ".")
+	agent.Expect("browser_network_request", args{"index": number(t, index)}, "seven", "the seventh item")
+	if body := agent.Must("browser_network_request", args{"index": number(t, index), "part": "response-body"}); body != "the seventh item" {
+		t.Errorf("body: %q", body)
+	}
+	agent.Must("browser_resize", args{"width": 640, "height": 480})
+	agent.Sees("() => [innerWidth, innerHeight].join()", `"640,480"`)
+
+	// The agent cannot close the developer's tab. It can close its own.
+	agent.Refused("browser_tabs", args{"action": "close"}, "developer's")
+	agent.Must("browser_tabs", args{"action": "new", "url": url})
+	if list := agent.Must("browser_tabs", args{"action": "list"}); strings.Count(list, "\n") != 1 {
+		t.Errorf("not two tabs:\n%s", list)
+	}
+	agent.Must("browser_tabs", args{"action": "close"})
+	if list := agent.Expect("browser_tabs", args{"action": "list"}, "(current)"); strings.Count(list, "\n") != 0 {
+		t.Errorf("the tab is not closed:\n%s", list)
+	}
+}
+
+func TestEmulateFetchAndWait(t *testing.T) {
+	t.Parallel()
+	sent := make(chan string, 100)
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api":
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"cookie":"`+r.Header.Get("Cookie")+`","method":"`+r.Method+`"}`)
+		case "/image":
+			w.Header().Set("Content-Type", "image/png")
+			w.Write([]byte{0x89, 'P', 'N', 'G', 0xff, 0})
+		case "/seen":
+			sent <- r.UserAgent() + " " + r.Header.Get("Accept-Language")
+		default:
+			w.Header().Set("Set-Cookie", "a=b")
+			io.WriteString(w, `<!doctype html><title>T</title><script>setTimeout(() => window.ready = true, 100)</script>`)
+		}
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_wait_for", args{"expression": "window.ready", "networkIdle": true})
+	agent.Expect("browser_fetch", args{"url": "/api", "method": "POST", "body": "x"}, "200 OK (application/json,", `{"cookie":"a=b","method":"POST"}`)
+	agent.Expect("browser_fetch", args{"url": "/image", "filename": "i.png"}, "i.png")
+	if data, err := os.ReadFile(agent.Saved("i.png")); err != nil || string(data) != "\x89PNG\xff\x00" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+
+	emulate := func(a args) {
+		t.Helper()
+		agent.Must("browser_emulate", a)
+	}
+	// A message of the console about a failed request may follow the value.
+	const connected = "() => fetch('/').then(() => navigator.onLine + ' fetched', () => navigator.onLine + ' failed')"
+	emulate(args{"network": "offline"})
+	agent.Expect("browser_evaluate", args{"function": connected}, `"false failed"`)
+	emulate(args{"network": "fast 4g"}) // its latency is 165 ms
+	agent.Expect("browser_evaluate", args{"function": "() => { const began = performance.now(); return fetch('/?slow').then(() => performance.now() - began >= 150) }"}, "true")
+	emulate(args{"network": "none"})
+	agent.Expect("browser_evaluate", args{"function": connected}, `"true fetched"`)
+	// The same work takes longer on a slower processor. The test measures it, since a page
+	// cannot query the speed. On a busy machine the first measurement may be slow too.
+	work := func(cpu int) (ms float64) {
+		emulate(args{"cpu": cpu})
+		if _, err := fmt.Sscan(agent.Evaluate("() => { let best = 1e9; for (let n = 0; n < 5; n++) { const began = performance.now(); for (let i = 0, x = 0; i < 2e6; i++) x = Math.sqrt(x + i); best = Math.min(best, performance.now() - began) } return best }"), &ms); err != nil {
+			t.Fatal(err)
+		}
+		return ms
+	}
+	for try := 0; ; try++ {
+		if fast, slow := work(1), work(10); slow >= 2*fast {
+			break
+		} else if try == 5 {
+			t.Errorf("ten times slower, the work takes %v ms instead of %v ms", slow, fast)
+			break
+		}
+	}
+	emulate(args{"cpu": 1, "userAgent": "Agent/1", "locale": "de-DE", "timezone": "Asia/Tokyo", "media": "print"})
+	agent.Sees("() => [navigator.userAgent, navigator.language, (1.5).toLocaleString(), Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('print').matches].join(' ')", `"Agent/1 de-DE 1,5 Asia/Tokyo true"`)
+	agent.Sees("() => fetch('/seen').then(() => 1)", "1")
+	if got := <-sent; !strings.HasPrefix(got, "Agent/1 de-DE") {
+		t.Errorf("the server sees %s", got)
+	}
+	emulate(args{"media": "screen"})
+	agent.Sees("() => matchMedia('print').matches", "false")
+	emulate(args{"reset": true})
+	agent.Sees("() => navigator.userAgent.includes('Agent/1') || Intl.DateTimeFormat().resolvedOptions().timeZone === 'Asia/Tokyo'", "false")
+	emulate(args{"viewport": "390x844x3,mobile", "colorScheme": "dark", "geolocation": "52.5, 13.4"})
+	agent.Sees(`() => [innerWidth, devicePixelRatio, matchMedia("(prefers-color-scheme: dark)").matches].join()`, `"980,3,true"`)
+	for _, bad := range []args{{}, {"viewport": "wide"}, {"viewport": "390x844x"}, {"geolocation": "here"}, {"media": "tv"}, {"colorScheme": "pink"}} {
+		agent.Refused("browser_emulate", bad)
+	}
+}
+
+func TestTestingTools(t *testing.T) {
+	t.Parallel()
+	agent := toolstest.OpenWindow(t).Agent("testing")
+	agent.Open(toolstest.ServeSample(t))
+	target := toolstest.Ref(t, agent.Must("browser_verify_element_visible", args{"role": "textbox", "accessibleName": "Name"}), "textbox", "Name")
+	expectAll(t, agent, []toolCall{
+		{"browser_type", args{"target": target, "text": "Ada"}, nil},
+		{"browser_verify_value", args{"type": "textbox", "element": "Name", "target": target, "value": "Ada"}, []string{"Yes."}},
+		{"browser_verify_text_visible", args{"text": "greet"}, nil},
+		{"browser_verify_list_visible", args{"element": "page", "target": "body", "items": []string{"Name", "Greet"}}, nil},
+		{"browser_generate_locator", args{"target": "button"}, []string{"getByRole('button', { name: 'Greet' })"}},
+	})
+	refuseAll(t, agent, []toolCall{
+		{"browser_verify_element_visible", args{"role": "link", "accessibleName": "Greet"}, []string{`no link "Greet" is shown`}},
+		{"browser_verify_text_visible", args{"text": "absent"}, []string{`the text "absent" is not shown`}},
+		{"browser_verify_list_visible", args{"target": "body", "items": []string{"Greet", "absent"}}, []string{`body does not show ["absent"]`}},
+		{"browser_verify_value", args{"type": "textbox", "target": target, "value": "Bob"}, []string{`holds "Ada", not "Bob"`}},
+		{"browser_verify_value", args{"type": "number", "target": target, "value": "Bob"}, []string{"want one of textbox"}},
+	})
+}
+
+const stuckPage = `<!doctype html><title>Stuck</title><button id=save>Save</button>
+<button id=ask onclick="confirm('Really?')">Ask</button><button id=stop onclick="stop()">Stop</button>
+<script>function stop() { debugger; }</script>`
+
+// The error names what blocks a page and the next step, and that step helps.
+func TestStuckPages(t *testing.T) {
+	t.Parallel()
+	hangs := make(chan struct{}, 1)
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hangs" {
+			hangs <- struct{}{}
+			return
+		}
+		io.WriteString(w, stuckPage)
+	})
+	browser := toolstest.Browser(t)
+	agent := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL()).Agent()
+	agent.Open(url)
+	user := toolstest.Sit(t, browser.URL())
+
+	// A stale ref.
+	save := agent.Ref("button", "Save")
+	agent.Evaluate("() => document.querySelector('#save').replaceWith(Object.assign(document.createElement('button'), { textContent: 'Save' }))")
+	agent.Refused("browser_click", args{"target": save}, `ref `+save+` (button "Save") is stale, its element was removed`, " looks the same now; use it if that is meant, or take a new snapshot")
+	agent.Open(url)
+	agent.Evaluate("() => document.querySelector('#save').remove()")
+	agent.Refused("browser_click", args{"target": save}, "is stale, its document was replaced: take a new snapshot and use its refs")
+
+	// A dialog.
+	agent.Expect("browser_click", args{"target": "#ask"}, "Really?")
+	agent.Refused("browser_snapshot", nil, `a JavaScript confirm dialog is open ("Really?"): accept or dismiss it first`)
+	agent.Must("browser_handle_dialog", args{"accept": true})
+	agent.Must("browser_snapshot", nil)
+
+	// A breakpoint of the user.
+	user.Do("Debugger.enable", nil)
+	agent.Expect("browser_click", args{"target": "#stop"}, "The page is paused in the debugger, in stop at "+url+"/:3:")
+	agent.Refused("browser_click", args{"target": "#ask"}, "the page is paused in the debugger (stop at "+url+"/:3:", "continue it there first")
+	user.Do("Debugger.resume", nil)
+	user.Do("Debugger.disable", nil)
+	agent.Must("browser_snapshot", nil)
+
+	// A script that never ends.
+	agent.Evaluate(`() => { setTimeout(() => { const r = new XMLHttpRequest(); r.open("GET", "/hangs", false); r.send(); for (;;); }) }`)
+	<-hangs // the request blocks the page too
+	agent.Refused("browser_snapshot", nil, "the tab hangs: a script of it, or of another tab of its site, is busy, and it did not answer for 10s", "Navigate it, which stops the script, or choose a tab of another site")
+	agent.Open(url)
+	agent.Must("browser_snapshot", nil)
+
+	// A crash. The client that requests it gets no response.
+	if _, err := user.Start(t.Context(), "Page.crash", nil); err != nil {
+		t.Fatal(err)
+	}
+	agent.Refused("browser_evaluate", args{"function": "() => new Promise(() => {})"}, "the page crashed: navigate or reload to revive it")
+	agent.Refused("browser_snapshot", nil, "the page crashed: navigate or reload to revive it")
+	agent.Open(url)
+	agent.Must("browser_snapshot", nil)
+}

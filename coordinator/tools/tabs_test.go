@@ -1,0 +1,232 @@
+package tools_test
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"browser-coordinator/coordinator/tools/toolstest"
+)
+
+// The user's tab stays in front, whatever the agent does in another tab. Only an agent
+// that requests it brings its own tab to the front.
+func TestNeverStealsFocus(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `<!doctype html><title>`+r.URL.Path+`</title><input id=i><button onclick="window.open('/popup')">Open</button>`)
+	})
+	w := toolstest.OpenWindow(t)
+	user := w.Agent()
+	user.Open(url + "/user")
+	user.Close() // a page has one agent
+	agent := w.Agent()
+	expectAll(t, agent, []toolCall{
+		{"browser_tabs", args{"action": "new", "url": url + "/agent"}, nil},
+		{"browser_type", args{"target": "#i", "text": "words"}, nil},
+		{"browser_press_key", args{"key": "Tab"}, nil},
+		{"browser_hover", args{"target": "button"}, nil},
+		{"browser_navigate", args{"action": "reload"}, nil},
+		{"browser_emulate", args{"colorScheme": "dark"}, nil},
+		{"browser_take_screenshot", nil, nil},
+		{"browser_tabs", args{"action": "list"}, nil},
+	})
+	// The next client gets the tab in front.
+	next := w.Agent()
+	next.Expect("browser_snapshot", nil, "URL: "+url+"/user")
+	next.Close()
+	mine := 0
+	for i, line := range strings.Split(agent.Must("browser_tabs", args{"action": "list"}), "\n") {
+		if strings.Contains(line, "(current)") {
+			mine = i
+		}
+	}
+	agent.Must("browser_tabs", args{"action": "select", "index": mine, "front": true})
+	w.Agent().Expect("browser_snapshot", nil, "Another agent works in the tab that the developer sees")
+
+	// The agent may close a tab that its action opened.
+	agent.Expect("browser_click", args{"target": "button"}, "A new tab opened")
+	agent.SelectTab(func(line string) bool { return strings.Contains(line, "/popup") })
+	agent.Must("browser_tabs", args{"action": "close"})
+}
+
+// When a tab closes by itself, as a login's tab does, the agent is notified. It does not
+// continue in another tab, and its refs are invalid there.
+func TestTabThatClosesItself(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/login" {
+			io.WriteString(w, `<!doctype html><title>Login</title><button>Harmless</button><button onclick="setTimeout(() => window.close(), 50)">Sign in</button>`)
+			return
+		}
+		io.WriteString(w, `<!doctype html><title>Shop</title><button onclick="document.title='DELETED'">Delete everything</button><button onclick="window.open('/login')">Log in</button>`)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	first := agent.Must("browser_snapshot", nil)
+	deleting := toolstest.Ref(t, first, "button", "Delete everything")
+	agent.Must("browser_click", args{"target": toolstest.Ref(t, first, "button", "Log in")})
+	agent.SelectTab(func(line string) bool { return strings.Contains(line, "/login") })
+	second := agent.Must("browser_snapshot", nil)
+	harmless := toolstest.Ref(t, second, "button", "Harmless")
+	if harmless == deleting {
+		t.Errorf("%s is a ref in both tabs", harmless)
+	}
+	agent.Refused("browser_click", args{"target": deleting}, "of another tab")
+	agent.Must("browser_click", args{"target": toolstest.Ref(t, second, "button", "Sign in")})
+	for {
+		_, err := agent.Call("browser_press_key", args{"key": "Enter"})
+		if err == nil {
+			continue // the tab is still there
+		}
+		if !strings.Contains(err.Error(), "was closed") {
+			t.Fatal(err)
+		}
+		if strings.Contains(err.Error(), `"Shop", `+url) {
+			break // and not only that the page went during the call
+		}
+	}
+	agent.Refused("browser_click", args{"target": harmless}, "gone")
+	agent.Sees("() => document.title", `"Shop"`)
+}
+
+// An agent reads the tab in which another agent works. It gets its own tab with its first
+// action. Neither can select the other's. A tab that the first leaves is free.
+func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	url, browser := toolstest.ServeSample(t), toolstest.Browser(t)
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	first, second := w.Agent(), w.Agent()
+	first.Open(url + "/first")
+	second.Expect("browser_snapshot", nil, "Another agent works in the tab that the developer sees. You can read it", url+"/first")
+	if text := second.Must("browser_snapshot", nil); strings.Contains(text, "Another agent") {
+		t.Errorf("the reader is notified twice: %s", text)
+	}
+	if got := tabURLs(t, browser.URL()); len(got) != 1 {
+		t.Errorf("after it was read, the browser's pages are %q", got)
+	}
+	second.Expect("browser_navigate", args{"url": url + "/second"}, "Another agent works", "a tab of your own")
+	for agent, want := range map[*toolstest.Agent]string{first: url + "/first", second: url + "/second"} {
+		agent.Sees("() => location.href", strconv.Quote(want))
+	}
+	if got := tabURLs(t, browser.URL()); len(got) != 2 {
+		t.Errorf("the browser's pages are %q", got)
+	}
+	for i, line := range strings.Split(second.Must("browser_tabs", args{"action": "list"}), "\n") {
+		if !strings.HasSuffix(line, "/first") {
+			continue
+		}
+		choose := args{"action": "select", "index": i}
+		second.Refused("browser_tabs", choose, "another agent works")
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+		second.Must("browser_tabs", choose)
+		return
+	}
+	t.Error("the first agent's tab is not listed")
+}
+
+// A page that was loaded before the coordinator watched it reports what it has loaded.
+func TestHistoryOfAPageThatWasThere(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/data.json" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+		io.WriteString(w, `<!doctype html><script>console.warn("long ago"); const done = fetch("/data.json").then((r) => r.text())</script>`)
+	})
+	browser := toolstest.Browser(t)
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	user := toolstest.Sit(t, browser.URL())
+	user.Browse(url)
+	user.Evaluate("done")
+	late := w.Agent()
+	late.Expect("browser_console_messages", nil, "long ago")
+	late.Expect("browser_network_requests", nil, "/data.json => 502", "GET "+url+"/ => 200")
+}
+
+// A tab that the page opens has its complete history from its first request on, also for
+// an agent that selects it later.
+func TestHistoryOfATabThatAnActionOpens(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			io.WriteString(w, "document.title = 'Ready'")
+		case "/order":
+			io.WriteString(w, `<!doctype html><script>console.warn("logged early")</script><script src=/app.js></script>`)
+		default:
+			io.WriteString(w, `<!doctype html><a href=/order target=_blank>Order</a>`)
+		}
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Expect("browser_click", args{"target": "a"}, url+"/order")
+	agent.SelectTab(func(line string) bool { return strings.Contains(line, "/order") })
+	agent.Must("browser_wait_for", args{"expression": "document.title === 'Ready'"})
+	requests := agent.Must("browser_network_requests", args{"static": true})
+	for _, want := range []string{"GET " + url + "/order => 200", "GET " + url + "/app.js => 200"} {
+		if strings.Count(requests, want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, requests)
+		}
+	}
+	agent.Expect("browser_console_messages", nil, "logged early")
+}
+
+// A session's history begins with the browser, also when the agent calls its first tool
+// later: its server watches the browser as soon as the window has one.
+func TestHistoryBeginsWithTheBrowser(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/order" {
+			body, _ := io.ReadAll(r.Body)
+			w.WriteHeader(http.StatusConflict)
+			io.WriteString(w, "cannot deliver "+string(body))
+			return
+		}
+		io.WriteString(w, `<!doctype html><title>Talking</title><script>
+console.error("logged early");
+const request = new XMLHttpRequest();
+request.open("POST", "/order", false);
+request.send("three of them");
+</script>`)
+	})
+	shop, browser := toolstest.Folder(t, "shop"), toolstest.Browser(t)
+	agent, lines := watching(t, shop, nil)
+	toolstest.OpenWindowAt(t, shop, browser.URL())
+	awaitLine(t, lines, "watching the browser")
+	user := toolstest.Sit(t, browser.URL())
+	user.Browse(url)
+	user.Browse(url + "/again")
+
+	if text := agent.Must("browser_console_messages", args{"level": "error"}); strings.Count(text, "logged early") != 1 {
+		t.Errorf("the console of the page:\n%s", text)
+	}
+	if text := agent.Must("browser_console_messages", args{"all": true}); strings.Count(text, "logged early") != 2 {
+		t.Errorf("the whole console:\n%s", text)
+	}
+	list := agent.Must("browser_network_requests", args{"filter": "/order"})
+	if strings.Count(list, "409") != 2 {
+		t.Fatalf("requests:\n%s", list)
+	}
+	index, _, _ := strings.Cut(list, ".")
+	if body := agent.Must("browser_network_request", args{"index": number(t, index), "part": "response-body"}); body != "cannot deliver three of them" {
+		t.Errorf("the body of the first order: %q", body)
+	}
+
+	// A choice of window persists, and can be undone. Each window has its own page.
+	other := toolstest.Folder(t, "other")
+	toolstest.OpenWindowAt(t, other, toolstest.Browser(t).URL())
+	agent.Must("window_select", args{"window": other})
+	agent.Await("Chromium;")
+	agent.Sees("() => document.title", `""`)
+	agent.Expect("window_list", nil, "* "+other)
+	agent.Refused("window_select", args{"window": "nowhere"}, "no window fits")
+	agent.Must("window_select", args{"window": ""})
+	agent.Sees("() => document.title", `"Talking"`)
+}
