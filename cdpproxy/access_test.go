@@ -81,9 +81,7 @@ func directTab(t testing.TB, url string) (string, *websocket.Conn) {
 func byHand(t testing.TB, conn *websocket.Conn, url string) {
 	t.Helper()
 	message := fmt.Appendf(nil, `{"id":2,"method":"Page.navigate","params":{"url":%q}}`, url)
-	if err := conn.Write(testContext(t), websocket.MessageText, message); err != nil {
-		t.Fatal(err)
-	}
+	send(t, conn, string(message))
 }
 
 // waitEvent waits for an event that contains text.
@@ -147,10 +145,10 @@ func refusal(reply map[string]any) string {
 // name, in any spelling.
 func TestView(t *testing.T) {
 	h := newUser(policy.ModeView)
-	var told sync.Map
+	var reported sync.Map
 	_, addr := ruled(t, h, sharedChromium(t).url, &access.RuleOptions{Activity: func(e access.Entry) {
 		e.Operation = e.Operation.Detached()
-		told.Store(e.Operation.Name, e)
+		reported.Store(e.Operation.Name, e)
 	}})
 	id, own := directTab(t, "data:text/html,<title>looked at</title>")
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -238,11 +236,11 @@ func TestView(t *testing.T) {
 	// The user navigates in the browser itself, and the client gets the event.
 	byHand(t, own, "data:text/html,by-hand")
 	waitEvent(t, c, "Page.frameNavigated", "by-hand")
-	if e, ok := told.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Operation.Detail() != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
-		t.Errorf("the embedding program was told %+v", e)
+	if e, ok := reported.Load("Page.navigate"); !ok || e.(access.Entry).OK || e.(access.Entry).Operation.Detail() != "about:blank#evaded" || !strings.Contains(e.(access.Entry).Outcome, "refused") {
+		t.Errorf("the embedding program got %+v", e)
 	}
-	if e, ok := told.Load("Page.captureScreenshot"); ok {
-		t.Errorf("it was told of %+v, which only reads", e)
+	if e, ok := reported.Load("Page.captureScreenshot"); ok {
+		t.Errorf("it got %+v, which only reads", e)
 	}
 }
 
@@ -298,9 +296,7 @@ func TestBrowserClose(t *testing.T) {
 
 	_, open := ruled(t, h, browser.url, &access.RuleOptions{AllowClose: true})
 	c = dial(t, open, "/devtools/browser/x")
-	if err := c.Write(testContext(t), websocket.MessageText, []byte(`{"id":1,"method":"Browser.close"}`)); err != nil {
-		t.Fatal(err)
-	}
+	send(t, c, `{"id":1,"method":"Browser.close"}`)
 	select {
 	case <-browser.browser.Done():
 	case <-time.After(20 * time.Second):

@@ -70,9 +70,7 @@ func TestAsk(t *testing.T) {
 	navigate := func(n int) {
 		t.Helper()
 		message := fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%[1]d</title>"}}`, n)
-		if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
-			t.Fatal(err)
-		}
+		send(t, c, message)
 	}
 	expect := func(n float64, refused string) {
 		t.Helper()
@@ -114,9 +112,7 @@ func TestAsk(t *testing.T) {
 	navigate(6)
 	expect(6, "")
 
-	if err := other.Write(testContext(t), websocket.MessageText, []byte(`{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)); err != nil {
-		t.Fatal(err)
-	}
+	send(t, other, `{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
 	if q := <-h.asked; q.Operation.Name != "Target.createTarget" {
 		t.Errorf("the other client's act asks %+v", q)
 	}
@@ -129,13 +125,11 @@ func TestAskTogether(t *testing.T) {
 	h := newUser(policy.ModeAsk)
 	_, addr := ruled(t, h, sharedChromium(t).url, nil)
 	c := dial(t, addr, "/devtools/browser/x")
-	said := 0
+	sent := 0
 	act := func() {
 		t.Helper()
-		said++
-		if err := c.Write(testContext(t), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Target.activateTarget","params":{"targetId":"none"}}`, said)); err != nil {
-			t.Fatal(err)
-		}
+		sent++
+		send(t, c, fmt.Sprintf(`{"id":%d,"method":"Target.activateTarget","params":{"targetId":"none"}}`, sent))
 	}
 	// asked receives n questions; no other one follows before they are answered.
 	asked := func(n int) {
@@ -200,15 +194,13 @@ func TestAskNamesPage(t *testing.T) {
 	expect := func(what string, page *policy.Page) {
 		t.Helper()
 		if page == nil || page.Title != "asked about" || page.URL != url {
-			t.Errorf("%s: the user is told of %+v", what, page)
+			t.Errorf("%s: the user sees %+v", what, page)
 		}
 	}
 	const act = `"method":"Page.navigate","params":{"url":"about:blank"}}`
 	say := func(c *websocket.Conn, message string) {
 		t.Helper()
-		if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
-			t.Fatal(err)
-		}
+		send(t, c, message)
 	}
 
 	say(dial(t, addr, "/devtools/page/"+id), `{"id":1,`+act)
@@ -253,9 +245,7 @@ func TestModeChanges(t *testing.T) {
 	}
 	for mode, want := range map[policy.Mode]string{policy.ModeFull: "result", policy.ModeView: `"view"`} {
 		h.choose(policy.ModeAsk)
-		if err := c.Write(testContext(t), websocket.MessageText, []byte(act)); err != nil {
-			t.Fatal(err)
-		}
+		send(t, c, act)
 		<-h.asked
 		h.choose(mode)
 		if reply := nextReply(t, c); !strings.Contains(fmt.Sprint(reply), want) {
@@ -286,9 +276,9 @@ func (h slowUser) Ask(ctx context.Context, q policy.Question) (policy.Answer, er
 // allowed. Each is reported once.
 func TestModeWhileWaiting(t *testing.T) {
 	h := slowUser{newUser(policy.ModeAsk), make(chan struct{})}
-	told := make(chan string, 10)
+	reported := make(chan string, 10)
 	rule := access.NewRule(h, &access.RuleOptions{Activity: func(e access.Entry) {
-		told <- fmt.Sprint(e.Operation.Name, " ", e.OK)
+		reported <- fmt.Sprint(e.Operation.Name, " ", e.OK)
 	}})
 	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule, Watcher: rule})
@@ -297,9 +287,7 @@ func TestModeWhileWaiting(t *testing.T) {
 	say := func(n int, method string) {
 		t.Helper()
 		message := fmt.Appendf(nil, `{"id":%d,"method":%q,"params":{"url":"about:blank#1"}}`, n, method)
-		if err := c.Write(testContext(t), websocket.MessageText, message); err != nil {
-			t.Fatal(err)
-		}
+		send(t, c, string(message))
 	}
 	say(1, "Page.navigate")
 	<-h.asked
@@ -316,18 +304,18 @@ func TestModeWhileWaiting(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"Page.navigate false", "Page.reload false"} {
-		if got := <-told; got != want {
-			t.Errorf("the embedding program was told %q, want %q", got, want)
+		if got := <-reported; got != want {
+			t.Errorf("the embedding program got %q, want %q", got, want)
 		}
 	}
-	if len(told) > 0 {
-		t.Errorf("and then %q", <-told)
+	if len(reported) > 0 {
+		t.Errorf("and then %q", <-reported)
 	}
 }
 
-// TestPlaywrightIsTold: Playwright gets the refusal of a script as an exception,
+// TestPlaywrightGetsException: Playwright gets the refusal of a script as an exception,
 // the only error of a script that it does not take for a navigation.
-func TestPlaywrightIsTold(t *testing.T) {
+func TestPlaywrightGetsException(t *testing.T) {
 	_, addr := ruled(t, newUser(policy.ModeView), sharedChromium(t).url, nil)
 	c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Playwright/1.65.1 (x64)"}}})
 	if err != nil {

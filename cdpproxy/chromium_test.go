@@ -2,7 +2,6 @@ package cdpproxy_test
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"sync"
@@ -67,26 +66,6 @@ func newChromium(t testing.TB) *chromium {
 	}
 	t.Cleanup(c.kill)
 	return c
-}
-
-// newChromiums launches n browsers at the same time.
-func newChromiums(t testing.TB, n int) []*chromium {
-	t.Helper()
-	browsers, errs := make([]*chromium, n), make([]error, n)
-	var launches sync.WaitGroup
-	for i := range browsers {
-		launches.Go(func() { browsers[i], errs[i] = launch() })
-	}
-	launches.Wait()
-	for _, c := range browsers {
-		if c != nil {
-			t.Cleanup(c.kill)
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	return browsers
 }
 
 func TestMain(m *testing.M) {

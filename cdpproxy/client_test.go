@@ -85,9 +85,7 @@ func TestBehind(t *testing.T) {
 	c := dial(t, addr, "/devtools/page/"+id)
 	say := func(id int, method string) {
 		t.Helper()
-		if err := c.Write(testContext(t), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":%q}`, id, method)); err != nil {
-			t.Fatal(err)
-		}
+		send(t, c, fmt.Sprintf(`{"id":%d,"method":%q}`, id, method))
 	}
 	say(1, "Page.navigate")
 	<-rule.waits

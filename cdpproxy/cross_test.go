@@ -263,7 +263,7 @@ func untilServed(ctx context.Context, addr string, pid int, others *counter) err
 		c.CloseNow()
 		var closed websocket.CloseError
 		if !errors.As(err, &closed) || !strings.Contains(closed.Reason, `browser "first"`) {
-			return fmt.Errorf("a client of the old browser is told %w", err)
+			return fmt.Errorf("a client of the old browser got %w", err)
 		}
 	}
 }

@@ -239,7 +239,7 @@ func TestNoOccupationInView(t *testing.T) {
 	// The page still gets its rejection.
 	exchange(t, own, `{"id":3,"method":"Runtime.evaluate","params":{"expression":"reject(new Error('late')); new Promise((done) => setTimeout(done, 0))","awaitPromise":true}}`)
 	if after := state(); !strings.Contains(after, "unhandled rejection") {
-		t.Errorf("the page was not told of its rejection: %s", after)
+		t.Errorf("the page did not get its rejection: %s", after)
 	}
 }
 
@@ -247,9 +247,7 @@ func TestNoOccupationInView(t *testing.T) {
 // method that contains text.
 func eventWith(t *testing.T, c *websocket.Conn, message, method, text string) map[string]any {
 	t.Helper()
-	if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
-		t.Fatal(err)
-	}
+	send(t, c, message)
 	var found map[string]any
 	for {
 		_, b, err := c.Read(testContext(t))

@@ -80,19 +80,6 @@ func FuzzFrameScanner(f *testing.F) {
 	})
 }
 
-// FuzzScannerNoise: no input makes the scanner hang or crash.
-func FuzzScannerNoise(f *testing.F) {
-	f.Add([]byte{0x81, 127, 255, 255, 255, 255, 255, 255, 255, 255, 0})
-	f.Add([]byte{0x88, 0x80})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var s frameScanner
-		s.scan(b)
-		if s.have >= maxFrameHeader {
-			t.Errorf("%d bytes of header", s.have)
-		}
-	})
-}
-
 // FuzzRewrite: with any title and URL of a page, only the URLs for clients change,
 // and they all do.
 func FuzzRewrite(f *testing.F) {
@@ -342,15 +329,15 @@ func FuzzMessageNoise(f *testing.F) {
 	f.Add(append(serverFrame(0x81, []byte(event)), serverFrame(0x81, []byte(strings.Replace(event, "attachedTo", "detachedFrom", 1)))[:50]...), uint8(6), true)
 	f.Add(append(serverFrame(0x01, []byte(event[:20])), serverFrame(0x80, []byte(event[20:]))...), uint8(0), true)
 	f.Fuzz(func(t *testing.T, stream []byte, chunk uint8, unmasked bool) {
-		read := func(size int) (said []string, targets map[string]string, err error) {
+		read := func(size int) (sent []string, targets map[string]string, err error) {
 			r := messageReader{unmasked: unmasked, headers: maxHeaders}
 			r.onMessage = func(m *message) error {
 				text := string(m.text)
-				said = append(said, text+" "+string(m.frames()))
+				sent = append(sent, text+" "+string(m.frames()))
 				m.free()
 				return nil
 			}
-			r.onControl = func(b []byte) error { said = append(said, string(b)); return nil }
+			r.onControl = func(b []byte) error { sent = append(sent, string(b)); return nil }
 			var a attached
 			var frames frameScanner
 			for b := range slices.Chunk(stream, size) {
@@ -366,7 +353,7 @@ func FuzzMessageNoise(f *testing.F) {
 					t.Fatalf("%d bytes of a control frame", len(r.control))
 				}
 			}
-			return said, a.targets, err
+			return sent, a.targets, err
 		}
 		pieces, targets, err := read(int(chunk) + 1)
 		whole, wholeTargets, wholeErr := read(max(len(stream), 1))

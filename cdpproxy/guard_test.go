@@ -61,8 +61,8 @@ func connectAsChild(addr string) {
 		benchedAsChild(what)
 		return
 	}
-	if addr, ok := strings.CutPrefix(addr, crowdOf); ok {
-		crowdAsChild(addr)
+	if addr, ok := strings.CutPrefix(addr, manyOf); ok {
+		manyAsChild(addr)
 		return
 	}
 	if addr, ok := strings.CutPrefix(addr, impostorAt); ok {
@@ -83,12 +83,12 @@ func connectAsChild(addr string) {
 	}
 }
 
-const crowdOf = "a crowd of "
+const manyOf = "a many of "
 
-// crowdAsChild opens more connections than another user may, and prints how many of
+// manyAsChild opens more connections than another user may, and prints how many of
 // the last were closed. Once its input ends, it sends a request on one of the
 // others.
-func crowdAsChild(addr string) {
+func manyAsChild(addr string) {
 	const kept, more = 256, 20
 	var conns []net.Conn
 	for range kept + more {
@@ -379,14 +379,14 @@ func TestWebPage(t *testing.T) {
 // Origin does not show.
 func TestExtension(t *testing.T) {
 	t.Parallel()
-	told := make(chan string, 1)
+	reported := make(chan string, 1)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost {
 			return // from a stopped worker, or Chromium's own
 		}
 		select {
-		case told <- string(body):
+		case reported <- string(body):
 		default: // the worker was started twice
 		}
 	}))
@@ -416,7 +416,7 @@ func TestExtension(t *testing.T) {
 	}
 	defer browser.kill()
 	select {
-	case got := <-told:
+	case got := <-reported:
 		if strings.Count(got, "an extension (Sec-Fetch-Site") != 4 || strings.Contains(got, "webSocketDebuggerUrl") {
 			t.Errorf("an extension got %s", got)
 		}

@@ -80,6 +80,6 @@ func TestBrowserVanishes(t *testing.T) {
 	vanish(t, <-upgraded)
 	_, _, err := c.Read(testContext(t))
 	if websocket.CloseStatus(err) != websocket.StatusGoingAway || !strings.Contains(err.Error(), "closed this connection") {
-		t.Errorf("the client hears %v", err)
+		t.Errorf("the client gets %v", err)
 	}
 }

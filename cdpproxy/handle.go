@@ -84,9 +84,9 @@ var errChanged = errors.New("the browser was replaced meanwhile")
 // launched for it, since any page could cause it.
 func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context, *Browser) error) *refusal {
 	ctx, wait := r.Context(), max(p.opts.HoldTimeout, 0)
-	told := p.opts.Wanted == nil
+	asked := p.opts.Wanted == nil
 	if byWebBrowser(r) && !isUpgrade(r) {
-		wait, told = 0, true
+		wait, asked = 0, true
 	}
 	hold, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -96,8 +96,8 @@ func (p *Proxy) withBrowser(r *http.Request, once bool, try func(context.Context
 	pauses := backoff.Backoff{First: 250 * time.Millisecond, Max: 2 * time.Second}
 	for {
 		b, changed := p.source.Browser()
-		if b == nil && !told {
-			told = true
+		if b == nil && !asked {
+			asked = true
 			failed = p.opts.Wanted()
 		}
 		switch {

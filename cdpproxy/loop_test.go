@@ -87,29 +87,25 @@ func TestEverySize(t *testing.T) {
 			}
 			defer c.CloseNow()
 			c.SetReadLimit(-1)
-			said := 0
+			sent := 0
 			for round := range 3 {
 				// Small ones, one at a time; then many at once.
 				for range 40 {
-					text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, said)
-					if err := c.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
-						t.Fatal(err)
-					}
+					text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, sent)
+					send(t, c, text)
 					if _, got, err := c.Read(ctx); err != nil || string(got) != text {
 						t.Fatalf("round %d: %.50s %v, want %s", round, got, err, text)
 					}
-					said++
+					sent++
 				}
 				var pile [][]byte
 				for range 8 {
-					filler := bytes.Repeat([]byte{byte('a' + said%26)}, []int{10, 2_000_000}[rand.IntN(2)])
-					pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","x":"%s"}`, said, filler))
-					said++
+					filler := bytes.Repeat([]byte{byte('a' + sent%26)}, []int{10, 2_000_000}[rand.IntN(2)])
+					pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","x":"%s"}`, sent, filler))
+					sent++
 				}
 				for _, text := range pile {
-					if err := c.Write(ctx, websocket.MessageText, text); err != nil {
-						t.Fatal(err)
-					}
+					send(t, c, string(text))
 				}
 				for i, want := range pile {
 					_, got, err := c.Read(ctx)

@@ -31,22 +31,22 @@ func TestByteByByte(t *testing.T) {
 		}
 		frames = append(frames, first, 0x81, 0, 0, 0, 0, text[i])
 	}
-	heard := make(chan bool, 1)
+	received := make(chan bool, 1)
 	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {
 		all := make([]byte, len(frames))
 		io.ReadFull(conn, all)
-		heard <- bytes.Equal(all, frames)
+		received <- bytes.Equal(all, frames)
 	})
 	rule := newRule()
 	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
 	conn, _, _ := rawUpgrade(t, addr, "", "")
 	conn.SetDeadline(time.Now().Add(30 * time.Second))
 	conn.Write(frames)
-	same := <-heard
+	same := <-received
 	rule.mu.Lock()
 	defer rule.mu.Unlock()
 	if !same || !slices.Equal(rule.seen, []string{"A.b"}) {
-		t.Errorf("the browser heard something else; judged: %q", rule.seen)
+		t.Errorf("the browser received something else; judged: %q", rule.seen)
 	}
 }
 
@@ -182,13 +182,13 @@ func TestNotUTF8(t *testing.T) {
 // TestNothingBehindClose: what a client sends after its close frame is neither
 // forwarded nor judged, and gets no response.
 func TestNothingBehindClose(t *testing.T) {
-	heard := make(chan string, 1)
+	received := make(chan string, 1)
 	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {
 		frame := make([]byte, len(masked("")))
 		io.ReadFull(conn, frame)
 		io.WriteString(conn, "\x88\x00")
 		rest, _ := io.ReadAll(conn)
-		heard <- string(append(frame, rest...))
+		received <- string(append(frame, rest...))
 	})
 	rule := newRule()
 	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
@@ -198,11 +198,11 @@ func TestNothingBehindClose(t *testing.T) {
 	io.WriteString(conn, bye+masked(`{"id":1,"method":"Runtime.evaluate"}`)+masked(`{"id":2,"method":"A.behind"}`)+"\xff\xff\xff")
 	got := make([]byte, 2)
 	if _, err := io.ReadFull(br, got); string(got) != "\x88\x00" {
-		t.Errorf("the client hears %q, %v", got, err)
+		t.Errorf("the client gets %q, %v", got, err)
 	}
 	conn.Close()
-	if got := <-heard; got != bye {
-		t.Errorf("the browser heard %q", got)
+	if got := <-received; got != bye {
+		t.Errorf("the browser received %q", got)
 	}
 	rule.mu.Lock()
 	defer rule.mu.Unlock()

@@ -107,13 +107,13 @@ func TestSecondUser(t *testing.T) {
 	}
 }
 
-// TestCrowdOfStrangers: another user cannot take all connections. Its
+// TestManyUnauthenticated: another user cannot take all connections. Its
 // unauthenticated connections are bounded, and a refused one is closed. The
 // endpoint's own user is always admitted.
-func TestCrowdOfStrangers(t *testing.T) {
+func TestManyUnauthenticated(t *testing.T) {
 	start := asUser(t)
 	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
-	cmd := start(12345, crowdOf+addr)
+	cmd := start(12345, manyOf+addr)
 	leave, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -125,15 +125,15 @@ func TestCrowdOfStrangers(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said := bufio.NewReader(out)
-	if line, err := said.ReadString('\n'); line != "the last 20 of 276 are closed\n" {
+	printed := bufio.NewReader(out)
+	if line, err := printed.ReadString('\n'); line != "the last 20 of 276 are closed\n" {
 		t.Errorf("another user says %q, %v", line, err)
 	}
 	if got := call(t, dial(t, addr, "/devtools/browser/x"), getVersion); !strings.Contains(got, "Chrome/") {
 		t.Errorf("the browser says %s", got)
 	}
 	leave.Close()
-	if line, err := said.ReadString('\n'); line != "refused, and closed\n" {
+	if line, err := printed.ReadString('\n'); line != "refused, and closed\n" {
 		t.Errorf("another user says %q, %v", line, err)
 	}
 	if err := cmd.Wait(); err != nil {

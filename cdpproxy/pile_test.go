@@ -75,12 +75,12 @@ func TestDeafBrowser(t *testing.T) { eachWay(t, deafBrowser) }
 
 func deafBrowser(t *testing.T, rule cdpproxy.Rule) {
 	const events, messages = 100, 200
-	said := strings.Repeat("e", 100)
+	sent := strings.Repeat("e", 100)
 	more, listen := make(chan struct{}), make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "deaf", func(conn net.Conn) {
 		conn.(*net.TCPConn).SetReadBuffer(smallWindow)
 		for range more {
-			io.WriteString(conn, "\x81\x64"+said)
+			io.WriteString(conn, "\x81\x64"+sent)
 		}
 		<-listen
 		echo(conn)
@@ -94,7 +94,7 @@ func deafBrowser(t *testing.T, rule cdpproxy.Rule) {
 	go conn.Write(pile) // ends with the connection
 	for event := range events {
 		more <- struct{}{}
-		if got := readFrame(t, br); got != said {
+		if got := readFrame(t, br); got != sent {
 			t.Fatalf("event %d: %.60s", event, got)
 		}
 	}

@@ -68,8 +68,22 @@ type relay struct {
 
 	deadline time.Time // of the state, or of the browser's pause
 	timer    *time.Timer
-	paused   time.Time     // since when the browser waits for the client; zero: it does not
-	waited   time.Duration // how long it has, since it was last drained
+	pause    pause
+}
+
+// pause is how the browser waits for a client that does not keep up.
+type pause struct {
+	since time.Time     // zero: the browser does not wait
+	total time.Duration // of the pauses since the browser was last drained
+}
+
+func (p *pause) allowed() bool { return !p.isOn() && p.total < clientGrace }
+
+func (p *pause) isOn() bool { return !p.since.IsZero() }
+
+func (p *pause) end() {
+	p.total += time.Since(p.since)
+	p.since = time.Time{}
 }
 
 // traffic is for the status page. Messages of the client are counted only with a
@@ -113,7 +127,7 @@ func (r *relay) start(client, upstream *net.TCPConn, fromClient, fromBrowser []b
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.state == open || r.state == finishing {
-		r.upstream.Read(r.paused.IsZero())
+		r.upstream.Read(!r.pause.isOn())
 	}
 	if r.state != closed {
 		r.down.client.Read(len(r.unsent) == 0)
@@ -425,7 +439,7 @@ func (r *relay) upstreamLost() {
 // toClient forwards the browser's bytes; r.mu is held.
 func (r *relay) toClient(data []byte) {
 	if len(data) < eventloop.BufferSize {
-		r.waited = 0
+		r.pause.total = 0
 	}
 	data, closes := r.down.withoutClose(data)
 	r.sent(r.down.forward(data, r.state == finishing))
@@ -449,18 +463,17 @@ func (r *relay) sent(err error) {
 	case err != nil:
 		r.because(ending{})
 		r.close()
-	case r.state == open && !r.down.flushed() && r.paused.IsZero() && r.waited < clientGrace:
-		r.paused = time.Now()
+	case r.state == open && !r.down.flushed() && r.pause.allowed():
+		r.pause.since = time.Now()
 		r.upstream.Read(false)
-		r.expire(clientGrace - r.waited)
+		r.expire(clientGrace - r.pause.total)
 	}
 }
 
 // resumeBrowser ends the browser's pause.
 func (r *relay) resumeBrowser() {
-	if !r.paused.IsZero() {
-		r.waited += time.Since(r.paused)
-		r.paused = time.Time{}
+	if r.pause.isOn() {
+		r.pause.end()
 		r.upstream.Read(true)
 	}
 }

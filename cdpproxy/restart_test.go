@@ -58,14 +58,19 @@ func dialBy(t testing.TB, addr, path string, tcp func(ctx context.Context, netwo
 	return c
 }
 
+// send sends one CDP message.
+func send(t testing.TB, c *websocket.Conn, message string) {
+	t.Helper()
+	if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // call sends one CDP message and returns the next message.
 func call(t testing.TB, c *websocket.Conn, message string) string {
 	t.Helper()
-	ctx := testContext(t)
-	if err := c.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
-		t.Fatal(err)
-	}
-	_, reply, err := c.Read(ctx)
+	send(t, c, message)
+	_, reply, err := c.Read(testContext(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,9 +138,9 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// toldAfter returns how long after event the last of the clients has read its close
+// notifiedAfter returns how long after event the last of the clients has read its close
 // with that code.
-func toldAfter(t *testing.T, clients []*websocket.Conn, code websocket.StatusCode, event func()) time.Duration {
+func notifiedAfter(t *testing.T, clients []*websocket.Conn, code websocket.StatusCode, event func()) time.Duration {
 	t.Helper()
 	type end struct {
 		err error
@@ -178,9 +183,9 @@ func median(d []time.Duration) time.Duration {
 
 const soon = 100 * time.Millisecond
 
-// TestToldSoon: a client is notified of a change within 100 ms, in the median of
+// TestNotifiedSoon: a client is notified of a change within 100 ms, in the median of
 // some rounds. On a busy machine one round may take longer.
-func TestToldSoon(t *testing.T) {
+func TestNotifiedSoon(t *testing.T) {
 	silent := startFake(t, "127.0.0.1:0", "silent", func(conn net.Conn) {
 		conn.Write(frame(1000, 'x')[:500])
 		io.Copy(io.Discard, conn)
@@ -205,21 +210,21 @@ func TestToldSoon(t *testing.T) {
 					_, page := get(t, addr, "/", nil)
 					half = !strings.Contains(page, "500 B")
 				}
-				took = append(took, toldAfter(t, clients, c.code, func() { src.set("next", c.next) }))
+				took = append(took, notifiedAfter(t, clients, c.code, func() { src.set("next", c.next) }))
 			}
 			if m := median(took); m > soon {
-				t.Errorf("told after %v, want at most %v", m, soon)
+				t.Errorf("reported after %v, want at most %v", m, soon)
 			}
-			t.Logf("told after %v", took)
+			t.Logf("reported after %v", took)
 		})
 	}
 }
 
-// TestCrowdToldSoon: the last of 500 clients is notified as soon. If the machine is
+// TestManyNotifiedSoon: the last of 500 clients is notified as soon. If the machine is
 // too busy, the time is compared with that of a server which closes all connections
 // at once. Then the test retries, since other programs may have taken the time.
-func TestCrowdToldSoon(t *testing.T) {
-	const crowd = 500
+func TestManyNotifiedSoon(t *testing.T) {
+	const many = 500
 	for try := 1; ; try++ {
 		restart := make(chan struct{})
 		fake := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
@@ -231,9 +236,9 @@ func TestCrowdToldSoon(t *testing.T) {
 		})
 		src := newSource(fake.url())
 		_, addr := serve(t, src, nil)
-		took := toldAfter(t, dialAll(t, addr, "/devtools/browser/x", crowd), websocket.StatusServiceRestart, func() { src.set("next", fake.url()) })
-		floor := toldAfter(t, dialAll(t, fake.addr, "/devtools/page/1", crowd), websocket.StatusServiceRestart, func() { close(restart) })
-		t.Logf("the last is told after %v, directly after %v", took, floor)
+		took := notifiedAfter(t, dialAll(t, addr, "/devtools/browser/x", many), websocket.StatusServiceRestart, func() { src.set("next", fake.url()) })
+		floor := notifiedAfter(t, dialAll(t, fake.addr, "/devtools/page/1", many), websocket.StatusServiceRestart, func() { close(restart) })
+		t.Logf("the last is notified after %v, directly after %v", took, floor)
 		switch {
 		case took <= max(soon, 5*floor):
 			return
@@ -254,9 +259,9 @@ func (l smallListener) Accept() (net.Conn, error) {
 	return conn, conn.SetWriteBuffer(4096)
 }
 
-// TestToldBesideStalled: clients that do not read are each waited for when their
-// relay leaves the loop. They do not delay other clients.
-func TestToldBesideStalled(t *testing.T) {
+// TestNotifiedBesideStalled: clients that do not read each make their browser wait
+// for a moment. They do not delay other clients.
+func TestNotifiedBesideStalled(t *testing.T) {
 	const stalled = 100
 	var said counter
 	first, speak := make(chan struct{}), make(chan struct{})
@@ -303,9 +308,9 @@ func TestToldBesideStalled(t *testing.T) {
 		t.Fatalf("got %v, want close 1012", err)
 	}
 	took := time.Since(start)
-	t.Logf("beside %d clients that do not read, told after %v", stalled, took)
+	t.Logf("beside %d clients that do not read, notified after %v", stalled, took)
 	if took > 250*time.Millisecond { // in sequence they would take 2 s
-		t.Errorf("told after %v", took)
+		t.Errorf("reported after %v", took)
 	}
 }
 
@@ -367,6 +372,6 @@ func TestWantedWithoutHold(t *testing.T) {
 	}})
 	status, body := get(t, addr, "/json/version", nil)
 	if status != 503 || len(wanted) != 1 {
-		t.Errorf("HTTP %d %s, told %d times", status, body, len(wanted))
+		t.Errorf("HTTP %d %s, called %d times", status, body, len(wanted))
 	}
 }

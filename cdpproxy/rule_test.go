@@ -2,7 +2,6 @@ package cdpproxy_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -54,9 +53,7 @@ func (r *testRule) Judge(m *cdpproxy.Message) cdpproxy.Verdict {
 // exchange sends message and returns the response with its id.
 func exchange(t testing.TB, c *websocket.Conn, message string) map[string]any {
 	t.Helper()
-	if err := c.Write(testContext(t), websocket.MessageText, []byte(message)); err != nil {
-		t.Fatal(err)
-	}
+	send(t, c, message)
 	return nextReply(t, c)
 }
 
@@ -87,10 +84,10 @@ func (f ruleFunc) Judge(m *cdpproxy.Message) cdpproxy.Verdict { return f(m) }
 // command is judged just as another browser replaces the old one, the old one does
 // not get it: the verdict may be for the new one.
 func TestVerdictOnTheNext(t *testing.T) {
-	heard := make(chan []byte, 1)
+	received := make(chan []byte, 1)
 	old := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
 		text, _ := io.ReadAll(conn)
-		heard <- text
+		received <- text
 	})
 	next := startFake(t, "127.0.0.1:0", "next", nil)
 	for _, late := range []bool{false, true} {
@@ -106,14 +103,12 @@ func TestVerdictOnTheNext(t *testing.T) {
 		})
 		_, addr := serve(t, src, &cdpproxy.Options{Rule: rule})
 		c := dial(t, addr, "/devtools/page/1")
-		if err := c.Write(testContext(t), websocket.MessageText, []byte(`{"id":1,"method":"Page.enable"}`)); err != nil {
-			t.Fatal(err)
-		}
+		send(t, c, `{"id":1,"method":"Page.enable"}`)
 		if _, _, err := c.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusServiceRestart {
-			t.Errorf("the client heard %v", err)
+			t.Errorf("the client received %v", err)
 		}
-		if text := <-heard; strings.Contains(string(text), "enable") || len(text) > 20 {
-			t.Errorf("late %v: the old browser heard %q", late, text)
+		if text := <-received; strings.Contains(string(text), "enable") || len(text) > 20 {
+			t.Errorf("late %v: the old browser received %q", late, text)
 		}
 	}
 }
@@ -221,22 +216,6 @@ func TestRuleFrames(t *testing.T) {
 	}
 }
 
-// TestRuleEnds: Browser.close ends the client's connection, not the browser.
-func TestRuleEnds(t *testing.T) {
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: newRule()})
-	c := dial(t, addr, "/devtools/browser/x")
-	if reply := exchange(t, c, `{"id":9,"method":"Browser.close"}`); reply["id"] != 9.0 || reply["error"] != nil {
-		t.Errorf("%v", reply)
-	}
-	var closed websocket.CloseError
-	if _, _, err := c.Read(testContext(t)); !errors.As(err, &closed) || closed.Code != websocket.StatusNormalClosure || closed.Reason != "the browser stays" {
-		t.Errorf("then %v", err)
-	}
-	if got := call(t, dial(t, addr, "/devtools/browser/x"), getVersion); !strings.Contains(got, "Chrome/") {
-		t.Errorf("the browser says %s", got)
-	}
-}
-
 // TestRuleWaits: operations that wait for a user keep their order, and nothing else
 // waits for them.
 func TestRuleWaits(t *testing.T) {
@@ -250,9 +229,7 @@ func TestRuleWaits(t *testing.T) {
 		return fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%d</title>"}}`, id, id)
 	}
 	for id := range 3 {
-		if err := c.Write(testContext(t), websocket.MessageText, []byte(navigate(id+1))); err != nil {
-			t.Fatal(err)
-		}
+		send(t, c, navigate(id+1))
 		<-rule.waits
 	}
 	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
@@ -297,9 +274,7 @@ func TestTooManyWait(t *testing.T) {
 			filler := strings.Repeat("x", c.size)
 			navigate := func(c *websocket.Conn, id int, filler string) {
 				t.Helper()
-				if err := c.Write(testContext(t), websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"method":"Page.navigate","params":{"url":"%s"}}`, id, filler)); err != nil {
-					t.Fatal(err)
-				}
+				send(t, c, fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"%s"}}`, id, filler))
 			}
 			for id := 1; id <= c.fit; id++ {
 				navigate(conn, id, filler)
@@ -346,10 +321,10 @@ func TestTooManyWait(t *testing.T) {
 // TestNothingBehindTheEnd: what a client sends after a message that has ended its
 // connection, in the same packet or later, is neither judged nor forwarded.
 func TestNothingBehindTheEnd(t *testing.T) {
-	heard := make(chan string, 1)
+	received := make(chan string, 1)
 	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {
 		all, _ := io.ReadAll(conn)
-		heard <- string(all)
+		received <- string(all)
 	})
 	rule, watcher := newRule(), newJoined()
 	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule, Watcher: watcher})
@@ -364,8 +339,8 @@ func TestNothingBehindTheEnd(t *testing.T) {
 	io.WriteString(conn, masked(`{"id":3,"method":"A.later"}`))
 	conn.Close()
 	<-watcher.left
-	if got := <-heard; got != "" {
-		t.Errorf("the browser heard %q", got)
+	if got := <-received; got != "" {
+		t.Errorf("the browser received %q", got)
 	}
 	rule.mu.Lock()
 	defer rule.mu.Unlock()

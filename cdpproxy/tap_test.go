@@ -8,14 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/coder/websocket"
-
 	"browser-coordinator/cdpproxy"
 )
 
-// heard drains a tap. It returns the texts, and how many messages are lost before
+// received drains a tap. It returns the texts, and how many messages are lost before
 // which of them.
-func heard(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
+func received(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
 	lost = map[int]int{}
 	for len(tap.C()) > 0 {
 		m := <-tap.C()
@@ -59,11 +57,11 @@ func TestTapNotRead(t *testing.T) {
 	tap := p.Tap()
 	defer tap.Close()
 	c := dial(t, addr, "/devtools/browser/x")
-	said := 0
+	sent := 0
 	exchange := func() string {
 		t.Helper()
-		said++
-		text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, said)
+		sent++
+		text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, sent)
 		if got := call(t, c, text); got != text {
 			t.Fatalf("%s is answered by %.60s", text, got)
 		}
@@ -72,7 +70,7 @@ func TestTapNotRead(t *testing.T) {
 	for range 510 {
 		exchange()
 	}
-	texts, lost := heard(tap)
+	texts, lost := received(tap)
 	if len(texts) != 1000 || len(lost) > 0 {
 		t.Fatalf("%d messages were kept, and %v are missing before them", len(texts), lost)
 	}
@@ -83,7 +81,7 @@ func TestTapNotRead(t *testing.T) {
 		}
 	}
 	text := exchange()
-	if texts, lost := heard(tap); len(texts) != 2 || texts[0] != "client "+text || lost[0] != 20 || len(lost) != 1 {
+	if texts, lost := received(tap); len(texts) != 2 || texts[0] != "client "+text || lost[0] != 20 || len(lost) != 1 {
 		t.Errorf("then came %v, with %v missing before", texts, lost)
 	}
 
@@ -95,29 +93,27 @@ func TestTapNotRead(t *testing.T) {
 		}
 	}
 	// There is still room for small ones.
-	if texts, lost := heard(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 3<<20 || texts[8] != `client {"id":0,"method":"A.large"}` {
+	if texts, lost := received(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 3<<20 || texts[8] != `client {"id":0,"method":"A.large"}` {
 		t.Errorf("%d messages were kept, with %v missing", len(texts), lost)
 	}
 	if lost := cutOff.Close(); lost != 1 || len(cutOff.C()) != 9 {
 		t.Errorf("of a tap that is closed then %d messages wait and %d are said to be missing behind them", len(cutOff.C()), lost)
 	}
 	exchange()
-	if texts, lost := heard(tap); len(texts) != 2 || lost[0] != 1 {
+	if texts, lost := received(tap); len(texts) != 2 || lost[0] != 1 {
 		t.Errorf("then came %v, with %v missing before", texts, lost)
 	}
 
 	// A reader that resumes gets everything again, and a closed tap keeps nothing.
 	other := dial(t, addr, "/devtools/browser/x")
-	if err := other.Write(testContext(t), websocket.MessageText, []byte(`not JSON`)); err != nil {
-		t.Fatal(err)
-	}
+	send(t, other, `not JSON`)
 	other.Read(testContext(t))
-	if texts, lost := heard(tap); len(texts) != 2 || !strings.HasPrefix(texts[1], "endpoint ") || len(lost) > 0 {
-		t.Errorf("heard %v, %v missing", texts, lost)
+	if texts, lost := received(tap); len(texts) != 2 || !strings.HasPrefix(texts[1], "endpoint ") || len(lost) > 0 {
+		t.Errorf("received %v, %v missing", texts, lost)
 	}
 	tap.Close()
 	exchange()
-	if texts, _ := heard(tap); len(texts) > 0 {
-		t.Errorf("after its end a tap heard %v", texts)
+	if texts, _ := received(tap); len(texts) > 0 {
+		t.Errorf("after its end a tap received %v", texts)
 	}
 }
