@@ -30,7 +30,9 @@ const (
 )
 
 // errGone: the page, or the debugger's connection for it, has closed.
-var errGone = errors.New("Inspected target navigated or closed") // Chromium's text
+//
+//lint:ignore ST1005 clients compare it with Chromium's text
+var errGone = errors.New("Inspected target navigated or closed")
 
 // outcome is called once, by the connection's reader or by the goroutine that ends
 // it.
