@@ -1,5 +1,7 @@
 // A client debugs along with the user, in a real VS Code: each sees what the other does.
 // The tests form one story: they run in their order.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DebugSessionState, DebugStateResult, DebugStepResult } from "../src/core/protocol/protocol.generated";
@@ -51,6 +53,31 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   listener?.close();
+});
+
+test("a launch that failed is over, and can be started again", async () => {
+  const path = join(shop.folder, ".vscode", "launch.json");
+  const before = readFileSync(path, "utf8");
+  const launch = JSON.parse(before);
+  launch.configurations.push({
+    ...launch.configurations[0],
+    name: "Broken",
+    runtimeExecutable: "/nonexistent/browser",
+  });
+  writeFileSync(path, JSON.stringify(launch));
+  const start = (configuration: string) => listener.call("debug.start", { configuration }).catch(String);
+  await expect.poll(() => start("none")).toMatch("Broken"); // the editor has read the file
+  const dialog = window.page.locator(".monaco-dialog-box");
+  for (const attempt of ["first", "second"]) {
+    expect(await start("Broken"), attempt).toMatch(/Broken.*: the window shows why/);
+    expect(await state()).toEqual([]);
+    expect(listener.state.debugSessions).toEqual([]);
+    await dialog.waitFor();
+    await window.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+  }
+  writeFileSync(path, before);
+  await expect.poll(() => start("none")).not.toMatch("Broken");
 });
 
 test("it lists the configurations when the named one does not exist", async () => {

@@ -2,6 +2,7 @@
 // nothing of the editor, and vscode/, which knows little else.
 import * as vscode from "vscode";
 import { pickCommand } from "./core/access/pick";
+import { EndedSessions } from "./core/browser/endedsessions";
 import { Sessions } from "./core/browser/sessions";
 import type { Command } from "./core/window/connection";
 import { Store } from "./core/window/store";
@@ -30,7 +31,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Browser Coordinator", { log: true });
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);
-  const debug = openDebugger(store);
+  const over = new EndedSessions();
+  const debug = openDebugger(store, over);
   const controls = new AgentControls(context, store, sessions, log);
   const review = openReviews(context, (client) => controls.isHere(client), log);
   const commands: ReadonlyMap<string, Command> = new Map([
@@ -47,7 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     { dispose: () => sessions.close() },
     vscode.workspace.onDidChangeWorkspaceFolders(() => void window.refresh()),
-    watchDebugging(sessions, context.storageUri?.fsPath, log),
+    watchDebugging(sessions, over, context.storageUri?.fsPath, log),
     debug.disposable,
     review.disposable,
     controls.show(context, window),

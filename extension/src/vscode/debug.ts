@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import { decidePort, portSetting, withDecision } from "../core/browser/debuggingport";
 import { removeStalePortFile } from "../core/browser/discovery";
-import { EndedSessions } from "../core/browser/endedsessions";
+import type { EndedSessions } from "../core/browser/endedsessions";
 import { browserTypes, inject, isBrowserType } from "../core/browser/injection";
 import { profileOf, unlock } from "../core/browser/profilelock";
 import type { SessionInfo, Sessions } from "../core/browser/sessions";
@@ -11,14 +11,19 @@ import { keepTracePrivate } from "../core/browser/tracefile";
 import { type Log, reason } from "../core/log";
 
 /** storage is our folder of the workspace's storage. */
-export function watchDebugging(sessions: Sessions, storage: string | undefined, log: Log): vscode.Disposable {
+export function watchDebugging(
+  sessions: Sessions,
+  over: EndedSessions,
+  storage: string | undefined,
+  log: Log,
+): vscode.Disposable {
   // '*' providers run last, when js-debug has resolved the type and the profile's folder.
   const provider = vscode.debug.registerDebugConfigurationProvider("*", {
     // Before js-debug looks for the profile's lock, which it does with the variables substituted.
     resolveDebugConfiguration: (folder, configuration) => prepare(folder, configuration, storage, log),
     resolveDebugConfigurationWithSubstitutedVariables: (folder, configuration) => resolve(folder, configuration, log),
   });
-  const followed = followSessions({
+  const followed = followSessions(over, {
     started: (session) => sessions.started(info(session)),
     ended: ({ id }) => sessions.ended(id),
   });
@@ -31,11 +36,10 @@ export function watchDebugging(sessions: Sessions, storage: string | undefined, 
 }
 
 /** Reports the sessions that start and end, and those that started before; a running one perhaps more than once. */
-export function followSessions(listener: {
-  started(session: vscode.DebugSession): void;
-  ended(session: vscode.DebugSession): void;
-}): vscode.Disposable {
-  const over = new EndedSessions();
+export function followSessions(
+  over: EndedSessions,
+  listener: { started(session: vscode.DebugSession): void; ended(session: vscode.DebugSession): void },
+): vscode.Disposable {
   const seen = (session: vscode.DebugSession | undefined) => {
     if (session && !over.has(info(session))) listener.started(session);
   };

@@ -2,21 +2,31 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
+import type { EndedSessions } from "../core/browser/endedsessions";
 import { type DebugEditor, Debugger } from "../core/debugger/debugger";
 import type { Launch } from "../core/debugger/launches";
-import { type DapMessage, Threads } from "../core/debugger/threads";
+import { type DapMessage, isFailedStart, Threads } from "../core/debugger/threads";
 import { toEditor } from "../core/files/paths";
 import type { Store } from "../core/window/store";
 import { followSessions, info } from "./debug";
 
-export function openDebugger(store: Store): { debugger: Debugger; disposable: vscode.Disposable } {
+export function openDebugger(store: Store, over: EndedSessions): { debugger: Debugger; disposable: vscode.Disposable } {
   const threads = new Threads();
+  const ended = (id: string) => {
+    over.ended(id);
+    threads.ended(id);
+  };
   const trackers = vscode.debug.registerDebugAdapterTrackerFactory("*", {
     createDebugAdapterTracker(session) {
+      over.started(session.id);
       threads.started(info(session), true);
       return {
         onWillReceiveMessage: (message: DapMessage) => threads.toAdapter(session.id, message),
-        onDidSendMessage: (message: DapMessage) => threads.fromAdapter(session.id, message),
+        onDidSendMessage(message: DapMessage) {
+          threads.fromAdapter(session.id, message);
+          if (isFailedStart(message)) ended(session.id); // the editor fires no event for its end
+        },
+        onError: () => ended(session.id),
       };
     },
   });
@@ -26,7 +36,7 @@ export function openDebugger(store: Store): { debugger: Debugger; disposable: vs
     threads.started(info(session));
     if (session.parentSession && !sessions.has(session.parentSession.id)) seen(session.parentSession);
   };
-  const followed = followSessions({
+  const followed = followSessions(over, {
     started: seen,
     ended({ id }) {
       sessions.delete(id);

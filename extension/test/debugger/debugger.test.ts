@@ -178,11 +178,14 @@ test("a start that waits for the user is given up with what to do, and is not ma
 
 test("a browser that does not start is reported while the editor shows its error in a dialog", async () => {
   const { call, editor, begin, threads } = play();
+  const { start } = editor;
   editor.start = ({ what }) => {
     threads.ended(begin(what as Configuration).id);
     return new Promise(() => {});
   };
   await expect(call("debug.start")).rejects.toThrow("Shop ended at once: the window shows why");
+  editor.start = start;
+  expect(await call("debug.start")).toMatchObject({ name: "Shop" }); // though the dialog is still open
 });
 
 test("only who started a session stops it", async () => {

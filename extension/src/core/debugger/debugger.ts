@@ -150,7 +150,7 @@ export class Debugger {
         if (!ok) throw new Refusal("internal", `VS Code did not start ${label(start)}: the window shows why`);
       });
       const both = Promise.all([there, accepted]).then(([session]) => session);
-      const session = await Promise.race([both, this.#givenUp(there, compound, limit)]);
+      const session = await Promise.race([both, this.#givenUp(there, start, limit)]);
       if (isBrowserType(session.info.type)) await this.#firstPage(session, signal);
       return { session: session.info.id, name: session.info.name };
     } finally {
@@ -159,11 +159,12 @@ export class Debugger {
     }
   }
 
-  /** Throws when the caller no longer waits, or when the browser has ended while the editor shows its error in a dialog. */
-  async #givenUp(there: Promise<Session>, compound: boolean, limit: AbortSignal): Promise<never> {
+  /** Throws when the caller no longer waits, or when the session has ended while the editor shows its error in a dialog. */
+  async #givenUp(there: Promise<Session>, { what, names }: Start, limit: AbortSignal): Promise<never> {
     const session = await there;
-    const hasEnded = () => !compound && isBrowserType(session.info.type) && session.ended;
+    const hasEnded = () => typeof what !== "string" && session.ended;
     await this.#threads.until(() => hasEnded() || undefined, limit);
+    this.#starting.delete(names); // the next one need not wait until the user has closed the dialog
     throw new Refusal("internal", `${session.info.name} ended at once: the window shows why`);
   }
 

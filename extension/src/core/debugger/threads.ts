@@ -205,6 +205,11 @@ export class Threads {
   }
 }
 
+/** Whether the adapter answers that it cannot start: no message follows, and the session has no other end. */
+export function isFailedStart({ type, command = "", success }: DapMessage): boolean {
+  return type === "response" && success === false && ["initialize", "launch", "attach"].includes(command);
+}
+
 /** The reason to show: of an exception its text, which has more detail. */
 function describe({ reason, description, text }: Record<string, unknown>): string | undefined {
   const shown = reason === "exception" ? (text ?? description) : (description ?? text);
