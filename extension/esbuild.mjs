@@ -2,7 +2,7 @@
 // when that is too large.
 import { build } from "esbuild";
 
-const limit = 250_000;
+const limit = 300_000;
 
 const shared = { bundle: true, minify: true, metafile: true, logLevel: "warning" };
 

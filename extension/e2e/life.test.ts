@@ -99,6 +99,7 @@ test("an answer that does not come in the stated time is a refusal, and the ques
 test("what the user chose in the window outlives a reload, and the client finds the window again", async () => {
   const coordinator = await joined();
   await coordinator.announce(claude);
+  await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked" });
   await bar.menu("Agents must ask", "Agents may only read");
   await bar.act("Agents", "Claude Code", "Stop an Agent");
   await coordinator.until(({ access }) => access.mode === "view" && access.stopped.includes(claude.id));
@@ -108,6 +109,7 @@ test("what the user chose in the window outlives a reload, and the client finds 
   expect(again.state.access).toEqual({ mode: "view", stopped: [claude.id] });
   bar = await SideBar.open(window);
   await bar.row("Agents", /Claude Code.*stopped by you/).waitFor(); // it has not come back yet
+  await bar.row("Activity", /click button "Buy"\s*clicked · Claude Code/).waitFor();
   await bar.act("Agents", "Claude Code", "Resume a Stopped Agent");
   await again.until(({ access }) => access.stopped.length === 0);
   again.close();

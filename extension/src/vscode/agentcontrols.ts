@@ -62,7 +62,7 @@ export class AgentControls {
       showQuestions(permissions),
       openBrowserView(store, this.#sessions, log),
       openAgentsView({ ...parts, permissions }),
-      openActivityView(clients),
+      openActivityView(clients, context.storageUri?.fsPath, log),
       registerCommands(parts, log),
       registerAgentCommands(parts),
       { dispose: () => permissions.close() },

@@ -1,9 +1,13 @@
 // Who is connected and what they did, reported over a real socket.
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { resume, stop, stoppable } from "../../src/core/access/access";
 import { Permissions, permissionCommands } from "../../src/core/access/permission";
 import type { Activity, ConnectedClient } from "../../src/core/protocol/protocol.generated";
 import { actionsLimit, Clients, clientCommands } from "../../src/core/window/clients";
+import { readActions, writeActions } from "../../src/core/window/keptactivity";
 import { Store } from "../../src/core/window/store";
 import { commandVectors } from "../support/vectors";
 import { serve } from "../support/window";
@@ -142,4 +146,35 @@ test("the specification's examples are understood", async () => {
     expect(await one.ask(...call(command, arg))).toMatchObject({ success: true });
   }
   permissions.close();
+});
+
+describe("a reload", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "bc-activity-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("keeps what was done, and counts on", () => {
+    const path = join(folder, "storage", "activity.json");
+    const before = new Clients();
+    before.remember([client("a")]);
+    before.report([act("a", 1), act("a", 2), { ...act("a", 3), target: "Buy", url: "http://127.0.0.1/" }]);
+    writeActions(path, before.actions);
+    const after = new Clients();
+    after.restore(readActions(path));
+    expect(after.actions).toEqual(before.actions);
+    after.report([{ ...act("b", 4), target: "Sell" }]);
+    expect(after.actions.map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("begins without actions where nothing was kept, and names what cannot be read", () => {
+    expect(readActions(join(folder, "none.json"))).toEqual([]);
+    const path = join(folder, "activity.json");
+    for (const text of ["", "{}", "[1]", '[{"client":"a"}]']) {
+      writeFileSync(path, text);
+      expect(() => readActions(path), text).toThrow();
+    }
+  });
 });

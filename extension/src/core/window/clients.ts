@@ -67,6 +67,13 @@ export class Clients {
     this.#notify();
   }
 
+  /** Begins with what was done before the window was reloaded. */
+  restore(actions: readonly Action[]): void {
+    this.#actions = [...actions];
+    this.#counted = Math.max(0, ...actions.map(({ number }) => number));
+    this.#notify();
+  }
+
   report(entries: Activity[]): void {
     if (entries.length === 0) return;
     const actions = [...this.#actions];
@@ -151,7 +158,7 @@ function readClient(client: Argument): ConnectedClient {
   };
 }
 
-function readActivity(entry: Argument): Activity {
+export function readActivity(entry: Argument): Activity {
   return {
     client: entry.text("client"),
     time: entry.whole("time", 0),

@@ -1,8 +1,11 @@
 // The view "Activity": what agents did lately, the newest first. An opened action shows its details.
+import { join } from "node:path";
 import * as vscode from "vscode";
 import { actionText } from "../../core/access/actions";
+import { type Log, reason } from "../../core/log";
 import { isWebUrl, nameOf, plain } from "../../core/plaintext";
 import type { Action, Clients } from "../../core/window/clients";
+import { readActions, writeActions } from "../../core/window/keptactivity";
 import { type Row, RowView, row } from "./tree";
 
 /** A row of an action, or of one of its details, as its commands get it. */
@@ -11,7 +14,8 @@ export interface DetailRow extends Row {
   value: string;
 }
 
-export function openActivityView(clients: Clients): vscode.Disposable {
+/** storage is our folder of the workspace's storage; an empty window has none, and keeps nothing. */
+export function openActivityView(clients: Clients, storage: string | undefined, log: Log): vscode.Disposable {
   const rows = new WeakMap<Action, Row>(); // an action does not change
   const rowOf = (action: Action) => {
     const known = rows.get(action) ?? actionRow(action);
@@ -19,7 +23,20 @@ export function openActivityView(clients: Clients): vscode.Disposable {
     return known;
   };
   const view = new RowView("browserCoordinator.activity", () => clients.actions.map(rowOf).reverse());
-  return vscode.Disposable.from(view, { dispose: clients.subscribe(view.update) });
+  const shown = vscode.Disposable.from(view, { dispose: clients.subscribe(view.update) });
+  if (storage === undefined) return shown;
+  const path = join(storage, "activity.json");
+  const attempt = (what: string, work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      log.error(`the activity of agents could not be ${what}: ${reason(error)}`);
+    }
+  };
+  attempt("read", () => clients.restore(readActions(path)));
+  return vscode.Disposable.from(shown, {
+    dispose: () => attempt("kept", () => writeActions(path, clients.actions)),
+  });
 }
 
 function actionRow(action: Action): Row {

@@ -1,0 +1,30 @@
+// What agents did, kept in a file over a reload of the window. It is written once, when the window goes.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { code } from "../log";
+import { Argument } from "../protocol/argument";
+import { type Action, actionsLimit, readActivity } from "./clients";
+
+/** The actions in a file; none where there is no file. Throws where it holds something else. */
+export function readActions(path: string): Action[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (code(error) === "ENOENT") return [];
+    throw error;
+  }
+  const list = Argument.of({ actions: JSON.parse(text) }).objects("actions");
+  return list.slice(-actionsLimit).map((each) => ({
+    ...readActivity(each),
+    number: each.whole("number", 1),
+    times: each.whole("times", 1),
+    name: each.text("name"),
+  }));
+}
+
+/** Pages and targets are the user's alone to read. */
+export function writeActions(path: string, actions: readonly Action[]): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, JSON.stringify(actions), { mode: 0o600 });
+}
