@@ -1,11 +1,12 @@
 // Once for all tests: for each worker the packaged extension in a real VS Code, in folders that are gone afterwards.
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
+import { findBrowser } from "../test/support/findbrowser";
 import { installed, setUp } from "./setup.mjs";
 import { codeServer, placesOf, startServer } from "./support/codeserver";
 import { endMarked, markVariable, newMark } from "./support/processes";
@@ -118,24 +119,4 @@ function goBuild(target: string, folder: string): void {
     env: { ...process.env, GOWORK: "off" },
     stdio: ["ignore", "inherit", "inherit"],
   });
-}
-
-function findBrowser(): string {
-  const given = process.env.BROWSER_COORDINATOR_BROWSER;
-  if (given) return given;
-  const names = [
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "microsoft-edge",
-    "brave-browser",
-  ];
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  for (const name of names) {
-    for (const folder of folders) {
-      if (existsSync(join(folder, name))) return join(folder, name);
-    }
-  }
-  throw new Error("no Chrome, Chromium, Edge or Brave on PATH: install one, or set BROWSER_COORDINATOR_BROWSER");
 }

@@ -9,6 +9,7 @@ import { type DapMessage, isFailedStart, Threads } from "../core/debugger/thread
 import { toEditor } from "../core/files/paths";
 import type { Store } from "../core/window/store";
 import { followSessions, info } from "./debug";
+import { folders } from "./folders";
 
 export function openDebugger(store: Store, over: EndedSessions): { debugger: Debugger; disposable: vscode.Disposable } {
   const threads = new Threads();
@@ -119,10 +120,6 @@ type Section = NonNullable<ReturnType<vscode.WorkspaceConfiguration["inspect"]>>
 
 function folderAt(path: string | undefined): vscode.WorkspaceFolder | undefined {
   return vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === path);
-}
-
-function folders(): string[] {
-  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
 }
 
 /** The editor gives sources as paths or as URIs; those of a remote window are files of this machine. */

@@ -5,6 +5,7 @@ import { windowPaths } from "../core/files/paths";
 import type { Editor } from "../core/protocol/protocol.generated";
 import { EditorContext } from "../core/window/editorcontext";
 import type { Store } from "../core/window/store";
+import { folders } from "./folders";
 import type { Window } from "./window";
 
 const setting = "browserCoordinator.shareEditor";
@@ -15,7 +16,7 @@ export function shareEditor(store: Store, window: Window): vscode.Disposable {
   const context = new EditorContext(store, () => read(toWindow), there);
   const changed = () => context.changed();
   const foldersChanged = async () => {
-    toWindow = await windowPaths((vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath));
+    toWindow = await windowPaths(folders());
     changed();
   };
   const ofActive = (document: vscode.TextDocument) => {

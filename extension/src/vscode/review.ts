@@ -8,6 +8,7 @@ import { clientName } from "../core/plaintext";
 import { Refusal } from "../core/protocol/request";
 import { isReview, KeptReviews } from "../core/review/keptreviews";
 import { type Review, type ReviewPanel, type ReviewPlace, Reviews } from "../core/review/review";
+import { folders } from "./folders";
 import { ownFiles, page } from "./webview";
 
 const viewType = "browserCoordinator.review";
@@ -162,8 +163,4 @@ async function openFile({ file, line, column }: { file: string; line: number; co
 
 function inFolders(path: string): boolean {
   return folders().some((folder) => below(folder, path) !== undefined);
-}
-
-function folders(): string[] {
-  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
 }

@@ -8,6 +8,7 @@ import { Pages } from "../../src/core/browser/pages";
 import { silent } from "../../src/core/log";
 import { Store } from "../../src/core/window/store";
 import { endBrowser, launchBrowser } from "../support/browser";
+import { until } from "../support/until";
 import { temporaryFolder } from "../support/window";
 
 async function browser(args: string[] = []) {
@@ -21,19 +22,6 @@ function watch(store: Store): Pages {
   const pages = new Pages(store, silent);
   onTestFinished(() => pages.close());
   return pages;
-}
-
-/** Settles when what is listed fits. */
-function until(pages: Pages, fits: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (!fits()) return;
-      stop();
-      resolve();
-    };
-    const stop = pages.subscribe(look);
-    look();
-  });
 }
 
 const html = (title: string) => `data:text/html,<title>${title}</title>`;

@@ -1,9 +1,8 @@
 // A real browser with a fresh profile, as js-debug would start it: over a pipe, with a port beside.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { pipeFlag, portFlag } from "../../src/core/browser/injection";
+import { findBrowser } from "./findbrowser";
 
 const quiet = [
   "--headless=new",
@@ -33,15 +32,4 @@ export async function endBrowser(child: ChildProcess): Promise<void> {
   const gone = new Promise((resolve) => child.once("exit", resolve));
   process.kill(-(child.pid as number), "SIGKILL");
   await gone;
-}
-
-function findBrowser(): string {
-  const given = process.env.BROWSER_COORDINATOR_BROWSER;
-  if (given) return given;
-  for (const name of ["chromium", "google-chrome", "microsoft-edge", "brave-browser"]) {
-    for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-      if (existsSync(join(folder, name))) return join(folder, name);
-    }
-  }
-  throw new Error("no Chrome, Chromium, Edge or Brave on PATH: install one, or set BROWSER_COORDINATOR_BROWSER");
 }

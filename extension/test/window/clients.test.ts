@@ -9,6 +9,7 @@ import type { Activity, ConnectedClient } from "../../src/core/protocol/protocol
 import { actionsLimit, Clients, clientCommands } from "../../src/core/window/clients";
 import { readActions, writeActions } from "../../src/core/window/keptactivity";
 import { Store } from "../../src/core/window/store";
+import { until } from "../support/until";
 import { commandVectors } from "../support/vectors";
 import { serve } from "../support/window";
 
@@ -32,17 +33,6 @@ const call = (command: string, arg: unknown) => ["call", { command, arg }] as co
 async function window() {
   const clients = new Clients();
   return { clients, ...(await serve(new Map(clientCommands(clients)))) };
-}
-
-/** Settles at the next change that fits. */
-function until(clients: Clients, fits: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = clients.subscribe(() => {
-      if (!fits()) return;
-      stop();
-      resolve();
-    });
-  });
 }
 
 describe("announce", () => {
