@@ -162,7 +162,7 @@ var dialers = map[string]string{
 	"vscodeipc/internal/socket/bind_unix.go":      "the socket of a window",
 	"coordinator/endpoint/address.go":             "a port of 127.0.0.1 and ::1, to see whether it is taken",
 	"coordinator/endpoint/standby.go":             "a coordinator at a port of 127.0.0.1, which has to prove that it is one",
-	"coordinator/page/sources.go":                 "the loopback server that a script came from, for its source map",
+	"coordinator/page/sources/sources.go":         "the loopback server that a script came from, for its source map",
 }
 
 // TestOneFunctionDialsBrowsers: no other file of the product opens connections.
