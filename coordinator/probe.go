@@ -48,7 +48,7 @@ The exit code is 0 if all are live or deleted, else 1.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// Directories that could not be searched, and sockets that could not be
 			// deleted, are reported after the verdicts.
-			verdicts, amiss := vscodeipc.Probe(cmd.Context(), &vscodeipc.ProbeOptions{
+			verdicts, amiss := vscodeipc.Probe(cmd.Context(), vscodeipc.ProbeOptions{
 				DryRun: dryRun,
 				Dial:   vscodeipc.DialOptions{Client: peer(), Logger: p.logger},
 			})

@@ -22,17 +22,9 @@ func Canonical(path string) (string, error) { return identity.Canonical(path) }
 // Hash names the canonical path in addresses.
 func Hash(canonical string) string { return identity.Hash(canonical) }
 
-// Find returns the addresses in use for a hash, whether or not a window responds there.
-// Usually there is none or one.
-func Find(hash string) []Address { return socket.Find(hash) }
-
 // List returns the addresses in use in all directories of the user. The error reports
 // the refused directories; the addresses of the others are complete.
 func List() ([]Address, error) { return socket.List() }
-
-// Dir returns the directory in which windows of this environment listen, "" on
-// Windows.
-func Dir() (string, error) { return socket.Dir() }
 
 // WatchDirs watches the directories of List. The logger may be nil.
 func WatchDirs(log *slog.Logger) *DirWatcher { return socket.WatchDirs(log) }

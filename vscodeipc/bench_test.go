@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc_test
+package vscodeipc
 
 import (
 	"bufio"
@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"browser-coordinator/vscodeipc"
 )
 
 // BenchmarkPing measures pings in turn with bare echoes over the same kind of socket,
@@ -23,15 +21,15 @@ import (
 // reads the response. In "hop" another goroutine reads it and hands it over, as in any
 // client with more than one request in flight.
 func BenchmarkPing(b *testing.B) {
-	s := serve(b, vscodeipc.ServerOptions{Workspace: home(b)})
-	c := dial(b, s.Address())
-	ping := func() {
-		if err := c.Ping(b.Context()); err != nil {
+	s := serve(b, ServerOptions{Workspace: home(b)})
+	c := connect(b, s.Address())
+	pingOnce := func() {
+		if err := ping(c, b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
 	names := []string{"ping", "echo", "hop"}
-	kinds := []func(){ping, bareEcho(b, false), bareEcho(b, true)}
+	kinds := []func(){pingOnce, bareEcho(b, false), bareEcho(b, true)}
 	took := make([][]time.Duration, len(kinds))
 	for b.Loop() {
 		for i, do := range kinds {
@@ -120,17 +118,17 @@ func bareEcho(b *testing.B, hop bool) func() {
 
 // BenchmarkPush is the time from a new endpoint to a waiting client that can dial it.
 func BenchmarkPush(b *testing.B) {
-	s := serve(b, vscodeipc.ServerOptions{Workspace: home(b)})
-	w := vscodeipc.Watch(s.Address(), nil)
+	s := serve(b, ServerOptions{Workspace: home(b)})
+	w := Watch(s.Address(), DialOptions{})
 	defer w.Close()
-	if _, err := w.Client(b.Context()); err != nil {
+	if _, err := w.connection(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	n := 0
 	measure(b, func() {
 		n++
 		url := fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/6b1e", n)
-		setState(b, s, vscodeipc.State{Browser: &vscodeipc.Browser{URL: url, Via: "injected"}})
+		setState(b, s, State{Browser: &Browser{URL: url, Via: "injected"}})
 		for {
 			now, changed := w.Snapshot()
 			if now.State.Browser != nil && now.State.Browser.URL == url {
@@ -145,15 +143,13 @@ func BenchmarkPush(b *testing.B) {
 // event.
 func BenchmarkFanOut100(b *testing.B) {
 	const clients = 100
-	s := serve(b, vscodeipc.ServerOptions{Workspace: home(b)})
+	s := serve(b, ServerOptions{Workspace: home(b)})
 	var have sync.WaitGroup
 	for range clients {
-		_, events, err := dial(b, s.Address()).Listen(b.Context(), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		c := connect(b, s.Address())
+		listen(b, c, nil)
 		go func() {
-			for range events {
+			for range c.events {
 				have.Done()
 			}
 		}()
@@ -172,11 +168,11 @@ func BenchmarkFanOut100(b *testing.B) {
 func BenchmarkProbe500(b *testing.B) {
 	home(b)
 	for n := range 250 {
-		answering(b, name(b, 2*n), answerHello)
+		fake(b, name(b, 2*n), script(helloAnswer))
 		deadSocket(b, name(b, 2*n+1))
 	}
 	measure(b, func() {
-		verdicts, err := vscodeipc.Probe(b.Context(), &vscodeipc.ProbeOptions{DryRun: true})
+		verdicts, err := Probe(b.Context(), ProbeOptions{DryRun: true})
 		if err != nil || len(verdicts) != 500 {
 			b.Fatal(len(verdicts), err)
 		}
@@ -185,17 +181,13 @@ func BenchmarkProbe500(b *testing.B) {
 
 // BenchmarkReconnect is dial, hello and a resumed subscription.
 func BenchmarkReconnect(b *testing.B) {
-	s := serve(b, vscodeipc.ServerOptions{Workspace: home(b)})
+	s := serve(b, ServerOptions{Workspace: home(b)})
 	measure(b, func() {
-		c, err := vscodeipc.Dial(b.Context(), s.Address(), nil)
-		if err != nil {
-			b.Fatal(err)
+		c := connect(b, s.Address())
+		if answer := listen(b, c, &resume{s.hello.Session, 0}); !answer.Resumed {
+			b.Fatal(answer)
 		}
-		answer, _, err := c.Listen(b.Context(), &vscodeipc.Resume{Session: s.Session(), Seq: 0})
-		if err != nil || !answer.Resumed {
-			b.Fatal(answer, err)
-		}
-		c.Close()
+		c.close()
 	})
 }
 

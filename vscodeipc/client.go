@@ -21,7 +21,7 @@ const requestTime = 5 * time.Second
 // eventRoom is the room for unread events: more than a whole replay.
 const eventRoom = 2 * maxHistory
 
-// DialOptions are the options of Dial; nil means the defaults.
+// DialOptions are the options of a client.
 type DialOptions struct {
 	Client Peer // the name that this program sends; default "vscodeipc"
 	Logger *slog.Logger
@@ -30,85 +30,70 @@ type DialOptions struct {
 	connect func(context.Context, Address) (net.Conn, error)
 }
 
-// Client is one connection to a window. Its methods may be called from any
+// client is one connection to a window. Its methods may be called from any
 // goroutine, with any number of requests in flight.
-type Client struct {
+type client struct {
 	conn  net.Conn
-	try   func([]byte) int // writes what can be written at once
+	out   *outbox
 	log   *slog.Logger
 	hello Hello
 	// version is the protocol version of the requests. The hello sets it before the
 	// client is shared.
 	version int
-	turn    chan struct{} // holds the token of the goroutine that may write
-	done    chan struct{} // closed when the connection has ended
-	ended   sync.WaitGroup
-
-	events chan Event
+	// events holds the window's events in order. It is closed when the connection ends. A
+	// reader that leaves hundreds of them unread loses the connection.
+	events chan event
+	loops  sync.WaitGroup
 
 	// mu guards the fields that follow.
 	mu      sync.Mutex
 	next    int64
-	waiting map[int64]*waiter
-
-	waiters sync.Pool // of unused ones
-	err     error     // why the connection ended
+	waiting map[int64]chan answer
+	err     error // why the connection ended
 }
 
+// answer is a response without its id.
 type answer struct {
 	payload json.RawMessage
 	fault   *Error
-	ended   error // in place of a response: why there will be none
 }
 
-// Dial connects to a window and sends its hello. It first checks that the address
+// dial connects to a window and sends its hello. It first checks that the address
 // belongs to the user, and then that the peer does (spec 9). Without a deadline in the
 // context it takes 5 s at most.
-func Dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
-	c, err := dial(ctx, a, o)
-	if err != nil {
-		return nil, fmt.Errorf("dial the window at %s: %w", a, err)
+func dial(ctx context.Context, a Address, o DialOptions) (*client, error) {
+	if o.Client.Name == "" {
+		o.Client.Name = "vscodeipc"
 	}
-	return c, nil
-}
-
-func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
-	var options DialOptions
-	if o != nil {
-		options = *o
+	if o.Logger == nil {
+		o.Logger = discard
 	}
-	if options.Client.Name == "" {
-		options.Client.Name = "vscodeipc"
-	}
-	if options.Logger == nil {
-		options.Logger = discard
-	}
-	if options.connect == nil {
-		options.connect = socket.Connect
+	if o.connect == nil {
+		o.connect = socket.Connect
 	}
 	if _, given := ctx.Deadline(); !given {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, requestTime)
 		defer cancel()
 	}
-	conn, err := options.connect(ctx, a)
+	conn, err := o.connect(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{
-		conn: conn, try: socket.TryWriter(conn), log: options.Logger, version: lowest,
-		turn: make(chan struct{}, 1), done: make(chan struct{}),
-		events: make(chan Event, eventRoom), waiting: map[int64]*waiter{}, waiters: sync.Pool{New: newWaiter},
+	c := &client{
+		conn: conn, out: newOutbox(conn, nil), log: o.Logger, version: lowest,
+		events: make(chan event, eventRoom), waiting: map[int64]chan answer{},
 	}
-	c.ended.Add(1)
+	c.loops.Add(2)
 	go c.readLoop()
-	err = c.request(ctx, 0, "hello", helloRequest{options.Client, supported}, &c.hello)
+	go c.writeLoop()
+	err = c.request(ctx, 0, "hello", helloRequest{o.Client, supported}, &c.hello)
 	if err == nil {
 		err = c.hello.check(a)
 		c.version = c.hello.Version
 	}
 	if err != nil {
-		c.Close()
+		c.close()
 		return nil, helloFault(err)
 	}
 	return c, nil
@@ -118,10 +103,10 @@ func dial(ctx context.Context, a Address, o *DialOptions) (*Client, error) {
 func helloFault(err error) error {
 	var fault *Error
 	switch {
-	case errors.As(err, &fault) && fault.Code == CodeUnsupportedVersion:
-		return fmt.Errorf("%w: this program speaks the versions %v: %w", ErrIncompatible, supported, err)
+	case errors.As(err, &fault) && fault.Code == codeUnsupportedVersion:
+		return fmt.Errorf("%w: this program speaks the versions %v: %w", errIncompatible, supported, err)
 	case errors.As(err, &fault):
-		return fmt.Errorf("%w: %w", ErrIncompatible, err)
+		return fmt.Errorf("%w: %w", errIncompatible, err)
 	}
 	return err
 }
@@ -129,11 +114,8 @@ func helloFault(err error) error {
 // check refuses a hello that the client cannot use, or that is not from the window at
 // this address.
 func (h *Hello) check(a Address) error {
-	switch {
-	case !slices.Contains(supported, h.Version):
-		return fmt.Errorf("%w: it chose version %d, which was not asked for", ErrIncompatible, h.Version)
-	case h.Session == "" || h.PID <= 0 || h.Server.Name == "":
-		return fmt.Errorf("%w: its hello lacks session, pid or server", ErrIncompatible)
+	if !slices.Contains(supported, h.Version) {
+		return fmt.Errorf("%w: it chose version %d, which was not asked for", errIncompatible, h.Version)
 	}
 	if err := h.fits(a); err != nil {
 		return err
@@ -141,28 +123,10 @@ func (h *Hello) check(a Address) error {
 	return h.State.accept()
 }
 
-// Hello returns the hello that the window sent when it was dialed.
-func (c *Client) Hello() Hello { return c.hello }
-
-// Ping checks that the window responds.
-func (c *Client) Ping(ctx context.Context) error {
-	return c.request(ctx, requestTime, "ping", nil, nil)
-}
-
-// State requests the window's state.
-func (c *Client) State(ctx context.Context) (StateAnswer, error) {
-	var a StateAnswer
-	err := c.request(ctx, requestTime, "state", nil, &a)
-	if err == nil {
-		err = a.State.accept()
-	}
-	return a, err
-}
-
-// Call runs one of the window's commands and stores its result in the value that result
+// call runs one of the window's commands and stores its result in the value that result
 // points to, unless result is nil. Its only deadline is the context's, since the user
 // may have to answer. When the context ends, the call is also cancelled in the window.
-func (c *Client) Call(ctx context.Context, command string, arg, result any) error {
+func (c *client) call(ctx context.Context, command string, arg, result any) error {
 	request := callRequest{Command: command}
 	if arg != nil {
 		raw, err := json.Marshal(arg)
@@ -184,62 +148,128 @@ func (c *Client) Call(ctx context.Context, command string, arg, result any) erro
 	return nil
 }
 
-// Listen subscribes to events; without names, to "state". All Listen calls of a client
-// return the same channel. Its events arrive in order: after a granted resume the missed
-// ones, then all after the response. The channel is closed when the connection ends. A
-// program that leaves hundreds of events unread loses the connection.
-func (c *Client) Listen(ctx context.Context, resume *Resume, events ...string) (ListenAnswer, <-chan Event, error) {
-	if len(events) == 0 {
-		events = []string{"state"}
-	}
-	var a ListenAnswer
-	err := c.request(ctx, requestTime, "listen", listenRequest{events, resume}, &a)
+// listen subscribes to the window's state. After a granted resume the missed events
+// arrive, then all after the response.
+func (c *client) listen(ctx context.Context, from *resume) (listenAnswer, error) {
+	var a listenAnswer
+	err := c.request(ctx, requestTime, "listen", listenRequest{[]string{"state"}, from}, &a)
 	if err == nil && !a.Resumed {
 		if a.State == nil {
-			err = fmt.Errorf("%w: it answered listen without a state", ErrIncompatible)
+			err = fmt.Errorf("%w: it answered listen without a state", errIncompatible)
 		} else {
 			err = a.State.accept()
 		}
 	}
 	if err != nil {
-		return a, nil, fmt.Errorf("listen to the window: %w", err)
+		return a, fmt.Errorf("listen to the window: %w", err)
 	}
-	return a, c.events, nil
+	return a, nil
 }
 
-// Unlisten ends subscriptions.
-func (c *Client) Unlisten(ctx context.Context, events ...string) error {
-	return c.request(ctx, requestTime, "unlisten", unlistenRequest{events}, nil)
+// request sends one request and waits for its response. Without a deadline in the
+// context it waits for at most limit, if that is not 0. An abandoned request is cancelled
+// in the window.
+func (c *client) request(ctx context.Context, limit time.Duration, kind string, payload, result any) error {
+	n, response, err := c.expect()
+	if err != nil {
+		return err
+	}
+	line, err := encodeRequest(n, kind, c.version, payload)
+	if err != nil {
+		c.forget(n)
+		return err
+	}
+	c.out.send(line)
+	var late <-chan time.Time
+	if _, given := ctx.Deadline(); !given && limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case a, ok := <-response:
+		if !ok {
+			return c.ended()
+		}
+		return a.into(result)
+	case <-late:
+		err = context.DeadlineExceeded
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	c.forget(n)
+	if line, err := encodeRequest(c.number(), "cancel", c.version, cancelRequest{intID(n)}); err == nil {
+		c.out.send(line) // its response is not awaited
+	}
+	return fmt.Errorf("wait for the window's answer to %s: %w", kind, err)
 }
 
-// Done is closed when the connection has ended.
-func (c *Client) Done() <-chan struct{} { return c.done }
-
-// Err returns why the connection ended: a [ByeError] if the window sent a reason,
-// [ErrClosed] after Close, nil while it is open.
-func (c *Client) Err() error {
+// expect assigns a request its number, and the channel for its response, which closes
+// when the connection ends.
+func (c *client) expect() (int64, <-chan answer, error) {
+	n, response := c.number(), make(chan answer, 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.err
+	if c.err != nil {
+		return 0, nil, fmt.Errorf("the connection ended: %w", c.err)
+	}
+	c.waiting[n] = response
+	return n, response, nil
 }
 
-// Close ends the connection and waits for its goroutine.
-func (c *Client) Close() error {
-	c.fail(ErrClosed)
-	c.ended.Wait()
+func (c *client) number() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next++
+	return c.next
+}
+
+func (c *client) forget(n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.waiting, n)
+}
+
+func (a answer) into(result any) error {
+	if a.fault != nil {
+		return a.fault
+	}
+	if result == nil {
+		return nil
+	}
+	if err := decodeStrict(a.payload, result); err != nil {
+		return fmt.Errorf("read the window's answer: %w", err)
+	}
 	return nil
 }
 
+// ended returns why the connection ended: a [byeError] if the window sent a reason,
+// [errClosed] after close, nil while it is open.
+func (c *client) ended() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		return nil
+	}
+	return fmt.Errorf("the connection ended: %w", c.err)
+}
+
+// close ends the connection and waits for its goroutines.
+func (c *client) close() {
+	c.fail(errClosed)
+	c.loops.Wait()
+}
+
 // fail ends the connection; the first reason is kept.
-func (c *Client) fail(err error) {
+func (c *client) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err == nil {
 		c.err = err
 		c.conn.Close()
-		close(c.done)
-		for _, w := range c.waiting {
-			w.answer <- answer{ended: err}
+		c.out.finish(nil)
+		for _, response := range c.waiting {
+			close(response)
 		}
 		clear(c.waiting)
 	}

@@ -6,11 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
+// writeLoop is owned by the client and ends with the connection.
+func (c *client) writeLoop() {
+	defer c.loops.Done()
+	if c.out.drain() != nil {
+		// The window may have sent a reason before it closed: the read loop gets it first.
+		c.conn.SetReadDeadline(time.Now().Add(goodbyeTime))
+		return
+	}
+	c.fail(fmt.Errorf("the window does not read: %d bytes wait for it", maxWaiting))
+}
+
 // readLoop is owned by the client and ends with the connection.
-func (c *Client) readLoop() {
-	defer c.ended.Done()
+func (c *client) readLoop() {
+	defer c.loops.Done()
 	defer close(c.events)
 	lines := newLineReader(c.conn)
 	for {
@@ -23,7 +35,7 @@ func (c *Client) readLoop() {
 			case errors.Is(err, io.EOF):
 				err = errors.New("the window hung up")
 			case errors.Is(err, errTooLarge):
-				err = fmt.Errorf("%w: %w", ErrIncompatible, err)
+				err = fmt.Errorf("%w: %w", errIncompatible, err)
 			}
 			c.fail(err)
 			return
@@ -33,61 +45,66 @@ func (c *Client) readLoop() {
 
 // receive handles one line, whose memory is reused for the next. An error ends the
 // connection.
-func (c *Client) receive(line []byte) error {
+func (c *client) receive(line []byte) error {
 	e, ok := scanEnvelope(line)
 	if !ok {
-		return fmt.Errorf("%w: it sent what is not a JSON object", ErrIncompatible)
+		return fmt.Errorf("%w: it sent what is not a JSON object", errIncompatible)
 	}
 	if e.success != nil {
 		return c.receiveAnswer(e)
 	}
-	event, err := decodeEvent(e)
+	received, err := decodeEvent(e)
 	if err != nil {
 		return err
 	}
-	if event.Type == "bye" {
+	if received.kind == "bye" {
 		var last bye
 		if err := json.Unmarshal(e.payload, &last); err != nil {
-			return fmt.Errorf("%w: it sent a bye without a reason: %w", ErrIncompatible, err)
+			return fmt.Errorf("%w: it sent a bye without a reason: %w", errIncompatible, err)
 		}
-		return &ByeError{last.Reason, last.Message}
+		return &byeError{last.Reason, last.Message}
 	}
 	select {
-	case c.events <- event:
+	case c.events <- received:
 		return nil
 	default:
 		return fmt.Errorf("this program left %d events unread", eventRoom)
 	}
 }
 
-func decodeEvent(e envelope) (Event, error) {
-	kind, ok := decodeString(e.kind)
-	if !ok || kind == "" {
-		return Event{}, fmt.Errorf("%w: it sent a line that is neither a response nor an event", ErrIncompatible)
-	}
-	event := Event{Type: kind, Payload: bytes.Clone(e.payload)}
-	if e.seq != nil {
-		if event.Seq, ok = decodeInteger(e.seq, 1); !ok {
-			return Event{}, fmt.Errorf("%w: it sent an event whose seq is no number", ErrIncompatible)
-		}
-	}
-	return event, nil
+// event is one event of a window.
+type event struct {
+	kind    string
+	seq     int64
+	payload json.RawMessage
 }
 
-func (c *Client) receiveAnswer(e envelope) error {
+func decodeEvent(e envelope) (event, error) {
+	kind, ok := decodeString(e.kind)
+	if !ok || kind == "" {
+		return event{}, fmt.Errorf("%w: it sent a line that is neither a response nor an event", errIncompatible)
+	}
+	decoded := event{kind: kind, payload: bytes.Clone(e.payload)}
+	if e.seq != nil {
+		if decoded.seq, ok = decodeInteger(e.seq, 1); !ok {
+			return event{}, fmt.Errorf("%w: it sent an event whose seq is no number", errIncompatible)
+		}
+	}
+	return decoded, nil
+}
+
+func (c *client) receiveAnswer(e envelope) error {
 	var a answer
 	switch string(e.success) {
 	case "true":
-		if a.payload = noPayload; !bytes.Equal(e.payload, noPayload) {
-			a.payload = bytes.Clone(e.payload)
-		}
+		a.payload = bytes.Clone(e.payload)
 	case "false":
 		a.fault = &Error{}
-		if err := decodeStrict(e.fault, a.fault); err != nil || a.fault.Code == "" {
-			return fmt.Errorf("%w: it sent a failure without an error", ErrIncompatible)
+		if err := decodeStrict(e.fault, a.fault); err != nil {
+			return fmt.Errorf("%w: it sent a failure without an error", errIncompatible)
 		}
 	default:
-		return fmt.Errorf("%w: it sent a response whose success is neither true nor false", ErrIncompatible)
+		return fmt.Errorf("%w: it sent a response whose success is neither true nor false", errIncompatible)
 	}
 	n, ok := decodeInteger(e.id, 0)
 	if !ok {
@@ -96,16 +113,13 @@ func (c *Client) receiveAnswer(e envelope) error {
 			c.log.Warn("window could not read a request", "error", a.fault)
 			return nil
 		}
-		return fmt.Errorf("%w: it sent a response without an id", ErrIncompatible)
+		return fmt.Errorf("%w: it sent a response without an id", errIncompatible)
 	}
 	c.mu.Lock()
-	w := c.waiting[n]
-	delete(c.waiting, n)
-	c.mu.Unlock()
-	if w == nil {
-		c.log.Debug("window answers a request that has ended", "id", n)
-		return nil
+	defer c.mu.Unlock()
+	if response := c.waiting[n]; response != nil {
+		delete(c.waiting, n)
+		response <- a
 	}
-	w.answer <- a
 	return nil
 }

@@ -3,81 +3,158 @@ package vscodeipc
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// encoding/json matches member names in any case and accepts null for every type. The
-// protocol does neither (spec 6), so requests are decoded here by exact name.
+// decodeStrict stores what a window sent in the value that into points to.
+func decodeStrict(raw json.RawMessage, into any) error {
+	if len(raw) == 0 {
+		return fmt.Errorf("%w: a value is missing", errIncompatible)
+	}
+	if fault := decodeValue(raw, reflect.ValueOf(into).Elem(), "", 0); fault != nil {
+		return fmt.Errorf("%w: %s", errIncompatible, strings.TrimPrefix(fault.Message, "/"))
+	}
+	return nil
+}
+
+// decodeValue stores one value by the rules of the protocol; path is its place. They
+// differ from those of encoding/json:
+//   - Names match exactly.
+//   - null is valid only where the schema allows it.
+//   - An integer may have any JSON notation.
+//   - A member without "omitempty" is required.
+//   - A member with the tag min is at least that: an integer and each integer of a list
+//     by its value, a string and a list by its length.
+//
+// A test compares the tags with the schema.
+func decodeValue(raw json.RawMessage, v reflect.Value, path string, least int64) *Error {
+	if u, ok := v.Addr().Interface().(json.Unmarshaler); ok {
+		if err := u.UnmarshalJSON(raw); err != nil {
+			return errPayload(path, err.Error())
+		}
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return decodeValue(raw, v.Elem(), path, least)
+	case reflect.Struct:
+		return decodeMembers(raw, v, path)
+	case reflect.Slice:
+		return decodeItems(raw, v, path, least)
+	case reflect.String:
+		s, ok := decodeString(raw)
+		if !ok || int64(len(s)) < least {
+			return errPayload(path, "a string"+notEmpty(least))
+		}
+		v.SetString(s)
+	case reflect.Int, reflect.Int64: // the schema has no negative integer
+		n, ok := decodeInteger(raw, least)
+		if !ok {
+			return errPayload(path, fmt.Sprintf("an integer from %d", least))
+		}
+		v.SetInt(n)
+	default: // booleans, and the caller's type for a result
+		if err := json.Unmarshal(raw, v.Addr().Interface()); err != nil || string(raw) == "null" && v.Kind() == reflect.Bool {
+			return errPayload(path, "a "+v.Type().String())
+		}
+	}
+	return nil
+}
+
+func decodeItems(raw json.RawMessage, v reflect.Value, path string, least int64) *Error {
+	list, ok := decodeList(raw)
+	if !ok || int64(len(list)) < least {
+		return errPayload(path, "a list"+notEmpty(least))
+	}
+	if v.Type().Elem().Kind() != reflect.Int {
+		least = 0
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))
+	for i, item := range list {
+		if fault := decodeValue(item, v.Index(i), fmt.Sprintf("%s/%d", path, i), least); fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
+func decodeMembers(raw json.RawMessage, v reflect.Value, path string) *Error {
+	members, ok := decodeObject(raw)
+	if !ok {
+		return errPayload(path, "an object")
+	}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+		value, given := members[name]
+		switch {
+		case !given && option == "":
+			return errPayload(path+"/"+name, "there")
+		case !given:
+			continue
+		case string(value) == "null" && option == "" && field.Type.Kind() == reflect.Pointer:
+			v.Field(i).SetZero()
+			continue
+		}
+		least, _ := strconv.ParseInt(field.Tag.Get("min"), 10, 64)
+		if fault := decodeValue(value, v.Field(i), path+"/"+name, least); fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
+func errPayload(path, must string) *Error {
+	return errorf(codeBadPayload, map[string]any{"path": path}, "%s must be %s", path, must)
+}
+
+func notEmpty(least int64) string {
+	if least > 0 {
+		return " that is not empty"
+	}
+	return ""
+}
 
 const maxInteger = 1<<53 - 1
 
-// id is a request's id: a string, a number, or none, which is the zero value.
-type id struct {
-	kind   byte // 's', 'n' or 0
-	text   string
-	number int64
-}
+// id is a request's id in the JSON of its response: a string, a number, or null.
+type id string
 
-var noID id
+const noID id = "null"
 
-func intID(n int64) id { return id{kind: 'n', number: n} }
+func intID(n int64) id { return id(strconv.FormatInt(n, 10)) }
 
-// append adds the id's JSON to b.
-func (i id) append(b []byte) []byte {
-	switch i.kind {
-	case 'n':
-		return strconv.AppendInt(b, i.number, 10)
-	case 's':
-		text, _ := json.Marshal(i.text) // of a string, which never fails
-		return append(b, text...)
+func (i id) MarshalJSON() ([]byte, error) { return []byte(i), nil }
+
+func (i *id) UnmarshalJSON(raw []byte) (err error) {
+	var ok bool
+	if *i, ok = decodeID(raw); !ok {
+		err = errors.New("the id of a request")
 	}
-	return append(b, "null"...)
+	return err
 }
-
-func (i id) String() string { return string(i.append(nil)) }
-
-func (i id) MarshalJSON() ([]byte, error) { return i.append(nil), nil }
 
 func decodeID(raw json.RawMessage) (id, bool) {
 	if n, ok := decodeInteger(raw, 0); ok {
-		if n > maxInteger {
-			return noID, false
-		}
-		return intID(n), true
+		return intID(n), n <= maxInteger
 	}
 	s, ok := decodeString(raw)
 	if !ok || s == "" || utf8.RuneCountInString(s) > 64 {
 		return noID, false
 	}
-	if strings.ContainsRune(s, utf8.RuneError) && hasLoneSurrogate(raw) {
-		return noID, false // the response would have an id that the client did not choose
-	}
-	return id{kind: 's', text: s}, true
-}
-
-// hasLoneSurrogate reports whether valid JSON contains half of a surrogate pair as an
-// escape, which encoding/json would replace by another character.
-func hasLoneSurrogate(raw []byte) bool {
-	afterHigh := false
-	for i := 0; i < len(raw); i++ {
-		unit := uint64(0)
-		if raw[i] == '\\' {
-			if i++; raw[i] == 'u' {
-				unit, _ = strconv.ParseUint(string(raw[i+1:i+5]), 16, 16)
-				i += 4
-			}
-		}
-		if low := unit >= 0xdc00 && unit <= 0xdfff; low != afterHigh {
-			return true
-		}
-		afterHigh = unit >= 0xd800 && unit < 0xdc00
-	}
-	return afterHigh
+	// Half of a surrogate pair is not valid here: the response would have an id that the
+	// client did not choose.
+	text, err := json.Marshal(s)
+	return id(text), err == nil && jsontext.Value(raw).IsValid()
 }
 
 // decodeInteger decodes an integer in any notation: 1.0 and 1e0 are 1. Integers above
@@ -108,16 +185,6 @@ func decodeString(raw json.RawMessage) (s string, ok bool) {
 	return s, json.Unmarshal(raw, &s) == nil
 }
 
-// decodeKind is decodeString without a copy for the known types.
-func decodeKind(raw json.RawMessage) (string, bool) {
-	for _, known := range requestTypes {
-		if len(raw) == len(known)+2 && string(raw[1:len(raw)-1]) == known {
-			return known, raw[0] == '"'
-		}
-	}
-	return decodeString(raw)
-}
-
 func decodeList(raw json.RawMessage) (list []json.RawMessage, ok bool) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return nil, false
@@ -125,152 +192,9 @@ func decodeList(raw json.RawMessage) (list []json.RawMessage, ok bool) {
 	return list, json.Unmarshal(raw, &list) == nil
 }
 
-type object map[string]json.RawMessage
-
-func decodeObject(raw json.RawMessage) (o object, ok bool) {
+func decodeObject(raw json.RawMessage) (members map[string]json.RawMessage, ok bool) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil, false
 	}
-	return o, json.Unmarshal(raw, &o) == nil
-}
-
-// request is a request with a valid envelope.
-type request struct {
-	id      id
-	kind    string
-	version int
-	payload json.RawMessage // nil when left out
-}
-
-// decodeRequest makes the first checks of spec 6, up to that of the version. The request
-// has an id, or noID, even if there is an error.
-func decodeRequest(line []byte) (request, *Error) {
-	r := request{id: noID}
-	if !utf8.Valid(line) {
-		return r, errorf(CodeMalformed, nil, "the line is not UTF-8")
-	}
-	e, valid := scanEnvelope(line)
-	if !valid {
-		return r, errorf(CodeMalformed, nil, "the line is not a JSON object")
-	}
-	var ok bool
-	if r.id, ok = decodeID(e.id); !ok {
-		return r, errorf(CodeMalformed, nil, "id must be a string of 1 to 64 characters, none of them half of a surrogate pair, or an integer from 0 to %d", maxInteger)
-	}
-	if r.kind, ok = decodeKind(e.kind); !ok || r.kind == "" {
-		return r, errorf(CodeMalformed, nil, "type must be a string that is not empty")
-	}
-	version, ok := decodeInteger(e.version, 1)
-	if !ok {
-		return r, errorf(CodeMalformed, nil, "version must be an integer from 1")
-	}
-	if r.version = int(version); !slices.Contains(supported, r.version) {
-		return r, errUnsupported("version %d is not supported", version)
-	}
-	r.payload = e.payload
-	return r, nil
-}
-
-func errUnsupported(format string, args ...any) *Error {
-	return errorf(CodeUnsupportedVersion, map[string]any{"supported": supported}, format, args...)
-}
-
-func errPayload(path, must string) *Error {
-	return errorf(CodeBadPayload, map[string]any{"path": path}, "%s must be %s", path, must)
-}
-
-// payloadObject returns the payload's members. The payload may be absent in requests
-// without required members.
-func (r request) payloadObject() (object, *Error) {
-	if r.payload == nil {
-		if r.kind == "ping" || r.kind == "state" {
-			return nil, nil
-		}
-		return nil, errPayload("/payload", "an object")
-	}
-	o, ok := decodeObject(r.payload)
-	if !ok {
-		return nil, errPayload("/payload", "an object")
-	}
-	return o, nil
-}
-
-func decodeHello(p object) (helloRequest, *Error) {
-	var h helloRequest
-	client, ok := decodeObject(p["client"])
-	if !ok {
-		return h, errPayload("/payload/client", "an object")
-	}
-	if h.Client.Name, ok = decodeString(client["name"]); !ok || h.Client.Name == "" {
-		return h, errPayload("/payload/client/name", "a string that is not empty")
-	}
-	if h.Client.Version, ok = decodeString(client["version"]); !ok {
-		return h, errPayload("/payload/client/version", "a string")
-	}
-	versions, ok := decodeList(p["versions"])
-	if !ok || len(versions) == 0 {
-		return h, errPayload("/payload/versions", "a list that is not empty")
-	}
-	for i, raw := range versions {
-		v, ok := decodeInteger(raw, 1)
-		if !ok {
-			return h, errPayload(fmt.Sprintf("/payload/versions/%d", i), "an integer from 1")
-		}
-		h.Versions = append(h.Versions, int(v))
-	}
-	return h, nil
-}
-
-func decodeEvents(p object) ([]string, *Error) {
-	list, ok := decodeList(p["events"])
-	if !ok || len(list) == 0 {
-		return nil, errPayload("/payload/events", "a list that is not empty")
-	}
-	events := make([]string, len(list))
-	for i, raw := range list {
-		if events[i], ok = decodeString(raw); !ok {
-			return nil, errPayload(fmt.Sprintf("/payload/events/%d", i), "a string")
-		}
-	}
-	return events, nil
-}
-
-func decodeListen(p object) (l listenRequest, fault *Error) {
-	if l.Events, fault = decodeEvents(p); fault != nil {
-		return l, fault
-	}
-	raw, given := p["resume"]
-	if !given {
-		return l, nil
-	}
-	members, ok := decodeObject(raw)
-	if !ok {
-		return l, errPayload("/payload/resume", "an object")
-	}
-	var resume Resume
-	if resume.Session, ok = decodeString(members["session"]); !ok || resume.Session == "" {
-		return l, errPayload("/payload/resume/session", "a string that is not empty")
-	}
-	if resume.Seq, ok = decodeInteger(members["seq"], 0); !ok {
-		return l, errPayload("/payload/resume/seq", "an integer from 0")
-	}
-	l.Resume = &resume
-	return l, nil
-}
-
-func decodeCall(p object) (c callRequest, fault *Error) {
-	var ok bool
-	if c.Command, ok = decodeString(p["command"]); !ok || c.Command == "" {
-		return c, errPayload("/payload/command", "a string that is not empty")
-	}
-	c.Arg = p["arg"]
-	return c, nil
-}
-
-func decodeCancel(p object) (id, *Error) {
-	which, ok := decodeID(p["id"])
-	if !ok {
-		return noID, errPayload("/payload/id", "the id of a request")
-	}
-	return which, nil
+	return members, json.Unmarshal(raw, &members) == nil
 }

@@ -5,86 +5,49 @@ package vscodeipc
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
-func shortDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "w")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
-func serveHere(t testing.TB) *Server {
-	t.Helper()
-	s, err := Serve(t.Context(), ServerOptions{Name: "test", Kind: "terminal", Workspace: "/x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(t.Context()); err != nil && t.Context().Err() == nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
-func dataHome(t testing.TB) (dir string) {
-	t.Helper()
-	root := shortDir(t)
-	t.Setenv("HOME", root)
-	t.Setenv("XDG_DATA_HOME", root)
-	return filepath.Join(root, socket.DirName)
-}
-
 func TestModes(t *testing.T) {
-	dir := dataHome(t)
-	s := serveHere(t)
-	for path, want := range map[string]os.FileMode{dir: 0o700, string(s.Address()): 0o600} {
-		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", path, info.Mode(), err)
-		}
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
+	s := serve(t, ServerOptions{Workspace: home(t)})
+	dir := filepath.Dir(string(s.Address()))
+	checkMode(t, dir, 0o700)
+	checkMode(t, string(s.Address()), 0o600)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("beside the socket there is %v, %v", entries, err)
+	}
+}
+
+func checkMode(t *testing.T, path string, want os.FileMode) {
+	t.Helper()
+	if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {
+		t.Errorf("%s: %v, %v", path, info, err)
 	}
 }
 
 // TestAnothersNameIsKept: a window that closes keeps a name that another window has
 // taken.
 func TestAnothersNameIsKept(t *testing.T) {
-	dir := dataHome(t)
+	home(t)
 	bound, err := socket.Bind(t.Context(), "0123456789abcdef")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := net.Listen("unix", filepath.Join(dir, "other"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other.(*net.UnixListener).SetUnlinkOnClose(false)
-	defer other.Close()
-	if err := os.Rename(filepath.Join(dir, "other"), string(bound.Address)); err != nil {
+	path := string(bound.Address)
+	other := fake(t, path+".new", script(helloAnswer))
+	if err := os.Rename(string(other), path); err != nil {
 		t.Fatal(err)
 	}
 	if err := bound.Unbind(t.Context()); err != nil {
 		t.Error(err)
 	}
-	conn, err := net.Dial("unix", string(bound.Address))
-	if err != nil {
-		t.Fatalf("the other window's name is gone: %v", err)
-	}
-	conn.Close()
+	dialRaw(t, bound.Address)
 }
 
 func TestDirectoriesThatAreRefused(t *testing.T) {
@@ -92,52 +55,101 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 		"wide":    func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o750)) },
 		"a file":  func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
 		"a link":  func(dir string) error { return errors.Join(os.Mkdir(dir+"-x", 0o700), os.Symlink(dir+"-x", dir)) },
-		"foreign": func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, 65534, 65534)) },
+		"foreign": func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, otherUser, otherUser)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "foreign" && os.Getuid() != 0 {
-				t.Skip("only root can give a directory away")
+			if name == "foreign" {
+				asOther(t)
 			}
-			dir := dataHome(t)
-			if err := make(dir); err != nil {
+			home(t)
+			dir := filepath.Dir(socketPath(t, ""))
+			if err := errors.Join(os.Remove(dir), make(dir)); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := Serve(t.Context(), ServerOptions{Name: "test", Kind: "terminal"}); !errors.Is(err, ErrForeign) {
+			if s, err := Serve(t.Context(), ServerOptions{Name: "test", Kind: "terminal"}); !errors.Is(err, socket.ErrForeign) {
 				t.Errorf("Serve gives %v, %v", s, err)
 			}
-			if _, err := Dial(t.Context(), Address(filepath.Join(dir, "ipc-0123456789abcdef.sock")), nil); !errors.Is(err, ErrForeign) {
-				t.Errorf("Dial gives %v", err)
+			if _, err := dial(t.Context(), Address(filepath.Join(dir, "ipc-0123456789abcdef.sock")), DialOptions{}); !errors.Is(err, socket.ErrForeign) {
+				t.Errorf("dial gives %v", err)
 			}
-			if all, err := List(); !errors.Is(err, ErrForeign) || len(all) != 0 {
+			if all, err := List(); !errors.Is(err, socket.ErrForeign) || len(all) != 0 {
 				t.Errorf("List gives %v, %v", all, err)
 			}
 		})
 	}
 }
 
-func TestForeignSocketIsRefused(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root can give a socket away")
-	}
-	dataHome(t)
-	s := serveHere(t)
-	if err := os.Chown(string(s.Address()), 65534, 65534); err != nil {
+func TestDialRefuses(t *testing.T) {
+	s := serve(t, ServerOptions{Workspace: home(t)})
+	file, link, missing := name(t, 0), name(t, 1), name(t, 2)
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(string(s.Address()), link)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Dial(t.Context(), s.Address(), nil); !errors.Is(err, ErrForeign) {
-		t.Errorf("Dial gives %v", err)
+	for path, want := range map[string]error{file: socket.ErrForeign, link: socket.ErrForeign, missing: os.ErrNotExist} {
+		if _, err := dial(t.Context(), Address(path), DialOptions{}); !errors.Is(err, want) {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
-	verdicts, err := Probe(t.Context(), nil)
-	if err != nil || len(verdicts) != 1 || verdicts[0].Verdict != Foreign || verdicts[0].Deleted {
-		t.Errorf("Probe gives %+v, %v", verdicts, err)
+}
+
+// openToAll lets other users reach a path in the test's data directory.
+func openToAll(t *testing.T, path string) {
+	t.Helper()
+	dir := filepath.Dir(path)
+	for _, each := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir), dir} {
+		if err := os.Chmod(each, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPeerOfAnotherUser: the directory, which excludes other users, is open here. Only
+// the check of the peer is left.
+func TestPeerOfAnotherUser(t *testing.T) {
+	other := asOther(t)
+	s := serve(t, ServerOptions{Workspace: home(t)})
+	path := string(s.Address())
+	openToAll(t, path)
+	if err := os.Chmod(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if p := start(t, "client", path, other); p.first != "hung up" {
+		t.Errorf("another user's process gets %q", p.first)
+	}
+	if p := start(t, "client", path, nil); !strings.Contains(p.first, `"success":true`) {
+		t.Errorf("our own process gets %q", p.first)
+	}
+}
+
+// TestWindowOfAnotherUser: first its socket file is foreign. Then every attribute of the
+// file is ours, and only the kernel reports the user that listens.
+func TestWindowOfAnotherUser(t *testing.T) {
+	other := asOther(t)
+	home(t)
+	path := name(t, 0)
+	openToAll(t, path)
+	start(t, "listener", path, other)
+	if err := os.Chmod(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, reason := range []string{"belongs to uid 54321, not to uid 0", "runs as uid 54321, not as uid 0"} {
+		_, err := dial(t.Context(), Address(path), DialOptions{})
+		if !errors.Is(err, socket.ErrForeign) || !strings.Contains(err.Error(), reason) {
+			t.Errorf("dial gives %v", err)
+		}
+		if v := probeAll(t, ProbeOptions{})[path]; v.Verdict != Foreign || v.Deleted || !strings.Contains(v.Reason, reason) {
+			t.Errorf("the verdict is %+v", v)
+		}
+		if err := errors.Join(os.Chown(path, 0, 0), os.Chmod(path, 0o600)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 // TestPidsOfAFlatpak: its processes have pids of their own, which look like those of
 // ended processes.
 func TestPidsOfAFlatpak(t *testing.T) {
-	home := filepath.Dir(dataHome(t))
-	dir := filepath.Join(home, ".var/app/com.visualstudio.code/data/browser-coordinator-mcp")
+	dir := filepath.Join(home(t), ".var/app/com.visualstudio.code/data/browser-coordinator-mcp")
 	lock, binding := filepath.Join(dir, ".lock"), filepath.Join(dir, ".bind-4194305-00000000") // above the largest pid
 	if err := errors.Join(os.MkdirAll(binding, 0o700), os.Chmod(dir, 0o700), os.WriteFile(lock, []byte("4194305\n"), 0o600)); err != nil {
 		t.Fatal(err)
@@ -145,7 +157,7 @@ func TestPidsOfAFlatpak(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := socket.LockDir(ctx, dir); err == nil {
-		t.Error("a lock that somebody may hold was broken")
+		t.Error("a lock that a process may hold was broken")
 	}
 	os.Remove(lock)
 	for _, age := range []time.Duration{0, time.Minute} {
@@ -153,11 +165,188 @@ func TestPidsOfAFlatpak(t *testing.T) {
 		if err := os.Chtimes(binding, then, then); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Probe(t.Context(), nil); err != nil {
+		if _, err := Probe(t.Context(), ProbeOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Lstat(binding); (err == nil) != (age == 0) {
 			t.Errorf("what is %v old: %v", age, err)
 		}
+	}
+}
+
+// longData makes DIR too long for sockets, and returns it. The tests' own directory
+// replaces /tmp, with the same mode.
+func longData(t *testing.T) (data string) {
+	t.Helper()
+	parent := shortDir(t)
+	if err := os.Chmod(parent, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	before := socket.SharedParent
+	t.Cleanup(func() { socket.SharedParent = before })
+	socket.SharedParent = parent
+	root := filepath.Join(shortDir(t), strings.Repeat("d", 120))
+	for name, value := range map[string]string{"HOME": root, "XDG_DATA_HOME": root, "XDG_RUNTIME_DIR": "", "TMPDIR": ""} {
+		t.Setenv(name, value)
+	}
+	return filepath.Join(root, socket.DirName)
+}
+
+// serveHere serves a window, and reaches it as a client does.
+func serveHere(t *testing.T) (dir string) {
+	t.Helper()
+	s := serve(t, ServerOptions{Workspace: "/x"})
+	if !reachable(t, s) {
+		t.Fatalf("clients do not find the window at %s", s.Address())
+	}
+	return filepath.Dir(string(s.Address()))
+}
+
+// TestShortDirectory: a window whose directory is too long for sockets listens in a
+// random one, which a private file names. Windows that start at the same time choose
+// one.
+func TestShortDirectory(t *testing.T) {
+	data := longData(t)
+	ended := make(chan struct{}, 8)
+	for range cap(ended) {
+		go func() {
+			defer func() { ended <- struct{}{} }()
+			serve(t, ServerOptions{Workspace: "/x"})
+		}()
+	}
+	for range cap(ended) {
+		<-ended
+	}
+	found := find(Hash("/x"))
+	if len(found) != cap(ended) {
+		t.Fatalf("clients find %v", found)
+	}
+	dir := filepath.Dir(string(found[0]))
+	if parent, name := filepath.Split(dir); parent != socket.SharedParent+"/" || !strings.HasPrefix(name, "bc-") {
+		t.Errorf("it listens in %s", dir)
+	}
+	file := filepath.Join(data, socket.ShortName)
+	if text, err := os.ReadFile(file); err != nil || string(text) != dir+"\n" {
+		t.Errorf("the file names %q, %v", text, err)
+	}
+	checkMode(t, dir, 0o700)
+	checkMode(t, file, 0o600)
+	if entries, err := os.ReadDir(data); err != nil || len(entries) != 1 {
+		t.Errorf("beside the file there is %v, %v", entries, err)
+	}
+	if v := probeAll(t, ProbeOptions{}); len(v) != cap(ended) || v[string(found[0])].Verdict != Live {
+		t.Errorf("Probe returns %+v", v)
+	}
+	if _, err := dial(t.Context(), Address(filepath.Join(data, "ipc-0123456789abcdef.sock")), DialOptions{}); err == nil || !strings.Contains(err.Error(), "bytes") {
+		t.Errorf("a path that is too long gives %v", err)
+	}
+}
+
+// TestShortDirectoryIsCleaned: the sweep includes the short directory, and DIR.
+func TestShortDirectoryIsCleaned(t *testing.T) {
+	data := longData(t)
+	bound, err := socket.Bind(t.Context(), "0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound.Listener.Close() // as when a process is killed
+	left := filepath.Join(data, ".bind-4194305-00000000")
+	if err := os.WriteFile(left, nil, 0o600); err != nil { // left by one that was killed while it wrote
+		t.Fatal(err)
+	}
+	if v := probeAll(t, ProbeOptions{})[string(bound.Address)]; !v.Deleted || filepath.Dir(string(bound.Address)) == data {
+		t.Errorf("Probe returns %+v", v)
+	}
+	if _, err := os.Lstat(left); err == nil {
+		t.Error("what was left beside the file stays")
+	}
+}
+
+func TestPrivateParentOfTheShortDirectory(t *testing.T) {
+	for name, test := range map[string]struct {
+		make func(dir string) error
+		used bool
+	}{
+		"private":        {func(string) error { return nil }, true},
+		"others may see": {func(dir string) error { return os.Chmod(dir, 0o755) }, false},
+		"missing":        {os.Remove, false},
+		"a link":         {func(dir string) error { return errors.Join(os.Remove(dir), os.Symlink("/tmp", dir)) }, false},
+		"another's":      {func(dir string) error { return os.Chown(dir, otherUser, otherUser) }, false},
+	} {
+		for _, variable := range []string{"XDG_RUNTIME_DIR", "TMPDIR"} {
+			t.Run(variable+"/"+name, func(t *testing.T) {
+				if name == "another's" {
+					asOther(t)
+				}
+				longData(t)
+				parent := shortDir(t)
+				if err := test.make(parent); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv(variable, parent)
+				s := serve(t, ServerOptions{Workspace: "/x"})
+				if dir := filepath.Dir(string(s.Address())); (dir == filepath.Join(parent, socket.DirName)) != test.used {
+					t.Errorf("it listens in %s", dir)
+				}
+				t.Setenv(variable, "") // an MCP host sets few variables for its servers
+				if !reachable(t, s) {
+					t.Error("clients do not find it")
+				}
+			})
+		}
+	}
+}
+
+// TestAnotherUserTakesTheName: another user takes a predictable directory name, or the
+// name in the file after the directory was removed, as after a restart.
+func TestAnotherUserTakesTheName(t *testing.T) {
+	other := asOther(t)
+	data := longData(t)
+	start(t, "directory", filepath.Join(socket.SharedParent, socket.DirName+"-0"), other)
+	var was string
+	t.Run("predictable", func(t *testing.T) { was = serveHere(t) }) // and closes it
+	if err := os.Remove(was); err != nil {
+		t.Fatal(err)
+	}
+	start(t, "directory", was, other)
+	if all, err := List(); len(all) != 0 || err != nil {
+		t.Errorf("List returns %v, %v", all, err)
+	}
+	next := serveHere(t)
+	if next == was {
+		t.Errorf("it listens in the other user's directory %s", was)
+	}
+	if entries, err := os.ReadDir(was); err != nil || len(entries) != 0 {
+		t.Errorf("in the other user's directory there is %v, %v", entries, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(data, socket.ShortName)); err != nil || string(text) != next+"\n" {
+		t.Errorf("the file names %q, %v", text, err)
+	}
+}
+
+// TestSpoiledShortName: a window moves to where clients find it, and clients are
+// notified.
+func TestSpoiledShortName(t *testing.T) {
+	for name, spoil := range map[string]func(file string) error{
+		"deleted":      os.Remove,
+		"empty":        func(file string) error { return os.WriteFile(file, nil, 0o600) },
+		"relative":     func(file string) error { return os.WriteFile(file, []byte("tmp\n"), 0o600) },
+		"of all users": func(file string) error { return os.WriteFile(file, []byte("/tmp\n"), 0o600) },
+		"of two lines": func(file string) error { return os.WriteFile(file, []byte("/tmp\n/tmp\n"), 0o600) },
+		"wide":         func(file string) error { return os.Chmod(file, 0o644) },
+		"a link": func(file string) error {
+			// In one step, since the window writes a missing file again.
+			return errors.Join(os.Link(file, file+"-x"), os.Symlink(file+"-x", file+"-y"), os.Rename(file+"-y", file))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := longData(t)
+			s := serve(t, ServerOptions{Workspace: "/x"})
+			before, dirs := s.Address(), watchDirs(t)
+			if err := spoil(filepath.Join(data, socket.ShortName)); err != nil {
+				t.Fatal(err)
+			}
+			awaitFound(t, dirs, func() bool { found := find(s.key); return len(found) == 1 && found[0] != before })
+		})
 	}
 }

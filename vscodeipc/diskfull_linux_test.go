@@ -1,4 +1,4 @@
-package vscodeipc_test
+package vscodeipc
 
 import (
 	"os"
@@ -22,13 +22,13 @@ func TestDiskFull(t *testing.T) {
 			disk := t.TempDir()
 			script := fill + ` && mkdir -m 700 $DISK/browser-coordinator-mcp && { "$0" </dev/null; echo "left:" $(ls -A $DISK/browser-coordinator-mcp); }`
 			cmd := exec.Command("unshare", "-m", "sh", "-c", script, os.Args[0])
-			cmd.Env = append(os.Environ(), "DISK="+disk, "XDG_DATA_HOME="+disk, helperEnv+"=/x", "GORACE=atexit_sleep_ms=0")
+			cmd.Env = append(os.Environ(), "DISK="+disk, "XDG_DATA_HOME="+disk, roleEnv+"=window /x", "GORACE=atexit_sleep_ms=0")
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			if !strings.Contains(string(out), "serve a window: ") || !strings.Contains(string(out), "no space left on device") {
-				t.Errorf("the window says %s", out)
+				t.Errorf("the window reports %s", out)
 			}
 			if !strings.HasSuffix(strings.TrimSpace(string(out)), "left:") {
 				t.Errorf("it left something: %s", out)

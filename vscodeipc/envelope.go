@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -16,52 +18,88 @@ type envelope struct {
 }
 
 // scanEnvelope finds the members of a line by exact name, and reports whether the line
-// is a JSON object. It runs for every message, so it allocates no map.
+// is a JSON object. The last member of a name counts.
 func scanEnvelope(line []byte) (e envelope, ok bool) {
 	// The decoder reads a bytes.Buffer in place.
 	in := jsontext.NewDecoder(bytes.NewBuffer(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if in.PeekKind() != '{' {
 		return e, false
 	}
-	if _, err := in.ReadToken(); err != nil {
-		return e, false
-	}
-	for in.PeekKind() != '}' {
+	in.ReadToken()
+	for in.PeekKind() == '"' {
 		name, err := in.ReadToken()
 		if err != nil {
 			return e, false
 		}
-		member := e.member(name.String())
+		var other json.RawMessage
+		member := &other
+		switch name.String() {
+		case "id":
+			member = &e.id
+		case "type":
+			member = &e.kind
+		case "version":
+			member = &e.version
+		case "payload":
+			member = &e.payload
+		case "success":
+			member = &e.success
+		case "error":
+			member = &e.fault
+		case "seq":
+			member = &e.seq
+		}
 		value, err := in.ReadValue()
 		if err != nil {
 			return e, false
 		}
-		if member != nil {
-			*member = json.RawMessage(value)
-		}
+		*member = json.RawMessage(value)
 	}
-	_, err := in.ReadToken()
+	_, err := in.ReadToken() // the end of the object
 	_, end := in.ReadToken()
 	return e, err == nil && end == io.EOF
 }
 
-// member returns where the value of a known member is stored.
-func (e *envelope) member(name string) *json.RawMessage {
-	switch name {
-	case "id":
-		return &e.id
-	case "type":
-		return &e.kind
-	case "version":
-		return &e.version
-	case "payload":
-		return &e.payload
-	case "success":
-		return &e.success
-	case "error":
-		return &e.fault
-	case "seq":
-		return &e.seq
+// request is a request with a valid envelope.
+type request struct {
+	id      id
+	kind    string
+	version int
+	payload json.RawMessage
+}
+
+// decodeRequest makes the first checks of spec 6, up to that of the version. The request
+// has an id, or noID, even if there is an error.
+func decodeRequest(line []byte) (request, *Error) {
+	r := request{id: noID}
+	if !utf8.Valid(line) {
+		return r, errorf(codeMalformed, nil, "the line is not UTF-8")
 	}
-	return nil
+	e, ok := scanEnvelope(line)
+	if !ok {
+		return r, errorf(codeMalformed, nil, "the line is not a JSON object")
+	}
+	if r.id, ok = decodeID(e.id); !ok {
+		r.id = noID
+		return r, errorf(codeMalformed, nil, "id must be a string of 1 to 64 characters, none of them half of a surrogate pair, or an integer from 0 to %d", maxInteger)
+	}
+	if r.kind, ok = decodeString(e.kind); !ok || r.kind == "" {
+		return r, errorf(codeMalformed, nil, "type must be a string that is not empty")
+	}
+	version, ok := decodeInteger(e.version, 1)
+	if !ok {
+		return r, errorf(codeMalformed, nil, "version must be an integer from 1")
+	}
+	if r.version = int(version); !slices.Contains(supported, r.version) {
+		return r, errUnsupported("version %d is not supported", version)
+	}
+	r.payload = e.payload
+	if r.payload == nil && (r.kind == "ping" || r.kind == "state") {
+		r.payload = noPayload // they have no required member
+	}
+	return r, nil
+}
+
+func errUnsupported(format string, args ...any) *Error {
+	return errorf(codeUnsupportedVersion, map[string]any{"supported": supported}, format, args...)
 }

@@ -1,51 +1,28 @@
 //go:build unix
 
-package vscodeipc_test
+package vscodeipc
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
-
-	"browser-coordinator/vscodeipc"
 )
-
-// numbered returns a state that contains n.
-func numbered(n int) vscodeipc.State {
-	return vscodeipc.State{DebugSessions: []vscodeipc.DebugSession{{ID: fmt.Sprint(n), Type: "pwa-chrome"}}}
-}
-
-func setState(t testing.TB, s *vscodeipc.Server, state vscodeipc.State) {
-	t.Helper()
-	if err := s.SetState(state); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func stateOf(t testing.TB, e vscodeipc.Event) vscodeipc.State {
-	t.Helper()
-	var s vscodeipc.State
-	if err := json.Unmarshal(e.Payload, &s); err != nil {
-		t.Fatalf("event %+v: %v", e, err)
-	}
-	return s
-}
 
 // TestEventAndCheckHasNoGap subscribes clients while the state changes continuously.
 // Each gets every change after its snapshot, once and in order.
 func TestEventAndCheckHasNoGap(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	const changes, clients = 400, 20
+	s := serve(t, ServerOptions{Workspace: home(t)})
+	const changes, clients = 400, 200
 	var work sync.WaitGroup
 	for range clients {
-		c := dial(t, s.Address())
+		c := connect(t, s.Address())
 		work.Go(func() {
-			first, events, err := c.Listen(t.Context(), nil)
+			first, err := c.listen(t.Context(), nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -54,13 +31,13 @@ func TestEventAndCheckHasNoGap(t *testing.T) {
 				t.Errorf("the snapshot of event %d has revision %d", first.Seq, first.State.Revision)
 			}
 			for seq := first.Seq + 1; seq <= changes; seq++ {
-				e, ok := <-events
+				e, ok := <-c.events
 				if !ok {
-					t.Errorf("the connection ended before event %d: %v", seq, c.Err())
+					t.Errorf("the connection ended before event %d: %v", seq, c.ended())
 					return
 				}
-				if e.Seq != seq {
-					t.Errorf("event %d came where %d was due", e.Seq, seq)
+				if e.seq != seq {
+					t.Errorf("event %d came where %d was due", e.seq, seq)
 					return
 				}
 			}
@@ -77,134 +54,109 @@ func TestEventAndCheckHasNoGap(t *testing.T) {
 }
 
 func TestResume(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	s := serve(t, ServerOptions{Workspace: home(t)})
 	for n := 1; n <= 10; n++ {
 		setState(t, s, numbered(n))
 	}
-	listen := func(seq int64, session string) (vscodeipc.ListenAnswer, <-chan vscodeipc.Event) {
+	from := func(seq int64, session string) (listenAnswer, *client) {
 		t.Helper()
-		answer, events, err := dial(t, s.Address()).Listen(t.Context(), &vscodeipc.Resume{Session: session, Seq: seq})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer, events
+		c := connect(t, s.Address())
+		return listen(t, c, &resume{session, seq}), c
 	}
-	answer, events := listen(7, s.Session())
+	answer, c := from(7, s.hello.Session)
 	if !answer.Resumed || answer.State != nil || answer.Seq != 10 {
 		t.Errorf("after event 7: %+v", answer)
 	}
 	for seq := int64(8); seq <= 10; seq++ {
-		if e := <-events; e.Seq != seq || stateOf(t, e).Revision != seq {
-			t.Errorf("where %d was due came %d with revision %d", seq, e.Seq, stateOf(t, e).Revision)
+		if e := <-c.events; e.seq != seq || stateOf(t, e).Revision != seq {
+			t.Errorf("where %d was due came %d with revision %d", seq, e.seq, stateOf(t, e).Revision)
 		}
 	}
 	setState(t, s, numbered(11))
-	if e := <-events; e.Seq != 11 {
-		t.Errorf("after the replay came event %d", e.Seq)
-	}
-	if answer, _ := listen(11, s.Session()); !answer.Resumed {
-		t.Errorf("with nothing missed: %+v", answer)
-	}
-	for name, r := range map[string]vscodeipc.Resume{
-		"other session": {Session: "other", Seq: 10},
-		"from ahead":    {Session: s.Session(), Seq: 12},
-	} {
-		if answer, _ := listen(r.Seq, r.Session); answer.Resumed || answer.State == nil || answer.State.Revision != 11 {
-			t.Errorf("%s: %+v", name, answer)
-		}
+	if e := <-c.events; e.seq != 11 {
+		t.Errorf("after the replay came event %d", e.seq)
 	}
 	for n := 12; n <= 267; n++ { // the window keeps the last 256 events: 12 to 267
 		setState(t, s, numbered(n))
 	}
-	if answer, _ := listen(11, s.Session()); !answer.Resumed {
-		t.Errorf("256 missed: %+v", answer)
-	}
-	if answer, _ := listen(10, s.Session()); answer.Resumed || answer.State.Revision != 267 {
-		t.Errorf("257 missed: %+v", answer)
-	}
-}
-
-func TestLargeEventsAreKeptWithinBounds(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Events: []string{"big"}})
-	for range 6 {
-		if err := s.Emit("big", strings.Repeat("x", 1<<20)); err != nil {
-			t.Fatal(err)
+	for name, test := range map[string]struct {
+		session string
+		seq     int64
+		resumed bool
+	}{
+		"nothing missed": {s.hello.Session, 267, true},
+		"256 missed":     {s.hello.Session, 11, true},
+		"257 missed":     {s.hello.Session, 10, false},
+		"other session":  {"other", 266, false},
+		"from ahead":     {s.hello.Session, 268, false},
+	} {
+		answer, _ := from(test.seq, test.session)
+		if answer.Resumed != test.resumed || !test.resumed && answer.State.Revision != 267 {
+			t.Errorf("%s: %+v", name, answer)
 		}
 	}
-	answer, _, err := dial(t, s.Address()).Listen(t.Context(), &vscodeipc.Resume{Session: s.Session(), Seq: 0}, "big")
-	if err != nil || answer.Resumed {
-		t.Errorf("6 MiB of events were kept: %+v, %v", answer, err)
+	large(t, s, 6)
+	if answer, _ := from(267, s.hello.Session); answer.Resumed {
+		t.Error("6 MiB of events were kept")
 	}
 }
 
-func TestOnlyChangesAreTold(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Events: []string{"note"}})
-	c := dial(t, s.Address())
-	_, events, err := c.Listen(t.Context(), nil, "state", "note")
-	if err != nil {
-		t.Fatal(err)
+// large sets n states of a little over 1 MiB each.
+func large(t *testing.T, s *Server, n int) {
+	t.Helper()
+	for i := range n {
+		state := numbered(i)
+		state.DebugSessions[0].Name = strings.Repeat("x", 1<<20)
+		setState(t, s, state)
 	}
-	setState(t, s, vscodeipc.State{Revision: 9}) // empty like the first: no change
+}
+
+func TestOnlyChangesAreSent(t *testing.T) {
+	s := serve(t, ServerOptions{Workspace: home(t)})
+	c := connect(t, s.Address())
+	listen(t, c, nil)
+	setState(t, s, State{Revision: 9}) // empty like the first: no change
 	setState(t, s, numbered(1))
 	setState(t, s, numbered(1))
-	if err := s.Emit("note", map[string]int{"n": 1}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Emit("bye", nil); err == nil {
-		t.Error("an event that is not offered was sent")
-	}
-	if e := <-events; e.Type != "state" || e.Seq != 1 || stateOf(t, e).Revision != 1 {
+	if e := <-c.events; e.kind != "state" || e.seq != 1 || stateOf(t, e).Revision != 1 {
 		t.Errorf("first came %+v", e)
 	}
-	if e := <-events; e.Type != "note" || e.Seq != 2 {
-		t.Errorf("then came %+v", e)
-	}
-	if err := c.Unlisten(t.Context(), "state"); err != nil {
+	if err := c.request(t.Context(), requestTime, "unlisten", unlistenRequest{[]string{"state"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	setState(t, s, numbered(2))
-	if err := s.Emit("note", nil); err != nil {
-		t.Fatal(err)
+	var a stateAnswer
+	if err := c.request(t.Context(), requestTime, "state", nil, &a); err != nil || a.Seq != 2 || a.State.Revision != 2 {
+		t.Errorf("the state is %+v, %v", a, err)
 	}
-	if e := <-events; e.Type != "note" || e.Seq != 4 {
+	listen(t, c, nil)
+	setState(t, s, numbered(3))
+	if e := <-c.events; e.seq != 3 {
 		t.Errorf("after unlisten came %+v", e)
-	}
-	if a, err := c.State(t.Context()); err != nil || a.Seq != 4 || a.State.Revision != 2 {
-		t.Errorf("State gives %+v, %v", a, err)
 	}
 }
 
 // TestReaderThatNeverReads: the window disconnects it with a reason, and it delays no
 // other client.
 func TestReaderThatNeverReads(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Events: []string{"big"}})
+	s := serve(t, ServerOptions{Workspace: home(t)})
 	stuck := dialRaw(t, s.Address())
-	stuck.say(`{"id":1,"type":"listen","version":1,"payload":{"events":["big"]}}`)
-	if m := stuck.hear(); m["success"] != true {
+	stuck.send(`{"id":1,"type":"listen","version":1,"payload":{"events":["state"]}}`)
+	if m := stuck.receive(); m["success"] != true {
 		t.Fatalf("listen gives %v", m)
 	}
-	_, events, err := dial(t, s.Address()).Listen(t.Context(), nil, "big")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Repeat("x", 1<<20)
-	reads := func(n int64) {
-		t.Helper()
-		if e := <-events; e.Seq != n {
-			t.Fatalf("the reader that reads gets event %d for %d", e.Seq, n)
-		}
-	}
-	const tooMany = 17 // a little over 1 MiB each
+	c := connect(t, s.Address())
+	listen(t, c, nil)
+	const tooMany = 17
 	for n := int64(1); n <= tooMany; n++ {
-		if err := s.Emit("big", text); err != nil {
-			t.Fatal(err)
-		}
-		if n < tooMany {
-			reads(n)
+		large(t, s, 1)
+		setState(t, s, numbered(int(n)))
+		for _, want := range []int64{2*n - 1, 2 * n} {
+			if n < tooMany {
+				if e := <-c.events; e.seq != want {
+					t.Fatalf("the reader that reads gets event %d for %d", e.seq, want)
+				}
+			}
 		}
 	}
 	// Read at once: the window waits only a second for its last line to be sent.
@@ -221,70 +173,106 @@ func TestReaderThatNeverReads(t *testing.T) {
 			t.Errorf("line %d is cut short: %.80q", n, line)
 		}
 	}
-	reads(tooMany)
+}
+
+// TestBegunLineIsFinished: dropping a slow reader's lines keeps the rest of a partly
+// sent line.
+func TestBegunLineIsFinished(t *testing.T) {
+	conn, client := net.Pipe()
+	o := newOutbox(conn, slowReader)
+	begun := []byte(`{"begun":true}` + "\n")
+	const sent = 5
+	o.try = func([]byte) int { return sent } // the system accepts no more
+	o.send(begun)
+	o.send([]byte("dropped\n"))
+	o.send(make([]byte, maxWaiting))
+	go func() {
+		o.drain()
+		conn.Close()
+	}()
+	rest, err := io.ReadAll(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := append(begun[sent:len(begun):len(begun)], slowReader...); !bytes.Equal(rest, want) {
+		t.Errorf("it reads on with %.120q", rest)
+	}
 }
 
 func TestProgramThatLeavesEventsUnread(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	c := dial(t, s.Address())
-	if _, _, err := c.Listen(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	s := serve(t, ServerOptions{Workspace: home(t)})
+	c := connect(t, s.Address())
+	listen(t, c, nil)
 	for n := range 1000 {
 		setState(t, s, numbered(n))
 	}
-	<-c.Done()
-	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "unread") {
+	c.loops.Wait()
+	if err := c.ended(); err == nil || !strings.Contains(err.Error(), "unread") {
 		t.Errorf("it ended with %v", err)
 	}
 }
 
-func TestTwoHundredClients(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	const clients, changes = 200, 20
-	var work sync.WaitGroup
-	for range clients {
-		c := dial(t, s.Address())
-		_, events, err := c.Listen(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		work.Go(func() {
-			for seq := int64(1); seq <= changes; seq++ {
-				if e := <-events; e.Seq != seq {
-					t.Errorf("event %d came where %d was due: %v", e.Seq, seq, c.Err())
-					return
-				}
-			}
-		})
-	}
-	for n := 1; n <= changes; n++ {
-		setState(t, s, numbered(n))
-	}
-	work.Wait()
-}
-
 func TestStateTooLargeIsRefused(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	s := serve(t, ServerOptions{Workspace: home(t)})
 	state := numbered(1)
 	state.DebugSessions[0].Name = strings.Repeat("x", 7<<20)
 	if err := s.SetState(state); err == nil {
-		t.Error("a state over the limit was taken")
-	}
-	if got := s.State(); got.Revision != 0 {
-		t.Errorf("the state is at revision %d", got.Revision)
+		t.Error("a state over the limit was accepted")
 	}
 	// Every state that SetState accepts can be sent in every kind of message.
 	state.DebugSessions[0].Name = strings.Repeat("x", 7<<20-500)
 	setState(t, s, state)
-	c := dial(t, s.Address())
-	if got := c.Hello().State.Revision; got != 1 {
-		t.Errorf("the hello tells of revision %d", got)
+	c := connect(t, s.Address())
+	if got := c.hello.State.Revision; got != 1 {
+		t.Errorf("the hello has revision %d", got)
 	}
-	if listen, _, err := c.Listen(t.Context(), nil); err != nil || listen.State.Revision != 1 {
-		t.Errorf("listen gives %v", err)
+	if first := listen(t, c, nil); first.State.Revision != 1 {
+		t.Errorf("listen gives revision %d", first.State.Revision)
+	}
+}
+
+// TestSubscriptionsEndWithTheirConnections subscribes many clients, more than once each.
+// They leave in every way, and no connection remains.
+func TestSubscriptionsEndWithTheirConnections(t *testing.T) {
+	const clients = 60
+	s := serve(t, ServerOptions{Workspace: home(t)})
+	for way, leave := range map[string]func(*net.UnixConn) error{
+		"closes":             (*net.UnixConn).Close,
+		"ends its side":      (*net.UnixConn).CloseWrite,
+		"in mid-line":        func(c *net.UnixConn) error { fmt.Fprint(c, `{"id":9,`); return c.Close() },
+		"with unread events": func(c *net.UnixConn) error { c.CloseRead(); return c.Close() },
+	} {
+		var conns []*net.UnixConn
+		for range clients {
+			c := dialRaw(t, s.Address())
+			for id := range 3 {
+				c.send(`{"id":%d,"type":"listen","version":2,"payload":{"events":["state"]}}`, id)
+				c.receive()
+			}
+			conns = append(conns, c.Conn.(*net.UnixConn))
+		}
+		s.mu.Lock()
+		var served []*serverConn
+		for c := range s.conns {
+			served = append(served, c)
+		}
+		s.mu.Unlock()
+		if len(served) != clients {
+			t.Fatalf("%s: %d clients are there, want %d", way, len(served), clients)
+		}
+		setState(t, s, State{Browser: &Browser{URL: "ws://127.0.0.1:1/", Product: way, Via: "launched"}})
+		for _, conn := range conns {
+			if err := leave(conn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range served {
+			<-c.ctx.Done() // the last thing that the read loop does
+		}
+		s.mu.Lock()
+		if len(s.conns) != 0 {
+			t.Errorf("%s: %d connections stay", way, len(s.conns))
+		}
+		s.mu.Unlock()
 	}
 }

@@ -1,30 +1,27 @@
 package vscodeipc
 
-// record is one event as it was sent.
+import "slices"
+
+// record is one change of the state, with the line of its event.
 type record struct {
-	seq   int64
-	event string
 	line  []byte
-	state *State // of the event state, for clients of another version
+	state State
 }
 
 // in returns the event's line in a protocol version.
 func (r record) in(version int) []byte {
-	if r.state == nil || version == Version {
+	if version == Version {
 		return r.line
 	}
-	line, err := encodeEvent(r.event, r.seq, r.state.in(version))
-	if err != nil {
-		return nil // cannot fail: it is shorter than the line that could be encoded
-	}
+	line, _ := encodeEvent("state", r.state.Revision, r.state.in(version)) // it is shorter than the line
 	return line
 }
 
-// maxHistoryBytes limits the history of a window with large events. A replay always fits
+// maxHistoryBytes limits the history of a window with large states. A replay always fits
 // into the buffer for one client.
 const maxHistoryBytes = 4 << 20
 
-// history keeps the last events of a window session for replay (spec 5, listen).
+// history keeps the last changes of a window session for replay (spec 5, listen).
 type history struct {
 	records []record
 	bytes   int
@@ -38,22 +35,15 @@ func (h *history) add(r record) {
 		h.bytes -= len(h.records[drop].line)
 		drop++
 	}
-	if drop > 0 {
-		n := copy(h.records, h.records[drop:])
-		clear(h.records[n:])
-		h.records = h.records[:n]
-	}
+	h.records = slices.Delete(h.records, 0, drop)
 }
 
-// since returns the events after seq, if the history still has all of them. now is the
-// last event's number.
+// since returns the changes after seq, if the history still has all of them. now is the
+// last one's number.
 func (h *history) since(seq, now int64) ([]record, bool) {
-	if seq > now {
+	first := int64(len(h.records)) - (now - seq)
+	if seq > now || first < 0 {
 		return nil, false
 	}
-	missed := int(now - seq)
-	if missed > len(h.records) {
-		return nil, false
-	}
-	return h.records[len(h.records)-missed:], true
+	return h.records[first:], true
 }

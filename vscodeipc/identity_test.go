@@ -36,7 +36,7 @@ func (v identityVector) path(t testing.TB) string {
 
 func identityVectors(t testing.TB, goos string) []identityVector {
 	t.Helper()
-	vectors := slices.DeleteFunc(ReadVectors[identityVector](t, "identity"), func(v identityVector) bool { return v.System != goos })
+	vectors := slices.DeleteFunc(readVectors[identityVector](t, "identity"), func(v identityVector) bool { return v.System != goos })
 	if len(vectors) == 0 {
 		t.Fatalf("no vectors for %s", goos)
 	}

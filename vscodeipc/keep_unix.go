@@ -4,11 +4,7 @@ package vscodeipc
 
 import (
 	"context"
-	"path/filepath"
-	"slices"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"browser-coordinator/vscodeipc/internal/socket"
 )
@@ -18,77 +14,27 @@ import (
 // keepName is owned by the server and ends with its context.
 func (s *Server) keepName() {
 	defer s.owned.Done()
-	notify, err := fsnotify.NewWatcher()
-	if err != nil {
-		s.log.Warn("window cannot watch over its socket", "error", err)
-		return
-	}
-	defer notify.Close()
+	dirs := socket.WatchDirs(s.log)
+	defer dirs.Close()
 	pauses := newBackoff()
 	var bound time.Time // when it was last bound again
 	for s.ctx.Err() == nil {
-		dir, data := filepath.Dir(string(s.Address())), s.binding().Data
-		err := notify.Add(dir)
-		if err == nil && data != dir {
-			err = notify.Add(data)
-		}
-		if s.hasName() {
-			if err != nil {
-				s.log.Warn("window cannot watch over its socket", "error", err)
-				return
+		if s.binding().IsFound() {
+			select {
+			case <-dirs.Changes():
+			case <-s.ctx.Done():
 			}
-			s.awaitLoss(notify, dir, data)
 			continue
 		}
 		// Back off: another process may remove the name again and again.
 		if time.Since(bound) > time.Minute {
 			pauses.Reset()
-		} else if !s.wait(pauses.Next()) {
+		} else if !pauses.Sleep(s.ctx) {
 			return
 		}
 		bound = time.Now()
 		if err := s.rebind(); err != nil && s.ctx.Err() == nil {
 			s.log.Error("window lost its socket and cannot bind it again", "error", err)
-		}
-	}
-}
-
-// wait reports whether the window is still open after d.
-func (s *Server) wait(d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-s.ctx.Done():
-		return false
-	}
-}
-
-func (s *Server) binding() *socket.Binding {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bound
-}
-
-// hasName reports whether clients find the window's name and the name leads to its
-// socket.
-func (s *Server) hasName() bool {
-	return s.binding().IsFound()
-}
-
-// awaitLoss returns after a change to the name, to a directory, or to the file that
-// names a short directory.
-func (s *Server) awaitLoss(notify *fsnotify.Watcher, dir, data string) {
-	ours := []string{string(s.Address()), dir, data, filepath.Join(data, socket.ShortName)}
-	for {
-		select {
-		case e := <-notify.Events:
-			if slices.Contains(ours, e.Name) {
-				return
-			}
-		case <-notify.Errors:
-			return // events are lost: check the name
-		case <-s.ctx.Done():
-			return
 		}
 	}
 }

@@ -1,24 +1,24 @@
 //go:build unix
 
-package vscodeipc_test
+package vscodeipc
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
-	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"browser-coordinator/vscodeipc"
 	"github.com/google/go-cmp/cmp"
+
+	"browser-coordinator/vscodeipc/internal/identity"
 )
 
 // mutator derives new inputs from the vectors. They are the same in each run.
@@ -33,6 +33,25 @@ func newMutator(seeds []string, words ...string) mutator {
 
 // token is a string, a number or an identifier.
 var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[-+.\w]+`)
+
+func vectorPaths(t testing.TB, goos string) (paths []string) {
+	for _, v := range identityVectors(t, goos) {
+		paths = append(paths, v.path(t))
+	}
+	return paths
+}
+
+// seedLines returns the vectors that are lines. Those of requests occur more often.
+func seedLines(t testing.TB) (lines []string) {
+	for _, line := range vectorLines(t) {
+		times := 1
+		if _, fault := decodeRequest(line); fault == nil {
+			times = 8
+		}
+		lines = append(lines, slices.Repeat([]string{string(line)}, times)...)
+	}
+	return lines
+}
 
 // next usually replaces a token by another, so that JSON often stays JSON. Otherwise it
 // inserts one anywhere, or removes or repeats a few bytes.
@@ -53,15 +72,7 @@ func (m mutator) next() string {
 }
 
 // agreementCases is how many inputs the two languages are compared on.
-func agreementCases(t *testing.T) int {
-	rounds := 30
-	if text := os.Getenv("VSCODEIPC_ROUNDS"); text != "" {
-		if _, err := fmt.Sscan(text, &rounds); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return 100 * rounds
-}
+func agreementCases(t *testing.T) int { return 100 * roundsOr(t, 30) }
 
 // TestLanguagesAgreeOnPaths compares the canonical paths of both languages.
 // VSCODEIPC_ROUNDS sets the number of paths.
@@ -72,14 +83,14 @@ func TestLanguagesAgreeOnPaths(t *testing.T) {
 	var input bytes.Buffer
 	var paths, want []string
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		m := newMutator(append(vscodeipc.VectorPaths(t, system), "", `\`, "/"), words...)
+		m := newMutator(append(vectorPaths(t, system), "", `\`, "/"), words...)
 		for range agreementCases(t) {
 			path := m.next()
 			verdict := ""
-			if canonical, err := vscodeipc.Spell(system, path); err != nil {
+			if canonical, err := identity.Spell(system, path); err != nil {
 				verdict = err.Error()
 			} else {
-				verdict = canonical + " " + vscodeipc.Hash(canonical)
+				verdict = canonical + " " + Hash(canonical)
 			}
 			paths, want = append(paths, fmt.Sprintf("%s %q", system, path)), append(want, verdict)
 			fmt.Fprintf(&input, "{\"system\":%q,\"hex\":\"%s\"}\n", system, hex.EncodeToString([]byte(path)))
@@ -107,11 +118,9 @@ func TestLanguagesAgreeOnPaths(t *testing.T) {
 // connection each: the responses are equal. VSCODEIPC_ROUNDS sets the number of lines.
 func TestLanguagesAgreeOnRequests(t *testing.T) {
 	folder := home(t)
-	here := serve(t, vscodeipc.ServerOptions{Commands: map[string]vscodeipc.Handler{
-		"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
-	}})
-	_, _, there := startNodeWindow(t, folder)
-	m := newMutator(vscodeipc.VectorLines(t),
+	here := serve(t, ServerOptions{Commands: map[string]Handler{"echo": echo}})
+	_, there := startNode(t, nodeProgram(t, "window.ts", folder, "serve"))
+	m := newMutator(seedLines(t),
 		`0`, `1`, `2`, `-1`, `-0`, `1.0`, `1e0`, `1.5`, `1e400`, `9007199254740991`, `9007199254740992`, `9007199254740991.4`,
 		`null`, `true`, `[]`, `{}`, `[1]`, `["state"]`, `{"id":1}`, `""`, `"x"`, `"\u0000"`, `"\ud800"`, `"\ud83d\ude00"`, `"\ufffd"`,
 		`"id"`, `"type"`, `"version"`, `"payload"`, `"\u0069d"`, `"__proto__"`, `"ID"`,
@@ -130,12 +139,12 @@ func TestLanguagesAgreeOnRequests(t *testing.T) {
 		}
 	}
 	if len(outcomes) < 6 || outcomes[""] < 20 { // "" is success
-		t.Errorf("the lines say too little: they were answered by %v", outcomes)
+		t.Errorf("the lines differ too little: they were answered by %v", outcomes)
 	}
 }
 
 // answersTo returns everything that a window sends in response to a line.
-func answersTo(t *testing.T, address vscodeipc.Address, line string) []answer {
+func answersTo(t *testing.T, address Address, line string) []response {
 	t.Helper()
 	conn, err := net.Dial("unix", string(address))
 	if err != nil {
@@ -153,9 +162,9 @@ func answersTo(t *testing.T, address vscodeipc.Address, line string) []answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answers []answer
+	var answers []response
 	for each := range bytes.Lines(text) {
-		var a answer
+		var a response
 		if err := json.Unmarshal(each, &a); err != nil {
 			t.Fatalf("%q is answered by %q: %v", line, each, err)
 		}
@@ -167,8 +176,8 @@ func answersTo(t *testing.T, address vscodeipc.Address, line string) []answer {
 	return answers
 }
 
-// answer is the part of a response that is the same in all windows.
-type answer struct {
+// response is the part of a response that is the same in all windows.
+type response struct {
 	ID      any            `json:"id"`
 	Success any            `json:"success"`
 	Payload map[string]any `json:"payload"`

@@ -29,14 +29,14 @@ const (
 
 // Peer names a program at one end of a connection.
 type Peer struct {
-	Name    string `json:"name"`
+	Name    string `json:"name" min:"1"`
 	Version string `json:"version"`
 }
 
 // ServerInfo names the program that serves a window. Kind is "vscode" or
 // "terminal" today.
 type ServerInfo struct {
-	Name    string `json:"name"`
+	Name    string `json:"name" min:"1"`
 	Version string `json:"version"`
 	Kind    string `json:"kind"`
 }
@@ -46,8 +46,8 @@ type ServerInfo struct {
 type Hello struct {
 	Version   int        `json:"version"`
 	Server    ServerInfo `json:"server"`
-	Session   string     `json:"session"`
-	PID       int        `json:"pid"`
+	Session   string     `json:"session" min:"1"`
+	PID       int        `json:"pid" min:"1"`
 	Workspace *string    `json:"workspace"`
 	Folders   []string   `json:"folders"`
 	Commands  []string   `json:"commands"`
@@ -123,33 +123,25 @@ type PageEndpoint struct {
 	URL          string `json:"url"`
 }
 
-// StateAnswer is the response to a request for the state.
-type StateAnswer struct {
+type stateAnswer struct {
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"`
 	State   State  `json:"state"`
 }
 
-// Resume names the last event that a client has received, and its window session.
-type Resume struct {
-	Session string `json:"session"`
+// resume names the last event that a client has received, and its window session.
+type resume struct {
+	Session string `json:"session" min:"1"`
 	Seq     int64  `json:"seq"`
 }
 
-// ListenAnswer begins a subscription. With Resumed, State is nil and the missed events
+// listenAnswer begins a subscription. With Resumed, State is nil and the missed events
 // follow. Otherwise State is the state directly after event Seq.
-type ListenAnswer struct {
+type listenAnswer struct {
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"`
 	Resumed bool   `json:"resumed"`
 	State   *State `json:"state,omitempty"`
-}
-
-// Event is one event of a window. Payload holds a [State] for "state".
-type Event struct {
-	Type    string          `json:"type"`
-	Seq     int64           `json:"seq,omitempty"`
-	Payload json.RawMessage `json:"payload"`
 }
 
 type bye struct {
@@ -159,20 +151,20 @@ type bye struct {
 
 type helloRequest struct {
 	Client   Peer  `json:"client"`
-	Versions []int `json:"versions"`
+	Versions []int `json:"versions" min:"1"`
 }
 
 type listenRequest struct {
-	Events []string `json:"events"`
-	Resume *Resume  `json:"resume,omitempty"`
+	Events []string `json:"events" min:"1"`
+	Resume *resume  `json:"resume,omitempty"`
 }
 
 type unlistenRequest struct {
-	Events []string `json:"events"`
+	Events []string `json:"events" min:"1"`
 }
 
 type callRequest struct {
-	Command string          `json:"command"`
+	Command string          `json:"command" min:"1"`
 	Arg     json.RawMessage `json:"arg,omitempty"`
 }
 
@@ -186,30 +178,4 @@ type cancelRequest struct {
 
 type cancelAnswer struct {
 	Cancelled bool `json:"cancelled"`
-}
-
-// normal returns the state with empty lists instead of nil, since the schema has no null
-// there, and with a known access mode.
-func (s State) normal() State {
-	if s.DebugSessions == nil {
-		s.DebugSessions = []DebugSession{}
-	}
-	if s.Pages == nil {
-		s.Pages = []PageEndpoint{}
-	}
-	s.Access = s.Access.normal()
-	return s
-}
-
-// in returns the state in a protocol version. A client of version 1 does not know of
-// access. It gets no browser if the access mode would limit it (spec 9.2).
-func (s State) in(version int) State {
-	if version > 1 {
-		return s
-	}
-	if s.Access.Mode != AccessFull || len(s.Access.Stopped) > 0 {
-		s.Browser, s.Pages = nil, []PageEndpoint{}
-	}
-	s.Access, s.Editor = Access{}, nil
-	return s
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc_test
+package vscodeipc
 
 import (
 	"bufio"
@@ -12,28 +12,37 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
-
-	"browser-coordinator/vscodeipc"
 )
 
 // userHome is the home before a test sets another.
 var userHome = os.Getenv("HOME")
 
-// minimalWindow starts the window of specs/window-protocol/minimal. That is written from
-// the protocol's text and uses nothing of this package. Each line written to it is a
-// state.
-func minimalWindow(t *testing.T, folder string) (address vscodeipc.Address, cmd *exec.Cmd, states io.WriteCloser) {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "minimal")
+// buildMinimal builds the window of specs/window-protocol/minimal once, in the directory
+// that TestMain removes.
+var buildMinimal = sync.OnceValues(func() (string, error) {
+	binary := filepath.Join(os.Getenv(parentEnv), "minimal")
 	build := exec.Command("go", "build", "-o", binary, "../specs/window-protocol/minimal")
 	build.Env = append(os.Environ(), "HOME="+userHome) // Go's cache is there
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return binary, nil
+})
+
+// minimalWindow starts the window of specs/window-protocol/minimal. That is written from
+// the protocol's text and uses nothing of this package. Each line written to it is a
+// state.
+func minimalWindow(t *testing.T, folder string) (address Address, cmd *exec.Cmd, states io.WriteCloser) {
+	t.Helper()
+	binary, err := buildMinimal()
+	if err != nil {
+		t.Fatal(err)
 	}
 	cmd = exec.Command(binary, folder)
 	cmd.Stderr = os.Stderr
-	states, err := cmd.StdinPipe()
+	states, err = cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,51 +61,46 @@ func minimalWindow(t *testing.T, folder string) (address vscodeipc.Address, cmd 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return vscodeipc.Address(strings.TrimSpace(line)), cmd, states
+	return Address(strings.TrimSpace(line)), cmd, states
 }
 
 func TestMinimalWindow(t *testing.T) {
 	folder := home(t)
 	address, cmd, states := minimalWindow(t, folder)
-	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 1 || found[0] != address {
-		t.Fatalf("Find returns %v, it listens at %s", found, address)
+	if found := find(Hash(folder)); len(found) != 1 || found[0] != address {
+		t.Fatalf("clients find %v, it listens at %s", found, address)
 	}
-	c := dial(t, address)
-	if h := c.Hello(); h.Version != 2 || h.Workspace == nil || *h.Workspace != folder || h.State.Access.Mode != vscodeipc.AccessView {
+	c := connect(t, address)
+	if h := c.hello; h.Version != 2 || h.Workspace == nil || *h.Workspace != folder || h.State.Access.Mode != AccessView {
 		t.Errorf("the hello is %+v", h)
 	}
-	if err := c.Ping(t.Context()); err != nil {
+	if err := ping(c, t.Context()); err != nil {
 		t.Error(err)
 	}
-	var fault *vscodeipc.Error
-	if err := c.Call(t.Context(), "editor.reveal", nil, nil); !errors.As(err, &fault) || fault.Code != vscodeipc.CodeUnknownCommand {
+	var fault *Error
+	if err := c.call(t.Context(), "editor.reveal", nil, nil); !errors.As(err, &fault) || fault.Code != CodeUnknownCommand {
 		t.Errorf("a command: %v", err)
 	}
-	first, events, err := c.Listen(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := listen(t, c, nil)
 	fmt.Fprintln(states, `{"debugSessions":[],"browser":{"url":"ws://127.0.0.1:9222/devtools/browser/x","via":"attached"},"pages":[],"access":{"mode":"ask","stopped":[]}}`)
-	if e := <-events; e.Seq != first.Seq+1 {
+	if e := <-c.events; e.seq != first.Seq+1 {
 		t.Errorf("the event is %+v", e)
 	}
-	if answer, err := c.State(t.Context()); err != nil || answer.State.Browser == nil || answer.State.Access.Mode != vscodeipc.AccessAsk {
-		t.Errorf("the state is %+v, %v", answer, err)
+	again := listen(t, connect(t, address), &resume{first.Session, first.Seq})
+	if again.Resumed || again.Seq != 1 || again.State.Browser == nil || again.State.Access.Mode != AccessAsk {
+		t.Errorf("a resume: %+v", again)
 	}
-	if again, _, err := dial(t, address).Listen(t.Context(), &vscodeipc.Resume{Session: first.Session, Seq: first.Seq}); err != nil || again.Resumed || again.Seq != 1 {
-		t.Errorf("a resume: %+v, %v", again, err)
-	}
-	if v := probe(t, nil)[string(address)]; v.Verdict != vscodeipc.Live {
+	if v := probeAll(t, ProbeOptions{})[string(address)]; v.Verdict != Live {
 		t.Errorf("the verdict is %+v", v)
 	}
-	if second := serve(t, vscodeipc.ServerOptions{Workspace: folder}); string(second.Address()) != strings.Replace(string(address), ".sock", "-2.sock", 1) {
+	if second := serve(t, ServerOptions{Workspace: folder}); string(second.Address()) != strings.Replace(string(address), ".sock", "-2.sock", 1) {
 		t.Errorf("a second window listens at %s", second.Address())
 	}
 	states.Close()
-	<-c.Done()
-	var goodbye *vscodeipc.ByeError
-	if !errors.As(c.Err(), &goodbye) || goodbye.Reason != "shutdown" {
-		t.Errorf("it ended with %v", c.Err())
+	c.loops.Wait()
+	var last *byeError
+	if !errors.As(c.ended(), &last) || last.Reason != "shutdown" {
+		t.Errorf("it ended with %v", c.ended())
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
@@ -113,7 +117,7 @@ func TestMinimalWindowThatIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	if v := probe(t, nil)[string(address)]; v.Verdict != vscodeipc.Stale || !v.Deleted {
+	if v := probeAll(t, ProbeOptions{})[string(address)]; v.Verdict != Stale || !v.Deleted {
 		t.Errorf("the verdict is %+v", v)
 	}
 }
@@ -124,7 +128,7 @@ func TestMinimalWindowThatIsKilled(t *testing.T) {
 func TestMinimalWindowRefuses(t *testing.T) {
 	address, _, _ := minimalWindow(t, home(t))
 	run := 0
-	for _, v := range vscodeipc.ReadVectors[vscodeipc.InvalidVector](t, "invalid") {
+	for _, v := range readVectors[invalidVector](t, "invalid") {
 		if strings.Contains(fmt.Sprintf("%s", v.Lines), "call") || lenient.MatchString(v.Name) {
 			continue
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package vscodeipc_test
+package vscodeipc
 
 import (
 	"bufio"
@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"browser-coordinator/vscodeipc"
 )
 
 // nodeProgram builds a program of testdata on the extension's core.
@@ -37,11 +35,9 @@ func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// startNodeWindow starts a window of the extension's core that serves until its stdin
-// ends.
-func startNodeWindow(t *testing.T, folder string) (node *exec.Cmd, stdin io.WriteCloser, address vscodeipc.Address) {
+// startNode starts a window of the extension's core, which serves until its stdin ends.
+func startNode(t *testing.T, node *exec.Cmd) (stdin io.WriteCloser, address Address) {
 	t.Helper()
-	node = nodeProgram(t, "window.ts", folder, "serve")
 	stdin, err := node.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -61,48 +57,46 @@ func startNodeWindow(t *testing.T, folder string) (node *exec.Cmd, stdin io.Writ
 	if err != nil {
 		t.Fatal(err)
 	}
-	return node, stdin, vscodeipc.Address(strings.TrimSpace(line))
+	return stdin, Address(strings.TrimSpace(line))
 }
 
 // TestClientOfTheExtensionsWindow connects this package's client to the extension's
 // server.
 func TestClientOfTheExtensionsWindow(t *testing.T) {
 	folder := home(t)
-	node, stdin, address := startNodeWindow(t, folder)
-	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 1 || found[0] != address {
-		t.Errorf("Find gives %v, it listens at %s", found, address)
+	node := nodeProgram(t, "window.ts", folder, "serve")
+	stdin, address := startNode(t, node)
+	if found := find(Hash(folder)); len(found) != 1 || found[0] != address {
+		t.Errorf("clients find %v, it listens at %s", found, address)
 	}
-	c := dial(t, address)
+	c := connect(t, address)
 	var back string
-	if err := c.Call(t.Context(), "echo", "ü", &back); err != nil || back != "ü" {
+	if err := c.call(t.Context(), "echo", "ü", &back); err != nil || back != "ü" {
 		t.Errorf("echo gives %q, %v", back, err)
 	}
-	first, events, err := c.Listen(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := listen(t, c, nil)
 	fmt.Fprintln(stdin, "one")
-	e := <-events
-	if s := stateOf(t, e); e.Seq != first.Seq+1 || s.Browser == nil || s.Browser.Product != "one" {
+	e := <-c.events
+	if s := stateOf(t, e); e.seq != first.Seq+1 || s.Browser == nil || s.Browser.Product != "one" {
 		t.Errorf("the event is %+v", e)
 	}
-	answer, again, err := dial(t, address).Listen(t.Context(), &vscodeipc.Resume{Session: first.Session, Seq: first.Seq})
-	if err != nil || !answer.Resumed {
-		t.Fatalf("resumed: %+v, %v", answer, err)
+	late := connect(t, address)
+	if answer := listen(t, late, &resume{first.Session, first.Seq}); !answer.Resumed {
+		t.Fatalf("resumed: %+v", answer)
 	}
-	if missed := <-again; missed.Seq != e.Seq {
+	if missed := <-late.events; missed.seq != e.seq {
 		t.Errorf("what was missed is %+v", missed)
 	}
 	stdin.Close()
-	<-c.Done()
-	var goodbye *vscodeipc.ByeError
-	if !errors.As(c.Err(), &goodbye) || goodbye.Reason != "shutdown" {
-		t.Errorf("it ended with %v", c.Err())
+	c.loops.Wait()
+	var last *byeError
+	if !errors.As(c.ended(), &last) || last.Reason != "shutdown" {
+		t.Errorf("it ended with %v", c.ended())
 	}
 	if err := node.Wait(); err != nil {
 		t.Error(err)
 	}
-	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 0 {
+	if found := find(Hash(folder)); len(found) != 0 {
 		t.Errorf("it left %v", found)
 	}
 }
@@ -112,28 +106,34 @@ func TestClientOfTheExtensionsWindow(t *testing.T) {
 func TestBothLanguagesAgreeOnAShortDirectory(t *testing.T) {
 	folder := home(t)
 	t.Setenv("XDG_DATA_HOME", filepath.Join(folder, strings.Repeat("d", 120)))
-	private, err := os.MkdirTemp("", "w")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(private) })
+	private := shortDir(t)
 	t.Setenv("XDG_RUNTIME_DIR", private)
-	started := make(chan *vscodeipc.Server)
-	go func() { started <- serve(t, vscodeipc.ServerOptions{Workspace: folder}) }()
-	node, stdin, address := startNodeWindow(t, folder)
+	node := nodeProgram(t, "window.ts", folder, "serve") // may skip the test
+	started := make(chan *Server)
+	go func() {
+		s, err := Serve(t.Context(), ServerOptions{Workspace: folder, Name: "test", Kind: "terminal"})
+		if err != nil {
+			t.Error(err)
+		}
+		started <- s
+	}()
+	stdin, address := startNode(t, node)
 	s := <-started
+	if s == nil {
+		return
+	}
+	defer closeServer(t, s)
 	if dir, other := filepath.Dir(string(address)), filepath.Dir(string(s.Address())); dir != filepath.Join(private, "browser-coordinator-mcp") || dir != other {
 		t.Errorf("they listen in %s and %s", dir, other)
 	}
 	t.Setenv("XDG_RUNTIME_DIR", "") // clients use the file
-	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 2 {
-		t.Errorf("Find returns %v", found)
+	if found := find(Hash(folder)); len(found) != 2 {
+		t.Errorf("clients find %v", found)
 	}
-	if err := dial(t, address).Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := dial(t, s.Address()).Ping(t.Context()); err != nil {
-		t.Error(err)
+	for _, a := range []Address{address, s.Address()} {
+		if err := ping(connect(t, a), t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 	stdin.Close()
 	if err := node.Wait(); err != nil {
@@ -146,16 +146,13 @@ func TestBothLanguagesAgreeOnAShortDirectory(t *testing.T) {
 // the end. VSCODEIPC_ROUNDS sets the number of rounds.
 func TestBothLanguagesOnOneName(t *testing.T) {
 	folder := home(t)
-	rounds := "30"
-	if text := os.Getenv("VSCODEIPC_ROUNDS"); text != "" {
-		rounds = text
-	}
+	rounds := fmt.Sprint(roundsOr(t, 30))
 	var nodes []*exec.Cmd
 	ended := make(chan error, 2)
 	for range cap(ended) {
 		nodes = append(nodes, nodeProgram(t, "window.ts", folder, rounds))
 	}
-	endSweeper := startSweeper(t)
+	sweeper := start(t, "sweeper", "", nil)
 	for _, node := range nodes {
 		if err := node.Start(); err != nil {
 			t.Fatal(err)
@@ -166,15 +163,14 @@ func TestBothLanguagesOnOneName(t *testing.T) {
 	left := len(nodes)
 	for round := 0; left > 0; round++ {
 		w := startWindow(t, folder)
-		if err := dial(t, w.address).Ping(t.Context()); err != nil {
+		if err := ping(connect(t, w.address()), t.Context()); err != nil {
 			t.Errorf("round %d: %v", round, err)
 		}
 		if round%2 == 0 {
-			w.Process.Kill()
+			w.kill()
 		} else {
-			w.stdin.Close()
+			w.end(t)
 		}
-		w.Wait()
 		for drained := false; !drained; {
 			select {
 			case err := <-ended:
@@ -187,9 +183,9 @@ func TestBothLanguagesOnOneName(t *testing.T) {
 			}
 		}
 	}
-	endSweeper()
-	probe(t, nil)
-	entries, err := os.ReadDir(filepath.Dir(socketPath(t, folder)))
+	sweeper.end(t)
+	probeAll(t, ProbeOptions{})
+	entries, err := os.ReadDir(filepath.Dir(socketPath(t, "")))
 	if err != nil || len(entries) != 0 {
 		t.Errorf("there is left %v, %v", entries, err)
 	}

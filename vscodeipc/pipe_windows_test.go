@@ -2,7 +2,6 @@ package vscodeipc
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -26,37 +25,36 @@ func TestPipe(t *testing.T) {
 	defer cancel()
 	folder := `c:\shop`
 	s := servePipe(t, folder)
-	if found := Find(Hash(folder)); !slices.Contains(found, s.Address()) {
-		t.Errorf("Find gives %v, without %s", found, s.Address())
+	if found := find(Hash(folder)); !slices.Contains(found, s.Address()) {
+		t.Errorf("the addresses are %v, without %s", found, s.Address())
 	}
-	c, err := Dial(ctx, s.Address(), nil)
+	c, err := dial(ctx, s.Address(), DialOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	if c.Hello().Session != s.Session() {
-		t.Errorf("another window answered: %+v", c.Hello())
+	defer c.close()
+	if c.hello.Session != s.hello.Session {
+		t.Errorf("another window answered: %+v", c.hello)
 	}
 	var back string
-	if err := c.Call(ctx, "echo", "hi", &back); err != nil || back != "hi" {
+	if err := c.call(ctx, "echo", "hi", &back); err != nil || back != "hi" {
 		t.Errorf("echo gives %q, %v", back, err)
 	}
-	_, events, err := c.Listen(ctx, nil)
-	if err != nil {
+	if _, err := c.listen(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.SetState(State{Access: Access{Mode: AccessView}}); err != nil {
 		t.Fatal(err)
 	}
 	var state State
-	if err := json.Unmarshal((<-events).Payload, &state); err != nil || state.Access.Mode != AccessView {
+	if err := decodeStrict((<-c.events).payload, &state); err != nil || state.Access.Mode != AccessView {
 		t.Errorf("the event is %+v, %v", state, err)
 	}
 	if err := s.Close(ctx); err != nil {
 		t.Error(err)
 	}
-	if c, err := Dial(ctx, s.Address(), nil); err == nil {
-		c.Close()
+	if c, err := dial(ctx, s.Address(), DialOptions{}); err == nil {
+		c.close()
 		t.Error("a pipe that is closed was dialed")
 	}
 }

@@ -39,7 +39,7 @@ type Verdict struct {
 	Hello   *Hello // of a live window
 }
 
-// ProbeOptions are the options of Probe; nil means the defaults.
+// ProbeOptions are the options of Probe.
 type ProbeOptions struct {
 	DryRun bool        // delete nothing
 	Dial   DialOptions // how to dial
@@ -50,14 +50,7 @@ type ProbeOptions struct {
 // error reports directories that could not be searched; the verdicts are complete for
 // all others. If another process held the lock, the reason of a verdict reports that its
 // socket was not deleted.
-func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
-	var options ProbeOptions
-	if o != nil {
-		options = *o
-	}
-	if options.Dial.Logger == nil {
-		options.Dial.Logger = discard
-	}
+func Probe(ctx context.Context, o ProbeOptions) ([]Verdict, error) {
 	addresses, err := List()
 	ctx, cancel := context.WithTimeout(ctx, probeAllTime)
 	defer cancel()
@@ -70,7 +63,7 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	group.SetLimit(probeParallel)
 	for i, a := range addresses {
 		group.Go(func() error {
-			verdicts[i] = probe(asking, a, timeout, &options.Dial)
+			verdicts[i] = probe(asking, a, timeout, o.Dial)
 			return nil
 		})
 	}
@@ -78,7 +71,7 @@ func Probe(ctx context.Context, o *ProbeOptions) ([]Verdict, error) {
 	// A window that was just closing is neither live nor dead: it has no verdict.
 	verdicts = slices.DeleteFunc(verdicts, func(v Verdict) bool { return v.Verdict == "" })
 	slices.SortFunc(verdicts, func(a, b Verdict) int { return strings.Compare(string(a.Address), string(b.Address)) })
-	if !options.DryRun {
+	if !o.DryRun {
 		err = errors.Join(err, removeStale(ctx, verdicts))
 	}
 	if err != nil {
@@ -95,20 +88,20 @@ func removeStale(ctx context.Context, verdicts []Verdict) error {
 			stale = append(stale, v.Address)
 		}
 	}
-	removals, err := socket.RemoveStale(ctx, stale)
+	kept, err := socket.RemoveStale(ctx, stale)
 	for i := range verdicts {
 		v := &verdicts[i]
-		removal := removals[v.Address]
-		v.Deleted = removal.Deleted
-		if removal.Err != nil {
-			v.Reason += "; " + removal.Err.Error()
+		reason := kept[v.Address]
+		v.Deleted = v.Verdict == Stale && reason == nil
+		if reason != nil {
+			v.Reason += "; " + reason.Error()
 		}
 	}
 	return err
 }
 
 // probe probes one address. The zero verdict means that the address has disappeared.
-func probe(ctx context.Context, a Address, timeout time.Duration, o *DialOptions) Verdict {
+func probe(ctx context.Context, a Address, timeout time.Duration, o DialOptions) Verdict {
 	if ctx.Err() != nil {
 		return Verdict{Address: a, Verdict: Busy, Reason: "it was not asked: the others took all the time; probe again"}
 	}
@@ -116,18 +109,18 @@ func probe(ctx context.Context, a Address, timeout time.Duration, o *DialOptions
 	defer cancel()
 	c, err := dial(ctx, a, o)
 	if err == nil {
-		hello := c.Hello()
-		c.Close()
+		hello := c.hello
+		c.close()
 		return Verdict{Address: a, Verdict: Live, Reason: "it answered", Hello: &hello}
 	}
 	v := Verdict{Address: a, Reason: err.Error()}
-	var bye *ByeError
+	var bye *byeError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Verdict{}
-	case errors.Is(err, ErrForeign):
+	case errors.Is(err, socket.ErrForeign):
 		v.Verdict = Foreign
-	case errors.Is(err, ErrIncompatible):
+	case errors.Is(err, errIncompatible):
 		v.Verdict = Incompatible
 	case socket.IsRefused(err):
 		v.Verdict, v.Reason = Stale, "no process listens there"

@@ -1,56 +1,52 @@
 //go:build unix
 
-package vscodeipc_test
+package vscodeipc
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"browser-coordinator/vscodeipc"
+	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
-)
 
-func watchDirs(t *testing.T) *vscodeipc.DirWatcher {
-	t.Helper()
-	w := vscodeipc.WatchDirs(nil)
-	t.Cleanup(func() { w.Close() })
-	<-w.Changes() // it watches now
-	return w
-}
+	"browser-coordinator/vscodeipc/internal/socket"
+)
 
 // TestReloadedWindow: the directory watch finds it, without polling. After the
 // notification, the watcher of the old window connects to the new one at once.
 func TestReloadedWindow(t *testing.T) {
 	folder := home(t)
 	dirs := watchDirs(t)
-	old := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	old := serve(t, ServerOptions{Workspace: folder})
 	<-dirs.Changes()
-	w := vscodeipc.Watch(old.Address(), nil)
+	w := Watch(old.Address(), DialOptions{})
 	defer w.Close()
-	if _, err := w.Client(t.Context()); err != nil {
+	if _, err := w.connection(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	setState(t, old, numbered(5))
 	closeServer(t, old)
 	<-dirs.Changes()
 
-	fresh := serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	for len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
-		<-dirs.Changes()
-	}
+	fresh := serve(t, ServerOptions{Workspace: folder})
+	awaitFound(t, dirs, func() bool { return len(find(Hash(folder))) > 0 })
 	s, changed := w.Snapshot()
 	for s.Connected { // the bye may still be on its way
 		<-changed
 		s, changed = w.Snapshot()
 	}
-	c, err := w.Client(t.Context())
+	c, err := w.connection(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Hello().Session != fresh.Session() {
+	if c.hello.Session != fresh.hello.Session {
 		t.Error("it is with the old window")
 	}
 	if s, _ := w.Snapshot(); s.State.Revision != 0 || len(s.State.DebugSessions) != 0 {
@@ -62,69 +58,69 @@ func TestReloadedWindow(t *testing.T) {
 // neither removes the other's socket.
 func TestOverlappingReload(t *testing.T) {
 	folder := home(t)
-	old := serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	fresh := serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	if old.Address() == fresh.Address() || fresh.Address().Key() != vscodeipc.Hash(folder) {
+	old := serve(t, ServerOptions{Workspace: folder})
+	fresh := serve(t, ServerOptions{Workspace: folder})
+	if old.Address() == fresh.Address() || fresh.Address().Key() != Hash(folder) {
 		t.Fatalf("the addresses are %s and %s", old.Address(), fresh.Address())
 	}
-	if found := vscodeipc.Find(vscodeipc.Hash(folder)); len(found) != 2 {
-		t.Errorf("Find gives %v", found)
+	if found := find(Hash(folder)); len(found) != 2 {
+		t.Errorf("the addresses are %v", found)
 	}
 	closeServer(t, old)
-	if diff := cmp.Diff([]vscodeipc.Address{fresh.Address()}, vscodeipc.Find(vscodeipc.Hash(folder))); diff != "" {
+	if diff := cmp.Diff([]Address{fresh.Address()}, find(Hash(folder))); diff != "" {
 		t.Errorf("after the old one's end: %s", diff)
 	}
-	dial(t, fresh.Address())
-	third := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	connect(t, fresh.Address())
+	third := serve(t, ServerOptions{Workspace: folder})
 	if third.Address() != old.Address() {
 		t.Errorf("the free name was not taken: %s", third.Address())
 	}
 	closeServer(t, old) // a second close does not affect the third
-	dial(t, third.Address())
+	connect(t, third.Address())
 }
 
 func TestNoWorkspace(t *testing.T) {
 	home(t)
-	s := serve(t, vscodeipc.ServerOptions{})
-	if h := dial(t, s.Address()).Hello(); h.Workspace != nil || h.Folders == nil {
+	s := serve(t, ServerOptions{})
+	if h := connect(t, s.Address()).hello; h.Workspace != nil || h.Folders == nil {
 		t.Errorf("hello is %+v", h)
-	}
-	if found := vscodeipc.Find(s.Address().Key()); len(found) != 1 {
-		t.Errorf("Find gives %v", found)
 	}
 }
 
 func TestWatchDirsThatComeAndGo(t *testing.T) {
 	folder := home(t)
 	dirs := watchDirs(t) // none of them exists
-	one := serve(t, vscodeipc.ServerOptions{Workspace: folder})
+	one := serve(t, ServerOptions{Workspace: folder})
 	<-dirs.Changes()
 	dir := filepath.Dir(string(one.Address()))
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
 	// The window creates its directory and its socket again.
-	for len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
-		<-dirs.Changes()
-	}
-	dial(t, one.Address())
+	awaitFound(t, dirs, func() bool { return len(find(Hash(folder))) > 0 })
+	connect(t, one.Address())
 }
 
 // TestWatchDirsWithoutWatches: the system has no file watches left, which is common on
-// Linux beside many editors. The watcher still notices windows. The error is simulated:
-// a real one would take the watches from every program of the user.
+// Linux beside many editors. The watcher still notices windows, and a window that it
+// lost its name. The error is simulated: a real one would take the watches from every
+// program of the user.
 func TestWatchDirsWithoutWatches(t *testing.T) {
 	folder := home(t)
-	vscodeipc.ExhaustNotify(t)
+	before := socket.NewNotify
+	socket.NewNotify = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+	t.Cleanup(func() { socket.NewNotify = before })
 	dirs := watchDirs(t)
-	serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	select {
-	case <-dirs.Changes():
-	case <-time.After(10 * time.Second):
-		t.Fatal("nobody was told of the window")
+	s := serve(t, ServerOptions{Workspace: folder})
+	awaitFound(t, dirs, func() bool { return len(find(Hash(folder))) > 0 })
+	if err := os.Remove(string(s.Address())); err != nil {
+		t.Fatal(err)
 	}
-	if len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
-		t.Error("it is not found")
+	for limit := time.Now().Add(30 * time.Second); !reachable(t, s); {
+		if time.Now().After(limit) {
+			t.Fatal("the window is not back")
+		}
+		time.Sleep(50 * time.Millisecond) // there is no event: both poll
 	}
 }
 
@@ -132,34 +128,27 @@ func TestWatchDirsWithoutWatches(t *testing.T) {
 // it. The connection keeps the directory alive without a name.
 func TestWatchDirsMadeAgain(t *testing.T) {
 	folder := home(t)
-	first, address := listenAs(t)
-	conn, err := net.Dial("unix", string(address))
+	path := name(t, 0)
+	first, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer first.Close()
+	first.(*net.UnixListener).SetUnlinkOnClose(false)
+	dialRaw(t, Address(path))
 	dirs := watchDirs(t)
-	await := func(what string) {
-		t.Helper()
+	for _, gone := range []string{path, filepath.Dir(path)} {
+		if err := os.Remove(gone); err != nil {
+			t.Fatal(err)
+		}
 		select {
 		case <-dirs.Changes():
-		case <-time.After(10 * time.Second):
-			t.Fatalf("nobody was told of %s", what)
+		case <-time.After(30 * time.Second):
+			t.Fatalf("the end of %s is not reported", gone)
 		}
 	}
-	first.SetUnlinkOnClose(false)
-	if err := os.Remove(string(address)); err != nil {
-		t.Fatal(err)
-	}
-	await("the socket's end")
-	if err := os.Remove(filepath.Dir(string(address))); err != nil {
-		t.Fatal(err)
-	}
-	await("the directory's end")
-	serve(t, vscodeipc.ServerOptions{Workspace: folder})
-	for len(vscodeipc.Find(vscodeipc.Hash(folder))) == 0 {
-		await("the window in the new directory")
-	}
+	serve(t, ServerOptions{Workspace: folder})
+	awaitFound(t, dirs, func() bool { return len(find(Hash(folder))) > 0 })
 }
 
 // TestWindowsOfSandboxedEditors: an editor in a snap or flatpak has another
@@ -178,26 +167,126 @@ func TestWindowsOfSandboxedEditors(t *testing.T) {
 			t.Setenv("XDG_DATA_HOME", filepath.Join(os.Getenv("HOME"), data))
 			w := startWindow(t, folder)
 			t.Setenv("XDG_DATA_HOME", ours)
-			if dir := filepath.Dir(string(w.address)); dir != filepath.Join(os.Getenv("HOME"), data, "browser-coordinator-mcp") {
+			if dir := filepath.Dir(w.first); dir != filepath.Join(os.Getenv("HOME"), data, "browser-coordinator-mcp") {
 				t.Fatalf("it listens in %s", dir)
 			}
 			<-dirs.Changes()
-			if diff := cmp.Diff([]vscodeipc.Address{w.address}, vscodeipc.Find(vscodeipc.Hash(folder))); diff != "" {
-				t.Errorf("Find: %s", diff)
+			if diff := cmp.Diff([]Address{w.address()}, find(Hash(folder))); diff != "" {
+				t.Errorf("the addresses: %s", diff)
 			}
-			if h := dial(t, w.address).Hello(); h.Workspace == nil || *h.Workspace != folder {
+			if h := connect(t, w.address()).hello; h.Workspace == nil || *h.Workspace != folder {
 				t.Errorf("hello is %+v", h)
 			}
-			if v := probe(t, nil)[string(w.address)]; v.Verdict != vscodeipc.Live {
-				t.Errorf("the verdict is %+v", v)
-			}
-			if err := w.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			w.Wait()
-			if v := probe(t, nil)[string(w.address)]; v.Verdict != vscodeipc.Stale || !v.Deleted {
+			w.kill()
+			if v := probeAll(t, ProbeOptions{})[w.first]; v.Verdict != Stale || !v.Deleted {
 				t.Errorf("when it is dead: %+v", v)
 			}
 		})
+	}
+}
+
+// TestNameTakenAway removes or replaces a window's socket in every way. The connected
+// client notices nothing, and new clients find the window.
+func TestNameTakenAway(t *testing.T) {
+	for name, test := range map[string]struct {
+		do       func(t *testing.T, path string) error
+		sameName bool
+	}{
+		"deleted": {func(_ *testing.T, path string) error { return os.Remove(path) }, true},
+		"renamed": {func(_ *testing.T, path string) error { return os.Rename(path, path+".away") }, true},
+		"with its directory": {func(_ *testing.T, path string) error {
+			os.RemoveAll(filepath.Dir(path)) // fails if the window already has a new socket there
+			return nil
+		}, true},
+		"replaced by a file": {func(_ *testing.T, path string) error {
+			return errors.Join(os.WriteFile(path+".new", []byte("precious"), 0o600), os.Rename(path+".new", path))
+		}, false},
+		"replaced by a link": {func(_ *testing.T, path string) error {
+			return errors.Join(os.Symlink("/nowhere", path+".new"), os.Rename(path+".new", path))
+		}, false},
+		"replaced by a live socket": {func(t *testing.T, path string) error {
+			fake(t, path+".new", script(helloAnswer))
+			return os.Rename(path+".new", path)
+		}, false},
+		"replaced by a dead socket": {func(t *testing.T, path string) error {
+			deadSocket(t, path+".new")
+			return os.Rename(path+".new", path)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := home(t)
+			s := serve(t, ServerOptions{Workspace: folder})
+			before := s.Address()
+			c := connect(t, before)
+			dirs := watchDirs(t)
+			if err := test.do(t, string(before)); err != nil {
+				t.Fatal(err)
+			}
+			awaitFound(t, dirs, func() bool { return reachable(t, s) })
+			if (s.Address() == before) != test.sameName {
+				t.Errorf("it was at %s and is at %s", before, s.Address())
+			}
+			if err := ping(c, t.Context()); err != nil {
+				t.Errorf("the client from before: %v", err)
+			}
+			closeServer(t, s)
+			if left := find(Hash(folder)); slices.ContainsFunc(left, func(a Address) bool { return a != before || test.sameName }) {
+				t.Errorf("after its end there is %s", left)
+			}
+			if text, err := os.ReadFile(string(before)); strings.HasSuffix(name, "file") && string(text) != "precious" {
+				t.Errorf("another program's file was changed: %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// TestNameTakenAwayAgain: the second time the window waits, and then binds its name
+// again.
+func TestNameTakenAwayAgain(t *testing.T) {
+	s := serve(t, ServerOptions{Workspace: home(t)})
+	dirs := watchDirs(t)
+	for round := range 2 {
+		start := time.Now()
+		if err := os.Remove(string(s.Address())); err != nil {
+			t.Fatal(err)
+		}
+		awaitFound(t, dirs, func() bool { return reachable(t, s) })
+		if took := time.Since(start); round == 1 && took < 700*time.Millisecond {
+			t.Errorf("round %d: it took %v", round, took)
+		}
+	}
+}
+
+// reachable reports whether clients can find the window and reach this one.
+func reachable(t *testing.T, s *Server) bool {
+	t.Helper()
+	for _, a := range find(s.key) {
+		c, err := dial(t.Context(), a, DialOptions{})
+		if err != nil {
+			continue
+		}
+		c.close()
+		if c.hello.Session == s.hello.Session {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAllNamesTaken(t *testing.T) {
+	folder := home(t)
+	for range 9 {
+		serve(t, ServerOptions{Workspace: folder})
+	}
+	if found := find(Hash(folder)); len(found) != 9 {
+		t.Errorf("the addresses are %v", found)
+	}
+	_, err := Serve(t.Context(), ServerOptions{Name: "test", Kind: "terminal", Workspace: folder})
+	if err == nil || !strings.Contains(err.Error(), "coordinator probe") {
+		t.Errorf("the tenth window: %v", err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(socketPath(t, "")))
+	if err != nil || len(entries) != 9 {
+		t.Errorf("the directory has %v, %v", entries, err)
 	}
 }

@@ -1,8 +1,9 @@
 //go:build unix
 
-package vscodeipc_test
+package vscodeipc
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,16 +15,222 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"browser-coordinator/vscodeipc"
+	"github.com/google/go-cmp/cmp"
 )
 
-func TestAnswersOutOfOrder(t *testing.T) {
+// vectorWindow is the window for the vectors.
+func vectorWindow(t testing.TB) *Server {
 	folder := home(t)
+	return serve(t, ServerOptions{
+		Workspace: folder, Folders: []string{folder}, NoDeadline: []string{"wait"},
+		Commands: map[string]Handler{"echo": echo, "wait": waitForCancel},
+	})
+}
+
+func TestInvalidVectors(t *testing.T) {
+	s := vectorWindow(t)
+	for _, v := range readVectors[invalidVector](t, "invalid") {
+		t.Run(v.Name, func(t *testing.T) {
+			checkInvalid(t, dialRaw(t, s.Address()), v)
+		})
+	}
+}
+
+func checkInvalid(t *testing.T, c *rawConn, v invalidVector) {
+	input := v.input(t)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		c.Write(input) // may fail: the window may disconnect
+	}()
+	defer func() { <-sent }()
+
+	answer := c.receive()
+	for answer != nil && answer["success"] != false {
+		answer = c.receive()
+	}
+	if answer == nil {
+		t.Fatal("the connection ended without an error")
+	}
+	var wantID any
+	if err := json.Unmarshal(v.Expect.ID, &wantID); err != nil {
+		t.Fatal(err)
+	}
+	fault := answer["error"].(map[string]any)
+	if fault["code"] != v.Expect.Code || !cmp.Equal(answer["id"], wantID) {
+		t.Fatalf("got %v for id %v, want %s for id %v", fault, answer["id"], v.Expect.Code, wantID)
+	}
+	if fault["message"] == "" {
+		t.Error("the error has no text for people")
+	}
+	data, _ := fault["data"].(map[string]any)
+	for name, want := range v.Expect.Data {
+		if diff := cmp.Diff(want, data[name]); diff != "" {
+			t.Errorf("data.%s: %s", name, diff)
+		}
+	}
+	if v.Expect.Closes {
+		expectBye(t, c, v.Expect.Code)
+		return
+	}
+	c.send(`{"id":"still-there","type":"ping","version":1}`)
+	for {
+		m := c.receive()
+		if m == nil {
+			t.Fatal("the connection ended")
+		}
+		if m["id"] == "still-there" {
+			return
+		}
+	}
+}
+
+// expectBye checks that the connection ends with a bye.
+func expectBye(t *testing.T, c *rawConn, reason string) {
+	t.Helper()
+	last := c.receive()
+	payload, _ := last["payload"].(map[string]any)
+	if last["type"] != "bye" || payload["reason"] != reason {
+		t.Errorf("the last line is %v, not a bye for %s", last, reason)
+	}
+	if more := c.receive(); more != nil {
+		t.Errorf("after bye came %v", more)
+	}
+}
+
+// versionVector is one of spec 13.4.
+type versionVector struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	State       State  `json:"state"`
+	Exchanges   []struct {
+		Line   json.RawMessage `json:"line"`
+		Answer map[string]any  `json:"answer"`
+	} `json:"exchanges"`
+}
+
+func TestVersionVectors(t *testing.T) {
+	for _, v := range readVectors[versionVector](t, "versions") {
+		t.Run(v.Name, func(t *testing.T) {
+			s := vectorWindow(t)
+			setState(t, s, v.State)
+			c := dialRaw(t, s.Address())
+			for _, exchange := range v.Exchanges {
+				var line map[string]any
+				if err := json.Unmarshal(exchange.Line, &line); err != nil {
+					t.Fatal(err)
+				}
+				text, _ := json.Marshal(line)
+				c.send("%s", text)
+				answer := c.receive()
+				payload, _ := answer["payload"].(map[string]any)
+				if answer["id"] != line["id"] || payload == nil {
+					t.Fatalf("%s is answered by %v", text, answer)
+				}
+				for name, want := range exchange.Answer {
+					if diff := cmp.Diff(want, payload[name]); diff != "" {
+						t.Errorf("%s: %s: %s", text, name, diff)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestEventsHaveTheVersionThatWasListenedIn also checks a replay.
+func TestEventsHaveTheVersionThatWasListenedIn(t *testing.T) {
+	s := vectorWindow(t)
+	old := dialRaw(t, s.Address())
+	old.send(`{"id":1,"type":"listen","version":1,"payload":{"events":["state"]}}`)
+	old.receive()
+	setState(t, s, State{
+		Browser: &Browser{URL: "ws://127.0.0.1:1/x", Via: "launched"},
+		Access:  Access{Mode: AccessView},
+	})
+	want := map[string]any{"revision": 1.0, "debugSessions": []any{}, "browser": nil, "pages": []any{}}
+	if diff := cmp.Diff(want, old.receive()["payload"]); diff != "" {
+		t.Errorf("the event in version 1: %s", diff)
+	}
+	for version, mode := range map[string]any{"1": nil, "2": "view"} {
+		c := dialRaw(t, s.Address())
+		c.send(`{"id":1,"type":"listen","version":%s,"payload":{"events":["state"],"resume":{"session":%q,"seq":0}}}`, version, s.hello.Session)
+		c.receive()
+		payload := c.receive()["payload"].(map[string]any)
+		access, _ := payload["access"].(map[string]any)
+		if access["mode"] != mode {
+			t.Errorf("the replay in version %s is %v", version, payload)
+		}
+	}
+}
+
+// TestAnOlderWindowIsUnderstood dials a stand-in for a window of the first release,
+// which speaks only version 1. It sends no access mode, so agents may only read.
+func TestAnOlderWindowIsUnderstood(t *testing.T) {
+	home(t)
+	c := connect(t, fake(t, name(t, 0), func(conn net.Conn, lines *bufio.Scanner) {
+		for lines.Scan() {
+			r, fault := decodeRequest(lines.Bytes())
+			switch {
+			case fault != nil || r.version != 1:
+				conn.Write(encodeAnswer(r.id, nil, errorf(codeUnsupportedVersion, map[string]any{"supported": []int{1}}, "no")))
+			case r.kind == "hello":
+				io.WriteString(conn, helloAnswer)
+			default:
+				conn.Write(encodeAnswer(r.id, noPayload, nil))
+			}
+		}
+	}))
+	if h := c.hello; h.Version != 1 || h.State.Access.Mode != AccessView {
+		t.Errorf("the hello is read as %+v", h)
+	}
+	if err := ping(c, t.Context()); err != nil {
+		t.Errorf("a ping in the agreed version: %v", err)
+	}
+}
+
+func TestOneWindowOneClient(t *testing.T) {
+	folder := home(t)
+	s := serve(t, ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]Handler{"echo": echo}})
+	found := find(Hash(folder))
+	if diff := cmp.Diff([]Address{s.Address()}, found); diff != "" {
+		t.Fatalf("the addresses: %s", diff)
+	}
+	c := connect(t, found[0])
+	if h := c.hello; h.Workspace == nil || *h.Workspace != folder || h.Session != s.hello.Session {
+		t.Errorf("hello is %+v", h)
+	}
+	var back map[string]int
+	if err := c.call(t.Context(), "echo", map[string]int{"a": 1}, &back); err != nil || back["a"] != 1 {
+		t.Errorf("echo gives %v, %v", back, err)
+	}
+	if first := listen(t, c, nil); first.Seq != 0 || first.State == nil {
+		t.Fatalf("listen gives %+v", first)
+	}
+	want := State{
+		DebugSessions: []DebugSession{},
+		Browser:       &Browser{URL: "ws://127.0.0.1:1/x", Via: "launched"},
+		Pages:         []PageEndpoint{},
+		Access:        Access{Mode: AccessAsk, Stopped: []string{}},
+		Editor:        &Editor{Path: folder + "/a.ts", Line: 1, Column: 2, EndLine: 3, EndColumn: 4, Dirty: true},
+	}
+	setState(t, s, want)
+	want.Revision = 1
+	e := <-c.events
+	if diff := cmp.Diff(want, stateOf(t, e)); diff != "" || e.kind != "state" || e.seq != 1 {
+		t.Errorf("the event is %+v: %s", e, diff)
+	}
+	closeServer(t, s)
+	c.loops.Wait()
+	if found := find(Hash(folder)); len(found) != 0 {
+		t.Errorf("after Close there is %v", found)
+	}
+}
+
+func TestAnswersOutOfOrder(t *testing.T) {
 	release := make(chan struct{})
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Commands: map[string]vscodeipc.Handler{
-		"hold": func(ctx context.Context, c vscodeipc.Call) (any, error) {
+	s := serve(t, ServerOptions{Workspace: home(t), Commands: map[string]Handler{
+		"hold": func(ctx context.Context, c Call) (any, error) {
 			select {
 			case <-release:
 				return c.Arg, nil
@@ -31,20 +238,19 @@ func TestAnswersOutOfOrder(t *testing.T) {
 				return nil, ctx.Err()
 			}
 		},
-	}})
-	c := dial(t, s.Address())
-	const n = 200
+	}, NoDeadline: []string{"hold"}})
+	c := connect(t, s.Address())
 	var calls sync.WaitGroup
-	for i := range n {
+	for i := range 200 {
 		calls.Go(func() {
 			var back int
-			if err := c.Call(t.Context(), "hold", i, &back); err != nil || back != i {
+			if err := c.call(t.Context(), "hold", i, &back); err != nil || back != i {
 				t.Errorf("call %d gives %d, %v", i, back, err)
 			}
 		})
 	}
 	for range 20 {
-		if err := c.Ping(t.Context()); err != nil { // the window responds while all the calls wait
+		if err := ping(c, t.Context()); err != nil { // the window responds while all the calls wait
 			t.Fatal(err)
 		}
 	}
@@ -53,218 +259,195 @@ func TestAnswersOutOfOrder(t *testing.T) {
 }
 
 func TestCallErrors(t *testing.T) {
-	folder := home(t)
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Commands: map[string]vscodeipc.Handler{
-		"refuse": func(context.Context, vscodeipc.Call) (any, error) {
-			return nil, &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "the user said no", Data: json.RawMessage(`{"rule":"ask"}`)}
-		},
-		"fail":    func(context.Context, vscodeipc.Call) (any, error) { return nil, errors.New("it broke") },
-		"panic":   func(context.Context, vscodeipc.Call) (any, error) { panic("at the disco") },
-		"late":    func(context.Context, vscodeipc.Call) (any, error) { return nil, context.DeadlineExceeded },
-		"channel": func(context.Context, vscodeipc.Call) (any, error) { return make(chan int), nil },
-		"huge":    func(context.Context, vscodeipc.Call) (any, error) { return strings.Repeat("x", 8<<20), nil },
-		"who":     func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Client, nil },
+	fails := func(err error) Handler { return func(context.Context, Call) (any, error) { return nil, err } }
+	gives := func(result any) Handler { return func(context.Context, Call) (any, error) { return result, nil } }
+	s := serve(t, ServerOptions{Workspace: home(t), Commands: map[string]Handler{
+		"refuse":  fails(&Error{Code: CodeRefused, Message: "the user refuses", Data: json.RawMessage(`{"rule":"ask"}`)}),
+		"fail":    fails(errors.New("it broke")),
+		"late":    fails(context.DeadlineExceeded),
+		"panic":   func(context.Context, Call) (any, error) { panic("at the disco") },
+		"channel": gives(make(chan int)),
+		"huge":    gives(strings.Repeat("x", 8<<20)),
+		"who":     func(_ context.Context, c Call) (any, error) { return c.Client, nil },
 	}})
-	c, err := vscodeipc.Dial(t.Context(), s.Address(), &vscodeipc.DialOptions{Client: vscodeipc.Peer{Name: "agent", Version: "7"}})
+	c, err := dial(t.Context(), s.Address(), DialOptions{Client: Peer{Name: "agent", Version: "7"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer c.close()
 	for command, code := range map[string]string{
-		"refuse": vscodeipc.CodeRefused, "fail": vscodeipc.CodeInternal, "panic": vscodeipc.CodeInternal,
-		"late": vscodeipc.CodeDeadline, "channel": vscodeipc.CodeInternal, "huge": vscodeipc.CodeInternal,
-		"missing": vscodeipc.CodeUnknownCommand,
+		"refuse": CodeRefused, "fail": codeInternal, "panic": codeInternal, "late": codeDeadline,
+		"channel": codeInternal, "huge": codeInternal, "missing": CodeUnknownCommand,
 	} {
-		var fault *vscodeipc.Error
-		if err := c.Call(t.Context(), command, nil, nil); !errors.As(err, &fault) || fault.Code != code {
+		var fault *Error
+		if err := c.call(t.Context(), command, nil, nil); !errors.As(err, &fault) || fault.Code != code {
 			t.Errorf("%s gives %v, want %s", command, err, code)
 		} else if strings.Contains(fault.Message, "disco") {
 			t.Errorf("the panic's text went to the client: %v", fault)
 		}
 	}
-	if err := c.Call(t.Context(), "fail", strings.Repeat("x", 8<<20), nil); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if err := c.call(t.Context(), "fail", strings.Repeat("x", 8<<20), nil); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("an argument over the limit gives %v", err)
 	}
-	var who vscodeipc.Peer
-	if err := c.Call(t.Context(), "who", nil, &who); err != nil || who.Name != "agent" {
+	var who Peer
+	if err := c.call(t.Context(), "who", nil, &who); err != nil || who.Name != "agent" {
 		t.Errorf("the handler sees the client %+v, %v", who, err)
 	}
 }
 
-func TestCancelReachesTheHandler(t *testing.T) {
-	folder := home(t)
-	began, ended := make(chan struct{}), make(chan struct{})
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Commands: map[string]vscodeipc.Handler{
-		"wait": func(ctx context.Context, _ vscodeipc.Call) (any, error) {
-			close(began)
-			<-ctx.Done()
-			close(ended)
-			return nil, ctx.Err()
-		},
-	}})
-	c := dial(t, s.Address())
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-began
-		cancel()
-	}()
-	if err := c.Call(ctx, "wait", nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("Call gives %v", err)
-	}
-	<-ended
-	if err := c.Ping(t.Context()); err != nil {
-		t.Errorf("the connection did not go on: %v", err)
-	}
-}
-
-func TestCallsEndWithTheirConnection(t *testing.T) {
-	folder := home(t)
-	began, ended := make(chan struct{}), make(chan struct{})
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Commands: map[string]vscodeipc.Handler{
-		"wait": func(ctx context.Context, _ vscodeipc.Call) (any, error) {
-			close(began)
-			<-ctx.Done()
-			close(ended)
-			return nil, ctx.Err()
-		},
-	}})
-	c := dial(t, s.Address())
-	result := make(chan error, 1)
-	go func() { result <- c.Call(t.Context(), "wait", nil, nil) }()
-	<-began
-	c.Close()
-	<-ended
-	if err := <-result; !errors.Is(err, vscodeipc.ErrClosed) {
-		t.Errorf("the call gives %v", err)
-	}
-	if err := c.Ping(t.Context()); !errors.Is(err, vscodeipc.ErrClosed) {
-		t.Errorf("after Close, Ping gives %v", err)
+// TestAbandonedCalls: the handler's context ends with the caller's, and with the
+// connection.
+func TestAbandonedCalls(t *testing.T) {
+	for name, test := range map[string]struct {
+		abandon func(c *client, cancel func())
+		want    error
+	}{
+		"cancelled":           {func(_ *client, cancel func()) { cancel() }, context.Canceled},
+		"with its connection": {func(c *client, _ func()) { c.close() }, errClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began, ended := make(chan struct{}), make(chan struct{})
+			s := serve(t, ServerOptions{Workspace: home(t), NoDeadline: []string{"wait"}, Commands: map[string]Handler{
+				"wait": func(ctx context.Context, c Call) (any, error) {
+					defer close(ended)
+					close(began)
+					return waitForCancel(ctx, c)
+				},
+			}})
+			c := connect(t, s.Address())
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			result := make(chan error, 1)
+			go func() { result <- c.call(ctx, "wait", nil, nil) }()
+			<-began
+			test.abandon(c, cancel)
+			<-ended
+			if err := <-result; !errors.Is(err, test.want) {
+				t.Errorf("the call gives %v", err)
+			}
+			if err := ping(c, t.Context()); (err != nil) != (test.want == errClosed) {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
 	}
 }
 
-// TestOneShot sends what nc and socat send: one line, end of stream, then it reads the
-// response.
-func TestOneShot(t *testing.T) {
+// TestPieces sends lines as nc and socat do, and in every other way in which they may
+// arrive.
+func TestPieces(t *testing.T) {
 	s := vectorWindow(t)
-	c := dialRaw(t, s.Address())
-	c.say(`{"id":1,"type":"ping","version":1}`)
-	c.say(`{"id":2,"type":"call","version":1,"payload":{"command":"echo","arg":[1]}}`)
-	if err := c.Conn.(*net.UnixConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	if m := c.hear(); m["id"] != 1.0 || m["success"] != true {
-		t.Errorf("ping: %v", m)
-	}
-	if m := c.hear(); m["id"] != 2.0 || fmt.Sprint(m["payload"]) != "map[result:[1]]" {
-		t.Errorf("echo: %v", m)
-	}
-	if m := c.hear(); m != nil {
-		t.Errorf("then came %v", m)
-	}
-}
-
-func TestHalfLineThenSilence(t *testing.T) {
-	s := vectorWindow(t)
-	silent := dialRaw(t, s.Address())
-	if _, err := silent.Write([]byte(`{"id":1,"type":"pi`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := dial(t, s.Address()).Ping(t.Context()); err != nil {
-		t.Errorf("another client: %v", err)
-	}
-	silent.say(`ng","version":1}`)
-	if m := silent.hear(); m["success"] != true {
-		t.Errorf("the line's end brings %v", m)
-	}
-}
-
-func TestOneByteAtATime(t *testing.T) {
-	s := vectorWindow(t)
-	c := dialRaw(t, s.Address())
-	line := "\r\n" + `{"id":"ü","type":"call","version":1,"payload":{"command":"echo","arg":"é"}}` + "\r\n"
-	for i := range len(line) {
-		if _, err := c.Write([]byte{line[i]}); err != nil {
+	t.Run("one shot", func(t *testing.T) {
+		c := dialRaw(t, s.Address())
+		c.send(`{"id":1,"type":"ping","version":1}`)
+		c.send(`{"id":2,"type":"call","version":1,"payload":{"command":"echo","arg":[1]}}`)
+		if err := c.Conn.(*net.UnixConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if m := c.hear(); m["id"] != "ü" || fmt.Sprint(m["payload"]) != "map[result:é]" {
-		t.Errorf("got %v", m)
-	}
-}
-
-func TestTenThousandInOneWrite(t *testing.T) {
-	s := vectorWindow(t)
-	c := dialRaw(t, s.Address())
-	const n = 10_000
-	var all strings.Builder
-	for i := range n {
-		fmt.Fprintf(&all, `{"id":%d,"type":"ping","version":1}`+"\n", i)
-	}
-	sent := make(chan struct{})
-	go func() {
-		defer close(sent)
-		c.Write([]byte(all.String()))
-	}()
-	for i := range n {
-		if m := c.hear(); m["id"] != float64(i) || m["success"] != true {
-			t.Fatalf("answer %d is %v", i, m)
+		if m := c.receive(); m["id"] != 1.0 || m["success"] != true {
+			t.Errorf("ping: %v", m)
 		}
-	}
-	<-sent
+		if m := c.receive(); m["id"] != 2.0 || fmt.Sprint(m["payload"]) != "map[result:[1]]" {
+			t.Errorf("echo: %v", m)
+		}
+		if m := c.receive(); m != nil {
+			t.Errorf("then came %v", m)
+		}
+	})
+	t.Run("a call that goes on after the last line", func(t *testing.T) {
+		c := dialRaw(t, s.Address())
+		c.send(`{"id":1,"type":"call","version":1,"payload":{"command":"wait"}}`)
+		if err := c.Conn.(*net.UnixConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		if m := c.receive(); m == nil || m["error"].(map[string]any)["code"] != codeCancelled {
+			t.Errorf("it gets %v", m)
+		}
+		if m := c.receive(); m != nil {
+			t.Errorf("then came %v", m)
+		}
+	})
+	t.Run("half a line, and then silence", func(t *testing.T) {
+		c := dialRaw(t, s.Address())
+		if _, err := io.WriteString(c, `{"id":1,"type":"pi`); err != nil {
+			t.Fatal(err)
+		}
+		if err := ping(connect(t, s.Address()), t.Context()); err != nil {
+			t.Errorf("another client: %v", err)
+		}
+		c.send(`ng","version":1}`)
+		if m := c.receive(); m["success"] != true {
+			t.Errorf("the line's end brings %v", m)
+		}
+	})
+	t.Run("byte by byte", func(t *testing.T) {
+		c := dialRaw(t, s.Address())
+		line := "\r\n" + `{"id":"ü","type":"call","version":1,"payload":{"command":"echo","arg":"é"}}` + "\r\n"
+		for i := range len(line) {
+			if _, err := c.Write([]byte{line[i]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m := c.receive(); m["id"] != "ü" || fmt.Sprint(m["payload"]) != "map[result:é]" {
+			t.Errorf("got %v", m)
+		}
+	})
+	t.Run("ten thousand at once", func(t *testing.T) {
+		c := dialRaw(t, s.Address())
+		const n = 10_000
+		var all strings.Builder
+		for i := range n {
+			fmt.Fprintf(&all, `{"id":%d,"type":"ping","version":1}`+"\n", i)
+		}
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			io.WriteString(c, all.String())
+		}()
+		for i := range n {
+			if m := c.receive(); m["id"] != float64(i) || m["success"] != true {
+				t.Fatalf("answer %d is %v", i, m)
+			}
+		}
+		<-sent
+	})
+	t.Run("garbage without an end", func(t *testing.T) {
+		c := connect(t, s.Address())
+		bad := dialRaw(t, s.Address())
+		bad.Write([]byte(strings.Repeat("\xff\x00{", 4<<20))) // the window disconnects before the end
+		if err := ping(c, t.Context()); err != nil {
+			t.Errorf("another client: %v", err)
+		}
+	})
 }
 
 func TestHelloChoosesTheHighestCommonVersion(t *testing.T) {
-	s := vectorWindow(t)
-	c := dialRaw(t, s.Address())
-	c.say(`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[9,1,2,8]}}`)
-	if m := c.hear(); m["payload"].(map[string]any)["version"] != float64(vscodeipc.Version) {
+	c := dialRaw(t, vectorWindow(t).Address())
+	c.send(`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[9,1,2,8]}}`)
+	if m := c.receive(); m["payload"].(map[string]any)["version"] != float64(Version) {
 		t.Errorf("got %v", m)
 	}
 }
 
+// TestTooManyConnections: the window runs no request of a client that it does not admit.
 func TestTooManyConnections(t *testing.T) {
-	s := vectorWindow(t)
-	for range 256 {
-		if m := pinged(dialRaw(t, s.Address())); m["success"] != true {
-			t.Fatalf("a client within the limit gets %v", m)
-		}
-	}
-	c := dialRaw(t, s.Address())
-	if m := c.hear(); m["type"] != "bye" || m["payload"].(map[string]any)["reason"] != "too_many_connections" {
-		t.Errorf("the 257th client gets %v", m)
-	}
-	if m := c.hear(); m != nil {
-		t.Errorf("then came %v", m)
-	}
-	_, err := vscodeipc.Dial(t.Context(), s.Address(), nil)
-	var goodbye *vscodeipc.ByeError
-	if !errors.As(err, &goodbye) {
-		t.Errorf("Dial gives %v", err)
-	}
-}
-
-// TestNothingIsDoneAfterTheGoodbye: the window runs no request of a client that it does
-// not admit.
-func TestNothingIsDoneAfterTheGoodbye(t *testing.T) {
-	folder := home(t)
 	var called atomic.Int32
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Commands: map[string]vscodeipc.Handler{
-		"act": func(context.Context, vscodeipc.Call) (any, error) { called.Add(1); return nil, nil },
+	s := serve(t, ServerOptions{Workspace: home(t), Commands: map[string]Handler{
+		"act": func(context.Context, Call) (any, error) { called.Add(1); return nil, nil },
 	}})
 	for range 256 {
-		if m := pinged(dialRaw(t, s.Address())); m["success"] != true {
+		if m := dialRaw(t, s.Address()).ping(); m["success"] != true {
 			t.Fatalf("a client within the limit gets %v", m)
 		}
 	}
 	for range 20 {
 		c := dialRaw(t, s.Address())
 		io.WriteString(c, `{"id":1,"type":"call","version":1,"payload":{"command":"act"}}`+"\n") // fails if the window has disconnected by then
-		if m := c.hear(); m["type"] != "bye" {
-			t.Errorf("it gets %v", m)
-		}
-		if m := c.hear(); m != nil {
-			t.Errorf("then came %v", m)
-		}
+		expectBye(t, c, "too_many_connections")
+	}
+	_, err := dial(t.Context(), s.Address(), DialOptions{})
+	var bye *byeError
+	if !errors.As(err, &bye) {
+		t.Errorf("dial gives %v", err)
 	}
 	closeServer(t, s) // waits for running calls
 	if n := called.Load(); n > 0 {
@@ -272,29 +455,24 @@ func TestNothingIsDoneAfterTheGoodbye(t *testing.T) {
 	}
 }
 
-// TestWindowsTellNothingOfEachOther: no response of a window, not even to an invalid
+// TestWindowsReportNothingOfEachOther: no response of a window, not even to an invalid
 // request, mentions another window beside it.
-func TestWindowsTellNothingOfEachOther(t *testing.T) {
+func TestWindowsReportNothingOfEachOther(t *testing.T) {
 	const secret = "5ec7e7"
 	folder := home(t)
 	other := t.TempDir() + "/" + secret
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	echo := func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil }
-	s := serve(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]vscodeipc.Handler{"echo": echo}})
-	beside := serve(t, vscodeipc.ServerOptions{
-		Workspace: other, Folders: []string{other}, Commands: map[string]vscodeipc.Handler{"echo-" + secret: echo}, Events: []string{secret},
-	})
-	setState(t, beside, vscodeipc.State{Browser: &vscodeipc.Browser{URL: "ws://127.0.0.1:1/devtools/browser/" + secret, Product: "Chrome/1", Via: "launched"}})
-	if _, err := dial(t, beside.Address()).State(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := serve(t, ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]Handler{"echo": echo}})
+	beside := serve(t, ServerOptions{Workspace: other, Folders: []string{other}, Commands: map[string]Handler{"echo-" + secret: echo}})
+	setState(t, beside, State{Browser: &Browser{URL: "ws://127.0.0.1:1/devtools/browser/" + secret, Product: "Chrome/1", Via: "launched"}})
+	listen(t, connect(t, beside.Address()), nil)
 
 	conn := dialRaw(t, s.Address())
 	for _, line := range []string{
 		`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[2,1]}}`,
-		`{"id":2,"type":"listen","version":2,"payload":{"events":["state"],"resume":{"session":"` + beside.Session() + `","seq":0}}}`,
+		`{"id":2,"type":"listen","version":2,"payload":{"events":["state"],"resume":{"session":"` + beside.hello.Session + `","seq":0}}}`,
 		`{"id":3,"type":"listen","version":2,"payload":{"events":["nothing"]}}`,
 		`{"id":4,"type":"state","version":2}`,
 		`{"id":5,"type":"call","version":2,"payload":{"command":"nothing"}}`,
@@ -302,18 +480,18 @@ func TestWindowsTellNothingOfEachOther(t *testing.T) {
 		`{"id":7,"type":"ping","version":99}`,
 		`nothing`,
 	} {
-		conn.say("%s", line)
+		conn.send("%s", line)
 	}
 	setState(t, s, numbered(2))
 	setState(t, beside, numbered(3))
-	conn.say(`{"id":"last","type":"ping","version":2}`)
+	conn.send(`{"id":"last","type":"ping","version":2}`)
 	for {
 		line, err := conn.lines.ReadString('\n')
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(line, secret) || strings.Contains(line, beside.Session()) || strings.Contains(line, string(beside.Address())) {
-			t.Errorf("it tells of the other: %s", line)
+		if strings.Contains(line, secret) || strings.Contains(line, beside.hello.Session) || strings.Contains(line, string(beside.Address())) {
+			t.Errorf("it reports the other: %s", line)
 		}
 		if strings.Contains(line, `"id":"last"`) {
 			return
@@ -321,74 +499,38 @@ func TestWindowsTellNothingOfEachOther(t *testing.T) {
 	}
 }
 
-func pinged(c *rawConn) map[string]any {
-	c.say(`{"id":1,"type":"ping","version":1}`)
-	return c.hear()
-}
-
 // TestMisbehavingWindows presents a client each fault of a peer.
 func TestMisbehavingWindows(t *testing.T) {
-	hello := `{"id":1,"success":true,"payload":{"version":1,"server":{"name":"x","version":"","kind":"vscode"},"session":"s","pid":1,"workspace":null,"folders":[],"commands":[],"events":["state"],"seq":0,"state":{"revision":0,"debugSessions":[],"browser":null,"pages":[]}}}` + "\n"
 	for name, test := range map[string]struct {
-		says string
-		is   error // nil: some other error
+		sends string
+		is    error // nil: some other error
 	}{
-		"garbage":           {"hello\n", vscodeipc.ErrIncompatible},
-		"http":              {"HTTP/1.1 400 Bad Request\r\n\r\n", vscodeipc.ErrIncompatible},
-		"neither":           {"{}\n", vscodeipc.ErrIncompatible},
-		"no id":             {`{"success":true,"payload":{}}` + "\n", vscodeipc.ErrIncompatible},
-		"success a string":  {`{"id":1,"success":"yes","payload":{}}` + "\n", vscodeipc.ErrIncompatible},
-		"failure unsaid":    {`{"id":1,"success":false}` + "\n", vscodeipc.ErrIncompatible},
-		"seq a string":      {`{"type":"state","seq":"1","payload":{}}` + "\n", vscodeipc.ErrIncompatible},
-		"empty hello":       {`{"id":1,"success":true,"payload":{}}` + "\n", vscodeipc.ErrIncompatible},
-		"hello of a string": {`{"id":1,"success":true,"payload":"hi"}` + "\n", vscodeipc.ErrIncompatible},
-		"other version":     {strings.Replace(hello, `"version":1,"server"`, `"version":9,"server"`, 1), vscodeipc.ErrIncompatible},
-		"unsupported":       {`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":[3]}}}` + "\n", vscodeipc.ErrIncompatible},
-		"endless line":      {strings.Repeat("x", 9<<20), vscodeipc.ErrIncompatible},
+		"garbage":           {"hello\n", errIncompatible},
+		"http":              {"HTTP/1.1 400 Bad Request\r\n\r\n", errIncompatible},
+		"neither":           {"{}\n", errIncompatible},
+		"no id":             {`{"success":true,"payload":{}}` + "\n", errIncompatible},
+		"success a string":  {`{"id":1,"success":"yes","payload":{}}` + "\n", errIncompatible},
+		"failure unnamed":   {`{"id":1,"success":false}` + "\n", errIncompatible},
+		"seq a string":      {`{"type":"state","seq":"1","payload":{}}` + "\n", errIncompatible},
+		"empty hello":       {`{"id":1,"success":true,"payload":{}}` + "\n", errIncompatible},
+		"hello of a string": {`{"id":1,"success":true,"payload":"hi"}` + "\n", errIncompatible},
+		"other version":     {strings.Replace(helloAnswer, `"version":1,"server"`, `"version":9,"server"`, 1), errIncompatible},
+		"unsupported":       {`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":[3]}}}` + "\n", errIncompatible},
+		"endless line":      {strings.Repeat("x", 9<<20), errIncompatible},
 		"hangs up":          {"", nil},
 		"half a line":       {`{"id":1,`, nil},
 		"bye":               {`{"type":"bye","payload":{"reason":"shutdown","message":"x"}}` + "\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := vscodeipc.Dial(t.Context(), fakeWindow(t, test.says), nil)
-			if err == nil || (test.is != nil) != errors.Is(err, vscodeipc.ErrIncompatible) {
-				t.Errorf("Dial gives %v", err)
+			home(t)
+			_, err := dial(t.Context(), fake(t, socketPath(t, "pid-1"), hangUp(test.sends)), DialOptions{})
+			if err == nil || (test.is != nil) != errors.Is(err, errIncompatible) {
+				t.Errorf("dial gives %v", err)
 			}
 		})
 	}
 	t.Run("tolerated", func(t *testing.T) {
-		c, err := vscodeipc.Dial(t.Context(), fakeWindow(t,
-			`{"type":"weather","seq":4,"payload":{}}`+"\n"+`{"id":77,"success":true,"payload":{}}`+"\n\n\r\n"+hello), nil)
-		if err != nil {
-			t.Fatalf("Dial: %v", err)
-		}
-		c.Close()
+		home(t)
+		connect(t, fake(t, name(t, 0), script(`{"type":"weather","seq":4,"payload":{}}`+"\n"+`{"id":77,"success":true,"payload":{}}`+"\n\n\r\n"+helloAnswer)))
 	})
-}
-
-// fakeWindow listens where a window would. It sends the same text to every client as
-// soon as it has read a line.
-func fakeWindow(t *testing.T, says string) vscodeipc.Address {
-	t.Helper()
-	home(t)
-	l, address := listenAs(t)
-	ended := make(chan struct{})
-	t.Cleanup(func() {
-		l.Close()
-		<-ended
-	})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.SetDeadline(time.Now().Add(5 * time.Second))
-			conn.Read(make([]byte, 1<<10))
-			conn.Write([]byte(says))
-			conn.Close()
-		}
-	}()
-	return address
 }

@@ -1,19 +1,16 @@
 //go:build unix
 
-package vscodeipc_test
+package vscodeipc
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"browser-coordinator/vscodeipc"
 )
 
 // fullHello is a hello with every member of the schema, for a window without a folder.
@@ -57,68 +54,36 @@ func (p place) change(t *testing.T, of string, to func(holder map[string]any, na
 	return root
 }
 
-// requiredOf lists what the schema requires of a value, down to its leaves.
-func requiredOf(t *testing.T, defs map[string]any, def string, value map[string]any, at place) (places []place) {
+// optional are the members of fullHello that the schema does not require.
+var optional = []string{
+	"/state/debugSessions/0/parent", "/state/browser/product", "/state/browser/debugSession", "/state/editor",
+}
+
+// required lists the required members of fullHello.
+func required(t *testing.T) (places []place) {
 	t.Helper()
-	schema := defs[def].(map[string]any)
-	for _, name := range schema["required"].([]any) {
-		places = append(places, append(append(place{}, at...), name))
-	}
-	for name, property := range schema["properties"].(map[string]any) {
-		in := append(append(place{}, at...), name)
-		refs := refsOf(property.(map[string]any))
-		for _, ref := range refs {
-			if ref == "AnyState" {
-				ref = "State"
+	var walk func(value any, at place)
+	walk = func(value any, at place) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, member := range value {
+				in := append(slices.Clone(at), name)
+				if !slices.Contains(optional, in.String()) {
+					places = append(places, in)
+				}
+				walk(member, in)
 			}
-			if _, isObject := defs[ref].(map[string]any)["properties"]; !isObject {
-				continue
-			}
-			switch v := value[name].(type) {
-			case map[string]any:
-				places = append(places, requiredOf(t, defs, ref, v, in)...)
-			case []any:
-				places = append(places, requiredOf(t, defs, ref, v[0].(map[string]any), append(in, 0))...)
-			default:
-				t.Fatalf("the hello of this test has no %v", in)
+		case []any:
+			for i, item := range value {
+				walk(item, append(slices.Clone(at), i))
 			}
 		}
 	}
-	return places
-}
-
-func refsOf(property map[string]any) (refs []string) {
-	if ref, ok := property["$ref"].(string); ok {
-		refs = append(refs, strings.TrimPrefix(ref, "#/$defs/"))
-	}
-	if items, ok := property["items"].(map[string]any); ok {
-		refs = append(refs, refsOf(items)...)
-	}
-	if choices, ok := property["anyOf"].([]any); ok {
-		for _, each := range choices {
-			refs = append(refs, refsOf(each.(map[string]any))...)
-		}
-	}
-	return refs
-}
-
-func requiredOfHello(t *testing.T) []place {
-	t.Helper()
-	text, err := os.ReadFile("../specs/window-protocol/schema.json")
-	if err != nil {
+	var hello any
+	if err := json.Unmarshal([]byte(fullHello), &hello); err != nil {
 		t.Fatal(err)
 	}
-	var schema struct {
-		Defs map[string]any `json:"$defs"`
-	}
-	var hello map[string]any
-	if err := errors.Join(json.Unmarshal(text, &schema), json.Unmarshal([]byte(fullHello), &hello)); err != nil {
-		t.Fatal(err)
-	}
-	places := requiredOf(t, schema.Defs, "Hello", hello, nil)
-	if len(places) < 25 {
-		t.Fatalf("the schema requires only %v", places)
-	}
+	walk(hello, nil)
 	return places
 }
 
@@ -139,40 +104,15 @@ var spoilt = map[string]func(holder map[string]any, name string){
 	},
 }
 
-// scripted is a window that answers its n-th line with the n-th of lines.
-func scripted(t *testing.T, lines ...string) vscodeipc.Address {
+// dialScript dials a fake window that answers with these lines.
+func dialScript(t *testing.T, lines ...string) (*client, error) {
 	t.Helper()
 	home(t)
-	l, address := listenAs(t)
-	ended := make(chan struct{})
-	t.Cleanup(func() {
-		l.Close()
-		<-ended
-	})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.SetDeadline(time.Now().Add(20 * time.Second))
-			speak(conn, lines)
-			conn.Close()
-		}
-	}()
-	return address
-}
-
-func speak(conn net.Conn, lines []string) {
-	heard := bufio.NewScanner(conn)
-	for _, line := range lines {
-		if !heard.Scan() {
-			return
-		}
-		conn.Write([]byte(line))
+	c, err := dial(t.Context(), fake(t, name(t, 0), script(lines...)), DialOptions{})
+	if err == nil {
+		t.Cleanup(c.close)
 	}
-	heard.Scan() // until the client disconnects
+	return c, err
 }
 
 func success(id int, payload any) string {
@@ -183,26 +123,23 @@ func success(id int, payload any) string {
 // TestHelloWithoutARequiredMember: without any one member that the schema requires, the
 // window is incompatible. Only a missing access has a meaning: agents may read.
 func TestHelloWithoutARequiredMember(t *testing.T) {
-	for _, member := range requiredOfHello(t) {
+	for _, member := range required(t) {
 		for how, spoil := range spoilt {
 			mayBeNull := member.String() == "/workspace" || member.String() == "/state/browser"
 			if how == "null" && mayBeNull {
 				continue
 			}
 			t.Run(member.String()+"/"+how, func(t *testing.T) {
-				c, err := vscodeipc.Dial(t.Context(), scripted(t, success(1, member.change(t, fullHello, spoil))), nil)
-				if err == nil {
-					defer c.Close()
-				}
+				c, err := dialScript(t, success(1, member.change(t, fullHello, spoil)))
 				switch {
 				case !member.isAccess():
-					if !errors.Is(err, vscodeipc.ErrIncompatible) {
-						t.Errorf("Dial returns %v", err)
+					if !errors.Is(err, errIncompatible) {
+						t.Errorf("dial returns %v", err)
 					}
 				case err != nil:
 					t.Error(err)
-				case c.Hello().State.Access.Mode != vscodeipc.AccessView:
-					t.Errorf("access is %+v", c.Hello().State.Access)
+				case c.hello.State.Access.Mode != AccessView:
+					t.Errorf("access is %+v", c.hello.State.Access)
 				}
 			})
 		}
@@ -212,7 +149,7 @@ func TestHelloWithoutARequiredMember(t *testing.T) {
 // TestStateThatIsSpoilt: after an invalid event, the earlier access is no longer
 // allowed.
 func TestStateThatIsSpoilt(t *testing.T) {
-	for _, member := range requiredOfHello(t) {
+	for _, member := range required(t) {
 		if member[0] != "state" || len(member) == 1 {
 			continue
 		}
@@ -223,19 +160,20 @@ func TestStateThatIsSpoilt(t *testing.T) {
 			}
 			event, _ := json.Marshal(map[string]any{"type": "state", "seq": 1, "payload": member.change(t, fullHello, spoilt["of another type"])["state"]})
 			listen := success(2, map[string]any{"session": "s", "seq": 0, "resumed": false, "state": whole.State})
-			w := vscodeipc.Watch(scripted(t, success(1, json.RawMessage(fullHello)), listen+string(event)+"\n"), nil)
+			home(t)
+			w := Watch(fake(t, name(t, 0), script(success(1, json.RawMessage(fullHello)), listen+string(event)+"\n")), DialOptions{})
 			defer w.Close()
 			for {
 				now, changed := w.Snapshot()
-				if member.isAccess() && now.Connected && now.State.Access.Mode == vscodeipc.AccessView {
+				if member.isAccess() && now.Connected && now.State.Access.Mode == AccessView {
 					return
 				}
-				if !member.isAccess() && errors.Is(now.Err, vscodeipc.ErrIncompatible) {
+				if !member.isAccess() && errors.Is(now.Err, errIncompatible) {
 					return
 				}
 				select {
 				case <-changed:
-				case <-time.After(20 * time.Second):
+				case <-time.After(30 * time.Second):
 					t.Fatalf("the window is %+v", now)
 				}
 			}
@@ -251,12 +189,11 @@ func TestUnknownAccess(t *testing.T) {
 	} {
 		t.Run(access, func(t *testing.T) {
 			hello := strings.Replace(fullHello, `{"mode":"full","stopped":[]}`, access, 1)
-			c, err := vscodeipc.Dial(t.Context(), scripted(t, success(1, json.RawMessage(hello))), nil)
+			c, err := dialScript(t, success(1, json.RawMessage(hello)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Close()
-			if got := c.Hello().State.Access; got.Mode != vscodeipc.AccessView {
+			if got := c.hello.State.Access; got.Mode != AccessView {
 				t.Errorf("it is %+v", got)
 			}
 		})
@@ -269,16 +206,15 @@ func TestIntegersInEveryForm(t *testing.T) {
 		`"line":1`, `"line":1E0`, `"endColumn":2`, `"endColumn":0.2e1`).Replace(fullHello)
 	answer := strings.Replace(success(1, json.RawMessage(hello)), `"id":1,`, `"id":1.0,`, 1)
 	result := `{"id":2e0,"success":true,"payload":{"result":{"session":"s","thread":3.0,"state":"paused","frame":{"id":1e1,"name":"f","line":12.0}}}}` + "\n"
-	c, err := vscodeipc.Dial(t.Context(), scripted(t, answer, result), nil)
+	c, err := dialScript(t, answer, result)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	if h := c.Hello(); h.Version != 2 || h.PID != 1 || h.State.Editor.Line != 1 || h.State.Editor.EndColumn != 2 {
+	if h := c.hello; h.Version != 2 || h.PID != 1 || h.State.Editor.Line != 1 || h.State.Editor.EndColumn != 2 {
 		t.Errorf("the hello is %+v", h)
 	}
-	var step vscodeipc.StepResult
-	if err := c.Call(t.Context(), "debug.step", vscodeipc.StepArg{Action: "over"}, &step); err != nil || *step.Thread != 3 || step.Frame.ID != 10 || step.Frame.Line != 12 {
+	var step StepResult
+	if err := c.call(t.Context(), "debug.step", StepArg{Action: "over"}, &step); err != nil || *step.Thread != 3 || step.Frame.ID != 10 || step.Frame.Line != 12 {
 		t.Errorf("the result is %+v, %v", step, err)
 	}
 }
@@ -292,10 +228,10 @@ func TestEndpointsThatAreNotOnLoopback(t *testing.T) {
 		for _, own := range []string{"ws://127.0.0.1:1/x", "ws://127.0.0.1:2/x"} {
 			t.Run(url+" for "+own, func(t *testing.T) {
 				hello := strings.Replace(fullHello, own, url, 1)
-				if _, err := vscodeipc.Dial(t.Context(), scripted(t, success(1, json.RawMessage(hello))), nil); !errors.Is(err, vscodeipc.ErrIncompatible) {
-					t.Errorf("Dial returns %v", err)
+				if _, err := dialScript(t, success(1, json.RawMessage(hello))); !errors.Is(err, errIncompatible) {
+					t.Errorf("dial returns %v", err)
 				} else if url != "" && strings.Contains(err.Error(), url) {
-					t.Errorf("the error tells the secret: %v", err)
+					t.Errorf("the error has the secret: %v", err)
 				}
 			})
 		}
@@ -310,26 +246,24 @@ func TestHelloOfAnotherWorkspace(t *testing.T) {
 		key, workspace string
 		fits           bool
 	}{
-		"its own":                   {vscodeipc.Hash(folder), `"` + folder + `"`, true},
-		"another's":                 {vscodeipc.Hash(folder), `"/elsewhere"`, false},
-		"none":                      {vscodeipc.Hash(folder), `null`, false},
+		"its own":                   {Hash(folder), `"` + folder + `"`, true},
+		"another's":                 {Hash(folder), `"/elsewhere"`, false},
+		"none":                      {Hash(folder), `null`, false},
 		"none, without a folder":    {"pid-7", `null`, true},
 		"one, and without a folder": {"pid-7", `"` + folder + `"`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hello := strings.Replace(fullHello, `"workspace":null`, `"workspace":`+test.workspace, 1)
 			for _, suffix := range []string{"", "-2"} {
-				answer := success(1, json.RawMessage(hello))
-				path := strings.Replace(socketPath(t, folder), vscodeipc.Hash(folder), test.key+suffix, 1)
-				answering(t, path, func([]byte) []byte { return []byte(answer) })
-				c, err := vscodeipc.Dial(t.Context(), vscodeipc.Address(path), nil)
+				a := fake(t, socketPath(t, test.key+suffix), script(success(1, json.RawMessage(hello))))
+				c, err := dial(t.Context(), a, DialOptions{})
 				if err == nil {
-					c.Close()
+					c.close()
 				}
-				if test.fits != (err == nil) || !test.fits && !errors.Is(err, vscodeipc.ErrIncompatible) {
-					t.Errorf("Dial returns %v", err)
+				if test.fits != (err == nil) || !test.fits && !errors.Is(err, errIncompatible) {
+					t.Errorf("dial returns %v", err)
 				}
-				os.Remove(path)
+				os.Remove(string(a))
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package vscodeipc
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -65,9 +66,9 @@ type commandVector struct {
 var goType = map[string]reflect.Type{
 	"HelloRequest":    reflect.TypeFor[helloRequest](),
 	"Hello":           reflect.TypeFor[Hello](),
-	"StateAnswer":     reflect.TypeFor[StateAnswer](),
+	"StateAnswer":     reflect.TypeFor[stateAnswer](),
 	"ListenRequest":   reflect.TypeFor[listenRequest](),
-	"ListenAnswer":    reflect.TypeFor[ListenAnswer](),
+	"ListenAnswer":    reflect.TypeFor[listenAnswer](),
 	"UnlistenRequest": reflect.TypeFor[unlistenRequest](),
 	"CallRequest":     reflect.TypeFor[callRequest](),
 	"CallAnswer":      reflect.TypeFor[callAnswer](),
@@ -80,7 +81,7 @@ var goType = map[string]reflect.Type{
 	"DebugSession":    reflect.TypeFor[DebugSession](),
 	"Browser":         reflect.TypeFor[Browser](),
 	"PageEndpoint":    reflect.TypeFor[PageEndpoint](),
-	"Resume":          reflect.TypeFor[Resume](),
+	"Resume":          reflect.TypeFor[resume](),
 	"Access":          reflect.TypeFor[Access](),
 	"Editor":          reflect.TypeFor[Editor](),
 
@@ -157,7 +158,7 @@ func TestTypesHaveTheSchemasMembers(t *testing.T) {
 // members that the schema defines.
 func TestMessageVectors(t *testing.T) {
 	kinds := map[string]*jsonschema.Resolved{"request": schemaOf(t, "Request"), "response": schemaOf(t, "Response"), "event": schemaOf(t, "Event")}
-	for _, v := range ReadVectors[messageVector](t, "messages") {
+	for _, v := range readVectors[messageVector](t, "messages") {
 		t.Run(v.Name, func(t *testing.T) {
 			if err := kinds[v.Kind].Validate(decodeAny(t, v.Line)); err != nil {
 				t.Fatalf("the vector does not fit the schema: %v", err)
@@ -205,7 +206,14 @@ func reencode(t *testing.T, v messageVector, line []byte) []byte {
 		if fault != nil {
 			t.Fatal(fault)
 		}
-		out, err = reencodeRequest(r, requestPayload(t, r))
+		payload, fault := decodePayload(r)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		if !bytes.Contains(line, []byte(`"payload":`)) {
+			payload = nil
+		}
+		out, err = reencodeRequest(r, payload)
 	case "response":
 		e, ok := scanEnvelope(line)
 		if !ok {
@@ -222,11 +230,11 @@ func reencode(t *testing.T, v messageVector, line []byte) []byte {
 		if !ok {
 			t.Fatal("it is not read")
 		}
-		event, fault := decodeEvent(e)
+		decoded, fault := decodeEvent(e)
 		if fault != nil {
 			t.Fatal(fault)
 		}
-		out, err = encodeEvent(event.Type, event.Seq, through(t, v.Def, event.Payload))
+		out, err = encodeEvent(decoded.kind, decoded.seq, through(t, v.Def, decoded.payload))
 	default:
 		t.Fatalf("the kind %q is not known", v.Kind)
 	}
@@ -238,43 +246,26 @@ func reencode(t *testing.T, v messageVector, line []byte) []byte {
 
 // reencodeRequest encodes a request under its original id.
 func reencodeRequest(r request, payload any) ([]byte, error) {
-	line, err := encodeRequest(nil, 0, r.kind, r.version, payload)
-	return bytes.Replace(line, []byte(`{"id":0,`), append(r.id.append([]byte(`{"id":`)), ','), 1), err
+	line, err := encodeRequest(0, r.kind, r.version, payload)
+	return bytes.Replace(line, []byte(`{"id":0,`), fmt.Appendf(nil, `{"id":%s,`, r.id), 1), err
 }
 
-// requestPayload decodes a payload with the server's decoders.
-func requestPayload(t *testing.T, r request) any {
-	t.Helper()
-	p, fault := r.payloadObject()
-	if fault != nil {
-		t.Fatal(fault)
-	}
-	var out any
-	switch r.kind {
-	case "hello":
-		out, fault = decodeHello(p)
-	case "listen":
-		out, fault = decodeListen(p)
-	case "unlisten":
-		var events []string
-		events, fault = decodeEvents(p)
-		out = unlistenRequest{events}
-	case "call":
-		out, fault = decodeCall(p)
-	case "cancel":
-		var which id
-		which, fault = decodeCancel(p)
-		out = cancelRequest{which}
-	default:
-		if r.payload == nil {
-			return nil
-		}
-		return r.payload
-	}
-	if fault != nil {
-		t.Fatal(fault)
-	}
-	return out
+// payloads maps a request to the type of its payload.
+var payloads = map[string]reflect.Type{
+	"hello":    reflect.TypeFor[helloRequest](),
+	"ping":     reflect.TypeFor[struct{}](),
+	"state":    reflect.TypeFor[struct{}](),
+	"listen":   reflect.TypeFor[listenRequest](),
+	"unlisten": reflect.TypeFor[unlistenRequest](),
+	"call":     reflect.TypeFor[callRequest](),
+	"cancel":   reflect.TypeFor[cancelRequest](),
+}
+
+// decodePayload decodes a payload as the server does.
+func decodePayload(r request) (any, *Error) {
+	payload := reflect.New(payloads[r.kind]).Elem()
+	fault := decodeValue(r.payload, payload, "/payload", 0)
+	return payload.Interface(), fault
 }
 
 // through decodes a payload into the Go type of its definition.
@@ -317,7 +308,7 @@ func keepOnly(a, b any) {
 // TestCommandVectors decodes every argument and result of a command as its receiver
 // does. The value is equal after it is encoded again.
 func TestCommandVectors(t *testing.T) {
-	for _, v := range ReadVectors[commandVector](t, "commands") {
+	for _, v := range readVectors[commandVector](t, "commands") {
 		t.Run(v.Name, func(t *testing.T) {
 			var def strings.Builder
 			for word := range strings.SplitSeq(v.Command, ".") {

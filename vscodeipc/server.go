@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"browser-coordinator/internal/backoff"
 	"browser-coordinator/vscodeipc/internal/socket"
 )
 
@@ -41,7 +42,6 @@ type ServerOptions struct {
 	Version    string   // its version
 	Commands   map[string]Handler
 	NoDeadline []string // commands that wait for the user; all others have 5 s
-	Events     []string // further events for Emit; "state" is always there
 	Logger     *slog.Logger
 }
 
@@ -60,8 +60,7 @@ type Server struct {
 	mu      sync.Mutex
 	bound   *socket.Binding
 	conns   map[*serverConn]struct{}
-	seq     int64
-	state   State
+	state   State // its revision is the number of the last event
 	history history
 	closed  bool
 }
@@ -89,9 +88,6 @@ func newServer(o ServerOptions) (*Server, error) {
 	if o.Name == "" || o.Kind == "" {
 		return nil, errors.New("ServerOptions needs Name and Kind")
 	}
-	if slices.Contains(o.Events, "bye") {
-		return nil, errors.New(`"bye" is no event to listen to`)
-	}
 	var random [16]byte
 	rand.Read(random[:]) // never fails
 	s := &Server{options: o, log: o.Logger, conns: map[*serverConn]struct{}{}, state: State{}.normal()}
@@ -104,7 +100,7 @@ func newServer(o ServerOptions) (*Server, error) {
 		PID:      os.Getpid(),
 		Folders:  append([]string{}, o.Folders...),
 		Commands: slices.AppendSeq([]string{}, maps.Keys(o.Commands)),
-		Events:   append([]string{"state"}, o.Events...),
+		Events:   []string{"state"},
 	}
 	slices.Sort(s.hello.Commands)
 	s.key = "pid-" + strconv.Itoa(s.hello.PID)
@@ -118,20 +114,12 @@ func newServer(o ServerOptions) (*Server, error) {
 
 // Address returns where the window listens now. It changes only if another process
 // removes the window's name and another window has taken the name meanwhile.
-func (s *Server) Address() Address {
+func (s *Server) Address() Address { return s.binding().Address }
+
+func (s *Server) binding() *socket.Binding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bound.Address
-}
-
-// Session returns the random id of this window session.
-func (s *Server) Session() string { return s.hello.Session }
-
-// State returns the last state that was set, with its revision.
-func (s *Server) State() State {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state
+	return s.bound
 }
 
 // SetState sends the new state to all clients. The server counts the revision. A state
@@ -145,44 +133,22 @@ func (s *Server) SetState(state State) error {
 		return nil
 	}
 	state.Revision++
-	if err := s.emitLocked("state", state, &state); err != nil {
+	line, err := encodeEvent("state", state.Revision, state)
+	switch {
+	case s.closed:
+		err = errClosed
+	case err == nil && len(line) > maxState:
+		err = fmt.Errorf("it has %d bytes, and a state has %d at most", len(line), maxState)
+	}
+	if err != nil {
 		return fmt.Errorf("set the window's state: %w", err)
 	}
 	s.state = state
-	return nil
-}
-
-// Emit sends one of the events in ServerOptions to its subscribers.
-func (s *Server) Emit(event string, payload any) error {
-	if !slices.Contains(s.options.Events, event) {
-		return fmt.Errorf("emit the event %q: the window does not offer it", event)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.emitLocked(event, payload, nil); err != nil {
-		return fmt.Errorf("emit the event %q: %w", event, err)
-	}
-	return nil
-}
-
-// emitLocked sends an event; state is set if its payload is a state.
-func (s *Server) emitLocked(event string, payload any, state *State) error {
-	if s.closed {
-		return ErrClosed
-	}
-	line, err := encodeEvent(event, s.seq+1, payload)
-	switch {
-	case err != nil:
-		return err
-	case state != nil && len(line) > maxState:
-		return fmt.Errorf("it has %d bytes, and a state has %d at most", len(line), maxState)
-	}
-	s.seq++
-	r := record{s.seq, event, line, state}
-	s.history.add(r)
+	change := record{line, state}
+	s.history.add(change)
 	for c := range s.conns {
-		if version := c.listening[event]; version > 0 {
-			c.out.send(r.in(version))
+		if c.listening > 0 {
+			c.out.send(change.in(c.listening))
 		}
 	}
 	return nil
@@ -204,7 +170,7 @@ func (s *Server) Close(ctx context.Context) error {
 	err := bound.Unbind(ctx)
 	s.mu.Lock()
 	for c := range s.conns {
-		c.out.finish("shutdown", "the window closes")
+		c.out.finish(shutdown)
 	}
 	s.mu.Unlock()
 	ended := make(chan struct{})
@@ -220,6 +186,13 @@ func (s *Server) Close(ctx context.Context) error {
 	return nil
 }
 
+// The last lines for clients.
+var (
+	shutdown    = encodeBye("shutdown", "the window closes")
+	slowReader  = encodeBye("slow_reader", fmt.Sprintf("more than %d bytes wait for this client", maxWaiting))
+	tooManyHere = encodeBye("too_many_connections", fmt.Sprintf("%d clients are connected already", maxConnections))
+)
+
 // waitOwned returns when the last goroutine of the server has ended.
 func (s *Server) waitOwned(ended chan<- struct{}) {
 	s.owned.Wait()
@@ -229,23 +202,19 @@ func (s *Server) waitOwned(ended chan<- struct{}) {
 // acceptLoop is owned by the server and ends with its listener.
 func (s *Server) acceptLoop(l net.Listener) {
 	defer s.owned.Done()
-	const longest = time.Second
-	pause := 5 * time.Millisecond
+	pauses := backoff.Backoff{First: 5 * time.Millisecond, Max: time.Second}
 	for {
 		conn, err := l.Accept()
 		switch {
 		case err == nil:
-			pause = 5 * time.Millisecond
+			pauses.Reset()
 			s.admit(conn)
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:
 			// Usually the process has no file descriptor left, until others are closed.
-			s.log.Warn("window cannot accept a client", "error", err, "again_in", pause)
-			select {
-			case <-time.After(pause):
-				pause = min(2*pause, longest)
-			case <-s.ctx.Done():
+			s.log.Warn("window cannot accept a client", "error", err)
+			if !pauses.Sleep(s.ctx) {
 				return
 			}
 		}
@@ -264,9 +233,9 @@ func (s *Server) admit(conn net.Conn) {
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		c.out.finish("shutdown", "the window closes")
+		c.out.finish(shutdown)
 	case len(s.conns) >= maxConnections:
-		c.out.finish("too_many_connections", fmt.Sprintf("%d clients are connected already", maxConnections))
+		c.out.finish(tooManyHere)
 	default:
 		s.conns[c] = struct{}{}
 	}
@@ -277,20 +246,47 @@ func (s *Server) admit(conn net.Conn) {
 
 func (s *Server) forget(c *serverConn) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.conns, c)
-	s.mu.Unlock()
 }
 
 func (s *Server) helloAnswer(version int) Hello {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.hello
-	h.Version, h.Seq, h.State = version, s.seq, s.state.in(version)
+	h.Version, h.Seq, h.State = version, s.state.Revision, s.state.in(version)
 	return h
 }
 
-func (s *Server) stateAnswer(version int) StateAnswer {
+func (s *Server) stateAnswer(version int) stateAnswer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return StateAnswer{s.hello.Session, s.seq, s.state.in(version)}
+	return stateAnswer{s.hello.Session, s.state.Revision, s.state.in(version)}
+}
+
+// listen subscribes a client and responds in one step. The client's next event is the
+// one after the state in the response (spec 5, listen).
+func (s *Server) listen(c *serverConn, r request, from *resume) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer := listenAnswer{Session: s.hello.Session, Seq: s.state.Revision}
+	var missed []record
+	if from != nil && from.Session == s.hello.Session {
+		missed, answer.Resumed = s.history.since(from.Seq, s.state.Revision)
+	}
+	if !answer.Resumed {
+		state := s.state.in(r.version)
+		answer.State = &state
+	}
+	c.answer(r, answer)
+	for _, m := range missed {
+		c.out.send(m.in(r.version))
+	}
+	c.listening = r.version
+}
+
+func (s *Server) unlisten(c *serverConn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.listening = 0
 }

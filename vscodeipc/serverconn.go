@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -18,33 +18,32 @@ type serverConn struct {
 	server *Server
 	conn   net.Conn
 	out    *outbox
-	gone   chan struct{}   // closed when the client has disconnected
 	ctx    context.Context // of the client's calls
 	cancel context.CancelFunc
 	client Peer // from its hello; used by the read loop only
 
-	listening map[string]int // the version of each subscribed event; guarded by Server.mu
+	listening int // the version in which it gets events, or 0; guarded by Server.mu
 
 	// mu guards the fields that follow.
 	mu       sync.Mutex
 	inFlight map[id]context.CancelFunc
-	idle     chan struct{} // if set, closed as soon as no call is in flight
+	settled  sync.WaitGroup // all of inFlight
 }
 
 func newServerConn(s *Server, conn net.Conn) *serverConn {
 	c := &serverConn{
-		server: s, conn: conn, out: newOutbox(conn), gone: make(chan struct{}),
-		listening: map[string]int{}, inFlight: map[id]context.CancelFunc{},
+		server: s, conn: conn, out: newOutbox(conn, slowReader),
+		inFlight: map[id]context.CancelFunc{},
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	return c
 }
 
-// writeLoop is owned by the server. It ends the connection when the client has
-// disconnected or the last line is written.
+// writeLoop is owned by the server. It ends the connection when the last line is written
+// or the client has disconnected.
 func (c *serverConn) writeLoop() {
 	defer c.server.owned.Done()
-	c.out.drain(c.gone)
+	c.out.drain()
 	c.conn.Close() // ends the read loop
 }
 
@@ -54,16 +53,16 @@ func (c *serverConn) readLoop() {
 	defer c.server.owned.Done()
 	switch err := c.readLines(); {
 	case errors.Is(err, errTooLarge):
-		c.out.send(encodeAnswer(noID, nil, errorf(CodeTooLarge, nil, "%v", err)))
-		c.out.finish(CodeTooLarge, err.Error())
+		c.out.send(encodeAnswer(noID, nil, errorf(codeTooLarge, nil, "%v", err)))
+		c.out.finish(encodeBye(codeTooLarge, err.Error()))
 	case errors.Is(err, io.EOF):
 		// The client may have closed only its sending side (spec 4): it gets its
 		// responses.
-		c.awaitCalls()
-		c.out.end()
-	default:
-		close(c.gone)
+		timeout := time.AfterFunc(goodbyeTime, c.cancel)
+		c.settled.Wait()
+		timeout.Stop()
 	}
+	c.out.finish(nil)
 	c.server.forget(c)
 	c.cancel()
 }
@@ -76,24 +75,6 @@ func (c *serverConn) readLines() error {
 			return err
 		}
 		c.handle(line)
-	}
-}
-
-// awaitCalls waits goodbyeTime for the calls in flight.
-func (c *serverConn) awaitCalls() {
-	c.mu.Lock()
-	if len(c.inFlight) == 0 {
-		c.mu.Unlock()
-		return
-	}
-	c.idle = make(chan struct{})
-	c.mu.Unlock()
-	timeout := time.NewTimer(goodbyeTime)
-	defer timeout.Stop()
-	select {
-	case <-c.idle:
-	case <-timeout.C:
-	case <-c.ctx.Done():
 	}
 }
 
@@ -112,99 +93,119 @@ func (c *serverConn) handle(line []byte) {
 	}
 }
 
+func (c *serverConn) answer(to request, payload any) {
+	c.out.send(encodeAnswer(to.id, payload, nil))
+}
+
 // requestTypes are the requests of spec 5, as unknown_type lists them.
 var requestTypes = []string{"hello", "ping", "state", "listen", "unlisten", "call", "cancel"}
 
 func (c *serverConn) route(r request) *Error {
 	if !slices.Contains(requestTypes, r.kind) {
-		return errorf(CodeUnknownType, map[string]any{"types": requestTypes}, "there is no request %q", r.kind)
+		return errorf(codeUnknownType, map[string]any{"types": requestTypes}, "there is no request %q", r.kind)
 	}
 	if fault := c.room(r); fault != nil {
 		return fault
 	}
-	p, fault := r.payloadObject()
-	if fault != nil {
-		return fault
-	}
 	switch r.kind {
 	case "hello":
-		return c.hello(r.id, p)
-	case "ping":
-		c.answer(r.id, done)
+		return with(r, c.hello)
 	case "state":
-		c.answer(r.id, c.server.stateAnswer(r.version))
+		return with(r, c.state)
 	case "listen":
-		l, fault := decodeListen(p)
-		if fault != nil {
-			return fault
-		}
-		return c.server.listen(c, r, l)
+		return with(r, c.listen)
 	case "unlisten":
-		events, fault := decodeEvents(p)
-		if fault == nil {
-			fault = c.server.unlisten(c, events)
-		}
-		if fault != nil {
-			return fault
-		}
-		c.answer(r.id, done)
+		return with(r, c.unlisten)
 	case "call":
-		return c.call(r.id, p)
+		return with(r, c.call)
 	case "cancel":
-		which, fault := decodeCancel(p)
-		if fault != nil {
-			return fault
-		}
-		c.answer(r.id, cancelAnswer{c.cancelCall(which)})
+		return with(r, c.cancelCall)
+	default:
+		return with(r, c.ping)
 	}
-	return nil
 }
 
-func (c *serverConn) answer(to id, payload any) { c.out.send(encodeAnswer(to, payload, nil)) }
+// with handles a request after it has decoded the payload.
+func with[T any](r request, handle func(request, T) *Error) *Error {
+	var payload T
+	if fault := decodeValue(r.payload, reflect.ValueOf(&payload).Elem(), "/payload", 0); fault != nil {
+		return fault
+	}
+	return handle(r, payload)
+}
 
 func (c *serverConn) room(r request) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, taken := c.inFlight[r.id]; taken {
-		return errorf(CodeDuplicateID, nil, "the id %v is in flight already", r.id)
+		return errorf(codeDuplicateID, nil, "the id %v is in flight already", r.id)
 	}
 	if len(c.inFlight) >= maxInFlight && r.kind != "cancel" {
-		return errorf(CodeTooMany, nil, "%d requests are in flight on this connection", maxInFlight)
+		return errorf(codeTooMany, nil, "%d requests are in flight on this connection", maxInFlight)
 	}
 	return nil
 }
 
-func (c *serverConn) hello(to id, p object) *Error {
-	h, fault := decodeHello(p)
-	if fault != nil {
-		return fault
-	}
+func (c *serverConn) hello(r request, h helloRequest) *Error {
 	for _, version := range supported {
 		if slices.Contains(h.Versions, version) {
 			c.client = h.Client
-			c.answer(to, c.server.helloAnswer(version))
+			c.answer(r, c.server.helloAnswer(version))
 			return nil
 		}
 	}
 	return errUnsupported("none of the versions %v is supported", h.Versions)
 }
 
-func (c *serverConn) call(to id, p object) *Error {
-	request, fault := decodeCall(p)
-	if fault != nil {
+func (c *serverConn) ping(r request, _ struct{}) *Error {
+	c.answer(r, noPayload)
+	return nil
+}
+
+func (c *serverConn) state(r request, _ struct{}) *Error {
+	c.answer(r, c.server.stateAnswer(r.version))
+	return nil
+}
+
+func (c *serverConn) listen(r request, l listenRequest) *Error {
+	if fault := offered(l.Events); fault != nil {
 		return fault
 	}
-	handler, ok := c.server.options.Commands[request.Command]
-	if !ok {
-		return errorf(CodeUnknownCommand, map[string]any{"offered": c.server.hello.Commands}, "the command %q is not offered", request.Command)
+	c.server.listen(c, r, l.Resume)
+	return nil
+}
+
+func (c *serverConn) unlisten(r request, u unlistenRequest) *Error {
+	if fault := offered(u.Events); fault != nil {
+		return fault
 	}
-	ctx, cancel := c.bounded(request.Command)
+	c.server.unlisten(c)
+	c.answer(r, noPayload)
+	return nil
+}
+
+// offered checks the events of a request. A window offers only "state".
+func offered(events []string) *Error {
+	for _, event := range events {
+		if event != "state" {
+			return errorf(codeUnknownEvent, map[string]any{"offered": []string{"state"}}, "the event %q is not offered", event)
+		}
+	}
+	return nil
+}
+
+func (c *serverConn) call(r request, p callRequest) *Error {
+	handler, ok := c.server.options.Commands[p.Command]
+	if !ok {
+		return errorf(CodeUnknownCommand, map[string]any{"offered": c.server.hello.Commands}, "the command %q is not offered", p.Command)
+	}
+	ctx, cancel := c.bounded(p.Command)
 	c.mu.Lock()
-	c.inFlight[to] = cancel
+	c.inFlight[r.id] = cancel
 	c.mu.Unlock()
+	c.settled.Add(1)
 	c.server.owned.Add(1)
-	call := Call{request.Command, slices.Clone(request.Arg), c.client}
-	go c.runCall(ctx, to, handler, call)
+	go c.runCall(ctx, r, handler, Call{p.Command, p.Arg, c.client})
 	return nil
 }
 
@@ -216,24 +217,25 @@ func (c *serverConn) bounded(command string) (context.Context, context.CancelFun
 	return context.WithTimeout(c.ctx, requestTime)
 }
 
-// cancelCall cancels a call and reports whether it was in flight.
-func (c *serverConn) cancelCall(which id) bool {
+// cancelCall responds whether the call was in flight.
+func (c *serverConn) cancelCall(r request, p cancelRequest) *Error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	cancel, ok := c.inFlight[which]
+	cancel, ok := c.inFlight[p.ID]
 	if ok {
 		cancel()
 	}
-	return ok
+	c.mu.Unlock()
+	c.answer(r, cancelAnswer{ok})
+	return nil
 }
 
 // runCall is owned by the server. It sends one response: when the handler has ended, or
 // when the call is cancelled, even if the handler continues.
-func (c *serverConn) runCall(ctx context.Context, to id, handler Handler, call Call) {
+func (c *serverConn) runCall(ctx context.Context, r request, handler Handler, call Call) {
 	defer c.server.owned.Done()
 	givenUp := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		c.settle(to, nil, callFault(ctx, ctx.Err()))
+		c.settle(r, nil, callFault(ctx, ctx.Err()))
 		close(givenUp)
 	})
 	result, err := c.runHandler(ctx, handler, call)
@@ -241,24 +243,22 @@ func (c *serverConn) runCall(ctx context.Context, to id, handler Handler, call C
 		<-givenUp
 		return
 	}
-	var answer any
+	var raw json.RawMessage
 	if err == nil {
-		answer, err = encodeResult(result)
+		raw, err = json.Marshal(result)
 	}
-	c.settle(to, answer, callFault(ctx, err))
+	c.settle(r, callAnswer{raw}, callFault(ctx, err))
 }
 
 // settle responds to a call. It frees the id before it sends the response, so that the
 // client may reuse the id at once.
-func (c *serverConn) settle(to id, answer any, fault *Error) {
+func (c *serverConn) settle(r request, answer any, fault *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.inFlight[to]()
-	delete(c.inFlight, to)
-	c.out.send(encodeAnswer(to, answer, fault))
-	if c.idle != nil && len(c.inFlight) == 0 {
-		close(c.idle)
-	}
+	c.inFlight[r.id]()
+	delete(c.inFlight, r.id)
+	c.out.send(encodeAnswer(r.id, answer, fault))
+	c.settled.Done()
 }
 
 func (c *serverConn) runHandler(ctx context.Context, handler Handler, call Call) (result any, err error) {
@@ -271,14 +271,6 @@ func (c *serverConn) runHandler(ctx context.Context, handler Handler, call Call)
 	return handler(ctx, call)
 }
 
-func encodeResult(result any) (callAnswer, error) {
-	raw, err := json.Marshal(result)
-	if err != nil {
-		return callAnswer{}, fmt.Errorf("encode the command's result: %w", err)
-	}
-	return callAnswer{raw}, nil
-}
-
 // callFault converts a handler's error to the code that the client sees.
 func callFault(ctx context.Context, err error) *Error {
 	var chosen *Error
@@ -288,12 +280,12 @@ func callFault(ctx context.Context, err error) *Error {
 	case errors.As(err, &chosen):
 		return chosen
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return errorf(CodeDeadline, nil, "no answer within %v: %v", requestTime, err)
+		return errorf(codeDeadline, nil, "no answer within %v: %v", requestTime, err)
 	case ctx.Err() != nil:
-		return errorf(CodeCancelled, nil, "given up: %v", err)
+		return errorf(codeCancelled, nil, "given up: %v", err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return errorf(CodeDeadline, nil, "%v", err)
+		return errorf(codeDeadline, nil, "%v", err)
 	default:
-		return errorf(CodeInternal, nil, "%v", err)
+		return errorf(codeInternal, nil, "%v", err)
 	}
 }

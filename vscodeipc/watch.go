@@ -7,13 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"browser-coordinator/internal/backoff"
 	"browser-coordinator/internal/notify"
 )
-
-// WatchOptions are the options of Watch; nil means the defaults.
-type WatchOptions struct {
-	Dial DialOptions
-}
 
 // Snapshot is what a watcher knows of its window.
 type Snapshot struct {
@@ -30,46 +26,40 @@ type Watcher struct {
 	address Address
 	dial    DialOptions
 	log     *slog.Logger
-	needs   chan chan<- reply // a call that needs the window now
-	wake    chan struct{}     // holds one token when the pause must end
 	ctx     context.Context
 	cancel  context.CancelFunc
 	ended   chan struct{}
 
-	last Resume // the event seen last; used by run only
+	last resume // the event seen last; used by run only
 
 	// mu guards the fields that follow.
 	mu       sync.Mutex
 	snapshot Snapshot
 	changed  notify.Broadcast // of snapshot
-	attempt  *attempt         // in progress or next; nil while connected, and in a pause
-	again    *attempt         // requested during attempt; follows it if that fails
+	client   *client          // nil while not connected
+	current  *attempt         // in progress, or nil
+	next     *attempt         // requested, or nil; it follows current if that fails
+	wanted   notify.Broadcast // that there is a next one
 }
 
 // attempt is one dial, from the moment of the request.
 type attempt struct {
-	began   time.Time
-	dialing bool
-	ended   chan struct{}
+	began time.Time
+	ended chan struct{}
 }
 
-func newAttempt() *attempt { return &attempt{began: time.Now(), ended: make(chan struct{})} }
+func newAttempt() *attempt { return &attempt{time.Now(), make(chan struct{})} }
 
-type reply struct {
-	client *Client
-	err    error
+// newBackoff returns the pauses of the window protocol: 1, 2, 4, 8, 16, then 30 s, each
+// up to 20 % shorter or longer.
+func newBackoff() backoff.Backoff {
+	return backoff.Backoff{First: time.Second, Max: 30 * time.Second, Jitter: 0.2}
 }
 
 // Watch begins to watch the window at an address. The window need not exist yet.
-func Watch(a Address, o *WatchOptions) *Watcher {
-	w := &Watcher{
-		address: a, needs: make(chan chan<- reply), wake: make(chan struct{}, 1),
-		ended: make(chan struct{}), attempt: newAttempt(),
-	}
-	if o != nil {
-		w.dial = o.Dial
-	}
-	if w.log = w.dial.Logger; w.log == nil {
+func Watch(a Address, o DialOptions) *Watcher {
+	w := &Watcher{address: a, dial: o, log: o.Logger, ended: make(chan struct{}), next: newAttempt()}
+	if w.log == nil {
 		w.log = discard
 	}
 	w.snapshot.State = State{}.normal()
@@ -86,25 +76,36 @@ func (w *Watcher) Snapshot() (Snapshot, <-chan struct{}) {
 	return w.snapshot, w.changed.Next()
 }
 
-// Client returns the live connection, which belongs to the watcher. Without one it dials
-// at once, without the pause; the error is why that failed.
-func (w *Watcher) Client(ctx context.Context) (*Client, error) {
-	answer := make(chan reply, 1)
+// Call runs one of the window's commands and stores its result in the value that result
+// points to, unless result is nil. Without a connection it dials at once. Its only
+// deadline is the context's, since the user may have to answer. When the context ends,
+// the call is also cancelled in the window.
+func (w *Watcher) Call(ctx context.Context, command string, arg, result any) error {
+	c, err := w.connection(ctx)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, command, arg, result)
+}
+
+// connection returns the connection. Without one it dials at once; the error is why that
+// failed.
+func (w *Watcher) connection(ctx context.Context) (*client, error) {
+	ended, _ := w.Retry()
 	select {
-	case w.needs <- answer:
-	case <-w.ctx.Done():
-		return nil, fmt.Errorf("reach the window at %s: %w", w.address, ErrClosed)
+	case <-ended:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("reach the window at %s: %w", w.address, ctx.Err())
 	}
-	select {
-	case r := <-answer:
-		return r.client, r.err
-	case <-w.ended:
-		return nil, fmt.Errorf("reach the window at %s: %w", w.address, ErrClosed)
-	case <-ctx.Done():
-		return nil, fmt.Errorf("reach the window at %s: %w", w.address, ctx.Err())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.ctx.Err() != nil:
+		return nil, fmt.Errorf("reach the window at %s: %w", w.address, errClosed)
+	case w.client == nil:
+		return nil, w.snapshot.Err
 	}
+	return w.client, nil
 }
 
 // Retry dials a window that is not connected at once, without the pause, and does not
@@ -117,59 +118,25 @@ func (w *Watcher) Client(ctx context.Context) (*Client, error) {
 func (w *Watcher) Retry() (ended <-chan struct{}, began time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.attempt == nil {
-		a := newAttempt()
-		if w.snapshot.Connected || w.ctx.Err() != nil {
-			close(a.ended)
-			return a.ended, a.began
-		}
-		w.want(a)
+	if w.next == nil {
+		w.next = newAttempt()
+		w.wanted.Notify()
 	}
-	a := w.attempt
-	if a.dialing {
-		if w.again == nil {
-			w.again = newAttempt()
-		}
-		a = w.again
+	ended, began = w.next.ended, w.next.began
+	if w.current != nil {
+		began = w.current.began
 	}
-	return a.ended, w.attempt.began
+	if w.client != nil || w.ctx.Err() != nil {
+		w.settle(&w.next)
+	}
+	return ended, began
 }
 
-// want makes a the next attempt, without a pause. The caller holds w.mu.
-func (w *Watcher) want(a *attempt) {
-	w.attempt = a
-	select {
-	case w.wake <- struct{}{}:
-	default: // it already has a token
-	}
-}
-
-// begin begins the requested attempt, or a new one.
-func (w *Watcher) begin() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.attempt == nil {
-		w.attempt = newAttempt()
-	}
-	w.attempt.dialing = true
-}
-
-// end ends the current attempt, if any. Its result is in the snapshot.
-func (w *Watcher) end() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.attempt == nil {
-		return
-	}
-	close(w.attempt.ended)
-	next := w.again
-	w.attempt, w.again = nil, nil
-	switch {
-	case next == nil:
-	case w.snapshot.Connected, w.ctx.Err() != nil:
-		close(next.ended)
-	default:
-		w.want(next)
+// settle ends an attempt, if there is one. The caller holds w.mu.
+func (w *Watcher) settle(a **attempt) {
+	if *a != nil {
+		close((*a).ended)
+		*a = nil
 	}
 }
 
@@ -183,120 +150,118 @@ func (w *Watcher) Close() error {
 // run is owned by the watcher and ends with its context.
 func (w *Watcher) run() {
 	defer close(w.ended)
-	defer w.end()
+	defer w.set(nil, func(*Snapshot) {}) // ends what is requested
 	pauses := newBackoff()
-	var waiting []chan<- reply
 	for w.ctx.Err() == nil {
-		w.begin()
-		c, events, err := w.open()
-		for _, answer := range waiting {
-			answer <- reply{c, err}
+		w.mu.Lock()
+		w.current, w.next = w.next, nil
+		if w.current == nil {
+			w.current = newAttempt()
 		}
-		waiting = nil
+		w.mu.Unlock()
+		c, err := w.open()
 		if err == nil {
-			w.end()
 			pauses.Reset()
-			w.follow(c, events)
-			c.Close()
-			err = c.Err()
+			w.follow(c)
+			c.close()
+			err = c.err
 		}
-		w.change(func(s *Snapshot) { s.Connected, s.Err = false, err })
-		w.end()
+		w.set(nil, func(s *Snapshot) { s.Connected, s.Err = false, err })
 		w.log.Debug("window is not connected", "address", w.address, "error", err)
-		waiting = w.pause(pauses.Next())
+		w.pause(pauses.Next())
 	}
 }
 
-// pause waits until the next attempt is due or a caller needs the window. It returns all
-// such callers.
-func (w *Watcher) pause(d time.Duration) (waiting []chan<- reply) {
+// set changes the connection and the snapshot, and ends the attempts that have their
+// result by that.
+func (w *Watcher) set(c *client, update func(*Snapshot)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.client = c
+	update(&w.snapshot)
+	w.changed.Notify()
+	w.settle(&w.current)
+	if c != nil || w.ctx.Err() != nil {
+		w.settle(&w.next)
+	}
+}
+
+// pause waits until the next attempt is due or requested.
+func (w *Watcher) pause(d time.Duration) {
+	w.mu.Lock()
+	requested, wanted := w.next != nil, w.wanted.Next()
+	w.mu.Unlock()
+	if requested {
+		return
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case answer := <-w.needs:
-		waiting = append(waiting, answer)
-	case <-w.wake:
+	case <-wanted:
 	case <-timer.C:
 	case <-w.ctx.Done():
-	}
-	for {
-		select {
-		case answer := <-w.needs:
-			waiting = append(waiting, answer)
-		default:
-			return waiting
-		}
 	}
 }
 
 // open dials and subscribes, resuming after the last event.
-func (w *Watcher) open() (*Client, <-chan Event, error) {
-	c, err := Dial(w.ctx, w.address, &w.dial)
+func (w *Watcher) open() (*client, error) {
+	c, err := dial(w.ctx, w.address, w.dial)
 	if err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("dial the window at %s: %w", w.address, err)
 	}
-	var resume *Resume
-	if w.last.Session == c.Hello().Session {
-		resume = &w.last
+	var from *resume
+	if w.last.Session == c.hello.Session {
+		from = &w.last
 	}
-	first, events, err := c.Listen(w.ctx, resume)
+	first, err := c.listen(w.ctx, from)
 	if err != nil {
-		c.Close()
-		return nil, nil, err
+		c.close()
+		return nil, err
 	}
 	if !first.Resumed {
-		w.last = Resume{first.Session, first.Seq}
+		w.last = resume{first.Session, first.Seq}
 	}
-	w.change(func(s *Snapshot) {
-		s.Connected, s.Hello, s.Err = true, c.Hello(), nil
+	w.set(c, func(s *Snapshot) {
+		s.Connected, s.Hello, s.Err = true, c.hello, nil
 		if first.State != nil {
 			s.State = *first.State
 		}
 	})
-	return c, events, nil
+	return c, nil
 }
 
 // follow keeps the snapshot up to date until the connection ends.
-func (w *Watcher) follow(c *Client, events <-chan Event) {
+func (w *Watcher) follow(c *client) {
 	for {
 		select {
-		case e, ok := <-events:
+		case e, ok := <-c.events:
 			if !ok {
 				return
 			}
-			if err := w.note(e); err != nil {
+			if err := w.note(c, e); err != nil {
 				// A kept state could allow what the user no longer allows.
 				c.fail(err)
 				return
 			}
-		case answer := <-w.needs:
-			answer <- reply{client: c}
 		case <-w.ctx.Done():
 			return
 		}
 	}
 }
 
-func (w *Watcher) note(e Event) error {
-	if e.Type != "state" {
+func (w *Watcher) note(c *client, e event) error {
+	if e.kind != "state" {
 		return nil // unknown to this version (spec 4)
 	}
 	var state State
-	err := decodeStrict(e.Payload, &state)
+	err := decodeStrict(e.payload, &state)
 	if err == nil {
 		err = state.accept()
 	}
 	if err != nil {
-		return fmt.Errorf("read the state of event %d: %w", e.Seq, err)
+		return fmt.Errorf("read the state of event %d: %w", e.seq, err)
 	}
-	w.last.Seq = e.Seq
-	w.change(func(s *Snapshot) { s.State = state })
+	w.last.Seq = e.seq
+	w.set(c, func(s *Snapshot) { s.State = state })
 	return nil
-}
-
-func (w *Watcher) change(update func(*Snapshot)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	update(&w.snapshot)
-	w.changed.Notify()
 }

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,15 +26,6 @@ type pipeWindow struct {
 	conns    []net.Conn
 }
 
-func newPipeWindow(t *testing.T) *pipeWindow {
-	t.Helper()
-	s, err := newServer(ServerOptions{Name: "test", Kind: "terminal"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &pipeWindow{server: s}
-}
-
 func (p *pipeWindow) connect(context.Context, Address) (net.Conn, error) {
 	p.mu.Lock()
 	p.attempts = append(p.attempts, time.Now())
@@ -44,7 +35,7 @@ func (p *pipeWindow) connect(context.Context, Address) (net.Conn, error) {
 		<-gate
 	}
 	if down {
-		return nil, errors.New("nobody there")
+		return nil, errors.New("no window")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,6 +45,7 @@ func (p *pipeWindow) connect(context.Context, Address) (net.Conn, error) {
 	return &tee{Conn: mine, window: p}, nil
 }
 
+// set ends all connections, and forgets what was dialed and sent.
 func (p *pipeWindow) set(down bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,104 +74,111 @@ func (c *tee) Write(b []byte) (int, error) {
 func (p *pipeWindow) dialed() []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.attempts)
+	return p.attempts[:len(p.attempts):len(p.attempts)]
 }
 
-func watchPipe(p *pipeWindow) *Watcher {
-	return Watch("pipe", &WatchOptions{Dial: DialOptions{connect: p.connect}})
+// watched runs a test in a bubble, with a watcher of a window.
+func watched(t *testing.T, down bool, test func(t *testing.T, p *pipeWindow, w *Watcher)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPipeWindow(t, ServerOptions{})
+		p.down = down
+		w := Watch("pipe", DialOptions{connect: p.connect})
+		test(t, p, w)
+		w.Close()
+		p.server.owned.Wait()
+	})
+}
+
+func newPipeWindow(t *testing.T, o ServerOptions) *pipeWindow {
+	t.Helper()
+	o.Name, o.Kind = "test", "terminal"
+	s, err := newServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pipeWindow{server: s}
 }
 
 func TestWatcherPauses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPipeWindow(t)
-		p.set(true)
-		start := time.Now()
-		w := watchPipe(p)
-		defer w.Close()
-		time.Sleep(3 * time.Minute) // in the bubble's time
-		synctest.Wait()
-		attempts := p.dialed()
-		if len(attempts) < 8 || !attempts[0].Equal(start) {
-			t.Fatalf("attempts: %v", attempts)
-		}
-		for i, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-			want *= time.Second
-			got := attempts[i+1].Sub(attempts[i])
-			if got < want*8/10 || got > want*12/10 {
-				t.Errorf("pause %d is %v, want %v and at most 20%% of jitter", i, got, want)
+	watched(t, true, func(t *testing.T, p *pipeWindow, w *Watcher) {
+		lost := time.Now()
+		check := func(attempts []time.Time) {
+			t.Helper()
+			for i, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
+				want *= time.Second
+				got := attempts[i+1].Sub(attempts[i])
+				if got < want*8/10 || got > want*12/10 {
+					t.Errorf("pause %d is %v, want %v and at most 20%% of jitter", i, got, want)
+				}
+			}
+			if s, _ := w.Snapshot(); s.Connected || s.Err == nil {
+				t.Errorf("the snapshot is %+v", s)
 			}
 		}
-		if s, _ := w.Snapshot(); s.Connected || s.Err == nil {
-			t.Errorf("the snapshot is %+v", s)
+		time.Sleep(3 * time.Minute) // in the bubble's time
+		synctest.Wait()
+		if first := p.dialed()[0]; !first.Equal(lost) {
+			t.Errorf("the first attempt is %v late", first.Sub(lost))
 		}
+		check(p.dialed())
+		p.set(false)
+		if _, err := w.connection(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		p.set(true) // after a success the pauses start from the beginning
+		lost = time.Now()
+		time.Sleep(3 * time.Minute)
+		synctest.Wait()
+		check(append([]time.Time{lost}, p.dialed()...))
 	})
 }
 
 func TestWatcherDialsAtOnceWhenNeeded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPipeWindow(t)
-		p.set(true)
-		w := watchPipe(p)
-		defer w.Close()
+	watched(t, true, func(t *testing.T, p *pipeWindow, w *Watcher) {
 		time.Sleep(time.Minute) // the next pause is 30 s
 		synctest.Wait()
 		start := time.Now()
-		if c, err := w.Client(t.Context()); err == nil {
+		if c, err := w.connection(t.Context()); err == nil {
 			t.Errorf("a window that is down gives %v", c)
 		}
 		p.set(false)
-		c, err := w.Client(t.Context())
+		c, err := w.connection(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Ping(t.Context()); err != nil {
+		if err := c.request(t.Context(), requestTime, "ping", nil, nil); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(start); took != 0 {
 			t.Errorf("it took %v", took)
 		}
 		w.Close()
-		if _, err := w.Client(t.Context()); !errors.Is(err, ErrClosed) {
+		if err := w.Call(t.Context(), "any", nil, nil); !errors.Is(err, errClosed) {
 			t.Errorf("after Close: %v", err)
 		}
-		p.server.owned.Wait()
 	})
 }
 
-// TestRetry: several callers share one attempt, also one that is in progress, and are
-// notified when it has ended.
+// TestRetry: callers are notified when the attempt has ended, without a pause. A window
+// that is connected is not dialed.
 func TestRetry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPipeWindow(t)
-		p.set(true)
-		w := watchPipe(p)
-		defer w.Close()
+	watched(t, true, func(t *testing.T, p *pipeWindow, w *Watcher) {
 		time.Sleep(time.Minute) // the next pause is 30 s
 		synctest.Wait()
-		p.set(true)
 		start := time.Now()
-		ended, began := w.Retry()
-		<-ended
-		if !began.Equal(start) || !time.Now().Equal(start) || len(p.dialed()) != 1 {
-			t.Errorf("the attempt began at %v of %v: %v", began, start, p.dialed())
+		for _, step := range []struct{ down, dialed bool }{{true, true}, {false, true}, {false, false}} {
+			if step.dialed {
+				p.set(step.down)
+			}
+			ended, began := w.Retry()
+			<-ended
+			synctest.Wait()
+			if s, _ := w.Snapshot(); s.Connected == step.down || !began.Equal(start) || !time.Now().Equal(start) || len(p.dialed()) != 1 {
+				t.Errorf("%+v: began at %v, ended at %v with %+v: %v", step, began, time.Now(), s, p.dialed())
+			}
 		}
-		if s, _ := w.Snapshot(); s.Connected || s.Err == nil {
-			t.Errorf("the snapshot is %+v", s)
-		}
-		p.set(false)
-		ended, _ = w.Retry()
-		<-ended
-		if s, _ := w.Snapshot(); !s.Connected || !time.Now().Equal(start) {
-			t.Errorf("after %v: %+v", time.Since(start), s)
-		}
-		ended, _ = w.Retry()
-		<-ended
-		synctest.Wait()
-		if n := len(p.dialed()); n != 1 {
-			t.Errorf("a window that is connected was dialed: %d times", n)
-		}
-		w.Close()
-		p.server.owned.Wait()
 	})
 }
 
@@ -189,11 +188,9 @@ func TestRetry(t *testing.T) {
 func TestRetryDuringAnAttempt(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newPipeWindow(t)
-			p.set(late)
-			p.gate = make(chan struct{})
-			w := watchPipe(p)
-			defer w.Close()
+			p := newPipeWindow(t, ServerOptions{})
+			p.down, p.gate = late, make(chan struct{})
+			w := Watch("pipe", DialOptions{connect: p.connect})
 			synctest.Wait() // it has searched
 			start := time.Now()
 			p.mu.Lock()
@@ -219,14 +216,13 @@ func TestRetryDuringAnAttempt(t *testing.T) {
 	}
 }
 
-// TestClosedWatcherDialsNobody: a closed watcher does not dial.
-func TestClosedWatcherDialsNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPipeWindow(t)
-		p.set(true)
-		w := watchPipe(p)
+// TestClosedWatcherDoesNotDial: an attempt that was requested ends.
+func TestClosedWatcherDoesNotDial(t *testing.T) {
+	watched(t, true, func(t *testing.T, p *pipeWindow, w *Watcher) {
 		time.Sleep(10 * time.Second)
+		requested, _ := w.Retry()
 		w.Close()
+		<-requested
 		p.set(true)
 		ended, _ := w.Retry()
 		<-ended
@@ -238,9 +234,7 @@ func TestClosedWatcherDialsNobody(t *testing.T) {
 }
 
 func TestWatcherResumes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPipeWindow(t)
-		w := watchPipe(p)
+	watched(t, false, func(t *testing.T, p *pipeWindow, w *Watcher) {
 		state := func(product string) State {
 			return State{Browser: &Browser{URL: "ws://127.0.0.1:1/", Product: product, Via: "launched"}}
 		}
@@ -265,118 +259,77 @@ func TestWatcherResumes(t *testing.T) {
 			t.Errorf("it was back after %v: the first pause is 1 s", took)
 		}
 		p.mu.Lock()
-		sent := p.sent.String()
-		p.mu.Unlock()
-		if want := `"resume":{"session":"` + p.server.Session() + `","seq":1}`; !bytes.Contains([]byte(sent), []byte(want)) {
-			t.Errorf("it sent %s", sent)
+		defer p.mu.Unlock()
+		if want := `"resume":{"session":"` + p.server.hello.Session + `","seq":1}`; !strings.Contains(p.sent.String(), want) {
+			t.Errorf("it sent %s", p.sent.String())
 		}
-		w.Close()
-		p.server.owned.Wait()
 	})
 }
 
-// TestWatcherForgetsPausesOnSuccess: after a success the pauses start from the
-// beginning.
-func TestWatcherForgetsPausesOnSuccess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPipeWindow(t)
-		p.set(true)
-		w := watchPipe(p)
-		time.Sleep(2 * time.Minute) // the pauses have grown to 30 s
-		p.set(false)
-		if _, err := w.Client(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		p.set(true)
-		start := time.Now()
-		time.Sleep(5 * time.Second)
-		synctest.Wait()
-		attempts := p.dialed()
-		if len(attempts) < 2 || attempts[0].Sub(start) > 1200*time.Millisecond {
-			t.Errorf("lost at %v, dialed again at %v", start, attempts)
-		}
-		w.Close()
-		p.server.owned.Wait()
-	})
-}
-
-// TestDeadlines: a request that does not wait for the user has 5 s, on both sides.
+// TestDeadlines: a request that does not wait for the user has 5 s, on both sides. They
+// begin with the request, also if the window does not read it.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := newServer(ServerOptions{Name: "test", Kind: "terminal", NoDeadline: []string{"human"}, Commands: map[string]Handler{
-			"hang":  func(ctx context.Context, _ Call) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
-			"human": func(ctx context.Context, _ Call) (any, error) { time.Sleep(time.Hour); return "yes", nil },
-			"deaf":  func(context.Context, Call) (any, error) { time.Sleep(time.Hour); return "too late", nil },
+		p := newPipeWindow(t, ServerOptions{NoDeadline: []string{"user"}, Commands: map[string]Handler{
+			"hang": func(ctx context.Context, _ Call) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
+			"user": func(context.Context, Call) (any, error) { time.Sleep(time.Hour); return "yes", nil },
+			"deaf": func(context.Context, Call) (any, error) { time.Sleep(time.Hour); return "too late", nil },
 		}})
+		c, err := dial(t.Context(), "pipe", DialOptions{connect: p.connect})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &pipeWindow{server: s}
-		c, err := Dial(t.Context(), "pipe", &DialOptions{connect: p.connect})
-		if err != nil {
-			t.Fatal(err)
-		}
-		start := time.Now()
 		var fault *Error
-		if err := c.Call(t.Context(), "hang", nil, nil); !errors.As(err, &fault) || fault.Code != CodeDeadline || time.Since(start) != requestTime {
-			t.Errorf("a command that hangs: %v after %v", err, time.Since(start))
-		}
-		start = time.Now()
-		if err := c.Call(t.Context(), "deaf", nil, nil); !errors.As(err, &fault) || fault.Code != CodeDeadline || time.Since(start) != requestTime {
-			t.Errorf("a command that does not look at its deadline: %v after %v", err, time.Since(start))
+		for _, command := range []string{"hang", "deaf"} {
+			start := time.Now()
+			if err := c.call(t.Context(), command, nil, nil); !errors.As(err, &fault) || fault.Code != codeDeadline || time.Since(start) != requestTime {
+				t.Errorf("%s: %v after %v", command, err, time.Since(start))
+			}
 		}
 		var answer string
-		if err := c.Call(t.Context(), "human", nil, &answer); err != nil || answer != "yes" {
+		if err := c.call(t.Context(), "user", nil, &answer); err != nil || answer != "yes" {
 			t.Errorf("a command that waits for a user: %q, %v", answer, err)
 		}
-		c.Close()
-		s.owned.Wait()
+		c.close()
+		p.server.owned.Wait()
 
-		// A window that accepts the connection and sends nothing.
-		mine, its := net.Pipe()
-		go io.Copy(io.Discard, its)
-		start = time.Now()
-		_, err = Dial(t.Context(), "pipe", &DialOptions{connect: func(context.Context, Address) (net.Conn, error) { return mine, nil }})
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != requestTime {
-			t.Errorf("a window that is silent: %v after %v", err, time.Since(start))
-		}
-		its.Close()
-	})
-}
-
-// TestDeadlineToWrite: the 5 s of a request begin with the request, not with its turn to
-// write.
-func TestDeadlineToWrite(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		mine, its := net.Pipe()
-		defer its.Close()
-		go func() { // it responds to the hello and then no longer reads
-			its.Read(make([]byte, 1<<10))
-			its.Write(encodeAnswer(intID(1), Hello{
-				Version: 1, Session: "s", PID: 1, Server: ServerInfo{Name: "x", Kind: "vscode"},
-				Folders: []string{}, Commands: []string{}, Events: []string{}, State: State{}.normal(),
-			}, nil))
-		}()
-		c, err := Dial(t.Context(), "pipe", &DialOptions{connect: func(context.Context, Address) (net.Conn, error) { return mine, nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		start := time.Now()
-		var work sync.WaitGroup
-		for i := range 4 {
-			work.Go(func() {
-				time.Sleep(time.Duration(i) * time.Second)
-				asked := time.Now()
-				if err := c.Ping(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(asked) != requestTime {
-					t.Errorf("asked after %v, it had %v after %v", asked.Sub(start), err, time.Since(asked))
+		for _, sends := range []string{"", helloAnswer} {
+			mine, its := net.Pipe()
+			go func() { // it no longer reads after the hello
+				its.Read(make([]byte, 1<<10))
+				io.WriteString(its, sends)
+			}()
+			start := time.Now()
+			c, err := dial(t.Context(), "pipe", DialOptions{connect: func(context.Context, Address) (net.Conn, error) { return mine, nil }})
+			if sends == "" {
+				if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != requestTime {
+					t.Errorf("a window that is silent: %v after %v", err, time.Since(start))
 				}
-			})
-		}
-		work.Wait()
-		if err := c.Err(); err != nil {
-			t.Errorf("the connection ended: %v", err)
+				its.Close()
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var work sync.WaitGroup
+			for i := range 4 {
+				work.Go(func() {
+					time.Sleep(time.Duration(i) * time.Second)
+					asked := time.Now()
+					if err := c.request(t.Context(), requestTime, "ping", nil, nil); !errors.Is(err, context.DeadlineExceeded) || time.Since(asked) != requestTime {
+						t.Errorf("asked after %v, it had %v after %v", asked.Sub(start), err, time.Since(asked))
+					}
+				})
+			}
+			work.Wait()
+			if err := c.ended(); err != nil {
+				t.Errorf("the connection ended: %v", err)
+			}
+			c.close()
+			its.Close()
 		}
 	})
 }
+
+// helloAnswer is the response of a window without a folder to the first request.
+const helloAnswer = `{"id":1,"success":true,"payload":{"version":1,"server":{"name":"x","version":"","kind":"vscode"},"session":"s","pid":1,"workspace":null,"folders":[],"commands":[],"events":["state"],"seq":0,"state":{"revision":0,"debugSessions":[],"browser":null,"pages":[]}}}` + "\n"

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +14,8 @@ import (
 	"browser-coordinator/vscodeipc"
 )
 
-// told is a window that passes on the notifications and questions that it receives.
-type told struct {
+// recorder is a window that passes on the notifications and questions that it receives.
+type recorder struct {
 	*vscodeipc.Server
 	announced chan vscodeipc.AnnounceArg
 	reported  chan vscodeipc.ReportArg
@@ -24,15 +23,14 @@ type told struct {
 	answer    chan vscodeipc.AskResult
 }
 
-func serveTold(t *testing.T, workspace string) *told {
+func serveRecorder(t *testing.T, workspace string) *recorder {
 	t.Helper()
-	w := &told{
+	w := &recorder{
 		announced: make(chan vscodeipc.AnnounceArg, 100), reported: make(chan vscodeipc.ReportArg, 100),
 		asked: make(chan vscodeipc.AskArg, 100), answer: make(chan vscodeipc.AskResult, 100),
 	}
-	var err error
-	w.Server, err = vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: workspace, Folders: []string{workspace}, Kind: "vscode", Name: "test",
+	w.Server = serveWindow(t, vscodeipc.ServerOptions{
+		Workspace: workspace, Folders: []string{workspace}, Kind: "vscode",
 		Commands: map[string]vscodeipc.Handler{
 			vscodeipc.CommandClientAnnounce: hand(w.announced),
 			vscodeipc.CommandClientReport:   hand(w.reported),
@@ -49,10 +47,6 @@ func serveTold(t *testing.T, workspace string) *told {
 			},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close(context.Background()) })
 	return w
 }
 
@@ -72,8 +66,8 @@ func take[T any](t *testing.T, from <-chan T) T {
 	select {
 	case v := <-from:
 		return v
-	case <-time.After(10 * time.Second):
-		t.Fatal("nothing came within 10 s")
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing came within 30 s")
 		panic("unreachable")
 	}
 }
@@ -92,14 +86,12 @@ func waitMode(t *testing.T, s *Source, mode policy.Mode) policy.State {
 // TestUser: what the user of a window chooses and answers reaches the source, and an
 // enforcer with that source.
 func TestUser(t *testing.T) {
-	private(t)
-	folder := filepath.Join(tree(t, "shop"), "shop")
-	r := open(t)
+	folder, r := shop(t)
 	source := r.Source(folder)
 	if state, _ := source.Access(); state.Mode != policy.ModeView {
 		t.Errorf("before any window: %+v", state)
 	}
-	window := serveTold(t, folder)
+	window := serveRecorder(t, folder)
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}})
 	waitMode(t, source, policy.ModeFull)
 	enforcer := policy.NewEnforcer(source)
@@ -150,9 +142,7 @@ func TestUser(t *testing.T) {
 
 // TestAskTerminal: a window that cannot ask refuses, and names the next step.
 func TestAskTerminal(t *testing.T) {
-	private(t)
-	folder := filepath.Join(tree(t, "shop"), "shop")
-	r := open(t)
+	folder, r := shop(t)
 	source := r.Source(folder)
 	window := serve(t, folder)
 	window.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}})
@@ -163,57 +153,53 @@ func TestAskTerminal(t *testing.T) {
 	}
 }
 
-// TestTell: the window is notified of the clients of its browser and of their actions; so
+// TestReport: the window is notified of the clients of its browser and of their actions; so
 // is a window that opens later. Many actions do not become many calls.
-func TestTell(t *testing.T) {
-	private(t)
-	folder := filepath.Join(tree(t, "shop"), "shop")
-	r := open(t)
+func TestReport(t *testing.T) {
+	folder, r := shop(t)
 	source := r.Source(folder)
 	source.Announce("cdp", []vscodeipc.ConnectedClient{{ID: "c1", Name: "Playwright", Kind: "cdp", Since: 1}})
 	source.Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 2}})
-	expect := func(w *told, ids string) {
+	expect := func(w *recorder, ids string) {
 		t.Helper()
 		for {
 			var got []string
 			for _, c := range take(t, w.announced).Clients {
 				got = append(got, c.ID)
 			}
-			if slicesSorted(got) == ids {
+			slices.Sort(got)
+			if strings.Join(got, " ") == ids {
 				return
 			}
 		}
 	}
-	window := serveTold(t, folder)
+	window := serveRecorder(t, folder)
 	expect(window, "c1 m1")
 	source.Announce("cdp", nil)
 	expect(window, "m1")
 
-	const acts = 1000
-	for n := range acts {
-		source.Report(vscodeipc.Activity{Client: "m1", Time: int64(n), Act: "browser_click", OK: true})
+	const actions = 1000
+	for n := range actions {
+		source.Report(func() vscodeipc.Activity {
+			return vscodeipc.Activity{Client: "m1", Time: int64(n), Act: "browser_click", OK: true}
+		})
 	}
 	count, calls := 0, 0
-	for count < acts {
+	for count < actions {
 		calls++
 		for _, e := range take(t, window.reported).Entries {
 			more := 0
-			if n, _ := fmt.Sscanf(e.Act, "%d more acts", &more); n == 1 {
+			if n, _ := fmt.Sscanf(e.Act, "%d more actions", &more); n == 1 {
 				count += more
 			} else {
 				count++
 			}
 		}
 	}
-	if count != acts || calls > 10 {
-		t.Errorf("%d acts were told in %d calls, want %d in a few", count, calls, acts)
+	if count != actions || calls > 10 {
+		t.Errorf("%d actions were reported in %d calls, want %d in a few", count, calls, actions)
 	}
 
 	window.Close(t.Context())
-	expect(serveTold(t, folder), "m1")
-}
-
-func slicesSorted(s []string) string {
-	slices.Sort(s)
-	return strings.Join(s, " ")
+	expect(serveRecorder(t, folder), "m1")
 }

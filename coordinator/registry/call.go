@@ -39,11 +39,7 @@ func (r *Registry) Call(ctx context.Context, window Window, command string, arg,
 	if e == nil {
 		return fmt.Errorf("%s has closed", window.Label())
 	}
-	client, err := e.watcher.Client(ctx)
-	if err != nil {
-		return err
-	}
-	err = client.Call(ctx, command, arg, result)
+	err := e.watcher.Call(ctx, command, arg, result)
 	var fault *vscodeipc.Error
 	if errors.As(err, &fault) && fault.Code == vscodeipc.CodeUnknownCommand {
 		return &NotOfferedError{window, command}

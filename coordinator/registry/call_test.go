@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,19 +10,11 @@ import (
 )
 
 func TestCall(t *testing.T) {
-	private(t)
-	folder := filepath.Join(tree(t, "shop"), "shop")
-	window, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: folder, Folders: []string{folder}, Kind: "vscode", Name: "test", Commands: map[string]vscodeipc.Handler{
-			"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
-			"wait": func(ctx context.Context, _ vscodeipc.Call) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { window.Close(context.Background()) })
-	r := open(t)
+	folder, r := shop(t)
+	window := serveWindow(t, vscodeipc.ServerOptions{Workspace: folder, Folders: []string{folder}, Kind: "vscode", Commands: map[string]vscodeipc.Handler{
+		"echo": func(_ context.Context, c vscodeipc.Call) (any, error) { return c.Arg, nil },
+		"wait": func(ctx context.Context, _ vscodeipc.Call) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
+	}})
 	w, _, err := r.Resolve(t.Context(), Want{Dir: folder})
 	if err != nil {
 		t.Fatal(err)

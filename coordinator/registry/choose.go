@@ -2,8 +2,10 @@ package registry
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"browser-coordinator/vscodeipc"
@@ -32,8 +34,8 @@ type Candidate struct {
 
 // SelectionError reports that no window, or more than one, fits.
 type SelectionError struct {
-	// Looked describes, for people, what the choice was based on.
-	Looked string
+	// Sought describes, for people, what the choice was based on.
+	Sought string
 	// Ambiguous is set when several windows fit equally well.
 	Ambiguous bool
 	// Candidates are all windows, with the reason why each was not chosen.
@@ -46,11 +48,11 @@ func (e *SelectionError) Error() string {
 	var b strings.Builder
 	switch {
 	case e.Ambiguous:
-		fmt.Fprintf(&b, "several windows fit %s", e.Looked)
+		fmt.Fprintf(&b, "several windows fit %s", e.Sought)
 	case len(e.Candidates) == 0:
-		fmt.Fprintf(&b, "no window is open (looked for %s)", e.Looked)
+		fmt.Fprintf(&b, "no window is open (looked for %s)", e.Sought)
 	default:
-		fmt.Fprintf(&b, "no window fits %s", e.Looked)
+		fmt.Fprintf(&b, "no window fits %s", e.Sought)
 	}
 	labels := map[string]int{}
 	for _, c := range e.Candidates {
@@ -68,7 +70,7 @@ func (e *SelectionError) Error() string {
 	}
 	switch {
 	case e.Ambiguous:
-		b.WriteString("\nSay which one is meant: give its folder, or its address where two share a folder.")
+		b.WriteString("\nSelect one of them: give its folder, or its address where two share a folder.")
 	case len(e.Candidates) == 0:
 		b.WriteString("\nOpen the folder in VS Code with the Browser Coordinator extension, or run `coordinator window --workspace DIR`.")
 	default:
@@ -81,29 +83,26 @@ func (e *SelectionError) Error() string {
 // canonical form of the wanted path.
 func choose(windows []Window, unreachable []Unreachable, want Want) (Window, []Candidate, error) {
 	if want.Explicit != "" {
-		return chooseExplicit(windows, unreachable, want.Explicit)
+		return settle(windows, unreachable, fmt.Sprintf("%q", want.Explicit), named(windows, want.Explicit))
 	}
-	looked := "the working directory " + want.Dir
+	sought := "the working directory " + want.Dir
 	if len(want.Roots) > 0 {
-		looked = "the host's roots " + strings.Join(want.Roots, ", ") + " or " + looked
+		roots := "the host's roots " + strings.Join(want.Roots, ", ")
 		winners := map[vscodeipc.Address]bool{}
 		for _, root := range want.Roots {
-			for _, i := range deepest(windows, root) {
-				winners[windows[i].Address] = true
-			}
+			maps.Copy(winners, deepest(windows, root))
 		}
 		if len(winners) > 0 {
-			return settle(windows, unreachable, "the host's roots "+strings.Join(want.Roots, ", "), winners)
+			return settle(windows, unreachable, roots, winners)
 		}
+		sought = roots + " or " + sought
 	}
-	winners := map[vscodeipc.Address]bool{}
-	for _, i := range deepest(windows, want.Dir) {
-		winners[windows[i].Address] = true
-	}
-	return settle(windows, unreachable, looked, winners)
+	return settle(windows, unreachable, sought, deepest(windows, want.Dir))
 }
 
-func chooseExplicit(windows []Window, unreachable []Unreachable, name string) (Window, []Candidate, error) {
+// named returns the windows that an explicit choice names: by address or hash, else by
+// path, else by the name of the folder.
+func named(windows []Window, name string) map[vscodeipc.Address]bool {
 	winners := map[vscodeipc.Address]bool{}
 	for _, w := range windows {
 		if name == string(w.Address) || name == w.Hash() {
@@ -114,9 +113,7 @@ func chooseExplicit(windows []Window, unreachable []Unreachable, name string) (W
 	// directory, whatever the path.
 	_, missing := os.Stat(name)
 	if len(winners) == 0 && (missing == nil || filepath.IsAbs(name)) {
-		for _, i := range deepest(windows, name) {
-			winners[windows[i].Address] = true
-		}
+		winners = deepest(windows, name)
 	}
 	if len(winners) == 0 && !strings.ContainsAny(name, `/\`) {
 		for _, w := range windows {
@@ -125,12 +122,12 @@ func chooseExplicit(windows []Window, unreachable []Unreachable, name string) (W
 			}
 		}
 	}
-	return settle(windows, unreachable, fmt.Sprintf("%q", name), winners)
+	return winners
 }
 
 // settle turns the winners into a result, or into an error with the reason why each
 // window was not chosen.
-func settle(windows []Window, unreachable []Unreachable, looked string, winners map[vscodeipc.Address]bool) (Window, []Candidate, error) {
+func settle(windows []Window, unreachable []Unreachable, sought string, winners map[vscodeipc.Address]bool) (Window, []Candidate, error) {
 	var chosen Window
 	candidates := make([]Candidate, 0, len(windows))
 	for _, w := range windows {
@@ -141,7 +138,7 @@ func settle(windows []Window, unreachable []Unreachable, looked string, winners 
 		case winners[w.Address] && len(winners) > 1:
 			why = "it fits as well as another"
 		case winners[w.Address]:
-			why = "chosen for " + looked
+			why = "chosen for " + sought
 			chosen = w
 		case len(winners) > 0:
 			why = "another window fits better"
@@ -152,40 +149,37 @@ func settle(windows []Window, unreachable []Unreachable, looked string, winners 
 		return chosen, candidates, nil
 	}
 	return Window{}, candidates, &SelectionError{
-		Looked: looked, Ambiguous: len(winners) > 1, Candidates: candidates, Unreachable: unreachable,
+		Sought: sought, Ambiguous: len(winners) > 1, Candidates: candidates, Unreachable: unreachable,
 	}
 }
 
-// deepest returns the indices of the windows with the deepest folder that
-// contains path. At the same depth a window whose workspace is that folder
-// beats one that merely has it among others.
-func deepest(windows []Window, path string) []int {
+// deepest returns the windows with the deepest folder that contains path. At the same
+// depth a window whose workspace is that folder beats one that merely has it among
+// others.
+func deepest(windows []Window, path string) map[vscodeipc.Address]bool {
+	found := map[vscodeipc.Address]bool{}
 	path, ok := canonicalOrParent(path)
 	if !ok {
-		return nil
+		return found
 	}
-	best, found := 0, []int(nil)
-	for i, w := range windows {
+	best := 1
+	for _, w := range windows {
 		rank := 0
-		if w.Workspace == path {
-			rank = 2*len(path) + 1
-		}
-		for _, folder := range w.Folders {
-			if !contains(folder, path) {
-				continue
+		for _, folder := range slices.Concat(w.Folders, []string{w.Workspace}) {
+			switch {
+			case folder == "" || !contains(folder, path):
+			case folder == w.Workspace:
+				rank = max(rank, 2*len(folder)+1)
+			default:
+				rank = max(rank, 2*len(folder))
 			}
-			r := 2 * len(folder)
-			if folder == w.Workspace {
-				r++
-			}
-			rank = max(rank, r)
 		}
-		switch {
-		case rank == 0 || rank < best:
-		case rank == best:
-			found = append(found, i)
-		default:
-			best, found = rank, []int{i}
+		if rank > best {
+			best = rank
+			clear(found)
+		}
+		if rank == best {
+			found[w.Address] = true
 		}
 	}
 	return found

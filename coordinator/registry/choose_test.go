@@ -77,7 +77,7 @@ func TestResolve(t *testing.T) {
 		{"roots that fit nothing leave the working directory", []Window{shop}, Want{Roots: []string{at("elsewhere")}, Dir: at("shop")}, "shop", false},
 		{"roots in two windows", []Window{shop, window("api", at("api"))}, Want{Roots: []string{at("api"), at("shop")}}, "", true},
 		{"a root that is not made yet", []Window{shop}, Want{Roots: []string{at("shop/new/deep")}}, "shop", false},
-		{"a window without a folder is never meant", []Window{empty}, Want{Dir: at("shop")}, "", false},
+		{"a window without a folder is never selected", []Window{empty}, Want{Dir: at("shop")}, "", false},
 		{"no window", nil, Want{Dir: at("shop")}, "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,7 +134,7 @@ Open the folder in VS Code, or name the folder of one of these windows.`},
 - ROOT/shop at 2: it fits as well as another
 - ROOT/api: another window fits better
 - 5: it took the connection but did not answer in time
-Say which one is meant: give its folder, or its address where two share a folder.`},
+Select one of them: give its folder, or its address where two share a folder.`},
 		{"none is open", nil, Want{Roots: []string{at("api")}, Dir: at("shop")}, `no window is open (looked for the host's roots ROOT/api or the working directory ROOT/shop)
 - 5: it took the connection but did not answer in time
 Open the folder in VS Code with the Browser Coordinator extension, or run ` + "`coordinator window --workspace DIR`."},

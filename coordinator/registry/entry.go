@@ -11,6 +11,7 @@ import (
 
 // entry is the state of one address.
 type entry struct {
+	address vscodeipc.Address
 	watcher *vscodeipc.Watcher
 	window  *Window // nil: no connection
 	reason  string  // why there is no connection; empty: unknown yet
@@ -19,18 +20,20 @@ type entry struct {
 }
 
 // follow keeps an entry up to date until its window is gone.
-func (r *Registry) follow(a vscodeipc.Address, e *entry) {
+func (r *Registry) follow(e *entry) {
 	defer r.running.Done()
 	defer e.watcher.Close()
 	for {
-		changed, there := r.note(a, e)
+		changed, there := r.note(e)
 		if !there {
 			return
 		}
 		select {
 		case <-changed:
 		case <-r.ctx.Done():
-			r.forget(a, e)
+			r.mu.Lock()
+			r.forget(e)
+			r.mu.Unlock()
 			return
 		}
 	}
@@ -38,22 +41,33 @@ func (r *Registry) follow(a vscodeipc.Address, e *entry) {
 
 // note stores the watcher's snapshot. It returns whether a window may be there, and a
 // channel that is closed at the watcher's next change.
-func (r *Registry) note(a vscodeipc.Address, e *entry) (changed <-chan struct{}, there bool) {
-	for {
-		now, changed := e.watcher.Snapshot()
-		lost := !now.Connected && now.Err != nil
-		if lost && !present(a, now.Err) {
-			r.forget(a, e)
-			return nil, false
-		}
-		if there, latest := r.set(a, e, now, changed); latest {
-			return changed, there
-		}
+func (r *Registry) note(e *entry) (changed <-chan struct{}, there bool) {
+	last, _ := e.watcher.Snapshot()
+	gone := last.Err != nil && !exists(e.address, last.Err)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.entries[e.address] != e {
+		return nil, false
 	}
+	now, changed := e.watcher.Snapshot()
+	switch {
+	case now.Connected:
+		e.reason, e.window = "", windowOf(e.address, now.Hello, now.State)
+	case gone:
+		r.forget(e)
+		return nil, false
+	case now.Err != nil:
+		e.reason, e.window = now.Err.Error(), nil
+	default:
+		return changed, true // the first attempt is under way
+	}
+	r.present(e)
+	r.notify()
+	return changed, true
 }
 
-// present reports whether an address that gave err may still have a window.
-func present(a vscodeipc.Address, err error) bool {
+// exists reports whether an address that gave err may still have a window.
+func exists(a vscodeipc.Address, err error) bool {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 		return false
 	}
@@ -61,40 +75,13 @@ func present(a vscodeipc.Address, err error) bool {
 	return slices.Contains(addresses, a)
 }
 
-// set stores a watcher's snapshot, unless it has changed meanwhile.
-func (r *Registry) set(a vscodeipc.Address, e *entry, known vscodeipc.Snapshot, changed <-chan struct{}) (there, latest bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.entries[a] != e {
-		return false, true
-	}
-	if _, now := e.watcher.Snapshot(); now != changed {
-		return true, false
-	}
-	var w *Window
-	switch {
-	case known.Connected:
-		e.reason = ""
-		found := windowOf(a, known.Hello, known.State)
-		w = &found
-	case known.Err != nil:
-		e.reason = known.Err.Error()
-	default:
-		return true, true // the first attempt is under way
-	}
-	r.present(e, w)
-	e.window = w
-	r.notify()
-	return true, true
-}
-
-func (r *Registry) forget(a vscodeipc.Address, e *entry) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.entries[a] != e {
+// forget removes an entry. r.mu is held.
+func (r *Registry) forget(e *entry) {
+	if r.entries[e.address] != e {
 		return
 	}
-	r.present(e, nil)
-	delete(r.entries, a)
+	e.window = nil
+	r.present(e)
+	delete(r.entries, e.address)
 	r.notify()
 }

@@ -21,10 +21,10 @@ func (w Window) Browser() *vscodeipc.Browser {
 	return &vscodeipc.Browser{URL: w.presented.browser.URL(), DebugSession: w.presented.session, Via: "pages"}
 }
 
-// present keeps an entry's presented browser in step with its window, nil for none. One
-// browser serves all pages of a debug session; the next session has another. r.mu is
-// held.
-func (r *Registry) present(e *entry, w *Window) {
+// present keeps an entry's presented browser in step with its window. One browser serves
+// all pages of a debug session; the next session has another. r.mu is held.
+func (r *Registry) present(e *entry) {
+	w := e.window
 	var session string
 	var pages []virtual.Page
 	if w != nil && w.State.Browser == nil {
@@ -72,12 +72,12 @@ func newestPages(state vscodeipc.State) (session string, pages []virtual.Page) {
 		}
 		return id
 	}
-	lent := map[string]bool{}
+	shared := map[string]bool{}
 	for _, p := range state.Pages {
-		lent[p.DebugSession] = true
+		shared[p.DebugSession] = true
 	}
 	for _, d := range state.DebugSessions {
-		if lent[d.ID] {
+		if shared[d.ID] {
 			session = root(d.ID)
 		}
 	}
@@ -86,7 +86,7 @@ func newestPages(state vscodeipc.State) (session string, pages []virtual.Page) {
 			continue
 		}
 		page := virtual.Page{Key: p.DebugSession, URL: p.URL}
-		if parent := parents[p.DebugSession]; lent[parent] {
+		if parent := parents[p.DebugSession]; shared[parent] {
 			page.Parent = parent
 		}
 		pages = append(pages, page)

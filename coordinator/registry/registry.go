@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"browser-coordinator/internal/notify"
 	"browser-coordinator/vscodeipc"
@@ -70,9 +71,14 @@ func (r *Registry) Changed() <-chan struct{} {
 // List returns the open windows. It searches for new ones, redials those that could not
 // be reached, and waits for them, up to 2 s.
 func (r *Registry) List(ctx context.Context) (Listing, error) {
-	for _, attempt := range r.scan() {
-		attempt.await(ctx)
-		r.note(attempt.address, attempt.entry)
+	for _, d := range r.scan() {
+		wait, cancel := context.WithDeadline(ctx, d.until)
+		select {
+		case <-d.ended:
+		case <-wait.Done():
+		}
+		cancel()
+		r.note(d.entry)
 	}
 	if err := ctx.Err(); err != nil {
 		return Listing{}, err
@@ -94,11 +100,11 @@ func (r *Registry) listing() Listing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var l Listing
-	for address, e := range r.entries {
+	for _, e := range r.entries {
 		if e.window != nil {
 			l.Windows = append(l.Windows, *e.window)
 		} else if e.reason != "" {
-			l.Unreachable = append(l.Unreachable, Unreachable{address, e.reason})
+			l.Unreachable = append(l.Unreachable, Unreachable{e.address, e.reason})
 		}
 	}
 	l.sort()
@@ -120,10 +126,25 @@ func (r *Registry) watchDirs(dirs *vscodeipc.DirWatcher) {
 	}
 }
 
+// How long List waits for an address after it is dialed: for a new one, and for one that
+// could not be reached before. The latter may be a window by now, which responds within
+// milliseconds; a call must not wait each time for a window that hangs.
+const (
+	firstTimeout = 2 * time.Second
+	againTimeout = 250 * time.Millisecond
+)
+
+// dialed is an entry that is being dialed.
+type dialed struct {
+	entry *entry
+	ended <-chan struct{}
+	until time.Time // the end of List's wait
+}
+
 // scan follows the new addresses, and redials at once those that could not be reached:
 // another window may have the name now. It returns both. An entry whose window has closed
 // ends by itself, with its connection.
-func (r *Registry) scan() (dialed []attempt) {
+func (r *Registry) scan() (all []dialed) {
 	addresses, err := vscodeipc.List()
 	if err != nil {
 		r.log.Warn("some directories of sockets could not be read", "error", err)
@@ -136,22 +157,28 @@ func (r *Registry) scan() (dialed []attempt) {
 	for _, a := range addresses {
 		e := r.entries[a]
 		if e == nil {
-			e = &entry{watcher: vscodeipc.Watch(a, &vscodeipc.WatchOptions{Dial: r.dial()})}
+			e = &entry{address: a, watcher: vscodeipc.Watch(a, r.dial())}
 			r.entries[a] = e
 			r.running.Add(1)
-			go r.follow(a, e)
+			go r.follow(e)
 		}
-		if e.window == nil {
-			dialed = append(dialed, e.retry(a))
+		if e.window != nil {
+			continue
 		}
+		ended, began := e.watcher.Retry()
+		wait := firstTimeout
+		if e.reason != "" {
+			wait = againTimeout
+		}
+		all = append(all, dialed{e, ended, began.Add(wait)})
 	}
-	return dialed
+	return all
 }
 
 // sweep deletes the sockets of windows that ended without deleting theirs.
 func (r *Registry) sweep() {
 	defer r.running.Done()
-	verdicts, err := vscodeipc.Probe(r.ctx, &vscodeipc.ProbeOptions{Dial: r.dial()})
+	verdicts, err := vscodeipc.Probe(r.ctx, vscodeipc.ProbeOptions{Dial: r.dial()})
 	if err != nil && r.ctx.Err() == nil {
 		r.log.Warn("dead sockets could not all be deleted", "error", err)
 	}

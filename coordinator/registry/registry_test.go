@@ -22,14 +22,32 @@ func private(t *testing.T) {
 
 func serve(t *testing.T, workspace string, folders ...string) *vscodeipc.Server {
 	t.Helper()
-	s, err := vscodeipc.Serve(t.Context(), vscodeipc.ServerOptions{
-		Workspace: workspace, Folders: append(folders, workspace), Kind: "terminal", Name: "test", Version: "1",
-	})
+	return serveWindow(t, vscodeipc.ServerOptions{Workspace: workspace, Folders: append(folders, workspace), Kind: "terminal"})
+}
+
+func serveWindow(t *testing.T, o vscodeipc.ServerOptions) *vscodeipc.Server {
+	t.Helper()
+	o.Name, o.Version = "test", "1"
+	s, err := vscodeipc.Serve(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(context.Background()) })
 	return s
+}
+
+func set(t *testing.T, s *vscodeipc.Server, state vscodeipc.State) {
+	t.Helper()
+	if err := s.SetState(state); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shop returns a folder and a registry, in directories of the test's own.
+func shop(t *testing.T) (folder string, r *Registry) {
+	t.Helper()
+	private(t)
+	return filepath.Join(tree(t, "shop"), "shop"), open(t)
 }
 
 func open(t *testing.T) *Registry {
@@ -42,7 +60,7 @@ func open(t *testing.T) *Registry {
 // eventually waits for the registry's events until ok.
 func eventually(t *testing.T, r *Registry, what string, ok func(Listing) bool) {
 	t.Helper()
-	limit := time.After(5 * time.Second)
+	limit := time.After(30 * time.Second)
 	for {
 		changed := r.Changed()
 		if ok(r.listing()) {
@@ -75,9 +93,7 @@ func TestWindowsComeAndGo(t *testing.T) {
 	if w, _, err := r.Resolve(t.Context(), Want{Dir: api}); err != nil || w.Workspace != api {
 		t.Fatalf("resolve: %+v, %v", w, err)
 	}
-	if err := first.SetState(browserState("ws://127.0.0.1:1/devtools/browser/a", "s1")); err != nil {
-		t.Fatal(err)
-	}
+	set(t, first, browserState("ws://127.0.0.1:1/devtools/browser/a", "s1"))
 	eventually(t, r, "its browser comes", func(l Listing) bool {
 		return len(l.Windows) == 2 && l.Windows[1].Workspace == shop && l.Windows[1].State.Browser != nil
 	})
@@ -119,7 +135,7 @@ func TestNameTakenByAWindow(t *testing.T) {
 				dials <- struct{}{}
 			}
 		}()
-		eventually(t, r, "it cannot be talked to", func(l Listing) bool { return len(l.Unreachable) == 1 })
+		eventually(t, r, "it cannot be reached", func(l Listing) bool { return len(l.Unreachable) == 1 })
 		if !called {
 			<-dials
 			<-dials
@@ -155,9 +171,7 @@ func addressOf(t *testing.T, folder string) string {
 }
 
 func TestSourceFollowsTheBrowser(t *testing.T) {
-	private(t)
-	shop := filepath.Join(tree(t, "shop"), "shop")
-	r := open(t)
+	shop, r := shop(t)
 	source := r.Source(shop)
 	if r.Source(shop) != source {
 		t.Error("a workspace has two sources")
@@ -174,29 +188,22 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 			}
 			select {
 			case <-changed:
-			case <-time.After(5 * time.Second):
+			case <-time.After(30 * time.Second):
 				t.Fatalf("%s: the source has %+v", what, browser)
 			}
 		}
 	}
-	set := func(s *vscodeipc.Server, state vscodeipc.State) {
-		t.Helper()
-		if err := s.SetState(state); err != nil {
-			t.Fatal(err)
-		}
-	}
-
 	window := serve(t, shop)
-	set(window, browserState("ws://127.0.0.1:1/devtools/browser/a", "s1"))
+	set(t, window, browserState("ws://127.0.0.1:1/devtools/browser/a", "s1"))
 	first := await("a browser comes", "ws://127.0.0.1:1/devtools/browser/a")
-	set(window, browserState("ws://127.0.0.1:2/devtools/browser/b", "s2"))
+	set(t, window, browserState("ws://127.0.0.1:2/devtools/browser/b", "s2"))
 	second := await("it restarts", "ws://127.0.0.1:2/devtools/browser/b")
 	if second == first {
 		t.Error("two browsers have one generation")
 	}
-	set(window, vscodeipc.State{})
+	set(t, window, vscodeipc.State{})
 	await("its debug session ends", "")
-	set(window, browserState("ws://127.0.0.1:2/devtools/browser/b", "s3"))
+	set(t, window, browserState("ws://127.0.0.1:2/devtools/browser/b", "s3"))
 	if third := await("the next one has the same address", "ws://127.0.0.1:2/devtools/browser/b"); third == second {
 		t.Error("a debug session's browser is taken for the former's")
 	}
@@ -206,7 +213,7 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 	await("the window closes", "")
 
 	again := serve(t, shop)
-	set(again, browserState("ws://127.0.0.1:3/devtools/browser/c", "s1"))
+	set(t, again, browserState("ws://127.0.0.1:3/devtools/browser/c", "s1"))
 	await("it opens again", "ws://127.0.0.1:3/devtools/browser/c")
 	if err := source.Wait(t.Context()); err != nil {
 		t.Error(err)
@@ -216,16 +223,12 @@ func TestSourceFollowsTheBrowser(t *testing.T) {
 // Of two windows on one folder, the endpoint has the browser of the first while that
 // window is open: clients do not move from one to the other.
 func TestSourceStays(t *testing.T) {
-	private(t)
-	shop := filepath.Join(tree(t, "shop"), "shop")
-	r := open(t)
+	shop, r := shop(t)
 	source := r.Source(shop)
 	open := func(name string) *vscodeipc.Server {
 		t.Helper()
 		s := serve(t, shop)
-		if err := s.SetState(browserState("ws://127.0.0.1:1/devtools/browser/"+name, "s")); err != nil {
-			t.Fatal(err)
-		}
+		set(t, s, browserState("ws://127.0.0.1:1/devtools/browser/"+name, "s"))
 		eventually(t, r, name+" is there", func(l Listing) bool {
 			return slices.ContainsFunc(l.Windows, func(w Window) bool {
 				return w.Address == s.Address() && w.State.Browser != nil
@@ -272,9 +275,7 @@ func TestSourcesDoNotCross(t *testing.T) {
 	r := open(t)
 	source := r.Source(shop)
 	other := serve(t, web, shop)
-	if err := other.SetState(browserState("ws://127.0.0.1:1/devtools/browser/a", "s1")); err != nil {
-		t.Fatal(err)
-	}
+	set(t, other, browserState("ws://127.0.0.1:1/devtools/browser/a", "s1"))
 	eventually(t, r, "the other window is there", func(l Listing) bool {
 		return len(l.Windows) == 1 && l.Windows[0].State.Browser != nil
 	})
@@ -286,10 +287,7 @@ func TestSourcesDoNotCross(t *testing.T) {
 // An open registry has deleted the sockets of windows that were killed.
 func TestOpenSweeps(t *testing.T) {
 	private(t)
-	dir, err := vscodeipc.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), "browser-coordinator-mcp")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +301,7 @@ func TestOpenSweeps(t *testing.T) {
 	changes := vscodeipc.WatchDirs(nil)
 	defer changes.Close()
 	open(t)
-	for limit := time.After(5 * time.Second); ; {
+	for limit := time.After(30 * time.Second); ; {
 		if _, err := os.Lstat(dead); err != nil {
 			return
 		}

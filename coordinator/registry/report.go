@@ -32,16 +32,11 @@ func (s *Source) Announce(kind string, clients []vscodeipc.ConnectedClient) {
 	s.wake()
 }
 
-// Report notifies the window of a client's action. It does not block: if actions come
-// faster than they can be reported, only the first are reported, and the number of the
-// others.
-func (s *Source) Report(act vscodeipc.Activity) {
-	s.ReportOf(func() vscodeipc.Activity { return act })
-}
-
-// ReportOf is Report for the action that describe returns. It calls describe before it
-// returns, and only if the queue has room: thousands of actions are only counted.
-func (s *Source) ReportOf(describe func() vscodeipc.Activity) {
+// Report notifies the window of the client's action that describe returns. It does not
+// block: if actions come faster than they can be reported, only the first are reported,
+// and the number of the others. It calls describe before it returns, and only if the
+// queue has room: thousands of actions are only counted.
+func (s *Source) Report(describe func() vscodeipc.Activity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.actions) == maxActions {
@@ -66,8 +61,6 @@ func (s *Source) wake() {
 // report is owned by the registry, and ends with it.
 func (s *Source) report() {
 	defer s.registry.running.Done()
-	pause := time.NewTimer(0)
-	defer pause.Stop()
 	for {
 		select {
 		case <-s.pending:
@@ -75,9 +68,8 @@ func (s *Source) report() {
 			return
 		}
 		s.reportOnce()
-		pause.Reset(reportPause)
 		select {
-		case <-pause.C:
+		case <-time.After(reportPause):
 		case <-s.registry.ctx.Done():
 			return
 		}
@@ -97,7 +89,7 @@ func (s *Source) reportOnce() {
 		last := actions[len(actions)-1]
 		actions = append(actions, vscodeipc.Activity{
 			Client: last.Client, Time: last.Time, OK: true,
-			Act: fmt.Sprintf("%d more acts", s.dropped), Outcome: "not listed: they came too fast",
+			Act: fmt.Sprintf("%d more actions", s.dropped), Outcome: "not listed: they came too fast",
 		})
 	}
 	s.actions, s.dropped = nil, 0

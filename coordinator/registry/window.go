@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -40,8 +41,8 @@ type Listing struct {
 	Unreachable []Unreachable
 }
 
-func windowOf(address vscodeipc.Address, hello vscodeipc.Hello, state vscodeipc.State) Window {
-	w := Window{
+func windowOf(address vscodeipc.Address, hello vscodeipc.Hello, state vscodeipc.State) *Window {
+	w := &Window{
 		Address:  address,
 		Folders:  hello.Folders,
 		Kind:     hello.Server.Kind,
@@ -85,12 +86,7 @@ func (w Window) Label() string {
 
 func (l *Listing) sort() {
 	slices.SortFunc(l.Windows, func(a, b Window) int {
-		if c := strings.Compare(a.Workspace, b.Workspace); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.Address), string(b.Address))
+		return cmp.Or(cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Address, b.Address))
 	})
-	slices.SortFunc(l.Unreachable, func(a, b Unreachable) int {
-		return strings.Compare(string(a.Address), string(b.Address))
-	})
+	slices.SortFunc(l.Unreachable, func(a, b Unreachable) int { return cmp.Compare(a.Address, b.Address) })
 }

@@ -121,7 +121,7 @@ func (e *Endpoint) announce(ctx context.Context) {
 
 // report notifies the window of a client's command.
 func (e *Endpoint) report(entry access.Entry) {
-	e.source.ReportOf(func() vscodeipc.Activity {
+	e.source.Report(func() vscodeipc.Activity {
 		return vscodeipc.Activity{
 			Client: entry.Client.ID, Time: time.Now().UnixMilli(), Act: entry.Operation.Name, Target: entry.Operation.Detail(), Outcome: entry.Outcome, OK: entry.OK,
 		}

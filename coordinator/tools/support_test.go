@@ -21,7 +21,7 @@ func (noWindows) Call(context.Context, registry.Window, string, any, any) error 
 func (noWindows) Source(string) *registry.Source { return nil }
 
 func (noWindows) Resolve(_ context.Context, want registry.Want) (registry.Window, []registry.Candidate, error) {
-	return registry.Window{}, nil, &registry.SelectionError{Looked: want.Dir}
+	return registry.Window{}, nil, &registry.SelectionError{Sought: want.Dir}
 }
 
 func (noWindows) Changed() <-chan struct{} { return nil }

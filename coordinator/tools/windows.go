@@ -135,9 +135,9 @@ func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answe
 	case len(candidates) == 0:
 		out.Addf("%s", none)
 	case none.Ambiguous:
-		out.Addf("Several windows fit %s: pass one of them as `window`.", none.Looked)
+		out.Addf("Several windows fit %s: pass one of them as `window`.", none.Sought)
 	default:
-		out.Addf("No window fits %s: pass one of them as `window`.", none.Looked)
+		out.Addf("No window fits %s: pass one of them as `window`.", none.Sought)
 	}
 	if a.Launcher != nil && !none.Ambiguous {
 		out.Addf("Without one, the first call that needs a browser launches one of its own.")

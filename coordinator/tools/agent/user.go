@@ -189,7 +189,7 @@ func (c *Call) report(began time.Time, err error) {
 		done.Outcome, _, _ = strings.Cut(err.Error(), "\n")
 		done.Outcome = limit(done.Outcome, 200)
 	}
-	c.source.Report(done)
+	c.source.Report(func() vscodeipc.Activity { return done })
 }
 
 // described are the parameters that describe a call, the most useful first.

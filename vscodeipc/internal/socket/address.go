@@ -18,12 +18,6 @@ type Address string
 // the user's own, or is not a socket.
 var ErrForeign = errors.New("not ours")
 
-// Removal is the result of removing a stale address.
-type Removal struct {
-	Deleted bool
-	Err     error // why it was not deleted
-}
-
 // maxSuffix is the largest suffix of windows on one folder.
 const maxSuffix = 9
 
@@ -64,16 +58,3 @@ func (a Address) socketName() string {
 }
 
 const pipePrefix = `\\.\pipe\browser-coordinator-mcp-`
-
-// Find returns the addresses in use for a hash, whether or not a window responds there.
-// Usually there is none or one.
-func Find(hash string) []Address {
-	all, _ := List() // a refused directory has no window of ours
-	var found []Address
-	for _, a := range all {
-		if a.Key() == hash {
-			found = append(found, a)
-		}
-	}
-	return found
-}

@@ -22,7 +22,7 @@ type Binding struct {
 	Listener net.Listener
 	Address  Address
 	info     fs.FileInfo // identifies our file
-	Data     string      // DIR, in which a file names the socket's directory if DIR is too long
+	data     string      // DIR, in which a file names the socket's directory if DIR is too long
 }
 
 // unique returns a name that no other process uses: pid, dash, 8 hex digits.
@@ -38,7 +38,7 @@ func Bind(ctx context.Context, key string) (*Binding, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := Usable(ctx, data)
+	dir, err := usable(ctx, data)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
 		path := filepath.Join(dir, name)
 		err := os.Link(temporary, path)
 		if errors.Is(err, fs.ErrExist) {
-			if deleted, _ := deleteStale(ctx, path); deleted {
+			if deleteStale(ctx, path) == nil {
 				err = os.Link(temporary, path)
 			}
 		}
@@ -126,7 +126,7 @@ func linkName(ctx context.Context, dir, key, temporary string) (string, error) {
 func (b *Binding) IsFound() bool {
 	path := string(b.Address)
 	info, err := os.Lstat(path)
-	found := standIns([]string{b.Data})
+	found := standIns([]string{b.data})
 	return err == nil && same(info, b.info) && slices.Equal(found, []string{filepath.Dir(path)})
 }
 
@@ -149,30 +149,26 @@ func (b *Binding) Unbind(ctx context.Context) error {
 
 // deleteStale deletes a dead socket under the rules of spec 2.3; its caller holds the
 // directory's lock. The error is why it did not delete.
-func deleteStale(ctx context.Context, path string) (bool, error) {
+func deleteStale(ctx context.Context, path string) error {
 	if !namePattern.MatchString(filepath.Base(path)) {
-		return false, fmt.Errorf("keep %s: its name is none of a window's", path)
+		return fmt.Errorf("keep %s: its name is none of a window's", path)
 	}
 	before, err := checkSocket(path)
 	if err != nil {
-		return false, err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err == nil {
 		conn.Close()
-		return false, fmt.Errorf("keep %s: a process listens there", path)
+		return fmt.Errorf("keep %s: a process listens there", path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return false, fmt.Errorf("keep %s: it may not be dead: %w", path, err)
+		return fmt.Errorf("keep %s: it may not be dead: %w", path, err)
 	}
-	removed, err := removeSame(path, before)
-	if err != nil {
-		return false, fmt.Errorf("delete %s: %w", path, err)
+	if err := removeSame(path, before); err != nil {
+		return fmt.Errorf("delete %s: %w", path, err)
 	}
-	if !removed {
-		return false, fmt.Errorf("keep %s: another socket took its name", path)
-	}
-	return true, nil
+	return nil
 }

@@ -15,18 +15,7 @@ import (
 
 const DirName = "browser-coordinator-mcp"
 
-// Dir returns the directory in which windows of this environment listen (spec 2). It may
-// not exist yet. If it is too long for sockets, Dir returns an error until a window has
-// chosen a short one. On Windows it returns "".
-func Dir() (string, error) {
-	dir, err := dataDir()
-	if err != nil || !tooLong(dir) {
-		return dir, err
-	}
-	return shortOf(dir)
-}
-
-// dataDir returns DIR, however long it is.
+// dataDir returns DIR of spec 2, however long it is. It may not exist yet.
 func dataDir() (string, error) {
 	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), DirName)
 	if !filepath.IsAbs(dir) {
@@ -43,9 +32,9 @@ func dataDir() (string, error) {
 // environment gets the same result (spec 2).
 func tooLong(dir string) bool { return len(dir)+1+longestName > maxSocketPath }
 
-// SearchDirs returns every directory in which a window of this user may listen.
+// searchDirs returns every directory in which a window of this user may listen.
 // Windows has none.
-func SearchDirs() []string { return standIns(dataDirs()) }
+func searchDirs() []string { return standIns(dataDirs()) }
 
 // dataDirs returns the DIR of this environment, the default one, and those that
 // sandboxed editors get, however long they are.
@@ -72,13 +61,13 @@ func dataDirs() []string {
 	return dirs
 }
 
-// List returns the addresses in use in all directories of SearchDirs. It skips a
+// List returns the addresses in use in all directories of searchDirs. It skips a
 // directory that is not ours and reports it in the error, beside the addresses of the
 // others.
 func List() ([]Address, error) {
 	var all []Address
 	var faults []error
-	for _, dir := range SearchDirs() {
+	for _, dir := range searchDirs() {
 		if err := checkDir(dir); err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				faults = append(faults, err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -36,7 +35,7 @@ func TestDir(t *testing.T) {
 		"/data/":        "/data/browser-coordinator-mcp",
 	} {
 		t.Setenv("XDG_DATA_HOME", data)
-		if got, err := Dir(); err != nil || got != want {
+		if got, err := dataDir(); err != nil || got != want {
 			t.Errorf("XDG_DATA_HOME=%q: got %q, %v; want %q", data, got, err, want)
 		}
 	}
@@ -47,8 +46,8 @@ func TestDirAtTheLimit(t *testing.T) {
 	fits := maxSocketPath - len("/ipc-0123456789abcdef-2.sock") - len("/"+DirName)
 	for length, long := range map[int]bool{fits: false, fits + 1: true} {
 		t.Setenv("XDG_DATA_HOME", "/"+strings.Repeat("d", length-1))
-		dir, err := Dir()
-		if errors.Is(err, fs.ErrNotExist) != long {
+		dir, err := dataDir()
+		if err != nil || tooLong(dir) != long {
 			t.Errorf("%d bytes: %q, %v", length, dir, err)
 		}
 		if path := filepath.Join(dir, "ipc-0123456789abcdef-2.sock"); !long && len(path) != maxSocketPath {
@@ -61,10 +60,10 @@ func TestNeitherHomeNorData(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", "")
 	for _, home := range []string{"", "home/dev"} {
 		t.Setenv("HOME", home)
-		if dir, err := Dir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
+		if dir, err := dataDir(); err == nil || !strings.Contains(err.Error(), "XDG_DATA_HOME") {
 			t.Errorf("HOME=%q: got %q, %v", home, dir, err)
 		}
-		if dirs := SearchDirs(); len(dirs) != 0 {
+		if dirs := searchDirs(); len(dirs) != 0 {
 			t.Errorf("HOME=%q: it searches %v", home, dirs)
 		}
 	}
@@ -79,7 +78,7 @@ func TestSearchDirs(t *testing.T) {
 		"/home/dev/snap/code-insiders/current/.local/share/browser-coordinator-mcp",
 		"/home/dev/.var/app/com.visualstudio.code/data/browser-coordinator-mcp",
 	}
-	if got := SearchDirs(); !slices.Equal(got, want) {
+	if got := searchDirs(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -178,8 +177,8 @@ func TestLateSweeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	if removed, err := removeSame(path, before); removed || err != nil {
-		t.Errorf("removeSame gives %v, %v", removed, err)
+	if err := removeSame(path, before); err == nil || err.Error() != errReplaced.Error() {
+		t.Errorf("removeSame gives %v", err)
 	}
 	conn, err := net.Dial("unix", path)
 	if err != nil {

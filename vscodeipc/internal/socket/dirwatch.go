@@ -8,7 +8,7 @@ import (
 )
 
 // DirWatcher reports when a window's address appears or disappears, in any of the
-// directories of SearchDirs, including those that do not exist yet.
+// directories of searchDirs, including those that do not exist yet.
 type DirWatcher struct {
 	changes chan struct{} // holds one token when there was a change
 	log     *slog.Logger

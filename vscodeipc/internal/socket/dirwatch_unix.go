@@ -44,9 +44,6 @@ func (w *DirWatcher) watch(data []string) error {
 				// One of the directories, or a parent, appeared or disappeared, perhaps
 				// with sockets in it, or the file that names a short one changed. The
 				// watched directory may have been replaced.
-				for _, dir := range dirs {
-					notify.Remove(dir) // it may already be gone
-				}
 				if dirs, err = arm(notify, data); err != nil {
 					return err
 				}
@@ -64,45 +61,34 @@ func (w *DirWatcher) watch(data []string) error {
 // arm watches each data directory and its short one, and returns them. For a missing
 // directory it watches the nearest existing parent. It always watches the parents: a
 // removed directory reports that only when the last connection to a socket in it has
-// ended. It checks again after it has armed a watch, since a directory may have been
+// ended. It checks again after it has armed the watches, since a directory may have been
 // created meanwhile.
-func arm(notify *fsnotify.Watcher, data []string) (dirs []string, err error) {
+func arm(notify *fsnotify.Watcher, data []string) ([]string, error) {
 	for {
-		dirs = slices.Clone(data)
-		for _, dir := range standIns(data) {
-			if !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
+		dirs := slices.Concat(data, standIns(data))
+		before := existing(dirs)
+		for _, d := range notify.WatchList() {
+			notify.Remove(d) // it may already be gone
 		}
-		var wanted []string
-		for _, dir := range dirs {
-			for _, d := range []string{nearest(dir), nearest(filepath.Dir(dir))} {
-				if !slices.Contains(wanted, d) {
-					wanted = append(wanted, d)
-				}
-			}
-		}
-		before := notify.WatchList()
 		for _, d := range before {
-			if !slices.Contains(wanted, d) {
-				notify.Remove(d) // it may already be gone
-			}
-		}
-		added := false
-		for _, d := range wanted {
-			if slices.Contains(before, d) {
-				continue
-			}
 			err := notify.Add(d)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-				return dirs, fmt.Errorf("watch %s: %w", d, err)
+				return nil, fmt.Errorf("watch %s: %w", d, err)
 			}
-			added = added || !errors.Is(err, fs.ErrPermission)
 		}
-		if !added {
+		if slices.Equal(before, existing(slices.Concat(data, standIns(data)))) {
 			return dirs, nil
 		}
 	}
+}
+
+// existing returns the directories and their parents, or the nearest parents that exist.
+func existing(dirs []string) (all []string) {
+	for _, dir := range dirs {
+		all = append(all, nearest(dir), nearest(filepath.Dir(dir)))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // nearest returns dir, or its nearest existing parent.

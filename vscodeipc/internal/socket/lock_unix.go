@@ -96,8 +96,7 @@ func breakLock(path string) bool {
 	if !(err == nil && isLeft(pid, filepath.Dir(path), info)) && !isOld(info) {
 		return false
 	}
-	removed, err := removeSame(path, info)
-	return removed && err == nil
+	return removeSame(path, info) == nil
 }
 
 // isLeft reports whether the process that made a file in dir has surely ended. The pids
@@ -116,23 +115,26 @@ func isOld(info fs.FileInfo) bool { return time.Since(info.ModTime()).Abs() >= l
 // isGone reports whether the process surely does not exist.
 func isGone(pid int) bool { return pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
+// errReplaced reports that another file has the name meanwhile.
+var errReplaced = errors.New("another file took its name")
+
 // removeSame deletes the file at path only if it is the one that info describes. It
 // first renames the file and then checks it. If the process was stopped for long between
 // checking and deleting, it puts the wrong file back.
-func removeSame(path string, info fs.FileInfo) (bool, error) {
+func removeSame(path string, info fs.FileInfo) error {
 	aside := filepath.Join(filepath.Dir(path), ".gone-"+unique())
 	if err := os.Rename(path, aside); err != nil {
-		return false, err
+		return err
 	}
 	now, err := os.Lstat(aside)
-	if err != nil {
-		return false, err
+	switch {
+	case err != nil:
+		return err
+	case same(now, info):
+		return os.Remove(aside)
 	}
-	if !same(now, info) {
-		if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
-			return false, fmt.Errorf("put %s back: %w", path, err)
-		}
-		return false, os.Remove(aside)
+	if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("put %s back: %w", path, err)
 	}
-	return true, os.Remove(aside)
+	return errors.Join(errReplaced, os.Remove(aside))
 }

@@ -111,8 +111,8 @@ func standIns(dirs []string) []string {
 	return all
 }
 
-// Usable returns the directory for the sockets of dir's windows, created and checked.
-func Usable(ctx context.Context, dir string) (string, error) {
+// usable returns the directory for the sockets of dir's windows, created and checked.
+func usable(ctx context.Context, dir string) (string, error) {
 	if err := makeDir(dir); err != nil {
 		return "", err
 	}

@@ -1,33 +1,15 @@
 package socket
 
-import (
-	"fmt"
-	"net"
-	"syscall"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // maxSocketPath is what sun_path holds, without its NUL.
 const maxSocketPath = 107
 
-// peerUID returns the user at the other end, as the kernel reports it.
-func peerUID(conn net.Conn) (uid int, known bool, err error) {
-	c, ok := conn.(syscall.Conn)
-	if !ok {
-		return 0, false, nil
-	}
-	raw, err := c.SyscallConn()
+// peerUID returns the user at the other end of a socket, as the kernel reports it.
+func peerUID(fd int) (int, error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
-		return 0, false, fmt.Errorf("ask who the peer is: %w", err)
+		return 0, err
 	}
-	var cred *unix.Ucred
-	var sockErr error
-	if err := raw.Control(func(fd uintptr) { cred, sockErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return 0, false, fmt.Errorf("ask who the peer is: %w", err)
-	}
-	if sockErr != nil {
-		return 0, false, fmt.Errorf("ask who the peer is: %w", sockErr)
-	}
-	return int(cred.Uid), true, nil
+	return int(cred.Uid), nil
 }

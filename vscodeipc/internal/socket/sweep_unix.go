@@ -23,9 +23,9 @@ func IsRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 const lockBatch = 32
 
 // RemoveStale deletes the addresses that are still stale, and what crashed windows left
-// in their directories, until ctx ends.
-func RemoveStale(ctx context.Context, stale []Address) (map[Address]Removal, error) {
-	removals := map[Address]Removal{}
+// in their directories, until ctx ends. It returns why it kept an address.
+func RemoveStale(ctx context.Context, stale []Address) (kept map[Address]error, err error) {
+	kept = map[Address]error{}
 	byDir := map[string][]Address{}
 	for _, a := range stale {
 		dir := filepath.Dir(string(a))
@@ -33,24 +33,31 @@ func RemoveStale(ctx context.Context, stale []Address) (map[Address]Removal, err
 	}
 	var faults []error
 	for dir, addresses := range byDir {
-		for batch := range slices.Chunk(addresses, lockBatch) {
-			if err := removeBatch(ctx, dir, batch, removals); err != nil {
+		for len(addresses) > 0 {
+			lock, err := LockDir(ctx, dir)
+			if err != nil {
 				for _, a := range addresses {
-					if _, done := removals[a]; !done {
-						removals[a] = Removal{Err: fmt.Errorf("not deleted: %w", err)}
-					}
+					kept[a] = fmt.Errorf("not deleted: %w", err)
 				}
 				faults = append(faults, err)
 				break
 			}
+			n := min(len(addresses), lockBatch)
+			for _, a := range addresses[:n] {
+				if err := deleteStale(ctx, string(a)); err != nil {
+					kept[a] = err
+				}
+			}
+			lock.Unlock()
+			addresses = addresses[n:]
 		}
 	}
-	for _, dir := range slices.Compact(slices.Concat(dataDirs(), SearchDirs())) {
+	for _, dir := range slices.Compact(slices.Concat(dataDirs(), searchDirs())) {
 		if err := sweepLeftovers(ctx, dir); err != nil {
 			faults = append(faults, err)
 		}
 	}
-	return removals, errors.Join(faults...)
+	return kept, errors.Join(faults...)
 }
 
 // leftoverPattern matches the temporary names of files while they are bound or deleted.
@@ -90,20 +97,6 @@ func sweepLeftovers(ctx context.Context, dir string) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 			return err
 		}
-	}
-	return nil
-}
-
-// removeBatch deletes the addresses in one directory. The error is that of the lock.
-func removeBatch(ctx context.Context, dir string, batch []Address, removals map[Address]Removal) error {
-	lock, err := LockDir(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer lock.Unlock()
-	for _, a := range batch {
-		deleted, err := deleteStale(ctx, string(a))
-		removals[a] = Removal{deleted, err}
 	}
 	return nil
 }

@@ -6,4 +6,4 @@ import "context"
 func IsRefused(error) bool { return false }
 
 // RemoveStale has nothing to delete: pipes leave no files.
-func RemoveStale(context.Context, []Address) (map[Address]Removal, error) { return nil, nil }
+func RemoveStale(context.Context, []Address) (map[Address]error, error) { return nil, nil }

@@ -4,6 +4,7 @@ package socket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -36,11 +37,21 @@ func Connect(ctx context.Context, a Address) (net.Conn, error) {
 
 // CheckPeer refuses a peer that runs as another user, where the system reports it.
 func CheckPeer(conn net.Conn) error {
-	uid, known, err := peerUID(conn)
-	if err != nil {
-		return err
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil // not a socket: a test's
 	}
-	if known && uid != os.Getuid() {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("ask who the peer is: %w", err)
+	}
+	var uid int
+	var failed error
+	err = raw.Control(func(fd uintptr) { uid, failed = peerUID(int(fd)) })
+	switch {
+	case err != nil || failed != nil:
+		return fmt.Errorf("ask who the peer is: %w", errors.Join(err, failed))
+	case uid != os.Getuid():
 		return fmt.Errorf("refuse the peer: it runs as uid %d, not as uid %d: %w", uid, os.Getuid(), ErrForeign)
 	}
 	return nil

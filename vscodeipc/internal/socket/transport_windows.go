@@ -16,11 +16,8 @@ import (
 // pipeBuffer is the size of a pipe's buffers in each direction.
 const pipeBuffer = 64 << 10
 
-// Dir returns "": pipes have no directory.
-func Dir() (string, error) { return "", nil }
-
-// SearchDirs returns none: pipes have no directory.
-func SearchDirs() []string { return nil }
+// searchDirs returns none: pipes have no directory.
+func searchDirs() []string { return nil }
 
 func dataDirs() []string { return nil }
 

@@ -1,0 +1,515 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"browser-coordinator/vscodeipc/internal/socket"
+)
+
+// roleEnv makes the test binary a process in one of the roles, so that a test can stop or
+// kill it, or run it as another user. parentEnv names its directory in place of /tmp.
+const (
+	roleEnv   = "VSCODEIPC_TEST_ROLE"
+	parentEnv = "VSCODEIPC_TEST_PARENT"
+)
+
+// roles run until stdin ends. Each prints a line as soon as it is ready.
+var roles = map[string]func(arg string) error{"window": beWindow, "sweeper": beSweeper, "client": beClient, "listener": beListener, "directory": beDirectory}
+
+func TestMain(m *testing.M) {
+	if role, arg, ok := strings.Cut(os.Getenv(roleEnv), " "); ok {
+		if dir, ok := os.LookupEnv(parentEnv); ok {
+			socket.SharedParent = dir
+		}
+		if err := roles[role](arg); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	dir, err := os.MkdirTemp("", "w")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	socket.SharedParent = dir
+	os.Setenv(parentEnv, dir)
+	os.Unsetenv("XDG_RUNTIME_DIR") // a test that needs it sets it
+	code := m.Run()
+	os.RemoveAll(dir)
+	if left := leftGoroutines(); code == 0 && left != "" {
+		fmt.Fprintf(os.Stderr, "goroutines outlived the tests:\n%s\n", left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leftGoroutines returns the stacks of the package's goroutines that still run a little
+// after the tests.
+func leftGoroutines() string {
+	var left []string
+	for range 100 {
+		buffer := make([]byte, 1<<20)
+		left = nil
+		for stack := range strings.SplitSeq(string(buffer[:runtime.Stack(buffer, true)]), "\n\n") {
+			if strings.Contains(stack, "browser-coordinator/vscodeipc.") && !strings.Contains(stack, "leftGoroutines") {
+				left = append(left, stack)
+			}
+		}
+		if len(left) == 0 {
+			return ""
+		}
+		time.Sleep(20 * time.Millisecond) // the runtime has no event for the end of a goroutine
+	}
+	return strings.Join(left, "\n\n")
+}
+
+func beWindow(workspace string) error {
+	s, err := Serve(context.Background(), ServerOptions{
+		Workspace: workspace, Kind: "terminal", Name: "helper",
+		Commands: map[string]Handler{"wait": waitForCancel}, NoDeadline: []string{"wait"},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println(s.Address())
+	io.Copy(io.Discard, os.Stdin)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return s.Close(ctx)
+}
+
+// beSweeper probes without a pause.
+func beSweeper(string) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	fmt.Println("sweeping")
+	for ctx.Err() == nil {
+		if _, err := Probe(ctx, ProbeOptions{}); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beClient prints the response to one ping.
+func beClient(path string) error {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	fmt.Fprintln(conn, `{"id":1,"type":"ping","version":1}`)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if line == "" && err != nil {
+		line = "hung up\n"
+	}
+	fmt.Print(line)
+	return nil
+}
+
+// beListener is a window that answers hello to every client.
+func beListener(path string) error {
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	go acceptAll(l, script(helloAnswer))
+	fmt.Println("listening")
+	io.Copy(io.Discard, os.Stdin)
+	return nil
+}
+
+// beDirectory makes a directory.
+func beDirectory(path string) error {
+	defer fmt.Println("made")
+	return os.Mkdir(path, 0o700)
+}
+
+// process is the test binary in one of the roles.
+type process struct {
+	*exec.Cmd
+	stdin io.Closer
+	first string // the line that it printed
+}
+
+// start starts a process, which ends with the test. attributes may be nil.
+func start(t testing.TB, role, arg string, attributes *syscall.SysProcAttr) *process {
+	t.Helper()
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if attributes != nil {
+		binary = copyOf(t, binary)
+	}
+	p := &process{Cmd: exec.Command(binary)}
+	p.Env = append(os.Environ(), roleEnv+"="+role+" "+arg, "GORACE=atexit_sleep_ms=0")
+	p.Stderr, p.SysProcAttr, p.Dir = os.Stderr, attributes, "/"
+	stdin, err := p.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Process.Kill() // an error means that the test has ended it
+		p.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the %s did not start: %v", role, err)
+	}
+	p.stdin, p.first = stdin, strings.TrimSpace(line)
+	return p
+}
+
+// copyOf returns a copy of the binary in a folder that other users may enter.
+func copyOf(t testing.TB, original string) string {
+	t.Helper()
+	self, err := os.ReadFile(original)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := shortDir(t)
+	binary := filepath.Join(dir, "other")
+	if err := errors.Join(os.WriteFile(binary, self, 0o755), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// asOther are the attributes of a process of another user.
+func asOther(t testing.TB) *syscall.SysProcAttr {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root can act as another user")
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherUser, Gid: otherUser}}
+}
+
+// otherUser is the user id for processes of another user.
+const otherUser = 54321
+
+// end ends the process in good order.
+func (p *process) end(t testing.TB) {
+	t.Helper()
+	p.stdin.Close()
+	if err := p.Wait(); err != nil {
+		t.Errorf("the process: %v", err)
+	}
+}
+
+func (p *process) kill() {
+	p.Process.Kill() // the wait shows whether it has ended
+	p.Wait()
+}
+
+// stop returns when the process has stopped.
+func (p *process) stop(t testing.TB) {
+	t.Helper()
+	if err := p.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(p.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("the window did not stop: %v, %v", status, err)
+	}
+}
+
+func (p *process) resume(t testing.TB) {
+	t.Helper()
+	if err := p.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *process) address() Address { return Address(p.first) }
+
+func startWindow(t testing.TB, workspace string) *process {
+	t.Helper()
+	return start(t, "window", workspace, nil)
+}
+
+func waitForCancel(ctx context.Context, _ Call) (any, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func echo(_ context.Context, c Call) (any, error) { return c.Arg, nil }
+
+// shortDir returns a directory with a path that is short enough for sockets.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// home gives the test its own home and data directory, and returns the home as a
+// workspace.
+func home(t testing.TB) (folder string) {
+	t.Helper()
+	dir := shortDir(t)
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "data"))
+	canonical, err := Canonical(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return canonical
+}
+
+// socketPath returns the path of a window's socket, and makes its directory.
+func socketPath(t testing.TB, key string) string {
+	t.Helper()
+	dir := filepath.Join(os.Getenv("XDG_DATA_HOME"), socket.DirName)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "ipc-"+key+".sock")
+}
+
+// name returns the path of the nth of many sockets.
+func name(t testing.TB, n int) string { return socketPath(t, fmt.Sprintf("pid-%d", n+1)) }
+
+// deadSocket leaves a socket without a listener.
+func deadSocket(t testing.TB, path string) {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+}
+
+func serve(t testing.TB, o ServerOptions) *Server {
+	t.Helper()
+	o.Name, o.Kind = "test", "terminal"
+	s, err := Serve(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeServer(t, s) })
+	return s
+}
+
+func closeServer(t testing.TB, s *Server) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+func connect(t testing.TB, a Address) *client {
+	t.Helper()
+	c, err := dial(t.Context(), a, DialOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.close)
+	return c
+}
+
+func ping(c *client, ctx context.Context) error { return c.request(ctx, requestTime, "ping", nil, nil) }
+
+// listen subscribes the client.
+func listen(t testing.TB, c *client, from *resume) listenAnswer {
+	t.Helper()
+	answer, err := c.listen(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func watchDirs(t testing.TB) *DirWatcher {
+	t.Helper()
+	w := WatchDirs(nil)
+	t.Cleanup(func() { w.Close() })
+	<-w.Changes() // it watches now
+	return w
+}
+
+// awaitFound waits until clients find the condition met.
+func awaitFound(t testing.TB, dirs *DirWatcher, ok func() bool) {
+	t.Helper()
+	limit := time.After(30 * time.Second)
+	for !ok() {
+		select {
+		case <-dirs.Changes():
+		case <-limit:
+			t.Fatal("the change is not reported")
+		}
+	}
+}
+
+// rawConn sends and reads single lines.
+type rawConn struct {
+	net.Conn
+	t     testing.TB
+	lines *bufio.Reader
+}
+
+func dialRaw(t testing.TB, a Address) *rawConn {
+	t.Helper()
+	conn, err := net.Dial("unix", string(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	return &rawConn{conn, t, bufio.NewReader(conn)}
+}
+
+func (c *rawConn) send(format string, args ...any) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c, format+"\n", args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// receive returns the next line, decoded; nil at the end of the connection.
+func (c *rawConn) receive() map[string]any {
+	c.t.Helper()
+	line, err := c.lines.ReadBytes('\n')
+	if err != nil {
+		if len(line) > 0 {
+			c.t.Fatalf("the connection ended in the middle of the line %.80q: %v", line, err)
+		}
+		return nil
+	}
+	var m map[string]any
+	if err := json.Unmarshal(line, &m); err != nil {
+		c.t.Fatalf("the window sent %.80q: %v", line, err)
+	}
+	return m
+}
+
+// ping sends a ping and returns its response.
+func (c *rawConn) ping() map[string]any {
+	c.t.Helper()
+	c.send(`{"id":1,"type":"ping","version":1}`)
+	return c.receive()
+}
+
+// fake is a window that does with each client what converse does, and then disconnects.
+func fake(t testing.TB, path string, converse func(net.Conn, *bufio.Scanner)) Address {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		acceptAll(l, converse)
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		<-ended
+	})
+	return Address(path)
+}
+
+func acceptAll(l net.Listener, converse func(net.Conn, *bufio.Scanner)) {
+	var clients sync.WaitGroup
+	defer clients.Wait()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		clients.Go(func() {
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(30 * time.Second))
+			converse(conn, bufio.NewScanner(conn))
+		})
+	}
+}
+
+// script answers the client's nth line with the nth of lines, and then waits until the
+// client disconnects.
+func script(lines ...string) func(net.Conn, *bufio.Scanner) {
+	return func(conn net.Conn, received *bufio.Scanner) {
+		for _, line := range lines {
+			if !received.Scan() {
+				return
+			}
+			io.WriteString(conn, line)
+		}
+		received.Scan()
+	}
+}
+
+// hangUp answers the client's first line with text, and then disconnects.
+func hangUp(text string) func(net.Conn, *bufio.Scanner) {
+	return func(conn net.Conn, received *bufio.Scanner) {
+		received.Scan()
+		io.WriteString(conn, text)
+	}
+}
+
+// numbered returns a state that contains n.
+func numbered(n int) State {
+	return State{DebugSessions: []DebugSession{{ID: fmt.Sprint(n), Type: "pwa-chrome"}}}
+}
+
+func setState(t testing.TB, s *Server, state State) {
+	t.Helper()
+	if err := s.SetState(state); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stateOf(t testing.TB, e event) State {
+	t.Helper()
+	var s State
+	if err := decodeStrict(bytes.TrimSpace(e.payload), &s); err != nil {
+		t.Fatalf("event %+v: %v", e, err)
+	}
+	return s
+}
+
+// roundsOr returns how often a test repeats its race.
+func roundsOr(t testing.TB, usual int) int {
+	t.Helper()
+	if text := os.Getenv("VSCODEIPC_ROUNDS"); text != "" {
+		if _, err := fmt.Sscan(text, &usual); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return usual
+}
