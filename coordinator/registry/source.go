@@ -20,8 +20,8 @@ type Source struct {
 
 	mu         sync.Mutex // guards the fields that follow
 	window     *Window    // nil while no window on the workspace is open
-	session    string     // of the window and debug session that browser belongs to
 	browser    *cdpproxy.Browser
+	identity   string           // of browser: its window and debug session, and its address
 	changed    notify.Broadcast // of browser, or that the window opens or closes
 	generation uint64
 
@@ -84,28 +84,25 @@ func (s *Source) Wait(ctx context.Context) error {
 
 // update stores the current windows. The registry's mutex is held.
 func (s *Source) update(entries map[vscodeipc.Address]*entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	window := s.follow(entries)
-	var session string
+	s.updateAccess(window)
+	opened := (s.window == nil) != (window == nil)
+	s.window = window
 	var browser *vscodeipc.Browser
+	var identity string
 	if window != nil {
 		browser = window.Browser()
 	}
 	if browser != nil {
-		session = window.Session + " " + browser.DebugSession
+		identity = window.Session + " " + browser.DebugSession + " " + browser.URL
 	}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.updateAccess(window)
-	sameBrowser := browser == nil && s.browser == nil ||
-		browser != nil && s.browser != nil && browser.URL == s.browser.URL && session == s.session
-	same := sameBrowser && (s.window != nil) == (window != nil)
-	s.window = window
-	if same {
+	if identity == s.identity && !opened {
 		return
 	}
-	if !sameBrowser {
-		s.session, s.browser = session, nil
+	if identity != s.identity {
+		s.identity, s.browser = identity, nil
 		if browser != nil {
 			s.generation++
 			s.browser = &cdpproxy.Browser{Generation: s.generation, Name: nameOf(window, browser), URL: browser.URL}
@@ -114,12 +111,9 @@ func (s *Source) update(entries map[vscodeipc.Address]*entry) {
 	s.changed.Notify()
 }
 
-// follow chooses the window. The registry's mutex is held, so that s.window cannot change
-// meanwhile.
+// follow chooses the window. s.mu is held, and s.window is still the former one.
 func (s *Source) follow(entries map[vscodeipc.Address]*entry) *Window {
-	s.mu.Lock()
 	last := s.window
-	s.mu.Unlock()
 	var first *Window
 	for _, e := range entries {
 		w := e.window
