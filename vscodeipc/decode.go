@@ -34,7 +34,7 @@ func decodeStrict(raw json.RawMessage, into any) error {
 //   - A member with the tag min is at least that: an integer and each integer of a list
 //     by its value, a string and a list by its length.
 //
-// A test compares the tags with the schema.
+// Tests compare these rules with the schema.
 func decodeValue(raw json.RawMessage, v reflect.Value, path string, least int64) *Error {
 	if u, ok := v.Addr().Interface().(json.Unmarshaler); ok {
 		if err := u.UnmarshalJSON(raw); err != nil {
@@ -88,6 +88,9 @@ func decodeItems(raw json.RawMessage, v reflect.Value, path string, least int64)
 }
 
 func decodeMembers(raw json.RawMessage, v reflect.Value, path string) *Error {
+	if raw == nil && v.NumField() == 0 {
+		return nil // a payload without members may be left out
+	}
 	members, ok := decodeObject(raw)
 	if !ok {
 		return errPayload(path, "an object")

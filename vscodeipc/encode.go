@@ -3,22 +3,23 @@ package vscodeipc
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 )
 
 // noPayload is the payload of responses that only confirm.
 var noPayload = json.RawMessage("{}")
 
 func encodeRequest(n int64, kind string, version int, payload any) ([]byte, error) {
-	return endLine(fmt.Appendf(nil, `{"id":%d,"type":%q,"version":%d`, n, kind, version), "payload", payload)
+	return endLine(`{"id":`+strconv.FormatInt(n, 10)+`,"type":"`+kind+`","version":`+strconv.Itoa(version), "payload", payload)
 }
 
 // encodeEvent returns an event's line; seq is 0 for an event without a number.
 func encodeEvent(event string, seq int64, payload any) ([]byte, error) {
-	b := fmt.Appendf(nil, `{"type":%q`, event)
+	head := `{"type":"` + event + `"`
 	if seq > 0 {
-		b = fmt.Appendf(b, `,"seq":%d`, seq)
+		head += `,"seq":` + strconv.FormatInt(seq, 10)
 	}
-	return endLine(b, "payload", payload)
+	return endLine(head, "payload", payload)
 }
 
 // encodeBye returns the last line of a connection.
@@ -31,13 +32,13 @@ func encodeBye(reason, message string) []byte {
 // the error internal, since every request gets exactly one response (spec 4).
 func encodeAnswer(to id, payload any, fault *Error) []byte {
 	if fault == nil {
-		line, err := endLine(fmt.Appendf(nil, `{"id":%s,"success":true`, to), "payload", payload)
+		line, err := endLine(`{"id":`+string(to)+`,"success":true`, "payload", payload)
 		if err == nil {
 			return line
 		}
 		fault = errorf(codeInternal, nil, "the answer cannot be sent: %v", err)
 	}
-	head := fmt.Appendf(nil, `{"id":%s,"success":false`, to)
+	head := `{"id":` + string(to) + `,"success":false`
 	line, err := endLine(head, "error", fault)
 	if err != nil {
 		line, _ = endLine(head, "error", errorf(fault.Code, nil, "the error's text and data cannot be sent"))
@@ -45,17 +46,21 @@ func encodeAnswer(to id, payload any, fault *Error) []byte {
 	return line
 }
 
-// endLine completes a message with its last member, unless that is nil, and the end of
-// the line. It fails if the line exceeds the limit.
-func endLine(head []byte, member string, value any) ([]byte, error) {
-	if value != nil {
-		text, err := json.Marshal(value)
-		if err != nil {
+// endLine completes the head of a message with its last member, unless that is nil, and
+// the end of the line. It fails if the line exceeds the limit.
+func endLine(head, member string, value any) ([]byte, error) {
+	text, raw := value.(json.RawMessage)
+	if !raw && value != nil {
+		var err error
+		if text, err = json.Marshal(value); err != nil {
 			return nil, err
 		}
-		head = append(fmt.Appendf(head, `,%q:`, member), text...)
 	}
-	line := append(head, '}', '\n')
+	line := []byte(head)
+	if text != nil {
+		line = append(append(line, `,"`+member+`":`...), text...)
+	}
+	line = append(line, '}', '\n')
 	if len(line) > maxLine {
 		return nil, fmt.Errorf("the message has %d bytes: %w", len(line), errTooLarge)
 	}

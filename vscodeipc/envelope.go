@@ -94,9 +94,6 @@ func decodeRequest(line []byte) (request, *Error) {
 		return r, errUnsupported("version %d is not supported", version)
 	}
 	r.payload = e.payload
-	if r.payload == nil && (r.kind == "ping" || r.kind == "state") {
-		r.payload = noPayload // they have no required member
-	}
 	return r, nil
 }
 
