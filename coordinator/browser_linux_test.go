@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/chrome"
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // recordingBrowser puts a browser of that name into a folder. It records its arguments

@@ -19,7 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/coordinator/child"
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/terminal"
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
 

@@ -21,7 +21,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // serveReleased runs `coordinator serve` as released: the race detector would multiply

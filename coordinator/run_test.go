@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/child"
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // cdpMain is a typical CDP program: it prints the titles of the pages at the endpoint.

@@ -22,8 +22,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"browser-coordinator/coordinator/tools/toolstest"
 	"browser-coordinator/internal/notify"
+	"browser-coordinator/internal/toolstest"
 )
 
 type args = toolstest.Args

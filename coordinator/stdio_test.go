@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/child"
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // rawHost is a host that sends lines.

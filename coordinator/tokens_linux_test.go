@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // showsToken lists the command lines on this machine that contain a token, as any user

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // A window with a real browser, written from the protocol's text, reports an unknown

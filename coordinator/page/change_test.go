@@ -3,7 +3,7 @@ package page_test
 import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 	"fmt"
 	"net/http"
 	"strings"

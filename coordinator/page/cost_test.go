@@ -16,8 +16,8 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/pagetest"
 )
 
 // BenchmarkOwnCost measures the median cost of an action beyond the necessary raw

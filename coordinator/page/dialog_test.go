@@ -3,8 +3,8 @@ package page_test
 import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/pagetest"
 	"errors"
 	"fmt"
 	"net/http"

@@ -5,7 +5,7 @@ import (
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 	"errors"
 	"fmt"
 	"net/http"

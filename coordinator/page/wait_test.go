@@ -2,7 +2,7 @@ package page_test
 
 import (
 	"browser-coordinator/coordinator/page"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 	"errors"
 	"fmt"
 	"net/http"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 const actionPage = `<!doctype html><title>Acts</title><style>body { height: 5000px; width: 5000px; margin: 0 }</style>

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // filesOutside lays out a workspace whose pages link to files outside of it, and returns

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/tools/secrets"
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // watching starts an agent whose host receives the server's log.

@@ -12,7 +12,7 @@ import (
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/secrets"
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/policy"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
 

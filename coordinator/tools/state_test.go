@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // serveLogin identifies the visitor by the cookies that it receives, and sets some.

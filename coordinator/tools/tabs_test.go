@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 )
 
 // The user's tab stays in front, whatever the agent does in another tab. Only an agent

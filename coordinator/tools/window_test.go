@@ -14,7 +14,7 @@ import (
 
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/launch"
-	"browser-coordinator/coordinator/tools/toolstest"
+	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/page/emulation"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }

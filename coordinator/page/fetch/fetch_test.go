@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/page/fetch"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }

@@ -12,7 +12,7 @@ import (
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }

@@ -12,7 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/coordinator/page"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }

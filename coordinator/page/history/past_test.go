@@ -13,7 +13,7 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 )
 
 // slowServer delays its responses until the gate opens.

@@ -11,8 +11,8 @@ import (
 
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/pagetest"
 )
 
 // Fields that accept less than the typed text, or reformat it, report their value.

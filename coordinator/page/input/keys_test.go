@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestTypeAndKeys(t *testing.T) {

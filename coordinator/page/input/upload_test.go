@@ -7,7 +7,7 @@ import (
 
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
+	"browser-coordinator/internal/pagetest"
 )
 
 func writeFiles(t *testing.T, names ...string) []string {

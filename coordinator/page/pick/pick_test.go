@@ -20,8 +20,8 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/page"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/pick"
+	"browser-coordinator/internal/pagetest"
 )
 
 const pickHTML = `<!doctype html><title>Pick</title>

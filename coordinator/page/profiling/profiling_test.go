@@ -16,8 +16,8 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/profiling"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }

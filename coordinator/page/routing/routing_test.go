@@ -12,8 +12,8 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/emulation"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/routing"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }

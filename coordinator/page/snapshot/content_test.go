@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestSnapshotShowsWhatMatters(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/pagetest"
 )
 
 // A policy that forbids eval, inline scripts and everything else, and patched prototypes:

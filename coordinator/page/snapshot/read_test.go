@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestMarkdown(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/snapshot"
+	"browser-coordinator/internal/pagetest"
 )
 
 const verifiedPage = `<!doctype html><title>t</title>

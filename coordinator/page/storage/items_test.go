@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"browser-coordinator/coordinator/page/pagetest"
 	"browser-coordinator/coordinator/page/storage"
+	"browser-coordinator/internal/pagetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
