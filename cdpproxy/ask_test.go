@@ -198,26 +198,26 @@ func TestAskNamesPage(t *testing.T) {
 		}
 	}
 	const act = `"method":"Page.navigate","params":{"url":"about:blank"}}`
-	say := func(c *websocket.Conn, message string) {
+	command := func(c *websocket.Conn, message string) {
 		t.Helper()
 		send(t, c, message)
 	}
 
-	say(dial(t, addr, "/devtools/page/"+id), `{"id":1,`+act)
+	command(dial(t, addr, "/devtools/page/"+id), `{"id":1,`+act)
 	expect("a page's connection", asked("a page's connection"))
 
 	c := dial(t, addr, "/devtools/browser/x")
 	reply := exchange(t, c, `{"id":1,"method":"Target.attachToTarget","params":{"targetId":"`+id+`","flatten":true}}`)
 	result, _ := reply["result"].(map[string]any)
-	say(c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
+	command(c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
 	expect("a session", asked("a session"))
 	nextReply(t, c) // a refusal applies to what waits too
-	say(c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
+	command(c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
 	expect("a command that names it", asked("a command that names it"))
 	nextReply(t, c)
-	say(c, `{"id":4,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
+	command(c, `{"id":4,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
 	if page := asked("the browser"); page != nil {
-		t.Errorf("an act on the browser is said to go to %+v", page)
+		t.Errorf("an action on the browser is attributed to %+v", page)
 	}
 
 	done := make(chan struct{})
@@ -284,15 +284,15 @@ func TestModeWhileWaiting(t *testing.T) {
 	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule, Watcher: rule})
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
-	say := func(n int, method string) {
+	command := func(n int, method string) {
 		t.Helper()
 		message := fmt.Appendf(nil, `{"id":%d,"method":%q,"params":{"url":"about:blank#1"}}`, n, method)
 		send(t, c, string(message))
 	}
-	say(1, "Page.navigate")
+	command(1, "Page.navigate")
 	<-h.asked
 	h.choose(policy.ModeFull)
-	say(2, "Page.reload")
+	command(2, "Page.reload")
 	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
 		t.Errorf("while acts wait: %v", reply)
 	}

@@ -83,16 +83,16 @@ func TestBehind(t *testing.T) {
 	id := openTab(t, addr)
 	defer direct(t, "/json/close/"+id) // the endpoint refuses it
 	c := dial(t, addr, "/devtools/page/"+id)
-	say := func(id int, method string) {
+	command := func(id int, method string) {
 		t.Helper()
 		send(t, c, fmt.Sprintf(`{"id":%d,"method":%q}`, id, method))
 	}
-	say(1, "Page.navigate")
+	command(1, "Page.navigate")
 	<-rule.waits
-	say(2, "DOM.focus") // Behind
-	say(3, "Page.bringToFront")
-	say(4, "Emulation.setFocusEmulationEnabled") // Ignore
-	answered := map[any]bool{}                   // 3 by the browser, 4 by the endpoint, so in any order
+	command(2, "DOM.focus") // Behind
+	command(3, "Page.bringToFront")
+	command(4, "Emulation.setFocusEmulationEnabled") // Ignore
+	answered := map[any]bool{}                       // 3 by the browser, 4 by the endpoint, so in any order
 	for range 2 {
 		reply := nextReply(t, c)
 		answered[reply["id"]] = reply["result"] != nil

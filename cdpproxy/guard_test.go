@@ -136,7 +136,7 @@ func TestWhoGetsIn(t *testing.T) {
 		path    string
 		headers map[string]string
 		status  int
-		says    string
+		text    string
 	}{
 		{"same user", open, "/json/version", nil, 200, `"ws://` + open + `/devtools/browser/`},
 		{"slash", open, "/json/version/", nil, 200, `"ws://` + open + `/devtools/browser/`},
@@ -187,8 +187,8 @@ func TestWhoGetsIn(t *testing.T) {
 			want--
 		}
 		status, body := get(t, c.addr, c.path, c.headers)
-		if status != c.status || !strings.Contains(body, c.says) {
-			t.Errorf("%s: HTTP %d %.300s\nwant %d with %q", c.name, status, body, c.status, c.says)
+		if status != c.status || !strings.Contains(body, c.text) {
+			t.Errorf("%s: HTTP %d %.300s\nwant %d with %q", c.name, status, body, c.status, c.text)
 		}
 		if got := connections.count(); got != want {
 			t.Errorf("%s: the browser got %d connections, want %d", c.name, got, want)
@@ -421,7 +421,7 @@ func TestExtension(t *testing.T) {
 			t.Errorf("an extension got %s", got)
 		}
 	case <-testContext(t).Done():
-		t.Fatal("the extension said nothing")
+		t.Fatal("the extension reported nothing")
 	}
 	if _, body := get(t, addr, "/json/list", nil); !strings.Contains(body, id) {
 		t.Error("an extension has closed a tab")

@@ -22,9 +22,9 @@ import (
 type recorder struct {
 	addr string
 
-	mu   sync.Mutex // guards sent
-	sent strings.Builder
-	news counter // grows with sent
+	mu      sync.Mutex // guards sent
+	sent    strings.Builder
+	changes counter // grows with sent
 }
 
 func record(t *testing.T, to string) *recorder {
@@ -66,7 +66,7 @@ func record(t *testing.T, to string) *recorder {
 func (r *recorder) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	defer r.news.add()
+	defer r.changes.add()
 	return r.sent.Write(b)
 }
 
@@ -82,7 +82,7 @@ func (r *recorder) request(t *testing.T, path, header string) string {
 	t.Helper()
 	for {
 		r.mu.Lock()
-		n := r.news.count()
+		n := r.changes.count()
 		sent := r.sent.String()
 		r.mu.Unlock()
 		for request := range strings.SplitSeq(sent, "\r\n\r\n") {
@@ -91,7 +91,7 @@ func (r *recorder) request(t *testing.T, path, header string) string {
 				return request
 			}
 		}
-		r.news.until(t, n+1)
+		r.changes.until(t, n+1)
 	}
 }
 

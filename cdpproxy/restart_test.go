@@ -263,14 +263,14 @@ func (l smallListener) Accept() (net.Conn, error) {
 // for a moment. They do not delay other clients.
 func TestNotifiedBesideStalled(t *testing.T) {
 	const stalled = 100
-	var said counter
+	var stalls counter
 	first, speak := make(chan struct{}), make(chan struct{})
 	fake := startFake(t, "127.0.0.1:0", "old", func(conn net.Conn) {
 		select {
 		case first <- struct{}{}: // the reading client's
 		case <-speak:
 			conn.Write(frame(100_000, 'x'))
-			said.add()
+			stalls.add()
 		}
 		io.Copy(io.Discard, conn)
 	})
@@ -301,7 +301,7 @@ func TestNotifiedBesideStalled(t *testing.T) {
 		upgradeOn(t, conn, addr, "/devtools/browser/x", "", "")
 	}
 	close(speak)
-	said.until(t, stalled)
+	stalls.until(t, stalled)
 	start := time.Now()
 	src.set("next", "ws://127.0.0.1:9/devtools/browser/next")
 	if _, _, err := good.Read(testContext(t)); websocket.CloseStatus(err) != websocket.StatusServiceRestart {

@@ -15,7 +15,7 @@ type Browser struct {
 	URL string
 }
 
-// Source tells the proxy which browser its window has now.
+// Source reports to the proxy which browser its window has now.
 type Source interface {
 	// Browser returns the current browser, nil if there is none, and a channel that
 	// is closed when another one is current. It is called often, from many

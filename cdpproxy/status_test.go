@@ -46,14 +46,14 @@ func TestStatusPage(t *testing.T) {
 		}
 		return text
 	}
-	says := []string{
+	texts := []string{
 		"http://" + addr + "/" + token, `browser "first"`, "Connected now: 1", "<b>Agent</b>", "/devtools/browser/x",
 		fmt.Sprintf("1 message, %d B", len(getVersion)+6), // header and mask
 		fmt.Sprintf("1 message, %d B", len(reply)+4),      // header
 		"Clients: 1.", "Changes of the browser: 0.", "Requests refused: 1.",
 	}
 	got := read()
-	for _, want := range says {
+	for _, want := range texts {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q on the page:\n%s", want, got)
 		}
@@ -61,7 +61,7 @@ func TestStatusPage(t *testing.T) {
 	// The HTML contains all of it. No name in it is executed or sends the token to
 	// another site.
 	raw := ask(t, addr, "GET /"+token+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	for _, want := range says {
+	for _, want := range texts {
 		if !strings.Contains(raw.body, html.EscapeString(want)) {
 			t.Errorf("no %q in what is sent:\n%s", want, raw.body)
 		}

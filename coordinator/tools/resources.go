@@ -120,7 +120,7 @@ func debugPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptRe
 	return prompt("Debug this page", `Debug the page that is open in the browser of this workspace's VS Code window. %s
 
 1. Look: browser_snapshot, browser_console_messages (level warning), browser_network_requests. They know what happened before you came; places in errors are files and lines of this workspace.
-2. Make it happen again with as few acts as possible, and read what each act's answer says.
+2. Make it happen again with as few actions as possible, and read the answer of each.
 3. Find the cause in the code. Where reading is not enough, set a breakpoint (debug_breakpoints), act, and look at debug_state and debug_evaluate; then let the program go on (debug_step) and remove your breakpoints.
 4. Say the cause with file and line, and what shows it. Show it to the user with reveal_source. Change the code only if that was asked for; then try again in the browser that the problem is gone.`, problem)
 }
@@ -136,7 +136,7 @@ func reviewPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptR
 	return prompt("Review this change in the browser", `Review %s in the browser of this workspace's VS Code window, at %s.
 
 1. Read the change, and write down what a user should see now, and what must still work.
-2. Try each in the browser: browser_navigate, browser_snapshot, then real acts (browser_click, browser_type, …). Try what is wrong on purpose too: empty, long, twice, back.
+2. Try each in the browser: browser_navigate, browser_snapshot, then real actions (browser_click, browser_type, …). Try what is wrong on purpose too: empty, long, twice, back.
 3. After each step read what the answer says; look at browser_console_messages and browser_network_requests for errors that nobody sees. Compare other sizes (browser_resize) where the layout changed.
 4. Present the review with present_review: what you tried, what works, what does not with the steps to see it, and the file and line of each finding as a link. Say what you did not try.`, change, where)
 }

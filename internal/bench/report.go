@@ -268,7 +268,7 @@ func (r *report) writeJSON(path string) error {
 
 func (b *bench) versions() map[string]string {
 	versions := map[string]string{"Go": strings.TrimPrefix(runtime.Version(), "go")}
-	said := func(name string, args ...string) {
+	version := func(name string, args ...string) {
 		out, _ := exec.Command(args[0], args[1:]...).CombinedOutput()
 		line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 		words := strings.Fields(strings.ReplaceAll(line, "nginx/", "nginx "))
@@ -280,10 +280,10 @@ func (b *bench) versions() map[string]string {
 		}
 	}
 	found := firstArgument(b.browser.PID())
-	said("Chromium", found, "--version")
-	said("Node", "node", "--version")
-	said("nginx", "nginx", "-v")
-	said("cc", "cc", "-dumpfullversion")
+	version("Chromium", found, "--version")
+	version("Node", "node", "--version")
+	version("nginx", "nginx", "-v")
+	version("cc", "cc", "-dumpfullversion")
 	for name, folder := range map[string]string{"Playwright": "playwright-core", "http-proxy": "http-proxy"} {
 		var manifest struct{ Version string }
 		if text, err := os.ReadFile(filepath.Join(b.clients, "node_modules", folder, "package.json")); err == nil && json.Unmarshal(text, &manifest) == nil {

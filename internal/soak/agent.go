@@ -33,7 +33,7 @@ func (a *agent) run(ctx context.Context) {
 		cmd := a.window.place.command("mcp")
 		cmd.Dir = a.window.workspace
 		client := mcp.NewClient(&mcp.Implementation{Name: a.name, Version: "1"}, nil)
-		starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), callPatience)
+		starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		session, err := client.Connect(starting, &mcp.CommandTransport{Command: cmd}, nil)
 		late := errors.Is(starting.Err(), context.DeadlineExceeded)
 		cancel()
@@ -171,7 +171,7 @@ func (a *agent) call(ctx context.Context, session *mcp.ClientSession, tool strin
 	}
 	a.result.add("MCP calls")
 	// A call in flight gets its response, even at the end of the run.
-	calling, cancel := context.WithTimeout(context.WithoutCancel(ctx), callPatience)
+	calling, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	res, err := session.CallTool(calling, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if errors.Is(calling.Err(), context.DeadlineExceeded) {

@@ -15,9 +15,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// callPatience is the timeout of a call on a busy machine: longer than every timeout of
+// callTimeout is the timeout of a call on a busy machine: longer than every timeout of
 // the coordinator's own.
-const callPatience = 90 * time.Second
+const callTimeout = 90 * time.Second
 
 // client drives one page of its own through a window's endpoint, by CDP.
 type client struct {
@@ -53,7 +53,7 @@ type asked struct {
 // connected runs one connection. One goroutine reads, and sends the next command after
 // each response.
 func (c *client) connected(ctx context.Context) error {
-	dialing, cancel := context.WithTimeout(context.WithoutCancel(ctx), callPatience)
+	dialing, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	url, err := browserURL(dialing, c.window.address())
 	if err == nil {
@@ -118,7 +118,7 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 			c.result.action(a.id, unknown)
 		}
 		c.result.add("CDP calls")
-		writing, cancel := context.WithTimeout(calling, callPatience)
+		writing, cancel := context.WithTimeout(calling, callTimeout)
 		defer cancel()
 		return conn.Write(writing, websocket.MessageText, text)
 	}
@@ -164,7 +164,7 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 		return err
 	}
 	for len(open) > 0 {
-		reading, cancel := context.WithTimeout(calling, callPatience)
+		reading, cancel := context.WithTimeout(calling, callTimeout)
 		_, text, err := conn.Read(reading)
 		late := errors.Is(reading.Err(), context.DeadlineExceeded)
 		cancel()
@@ -218,7 +218,7 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 			}
 		}
 		for _, a := range open {
-			if time.Since(a.sent) > callPatience {
+			if time.Since(a.sent) > callTimeout {
 				c.result.fault("lost", "%s: %s %s has no response, later ones have", c.name, a.method, a.id)
 				return errors.New("a response is lost")
 			}

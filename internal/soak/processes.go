@@ -55,8 +55,8 @@ func (p *place) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// startPatience is the timeout for the start of a window on a busy machine.
-const startPatience = 90 * time.Second
+// startTimeout is the timeout for the start of a window on a busy machine.
+const startTimeout = 90 * time.Second
 
 // startWindow starts a window and its browser, and returns when it is ready.
 func (p *place) startWindow(ctx context.Context, workspace, url string) (*exec.Cmd, string, error) {
@@ -70,7 +70,7 @@ func (p *place) startWindow(ctx context.Context, workspace, url string) (*exec.C
 	if err := cmd.Start(); err != nil {
 		return nil, "", err
 	}
-	late := time.AfterFunc(startPatience, func() { cmd.Process.Kill() })
+	late := time.AfterFunc(startTimeout, func() { cmd.Process.Kill() })
 	stop := context.AfterFunc(ctx, func() { cmd.Process.Signal(os.Interrupt) })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	late.Stop()

@@ -112,7 +112,7 @@ func (w *window) wait(ctx context.Context, cmd *exec.Cmd) {
 		cmd.Process.Signal(os.Interrupt)
 		select {
 		case <-exited:
-		case <-time.After(callPatience): // longer than the window gives its browser
+		case <-time.After(callTimeout): // longer than the window gives its browser
 			w.result.fault("hung", "the window %s does not end", w.name)
 			cmd.Process.Kill()
 			<-exited

@@ -17,7 +17,7 @@ import (
 
 // The names that debuggers show for our isolated world. A tab that was in the background
 // at its first action believes that it is visible. Other connections see the names of
-// worlds. BehindName tells them that such a tab is not the one that the user sees.
+// worlds. BehindName reports to them that such a tab is not the one that the user sees.
 const (
 	worldName  = "browser-coordinator"
 	BehindName = worldName + " in the background"
