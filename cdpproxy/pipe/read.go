@@ -20,7 +20,7 @@ const (
 )
 
 // maxIncoming is the largest message of the browser that is forwarded. A debugging
-// port drops larger ones as well. Tests change it.
+// port drops larger ones as well. Tests change it before they serve.
 var maxIncoming = cdpproxy.DefaultMaxBuffered
 
 // read is the only reader of the pipe. Nothing that it calls waits for a client.
@@ -41,7 +41,7 @@ func (s *Server) read() {
 					open = slices.Grow(open, max(len(part), len(open)))
 				}
 				open = append(open, part...)
-				if len(open) > maxIncoming {
+				if len(open) > s.largest {
 					open, lost = bytes.Clone(open[:kept]), len(open)-kept
 				}
 			}
@@ -87,7 +87,7 @@ func (s *Server) respond(m *incoming, lost int) {
 	delete(s.calls, m.id)
 	var err error
 	if lost > 0 {
-		err = &devtools.Error{Code: devtools.CodeServer, Message: fmt.Sprintf("the response is larger than %d bytes", maxIncoming)}
+		err = &devtools.Error{Code: devtools.CodeServer, Message: fmt.Sprintf("the response is larger than %d bytes", s.largest)}
 	}
 	switch {
 	case c.done == nil && err != nil:
