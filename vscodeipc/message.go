@@ -79,8 +79,8 @@ type Access struct {
 // AccessMode is what clients may do.
 type AccessMode string
 
-// The access modes. With AccessAsk, clients ask the window before the first mutating
-// action. With AccessView, they may only read.
+// The access modes. With AccessAsk, clients ask the window before each mutating action
+// that its user has not allowed. With AccessView, they may only read.
 const (
 	AccessFull AccessMode = "full"
 	AccessAsk  AccessMode = "ask"
