@@ -189,8 +189,8 @@ func TestIdleConnections(t *testing.T) {
 	if !settled(func() bool { return int(open.Load()) == clients }) {
 		t.Fatalf("%d connections to the browser", open.Load())
 	}
-	if got := serving.descriptors(t) - files; got != 2*clients {
-		t.Errorf("%d descriptors for %d clients", got, clients)
+	if !settled(func() bool { return serving.descriptors(t)-files == 2*clients }) { // it opens others for a moment
+		t.Errorf("%d descriptors for %d clients", serving.descriptors(t)-files, clients)
 	}
 	each := float64(serving.kilobytes(t, "VmRSS")-before) / clients
 	t.Logf("%.1f kB for each idle client", each)
