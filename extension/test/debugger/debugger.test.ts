@@ -188,6 +188,25 @@ test("a browser that does not start is reported while the editor shows its error
   expect(await call("debug.start")).toMatchObject({ name: "Shop" }); // though the dialog is still open
 });
 
+test("a program that the adapter refuses is reported too; one that ends by itself has been started", async () => {
+  const { call, editor, begin, threads } = play();
+  const { start } = editor;
+  editor.start = ({ what }) => {
+    const { id } = begin(what as Configuration);
+    threads.fromAdapter(id, { type: "response", command: "launch", success: false });
+    threads.ended(id);
+    return new Promise(() => {});
+  };
+  await expect(call("debug.start", { configuration: "Server" })).rejects.toThrow("Server ended at once");
+  editor.start = async (what) => {
+    const answer = await start(what);
+    threads.ended(threads.all.at(-1)?.info.id ?? "");
+    await new Promise(setImmediate); // the editor answers later
+    return answer;
+  };
+  expect(await call("debug.start", { configuration: "Server" })).toMatchObject({ name: "Server" });
+});
+
 test("only who started a session stops it", async () => {
   const { call, begin, caller } = play();
   const { session } = await call("debug.start", { client });

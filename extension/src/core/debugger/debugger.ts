@@ -162,7 +162,9 @@ export class Debugger {
   /** Throws when the caller no longer waits, or when the session has ended while the editor shows its error in a dialog. */
   async #givenUp(there: Promise<Session>, { what, names }: Start, limit: AbortSignal): Promise<never> {
     const session = await there;
-    const hasEnded = () => typeof what !== "string" && session.ended;
+    // A program may end by itself before the editor answers; a browser does not.
+    const failed = () => session.refused || (isBrowserType(session.info.type) && session.ended);
+    const hasEnded = () => typeof what !== "string" && failed();
     await this.#threads.until(() => hasEnded() || undefined, limit);
     this.#starting.delete(names); // the next one need not wait until the user has closed the dialog
     throw new Refusal("internal", `${session.info.name} ended at once: the window shows why`);

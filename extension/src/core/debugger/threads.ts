@@ -34,6 +34,8 @@ export class Session {
   /** Its messages are seen from the beginning. */
   watched = false;
   ended = false;
+  /** The adapter has refused to start: its end is no program's own end. */
+  refused = false;
   /** How often one of its threads came to a stop. */
   count = 0;
   /** The requests in flight that let a thread run, with the stop that they left. */
@@ -166,7 +168,9 @@ export class Threads {
     return changes;
   }
 
-  #response(session: Session, { request_seq = -1, success }: DapMessage): void {
+  #response(session: Session, message: DapMessage): void {
+    const { request_seq = -1, success } = message;
+    if (isFailedStart(message)) session.refused = true;
     session.answeredBreakpoints = Math.max(
       session.answeredBreakpoints,
       session.pendingBreakpoints.get(request_seq) ?? 0,
