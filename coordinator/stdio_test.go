@@ -165,7 +165,7 @@ func TestEndOfInput(t *testing.T) {
 				t.Error(err)
 			}
 			t.Logf("it ended after %v", time.Since(began))
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > 5*time.Second { // 3 s are specified; a busy machine may need more
 				t.Errorf("it ended after %v", took)
 			}
 			for _, pid := range children {

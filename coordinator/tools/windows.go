@@ -102,7 +102,7 @@ func (s *Server) listWindows(ctx context.Context, a *agent.Agent) (*answer.Answe
 			w.Browser = state.Browser.Product
 			browser = cmp.Or(w.Browser, "a browser")
 		} else if len(state.Pages) > 0 {
-			browser = "the pages that its debugger lends"
+			browser = "the pages of its shared debug sessions"
 		}
 		if s.options.Endpoint != nil && w.Workspace != "" {
 			w.Endpoint = s.options.Endpoint(w.Workspace)

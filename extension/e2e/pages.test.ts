@@ -1,4 +1,4 @@
-// A window whose debug browser has no port: clients join its pages, which the debugger lends, as a browser.
+// A window whose debug browser has no port: clients join its pages, of the shared debug sessions, as a browser.
 // The tests form one story: they run in their order.
 import { chromium, type Page } from "playwright-core";
 import puppeteer25 from "puppeteer-25";

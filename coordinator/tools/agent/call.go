@@ -128,7 +128,7 @@ func (c *Call) stays(window registry.Window) error {
 	if c.permitted == nil || *c.permitted == window.Label() {
 		return nil
 	}
-	return fmt.Errorf("another window is meant now than when this call began, %s, so nothing was done: call again to act there", window.Label())
+	return fmt.Errorf("this call now resolves to another window than when it began, %s, so nothing was done: call again to act there", window.Label())
 }
 
 // forWindow reports whether a tool works on the window itself, whichever browser the

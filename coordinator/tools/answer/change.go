@@ -70,7 +70,7 @@ func (a *Answer) Changed(c page.Change) {
 		a.Addf("%d more: browser_console_messages.", more)
 	}
 	if len(c.Earlier) > 0 {
-		a.Addf("Not caught since your last act:")
+		a.Addf("Not caught since your last action:")
 		a.messages(c.Earlier)
 	}
 }
