@@ -1,5 +1,6 @@
 // The companion of one VS Code window. This file only wires: what it does is in core/, which knows
 // nothing of the editor, and vscode/, which knows little else.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { pickCommand } from "./core/access/pick";
 import { EndedSessions } from "./core/browser/endedsessions";
@@ -28,6 +29,7 @@ let running: Window | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const activating = process.cpuUsage();
+  if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle });
   const log = vscode.window.createOutputChannel("Browser Coordinator", { log: true });
   const store = new Store(log);
   const sessions = new Sessions(store, pageProxy, log);

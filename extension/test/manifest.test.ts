@@ -8,7 +8,13 @@ import { withoutPictures } from "../scripts/readme.mjs";
 import { modeLabels, modes } from "../src/core/access/access";
 import { inject, isBrowserType } from "../src/core/browser/injection";
 
-const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../package.json", import.meta.url)), "utf8"));
+const read = (name: string) => readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), "utf8");
+const source = JSON.parse(read("package.json"));
+const texts: Record<string, string> = JSON.parse(read("package.nls.json"));
+/** As the editor shows it: with its texts in place of their keys. */
+const manifest = JSON.parse(JSON.stringify(source), (_, value) =>
+  typeof value === "string" ? value.replace(/^%(.+)%$/, (key, name) => texts[name] ?? key) : value,
+);
 
 test("it asks for no proposed API: a published extension would not get it", () => {
   expect(manifest).not.toHaveProperty("enabledApiProposals");
@@ -33,6 +39,11 @@ test("it is awake before a browser debug session is resolved", () => {
 
 test("it is compiled against the oldest editor that it admits", () => {
   expect(`^${manifest.devDependencies["@types/vscode"]}`).toBe(manifest.engines.vscode);
+});
+
+test("each text of a person's language is in package.nls.json, and each there is used", () => {
+  const keys = [...JSON.stringify(source).matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key);
+  expect(keys.sort()).toEqual(Object.keys(texts).sort());
 });
 
 describe("what a person reads", () => {

@@ -152,6 +152,8 @@ export const window = part("window", {
   },
 });
 
+export const l10n = part("l10n", { bundle: undefined });
+
 export const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
 const settings: Record<string, { default: unknown }> = manifest.contributes.configuration.properties;
 /** What the settings are, where they differ from the manifest. */
