@@ -43,11 +43,11 @@ text</textarea>
 		`- summary "More" [collapsed]`, `checkbox "Tick" [checked]`, `radio "Pick" [ref`, `switch "Half" [checked=mixed]`,
 		`checkbox "Styled" [checked] [ref`, `button "Menu" [collapsed]`, `button "Bold" [pressed]`,
 		`textbox "Mail" [required] [invalid]`, `: a@b.c`, `textbox "Note" [readonly]`, `: long text`,
-		`slider "Volume"`, `: 30`, `progressbar "Done": 3`, `link "Link text" [ref`, `img "Logo"`, `img "Icon"`,
+		`slider "Volume"`, `: 30`, `progressbar "Done": 3`, `link "Link text" [ref=e11] [url=/to]`, `img "Logo"`, `img "Icon"`,
 		`generic [ref`, `: Card title`, `button "By id"`, `textbox "Editor"`, `: draft`,
 		`table "Ages"`, "- Who | Age\n", "- Ann | 30\n", `dialog "Ask"`, `option "Apple" [selected]`,
 		`heading [level=3]`, `link "Head link"`)
-	for _, unwanted := range []string{"unseen", "gone", "hid\n", "also hid", "folded", "url="} {
+	for _, unwanted := range []string{"unseen", "gone", "hid\n", "also hid", "folded"} {
 		if strings.Contains(text, unwanted) {
 			t.Errorf("%q is shown:\n%s", unwanted, text)
 		}
@@ -88,5 +88,64 @@ func TestSnapshotOfOddParts(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
+	}
+}
+
+// Each cell is below the head of its column, also where cells are empty, span others or
+// hold several things.
+func TestSnapshotKeepsColumns(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><table>
+<tr><th>No<th>Name<th>Shipped<th>Price<th style="display:none">Id<th>Due
+<tr><td>1001<td>Nut<td>2 Jan<td>€ 10<td style="display:none">7<td>3 Jan
+<tr><td>1002<td>Bolt<td><td>€ 90<td style="display:none">8<td>12 Jan
+<tr><td rowspan=2>1003<td>Pin<td><td>€ 5<td style="display:none">9<td>
+<tr><td colspan=2>Washer<td>€ 6<td style="display:none">9<td>4 Jan
+<tr><td><td><a href="/cog">Cog</a> <button>Edit</button><td><img alt=""><td>€ 7<td style="display:none">9<td>5 Jan</table>
+<div role=grid aria-label=Stock aria-rowcount=5000><div role=row><span role=columnheader>A</span><span role=columnheader>B</span><span role=columnheader>C</span></div>
+<div role=row><span role=gridcell>a1</span><span role=gridcell></span><span role=gridcell>c1</span></div>
+<div role=row><span role=gridcell aria-colindex=1>a2</span><span role=gridcell aria-colindex=3>c2</span></div></div>`)
+	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), "")
+	pagetest.Contains(t, text, `- table:
+  - No | Name | Shipped | Price | Due
+  - 1001 | Nut | 2 Jan | € 10 | 3 Jan
+  - 1002 | Bolt | | € 90 | 12 Jan
+  - 1003 | Pin | | € 5
+  - | Washer | | € 6 | 4 Jan
+  - | link "Cog" [url=/cog] button "Edit" | | € 7 | 5 Jan
+- grid "Stock" [rowcount=5000]:
+  - A | B | C
+  - a1 | | c1
+  - a2 | | c2
+`)
+	found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "bolt"})
+	if err != nil || !strings.Contains(found.Text, "- 1002 | Bolt | | € 90 | 12 Jan\n") {
+		t.Errorf("%v\n%s", err, found.Text)
+	}
+}
+
+// What a reader needs to tell things apart: old prices, terms, addresses, hints of fields,
+// what opens a menu, and containers that are empty.
+func TestSnapshotTellsApart(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Open(t, `<!doctype html><p>Tea <del>€ 100</del><ins>€ 80</ins></p><p><s>€ 9</s>€ 7</p>
+<a href="/tea?q=1#top">Tea <del>€ 100</del> <b>€ 80</b></a> <a href="#part">Part</a> <a href="#">Nowhere</a> <a href="https://other.example/very/`+strings.Repeat("long/", 30)+`">Away</a>
+<dl><dt>Weight</dt> <dd>3 kg</dd><dt>Colour<dd>red<dd>blue<div><dt>Size<dd><a href="/size">42</a></div></dl>
+<label>Mail <input placeholder="you@example.com"></label><label>Name <input placeholder=Ann value=Bea></label><input placeholder="Search ] [ref=e9">
+<button aria-haspopup=true>More</button><button title="Close the window">x</button><button title=Same>Same</button>
+<article aria-label="Order 7">Paid</article><section aria-label=Basket></section><div aria-label="Drop files here"></div>
+<ul class=lane><li draggable=true>Task</ul><ul class=lane></ul><div class="file-dropzone">Put it here</div><div class=dropdown>Not here</div>
+<div style="cursor:grab">Grip</div>`)
+	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), " #")
+	pagetest.Contains(t, text, "- Tea ~~€ 100~~ € 80\n", "- ~~€ 9~~ € 7\n",
+		`- link "Tea € 100 € 80" # [url=/tea?q=1#top]: Tea ~~€ 100~~ € 80`+"\n", `- link "Part" # [url=#part]`, `- link "Nowhere" #`+"\n", `- link "Away" # [url=other.example/very/long/`,
+		"- Weight: 3 kg\n", "- Colour: red\n- blue\n", "- Size:\n", `- link "42" # [url=/size]`,
+		`- textbox "Mail" # [placeholder="you@example.com"]`, `- textbox "Name" #: Bea`, `- textbox "Search ] [ref=e9" #`+"\n",
+		`- button "More" [haspopup=menu] #`, `- button "x" # [title="Close the window"]`, `- button "Same" #`+"\n",
+		`- article "Order 7": Paid`, `- region "Basket"`, `- generic "Drop files here"`,
+		"- list #:\n  - listitem #: Task\n- list [class=lane] #\n", "- generic #: Put it here\n", "- Not here\n", "- generic #: Grip\n")
+	s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{URLs: true})
+	if err != nil || !strings.Contains(s.Text, "[url="+url+"/tea?q=1#top]") {
+		t.Errorf("%v\n%s", err, s.Text)
 	}
 }

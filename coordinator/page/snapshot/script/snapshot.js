@@ -20,7 +20,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   const root = this instanceof Element ? this : document.documentElement;
   // A document that has just begun, or was emptied by a script.
   if (!root) return JSON.stringify({ text: "", rootless: true, refs: 0, last, suspects: 0, sighted: [], fresh: [], title: document.title });
-  const MAX_NAME = 200, MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300;
+  const MAX_NAME = 200, MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [];
 
   // Marks of where a word may be broken are no part of it.
@@ -38,7 +38,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     TR: "row", TD: "cell", TH: "columnheader", TEXTAREA: "textbox", OPTION: "option", FIELDSET: "group", DETAILS: "group",
     SUMMARY: "summary", DIALOG: "dialog", HR: "separator", PROGRESS: "progressbar", METER: "meter", OUTPUT: "status",
     FIGURE: "figure", BLOCKQUOTE: "blockquote", IFRAME: "iframe", FRAME: "iframe", VIDEO: "video", AUDIO: "audio",
-    CANVAS: "canvas", OPTGROUP: "group", SVG: "img", svg: "img", MATH: "math", math: "math",
+    DEL: "deletion", S: "deletion", INS: "insertion", DT: "term", DD: "definition", CANVAS: "canvas", OPTGROUP: "group", SVG: "img", svg: "img", MATH: "math", math: "math",
   };
   const inputs = {
     button: "button", submit: "button", reset: "button", image: "button", file: "button", checkbox: "checkbox", radio: "radio",
@@ -179,8 +179,35 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
     if (role === "dialog" && (aria(e, "modal") === "true" || e.matches(":modal"))) a.push("modal");
     if (e !== document.body && e.getRootNode().activeElement === e && !e.shadowRoot) a.push("active");
-    if (urls && role === "link" && e.href) a.push("url=" + limit(String(e.href.baseVal ?? e.href), MAX_NAME));
+    const popup = aria(e, "haspopup");
+    if (popup && popup !== "false") a.push("haspopup=" + (popup === "true" ? "menu" : popup));
+    const rows = aria(e, "rowcount");
+    if (rows && rows !== String(e.querySelectorAll("tr,[role=row]").length)) a.push("rowcount=" + (rows === "-1" ? "unknown" : rows));
     return a;
+  }
+
+  // addressOf is the address of a link: that of this site without its origin.
+  function addressOf(e) {
+    const href = String(e.href.baseVal ?? e.href);
+    if (urls) return limit(href, MAX_NAME);
+    let u;
+    try { u = new URL(href, document.baseURI); } catch { return ""; }
+    if (u.protocol === "javascript:" || /#$/.test(href)) return "";
+    const here = u.href.split("#")[0] === location.href.split("#")[0];
+    return limit(here && u.hash || (u.origin === location.origin ? "" : u.origin.replace("https://", "")) + u.pathname + u.search + u.hash, MAX_ADDRESS);
+  }
+
+  // hints are what tells more of an element with this name and text.
+  function hintsOf(e, item) {
+    const hints = [], address = item.role === "link" && e.href ? addressOf(e) : "";
+    if (address) hints.push("url=" + address);
+    const other = (word, value) => {
+      const words = squash(value ?? "");
+      if (words && !`${item.name} ${item.text ?? ""}`.includes(words)) hints.push(`${word}=${quote(limit(words, MAX_HINT))}`);
+    };
+    if (controls.has(e.nodeName) && !e.value) other("placeholder", e.placeholder);
+    other("title", e.getAttribute("title"));
+    return hints;
   }
 
   function number(e, item) {
@@ -224,16 +251,22 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
   function childrenOf(e, cursor) {
     const items = [];
     const closed = e.nodeName === "DETAILS" && !e.open;
+    let previous;
     for (const c of flat(e)) {
       if (closed && c.nodeName !== "SUMMARY") continue;
       if (c.nodeType === 3) {
-        if (c.nodeValue) add(items, [text(c.nodeValue)], false);
+        if (c.nodeValue && (e.nodeName !== "DL" || c.nodeValue.trim())) add(items, [text(c.nodeValue)], false);
       } else if (c.nodeType === 1) {
         if (c.nodeName === "BR") { add(items, [], true); continue; }
         if (skipped.has(c.nodeName)) continue;
         const style = getComputedStyle(c);
         const inline = style.display.startsWith("inline") || style.display === "contents";
-        add(items, visit(c, style, cursor), !inline);
+        // A term and its definition are one text.
+        const defines = c.nodeName === "DD" && previous?.nodeName === "DT";
+        if (defines) items.apart = false;
+        add(items, visit(c, style, cursor), !inline && !defines);
+        if (defines) items.apart = true;
+        previous = c;
       }
     }
     return items;
@@ -279,6 +312,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     if (!image?.checkVisibility({ visibilityProperty: true })) return [];
     const item = { role: "link", name: limit(nameOf(e, "link"), MAX_NAME), attributes: attributesOf(e, "link"), kids: [] };
     item.ref = number(e, item);
+    item.hints = hintsOf(e, item);
     if (look) sight(e, "link", e);
     return [item];
   }
@@ -296,9 +330,11 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     const role = roleOf(e);
     if (look) sight(e, role, e);
     const focusable = e.tabIndex >= 0 && e !== document.body && e !== document.documentElement && role !== "iframe";
-    const accepts = actionable.has(role) || focusable || e.hasAttribute("onclick") || e.getAttribute("draggable") === "true" || (pointer && e.nodeName !== "LABEL");
+    const accepts = actionable.has(role) || focusable || e.hasAttribute("onclick") || (pointer && e.nodeName !== "LABEL") || movable(e, style, cursor) || takesDrops(e);
     if (silent.has(role) && !accepts) {
-      const name = role === "group" || role === "region" || role === "form" ? nameOf(e, role) : "";
+      if (marks[role]) return childrenOf(e, style.cursor).map((it) => (it.role === "text" && squash(it.text) ? text(marks[role](squash(it.text))) : it));
+      const labelled = role === "group" || e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby");
+      const name = labelled ? nameOf(e, role) : "";
       if (!name) return childrenOf(e, style.cursor);
       return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [] }, e, style)].flat();
     }
@@ -306,9 +342,28 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     if (!accepts) return finish(item, e, style);
     item.ref = number(e, item);
     const printed = finish(item, e, style);
+    item.hints = hintsOf(e, item);
     if (!item.name && (controls.has(e.nodeName) || !item.text && !item.kids.length)) item.attributes.push(...hint(e));
     return printed;
   }
+
+  // movable reports whether a user sees that an element can be dragged.
+  const grips = /^(grab|grabbing|move|all-scroll|(col|row|[nesw]{1,4})-resize)$/;
+  const movable = (e, style, cursor) => e.getAttribute("draggable") === "true" || grips.test(style.cursor) && style.cursor !== cursor;
+
+  // takesDrops reports whether an element is likely to be where dragged ones are dropped:
+  // it says so, or it is like one that has some now. Only the page knows for sure.
+  const dropName = /drop-?_?(zone|target|area|pable)|(^|[-_ ])drop($|[-_ ])/i;
+  const kind = (e) => e.localName + "." + e.getAttribute("class");
+  let holders;
+  function takesDrops(e) {
+    if (e.hasAttribute("ondrop") || e.hasAttribute("ondragover") || dropName.test(e.id) || dropName.test(e.getAttribute("class") ?? "")) return true;
+    holders ??= new Set([...document.querySelectorAll("[draggable=true]")].map((d) => kind(d.parentElement ?? d)));
+    return holders.has(kind(e)) && e !== document.body;
+  }
+
+  // marks are what a reader sees of some parts of a text: an old price is not part of the new one.
+  const marks = { deletion: (s) => ` ~~${s}~~ `, insertion: (s) => ` ${s} `, term: (s) => `${s}: ` };
 
   // hint is what tells one from another that has neither name nor text.
   const controls = set("INPUT SELECT TEXTAREA");
@@ -356,6 +411,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     }
     let kids = tidy(childrenOf(e, item.ref ? "pointer" : style.cursor));
     if (role === "row") return row(item, kids);
+    if (cells.has(role)) Object.assign(item, placeOf(e));
     if (item.name) {
       // A name that is not of the content may hold a part of it by chance.
       const words = namedByContent.has(role) ? (s) => s : (s) => ` ${s} `;
@@ -364,7 +420,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       if (kids.length === 1 && item.ref && !kids[0].ref && kids[0].name === item.name && !kids[0].kids.length) kids = [];
     }
     if (!item.ref && !item.name && !item.attributes.length) {
-      if (!kids.length) return [];
+      if (!kids.length) return cells.has(role) ? [item] : [];
       if (role === "listitem" && kids.length === 1 && kids[0].role !== "text") return kids;
       if (role === "listitem" && kids.every(leaf)) {
         item.kids = kids;
@@ -386,24 +442,54 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     item.kids = kids;
   }
 
-  // row takes its cells apart: what they hold stands in one line.
+  // row takes its cells apart: what they hold stands in one line, an empty cell as nothing
+  // between two bars, so that each is below the head of its column.
+  const cells = set("cell columnheader rowheader");
   function row(item, kids) {
     const parts = [];
+    let column = kids.find((k) => cells.has(k.role))?.first;
     for (const k of kids) {
-      const cell = (k.role === "cell" || k.role === "columnheader" || k.role === "rowheader") && !k.ref;
-      if (!cell) {
+      if (!cells.has(k.role)) {
         parts.push(k);
         continue;
       }
+      for (let gap = Math.min(k.column - column, MAX_GAP); gap > 0; gap--) parts.push(text(""));
+      column = k.column + k.span;
       const words = [k.name, k.text].filter(Boolean).join(" ");
-      if (words || !k.kids.length) parts.push(text(words));
-      parts.push(...k.kids);
+      const inside = k.ref ? [k] : words || !k.kids.length ? [text(words), ...k.kids] : k.kids;
+      parts.push(inside[0], ...inside.slice(1).map((part) => ({ ...part, joined: true })));
+      for (let more = Math.min(k.span - 1, MAX_GAP); more > 0; more--) parts.push(text(""));
     }
     while (parts.length && parts[parts.length - 1].role === "text" && !parts[parts.length - 1].text) parts.pop();
     item.name = "";
     item.kids = parts;
     item.inline = parts.every(leaf);
     return parts.length ? [item] : [];
+  }
+
+  // placeOf is the column of a cell, how many it spans, and the first column of its row
+  // where that is known. A cell of an earlier row may hold a place in this one.
+  const grids = new Map();
+  function placeOf(e) {
+    const table = e.closest("table"), given = Number(aria(e, "colindex")) || undefined;
+    if (!("colSpan" in e) || !table || given) {
+      return { column: given, span: Number(aria(e, "colspan")) || 1 };
+    }
+    let grid = grids.get(table);
+    if (!grid) {
+      grids.set(table, (grid = new Map()));
+      const until = []; // the row at which each column is free again
+      for (const r of table.rows) {
+        let column = 0;
+        for (const c of r.cells) {
+          if (getComputedStyle(c).display === "none") continue;
+          while (until[column] > r.rowIndex) column++;
+          grid.set(c, column);
+          for (let i = 0; i < c.colSpan; i++) until[column++] = c.rowSpan === 0 ? Infinity : r.rowIndex + c.rowSpan;
+        }
+      }
+    }
+    return { column: grid.get(e), span: e.colSpan, first: 0 };
   }
   const leaf = (it) => !it.kids.length && !it.frame;
 
@@ -417,6 +503,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     if (it.name) parts.push(quote(it.name));
     for (const a of it.attributes ?? []) parts.push(`[${a}]`);
     if (it.ref) { parts.push(`[ref=e${it.ref}]`); refs++; }
+    for (const h of it.hints ?? []) parts.push(`[${h}]`);
     let s = parts.join(" ");
     if (it.text) s += ": " + it.text;
     return s;
@@ -429,7 +516,11 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     const roles = it.kids.map((k) => k.role).join(" "), ditto = !full && it.kids.length > 1 && roles === above;
     // The ref of one that accepts an action itself is in front.
     const own = it.ref ? head({ ...it, text: "" }) + ": " : "";
-    lines.push("  ".repeat(level) + "- " + own + it.kids.map((k) => head(k, ditto)).join(" | "));
+    const parts = it.kids.map((k, i) => {
+      const s = head(k, ditto);
+      return (i === 0 ? "" : k.joined ? " " : s ? " | " : " |") + s;
+    });
+    lines.push("  ".repeat(level) + "- " + own + parts.join("").trimStart());
     above = roles;
   }
   function print(it, level) {
