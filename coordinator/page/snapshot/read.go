@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	regexpsyntax "regexp/syntax"
 	"strings"
@@ -54,7 +55,7 @@ type FindOptions struct {
 
 // Found is the result of Find.
 type Found struct {
-	Text    string // the lines of the outline, with their parent lines
+	Text    string // the lines of the outline, with their items and their parent lines
 	Matches int    // number of matching lines
 }
 
@@ -64,7 +65,12 @@ const MaxFound = 50
 // maxFoundLine bounds the length of a shown line, in bytes.
 const maxFoundLine = 400
 
-// Find searches the lines of a snapshot for a text or a regular expression.
+// maxItemLines bounds how many lines of an item are shown for a match in it.
+const maxItemLines = 20
+
+// Find searches the lines of a snapshot for a text or a regular expression. Each match
+// comes with the item that it is part of: a table row with the table's first row, a list
+// item, a card.
 func (r *Reader) Find(ctx context.Context, opts FindOptions) (Found, error) {
 	if (opts.Text == "") == (opts.Regexp == "") {
 		return Found{}, errors.New("find: give a text or a regular expression")
@@ -124,7 +130,11 @@ func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
 		}
 		found.Matches++
 		if found.Matches > opts.Skip && found.Matches <= opts.Skip+opts.Most {
-			keepWithContext(keep, i, func(i int) (string, bool) { return lines[i], true })
+			all := func(i int) (string, bool) { return lines[i], true }
+			keepWithContext(keep, i, all)
+			for j := range itemAround(lines, i) {
+				keepWithContext(keep, j, all)
+			}
 		}
 	}
 	var b strings.Builder
@@ -136,6 +146,51 @@ func findLines(lines []string, wanted *regexp.Regexp, opts FindOptions) Found {
 	found.Text = b.String()
 	return found
 }
+
+// itemAround returns the lines of the innermost item around a line, and of the first row
+// of its table; none if the item is long or there is none.
+func itemAround(lines []string, i int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		from := i
+		for from >= 0 && !isItem(lines[from]) {
+			from = parentOf(lines, from)
+		}
+		if from < 0 {
+			return
+		}
+		to := from + 1
+		for to < len(lines) && indentOf(lines[to]) > indentOf(lines[from]) {
+			to++
+		}
+		if to-from > maxItemLines {
+			return
+		}
+		if table := parentOf(lines, from); table >= 0 && tableLine().MatchString(lines[table]) && !yield(table+1) {
+			return
+		}
+		for j := from; j < to && yield(j); j++ {
+		}
+	}
+}
+
+// parentOf returns the parent line of a line, -1 if there is none.
+func parentOf(lines []string, i int) int {
+	for j := i - 1; j >= 0; j-- {
+		if indentOf(lines[j]) < indentOf(lines[i]) {
+			return j
+		}
+	}
+	return -1
+}
+
+// isItem reports whether a line is an item, or begins one: an item in one line has its
+// parts between bars.
+func isItem(line string) bool { return itemLine().MatchString(line) || strings.Contains(line, " | ") }
+
+var (
+	itemLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *- (item|listitem|row|article|option|treeitem)\b`) })
+	tableLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *- (table|grid|treegrid)\b`) })
+)
 
 // around shortens a long line to its start, which identifies it, and the text around the
 // match.

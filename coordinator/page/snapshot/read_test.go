@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -119,6 +120,27 @@ func TestFind(t *testing.T) {
 	for _, bad := range []snapshot.FindOptions{{}, {Text: "a", Regexp: "b"}, {Regexp: "("}} {
 		if _, err := p.Reader().Find(t.Context(), bad); err == nil {
 			t.Errorf("%+v is no error", bad)
+		}
+	}
+}
+
+// A match comes with what it belongs to: the row with the heads of its columns, the card,
+// the article; not with the others.
+func TestFindShowsTheItem(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><table><tr><th>No<th>Name<th>Price<tr><td>1<td>Nut<td>€ 10<tr><td>2<td>Bolt<td>€ 90</table>
+<div class=cards><div class=card><h3>Tea</h3><p>Green</p><button>Buy</button></div><div class=card><h3>Coffee</h3><p>Black</p><button>Buy</button><ul><li>Hot<li>Strong</ul></div></div>
+<article aria-label="First"><p>Old news</p><a href=/1>Read</a></article><article aria-label="Second"><p>Good news</p><a href=/2>Read</a></article><p>Alone</p>`)
+	for text, want := range map[string]string{
+		"bolt":   "- table:\n  - No | Name | Price\n  - 2 | Bolt | € 90\n",
+		"green":  "- heading \"Tea\" [level=3] | Green | button \"Buy\" #\n",
+		"coffee": "- item:\n  - heading \"Coffee\" [level=3]\n  - Black\n  - button \"Buy\" #\n  - list:\n    - Hot\n    - Strong\n",
+		"good":   "- article \"Second\": Good news\n  - link \"Read\" # [url=/2]\n",
+		"alone":  "- Alone\n",
+	} {
+		found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: text})
+		if got := regexp.MustCompile(`\[ref=e\d+\]`).ReplaceAllString(found.Text, "#"); err != nil || got != want {
+			t.Errorf("%s: %v\n%s\nwant:\n%s", text, err, got, want)
 		}
 	}
 }

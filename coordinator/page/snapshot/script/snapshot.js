@@ -335,7 +335,7 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       if (marks[role]) return childrenOf(e, style.cursor).map((it) => (it.role === "text" && squash(it.text) ? text(marks[role](squash(it.text))) : it));
       const labelled = role === "group" || e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby");
       const name = labelled ? nameOf(e, role) : "";
-      if (!name) return childrenOf(e, style.cursor);
+      if (!name) return part(e, childrenOf(e, style.cursor));
       return [finish({ role, name: limit(name, MAX_NAME), attributes: [], kids: [] }, e, style)].flat();
     }
     const item = { role, name: limit(nameOf(e, role), MAX_NAME), attributes: attributesOf(e, role), kids: [] };
@@ -361,6 +361,15 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     holders ??= new Set([...document.querySelectorAll("[draggable=true]")].map((d) => kind(d.parentElement ?? d)));
     return holders.has(kind(e)) && e !== document.body;
   }
+
+  // part keeps together what is in one of several containers of a kind, a card for example,
+  // where each line is to say what it belongs to.
+  function part(e, items) {
+    if (!full || !alike(e, e.previousElementSibling) && !alike(e, e.nextElementSibling)) return items;
+    const kids = tidy(items);
+    return kids.length > 1 ? [{ role: "item", name: "", kids, inline: kids.every(leaf) }] : items;
+  }
+  const alike = (e, other) => other && kind(e) === kind(other);
 
   // marks are what a reader sees of some parts of a text: an old price is not part of the new one.
   const marks = { deletion: (s) => ` ~~${s}~~ `, insertion: (s) => ` ${s} `, term: (s) => `${s}: ` };
