@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/Microsoft/go-winio v0.6.4
 	github.com/adrg/xdg v0.5.3
+	github.com/agnivade/levenshtein v1.2.2
 	github.com/chromedp/cdproto v0.159.1
 	github.com/chromedp/chromedp v0.22.1
 	github.com/coder/websocket v1.8.15
@@ -36,6 +37,6 @@ require (
 )
 
 ignore (
-	./internal/bench/tools/peers/node_modules
 	./extension/node_modules
+	./internal/bench/tools/peers/node_modules
 )

@@ -141,6 +141,9 @@ func looksLikeFunction(script string) bool {
 	return !strings.ContainsAny(parameters, " .,()[]{}=;'\"`+-*/")
 }
 
+// Undefined is the value of a script that returns undefined, which is not JSON.
+var Undefined = json.RawMessage("undefined")
+
 // result converts the result of a script. Values that JSON lacks become their
 // JavaScript text; a script in the page serializes objects.
 func (js *scripts) result(ctx context.Context, session *cdp.Session, o *runtime.RemoteObject, thrown *runtime.ExceptionDetails) (json.RawMessage, error) {
@@ -149,7 +152,7 @@ func (js *scripts) result(ctx context.Context, session *cdp.Session, o *runtime.
 	}
 	switch {
 	case o == nil, o.Type == runtime.RemoteObjectTypeUndefined:
-		return json.RawMessage("null"), nil
+		return Undefined, nil
 	case o.UnserializableValue != "":
 		return json.Marshal(string(o.UnserializableValue))
 	case o.Type != runtime.RemoteObjectTypeObject && len(o.Value) == 0:

@@ -30,7 +30,7 @@ func TestEvaluate(t *testing.T) {
 		{"[1,2].filter(x => x > 1)", "", "[2]"},
 		{"await Promise.resolve(3)", "", "3"},
 		{"Promise.resolve(4)", "", "4"},
-		{"() => undefined", "", "null"},
+		{"() => undefined", "", "undefined"},
 		{"() => NaN", "", `"NaN"`},
 		{"() => 10n", "", `"10n"`},
 		{"() => { let a = 1; return a } // comment", "", "1"},
@@ -114,8 +114,8 @@ func TestEvaluateChanges(t *testing.T) { // alone in the browser, because it cou
 		{"() => { location.href = '/href'; return 1 }", "", "1", "/href"},
 		{"async () => { location.href = '/left'; await new Promise(() => {}) }", "", "", "/left"},
 		{"(e) => { location.href = '/target'; return new Promise(() => {}) }", "#p", "", "/target"},
-		{"() => { document.forms[0].submit() }", "", "null", "/form?q="},
-		{"() => { history.pushState(0, '', '/pushed'); document.title = '/pushed' }", "", "null", "/pushed"},
+		{"() => { document.forms[0].submit() }", "", "undefined", "/form?q="},
+		{"() => { history.pushState(0, '', '/pushed'); document.title = '/pushed' }", "", "undefined", "/pushed"},
 	} {
 		v, c, err := p.Evaluate(t.Context(), test.script, test.target)
 		title, _, _ := strings.Cut(test.path, "?")

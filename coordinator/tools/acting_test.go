@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -304,4 +306,26 @@ func TestStuckPages(t *testing.T) {
 	agent.Refused("browser_snapshot", nil, "the page crashed: navigate or reload to revive it")
 	agent.Open(url)
 	agent.Must("browser_snapshot", nil)
+}
+
+// Arguments as other servers and models write them; what cannot be meant is refused with
+// the names that there are.
+func TestForgivingArguments(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><input id=i onkeydown="document.title = event.key"><select id=s><option>Tea<option>Coffee</select><button onclick="document.title = 'clicked'">Go</button>`)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_type", args{"selector": "#i", "value": "Ann", "timeout": 5000})
+	agent.Must("browser_press_key", args{"keys": "return", "element": "the field"})
+	agent.Sees("() => document.title + i.value", `"EnterAnn"`)
+	agent.Must("browser_select_option", args{"ref": "#s", "value": "Coffee"})
+	agent.Must("browser_click", args{"locator": "button", "double_click": "false"})
+	agent.Sees("() => document.title + s.value", `"clickedCoffee"`)
+	agent.Expect("browser_evaluate", args{"expression": "undefined"}, "undefined")
+	agent.Refused("browser_click", args{"tarrget": "button"}, `browser_click has no parameter "tarrget"; give target`)
+	agent.Refused("browser_click", nil, "browser_click needs target")
+	_, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "click"})
+	if err == nil || !strings.Contains(err.Error(), `there is no tool "click"; there is browser_click`) {
+		t.Error(err)
+	}
 }

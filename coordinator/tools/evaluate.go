@@ -2,10 +2,12 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"browser-coordinator/coordinator/output"
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
 )
@@ -38,9 +40,16 @@ func evaluate(ctx context.Context, c *agent.Call, in evaluateIn) error {
 	if err != nil {
 		return err
 	}
+	text := string(value)
+	if text == string(page.Undefined) {
+		value = json.RawMessage("null")
+		if in.Filename != "" { // a JSON file
+			text = "null"
+		}
+	}
 	switch {
 	case value != nil:
-		err = c.Out.Data(in.Paged, file, what, string(value), "value", value)
+		err = c.Out.Data(in.Paged, file, what, text, "value", value)
 	case change.Dialog != nil || change.Paused != nil:
 		c.Out.Addf("The script has not ended.")
 	default:

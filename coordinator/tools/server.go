@@ -74,7 +74,7 @@ func NewServer(o Options) *Server {
 		s.mcp.AddReceivingMiddleware(o.Secrets.Middleware)
 		s.mcp.AddSendingMiddleware(o.Secrets.Middleware)
 	}
-	s.mcp.AddReceivingMiddleware(s.prepare, s.tools.List, s.tools.Prepare(s.mcp))
+	s.mcp.AddReceivingMiddleware(s.prepare, s.tools.List, s.tools.Fit, s.tools.Prepare(s.mcp))
 	s.addWindowTools()
 	s.addSeeTools()
 	s.addReadTools()

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -150,7 +151,25 @@ func modifierMask(names []string) (int64, error) {
 	return mask, nil
 }
 
+// keyNames are other names of keys, in lower case; keys count in any case.
+var keyNames = func() map[string]string {
+	names := map[string]string{
+		"return": "Enter", "esc": "Escape", "del": "Delete", "ins": "Insert", "spacebar": "Space",
+		"up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight", "pgup": "PageUp", "pgdn": "PageDown",
+		"ctrl": "Control", "cmd": "Meta", "command": "Meta", "win": "Meta", "super": "Meta", "option": "Alt", "opt": "Alt",
+		"controlormeta": "ControlOrMeta", "mod": "ControlOrMeta",
+	}
+	for name := range named {
+		names[strings.ToLower(name)] = name
+	}
+	return names
+}()
+
+// keyName is the name of a key in UI Events, given that or another name.
+func keyName(name string) string { return cmp.Or(keyNames[strings.ToLower(name)], name) }
+
 func modifierBit(name string) (int64, bool) {
+	name = keyName(name)
 	if name == "ControlOrMeta" {
 		name = "Control"
 		if runtime.GOOS == "darwin" {
@@ -178,7 +197,7 @@ func parseKey(spec string) (key, int64, error) {
 		modifiers |= bit
 		rest = after
 	}
-	k, ok := named[rest]
+	k, ok := named[keyName(rest)]
 	if runes := []rune(rest); !ok && len(runes) == 1 {
 		// Control+A is the key without Shift: with Shift, it is another shortcut.
 		if modifiers&(altKey|controlKey|metaKey) != 0 && modifiers&shiftKey == 0 && runes[0] < unicode.MaxASCII {

@@ -25,6 +25,8 @@ func TestTypeAndKeys(t *testing.T) {
 		{p.Input().Type("#i", "aB1!é", input.TypeOptions{Slowly: true}), "i.value + keys.slice(-4)", `"aB1!éaKeyA65,BKeyB66,1Digit149,!Digit149"`},
 		{p.Input().Type("#i", "go", input.TypeOptions{Submit: true}), "sent", `"go"`},
 		{p.Input().PressKey("ControlOrMeta+a"), "i.selectionEnd", "2"},
+		{p.Input().PressKey("left"), "i.selectionEnd", "0"},
+		{p.Input().PressKey("mod+A"), "i.selectionEnd", "2"},
 		{p.Input().PressKey("Backspace"), "i.value", `""`},
 		{p.Input().Type("#a", "two\nlines", input.TypeOptions{}), "a.value", `"two\nlines"`},
 		{p.Input().Type("#c", "plain", input.TypeOptions{}), "c.textContent", `"plain"`},

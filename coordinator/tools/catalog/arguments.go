@@ -1,0 +1,206 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// schema is what the listing tells of an object's parameters.
+type schema struct {
+	Type       string
+	Properties map[string]*schema
+	Items      *schema
+	Required   []string
+}
+
+// synonyms are names that other servers and models use, and ours for each: the first that
+// the tool has.
+var synonyms = map[string][]string{
+	"ref": {"target"}, "selector": {"target"}, "locator": {"target"}, "uid": {"target"},
+	"startRef": {"startTarget"}, "endRef": {"endTarget"}, "from": {"startTarget"}, "to": {"endTarget"},
+	"code": {"function", "expression"}, "script": {"function", "expression"}, "expression": {"function"}, "function": {"expression"},
+	"value": {"text", "values"}, "option": {"values"}, "text": {"value"}, "query": {"text"}, "pattern": {"regex"},
+	"file": {"filename", "paths"}, "files": {"paths"}, "path": {"filename", "paths"}, "keys": {"key"},
+	"double": {"doubleClick"}, "dblClick": {"doubleClick"}, "seconds": {"time"}, "line_number": {"line"},
+}
+
+// ignored are parameters without which a call does what it says.
+var ignored = []string{"element", "description", "reason", "intent", "explanation", "timeout"}
+
+// Fit is the middleware that brings a call's arguments into the form that the tool takes:
+// synonyms, a single value for a list, a number as a string. What is left over is an error
+// that names the tool's parameters.
+func (t Tools) Fit(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		call, ok := req.GetParams().(*mcp.CallToolParamsRaw)
+		if !ok || t[call.Name] == nil {
+			result, err := next(ctx, method, req)
+			if ok && err != nil {
+				err = t.unknown(call.Name, err)
+			}
+			return result, err
+		}
+		arguments, err := fit(call.Name, schemas()[call.Name], call.Arguments)
+		if err != nil {
+			result := &mcp.CallToolResult{}
+			result.SetError(err)
+			return result, nil
+		}
+		call.Arguments = arguments
+		return next(ctx, method, req)
+	}
+}
+
+// unknown suggests a tool for the name of one that the server does not have.
+func (t Tools) unknown(name string, err error) error {
+	if !strings.Contains(err.Error(), "unknown tool") {
+		return err
+	}
+	message := fmt.Sprintf("there is no tool %q", name)
+	if near := nearest(name, slices.Collect(maps.Keys(t))); near != "" {
+		message += fmt.Sprintf("; there is %s", near)
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
+}
+
+var schemas = sync.OnceValue(func() map[string]*schema {
+	all := make(map[string]*schema)
+	for line := range strings.Lines(Listing) {
+		name, text, _ := strings.Cut(line, " ")
+		var tool struct{ InputSchema *schema }
+		if json.Unmarshal([]byte(text), &tool) == nil {
+			all[name] = tool.InputSchema
+		}
+	}
+	return all
+})
+
+func fit(tool string, s *schema, raw json.RawMessage) (json.RawMessage, error) {
+	var given map[string]json.RawMessage
+	if len(raw) == 0 || string(raw) == "null" {
+		raw = json.RawMessage("{}")
+	}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return nil, fmt.Errorf("the arguments of %s are not an object: %s", tool, raw)
+	}
+	fitted := make(map[string]json.RawMessage, len(given))
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		ours := s.own(name, given)
+		switch {
+		case ours != "":
+			value, err := fitValue(tool, s.Properties[ours], given[name])
+			if err != nil {
+				return nil, err
+			}
+			fitted[ours] = value
+		case !slices.Contains(ignored, name):
+			return nil, s.noParameter(tool, name)
+		}
+	}
+	for _, name := range s.Required {
+		if _, ok := fitted[name]; !ok {
+			return nil, fmt.Errorf("%s needs %s", tool, name)
+		}
+	}
+	return json.Marshal(fitted)
+}
+
+// own is the tool's name for a given parameter; empty if it has none.
+func (s *schema) own(name string, given map[string]json.RawMessage) string {
+	if s.Properties[name] != nil {
+		return name
+	}
+	for _, ours := range append(synonyms[name], camel(name)) {
+		if _, twice := given[ours]; s.Properties[ours] != nil && !twice {
+			return ours
+		}
+	}
+	return ""
+}
+
+func (s *schema) noParameter(tool, name string) error {
+	ours := slices.Sorted(maps.Keys(s.Properties))
+	if len(ours) == 0 {
+		return fmt.Errorf("%s has no parameter %q: it has none", tool, name)
+	}
+	if near := nearest(name, ours); near != "" {
+		return fmt.Errorf("%s has no parameter %q; give %s. It has %s", tool, name, near, strings.Join(ours, ", "))
+	}
+	return fmt.Errorf("%s has no parameter %q: it has %s", tool, name, strings.Join(ours, ", "))
+}
+
+// fitValue turns a single value into a list, and a string into the number or the boolean
+// that it is.
+func fitValue(tool string, s *schema, value json.RawMessage) (json.RawMessage, error) {
+	var text string
+	isText := json.Unmarshal(value, &text) == nil
+	switch s.Type {
+	case "array":
+		var list []json.RawMessage
+		if json.Unmarshal(value, &list) != nil {
+			list = []json.RawMessage{value}
+		}
+		if s.Items == nil || len(s.Items.Properties) == 0 {
+			return json.Marshal(list)
+		}
+		for i, item := range list {
+			fitted, err := fit(tool, s.Items, item)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = fitted
+		}
+		return json.Marshal(list)
+	case "integer", "number":
+		if _, err := strconv.ParseFloat(text, 64); isText && err == nil {
+			return json.RawMessage(text), nil
+		}
+	case "boolean":
+		if isText && (text == "true" || text == "false") {
+			return json.RawMessage(text), nil
+		}
+	}
+	return value, nil
+}
+
+// camel is a name in the tools' spelling: full_page is fullPage.
+func camel(name string) string {
+	parts := strings.FieldsFunc(name, func(c rune) bool { return c == '_' || c == '-' })
+	for i, part := range parts[min(1, len(parts)):] {
+		parts[i+1] = strings.ToUpper(part[:1]) + part[1:]
+	}
+	return strings.Join(parts, "")
+}
+
+// nearest is the name that is most likely meant; empty if none is near. A tool's name may
+// lack its prefix.
+func nearest(name string, names []string) string {
+	slices.Sort(names)
+	word := unprefixed(name)
+	best, distance := "", max(2, len(name)/3)+1
+	var containing []string
+	for _, each := range names {
+		if d := min(levenshtein.ComputeDistance(name, each), levenshtein.ComputeDistance(word, unprefixed(each))); d < distance {
+			best, distance = each, d
+		}
+		if strings.Contains(each, word) {
+			containing = append(containing, each)
+		}
+	}
+	if distance > 1 && len(containing) == 1 {
+		return containing[0]
+	}
+	return best
+}
+
+func unprefixed(name string) string { return name[strings.IndexByte(name, '_')+1:] }
