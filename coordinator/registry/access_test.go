@@ -203,3 +203,46 @@ func TestReport(t *testing.T) {
 	window.Close(t.Context())
 	expect(serveRecorder(t, folder), "m1")
 }
+
+// TestReportsOfOneThatLeaves: what was done just before the program ends is reported.
+func TestReportsOfOneThatLeaves(t *testing.T) {
+	folder, r := shop(t)
+	source := r.Source(folder)
+	window := serveRecorder(t, folder)
+	source.Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 1}})
+	take(t, window.announced)
+	for range 4 {
+		source.Report(func() vscodeipc.Activity { return vscodeipc.Activity{Client: "m1", Act: "browser_click", OK: true} })
+	}
+	source.Announce("mcp", nil)
+	r.Close()
+	count := 0
+	for len(window.reported) > 0 {
+		count += len(take(t, window.reported).Entries)
+	}
+	if count != 4 {
+		t.Errorf("%d of 4 actions were reported", count)
+	}
+}
+
+// TestCloseWithAWindowThatHangs: a window that does not respond delays the end of the
+// program, but not for long.
+func TestCloseWithAWindowThatHangs(t *testing.T) {
+	folder, r := shop(t)
+	called := make(chan struct{}, 100)
+	serveWindow(t, vscodeipc.ServerOptions{
+		Workspace: folder, Folders: []string{folder}, Kind: "vscode",
+		Commands: map[string]vscodeipc.Handler{vscodeipc.CommandClientAnnounce: func(ctx context.Context, _ vscodeipc.Call) (any, error) {
+			called <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}},
+	})
+	r.Source(folder).Announce("mcp", []vscodeipc.ConnectedClient{{ID: "m1", Name: "Agent", Kind: "mcp", Since: 1}})
+	take(t, called)
+	began := time.Now()
+	r.Close()
+	if took := time.Since(began); took > flushTimeout+time.Second {
+		t.Errorf("the end took %v", took)
+	}
+}

@@ -27,6 +27,10 @@ type Registry struct {
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	running sync.WaitGroup // every goroutine of the registry
+	// closing ends when Close begins: the last notifications are then sent.
+	closing   context.Context
+	close     context.CancelFunc
+	reporting sync.WaitGroup // the goroutines that notify the windows
 
 	mu      sync.Mutex // guards the fields that follow, and those of entry
 	entries map[vscodeipc.Address]*entry
@@ -45,6 +49,7 @@ func Open(ctx context.Context, o Options) *Registry {
 		r.log = slog.New(slog.DiscardHandler)
 	}
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	r.closing, r.close = context.WithCancel(r.ctx)
 	r.running.Add(1)
 	go r.watchDirs(vscodeipc.WatchDirs(r.log))
 	if o.Sweep {
@@ -54,8 +59,19 @@ func Open(ctx context.Context, o Options) *Registry {
 	return r
 }
 
-// Close ends every connection and waits for the registry's goroutines.
+// flushTimeout bounds the last notifications of the windows: a program that ends waits for
+// them.
+const flushTimeout = time.Second
+
+// Close sends the windows what they were not notified of yet. Then it ends every
+// connection and waits for the registry's goroutines.
 func (r *Registry) Close() error {
+	late := time.AfterFunc(flushTimeout, r.cancel)
+	defer late.Stop()
+	r.mu.Lock()
+	r.close() // from now on there is no new source
+	r.mu.Unlock()
+	r.reporting.Wait()
 	r.cancel()
 	r.running.Wait()
 	return nil

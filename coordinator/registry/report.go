@@ -58,20 +58,26 @@ func (s *Source) wake() {
 	}
 }
 
-// report is owned by the registry, and ends with it.
+// report is owned by the registry. When that closes, the last notification is sent: an
+// agent that leaves at once has its actions listed.
 func (s *Source) report() {
-	defer s.registry.running.Done()
+	defer s.registry.reporting.Done()
+	closing := s.registry.closing.Done()
 	for {
 		select {
 		case <-s.pending:
-		case <-s.registry.ctx.Done():
+			s.reportOnce()
+		case <-closing:
+			select {
+			case <-s.pending:
+				s.reportOnce()
+			default:
+			}
 			return
 		}
-		s.reportOnce()
 		select {
 		case <-time.After(reportPause):
-		case <-s.registry.ctx.Done():
-			return
+		case <-closing:
 		}
 	}
 }

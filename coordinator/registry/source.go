@@ -48,8 +48,8 @@ func (r *Registry) Source(workspace string) *Source {
 			clients: map[string][]vscodeipc.ConnectedClient{}, pending: make(chan struct{}, 1),
 		}
 		r.sources[workspace] = s
-		if r.ctx.Err() == nil {
-			r.running.Add(1)
+		if r.closing.Err() == nil {
+			r.reporting.Add(1)
 			go s.report()
 		}
 		s.update(r.entries)
