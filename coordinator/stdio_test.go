@@ -182,6 +182,38 @@ func TestEndOfInput(t *testing.T) {
 	}
 }
 
+// The tabs that an agent has opened end with its program, however the host ends that.
+func TestTabsEndWithTheProgram(t *testing.T) {
+	t.Parallel()
+	dir, shop := t.TempDir(), toolstest.Folder(t, "shop")
+	window := openWindow(t, dir, shop)
+	before := titles(t, window.first)
+	for name, end := range map[string]func(h *rawHost) error{
+		"end of input": func(h *rawHost) error { return h.in.Close() },
+		"SIGTERM":      func(h *rawHost) error { return h.cmd.Process.Signal(syscall.SIGTERM) },
+	} {
+		cmd := command(t.Context(), t, dir, "mcp")
+		cmd.Dir = shop
+		h := startRaw(t, cmd)
+		h.send(initialize)
+		io.WriteString(h.in, initialized+"\n")
+		h.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"browser_tabs","arguments":{"action":"new","url":"data:text/html,<title>Mine</title>"}}}`)
+		if got := titles(t, window.first); len(got) != len(before)+1 {
+			t.Errorf("%s: the window's pages are %q", name, got)
+		}
+		if err := end(h); err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, io.MultiReader(h.Buffered(), h.out))
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := titles(t, window.first); len(got) != len(before) {
+			t.Errorf("%s: the window's pages are %q now, want %q", name, got, before)
+		}
+	}
+}
+
 // childrenOf lists the processes that a process has started.
 func childrenOf(t *testing.T, pid int) (all []int) {
 	t.Helper()

@@ -14,6 +14,8 @@ type navigateIn struct {
 	inWindow
 }
 
+func (in navigateIn) opens() bool { return in.URL != "" }
+
 type backIn struct{ inWindow }
 
 func (s *Server) addNavigateTools() {

@@ -36,6 +36,9 @@ func add[In any](s *Server, tool *mcp.Tool, do func(context.Context, *agent.Call
 		if chooses, ok := any(in).(interface{ window() string }); ok {
 			c.Named = chooses.window()
 		}
+		if opens, ok := any(in).(interface{ opens() bool }); ok {
+			c.Opens = opens.opens()
+		}
 		result, data := c.Answer(ctx, func(ctx context.Context) error {
 			if err := checkValues(in); err != nil {
 				return err

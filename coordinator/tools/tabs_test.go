@@ -3,6 +3,7 @@ package tools_test
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,8 +93,9 @@ func TestTabThatClosesItself(t *testing.T) {
 	agent.Sees("() => document.title", `"Shop"`)
 }
 
-// An agent reads the tab in which another agent works. It gets its own tab with its first
-// action. Neither can select the other's. A tab that the first leaves is free.
+// An agent reads the tab in which another agent works, and does nothing else there: it is
+// told to open its own. Neither can select the other's. A tab that the first leaves is
+// free.
 func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	url, browser := toolstest.ServeSample(t), toolstest.Browser(t)
@@ -104,9 +106,18 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 	if text := second.Must("browser_snapshot", nil); strings.Contains(text, "Another agent") {
 		t.Errorf("the reader is notified twice: %s", text)
 	}
+	for _, action := range []toolCall{
+		{"browser_click", args{"target": "button"}, nil},
+		{"browser_evaluate", args{"function": "() => document.title = 'Changed'"}, nil},
+		{"browser_navigate", args{"action": "reload"}, nil},
+		{"browser_emulate", args{"colorScheme": "dark"}, nil},
+	} {
+		second.Refused(action.tool, action.args, "another agent works in the tab", "nothing was done", "browser_tabs, action new, url "+url+"/first")
+	}
 	if got := tabURLs(t, browser.URL()); len(got) != 1 {
 		t.Errorf("after it was read, the browser's pages are %q", got)
 	}
+	first.Sees("() => document.title", `"Sample"`)
 	second.Expect("browser_navigate", args{"url": url + "/second"}, "Another agent works", "a tab of your own")
 	for agent, want := range map[*toolstest.Agent]string{first: url + "/first", second: url + "/second"} {
 		agent.Sees("() => location.href", strconv.Quote(want))
@@ -127,6 +138,44 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 		return
 	}
 	t.Error("the first agent's tab is not listed")
+}
+
+// The tabs that an agent has opened for itself end with its session, and those that were
+// opened there. The user's tabs stay, and what the user's page has opened, and a tab that
+// the user sees.
+func TestTabsEndWithTheirSession(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, `<!doctype html><button onclick="window.open(location.pathname + '/popup')">Open</button>`)
+	})
+	browser := toolstest.Browser(t)
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	user := toolstest.Sit(t, browser.URL())
+	expect := func(when string, want ...string) {
+		t.Helper()
+		got := tabURLs(t, browser.URL())
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s the tabs are %q, want %q", when, got, want)
+		}
+	}
+	agent := w.Agent()
+	agent.Open(url + "/user")
+	agent.Must("browser_click", args{"target": "button"})
+	agent.Must("browser_tabs", args{"action": "new", "url": url + "/agent"})
+	agent.Must("browser_click", args{"target": "button"})
+	agent.Must("browser_tabs", args{"action": "new"})
+	expect("before its end", "about:blank", url+"/agent", url+"/agent/popup", url+"/user", url+"/user/popup")
+	user.Do("Page.bringToFront", nil)
+	agent.Close()
+	expect("after its end", url+"/user", url+"/user/popup")
+
+	next := w.Agent()
+	next.Must("browser_tabs", args{"action": "new", "url": url + "/behind"})
+	next.Must("browser_tabs", args{"action": "new", "url": url + "/shown", "front": true})
+	next.Close()
+	expect("after the end of one that shows its tab", url+"/shown", url+"/user", url+"/user/popup")
 }
 
 // A page that was loaded before the coordinator watched it reports what it has loaded.

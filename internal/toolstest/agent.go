@@ -28,13 +28,23 @@ var Host = &mcp.Implementation{Name: "test-host", Version: "1"}
 // Agent is a host's MCP session.
 type Agent struct {
 	*mcp.ClientSession
-	t   testing.TB
-	Dir string // the working directory
+	t     testing.TB
+	Dir   string          // the working directory
+	ended <-chan struct{} // closed when the server has ended; nil: it has a process of its own
+}
+
+// Close ends the session, and waits for the end of its server.
+func (a *Agent) Close() error {
+	err := a.ClientSession.Close()
+	if a.ended != nil {
+		<-a.ended
+	}
+	return err
 }
 
 // NewAgent wraps a session of an agent in a folder.
 func NewAgent(t testing.TB, session *mcp.ClientSession, dir string) *Agent {
-	return &Agent{session, t, dir}
+	return &Agent{session, t, dir, nil}
 }
 
 // Start runs a server of the tools, with these sets of them beside the default ones, and
@@ -59,9 +69,10 @@ func StartClient(t testing.TB, o agent.Options, host *mcp.ClientOptions, protoco
 	o.Windows, o.Claims = windows, claim.NewPages(slog.New(slog.DiscardHandler))
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	ended := make(chan struct{})
 	go func() {
-		ended <- tools.NewServer(tools.Options{Options: o, Caps: caps, Version: "test"}).Run(ctx, there)
+		defer close(ended)
+		_ = tools.NewServer(tools.Options{Options: o, Caps: caps, Version: "test"}).Run(ctx, there)
 	}()
 	client := mcp.NewClient(Host, host)
 	prepare(client)
@@ -75,7 +86,7 @@ func StartClient(t testing.TB, o agent.Options, host *mcp.ClientOptions, protoco
 		cancel()
 		windows.Close()
 	})
-	return &Agent{session, t, o.Dir}, client
+	return &Agent{session, t, o.Dir, ended}, client
 }
 
 // Call calls a tool and returns its text. An error of the tool is returned as an error.

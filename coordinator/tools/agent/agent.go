@@ -130,7 +130,7 @@ func (s *Set) Of(session *mcp.ServerSession) *Agent {
 		a = &Agent{
 			Options: &s.options, Log: slog.New(slog.NewMultiHandler(s.options.Logger.Handler(), host)),
 			set: s, session: session, ready: make(chan struct{}),
-			browsers: browsers{claims: s.options.Claims, links: map[string]*link{}},
+			browsers: browsers{log: s.options.Logger, claims: s.options.Claims, links: map[string]*link{}},
 		}
 		a.Ready = sync.OnceFunc(func() { close(a.ready) })
 		s.agents[session] = a
@@ -138,8 +138,8 @@ func (s *Set) Of(session *mcp.ServerSession) *Agent {
 	return a
 }
 
-// End ends what the agent has: its connections, its claims, and its place in the list of
-// its window. It returns when the connections have ended.
+// End ends what the agent has: the tabs that it opened for itself, its connections, its
+// claims, and its place in the list of its window. It returns when the connections have ended.
 func (a *Agent) End() {
 	a.set.mu.Lock()
 	delete(a.set.agents, a.session)

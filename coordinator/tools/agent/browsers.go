@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 // browsers are an agent's connections, and its claims on pages.
 type browsers struct {
+	log    *slog.Logger
 	claims Claims     // nil: there are no other agents
 	refs   frame.Refs // of all pages: no ref occurs on two pages
 
@@ -87,12 +90,53 @@ func (b *browsers) leave(which func(*link) bool) bool {
 }
 
 func (b *browsers) end() {
+	b.closeOpened()
 	b.leave(func(*link) bool { return true })
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.idle != nil {
 		b.idle.Stop()
 	}
+}
+
+// endTimeout bounds the time in which the tabs of a session that ends are closed.
+const endTimeout = 500 * time.Millisecond
+
+// closeOpened closes the tabs that the agent has opened for itself, unless another agent has
+// begun to work there. It keeps the one that the
+// user sees, who may work there as well, and a browser without a tab ends.
+func (b *browsers) closeOpened() {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	for l, opened := range b.toClose() {
+		front, err := l.browser.InFront(ctx)
+		for _, id := range opened {
+			if err == nil && id != front && b.claim(l, id) {
+				err = l.browser.ClosePage(ctx, id)
+			}
+		}
+		if err != nil {
+			b.log.Info("a tab of an agent that has left stays open", "error", err)
+		}
+	}
+}
+
+// toClose are the tabs that end with the session. A browser of our own ends with them.
+func (b *browsers) toClose() map[*link][]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	tabs := map[*link][]string{}
+	for _, l := range b.links {
+		if l.own || !isClosed(l.ready) || l.browser == nil || l.ended() {
+			continue
+		}
+		for id, ends := range l.opened {
+			if ends {
+				tabs[l] = append(tabs[l], id)
+			}
+		}
+	}
+	return tabs
 }
 
 // any reports whether a connection is of that kind.
@@ -166,7 +210,7 @@ func (b *browsers) closed(l *link, id string) {
 	}
 }
 
-// open records a tab that the agent has opened.
+// open records a tab that the agent has opened for itself.
 func (b *browsers) open(l *link, id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,13 +227,14 @@ func (b *browsers) share(l *link, id string) bool {
 	return former != id
 }
 
-// adopt records tabs that the agent's action has opened.
+// adopt records tabs that the agent's action has opened. Those of the user's page stay when
+// the session ends.
 func (b *browsers) adopt(pages []page.Info) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range pages {
 		if b.last != nil {
-			b.last.opened[p.ID] = true
+			b.last.opened[p.ID] = b.last.opened[b.last.current]
 		}
 	}
 }

@@ -23,6 +23,8 @@ type Call struct {
 	// Named is the window that the call names; empty: none.
 	Named     string
 	Operation policy.Operation
+	// Opens reports that the call opens an address, so that a new tab does as well.
+	Opens bool
 	// Out is the answer of the call.
 	Out *answer.Answer
 

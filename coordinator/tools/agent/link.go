@@ -22,7 +22,7 @@ type link struct {
 	acted   bool            // an action was done in it
 	current string          // id of the page that the agent works in; empty: not chosen yet
 	shared  string          // id of another agent's page that was read last
-	opened  map[string]bool // ids of the pages that the agent opened
+	opened  map[string]bool // ids of the pages that the agent opened; true: they end with its session
 	release func()          // ends the claim on the current page; nil: none
 }
 

@@ -26,9 +26,9 @@ func (c *Call) Tabs(ctx context.Context) (*Tabs, error) {
 		return nil, err
 	}
 	t := &Tabs{call: c, link: l}
-	p, err := c.currentPage(ctx, l, false)
+	p, err := c.currentPage(ctx, l, reads)
 	if errors.As(err, new(*closedTabError)) { // the list shows that
-		p, err = c.currentPage(ctx, l, false)
+		p, err = c.currentPage(ctx, l, reads)
 	}
 	switch {
 	case errors.Is(err, errNoTab):
@@ -46,7 +46,8 @@ func (t *Tabs) Owned(tab page.Info) bool {
 	b := &t.call.browsers
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return t.link.opened[tab.ID] || t.link.own
+	_, opened := t.link.opened[tab.ID]
+	return opened || t.link.own
 }
 
 // Front brings the agent's tab to the front. No other function does.
@@ -71,11 +72,7 @@ func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 		return change, err
 	}
 	before := b.currentOf(l)
-	p, err := l.browser.NewPage(ctx)
-	if p != nil {
-		b.open(l, p.ID())
-		b.claim(l, p.ID())
-	}
+	p, err := t.call.openTab(ctx, l)
 	if err == nil {
 		err = t.call.Bind(ctx, p, url)
 	}

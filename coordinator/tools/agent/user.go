@@ -90,7 +90,7 @@ func (c *Call) permit(ctx context.Context) error {
 	}
 	q := policy.Question{Actor: me, Operation: c.Operation, Detail: c.detail()}
 	if l := c.browsers.known(window); l != nil {
-		p, err := c.currentPage(ctx, l, false) // no tab is opened before the user agrees
+		p, err := c.currentPage(ctx, l, reads) // no tab is opened before the user agrees
 		if errors.As(err, new(*closedTabError)) {
 			return err // the user is not asked about a call that fails anyway
 		}
