@@ -49,7 +49,8 @@ type Activity struct {
 	Target  string `json:"target"` // to display; may be empty
 	Outcome string `json:"outcome"`
 	OK      bool   `json:"ok"`
-	URL     string `json:"url,omitempty"` // of the page
+	URL     string `json:"url,omitempty"`   // of the page
+	Times   int    `json:"times,omitempty"` // how many actions it stands for; 0: one
 }
 
 // ReportArg reports clients' actions to a window.

@@ -94,8 +94,8 @@ func (s *Source) reportOnce() {
 	if s.dropped > 0 {
 		last := actions[len(actions)-1]
 		actions = append(actions, vscodeipc.Activity{
-			Client: last.Client, Time: last.Time, OK: true,
-			Act: fmt.Sprintf("%d more actions", s.dropped), Outcome: "not listed: they came too fast",
+			Client: last.Client, Time: last.Time, OK: true, Times: s.dropped,
+			Act: "more actions", Outcome: fmt.Sprintf("%d are not listed: they came too fast", s.dropped),
 		})
 	}
 	s.actions, s.dropped = nil, 0

@@ -84,7 +84,7 @@ test("who is connected, what they did, and that one is at work", async () => {
   await coordinator.report(playwright, "Page.navigate", { outcome: "refused: view", ok: false });
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked", url: shop.url });
   await window.status.getByText("Claude Code").waitFor();
-  await bar.row("Activity", /[0-9:]+ click button "Buy"\s*clicked · Claude Code/).waitFor();
+  await bar.row("Activity", /Click button "Buy"\s*Claude Code · [0-9:]{8}/).waitFor();
   await window.screenshot("view-at-work");
   await window.status.getByText("Browser", { exact: true }).waitFor();
   expect(await window.status.getAttribute("aria-label")).toMatch(
@@ -96,13 +96,13 @@ test("who is connected, what they did, and that one is at work", async () => {
     ["Agents", "Agents may do everything", /^Agents may do everything, They read and act without asking\./],
     ["Agents", "Endpoint", /^Endpoint, http:\/\/127/],
     ["Agents", "Claude Code", /^Claude Code, an MCP client, 2\.1\.0/],
-    ["Activity", "open a page", /^[0-9:]+ open a page, failed, refused: view · Playwright/],
-    ["Activity", "click button", /^[0-9:]+ click button "Buy", clicked · Claude Code/],
+    ["Activity", "open a page", /^Open a page, failed, refused: view · Playwright · [0-9:]{8}$/],
+    ["Activity", "click button", /^Click button "Buy", Claude Code · [0-9:]{8}$/],
   ] as const) {
     expect(await bar.row(pane, text).getAttribute("aria-label")).toMatch(label);
   }
   await bar.row("Agents", "Claude Code").hover();
-  const since = /Connected since \d+\/\d+\/\d{4}, \d/; // it may have been days ago
+  const since = /Connected since [0-9:]{8}/;
   await window.page.locator(".monaco-hover", { hasText: since }).waitFor();
   await bar.row("Agents", "Endpoint").hover();
   const whole = /^http:\/\/127\.0\.0\.1:\d+\s+The stable address/; // the row may be cut
@@ -131,7 +131,7 @@ test("the reported text is copied and opened, not the shown one", async () => {
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await coordinator.report(claude, "browser_navigate", { url: "vscode://publisher.extension/act" });
   await bar.row("Activity", "hover form").click(); // closed again
-  await bar.row("Activity", /[0-9] navigate/).click();
+  await bar.row("Activity", /Navigate/).click();
   expect(await bar.choices("Activity", /Page\s*vscode:/)).toEqual(["Copy"]);
   await debugging();
   const { origin, pathname } = new URL(shop.url);
@@ -242,7 +242,7 @@ describe("in the mode ask", () => {
       clicked = true;
       await acting;
     }
-    await bar.row("Activity", /[0-9]+× use the mouse/).waitFor();
+    await bar.row("Activity", /Use the mouse\s*[0-9]+×/).waitFor();
     await bar.menu("Agents must ask", "Agents may do everything");
     await bar.act("Agents", "Claude Code", "Stop an Agent"); // at once
     await coordinator.until(({ access }) => access.stopped.length === 1);

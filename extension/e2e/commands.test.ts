@@ -103,10 +103,10 @@ test("Copy Window Address copies the socket's", async () => {
   expect(await window.pasted()).toBe(address);
 });
 
-test("Clear the Activity empties the list", async () => {
+test("Clear Activity empties the list", async () => {
   await coordinator.report(claude, "browser_click", { target: 'button "Buy"', outcome: "clicked" });
   await bar.row("Activity", 'click button "Buy"').waitFor();
-  await window.command("Browser Coordinator: Clear the Activity");
+  await window.command("Browser Coordinator: Clear Activity");
   await bar.row("Activity", 'click button "Buy"').waitFor({ state: "detached" });
   await bar.pane("Activity").getByText("What agents do").waitFor();
 });

@@ -109,7 +109,7 @@ test("what the user chose in the window outlives a reload, and the client finds 
   expect(again.state.access).toEqual({ mode: "view", stopped: [claude.id] });
   bar = await SideBar.open(window);
   await bar.row("Agents", /Claude Code.*stopped by you/).waitFor(); // it has not come back yet
-  await bar.row("Activity", /click button "Buy"\s*clicked · Claude Code/).waitFor();
+  await bar.row("Activity", /Click button "Buy"\s*Claude Code/).waitFor();
   await bar.act("Agents", "Claude Code", "Resume a Stopped Agent");
   await again.until(({ access }) => access.stopped.length === 0);
   again.close();

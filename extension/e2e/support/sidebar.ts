@@ -22,13 +22,24 @@ export class SideBar {
   /** One of its views, by its name. */
   pane(name: string): Locator {
     return this.page.locator(".sidebar .pane", {
-      has: this.page.locator(`.pane-header[aria-label^="${name} Section"]`),
+      has: this.page.locator(".pane-header .title").getByText(name, { exact: true }),
     });
   }
 
   /** All of it, for a picture. */
   get part(): Locator {
     return this.page.locator(".part.sidebar");
+  }
+
+  /** Drags its edge until it is so many pixels wide. */
+  async resize(width: number): Promise<void> {
+    const box = await this.part.boundingBox();
+    if (!box) throw new Error("the side bar is not in sight");
+    const y = box.y + box.height / 2;
+    await this.page.mouse.move(box.x + box.width, y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(box.x + width, y, { steps: 4 });
+    await this.page.mouse.up();
   }
 
   /** A row of a view, by a part of its text. */

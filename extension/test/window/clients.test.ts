@@ -41,9 +41,9 @@ describe("announce", () => {
     const [one, other] = [await dial(), await dial()];
     await one.ask(...call("client.announce", { clients: [client("a", 2), client("b", 1)] }));
     await other.ask(...call("client.announce", { clients: [client("c", 3)] }));
-    expect(clients.connected.map(({ id }) => id)).toEqual(["b", "a", "c"]);
+    expect(clients.connected.map(({ id }) => id)).toEqual(["c", "a", "b"]);
     await one.ask(...call("client.announce", { clients: [client("a", 2)] }));
-    expect(clients.connected.map(({ id }) => id)).toEqual(["a", "c"]);
+    expect(clients.connected.map(({ id }) => id)).toEqual(["c", "a"]);
   });
 
   test("ends with the connection, not with the call", async () => {
@@ -79,8 +79,8 @@ test("a stopped client can be resumed after it has left", () => {
   stop(store, "a");
   const listed = () => stoppable(store, clients).map((each) => [each.client.name, each.stopped, each.connected]);
   expect(listed()).toEqual([
-    ["Agent a", true, true],
     ["Agent b", false, true],
+    ["Agent a", true, true],
   ]);
   connection.abort();
   expect(listed()).toEqual([["Agent a", true, false]]);
@@ -108,6 +108,20 @@ describe("report", () => {
     clients.clear();
     expect(clients.actions).toEqual([]);
   });
+});
+
+test("a CDP client's commands displace no action of an agent", () => {
+  const clients = new Clients();
+  clients.remember([client("a"), { ...client("p"), kind: "cdp" }]);
+  clients.report([act("a", 1), act("a", 2)]);
+  const commands = Array.from({ length: 900 }, (_, n) => ({ ...act("p", n), act: "DOM.focus", target: `${n}` }));
+  clients.report([...commands, { ...act("p", 900), act: "more actions", times: 7 }, act("a", 901)]);
+  expect(clients.actions).toHaveLength(actionsLimit + 2);
+  expect(clients.actions[0]).toMatchObject({ client: "a", times: 2 });
+  expect(clients.actions.slice(-2)).toMatchObject([
+    { kind: "cdp", run: 2, times: 7 },
+    { kind: "mcp", run: 903 },
+  ]);
 });
 
 test("what one client does again and again is one action, until something else is done", () => {

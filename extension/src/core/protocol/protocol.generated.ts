@@ -334,6 +334,10 @@ export interface Activity {
    * The page's URL.
    */
   url?: string;
+  /**
+   * How many actions this entry stands for; left out for one.
+   */
+  times?: number;
 }
 export interface ClientReportArg {
   entries: Activity[];

@@ -5,6 +5,7 @@ import { Argument } from "../protocol/argument";
 import type { Activity, ConnectedClient } from "../protocol/protocol.generated";
 import type { Command } from "./connection";
 
+/** So many of agents, and as many of CDP clients: these send hundreds at once. */
 export const actionsLimit = 200;
 /** So many clients are known by name after they have left. */
 const knownLimit = 200;
@@ -12,11 +13,14 @@ const announceLimit = 256;
 const reportLimit = 1_000;
 
 /** An action, with its client's name: the client may be gone. Repeats are one entry, with the last one's time. */
-export interface Action extends Activity {
+export interface Action extends Omit<Activity, "times"> {
   /** Counts from 1 within this window session. */
   readonly number: number;
+  /** The number of the first of those that the client did without another one between them. */
+  readonly run: number;
   readonly times: number;
   readonly name: string;
+  readonly kind: ConnectedClient["kind"];
 }
 
 export class Clients {
@@ -27,10 +31,10 @@ export class Clients {
   #counted = 0;
   readonly #listeners = new Set<() => void>();
 
-  /** Those that are connected, the longest first. */
+  /** Those that are connected, the newest first. */
   get connected(): ConnectedClient[] {
     const all = new Map([...this.#announced.values()].flat().map((client) => [client.id, client]));
-    return [...all.values()].sort((one, other) => one.since - other.since);
+    return [...all.values()].sort((one, other) => other.since - one.since);
   }
 
   /** What they did, the newest last. */
@@ -79,16 +83,19 @@ export class Clients {
     const actions = [...this.#actions];
     for (const entry of entries) {
       const last = actions.at(-1);
-      if (last && isSame(last, entry)) actions.splice(-1, 1, { ...last, time: entry.time, times: last.times + 1 });
-      else actions.push(this.#action(entry));
+      const { times = 1, ...done } = entry;
+      if (last && isSame(last, entry)) actions.splice(-1, 1, { ...last, time: entry.time, times: last.times + times });
+      else actions.push(this.#action(done, times, last));
     }
-    this.#actions = actions.slice(-actionsLimit);
+    this.#actions = newest(actions);
     this.#notify();
   }
 
-  #action(entry: Activity): Action {
+  #action(entry: Omit<Activity, "times">, times: number, last: Action | undefined): Action {
     this.#counted += 1;
-    return { ...entry, number: this.#counted, times: 1, name: this.#name(entry.client) };
+    const number = this.#counted;
+    const { name = "a client that has left", kind = "mcp" } = this.known(entry.client) ?? {};
+    return { ...entry, number, run: last?.client === entry.client ? last.run : number, times, name, kind };
   }
 
   /** Forgets what was done. */
@@ -103,13 +110,16 @@ export class Clients {
     return () => this.#listeners.delete(listener);
   }
 
-  #name(id: string): string {
-    return this.known(id)?.name ?? "a client that has left";
-  }
-
   #notify(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** What is kept, in its order. */
+function newest(actions: Action[]): Action[] {
+  if (actions.length <= actionsLimit) return actions;
+  const of = (wanted: string) => actions.filter(({ kind }) => kind === wanted).slice(-actionsLimit);
+  return [...of("mcp"), ...of("cdp")].sort((one, other) => one.number - other.number);
 }
 
 /** Whether one repeats the other. A client that asks the page something every moment would fill the list. */
@@ -167,5 +177,6 @@ export function readActivity(entry: Argument): Activity {
     outcome: entry.text("outcome", 0),
     ok: entry.flag("ok"),
     ...(entry.has("url") && { url: entry.text("url", 0) }),
+    ...(entry.has("times") && { times: entry.whole("times", 1) }),
   };
 }

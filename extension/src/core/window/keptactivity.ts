@@ -18,8 +18,10 @@ export function readActions(path: string): Action[] {
   return list.slice(-actionsLimit).map((each) => ({
     ...readActivity(each),
     number: each.whole("number", 1),
+    run: each.whole("run", 1),
     times: each.whole("times", 1),
     name: each.text("name"),
+    kind: each.choice("kind", ["mcp", "cdp"]),
   }));
 }
 

@@ -1,7 +1,8 @@
 // The view "Activity": what agents did lately, the newest first. An opened action shows its details.
 import { join } from "node:path";
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { actionText } from "../../core/access/actions";
+import { actionLine, actorsOf, clock, grouped, groupLine } from "../../core/access/activity";
 import { type Log, reason } from "../../core/log";
 import { isWebUrl, nameOf, plain } from "../../core/plaintext";
 import type { Action, Clients } from "../../core/window/clients";
@@ -16,14 +17,29 @@ export interface DetailRow extends Row {
 
 /** storage is our folder of the workspace's storage; an empty window has none, and keeps nothing. */
 export function openActivityView(clients: Clients, storage: string | undefined, log: Log): vscode.Disposable {
-  const rows = new WeakMap<Action, Row>(); // an action does not change
-  const rowOf = (action: Action) => {
-    const known = rows.get(action) ?? actionRow(action);
-    rows.set(action, known);
-    return known;
+  let only: string | undefined; // the client whose actions alone are shown, by its name
+  const named = remembered((action) => actionRow(action, true));
+  const unnamed = remembered((action) => actionRow(action, false));
+  const view = new RowView("browserCoordinator.activity", () => {
+    const shown = clients.actions.filter(({ name }) => only === undefined || name === only);
+    return grouped(shown).map((group) => {
+      const [newest] = group;
+      if (newest && group.length === 1) return only === undefined ? named(newest) : unnamed(newest);
+      return groupRow(group, only === undefined, group.map(unnamed));
+    });
+  });
+  const update = () => {
+    if (!clients.actions.some(({ name }) => name === only)) only = undefined; // nothing of it is listed any longer
+    view.view.description = only === undefined ? "" : nameOf(only, 40);
+    view.update();
   };
-  const view = new RowView("browserCoordinator.activity", () => clients.actions.map(rowOf).reverse());
-  const shown = vscode.Disposable.from(view, { dispose: clients.subscribe(view.update) });
+  const filter = vscode.commands.registerCommand("browserCoordinator.filterActivity", async () => {
+    const picked = await pickActor(clients.actions, only);
+    if (!picked) return;
+    only = picked.name;
+    update();
+  });
+  const shown = vscode.Disposable.from(view, filter, { dispose: clients.subscribe(update) });
   if (storage === undefined) return shown;
   const path = join(storage, "activity.json");
   const attempt = (what: string, work: () => void) => {
@@ -39,29 +55,48 @@ export function openActivityView(clients: Clients, storage: string | undefined, 
   });
 }
 
-function actionRow(action: Action): Row {
+/** Whose actions to show; a name of undefined stands for all. */
+async function pickActor(actions: readonly Action[], only: string | undefined): Promise<{ name?: string } | undefined> {
+  const item = (label: string, name?: string) => ({
+    label: `${name === only ? "$(check)" : "$(blank)"} ${label}`,
+    ...(name !== undefined && { name }),
+  });
+  const items = [item(l10n.t("All agents")), ...actorsOf(actions).map((name) => item(nameOf(name), name))];
+  return vscode.window.showQuickPick(items, { title: l10n.t("Whose activity do you want to see?") });
+}
+
+/** An action does not change, so its row is made once. */
+function remembered(make: (action: Action) => Row): (action: Action) => Row {
+  const rows = new WeakMap<Action, Row>();
+  return (action) => {
+    const known = rows.get(action) ?? make(action);
+    rows.set(action, known);
+    return known;
+  };
+}
+
+function groupRow(group: readonly Action[], named: boolean, below: Row[]): Row {
+  const { label, description } = groupLine(group, named);
+  return row(label, { id: `run ${group[0]?.run}`, description, context: "group" }, below);
+}
+
+function actionRow(action: Action, named: boolean): Row {
   const id = `action ${action.number}`;
   const { url = "", times } = action;
-  const often = times > 1 ? `${times}× ` : "";
-  const time = new Date(action.time).toLocaleTimeString(undefined, { hourCycle: "h23" }); // the shorter one
   const details = [
-    detail(id, "Client", action.name),
-    detail(id, "Action", action.act),
-    detail(id, "Target", action.target),
-    detail(id, "Outcome", action.outcome),
-    detail(id, "Page", url, isWebUrl(url) ? "activity.url" : "activity.detail"),
-    detail(id, times > 1 ? `Last of ${times}` : "Time", new Date(action.time).toLocaleString()),
+    detail(id, l10n.t("Agent"), action.name),
+    detail(id, l10n.t("Action"), action.act),
+    detail(id, l10n.t("Target"), action.target),
+    detail(id, l10n.t("Outcome"), action.outcome),
+    detail(id, l10n.t("Page"), url, isWebUrl(url) ? "activity.url" : "activity.detail"),
+    detail(id, times > 1 ? l10n.t("Last of {0}", times) : l10n.t("Time"), clock(action.time)),
   ].filter(({ value }) => value !== "");
-  const look = {
-    id,
-    icon: action.ok ? "pass" : "error",
-    color: action.ok ? "testing.iconPassed" : "testing.iconFailed",
-    description: [plain(action.outcome, 80), nameOf(action.name, 40)].filter((part) => part !== "").join(" · "),
-    tooltip: details.map(({ item }) => `${item.label}: ${item.description}`).join("\n"),
-    spoken: action.ok ? "" : "failed",
-    context: "activity",
-  };
-  return row(`${time} ${often}${plain(actionText(action), 120)}`, look, details);
+  const tooltip = details.map(({ item }) => `${item.label}: ${item.description}`).join("\n");
+  const { label, description } = actionLine(action, named);
+  // Only what failed has an icon: in a narrow side bar the words need the space.
+  const failed = { icon: "error", color: "testing.iconFailed", spoken: l10n.t("failed") };
+  const look = { id, description, tooltip, context: "activity", ...(!action.ok && failed) };
+  return row(label, look, details);
 }
 
 function detail(action: string, label: string, value: string, context = "activity.detail"): DetailRow {

@@ -1,7 +1,9 @@
 // The view "Agents": what they may do, the endpoint, and which clients are connected.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { modeLabels, type StoppableClient, stoppable } from "../../core/access/access";
 import { questionText } from "../../core/access/actions";
+import { clock } from "../../core/access/activity";
 import type { Permissions } from "../../core/access/permission";
 import { nameOf, plain } from "../../core/plaintext";
 import type { ConnectedClient } from "../../core/protocol/protocol.generated";
@@ -86,6 +88,7 @@ function rows(parts: AgentsParts, asked: Asked | undefined): Row[] {
     icon: words.icon,
     tooltip: `${words.label}\n${words.detail} Click to change it.`,
     spoken: words.detail,
+    description: l10n.t("change"),
     context: "access",
     command: { command: "browserCoordinator.changeAccess", title: "Change What Agents May Do" },
   });
@@ -122,7 +125,7 @@ function clientRow({ client, stopped, connected }: StoppableClient, { permission
     description: [plain(version, 40), now].filter((part) => part !== "").join(" · "),
     tooltip: [
       `${plain(`${nameOf(name, 2_000)} ${version}`, 2_100)}, ${what}`,
-      connected ? `Connected since ${new Date(since).toLocaleString()}` : "Not connected",
+      connected ? `Connected since ${clock(since)}` : "Not connected",
       asks && question ? questionText(question) : now,
     ]
       .filter((line) => line !== "")
