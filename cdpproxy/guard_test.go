@@ -57,10 +57,6 @@ func tryGet(addr, path string, headers map[string]string) (int, string, error) {
 // connectAsChild runs in this test binary when it is started as another user: it
 // sends requests to the endpoint and prints the responses.
 func connectAsChild(addr string) {
-	if what, ok := strings.CutPrefix(addr, benched); ok {
-		benchedAsChild(what)
-		return
-	}
 	if addr, ok := strings.CutPrefix(addr, manyOf); ok {
 		manyAsChild(addr)
 		return
