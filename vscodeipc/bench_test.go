@@ -147,7 +147,7 @@ func BenchmarkFanOut100(b *testing.B) {
 	var have sync.WaitGroup
 	for range clients {
 		c := connect(b, s.Address())
-		listen(b, c, nil)
+		listen(b, c)
 		go func() {
 			for range c.events {
 				have.Done()
@@ -179,14 +179,12 @@ func BenchmarkProbe500(b *testing.B) {
 	})
 }
 
-// BenchmarkReconnect is dial, hello and a resumed subscription.
+// BenchmarkReconnect is dial, hello and a subscription.
 func BenchmarkReconnect(b *testing.B) {
 	s := serve(b, ServerOptions{Workspace: home(b)})
 	measure(b, func() {
 		c := connect(b, s.Address())
-		if answer := listen(b, c, &resume{s.hello.Session, 0}); !answer.Resumed {
-			b.Fatal(answer)
-		}
+		listen(b, c)
 		c.close()
 	})
 }

@@ -18,8 +18,8 @@ import (
 // for the user (spec 9).
 const requestTime = 5 * time.Second
 
-// eventRoom is the room for unread events: more than a whole replay.
-const eventRoom = 2 * maxHistory
+// eventRoom is the room for unread events.
+const eventRoom = 512
 
 // DialOptions are the options of a client.
 type DialOptions struct {
@@ -148,17 +148,16 @@ func (c *client) call(ctx context.Context, command string, arg, result any) erro
 	return nil
 }
 
-// listen subscribes to the window's state. After a granted resume the missed events
-// arrive, then all after the response.
-func (c *client) listen(ctx context.Context, from *resume) (listenAnswer, error) {
+// listen subscribes to the window's state. All events after that of the response follow.
+func (c *client) listen(ctx context.Context) (listenAnswer, error) {
 	var a listenAnswer
-	err := c.request(ctx, requestTime, "listen", listenRequest{[]string{"state"}, from}, &a)
-	if err == nil && !a.Resumed {
-		if a.State == nil {
-			err = fmt.Errorf("%w: it answered listen without a state", errIncompatible)
-		} else {
-			err = a.State.accept()
-		}
+	err := c.request(ctx, requestTime, "listen", listenRequest{Events: []string{"state"}}, &a)
+	switch {
+	case err != nil:
+	case a.State == nil:
+		err = fmt.Errorf("%w: it answered listen without a state", errIncompatible)
+	default:
+		err = a.State.accept()
 	}
 	if err != nil {
 		return a, fmt.Errorf("listen to the window: %w", err)

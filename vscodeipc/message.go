@@ -19,12 +19,15 @@ const lowest = 1
 
 // The limits of spec 11.
 const (
-	maxLine        = 8 << 20
-	maxState       = 7 << 20 // of a state's event: a hello must have room for more
 	maxInFlight    = 256
 	maxConnections = 256
-	maxWaiting     = 16 << 20
-	maxHistory     = 256
+)
+
+// The limits of spec 11 in bytes. They are variables only for tests.
+var (
+	maxLine    = 8 << 20
+	maxState   = 7 << 20 // of a state's event: a hello must have room for more
+	maxWaiting = 16 << 20
 )
 
 // Peer names a program at one end of a connection.
@@ -129,14 +132,15 @@ type stateAnswer struct {
 	State   State  `json:"state"`
 }
 
-// resume names the last event that a client has received, and its window session.
+// resume names the last event that a client has received, and its window session. Some
+// clients send it; the answer of this package's window is the state.
 type resume struct {
 	Session string `json:"session" min:"1"`
 	Seq     int64  `json:"seq"`
 }
 
-// listenAnswer begins a subscription. With Resumed, State is nil and the missed events
-// follow. Otherwise State is the state directly after event Seq.
+// listenAnswer begins a subscription. State is the state directly after event Seq. It is
+// left out only where a client has sent resume, which the one of this package does not.
 type listenAnswer struct {
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"`

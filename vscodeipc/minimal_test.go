@@ -81,14 +81,16 @@ func TestMinimalWindow(t *testing.T) {
 	if err := c.call(t.Context(), "editor.reveal", nil, nil); !errors.As(err, &fault) || fault.Code != CodeUnknownCommand {
 		t.Errorf("a command: %v", err)
 	}
-	first := listen(t, c, nil)
+	first := listen(t, c)
 	fmt.Fprintln(states, `{"debugSessions":[],"browser":{"url":"ws://127.0.0.1:9222/devtools/browser/x","via":"attached"},"pages":[],"access":{"mode":"ask","stopped":[]}}`)
 	if e := <-c.events; e.seq != first.Seq+1 {
 		t.Errorf("the event is %+v", e)
 	}
-	again := listen(t, connect(t, address), &resume{first.Session, first.Seq})
-	if again.Resumed || again.Seq != 1 || again.State.Browser == nil || again.State.Access.Mode != AccessAsk {
-		t.Errorf("a resume: %+v", again)
+	if again := dialRaw(t, address).resumes(resume{first.Session, first.Seq}); again["resumed"] != false || again["seq"] != 1.0 || again["state"] == nil {
+		t.Errorf("a resume: %v", again)
+	}
+	if again := listen(t, connect(t, address)); again.State.Browser == nil || again.State.Access.Mode != AccessAsk {
+		t.Errorf("another client: %+v", again)
 	}
 	if v := probeAll(t, ProbeOptions{})[string(address)]; v.Verdict != Live {
 		t.Errorf("the verdict is %+v", v)

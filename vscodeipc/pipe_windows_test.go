@@ -40,7 +40,7 @@ func TestPipe(t *testing.T) {
 	if err := c.call(ctx, "echo", "hi", &back); err != nil || back != "hi" {
 		t.Errorf("echo gives %q, %v", back, err)
 	}
-	if _, err := c.listen(ctx, nil); err != nil {
+	if _, err := c.listen(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.SetState(State{Access: Access{Mode: AccessView}}); err != nil {

@@ -138,7 +138,6 @@ func TestVersionVectors(t *testing.T) {
 	}
 }
 
-// TestEventsHaveTheVersionThatWasListenedIn also checks a replay.
 func TestEventsHaveTheVersionThatWasListenedIn(t *testing.T) {
 	s := vectorWindow(t)
 	old := dialRaw(t, s.Address())
@@ -151,16 +150,6 @@ func TestEventsHaveTheVersionThatWasListenedIn(t *testing.T) {
 	want := map[string]any{"revision": 1.0, "debugSessions": []any{}, "browser": nil, "pages": []any{}}
 	if diff := cmp.Diff(want, old.receive()["payload"]); diff != "" {
 		t.Errorf("the event in version 1: %s", diff)
-	}
-	for version, mode := range map[string]any{"1": nil, "2": "view"} {
-		c := dialRaw(t, s.Address())
-		c.send(`{"id":1,"type":"listen","version":%s,"payload":{"events":["state"],"resume":{"session":%q,"seq":0}}}`, version, s.hello.Session)
-		c.receive()
-		payload := c.receive()["payload"].(map[string]any)
-		access, _ := payload["access"].(map[string]any)
-		if access["mode"] != mode {
-			t.Errorf("the replay in version %s is %v", version, payload)
-		}
 	}
 }
 
@@ -204,7 +193,7 @@ func TestOneWindowOneClient(t *testing.T) {
 	if err := c.call(t.Context(), "echo", map[string]int{"a": 1}, &back); err != nil || back["a"] != 1 {
 		t.Errorf("echo gives %v, %v", back, err)
 	}
-	if first := listen(t, c, nil); first.Seq != 0 || first.State == nil {
+	if first := listen(t, c); first.Seq != 0 || first.State == nil {
 		t.Fatalf("listen gives %+v", first)
 	}
 	want := State{
@@ -467,7 +456,7 @@ func TestWindowsReportNothingOfEachOther(t *testing.T) {
 	s := serve(t, ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]Handler{"echo": echo}})
 	beside := serve(t, ServerOptions{Workspace: other, Folders: []string{other}, Commands: map[string]Handler{"echo-" + secret: echo}})
 	setState(t, beside, State{Browser: &Browser{URL: "ws://127.0.0.1:1/devtools/browser/" + secret, Product: "Chrome/1", Via: "launched"}})
-	listen(t, connect(t, beside.Address()), nil)
+	listen(t, connect(t, beside.Address()))
 
 	conn := dialRaw(t, s.Address())
 	for _, line := range []string{

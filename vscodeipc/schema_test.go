@@ -28,9 +28,14 @@ func readSchema(t testing.TB) (s jsonschema.Schema) {
 	return s
 }
 
+var schemas = map[string]*jsonschema.Resolved{}
+
 // schemaOf returns one definition of the schema, ready to validate.
 func schemaOf(t testing.TB, def string) *jsonschema.Resolved {
 	t.Helper()
+	if known := schemas[def]; known != nil {
+		return known
+	}
 	s := readSchema(t)
 	if _, ok := s.Defs[def]; !ok {
 		t.Fatalf("the schema has no %s", def)
@@ -40,6 +45,7 @@ func schemaOf(t testing.TB, def string) *jsonschema.Resolved {
 	if err != nil {
 		t.Fatal(err)
 	}
+	schemas[def] = resolved
 	return resolved
 }
 

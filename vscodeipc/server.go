@@ -57,12 +57,11 @@ type Server struct {
 
 	// mu guards the fields that follow. Lock order: Server.mu, then serverConn.mu, then
 	// outbox.mu.
-	mu      sync.Mutex
-	bound   *socket.Binding
-	conns   map[*serverConn]struct{}
-	state   State // its revision is the number of the last event
-	history history
-	closed  bool
+	mu     sync.Mutex
+	bound  *socket.Binding
+	conns  map[*serverConn]struct{}
+	state  State // its revision is the number of the last event
+	closed bool
 }
 
 // Serve makes the calling process a window: it binds the workspace's address and serves
@@ -144,11 +143,14 @@ func (s *Server) SetState(state State) error {
 		return fmt.Errorf("set the window's state: %w", err)
 	}
 	s.state = state
-	change := record{line, state}
-	s.history.add(change)
 	for c := range s.conns {
-		if c.listening > 0 {
-			c.out.send(change.in(c.listening))
+		switch c.listening {
+		case 0:
+		case Version:
+			c.out.send(line)
+		default:
+			older, _ := encodeEvent("state", state.Revision, state.in(c.listening)) // it is shorter than the line
+			c.out.send(older)
 		}
 	}
 	return nil
@@ -265,23 +267,13 @@ func (s *Server) stateAnswer(version int) stateAnswer {
 }
 
 // listen subscribes a client and responds in one step. The client's next event is the
-// one after the state in the response (spec 5, listen).
-func (s *Server) listen(c *serverConn, r request, from *resume) {
+// one after the state in the response (spec 5, listen). Each event has the whole state,
+// so none is kept for a replay: the state in the response is what a client has missed.
+func (s *Server) listen(c *serverConn, r request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answer := listenAnswer{Session: s.hello.Session, Seq: s.state.Revision}
-	var missed []record
-	if from != nil && from.Session == s.hello.Session {
-		missed, answer.Resumed = s.history.since(from.Seq, s.state.Revision)
-	}
-	if !answer.Resumed {
-		state := s.state.in(r.version)
-		answer.State = &state
-	}
-	c.answer(r, answer)
-	for _, m := range missed {
-		c.out.send(m.in(r.version))
-	}
+	state := s.state.in(r.version)
+	c.answer(r, listenAnswer{Session: s.hello.Session, Seq: s.state.Revision, State: &state})
 	c.listening = r.version
 }
 

@@ -171,7 +171,7 @@ func (c *serverConn) listen(r request, l listenRequest) *Error {
 	if fault := offered(l.Events); fault != nil {
 		return fault
 	}
-	c.server.listen(c, r, l.Resume)
+	c.server.listen(c, r)
 	return nil
 }
 

@@ -158,9 +158,9 @@ func connect(t testing.TB, a Address) *client {
 func ping(c *client, ctx context.Context) error { return c.request(ctx, requestTime, "ping", nil, nil) }
 
 // listen subscribes the client.
-func listen(t testing.TB, c *client, from *resume) listenAnswer {
+func listen(t testing.TB, c *client) listenAnswer {
 	t.Helper()
-	answer, err := c.listen(t.Context(), from)
+	answer, err := c.listen(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,6 +235,22 @@ func (c *rawConn) ping() map[string]any {
 	c.t.Helper()
 	c.send(`{"id":1,"type":"ping","version":1}`)
 	return c.receive()
+}
+
+// resumes subscribes by its last event, as some clients do, and returns the payload of the
+// response.
+func (c *rawConn) resumes(from resume) map[string]any {
+	c.t.Helper()
+	c.send(`{"id":1,"type":"listen","version":2,"payload":{"events":["state"],"resume":{"session":%q,"seq":%d}}}`, from.Session, from.Seq)
+	payload, _ := c.receive()["payload"].(map[string]any)
+	return payload
+}
+
+// setLimit replaces a limit whose real size would make the test slow.
+func setLimit(t testing.TB, limit *int, to int) {
+	before := *limit
+	t.Cleanup(func() { *limit = before })
+	*limit = to
 }
 
 // fake is a window that does with each client what converse does, and then disconnects.

@@ -20,8 +20,8 @@ type Snapshot struct {
 }
 
 // Watcher stays connected to one window (spec 9). When the connection ends it dials
-// again, with growing pauses, or at once if a caller needs the window. It resumes its
-// subscription after the last event. A closed watcher no longer dials.
+// again, with growing pauses, or at once if a caller needs the window. A closed watcher no
+// longer dials.
 type Watcher struct {
 	address Address
 	dial    DialOptions
@@ -29,8 +29,6 @@ type Watcher struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	ended   chan struct{}
-
-	last resume // the event seen last; used by run only
 
 	// mu guards the fields that follow.
 	mu       sync.Mutex
@@ -203,29 +201,19 @@ func (w *Watcher) pause(d time.Duration) {
 	}
 }
 
-// open dials and subscribes, resuming after the last event.
+// open dials and subscribes.
 func (w *Watcher) open() (*client, error) {
 	c, err := dial(w.ctx, w.address, w.dial)
 	if err != nil {
 		return nil, fmt.Errorf("dial the window at %s: %w", w.address, err)
 	}
-	var from *resume
-	if w.last.Session == c.hello.Session {
-		from = &w.last
-	}
-	first, err := c.listen(w.ctx, from)
+	first, err := c.listen(w.ctx)
 	if err != nil {
 		c.close()
 		return nil, err
 	}
-	if !first.Resumed {
-		w.last = resume{first.Session, first.Seq}
-	}
 	w.set(c, func(s *Snapshot) {
-		s.Connected, s.Hello, s.Err = true, c.hello, nil
-		if first.State != nil {
-			s.State = *first.State
-		}
+		s.Connected, s.Hello, s.State, s.Err = true, c.hello, *first.State, nil
 	})
 	return c, nil
 }
@@ -261,7 +249,6 @@ func (w *Watcher) note(c *client, e event) error {
 	if err != nil {
 		return fmt.Errorf("read the state of event %d: %w", e.seq, err)
 	}
-	w.last.Seq = e.seq
 	w.set(c, func(s *Snapshot) { s.State = state })
 	return nil
 }

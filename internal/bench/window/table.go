@@ -16,7 +16,7 @@ var rows = []struct{ text, p50, p99 string }{
 	{"ping, TypeScript", "TypeScript p50-ping", "TypeScript p99-ping"},
 	{"a new endpoint, until a waiting client can dial it", "Push p50", "Push p99"},
 	{"a change, until 100 clients have its event", "FanOut100 p50", "FanOut100 p99"},
-	{"reconnect: dial, hello, resumed subscription", "Reconnect p50", "Reconnect p99"},
+	{"reconnect: dial, hello, subscription", "Reconnect p50", "Reconnect p99"},
 	{"probe of 500 sockets, 250 of them dead", "Probe500 p50", "Probe500 p99"},
 }
 
