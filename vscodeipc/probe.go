@@ -7,9 +7,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"browser-coordinator/vscodeipc/internal/socket"
 )
@@ -24,10 +23,8 @@ const (
 )
 
 const (
-	probeTime     = 1500 * time.Millisecond // for one address, at most
-	probeAskTime  = 1600 * time.Millisecond // for all
-	probeAllTime  = 1950 * time.Millisecond // with deleting, which takes milliseconds unless another process holds the lock
-	probeParallel = 256                     // probed at the same time
+	probeTime    = 1500 * time.Millisecond // for the responses
+	probeAllTime = 1950 * time.Millisecond // with deleting, which takes milliseconds unless another process holds the lock
 )
 
 // Verdict is the result of a probe of one address.
@@ -45,8 +42,8 @@ type ProbeOptions struct {
 	Dial   DialOptions // how to dial
 }
 
-// Probe probes every address in every known directory, 256 at a time and all within 2 s,
-// and deletes the dead sockets. The verdicts are in the order of the addresses. The
+// Probe probes every address in every known directory, all at the same time and within
+// 2 s, and deletes the dead sockets. The verdicts are in the order of the addresses. The
 // error reports directories that could not be searched; the verdicts are complete for
 // all others. If another process held the lock, the reason of a verdict reports that its
 // socket was not deleted.
@@ -54,20 +51,14 @@ func Probe(ctx context.Context, o ProbeOptions) ([]Verdict, error) {
 	addresses, err := List()
 	ctx, cancel := context.WithTimeout(ctx, probeAllTime)
 	defer cancel()
-	asking, cancelAsking := context.WithTimeout(ctx, probeAskTime)
+	asking, cancelAsking := context.WithTimeout(ctx, probeTime)
 	defer cancelAsking()
 	verdicts := make([]Verdict, len(addresses))
-	rounds := (len(addresses) + probeParallel - 1) / probeParallel
-	timeout := min(probeTime, probeAskTime/time.Duration(max(rounds, 1)))
-	var group errgroup.Group
-	group.SetLimit(probeParallel)
+	var all sync.WaitGroup
 	for i, a := range addresses {
-		group.Go(func() error {
-			verdicts[i] = probe(asking, a, timeout, o.Dial)
-			return nil
-		})
+		all.Go(func() { verdicts[i] = probe(asking, a, o.Dial) })
 	}
-	group.Wait()
+	all.Wait()
 	// A window that was just closing is neither live nor dead: it has no verdict.
 	verdicts = slices.DeleteFunc(verdicts, func(v Verdict) bool { return v.Verdict == "" })
 	slices.SortFunc(verdicts, func(a, b Verdict) int { return strings.Compare(string(a.Address), string(b.Address)) })
@@ -101,12 +92,7 @@ func removeStale(ctx context.Context, verdicts []Verdict) error {
 }
 
 // probe probes one address. The zero verdict means that the address has disappeared.
-func probe(ctx context.Context, a Address, timeout time.Duration, o DialOptions) Verdict {
-	if ctx.Err() != nil {
-		return Verdict{Address: a, Verdict: Busy, Reason: "it was not asked: the others took all the time; probe again"}
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+func probe(ctx context.Context, a Address, o DialOptions) Verdict {
 	c, err := dial(ctx, a, o)
 	if err == nil {
 		hello := c.hello
