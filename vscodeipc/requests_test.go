@@ -248,6 +248,7 @@ func TestAnswersOutOfOrder(t *testing.T) {
 }
 
 func TestCallErrors(t *testing.T) {
+	setLimit(t, &maxLine, 1<<20)
 	fails := func(err error) Handler { return func(context.Context, Call) (any, error) { return nil, err } }
 	gives := func(result any) Handler { return func(context.Context, Call) (any, error) { return result, nil } }
 	s := serve(t, ServerOptions{Workspace: home(t), Commands: map[string]Handler{
@@ -256,7 +257,7 @@ func TestCallErrors(t *testing.T) {
 		"late":    fails(context.DeadlineExceeded),
 		"panic":   func(context.Context, Call) (any, error) { panic("at the disco") },
 		"channel": gives(make(chan int)),
-		"huge":    gives(strings.Repeat("x", 8<<20)),
+		"huge":    gives(strings.Repeat("x", maxLine)),
 		"who":     func(_ context.Context, c Call) (any, error) { return c.Client, nil },
 	}})
 	c, err := dial(t.Context(), s.Address(), DialOptions{Client: Peer{Name: "agent", Version: "7"}})
@@ -275,7 +276,7 @@ func TestCallErrors(t *testing.T) {
 			t.Errorf("the panic's text went to the client: %v", fault)
 		}
 	}
-	if err := c.call(t.Context(), "fail", strings.Repeat("x", 8<<20), nil); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if err := c.call(t.Context(), "fail", strings.Repeat("x", maxLine), nil); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("an argument over the limit gives %v", err)
 	}
 	var who Peer
