@@ -41,6 +41,7 @@ type Question struct {
 	Actor     Actor
 	Operation Operation
 	Detail    string // what the operation is about; may be empty
+	Claim     string // what the actor calls that, if it differs; may be untrue
 	Page      *Page  // nil where it is not known
 }
 

@@ -68,7 +68,8 @@ type PageName struct {
 type AskArg struct {
 	Client ClientInfo `json:"client"`
 	Act    string     `json:"act"`
-	Detail string     `json:"detail"` // what the action would do, to display; may be empty
+	Detail string     `json:"detail"`          // what the action would do, to display; may be empty
+	Claim  string     `json:"claim,omitempty"` // the client's own words for what it acts on
 	Page   *PageName  `json:"page,omitempty"`
 }
 

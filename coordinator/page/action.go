@@ -21,12 +21,27 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	p.input.Choosers.Hold(ctx, true)
 	defer p.input.Choosers.Hold(ctx, false)
 	var out input.Outcome
-	change, err := p.act(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, func(ctx context.Context) error { return a.Do(ctx, &out) })
+	change, err := p.act(ctx, a.Doing, a.Waits+p.connection.opts.CallTimeout, func(ctx context.Context) (err error) {
+		out, err = a.Run(ctx)
+		return err
+	})
 	if err == nil {
 		p.observer.watchTasks(ctx)
 	}
-	change.Held, change.Unmet = out.Held, out.Unmet
+	change.Outcome = out
 	return change, err
+}
+
+// identifyTimeout is short, since a user waits.
+const identifyTimeout = time.Second
+
+// Identify is what an action would act on now.
+func (p *Page) Identify(ctx context.Context, aim input.Aim) (on input.On, err error) {
+	err = p.operations.run(ctx, "looking at the target", identifyTimeout, func(ctx context.Context) error {
+		on, err = p.input.Identify(ctx, aim)
+		return err
+	})
+	return on, err
 }
 
 // act runs something that may change the page and returns what changed. A dialog

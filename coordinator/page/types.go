@@ -49,8 +49,8 @@ type Change struct {
 	Console   []history.Message  // errors and warnings since the action began
 	Earlier   []history.Message  // the last uncaught errors between the previous action and this one
 	Download  string             // URL of a download that the action started
-	Held      []input.Held       // fields whose value differs from the typed text
-	Unmet     []string           // fields that kept a form from being submitted, with the message to the user
+
+	input.Outcome // of an action of the page's input
 }
 
 // Downloads configures how to save files that a browser of our own downloads.

@@ -55,8 +55,8 @@ func TestPageTextIsMarked(t *testing.T) {
 	}{
 		{"browser_navigate", args{"url": url}, nil, []string{"Sample", url}},
 		{"browser_snapshot", nil, nil, []string{"Sample", `textbox "Name"`, `button "Greet"`}},
-		{"browser_type", args{"target": "#name", "text": "Ada"}, []string{"#name"}, nil},
-		{"browser_click", args{"target": "button", "element": "the button"}, []string{"Clicked the button"}, nil},
+		{"browser_type", args{"target": "#name", "text": "Ada"}, nil, []string{`Typed into textbox "Name".`}},
+		{"browser_click", args{"target": "button", "element": "the button"}, nil, []string{`Clicked button "Greet".`}},
 		{"browser_console_messages", nil, nil, []string{"greeted Ada"}},
 		{"browser_network_requests", nil, nil, []string{url}},
 		{"browser_evaluate", args{"function": "() => document.title"}, nil, []string{"Hello Ada"}},

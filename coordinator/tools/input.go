@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +21,6 @@ type targetIn struct {
 	Element string `json:"element,omitempty"`
 	Target  string `json:"target" jsonschema:"ref or CSS selector"`
 }
-
-// name is how an answer calls the element.
-func (in targetIn) name() string { return cmp.Or(in.Element, in.Target) }
 
 type elementIn struct {
 	targetIn
@@ -102,18 +98,15 @@ func (s *Server) addInputTools() {
 	action(s, mutates("browser_click", "Click", "Click an element"), click)
 	onPage(s, mutates("browser_type", "Type", "Fill a field with text"), typeText)
 	action(s, adjusts("browser_hover", "Hover", "Move the mouse over an element"), func(i *input.Input, in elementIn) (string, input.Action) {
-		return fmt.Sprintf("Hovering over %s.", in.name()), i.Hover(in.Target)
+		return "Hovering over", i.Hover(in.Target)
 	})
-	action(s, mutates("browser_press_key", "Press a key", "Press a key"), func(i *input.Input, in pressKeyIn) (string, input.Action) {
-		return fmt.Sprintf("Pressed %s.", in.Key), i.PressKey(in.Key)
-	})
+	onPage(s, mutates("browser_press_key", "Press a key", "Press a key"), pressKey)
 	action(s, mutates("browser_select_option", "Select options", "Choose options of a dropdown"), func(i *input.Input, in selectIn) (string, input.Action) {
-		return fmt.Sprintf("Selected %s in %s.", strings.Join(in.Values, ", "), in.name()), i.SelectOption(in.Target, in.Values...)
+		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
 	})
 	add(s, mutates("browser_fill_form", "Fill a form", "Fill several fields at once"), fillForm)
 	action(s, mutates("browser_drag", "Drag", "Drag one element onto another"), func(i *input.Input, in dragIn) (string, input.Action) {
-		done := fmt.Sprintf("Dragged %s onto %s.", cmp.Or(in.StartElement, in.StartTarget), cmp.Or(in.EndElement, in.EndTarget))
-		return done, i.Drag(in.StartTarget, in.EndTarget)
+		return "Dragged", i.Drag(in.StartTarget, in.EndTarget)
 	})
 	add(s, mutates("browser_file_upload", "Upload files", "Give files to a file input or chooser"), upload)
 	add(s, mutates("browser_drop", "Drop", "Drop files or data onto an element"), drop)
@@ -121,26 +114,35 @@ func (s *Server) addInputTools() {
 	onPage(s, mutates("browser_handle_dialog", "Answer a dialog", "Accept or dismiss the open JavaScript dialog"), handleDialog)
 }
 
-// action registers a tool for an action in the page. do returns the action, and the
-// sentence of the answer.
+// action registers a tool for an action in the page. do returns the action, and what the
+// answer says is done to its elements.
 func action[In any](s *Server, tool *mcp.Tool, do func(*input.Input, In) (done string, _ input.Action)) {
 	onPage(s, tool, func(ctx context.Context, c *agent.Call, p *page.Page, in In) error {
 		done, action := do(p.Input(), in)
-		return c.Did(done)(p.Act(ctx, action))
+		return c.Acted(done, " onto ")(c.Act(ctx, p, action))
 	})
 }
 
+func pressKey(ctx context.Context, c *agent.Call, p *page.Page, in pressKeyIn) error {
+	change, err := c.Act(ctx, p, p.Input().PressKey(in.Key))
+	done := "Pressed " + in.Key
+	if len(change.On) > 0 && change.On[0].Role != "" {
+		done += " in"
+	}
+	return c.Acted(done, "")(change, err)
+}
+
 func click(i *input.Input, in clickIn) (done string, _ input.Action) {
-	return fmt.Sprintf("Clicked %s.", in.name()), i.Click(in.Target, input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers})
+	return in.verb("Clicked", "Double-clicked", "-clicked"), i.Click(in.Target, input.ClickOptions{Button: in.Button, Double: in.DoubleClick, Modifiers: in.Modifiers})
 }
 
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
 	text := c.Secrets.Value(in.Text)
-	change, err := p.Act(ctx, p.Input().Type(in.Target, text, input.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}))
+	change, err := c.Act(ctx, p, p.Input().Type(in.Target, text, input.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}))
 	for _, h := range change.Held {
 		c.Secrets.Learn(in.Text, h.Plain)
 	}
-	return c.Did(fmt.Sprintf("Typed into %s.", in.name()))(change, err)
+	return c.Acted("Typed into", "")(change, err)
 }
 
 func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
@@ -159,13 +161,13 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 	if err != nil {
 		return err
 	}
-	change, err := p.Act(ctx, p.Input().FillForm(fields))
+	change, err := c.Act(ctx, p, p.Input().FillForm(fields))
 	for _, h := range change.Held {
 		if i := slices.IndexFunc(in.Fields, func(f fieldIn) bool { return f.Target == h.Target }); i >= 0 {
 			c.Secrets.Learn(in.Fields[i].Value, h.Plain)
 		}
 	}
-	return c.Did(fmt.Sprintf("Filled %d fields.", len(fields)))(change, err)
+	return c.Acted(fmt.Sprintf("Filled %d fields:", len(fields)), ", ")(change, err)
 }
 
 func upload(ctx context.Context, c *agent.Call, in uploadIn) error {
@@ -177,8 +179,8 @@ func upload(ctx context.Context, c *agent.Call, in uploadIn) error {
 	if err != nil {
 		return err
 	}
-	did := c.Did(fmt.Sprintf("Put %d files into %s.", len(files), cmp.Or(in.Target, "the file chooser")))
-	return did(p.Act(ctx, p.Input().Upload(in.Target, files...)))
+	did := c.Acted(fmt.Sprintf("Put %d files into", len(files)), "")
+	return did(c.Act(ctx, p, p.Input().Upload(in.Target, files...)))
 }
 
 func drop(ctx context.Context, c *agent.Call, in dropIn) error {
@@ -194,8 +196,8 @@ func drop(ctx context.Context, c *agent.Call, in dropIn) error {
 	if len(in.Data) > 0 {
 		what = fmt.Sprint(slices.Sorted(maps.Keys(in.Data)))
 	}
-	did := c.Did(fmt.Sprintf("Dropped %s onto %s.", what, in.name()))
-	return did(p.Act(ctx, p.Input().Drop(in.Target, files, in.Data)))
+	did := c.Acted(fmt.Sprintf("Dropped %s onto", what), "")
+	return did(c.Act(ctx, p, p.Input().Drop(in.Target, files, in.Data)))
 }
 
 func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn) error {
@@ -294,23 +296,23 @@ type wheelIn struct {
 
 func (s *Server) addMouseTools() {
 	action(s, adjusts("browser_mouse_move_xy", "Move the mouse", "Move the mouse to a point of the viewport"), func(i *input.Input, in pointIn) (string, input.Action) {
-		return fmt.Sprintf("The mouse is at %g, %g.", in.X, in.Y), i.MouseMove(in.X, in.Y)
+		return fmt.Sprintf("The mouse is at %g, %g", in.X, in.Y), i.MouseMove(in.X, in.Y)
 	})
 	action(s, mutates("browser_mouse_click_xy", "Click at a point", "Click at a point"), func(i *input.Input, in clickPointIn) (string, input.Action) {
 		delay := time.Duration(in.Delay * float64(time.Millisecond))
-		return fmt.Sprintf("Clicked at %g, %g.", in.X, in.Y), i.MouseClick(in.X, in.Y, in.Button, in.ClickCount, delay)
+		return fmt.Sprintf("Clicked at %g, %g", in.X, in.Y), i.MouseClick(in.X, in.Y, in.Button, in.ClickCount, delay)
 	})
 	action(s, mutates("browser_mouse_drag_xy", "Drag by points", "Drag from one point to another"), func(i *input.Input, in dragPointIn) (string, input.Action) {
-		done := fmt.Sprintf("Dragged from %g, %g to %g, %g.", in.StartX, in.StartY, in.EndX, in.EndY)
+		done := fmt.Sprintf("Dragged from %g, %g to %g, %g", in.StartX, in.StartY, in.EndX, in.EndY)
 		return done, i.MouseDrag(in.StartX, in.StartY, in.EndX, in.EndY)
 	})
 	action(s, mutates("browser_mouse_down", "Press a mouse button", "Press a mouse button"), func(i *input.Input, in buttonIn) (string, input.Action) {
-		return "Pressed the button.", i.MouseButton(in.Button, true)
+		return "Pressed the button", i.MouseButton(in.Button, true)
 	})
 	action(s, mutates("browser_mouse_up", "Release a mouse button", "Release a mouse button"), func(i *input.Input, in buttonIn) (string, input.Action) {
-		return "Released the button.", i.MouseButton(in.Button, false)
+		return "Released the button", i.MouseButton(in.Button, false)
 	})
 	action(s, mutates("browser_mouse_wheel", "Scroll", "Scroll by the mouse wheel"), func(i *input.Input, in wheelIn) (string, input.Action) {
-		return fmt.Sprintf("Scrolled by %g, %g.", in.DeltaX, in.DeltaY), i.MouseWheel(in.DeltaX, in.DeltaY)
+		return fmt.Sprintf("Scrolled by %g, %g", in.DeltaX, in.DeltaY), i.MouseWheel(in.DeltaX, in.DeltaY)
 	})
 }

@@ -210,7 +210,7 @@ func TestViewMode(t *testing.T) {
 	}
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
 		return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool {
-			return e.Act == "browser_click" && e.OK && strings.Contains(e.Target, "the Greet button") && strings.HasPrefix(e.URL, "http://127.0.0.1")
+			return e.Act == "browser_click" && e.OK && e.Target == `button "Greet"` && strings.HasPrefix(e.URL, "http://127.0.0.1")
 		})
 	})
 }
@@ -225,7 +225,7 @@ func TestAskMode(t *testing.T) {
 	w.On(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) { return decision, nil })
 	agent.Refused("browser_click", clickGreet, "did not allow")
 	q := toolstest.Called[vscodeipc.AskArg](w, vscodeipc.CommandPermissionAsk, nil)
-	if q.Client.Name != "test-host" || q.Act != "browser_click" || !strings.Contains(q.Detail, "the Greet button") || q.Page == nil || q.Page.Title != "Sample" {
+	if q.Client.Name != "test-host" || q.Act != "browser_click" || q.Detail != `Click button "Greet"` || q.Page == nil || q.Page.Title != "Sample" {
 		t.Errorf("the question is %+v about %+v", q, q.Page)
 	}
 	decision = vscodeipc.AskResult{Decision: "allow", Scope: "session"}

@@ -95,8 +95,19 @@ test("an MCP host is asked about too, by the name that it gave itself", async ()
   await bar.question.getByText("e2e-agent").waitFor();
   await bar.answer("Allow Once");
   await again;
-  await bar.row("Activity", /[0-9] type/).waitFor();
+  await bar.row("Activity", /Type textbox/).waitFor();
   expect(await page.locator("#name").inputValue()).toBe("Hedy");
+});
+
+test("the question names what the page has, and the agent's words as the agent's", async () => {
+  const acted = host.use("browser_click", { target: "#buy", element: "Close the cookie banner" });
+  acted.catch(() => {}); // awaited below
+  await bar.question.getByText('Click button "Buy" (the agent calls it “Close the cookie banner”)').waitFor();
+  await window.screenshot("access-ask-claim");
+  await bar.answer("Refuse");
+  await expect(acted).rejects.toThrow(/did not allow/);
+  await bar.row("Activity", /button "Buy"/).waitFor();
+  expect(await bar.row("Activity", /cookie/).count()).toBe(0);
 });
 
 test("a client that may only look sees the page, and cannot change it", async () => {

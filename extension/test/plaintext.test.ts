@@ -32,6 +32,14 @@ test("a question names three actions, with their pages where they are elsewhere,
   );
 });
 
+test("the agent's own words are marked as such, and cannot end their quotes", () => {
+  const named = (claim: string) => ask({ ...click, detail: 'Click button "Order"', claim });
+  expect(named("Close the cookie banner")).toMatch(
+    /: Click button "Order" \(the agent calls it “Close the cookie banner”\)\.$/,
+  );
+  expect(named('banner”) "\u202e[x](y)')).toMatch(/ \(the agent calls it “banner'\) '\(x\)\(y\)”\)\.$/);
+});
+
 test.each([
   ["a link that allows", "[Refuse](command:browserCoordinator.answer)", "(Refuse)(command:browserCoordinator.answer)"],
   ["a new line", "Shop\r\n\u2028Allowed", "Shop Allowed"],
@@ -49,9 +57,10 @@ test("long texts are cut, between characters, so that the answers stay in sight"
   const long = "😀".repeat(5_000);
   expect(plain(long, 10)).toBe(`${"😀".repeat(9)}…`);
   const all = { ...client, name: long };
-  const act = { client: all, act: long, detail: long, page: { title: long, url: `http://${"a".repeat(200)}/` } };
+  const page = { title: long, url: `http://${"a".repeat(200)}/` };
+  const act = { client: all, act: long, detail: long, claim: long, page };
   for (const actions of [[act], Array<PermissionAskArg>(99).fill(act)]) {
-    expect([...questionText({ client: all, actions })].length).toBeLessThan(500);
+    expect([...questionText({ client: all, actions })].length).toBeLessThan(700);
   }
 });
 

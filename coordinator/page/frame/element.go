@@ -1,9 +1,11 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
@@ -16,10 +18,59 @@ import (
 // Element is a resolved target, with a handle in our isolated world.
 type Element struct {
 	Target  string // the ref or the selector
-	Label   string // role and name, for example: button "Save"; empty for a selector
+	Label   string // as the last snapshot had it, for example: button "Save"; empty for a selector
+	Is      Identity
 	Frame   protocol.FrameID
 	Session *cdp.Session
 	Handle  runtime.RemoteObjectID
+}
+
+// Identity is what a page presents an element as. Of a part of a button it is the button's.
+type Identity struct {
+	Role, Name string
+	Hint       string // tells it from others if it has no name: id=coupon
+	// Self is the label of the element itself, if the mouse hits a control in it: then the
+	// identity is that control's.
+	Self string
+}
+
+// String is the identity as snapshots print it: button "Save", textbox [id=coupon]. It is
+// empty if it is not known.
+func (i Identity) String() string {
+	switch {
+	case i.Name != "":
+		return i.Role + ` "` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(i.Name) + `"`
+	case i.Hint != "":
+		return i.Role + " [" + i.Hint + "]"
+	}
+	return i.Role
+}
+
+// label is the label of the element itself, as snapshots give it to refs.
+func (i Identity) label() string {
+	i.Hint = ""
+	return cmp.Or(i.Self, i.String())
+}
+
+// Was is the label of the last snapshot, if the page presents the element as something
+// else now.
+func (e *Element) Was() string {
+	if e.Is.Role == "" || e.Label == e.Is.label() {
+		return ""
+	}
+	return e.Label
+}
+
+// Identify sets Is; with the pointer, to what the pointer would hit. gone: the element is
+// no longer in its document.
+func (e *Element) Identify(ctx context.Context, pointer bool) (gone bool, err error) {
+	var r struct {
+		Identity
+		Gone bool
+	}
+	err = e.Call(ctx, "identify", pointer, &r)
+	e.Is = r.Identity
+	return r.Gone, err
 }
 
 // Resolve returns a node's element with a handle in our world of a frame's document.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
@@ -107,6 +108,41 @@ func (t *Tree) FindInTime(ctx context.Context, target string, until time.Time) (
 func jsString(s string) string {
 	literal, _ := json.Marshal(s) // a string has a JSON form
 	return string(literal)
+}
+
+// Focused is what gets the keys. Its role is empty if nothing has the focus.
+func (t *Tree) Focused(ctx context.Context) (Identity, error) {
+	var outer Identity
+	for id := t.main; ; {
+		var is struct {
+			Identity
+			Apart bool
+		}
+		var owner *Element
+		err := t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) error {
+			err := evaluate(ctx, session, world, "library.focused()", &is)
+			if err != nil || !is.Apart {
+				return err
+			}
+			r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{Expression: "library.focused(true)", ContextID: world})
+			if err == nil && r.Result != nil {
+				owner = &Element{Frame: id, Session: session, Handle: r.Result.ObjectID}
+			}
+			return err
+		})
+		if is.Role == "" {
+			return outer, err
+		}
+		if err != nil || owner == nil {
+			return is.Identity, err
+		}
+		node, err := protocol.Call(ctx, owner.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: owner.Handle})
+		owner.Release(ctx)
+		if err != nil || node.Node.FrameID == "" {
+			return is.Identity, err
+		}
+		id, outer = node.Node.FrameID, is.Identity
+	}
 }
 
 // Removed is the error for an element that is no longer in its document.

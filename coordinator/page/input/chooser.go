@@ -22,6 +22,7 @@ type FileChooser struct {
 	Multiple bool // accepts several files
 
 	session *cdp.Session
+	frame   protocol.FrameID
 	node    protocol.BackendNodeID
 }
 
@@ -49,9 +50,26 @@ func (c *Choosers) Opened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.open = &FileChooser{Multiple: e.Mode == cdppage.FileChooserOpenedModeSelectMultiple, session: s, node: e.BackendNodeID}
+	c.open = &FileChooser{Multiple: e.Mode == cdppage.FileChooserOpenedModeSelectMultiple, session: s, frame: e.FrameID, node: e.BackendNodeID}
 	c.opened++
 }
+
+// Identify is the file input of the open chooser.
+func (c *Choosers) Identify(ctx context.Context) (is frame.Identity, err error) {
+	open, _ := c.Open()
+	if open == nil {
+		return is, errNoOpenChooser
+	}
+	e, err := c.frames.Resolve(ctx, open.frame, open.node, "the file chooser")
+	if err != nil {
+		return is, err
+	}
+	defer e.Release(ctx)
+	_, err = e.Identify(ctx, false)
+	return e.Is, err
+}
+
+var errNoOpenChooser = errors.New("no file chooser is open: click what opens one first, or give the file input as target")
 
 // Discard forgets the open chooser: its document was replaced, or it has its files.
 func (c *Choosers) Discard() {
@@ -79,13 +97,20 @@ func (i *Input) Upload(target string, files ...string) Action {
 	if target == "" {
 		doing = "answering the file chooser"
 	}
-	return Action{Doing: doing, Waits: i.opts.ActionTimeout, Do: func(ctx context.Context, _ *Outcome) error {
-		return i.upload(ctx, target, files)
+	return Action{Doing: doing, Waits: i.opts.ActionTimeout, Do: func(ctx context.Context, out *Outcome) error {
+		return i.upload(ctx, target, files, out)
 	}}
 }
 
-func (i *Input) upload(ctx context.Context, target string, files []string) error {
+func (i *Input) upload(ctx context.Context, target string, files []string, out *Outcome) error {
 	if target == "" {
+		is, err := i.Choosers.Identify(ctx)
+		if err == nil {
+			_, err = out.acts(On{Identity: is})
+		}
+		if err != nil {
+			return err
+		}
 		return i.answerChooser(ctx, target, files)
 	}
 	e, err := i.frames.Find(ctx, target)
@@ -93,12 +118,19 @@ func (i *Input) upload(ctx context.Context, target string, files []string) error
 		return err
 	}
 	defer e.Release(ctx)
-	var is struct{ File, Multiple, Disabled bool }
+	var is struct {
+		File, Multiple, Disabled bool
+		Is                       frame.Identity
+	}
 	if err := e.Call(ctx, "fileInput", nil, &is); err != nil {
 		return err
 	}
 	if !is.File {
-		return i.clickForChooser(ctx, target, files)
+		return i.clickForChooser(ctx, target, files, out)
+	}
+	e.Is = is.Is
+	if _, err := out.acts(on(e)); err != nil {
+		return err
 	}
 	if is.Disabled {
 		return &frame.TargetError{Target: target, Reason: "is disabled"}
@@ -121,13 +153,16 @@ const chooserTimeout = 2 * time.Second
 
 var errNoChooser = errors.New("no file chooser was opened")
 
-func (i *Input) clickForChooser(ctx context.Context, target string, files []string) error {
+func (i *Input) clickForChooser(ctx context.Context, target string, files []string, out *Outcome) error {
 	wait := i.opts.ActionTimeout
 	s, err := i.ready(ctx, target, "click", wait, false)
 	if err != nil {
 		return err
 	}
-	defer s.Release(ctx)
+	defer func() { s.Release(ctx) }()
+	if _, err := out.acts(on(s.Element)); err != nil {
+		return err
+	}
 	i.Choosers.Discard()
 	if err := i.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, wait); err != nil {
 		return err
@@ -146,7 +181,7 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 func (i *Input) answerChooser(ctx context.Context, target string, files []string) error {
 	c, _ := i.Choosers.Open()
 	if c == nil {
-		return errors.New("no file chooser is open: click what opens one first, or give the file input as target")
+		return errNoOpenChooser
 	}
 	if err := oneFile(target, c.Multiple, files); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (i *Input) prove(ctx context.Context, s *spot, wait time.Duration) error {
 // coveredBy is the error for an element that was covered when the mouse moved to it.
 func (s *spot) coveredBy(missed string, wait time.Duration) error {
 	return &NotReadyError{
-		Target: s.Target, Was: s.Label, Reason: "it is covered by " + missed,
+		Target: s.Target, Was: s.Is.String(), Reason: "it is covered by " + missed,
 		Waited: wait.Round(time.Millisecond).String(), Details: "it came when the mouse did",
 	}
 }

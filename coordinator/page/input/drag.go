@@ -15,13 +15,18 @@ import (
 // browser's own would follow the user's pointer.
 func (i *Input) Drag(from, to string) Action {
 	wait := i.opts.ActionTimeout
-	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Do: func(ctx context.Context, _ *Outcome) error {
+	return Action{Doing: "dragging " + from + " to " + to, Waits: 2 * wait, Do: func(ctx context.Context, out *Outcome) error {
 		start, end, err := i.dragSpots(ctx, from, to, wait)
 		if err != nil {
 			return err
 		}
 		defer func() { start.Release(ctx) }()
 		defer end.Release(ctx)
+		for _, s := range []*spot{start, end} {
+			if _, err := out.acts(on(s.Element)); err != nil {
+				return err
+			}
+		}
 		for tries := 1; ; tries++ {
 			x, y := end.x, end.y
 			if math.Hypot(x-start.x, y-start.y) < dragAtLeast { // the page has scrolled the second target to the first one's place

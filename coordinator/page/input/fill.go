@@ -127,8 +127,7 @@ func (i *Input) FillForm(fields []Field) Action {
 	return Action{Doing: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: func(ctx context.Context, out *Outcome) error {
 		for n, f := range fields {
 			sent := i.sent.Load()
-			held, err := i.fillField(ctx, f, wait)
-			out.Held = append(out.Held, held...)
+			err := i.fillField(ctx, f, wait, out)
 			filled := n
 			if i.sent.Load() > sent {
 				filled++
@@ -158,28 +157,32 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration) ([]Held, error) {
+func (i *Input) fillField(ctx context.Context, f Field, wait time.Duration, out *Outcome) error {
 	kind := map[string]string{"checkbox": "click", "radio": "click", "combobox": "select", "textbox": "type", "slider": "type", "": "type"}[f.Type]
 	if kind == "" {
-		return nil, fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
+		return fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait+readyMargin)
 	defer cancel()
 	s, err := i.ready(waiting, f.Target, kind, wait, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer s.Release(ctx)
+	defer func() { s.Release(ctx) }()
+	if _, err := out.acts(on(s.Element)); err != nil {
+		return err
+	}
 	switch kind {
 	case "select":
-		return nil, i.choose(ctx, s, []string{f.Value})
+		return i.choose(ctx, s, []string{f.Value})
 	case "click":
-		return nil, i.check(ctx, s, f.Value)
+		return i.check(ctx, s, f.Value)
 	}
 	if err := i.fill(ctx, s, f.Value, false); err != nil {
-		return nil, err
+		return err
 	}
-	return i.held(ctx, s, f.Value, false, f.Secret), nil
+	out.Held = append(out.Held, i.held(ctx, s, f.Value, false, f.Secret)...)
+	return nil
 }
 
 // check clicks a checkbox or radio button unless it has the wanted state.

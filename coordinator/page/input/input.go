@@ -76,12 +76,71 @@ type Action struct {
 	Waits time.Duration // how long it may wait for its targets, on top of a call's time
 	// Do runs the action, and adds further findings to the outcome.
 	Do func(ctx context.Context, out *Outcome) error
+	// Confirm may refuse an element before the action acts on it; nil: it refuses none.
+	Confirm func(On) error
 }
 
-// Outcome is what an action detects in the fields that it has changed.
+// Aim is what an action is to act on.
+type Aim struct {
+	Target  string // ref or selector; empty: what has the focus
+	Chooser bool   // without a target: the input of the open file chooser
+	Pointer bool   // the mouse does it
+}
+
+// Identify is what an action would act on now. It waits for nothing.
+func (i *Input) Identify(ctx context.Context, aim Aim) (is On, err error) {
+	is.Target = aim.Target
+	switch {
+	case aim.Target != "":
+		e, err := i.frames.Find(ctx, aim.Target)
+		if err != nil {
+			return is, err
+		}
+		defer e.Release(ctx)
+		gone, err := e.Identify(ctx, aim.Pointer)
+		if gone {
+			err = i.frames.Removed(ctx, e)
+		}
+		return on(e), err
+	case aim.Chooser:
+		is.Identity, err = i.Choosers.Identify(ctx)
+	default:
+		is.Identity, err = i.frames.Focused(ctx)
+	}
+	return is, err
+}
+
+// On is an element that an action acts on, as the page presents it then.
+type On struct {
+	Target string // ref or selector; empty: what has the focus, or the open file chooser
+	frame.Identity
+	Was string // what the last snapshot called the ref, if that is something else
+}
+
+// Outcome is what an action detects in the elements that it acts on.
 type Outcome struct {
+	On    []On     // in the order of the action; also if it failed
 	Held  []Held   // fields whose value differs from the typed text
 	Unmet []string // fields that kept a form from being submitted, with the message to the user
+
+	confirm func(On) error // see Action
+}
+
+// Run runs an action.
+func (a Action) Run(ctx context.Context) (out Outcome, err error) {
+	out.confirm = a.Confirm
+	err = a.Do(ctx, &out)
+	return out, err
+}
+
+// acts notes an element before the action acts on it, unless the action's caller refuses
+// that. It returns its place in On.
+func (o *Outcome) acts(on On) (at int, err error) {
+	o.On = append(o.On, on)
+	if o.confirm != nil {
+		err = o.confirm(on)
+	}
+	return len(o.On) - 1, err
 }
 
 // Held is the value of a field.

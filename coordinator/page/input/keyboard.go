@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/frame"
 )
 
 // keyboard is the keyboard of one page.
@@ -23,8 +24,17 @@ func (i *Input) PressKey(spec string) Action {
 	if _, _, err := parseKey(spec); err != nil {
 		return Action{Err: err}
 	}
-	return Action{Doing: "pressing " + spec, Do: func(ctx context.Context, _ *Outcome) error {
+	return Action{Doing: "pressing " + spec, Do: func(ctx context.Context, out *Outcome) error {
 		if err := i.page.UnlessLeaving(ctx, i.page.EmulateFocus); err != nil && err != ErrLeaving {
+			return err
+		}
+		// A page that is leaving gets the key without an answer to this.
+		var focused frame.Identity
+		_ = i.page.UnlessLeaving(ctx, func(ctx context.Context) (err error) {
+			focused, err = i.frames.Focused(ctx)
+			return err
+		})
+		if _, err := out.acts(On{Identity: focused}); err != nil {
 			return err
 		}
 		if err := i.keyboard.press(ctx, spec); err != nil || spec != "Escape" {

@@ -60,7 +60,8 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, kind string,
 		OK, Gone, Top, Quick bool
 		Link                 bool
 		X, Y                 float64
-		Why, Label           string
+		Why                  string
+		Is                   frame.Identity
 	}
 	err := e.Call(ctx, "ready", map[string]any{"kind": kind, "budget": time.Until(until).Milliseconds(), "quick": quick}, &r)
 	// If another process draws a part of the page, the browser may route an event for this
@@ -74,19 +75,19 @@ func (i *Input) readyElement(ctx context.Context, e *frame.Element, kind string,
 		r.X, r.Y, r.Why, err = i.reach(ctx, e, r.X, r.Y, wait)
 		r.OK = r.Why == ""
 	}
-	if e.Label == "" {
-		e.Label = r.Label
-	}
+	e.Is = r.Is
 	switch {
 	case err != nil:
 		return nil, err
 	case r.Gone:
 		return nil, i.frames.Removed(ctx, e)
 	case !r.OK:
-		return nil, &NotReadyError{Target: e.Target, Was: e.Label, Reason: r.Why, Waited: wait.Round(time.Millisecond).String()}
+		return nil, &NotReadyError{Target: e.Target, Was: r.Is.String(), Reason: r.Why, Waited: wait.Round(time.Millisecond).String()}
 	}
 	return &spot{Element: e, x: r.X, y: r.Y, unproven: r.Quick, link: r.Link}, nil
 }
+
+func on(e *frame.Element) On { return On{Target: e.Target, Identity: e.Is, Was: e.Was()} }
 
 // on is an action on a target. The wait for the target is additional to the action's own
 // timeout.
@@ -99,7 +100,13 @@ func (i *Input) on(doing, target, kind string, wait time.Duration, do func(ctx c
 		if err != nil {
 			return err
 		}
-		defer s.Release(ctx)
-		return do(ctx, s, out)
+		defer func() { s.Release(ctx) }()
+		at, err := out.acts(on(s.Element))
+		if err != nil {
+			return err
+		}
+		err = do(ctx, s, out)
+		out.On[at] = on(s.Element) // the page may have replaced the element
+		return err
 	}}
 }

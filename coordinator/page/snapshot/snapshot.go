@@ -190,7 +190,7 @@ type outlineResult struct {
 	Self    string
 	// Suspects is how many elements may have a closed shadow root.
 	Suspects int
-	Fresh    []any // alternates numbers and labels of newly numbered elements
+	Fresh    []any // alternates numbers and labels of elements whose label is new
 }
 
 // frameMark marks the position of a frame's content in a text.

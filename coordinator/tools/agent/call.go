@@ -28,7 +28,9 @@ type Call struct {
 	// Out is the answer of the call.
 	Out *answer.Answer
 
-	source *registry.Source // of the window, whose user is notified; nil: none
+	asked  map[string]string // what the user was asked about, by targets; see confirm
+	target string            // what the call acts on, as reports name it
+	source *registry.Source  // of the window, whose user is notified; nil: none
 	// permitted is the label of the window in which a mutating call is permitted; empty: in
 	// none; nil: in any.
 	permitted *string

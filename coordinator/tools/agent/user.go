@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
@@ -84,24 +85,54 @@ func (c *Call) permit(ctx context.Context) error {
 	if d.Outcome == policy.Deny && c.readOnly() {
 		return d.Err() // only actions are reported
 	}
+	c.source = source
 	if d.Outcome != policy.Ask {
-		c.source = source
 		return d.Err()
 	}
-	q := policy.Question{Actor: me, Operation: c.Operation, Detail: c.detail()}
-	if l := c.browsers.known(window); l != nil {
-		p, err := c.currentPage(ctx, l, reads) // no tab is opened before the user agrees
-		if errors.As(err, new(*closedTabError)) {
-			return err // the user is not asked about a call that fails anyway
-		}
-		if err == nil && c.browsers.currentOf(l) == p.ID() {
-			if info, err := p.Info(ctx); err == nil {
-				q.Page = &policy.Page{Title: info.Title, URL: info.URL}
-			}
+	q := policy.Question{Actor: me, Operation: c.Operation}
+	p, err := c.pageIn(ctx, window)
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		if info, err := p.Info(ctx); err == nil {
+			q.Page = &policy.Page{Title: info.Title, URL: info.URL}
 		}
 	}
-	c.source = source
+	if err := c.about(ctx, p, &q); err != nil {
+		return err
+	}
 	return enforcer.Permit(ctx, q)
+}
+
+// pageIn is the page of a window that the call will act in; nil: it is not known. The only
+// error is one for which the user need not be asked.
+func (c *Call) pageIn(ctx context.Context, window registry.Window) (*page.Page, error) {
+	l, need := c.browsers.known(window), reads // no tab is opened before the user agrees
+	if c.aims() != nil {
+		need = acts
+	}
+	if l == nil && need == acts && window.Browser() != nil {
+		target, want, err := c.browserIn(window)
+		if err == nil {
+			want.used = true
+			l, err = c.connect(ctx, target, want)
+		}
+		if err != nil {
+			return nil, nil // the call itself reports it
+		}
+	}
+	if l == nil {
+		return nil, nil
+	}
+	p, err := c.currentPage(ctx, l, need)
+	if errors.As(err, new(*closedTabError)) || errors.As(err, new(*takenTabError)) {
+		return nil, err
+	}
+	if err != nil || c.browsers.currentOf(l) != p.ID() {
+		return nil, nil
+	}
+	return p, nil
 }
 
 // untilStopped returns a context for the call that ends when the user stops the agent.
@@ -175,7 +206,7 @@ func (c *Call) report(began time.Time, err error) {
 		return
 	}
 	done := vscodeipc.Activity{
-		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Tool.Name, Target: c.parameters(described), Outcome: "done", OK: err == nil,
+		Client: c.Info().ID, Time: began.UnixMilli(), Act: c.Tool.Name, Target: c.Secrets.Hide(c.targetNow()), Outcome: "done", OK: err == nil,
 	}
 	if p := c.browsers.lastPage(); p != nil {
 		// What follows may hold a secret.
@@ -192,8 +223,19 @@ func (c *Call) report(began time.Time, err error) {
 	c.source.Report(func() vscodeipc.Activity { return done })
 }
 
+// targetNow is what the call is about, as reports name it.
+func (c *Call) targetNow() string {
+	switch {
+	case c.target == "":
+		return c.parameters(described)
+	case c.Operation.Name == "browser_press_key":
+		return c.parameters([]string{"key"}) + " in " + c.target
+	}
+	return c.target
+}
+
 // described are the parameters that describe a call, the most useful first.
-var described = []string{"element", "startElement", "endElement", "target", "startTarget", "endTarget", "url", "action", "configuration", "path", "line", "key"}
+var described = []string{"target", "startTarget", "endTarget", "url", "action", "configuration", "path", "line", "key"}
 
 // shown are the parameters that a question shows to the user.
 var shown = slices.Concat(described, []string{"text", "values", "value", "fields", "function", "expression", "code", "promptText", "paths", "data"})

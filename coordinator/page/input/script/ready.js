@@ -103,6 +103,7 @@ async function ({ kind, budget, quick }) {
     const control = found.closest?.("button,a,label,[role=button],[role=link]");
     return !(control && contains(control, element));
   };
+  const identify = ({ x, y }) => library.naming().identify(element, deepest(element.getRootNode(), x, y));
   const scrolls = [
     { block: "center", inline: "center" },
     { block: "end", inline: "end" },
@@ -122,7 +123,7 @@ async function ({ kind, budget, quick }) {
     else if (kind !== "click" && kind !== "hover") {
       // What is not done with the pointer needs no point.
       scroller.scrollIntoView({ behavior: "instant", block: "nearest", inline: "nearest" });
-      return { ok: true, top: true, label: describe(element) };
+      return { ok: true, top: true, is: library.naming().identify(element) };
     } else {
       let p = point(before), obstacle = p && hit(p), scrolled = false;
       if (!p || obstacle) {
@@ -148,7 +149,7 @@ async function ({ kind, budget, quick }) {
         else if (obstacle && style.pointerEvents === "none") why = "it takes no mouse events (pointer-events: none)";
         else if (obstacle) why = "it is covered by " + describe(obstacle.by);
         else {
-          const result = { ok: true, x: p.x, y: p.y, label: describe(element), link: !!element.closest("a[href], area[href]") };
+          const result = { ok: true, x: p.x, y: p.y, is: identify(p), link: !!element.closest("a[href], area[href]") };
           const cover = toTop(result);
           if (!cover) {
             if (kind === "click") watch();
@@ -160,10 +161,10 @@ async function ({ kind, budget, quick }) {
           scroller.scrollIntoView({ behavior: "instant", ...scrolls[tried++ % scrolls.length] });
         }
       }
-      if (performance.now() > end) return { why, label: describe(element) };
+      if (performance.now() > end) return { why, is: library.naming().identify(element) };
       continue;
     }
-    if (performance.now() > end) return { why, label: describe(element) };
+    if (performance.now() > end) return { why, is: library.naming().identify(element) };
     await frame();
   }
 

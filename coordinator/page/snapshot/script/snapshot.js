@@ -10,140 +10,23 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     globalThis.elements = new Map();
     globalThis.closedRoots = new WeakMap();
     globalThis.asked = new WeakSet();
+    globalThis.called = new WeakMap();
   }
   // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
   // of which it is known whether they have one. The suspects are new ones: only
   // the browser knows (see adopt).
-  const { numbers, elements, closedRoots, asked } = globalThis;
+  // called is what the agent was told that the numbered elements are.
+  const { numbers, elements, asked, called } = globalThis;
   const MAX_SUSPECTS = 200;
   const suspects = globalThis.suspects = [];
   const root = this instanceof Element ? this : document.documentElement;
   // A document that has just begun, or was emptied by a script.
   if (!root) return JSON.stringify({ text: "", rootless: true, refs: 0, last, suspects: 0, sighted: [], fresh: [], title: document.title });
-  const MAX_NAME = 200, MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
+  const MAX_TEXT = full ? Infinity : 1000, MAX_OPTIONS = 300, MAX_ADDRESS = 80, MAX_HINT = 80, MAX_GAP = 10;
   const fresh = [];
+  const { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named } = library.naming();
 
-  // Marks of where a word may be broken are no part of it.
-  const squash = (s) => s.replace(/[\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim();
-  const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
-  const set = (s) => new Set(s.split(" "));
-  const skipped = set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP");
-  const actionable = set("button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab menuitem menuitemcheckbox menuitemradio treeitem option summary video audio canvas color date");
-  const namedByContent = set("button link heading checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary tooltip");
   const silent = set("generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript time figure blockquote term definition mark caption");
-  const tags = {
-    BUTTON: "button", H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
-    NAV: "navigation", MAIN: "main", ASIDE: "complementary", ARTICLE: "article", FORM: "form", SEARCH: "search", P: "paragraph",
-    UL: "list", OL: "list", MENU: "list", LI: "listitem", TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TFOOT: "rowgroup",
-    TR: "row", TD: "cell", TH: "columnheader", TEXTAREA: "textbox", OPTION: "option", FIELDSET: "group", DETAILS: "group",
-    SUMMARY: "summary", DIALOG: "dialog", HR: "separator", PROGRESS: "progressbar", METER: "meter", OUTPUT: "status",
-    FIGURE: "figure", BLOCKQUOTE: "blockquote", IFRAME: "iframe", FRAME: "iframe", VIDEO: "video", AUDIO: "audio",
-    DEL: "deletion", S: "deletion", INS: "insertion", DT: "term", DD: "definition", CANVAS: "canvas", OPTGROUP: "group", SVG: "img", svg: "img", MATH: "math", math: "math",
-  };
-  const inputs = {
-    button: "button", submit: "button", reset: "button", image: "button", file: "button", checkbox: "checkbox", radio: "radio",
-    range: "slider", number: "spinbutton", search: "searchbox", color: "color",
-    date: "date", time: "date", "datetime-local": "date", month: "date", week: "date",
-  };
-
-  // The roles of WAI-ARIA; a page may make up others, before one of these or alone.
-  const roles = set("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip tree treegrid treeitem");
-
-  const aria = (e, name) => e.getAttribute("aria-" + name);
-  const sections = "article,aside,main,nav,section";
-  function roleOf(e) {
-    const given = e.getAttribute("role");
-    if (given) {
-      const role = given.toLowerCase().split(/\s+/).find((r) => roles.has(r) || /^(doc|graphics)-/.test(r));
-      if (role && !(role === "none" || role === "presentation") ) return role === "image" ? "img" : role === "gridcell" ? "cell" : role;
-      if (role && e.tabIndex < 0) return "generic";
-    }
-    switch (e.nodeName) {
-      case "A": case "AREA": return e.hasAttribute("href") ? "link" : "generic";
-      case "a": return e.href.baseVal ? "link" : "generic"; // in a drawing
-      case "IMG": return e.getAttribute("alt") === "" ? "none" : "img";
-      case "INPUT": return e.type === "hidden" ? "none" : inputs[e.type] ?? (e.list ? "combobox" : "textbox");
-      case "SELECT": return e.multiple || e.size > 1 ? "listbox" : "combobox";
-      case "SECTION": return e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby") ? "region" : "generic";
-      case "HEADER": return e.closest(sections) ? "generic" : "banner";
-      case "FOOTER": return e.closest(sections) ? "generic" : "contentinfo";
-    }
-    if (e.isContentEditable && !e.parentElement?.isContentEditable) return "textbox";
-    return tags[e.nodeName] ?? "generic";
-  }
-
-  const flat = (n) => {
-    const shadow = n.shadowRoot ?? closedRoots.get(n);
-    if (shadow) return shadow.childNodes;
-    if (n.nodeName === "SLOT") {
-      const assigned = n.assignedNodes();
-      if (assigned.length) return assigned;
-    }
-    return n.childNodes;
-  };
-
-  // textOf is the text of an element, as the name of something (accname 1.2, 2F).
-  function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
-    let s = "";
-    for (const c of flat(n)) {
-      if (budget.left <= 0) break;
-      if (c.nodeType === 3) {
-        s += c.nodeValue;
-        budget.left -= c.nodeValue.length;
-      } else if (c.nodeType === 1 && c !== skip && !skipped.has(c.nodeName) && aria(c, "hidden") !== "true") {
-        const style = getComputedStyle(c);
-        if (style.display === "none" || style.visibility !== "visible") continue;
-        const label = aria(c, "label") || (c.nodeName === "IMG" ? c.alt : "") || (c.nodeName === "svg" ? svgTitle(c) : "");
-        const inner = label || (["INPUT", "SELECT", "TEXTAREA"].includes(c.nodeName) ? "" : textOf(c, skip, budget));
-        s += style.display.startsWith("inline") || style.display === "contents" ? inner : ` ${inner} `;
-      }
-    }
-    return s;
-  }
-  const svgTitle = (e) => e.querySelector(":scope > title")?.textContent ?? "";
-
-  function nameOf(e, role) {
-    const by = aria(e, "labelledby");
-    if (by) {
-      const scope = e.getRootNode();
-      const s = squash(by.split(/\s+/).map((id) => { const l = scope.getElementById?.(id); return l ? aria(l, "label") || l.alt || textOf(l) : ""; }).join(" "));
-      if (s) return s;
-    }
-    let s = squash(aria(e, "label") ?? "");
-    if (s) return s;
-    switch (e.nodeName) {
-      case "INPUT":
-        if (e.type === "submit" || e.type === "reset" || e.type === "button") s = e.value || { submit: "Submit", reset: "Reset", button: "" }[e.type];
-        else if (e.type === "image") s = e.alt || "Submit";
-        break;
-      case "IMG": case "AREA": s = e.alt; break;
-      case "svg": s = svgTitle(e); break;
-      case "FIELDSET": s = legend(e, "legend"); break;
-      case "TABLE": s = legend(e, "caption"); break;
-      case "FIGURE": s = legend(e, "figcaption"); break;
-      default: if (e.ownerSVGElement) s = svgTitle(e);
-    }
-    if (!s) s = labelsOf(e).map((l) => textOf(l, e)).join(" ");
-    if (!s && namedByContent.has(role)) s = textOf(e);
-    s = squash(s ?? "");
-    return s || squash(e.getAttribute("title") ?? "") || squash(e.getAttribute("placeholder") ?? "");
-  }
-  // labelsOf is e.labels, which searches the whole tree for each control.
-  const labelled = new Map(), none = [];
-  function labelsOf(e) {
-    if (!("labels" in e)) return none;
-    const scope = e.getRootNode();
-    let labels = labelled.get(scope);
-    if (!labels) {
-      labelled.set(scope, (labels = new Map()));
-      for (const l of scope.querySelectorAll("label")) {
-        const control = l.control;
-        if (control) labels.set(control, [...(labels.get(control) ?? none), l]);
-      }
-    }
-    return labels.get(e) ?? none;
-  }
-  const legend = (e, tag) => { const l = e.querySelector(":scope > " + tag); return l ? textOf(l) : ""; };
 
   function valueOf(e, role) {
     if (e.nodeName === "INPUT") {
@@ -216,7 +99,11 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
       n = ++last;
       numbers.set(e, n);
       elements.set(n, new WeakRef(e));
-      fresh.push([n, item.role + (item.name ? " " + quote(item.name) : "")]);
+    }
+    const now = labelOf(actionable.has(item.role) ? item : named(e));
+    if (called.get(e) !== now) {
+      called.set(e, now);
+      fresh.push([n, now]);
     }
     return n;
   }
@@ -343,9 +230,13 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
     item.ref = number(e, item);
     const printed = finish(item, e, style);
     item.hints = hintsOf(e, item);
-    if (!item.name && (controls.has(e.nodeName) || !item.text && !item.kids.length)) item.attributes.push(...hint(e));
+    if (!item.name && (controls.has(e.nodeName) || !item.text && !item.kids.length)) {
+      const hint = hintOf(e);
+      if (hint) item.attributes.push(hint);
+    }
     return printed;
   }
+  const controls = set("INPUT SELECT TEXTAREA");
 
   // movable reports whether a user sees that an element can be dragged.
   const grips = /^(grab|grabbing|move|all-scroll|(col|row|[nesw]{1,4})-resize)$/;
@@ -373,15 +264,6 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
 
   // marks are what a reader sees of some parts of a text: an old price is not part of the new one.
   const marks = { deletion: (s) => ` ~~${s}~~ `, insertion: (s) => ` ${s} `, term: (s) => `${s}: ` };
-
-  // hint is what tells one from another that has neither name nor text.
-  const controls = set("INPUT SELECT TEXTAREA");
-  function hint(e) {
-    const icon = e.querySelector("use")?.getAttribute("href");
-    const found = [["id", e.id], ["name", e.getAttribute("name")], ["testid", e.dataset?.testid], ["icon", icon],
-      ["class", e.firstElementChild?.getAttribute("class")], ["class", e.getAttribute("class")]].find(([, value]) => value && squash(value));
-    return found ? [found[0] + "=" + limit(squash(found[1]), 40)] : [];
-  }
 
   // label: its text is the name of its control. Where the control itself is not
   // to be seen (a styled checkbox), the label stands for it.
@@ -504,7 +386,6 @@ function ({ last, generation, depth, interactive, urls, look, full }) {
 
   const lines = [];
   const count = (items) => items.reduce((n, it) => n + 1 + count(it.kids), 0);
-  const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   let refs = 0;
   function head(it, ditto) {
     if (it.role === "text") return it.text;

@@ -1,5 +1,6 @@
 // Describes to the user what agents and CDP clients want to do and have done.
 
+import * as l10n from "@vscode/l10n";
 import { clientName, plain, siteOf } from "../plaintext";
 import type { Client, PermissionAskArg } from "../protocol/protocol.generated";
 
@@ -25,10 +26,18 @@ const methods: Record<string, string> = {
   "Target.createTarget": "open a tab",
 };
 
-/** `click button "Buy"`, `open a page: http://127.0.0.1:5173/`. The detail of an agent's tool describes the action by itself. */
-export function requestText({ act, detail }: { act: string; detail: string }, most = 160): string {
+/**
+ * `Click button "Buy"`, `open a page: http://127.0.0.1:5173/`. The detail of an agent's tool describes the action by itself.
+ * The agent's own words for it follow, as its own: they may be untrue.
+ */
+export function requestText(
+  { act, detail, claim = "" }: Pick<PermissionAskArg, "act" | "detail" | "claim">,
+  most = 240,
+) {
   const text = detail === "" || isMethod(act) ? actionText({ act, target: detail }) : detail;
-  return plain(text, most) || plain(actionText({ act, target: "" }), most) || "something that it does not name";
+  const shown = plain(text, most) || plain(actionText({ act, target: "" }), most) || "something that it does not name";
+  const claimed = plain(claim.replace(/["“”„‟]/g, "'"), most / 4);
+  return claimed === "" ? shown : l10n.t("{0} (the agent calls it “{1}”)", shown, claimed);
 }
 
 /** `click button "Buy"` for browser_click and its target. */
@@ -56,7 +65,7 @@ export function questionText({ client, actions }: { client: Client; actions: rea
   const [first] = shown;
   if (!first) return "";
   const where = placeOf(first);
-  const most = shown.length > 1 ? 80 : 160;
+  const most = shown.length > 1 ? 80 : 240;
   const texts = shown.map((each) => requestText(each, most) + (placeOf(each) === where ? "" : placeOf(each)));
   const waiting = actions.length - shown.length;
   const more = waiting === 0 ? "" : ` ${waiting} more ${waiting === 1 ? "action waits" : "actions wait"}.`;

@@ -225,6 +225,7 @@ function readAsk(arg: Argument): PermissionAskArg {
     client: arg.client(),
     act: arg.text("act"),
     detail: arg.text("detail", 0),
+    ...(arg.has("claim") && { claim: arg.text("claim", 0) }),
     ...(page && { page: { title: page.text("title", 0), url: page.text("url", 0) } }),
   };
 }

@@ -357,6 +357,10 @@ export interface PermissionAskArg {
    * What would be done, in words for people; may be empty.
    */
   detail: string;
+  /**
+   * The client's own words for what it acts on, where they differ from the page's. They may be untrue.
+   */
+  claim?: string;
   page?: PageName;
 }
 export interface PermissionAskResult {

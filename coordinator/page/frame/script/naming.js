@@ -1,0 +1,172 @@
+function () {
+  // Functions for the roles and names of elements. What they learn of a document's labels
+  // holds for one use: take new ones for each.
+  const closedRoots = globalThis.closedRoots ?? new WeakMap();
+  const MAX_NAME = 200;
+
+  // Marks of where a word may be broken are no part of it.
+  const squash = (s) => s.replace(/[\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim();
+  const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
+  const set = (s) => new Set(s.split(" "));
+  const skipped = set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP");
+  const actionable = set("button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab menuitem menuitemcheckbox menuitemradio treeitem option summary video audio canvas color date");
+  const namedByContent = set("button link heading checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary tooltip");
+  const tags = {
+    BUTTON: "button", H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
+    NAV: "navigation", MAIN: "main", ASIDE: "complementary", ARTICLE: "article", FORM: "form", SEARCH: "search", P: "paragraph",
+    UL: "list", OL: "list", MENU: "list", LI: "listitem", TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TFOOT: "rowgroup",
+    TR: "row", TD: "cell", TH: "columnheader", TEXTAREA: "textbox", OPTION: "option", FIELDSET: "group", DETAILS: "group",
+    SUMMARY: "summary", DIALOG: "dialog", HR: "separator", PROGRESS: "progressbar", METER: "meter", OUTPUT: "status",
+    FIGURE: "figure", BLOCKQUOTE: "blockquote", IFRAME: "iframe", FRAME: "iframe", VIDEO: "video", AUDIO: "audio",
+    DEL: "deletion", S: "deletion", INS: "insertion", DT: "term", DD: "definition", CANVAS: "canvas", OPTGROUP: "group", SVG: "img", svg: "img", MATH: "math", math: "math",
+  };
+  const inputs = {
+    button: "button", submit: "button", reset: "button", image: "button", file: "button", checkbox: "checkbox", radio: "radio",
+    range: "slider", number: "spinbutton", search: "searchbox", color: "color",
+    date: "date", time: "date", "datetime-local": "date", month: "date", week: "date",
+  };
+
+  // The roles of WAI-ARIA; a page may make up others, before one of these or alone.
+  const roles = set("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip tree treegrid treeitem");
+
+  const aria = (e, name) => e.getAttribute("aria-" + name);
+  const sections = "article,aside,main,nav,section";
+  function roleOf(e) {
+    const given = e.getAttribute("role");
+    if (given) {
+      const role = given.toLowerCase().split(/\s+/).find((r) => roles.has(r) || /^(doc|graphics)-/.test(r));
+      if (role && !(role === "none" || role === "presentation") ) return role === "image" ? "img" : role === "gridcell" ? "cell" : role;
+      if (role && e.tabIndex < 0) return "generic";
+    }
+    switch (e.nodeName) {
+      case "A": case "AREA": return e.hasAttribute("href") ? "link" : "generic";
+      case "a": return e.href.baseVal ? "link" : "generic"; // in a drawing
+      case "IMG": return e.getAttribute("alt") === "" ? "none" : "img";
+      case "INPUT": return e.type === "hidden" ? "none" : inputs[e.type] ?? (e.list ? "combobox" : "textbox");
+      case "SELECT": return e.multiple || e.size > 1 ? "listbox" : "combobox";
+      case "SECTION": return e.hasAttribute("aria-label") || e.hasAttribute("aria-labelledby") ? "region" : "generic";
+      case "HEADER": return e.closest(sections) ? "generic" : "banner";
+      case "FOOTER": return e.closest(sections) ? "generic" : "contentinfo";
+    }
+    if (e.isContentEditable && !e.parentElement?.isContentEditable) return "textbox";
+    return tags[e.nodeName] ?? "generic";
+  }
+
+  const flat = (n) => {
+    const shadow = n.shadowRoot ?? closedRoots.get(n);
+    if (shadow) return shadow.childNodes;
+    if (n.nodeName === "SLOT") {
+      const assigned = n.assignedNodes();
+      if (assigned.length) return assigned;
+    }
+    return n.childNodes;
+  };
+
+  // textOf is the text of an element, as the name of something (accname 1.2, 2F).
+  function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
+    let s = "";
+    for (const c of flat(n)) {
+      if (budget.left <= 0) break;
+      if (c.nodeType === 3) {
+        s += c.nodeValue;
+        budget.left -= c.nodeValue.length;
+      } else if (c.nodeType === 1 && c !== skip && !skipped.has(c.nodeName) && aria(c, "hidden") !== "true") {
+        const style = getComputedStyle(c);
+        if (style.display === "none" || style.visibility !== "visible") continue;
+        const label = aria(c, "label") || (c.nodeName === "IMG" ? c.alt : "") || (c.nodeName === "svg" ? svgTitle(c) : "");
+        const inner = label || (["INPUT", "SELECT", "TEXTAREA"].includes(c.nodeName) ? "" : textOf(c, skip, budget));
+        s += style.display.startsWith("inline") || style.display === "contents" ? inner : ` ${inner} `;
+      }
+    }
+    return s;
+  }
+  const svgTitle = (e) => e.querySelector(":scope > title")?.textContent ?? "";
+
+  function nameOf(e, role) {
+    const by = aria(e, "labelledby");
+    if (by) {
+      const scope = e.getRootNode();
+      const s = squash(by.split(/\s+/).map((id) => { const l = scope.getElementById?.(id); return l ? aria(l, "label") || l.alt || textOf(l) : ""; }).join(" "));
+      if (s) return s;
+    }
+    let s = squash(aria(e, "label") ?? "");
+    if (s) return s;
+    switch (e.nodeName) {
+      case "INPUT":
+        if (e.type === "submit" || e.type === "reset" || e.type === "button") s = e.value || { submit: "Submit", reset: "Reset", button: "" }[e.type];
+        else if (e.type === "image") s = e.alt || "Submit";
+        break;
+      case "IMG": case "AREA": s = e.alt; break;
+      case "svg": s = svgTitle(e); break;
+      case "FIELDSET": s = legend(e, "legend"); break;
+      case "TABLE": s = legend(e, "caption"); break;
+      case "FIGURE": s = legend(e, "figcaption"); break;
+      default: if (e.ownerSVGElement) s = svgTitle(e);
+    }
+    if (!s) s = labelsOf(e).map((l) => textOf(l, e)).join(" ");
+    if (!s && namedByContent.has(role)) s = textOf(e);
+    s = squash(s ?? "");
+    return s || squash(e.getAttribute("title") ?? "") || squash(e.getAttribute("placeholder") ?? "");
+  }
+  // labelsOf is e.labels, which searches the whole tree for each control.
+  const labelled = new Map(), none = [];
+  function labelsOf(e) {
+    if (!("labels" in e)) return none;
+    const scope = e.getRootNode();
+    let labels = labelled.get(scope);
+    if (!labels) {
+      labelled.set(scope, (labels = new Map()));
+      for (const l of scope.querySelectorAll("label")) {
+        const control = l.control;
+        if (control) labels.set(control, [...(labels.get(control) ?? none), l]);
+      }
+    }
+    return labels.get(e) ?? none;
+  }
+  const legend = (e, tag) => { const l = e.querySelector(":scope > " + tag); return l ? textOf(l) : ""; };
+
+  // hint is what tells one from another that has neither name nor text.
+  function hintOf(e) {
+    const icon = e.querySelector("use")?.getAttribute("href");
+    const found = [["id", e.getAttribute("id")], ["name", e.getAttribute("name")], ["testid", e.getAttribute("data-testid")], ["icon", icon],
+      ["class", e.firstElementChild?.getAttribute("class")], ["class", e.getAttribute("class")]].find(([, value]) => value && squash(value));
+    return found ? found[0] + "=" + limit(squash(found[1]), 40) : "";
+  }
+
+  // named is the role and name of what an action on an element acts on: of a part of a
+  // button that is the button, of a label its control. Where it has no name its text counts,
+  // and a hint where it has no text either.
+  const whole = set("button link checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary textbox");
+  const parentOf = (n) => n.assignedSlot ?? n.parentNode ?? n.host;
+  const controlOf = (n) => (n.nodeName === "LABEL" ? n.control : null);
+  function named(e) {
+    for (let n = actionable.has(roleOf(e)) ? null : e; n; n = parentOf(n)) {
+      if (n.nodeType !== 1 || !(controlOf(n) || whole.has(roleOf(n)))) continue;
+      e = controlOf(n) ?? n;
+      break;
+    }
+    const role = roleOf(e), name = limit(nameOf(e, role) || (actionable.has(role) ? "" : limit(squash(textOf(e)), 80)), MAX_NAME);
+    return { role, name, hint: name ? "" : hintOf(e) };
+  }
+
+  // identify is named; where the mouse hits a control in the element, of that control. self
+  // is the element then. Nothing is known of an element whose properties its page has hidden,
+  // as a form's fields do by their names: no action may fail for that.
+  function identify(e, hit) {
+    try {
+      let inner = null;
+      for (let n = hit; n; n = parentOf(n)) {
+        if (n === e) return inner ? { ...named(inner), self: labelOf(named(e)) } : named(e);
+        if (n.nodeType === 1 && (controlOf(n) || actionable.has(roleOf(n)))) inner = n;
+      }
+      return named(e);
+    } catch {
+      return { role: "" };
+    }
+  }
+
+  const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
+  const labelOf = ({ role, name }) => role + (name ? " " + quote(name) : "");
+
+  return { MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, textOf, nameOf, labelsOf, hintOf, quote, labelOf, named, identify };
+}

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/policy"
+)
+
+// The user is asked about, and is told of, the element that a call acts on: by the role
+// and the name that the page gives it. An agent's own words for it could hide what it
+// does. They are shown as such, and only if they differ.
+
+// Aim is an element that a call is to act on.
+type Aim struct {
+	input.Aim
+	Claims []string // what the agent calls it
+}
+
+// Aiming is implemented by the arguments of tools that act on elements.
+type Aiming interface {
+	Aims() []Aim
+	// Question describes the action to the user, in the imperative. names are those of the
+	// elements; a name is empty if nothing has the focus.
+	Question(names []string) string
+}
+
+// Quoted is a text of the agent in a question. All of them must be quoted: none may pose
+// as the question's own words.
+func Quoted(text string) string { return "“" + plain(text, longestText) + "”" }
+
+// Names and texts in questions, in characters: they must leave each other room.
+const longestName, longestText, longestClaim = 60, 40, 100
+
+// plain is a text as one line that cannot end its quotes.
+func plain(text string, most int) string {
+	text = strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`"“”„‟«»＂`, c) {
+			return '\''
+		}
+		return c
+	}, text)
+	return limit(strings.Join(strings.Fields(text), " "), most)
+}
+
+// userName is what the user knows an element by; aim counts if the page's name is not
+// known.
+func userName(is frame.Identity, aim input.Aim) string {
+	role := is.Role
+	if role == "generic" || strings.Contains(role, "-") { // a page can invent roles with a hyphen
+		role = "element"
+	}
+	_, numbered := frame.ParseRef(aim.Target)
+	switch {
+	case is.Name != "":
+		return role + ` "` + plain(is.Name, longestName) + `"`
+	case is.Hint != "":
+		kind, value, _ := strings.Cut(is.Hint, "=")
+		return fmt.Sprintf(`%s without a name (%s "%s")`, role, kind, plain(value, longestName))
+	case role != "":
+		return role + " without a name"
+	case numbered:
+		return "an element of which the name cannot be read"
+	case aim.Target != "":
+		return "an element that matches `" + strings.ReplaceAll(plain(aim.Target, longestName), "`", "'") + "`"
+	case aim.Chooser:
+		return "the file chooser"
+	}
+	return ""
+}
+
+func (c *Call) aims() []Aim {
+	if aiming, ok := c.In.(Aiming); ok {
+		return aiming.Aims()
+	}
+	return nil
+}
+
+// about sets what a question is about. p is the page that the call will act in; nil: it
+// is not known. It returns an error if the call is sure to fail: the user is not asked
+// then.
+func (c *Call) about(ctx context.Context, p *page.Page, q *policy.Question) error {
+	aims := c.aims()
+	if aims == nil {
+		q.Detail = c.detail()
+		return nil
+	}
+	c.asked = map[string]string{}
+	var names, claims []string
+	for _, aim := range aims {
+		var on input.On
+		if p != nil {
+			var err error
+			on, err = p.Identify(ctx, aim.Aim)
+			if _, numbered := frame.ParseRef(aim.Target); numbered && (errors.As(err, new(*frame.StaleRefError)) || errors.As(err, new(*frame.TargetError))) {
+				return err
+			}
+		}
+		if on.Role != "" {
+			c.asked[strings.TrimSpace(aim.Target)] = on.String()
+		}
+		names = append(names, userName(on.Identity, aim.Aim))
+		for _, claim := range aim.Claims {
+			if isNew(claim, on.Identity) {
+				claims = append(claims, claim)
+			}
+		}
+	}
+	q.Detail = c.Secrets.Hide(c.In.(Aiming).Question(names))
+	q.Claim = c.Secrets.Hide(plain(strings.Join(claims, ", "), longestClaim))
+	c.target = strings.Join(names, ", ")
+	return nil
+}
+
+// isNew reports whether the agent's words for an element have a word that the page's own
+// do not have.
+func isNew(claim string, is frame.Identity) bool {
+	known := map[string]bool{}
+	for _, word := range words(is.Role + " " + is.Name + " the a an") {
+		known[word] = true
+	}
+	for _, word := range words(claim) {
+		if !known[word] {
+			return true
+		}
+	}
+	return false
+}
+
+func words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+}
+
+// otherError reports that the page presents another element as a target than when the
+// user was asked.
+type otherError struct{ asked, now string }
+
+func (e *otherError) Error() string {
+	return fmt.Sprintf("the user was asked about %s, and the page has %s there now, so nothing was done to it: call again to ask about that", e.asked, e.now)
+}
+
+var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
+
+// confirm refuses an element that the user was not asked about. Numbers may differ: they
+// count things or the time.
+func (c *Call) confirm(on input.On) error {
+	asked, now := c.asked[on.Target], on.String()
+	if asked == "" || digits().ReplaceAllString(asked, "0") == digits().ReplaceAllString(now, "0") {
+		return nil
+	}
+	return &otherError{asked, now}
+}
+
+// Act runs an action of the page's input, on the elements that the user was asked about.
+func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Change, error) {
+	a.Confirm = c.confirm
+	return p.Act(ctx, a)
+}
+
+// Acted answers an action with what was done, and to which elements: "Clicked",
+// button "Order". between stands between two of them.
+func (c *Call) Acted(done, between string) func(page.Change, error) error {
+	return func(change page.Change, err error) error {
+		var names, changed []string
+		sentence, joint := done, " "
+		for _, on := range change.On {
+			if name := userName(on.Identity, input.Aim{Target: on.Target}); name != "" {
+				names = append(names, name)
+			}
+			on.Name = limit(on.Name, longestName)
+			if shown := cmp.Or(on.String(), on.Target); shown != "" {
+				sentence, joint = sentence+joint+shown, between
+			}
+			if on.Was != "" {
+				changed = append(changed, fmt.Sprintf("The last snapshot had %s as %s: the page has changed it since.", on.Target, on.Was))
+			}
+		}
+		c.target = cmp.Or(strings.Join(names, between), c.target)
+		if err != nil {
+			return err
+		}
+		c.Out.Quote(strings.Join(append([]string{sentence + "."}, changed...), "\n"))
+		c.Changed(change)
+		return nil
+	}
+}

@@ -1,0 +1,165 @@
+package tools
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/tools/agent"
+)
+
+// What the user is asked about a tool that acts on elements. These methods implement
+// agent.Aiming.
+
+// pointed is an element that the mouse acts on.
+func pointed(target, claim string) agent.Aim {
+	return agent.Aim{Aim: input.Aim{Target: target, Pointer: true}, Claims: []string{claim}}
+}
+
+// Aims is for the tools that use the mouse.
+func (in targetIn) Aims() []agent.Aim { return []agent.Aim{pointed(in.Target, in.Element)} }
+
+// field is the aim of a tool that sets a field without the mouse.
+func (in targetIn) field() []agent.Aim {
+	return []agent.Aim{{Aim: input.Aim{Target: in.Target}, Claims: []string{in.Element}}}
+}
+
+// Question is for browser_hover.
+func (in elementIn) Question(names []string) string { return "Move the mouse over " + names[0] }
+
+func (in clickIn) Question(names []string) string {
+	question := in.verb("Click", "Double-click", "-click") + " " + names[0]
+	if len(in.Modifiers) > 0 {
+		question += " with " + agent.Quoted(strings.Join(in.Modifiers, "+"))
+	}
+	return question
+}
+
+// verb is the verb of a click: the first for a plain one, the last, after the name of the
+// button, for another button.
+func (in clickIn) verb(once, twice, other string) string {
+	verb := once
+	if in.DoubleClick {
+		verb = twice
+	}
+	switch in.Button {
+	case "right":
+		verb = "Right" + other
+	case "middle":
+		verb = "Middle" + other
+	}
+	return verb
+}
+
+func (in typeIn) Aims() []agent.Aim { return in.field() }
+
+func (in typeIn) Question(names []string) string {
+	question := "Type " + agent.Quoted(in.Text) + " into " + names[0]
+	if in.Text == "" {
+		question = "Clear " + names[0]
+	}
+	if in.Submit {
+		question += " and press Enter"
+	}
+	return question
+}
+
+func (in pressKeyIn) Aims() []agent.Aim { return []agent.Aim{{}} }
+
+func (in pressKeyIn) Question(names []string) string {
+	if names[0] == "" {
+		return "Press " + agent.Quoted(in.Key)
+	}
+	return "Press " + agent.Quoted(in.Key) + " in " + names[0]
+}
+
+func (in selectIn) Aims() []agent.Aim { return in.field() }
+
+func (in selectIn) Question(names []string) string {
+	return "Select " + list(in.Values) + " in " + names[0]
+}
+
+func (in fillFormIn) Aims() []agent.Aim {
+	aims := make([]agent.Aim, len(in.Fields))
+	for i, f := range in.Fields {
+		pointer := f.Type == "checkbox" || f.Type == "radio"
+		aims[i] = agent.Aim{Aim: input.Aim{Target: f.Target, Pointer: pointer}, Claims: []string{f.Element, f.Name}}
+	}
+	return aims
+}
+
+func (in fillFormIn) Question(names []string) string {
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = name + " to " + agent.Quoted(in.Fields[i].Value)
+	}
+	question := "Set "
+	if len(parts) > 1 {
+		question += fmt.Sprintf("%d fields: ", len(parts))
+	}
+	return question + strings.Join(parts, ", ")
+}
+
+func (in dragIn) Aims() []agent.Aim {
+	return []agent.Aim{pointed(in.StartTarget, in.StartElement), pointed(in.EndTarget, in.EndElement)}
+}
+
+func (in dragIn) Question(names []string) string { return "Drag " + names[0] + " onto " + names[1] }
+
+func (in uploadIn) Aims() []agent.Aim {
+	return []agent.Aim{{Aim: input.Aim{Target: in.Target, Chooser: in.Target == "", Pointer: true}}}
+}
+
+func (in uploadIn) Question(names []string) string {
+	if len(in.Paths) == 0 && in.Target == "" {
+		return "Give no file to " + names[0]
+	}
+	return "Put " + files(in.Paths) + " into " + names[0]
+}
+
+func (in dropIn) Question(names []string) string {
+	var what []string
+	if len(in.Paths) > 0 {
+		what = append(what, files(in.Paths))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(in.Data)) {
+		what = append(what, agent.Quoted(in.Data[kind]))
+	}
+	return "Drop " + strings.Join(what, ", ") + " onto " + names[0]
+}
+
+func (in screenshotIn) Aims() []agent.Aim { return optional(in.Target, in.Element) }
+
+func (in screenshotIn) Question(names []string) string { return "Take a picture of " + names[0] }
+
+func (in evaluateIn) Aims() []agent.Aim { return optional(in.Target, in.Element) }
+
+func (in evaluateIn) Question(names []string) string {
+	return "Run a script on " + names[0] + ": " + in.Function
+}
+
+// optional is the aim of a tool that also works without a target.
+func optional(target, claim string) []agent.Aim {
+	if target == "" {
+		return nil
+	}
+	return []agent.Aim{{Aim: input.Aim{Target: target}, Claims: []string{claim}}}
+}
+
+// files names files that are given to a page.
+func files(paths []string) string {
+	if len(paths) == 1 {
+		return "the file " + list(paths)
+	}
+	return fmt.Sprintf("%d files: %s", len(paths), list(paths))
+}
+
+func list(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = agent.Quoted(text)
+	}
+	return strings.Join(quoted, ", ")
+}
