@@ -19,6 +19,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/policy"
 )
 
@@ -36,7 +37,7 @@ func ruled(t testing.TB, h *user, browser string, o *access.RuleOptions) (*acces
 // closed at the end of the test.
 func directTab(t testing.TB, url string) (string, *websocket.Conn) {
 	t.Helper()
-	browser := sharedChromium(t).url
+	browser := cdptest.BrowserURL(t)
 	host := strings.TrimPrefix(browser, "ws://")
 	host = host[:strings.IndexByte(host, '/')]
 	req, err := http.NewRequest(http.MethodPut, "http://"+host+"/json/new?about:blank", nil)
@@ -101,7 +102,7 @@ func waitEvent(t testing.TB, conn *websocket.Conn, method, text string) {
 // TestTable: the policy's table has each method of this Chromium, and no other one
 // except js-debug's own.
 func TestTable(t *testing.T) {
-	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 	_, body := get(t, addr, "/json/protocol", nil)
 	var protocol struct {
 		Domains []struct {
@@ -146,7 +147,7 @@ func refusal(reply map[string]any) string {
 func TestView(t *testing.T) {
 	h := newUser(policy.ModeView)
 	var reported sync.Map
-	_, addr := ruled(t, h, sharedChromium(t).url, &access.RuleOptions{Activity: func(e access.Entry) {
+	_, addr := ruled(t, h, cdptest.BrowserURL(t), &access.RuleOptions{Activity: func(e access.Entry) {
 		e.Operation = e.Operation.Detached()
 		reported.Store(e.Operation.Name, e)
 	}})
@@ -154,7 +155,7 @@ func TestView(t *testing.T) {
 	c := dial(t, addr, "/devtools/page/"+id)
 
 	for n, message := range []string{
-		`{"id":1,"method":"Page.enable"}`,
+		`{"id":1,"\u006dethod":"Page.enable"}`, // forwarded as it is
 		`{"id":1,"method":"Runtime.enable"}`,
 		`{"id":1,"method":"Page.captureScreenshot"}`,
 		`{"id":1,"method":"DOM.getDocument"}`,
@@ -174,10 +175,31 @@ func TestView(t *testing.T) {
 		return `{"id":1,"method":"Target.sendMessageToTarget","params":{"message":` + string(b) + `}}`
 	}
 	act := `{"id":1,"method":"Runtime.evaluate",` + set + `}`
+	// In forms that a parser may read as another command, or as none: the answer is an
+	// error, of whichever side.
+	for name, message := range map[string]string{
+		"twice":           `{"id":1,"method":"Page.enable","method":"Runtime.evaluate",` + set + `}`,
+		"twice, escaped":  `{"id":1,"method":"Runtime.evaluate","\u006dethod":"Page.enable",` + set + `}`,
+		"comment":         `{"id":1,/*"method":"Page.enable",*/"method":"Runtime.evaluate",` + set + `}`,
+		"other case":      `{"id":1,"method":"Runtime.evaluate","METHOD":"Page.enable",` + set + `}`,
+		"trailing":        `{"id":1,"method":"Page.enable"}{"id":1,"method":"Runtime.evaluate",` + set + `}`,
+		"byte order mark": "\ufeff" + act,
+		"no method":       `{"id":1,` + set + `}`,
+		"number":          `{"id":1,"method":7}`,
+		"array":           `[` + act + `]`,
+		"deep":            strings.Repeat("[", 20_000),
+		"deep, whole":     `{"id":1,"params":{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `},"method":"Runtime.evaluate"}`,
+		"empty":           ``,
+	} {
+		if reply := exchange(t, c, message); reply["error"] == nil {
+			t.Errorf("%s: %v, want an error", name, reply)
+		}
+	}
 	for name, message := range map[string]string{
 		"plain":            act,
 		"method last":      `{"id":1,` + set + `,"method":"Runtime.evaluate"}`,
 		"escaped":          `{"id":1,"\u006dethod":"Runtime.\u0065valuate",` + set + `}`,
+		"leading newline":  "\n\t {\"id\":1,\r\n\"method\"\n:\t\"Runtime.evaluate\"," + set + "}",
 		"nested":           nested(act),
 		"nested twice":     nested(nested(act)),
 		"nested, escaped":  nested(`{"id":1,"\u006dethod":"Runtime.\u0065valuate",` + set + `}`),
@@ -202,16 +224,15 @@ func TestView(t *testing.T) {
 			}
 		}
 	}
-	w, err := c.Writer(testContext(t), websocket.MessageText)
-	if err != nil {
-		t.Fatal(err)
+	// In fragments, with a ping between any two.
+	conn, br := joinRaw(t, addr)
+	io.WriteString(conn, fragments(`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set+`}`))
+	got := pingText
+	for got == pingText {
+		got = readFrame(t, br)
 	}
-	for _, part := range []string{`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set + `}`} {
-		io.WriteString(w, part)
-	}
-	w.Close()
-	if reply := nextReply(t, c); reply["id"] != 2.0 || !strings.Contains(refusal(reply), `"view"`) {
-		t.Errorf("fragments: %v", reply)
+	if !strings.HasPrefix(got, `{"id":2,`) || !strings.Contains(got, `\"view\"`) {
+		t.Errorf("fragments: %s", got)
 	}
 
 	for _, path := range []string{"/json/close/" + id, "/json/activate/" + id} {
@@ -248,9 +269,9 @@ func TestView(t *testing.T) {
 // allowed.
 func TestBrowserClose(t *testing.T) {
 	t.Parallel()
-	browser := newChromium(t)
+	browser := cdptest.Launch(t)
 	h := newUser(policy.ModeFull)
-	_, addr := ruled(t, h, browser.url, nil)
+	_, addr := ruled(t, h, browser.URL(), nil)
 	for name, message := range map[string]string{
 		"plain":  `{"id":1,"method":"Browser.close"}`,
 		"nested": `{"id":1,"method":"Target.sendMessageToTarget","params":{"message":"{\"id\":1,\"method\":\"Browser.close\"}"}}`,
@@ -294,11 +315,11 @@ func TestBrowserClose(t *testing.T) {
 		t.Errorf("the browser says %s", got)
 	}
 
-	_, open := ruled(t, h, browser.url, &access.RuleOptions{AllowClose: true})
+	_, open := ruled(t, h, browser.URL(), &access.RuleOptions{AllowClose: true})
 	c = dial(t, open, "/devtools/browser/x")
 	send(t, c, `{"id":1,"method":"Browser.close"}`)
 	select {
-	case <-browser.browser.Done():
+	case <-browser.Done():
 	case <-time.After(20 * time.Second):
 		t.Error("with AllowClose the browser did not end")
 	}
@@ -307,7 +328,7 @@ func TestBrowserClose(t *testing.T) {
 // TestViewPaths: in view mode no form of a request closes a tab, opens one or
 // brings one to the front.
 func TestViewPaths(t *testing.T) {
-	_, addr := ruled(t, newUser(policy.ModeView), sharedChromium(t).url, nil)
+	_, addr := ruled(t, newUser(policy.ModeView), cdptest.BrowserURL(t), nil)
 	id, _ := directTab(t, "data:text/html,stays")
 	other, _ := directTab(t, "data:text/html,in-front") // the most recently used one comes first
 	_, before := get(t, addr, "/json/list", nil)

@@ -15,6 +15,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/policy"
 )
 
@@ -64,7 +65,7 @@ func (h *user) choose(mode policy.Mode, stopped ...string) {
 // the answer for the session is the last.
 func TestAsk(t *testing.T) {
 	h := newUser(policy.ModeAsk)
-	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
 	id, _ := directTab(t, "about:blank")
 	c, other := dial(t, addr, "/devtools/page/"+id), dial(t, addr, "/devtools/browser/x")
 	navigate := func(n int) {
@@ -123,7 +124,7 @@ func TestAsk(t *testing.T) {
 // 16 at a time, and not before the first is answered.
 func TestAskTogether(t *testing.T) {
 	h := newUser(policy.ModeAsk)
-	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
 	c := dial(t, addr, "/devtools/browser/x")
 	sent := 0
 	act := func() {
@@ -177,7 +178,7 @@ func TestAskTogether(t *testing.T) {
 // client reaches the page.
 func TestAskNamesPage(t *testing.T) {
 	h := newUser(policy.ModeAsk)
-	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
 	const url = "data:text/html,<title>asked about</title>"
 	id, _ := directTab(t, url)
 	asked := func(what string) *policy.Page {
@@ -232,7 +233,7 @@ func TestAskNamesPage(t *testing.T) {
 // TestModeChanges: a new mode applies at once, also to what waits.
 func TestModeChanges(t *testing.T) {
 	h := newUser(policy.ModeFull)
-	_, addr := ruled(t, h, sharedChromium(t).url, nil)
+	_, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
 	const act = `{"id":1,"method":"Page.navigate","params":{"url":"about:blank#1"}}`
@@ -281,7 +282,7 @@ func TestModeWhileWaiting(t *testing.T) {
 		reported <- fmt.Sprint(e.Operation.Name, " ", e.OK)
 	}})
 	t.Cleanup(func() { rule.Close() }) // after the endpoint is closed
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule, Watcher: rule})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule, Watcher: rule})
 	id, _ := directTab(t, "about:blank")
 	c := dial(t, addr, "/devtools/page/"+id)
 	command := func(n int, method string) {
@@ -316,7 +317,7 @@ func TestModeWhileWaiting(t *testing.T) {
 // TestPlaywrightGetsException: Playwright gets the refusal of a script as an exception,
 // the only error of a script that it does not take for a navigation.
 func TestPlaywrightGetsException(t *testing.T) {
-	_, addr := ruled(t, newUser(policy.ModeView), sharedChromium(t).url, nil)
+	_, addr := ruled(t, newUser(policy.ModeView), cdptest.BrowserURL(t), nil)
 	c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Playwright/1.65.1 (x64)"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +337,7 @@ func TestPlaywrightGetsException(t *testing.T) {
 // stop. Other clients are not affected.
 func TestStopped(t *testing.T) {
 	h := newUser(policy.ModeFull)
-	rule, addr := ruled(t, h, sharedChromium(t).url, nil)
+	rule, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
 	joinAt := func(addr, agent string) *websocket.Conn {
 		t.Helper()
 		c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
@@ -389,7 +390,7 @@ func TestStopped(t *testing.T) {
 	}
 	waitFor("Good")
 	// Another coordinator knows the client only by the window's list.
-	_, next := ruled(t, h, sharedChromium(t).url, nil)
+	_, next := ruled(t, h, cdptest.BrowserURL(t), nil)
 	sentAway(joinAt(next, "Bad/1"))
 	call(t, joinAt(next, "Good/1"), getVersion)
 

@@ -80,7 +80,7 @@ func (p *Proxy) client(r *http.Request, b *Browser, path string, done <-chan str
 	var random [16]byte
 	rand.Read(random[:]) // never fails
 	c := &Client{
-		Number:    p.totals.clients.Add(1),
+		Number:    p.count.Add(1),
 		UserAgent: r.UserAgent(), Path: path, Browser: b.Name, Since: time.Now(), Done: done,
 		proxy: p, browser: b,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // joined is a ClientWatcher that forwards its calls to the test.
@@ -29,7 +30,7 @@ func (j *joined) Left(c *cdpproxy.Client)                     { j.left <- c }
 // disconnect one with a reason.
 func TestClients(t *testing.T) {
 	watcher := newJoined()
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Watcher: watcher})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Watcher: watcher})
 	ids := map[string]bool{}
 	for _, c := range []struct{ agent, origin, name, version string }{
 		{"Playwright/1.65.1 (x64; debian 12) node/20.20", "", "Playwright", "1.65.1"},
@@ -79,7 +80,7 @@ func TestClients(t *testing.T) {
 // TestBehind: a message with Behind does not overtake the messages that wait.
 func TestBehind(t *testing.T) {
 	rule := newRule()
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 	id := openTab(t, addr)
 	defer direct(t, "/json/close/"+id) // the endpoint refuses it
 	c := dial(t, addr, "/devtools/page/"+id)

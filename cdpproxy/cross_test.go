@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // TestPortTakenOver: the window's browser has died and another window's browser
@@ -191,49 +192,24 @@ func TestNeverCross(t *testing.T) {
 	}
 }
 
-// TestManyClientsRestart: hundreds of clients connect while the browser restarts;
-// the next browser serves all of them.
-func TestManyClientsRestart(t *testing.T) {
-	const clients = 500
-	c := sharedChromium(t)
-	src := newSource("")
-	_, addr := serve(t, src, ruledOnly)
-	ctx := testContext(t)
-	errs := make(chan error, clients)
-	for range clients {
-		go func() {
-			_, err := askOnce(ctx, addr, "/devtools/browser/old")
-			errs <- err
-		}()
-	}
-	// At least half of them connect before the browser starts.
-	src.asked.until(t, clients/2)
-	src.set("next", c.url)
-	for range clients {
-		if err := <-errs; err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestManyClientsOldBrowser: hundreds of clients connect while their first browser
+// TestManyClientsOldBrowser: many clients connect while their first browser
 // is killed and another replaces it. No client is refused. Clients of the old
 // browser get the reason and connect again.
 func TestManyClientsOldBrowser(t *testing.T) {
 	t.Parallel()
-	const clients = 500
-	old, next := newChromium(t), sharedChromium(t)
-	src := newSource(old.url)
+	const clients = 150
+	old, next := cdptest.Launch(t), cdptest.Shared(t)
+	src := newSource(old.URL())
 	_, addr := serve(t, src, ruledOnly)
 	ctx := testContext(t)
 	var served counter // by the old one
 	errs := make(chan error, clients)
 	for range clients {
-		go func() { errs <- untilServed(ctx, addr, next.browser.PID(), &served) }()
+		go func() { errs <- untilServed(ctx, addr, next.PID(), &served) }()
 	}
 	served.until(t, 20)
-	old.kill()
-	src.set("next", next.url)
+	cdptest.Kill(old)
+	src.set("next", next.URL())
 	for range clients {
 		if err := <-errs; err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@ package cdpproxy
 import (
 	"bytes"
 	"errors"
-	"sync/atomic"
 
 	"browser-coordinator/cdpproxy/eventloop"
 )
@@ -15,11 +14,10 @@ var errTooSlow = errors.New("the client reads too slowly")
 // their frames, messages of the endpoint itself. What the client does not accept at
 // once is queued, up to a bound. The relay's lock guards it.
 type downstream struct {
-	client   eventloop.Conn
-	left     bool           // the client has closed its side
-	messages *atomic.Uint64 // the browser's so far
-	frames   frameScanner
-	noClose  bool // the client cannot read close frames
+	client  eventloop.Conn
+	left    bool // the client has closed its side
+	frames  frameScanner
+	noClose bool // the client cannot read close frames
 
 	limit   int // of the bytes in queue, and of those in pending
 	claim   claim
@@ -33,9 +31,8 @@ type downstream struct {
 }
 
 func (d *downstream) init(r *relay) {
-	d.messages = &r.passed.messagesDown
 	d.limit = r.proxy.opts.MaxBuffered
-	d.claim = claim{budget: r.proxy.limits.memory, evict: r.evict}
+	d.claim = claim{budget: r.proxy.limits.memory}
 	d.tapReader = tapReader{taps: &r.proxy.taps, client: r.who, limits: &r.proxy.limits}
 }
 
@@ -56,7 +53,6 @@ func (d *downstream) forward(data []byte, last bool) error {
 	}
 	if last || len(d.pending) > 0 {
 		n := d.frames.finish(data)
-		d.messages.Store(d.frames.messages)
 		if err := d.send(data[:n]); err != nil {
 			return err
 		}
@@ -67,7 +63,6 @@ func (d *downstream) forward(data []byte, last bool) error {
 	}
 	before := d.frames
 	d.frames.scan(data)
-	d.messages.Store(d.frames.messages)
 	err := d.send(data)
 	if errors.Is(err, errTooSlow) {
 		d.frames = before

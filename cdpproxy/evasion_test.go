@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/policy"
 )
 
@@ -101,7 +102,7 @@ func watched(t *testing.T) (c *websocket.Conn, state func() string, own *websock
 		io.WriteString(w, watchedPage)
 	}))
 	t.Cleanup(site.Close)
-	_, addr := ruled(t, newUser(policy.ModeView), sharedChromium(t).url, nil)
+	_, addr := ruled(t, newUser(policy.ModeView), cdptest.BrowserURL(t), nil)
 	id, own := directTab(t, site.URL)
 	return dial(t, addr, "/devtools/page/"+id), func() string {
 		t.Helper()

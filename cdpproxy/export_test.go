@@ -8,18 +8,17 @@ import (
 // Limits replace bounds whose real size would make a test slow. Zero keeps the real
 // one.
 type Limits struct {
-	Memory                      int // of everything kept for clients, with the timeouts below
-	StallTimeout, MemoryTimeout time.Duration
-	WaitingBytes, Headers       int
-	TapMessages, TapBytes       int
-	CloseTimeout                time.Duration
-	HTTPTimeout                 time.Duration // for a header, for a body and for a response
+	Memory                int // of everything kept for clients
+	WaitingBytes, Headers int
+	TapMessages, TapBytes int
+	CloseTimeout          time.Duration
+	HTTPTimeout           time.Duration // for a header, for a body and for a response
 }
 
 // SetLimits must be called before Serve.
 func (p *Proxy) SetLimits(l Limits) {
 	if l.Memory > 0 {
-		p.limits.memory = newBudget(l.Memory, l.StallTimeout, l.MemoryTimeout)
+		p.limits.memory = &budget{limit: l.Memory}
 	}
 	if l.CloseTimeout > 0 {
 		p.limits.closeTimeout = l.CloseTimeout

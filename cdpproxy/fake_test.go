@@ -23,17 +23,16 @@ import (
 // Its one page has the id 1. It responds to each WebSocket message with its name,
 // unless serve is set.
 type fakeBrowser struct {
-	name      string
-	guid      string
-	addr      string
-	serve     func(net.Conn) // takes over an upgraded connection
-	protocol  []byte         // the response to /json/protocol
-	greeting  []byte         // sent in one piece with the 101, before serve
-	protocols []string       // subprotocols that it supports
-	http      *http.Server
-	wg        sync.WaitGroup // the HTTP server
-	dies      atomic.Bool    // breaks every connection that requests more than the version
-	asked     counter        // requests of every kind
+	name     string
+	guid     string
+	addr     string
+	serve    func(net.Conn) // takes over an upgraded connection
+	protocol []byte         // the response to /json/protocol
+	greeting []byte         // sent in one piece with the 101, before serve
+	http     *http.Server
+	wg       sync.WaitGroup // the HTTP server
+	dies     atomic.Bool    // breaks every connection that requests more than the version
+	asked    counter        // requests of every kind
 }
 
 // counter counts events that a test waits for. The zero counter is ready.
@@ -125,7 +124,7 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		conn.Write(append([]byte(answer), f.greeting...))
 		f.serve(conn)
 	default:
-		c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: f.protocols})
+		c, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			return
 		}

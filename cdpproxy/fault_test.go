@@ -20,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // repeat asks a page for a response of n*10 bytes.
@@ -62,7 +63,7 @@ func bigFrame(t *testing.T, r io.Reader) int64 {
 // coordinator has one.
 var ruledOnly = &cdpproxy.Options{Rule: passAll{}}
 
-// TestKilledInReply: the browser is killed in the middle of a response of 50 MB.
+// TestKilledInReply: the browser is killed in the middle of a response of 20 MB.
 // Its client sees a broken connection at once. The next browser serves the next
 // client.
 func TestKilledInReply(t *testing.T) {
@@ -70,12 +71,12 @@ func TestKilledInReply(t *testing.T) {
 	src := newSource("")
 	_, addr := serve(t, src, ruledOnly)
 	for try := 1; ; try++ {
-		c := newChromium(t)
-		src.set("old", c.url)
+		c := cdptest.Launch(t)
+		src.set("old", c.URL())
 		conn, br := pageOf(t, addr)
-		io.WriteString(conn, masked(repeat(5_000_000)))
+		io.WriteString(conn, masked(repeat(2_000_000)))
 		size := bigFrame(t, br)
-		c.kill()
+		cdptest.Kill(c)
 		killed := time.Now()
 		n, err := io.CopyN(io.Discard, br, size)
 		if err == nil && try < 5 {
@@ -90,7 +91,7 @@ func TestKilledInReply(t *testing.T) {
 		t.Logf("broke off after %d of %d bytes: %v", n, size, err)
 		break
 	}
-	src.set("new", sharedChromium(t).url)
+	src.set("new", cdptest.BrowserURL(t))
 	if got := call(t, dial(t, addr, "/devtools/browser/x"), getVersion); !strings.Contains(got, "Chrome/") {
 		t.Errorf("the next browser says %s", got)
 	}
@@ -121,13 +122,13 @@ func logged(t *testing.T, b []byte) int {
 // other client nor the browser.
 func TestFloodOfEvents(t *testing.T) {
 	t.Parallel()
-	_, addr := serve(t, newSource(newChromium(t).url), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: passAll{}})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{MaxBuffered: 1 << 20, Rule: passAll{}})
 	path := "/devtools/page/" + openTab(t, addr)
-	reader, sleeper := dial(t, addr, path), dial(t, addr, path)
+	reader, sleeper := dial(t, addr, path), dialBy(t, addr, path, dialSmall)
 	for _, c := range []*websocket.Conn{reader, sleeper} {
 		call(t, c, `{"id":1,"method":"Runtime.enable"}`)
 	}
-	const batch, batches = 100, 18 // of 1 MB
+	const batch, batches = 100, 9 // of 1 MB
 	ctx := testContext(t)
 	next := 0
 	for ; next < batch*batches; next += batch {
@@ -164,20 +165,20 @@ func TestFloodOfEvents(t *testing.T) {
 	}
 }
 
-// TestPipelined: a request and the upgrade in one packet, with a frame behind them,
-// get their responses one after the other.
+// TestPipelined: a request and the upgrade in one packet, with two frames behind them,
+// get their responses one after the other. The offer of permessage-deflate is declined.
 func TestPipelined(t *testing.T) { eachWay(t, pipelined) }
 
 func pipelined(t *testing.T, rule cdpproxy.Rule) {
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	const upgrade = "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-	io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\n\r\n"+upgrade+masked(getVersion))
+	const upgrade = "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
+	io.WriteString(conn, "GET /json/version HTTP/1.1\r\nHost: localhost\r\n\r\n"+upgrade+masked(getVersion)+masked(strings.Replace(getVersion, "1", "2", 1)))
 	br := bufio.NewReader(conn)
 	for _, want := range []int{200, 101} {
 		res, err := http.ReadResponse(br, nil)
@@ -186,27 +187,13 @@ func pipelined(t *testing.T, rule cdpproxy.Rule) {
 		}
 		if want == 200 {
 			io.Copy(io.Discard, res.Body)
+		} else if ext := res.Header.Get("Sec-WebSocket-Extensions"); ext != "" || res.Header.Get("Sec-WebSocket-Accept") != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
+			t.Errorf("the handshake has %v", res.Header)
 		}
 	}
-	if got := readFrame(t, br); !strings.HasPrefix(got, `{"id":1,"result"`) {
-		t.Errorf("the frame behind the upgrade: %s", got)
-	}
-}
-
-// TestSubprotocol: the client's offer reaches the browser, and the browser's choice
-// reaches the client. Chromium chooses none, so a fake browser does.
-func TestSubprotocol(t *testing.T) {
-	fake := startFake(t, "127.0.0.1:0", "speaks", nil)
-	fake.protocols = []string{"cdp.v2"}
-	for want, target := range map[string]string{"cdp.v2": fake.url(), "": sharedChromium(t).url} {
-		_, addr := serve(t, newSource(target), nil)
-		c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{Subprotocols: []string{"cdp.v1", "cdp.v2"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.CloseNow()
-		if c.Subprotocol() != want {
-			t.Errorf("subprotocol %q, want %q", c.Subprotocol(), want)
+	for _, want := range []string{`{"id":1,"result"`, `{"id":2,"result"`} {
+		if got := readFrame(t, br); !strings.HasPrefix(got, want) {
+			t.Errorf("a frame behind the upgrade: %.80s, want %s", got, want)
 		}
 	}
 }
@@ -216,7 +203,7 @@ func TestSubprotocol(t *testing.T) {
 func TestAnswerNotRead(t *testing.T) {
 	t.Parallel()
 	fake := startFake(t, "127.0.0.1:0", "much", nil)
-	fake.protocol = make([]byte, 8<<20) // more than the system buffers for a connection
+	fake.protocol = make([]byte, 5<<20) // more than the system buffers for a connection
 	p, addr := serveLimited(t, newSource(fake.url()), nil, cdpproxy.Limits{HTTPTimeout: 2 * time.Second})
 	for range 2 * 6 { // twice the exchanges under way at a time
 		conn, err := net.Dial("tcp", addr)
@@ -243,7 +230,7 @@ func TestAnswerNotRead(t *testing.T) {
 func TestSlowLoris(t *testing.T) {
 	t.Parallel()
 	const many = 300
-	_, addr := serveLimited(t, newSource(sharedChromium(t).url), nil, cdpproxy.Limits{HTTPTimeout: 5 * time.Second})
+	_, addr := serveLimited(t, newSource(cdptest.BrowserURL(t)), nil, cdpproxy.Limits{HTTPTimeout: 2 * time.Second})
 	var ended sync.WaitGroup
 	for i := range many {
 		conn, err := net.Dial("tcp", addr)

@@ -24,7 +24,6 @@ func (r clientSide) Received(data []byte, err error) eventloop.Next {
 	case r.ended():
 		return eventloop.Next{}
 	}
-	r.passed.bytesUp.Add(uint64(len(data)))
 	if r.gate == nil {
 		r.toBrowser(data, nil)
 		return eventloop.Next{}
@@ -84,7 +83,6 @@ func (r browserSide) Received(data []byte, err error) eventloop.Next {
 	case err != nil:
 		r.upstreamLost()
 	default:
-		r.passed.bytesDown.Add(uint64(len(data)))
 		r.toClient(data)
 	}
 	return wait(&r.down.frames)

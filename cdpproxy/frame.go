@@ -40,8 +40,6 @@ type frameScanner struct {
 	have    int    // bytes of header seen; 0 between frames and in a payload
 	remain  uint64 // bytes of payload to come
 	closing bool   // a close frame has begun
-
-	messages uint64 // whose last frame has begun
 }
 
 // piece is a part of one frame.
@@ -67,9 +65,6 @@ func (s *frameScanner) next(b []byte) (piece, []byte) {
 		p.header = s.header[:s.have]
 		s.have, s.remain = 0, payloadLength(p.header)
 		s.closing = s.closing || p.header[0]&0x0f == opClose
-		if p.header[0]&0x88 == 0x80 { // the last frame of data
-			s.messages++
-		}
 	}
 	n := min(uint64(len(b)), s.remain)
 	s.remain -= n

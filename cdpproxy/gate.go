@@ -37,7 +37,7 @@ type waiting struct {
 
 func newGate(r *relay, rule Rule) *gate {
 	g := &gate{relay: r, rule: rule}
-	g.reader.claim = claim{budget: r.proxy.limits.memory, evict: r.evict, over: r.over}
+	g.reader.claim = claim{budget: r.proxy.limits.memory}
 	g.reader.headers = r.proxy.limits.headers
 	g.reader.onMessage = g.judge
 	g.reader.onControl = g.passControl
@@ -58,7 +58,6 @@ func (g *gate) passControl(frame []byte) error {
 }
 
 func (g *gate) judge(msg *message) error {
-	g.relay.passed.messagesUp.Add(1)
 	g.relay.proxy.taps.record(g.relay.who, FromClient, msg.text)
 	m, err := ParseCommand(msg.text)
 	if err != nil {

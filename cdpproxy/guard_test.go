@@ -20,6 +20,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // get asks the endpoint at addr; "Host" in headers replaces the host.
@@ -55,7 +56,7 @@ func tryGet(addr, path string, headers map[string]string) (int, string, error) {
 }
 
 // connectAsChild runs in this test binary when it is started as another user: it
-// sends requests to the endpoint and prints the responses.
+// sends requests to the endpoints at these addresses and prints the responses.
 func connectAsChild(addr string) {
 	if addr, ok := strings.CutPrefix(addr, manyOf); ok {
 		manyAsChild(addr)
@@ -65,17 +66,18 @@ func connectAsChild(addr string) {
 		impostorAsChild(addr)
 		return
 	}
-	_, body, err := tryGet(addr, "/json/version", nil)
-	if err != nil {
-		body = err.Error()
-	}
-	io.WriteString(os.Stdout, body)
-	conn, res, err := websocket.Dial(context.Background(), "ws://"+addr+"/devtools/browser/x", nil)
-	if err == nil {
-		conn.CloseNow()
-	}
-	if res != nil {
-		fmt.Printf("\nWebSocket: %d\n", res.StatusCode)
+	for addr := range strings.SplitSeq(addr, " ") {
+		_, body, err := tryGet(addr, "/json/version", nil)
+		if err != nil {
+			body = err.Error()
+		}
+		conn, res, err := websocket.Dial(context.Background(), "ws://"+addr+"/devtools/browser/x", nil)
+		if err == nil {
+			conn.CloseNow()
+		}
+		if res != nil {
+			fmt.Printf("%s\nWebSocket: %d\n\n", strings.TrimSpace(body), res.StatusCode)
+		}
 	}
 }
 
@@ -120,7 +122,7 @@ const token = "5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e5b3c8f0e6f1d4f0c9a7e2b1d8c6a4f3e"
 // is served, or it gets the reason and the next step. For a refused client the
 // browser does not even get a connection.
 func TestWhoGetsIn(t *testing.T) {
-	browser, connections := counted(t, sharedChromium(t).url)
+	browser, connections := counted(t, cdptest.BrowserURL(t))
 	src := newSource(browser)
 	_, open := serve(t, src, &cdpproxy.Options{Token: token, AllowOrigins: []string{"https://tool.example"}})
 	_, strict := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
@@ -211,7 +213,7 @@ func TestWhoGetsIn(t *testing.T) {
 
 // TestRefusedNotKept: a refused client's connection is closed.
 func TestRefusedNotKept(t *testing.T) {
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Token: token, RequireToken: true})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Token: token, RequireToken: true})
 	for _, host := range []string{"evil.example", "localhost"} {
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
@@ -229,7 +231,7 @@ func TestRefusedNotKept(t *testing.T) {
 // TestNoCORS: no response opens the endpoint to scripts of other sites, for any
 // request, even with an Origin that is allowed by name.
 func TestNoCORS(t *testing.T) {
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Token: token, AllowOrigins: []string{"https://tool.example"}})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Token: token, AllowOrigins: []string{"https://tool.example"}})
 	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut, http.MethodHead} {
 		for _, origin := range []string{"", "https://evil.example", "https://tool.example", "null", cdpproxy.DevToolsOrigin} {
 			for _, path := range []string{"/json/version", "/" + token + "/json/list", "/", "/devtools/browser/x", "/nonsense"} {
@@ -262,7 +264,7 @@ func TestNoCORS(t *testing.T) {
 
 // TestWebSocketGuard: the same for WebSockets.
 func TestWebSocketGuard(t *testing.T) {
-	browser, connections := counted(t, sharedChromium(t).url)
+	browser, connections := counted(t, cdptest.BrowserURL(t))
 	src := newSource(browser)
 	_, addr := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true, AllowOrigins: []string{"https://tool.example"}})
 	const mine = "/" + token + "/devtools/browser/x"
@@ -319,11 +321,11 @@ func TestWebSocketGuard(t *testing.T) {
 
 // TestWebPage: real pages in a real browser try the attacks of a hostile site.
 func TestWebPage(t *testing.T) {
-	c := sharedChromium(t)
-	_, addr := serve(t, newSource(c.url), nil)
+	c := cdptest.Shared(t)
+	_, addr := serve(t, newSource(c.URL()), nil)
 	_, port, _ := net.SplitHostPort(addr)
 
-	ctx, cancel := remote.NewAllocator(testContext(t), c.url, remote.NoModifyURL)
+	ctx, cancel := remote.NewAllocator(testContext(t), c.URL(), remote.NoModifyURL)
 	defer cancel()
 	ctx, cancel = chromedp.NewContext(ctx)
 	defer cancel()
@@ -388,7 +390,7 @@ func TestExtension(t *testing.T) {
 	}))
 	defer site.Close()
 	defer site.CloseClientConnections() // Chromium keeps idle ones
-	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 	id := openTab(t, addr)
 
 	dir := t.TempDir()
@@ -406,11 +408,7 @@ func TestExtension(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	browser, err := launch("--load-extension=" + dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer browser.kill()
+	cdptest.Launch(t, "--load-extension="+dir)
 	select {
 	case got := <-reported:
 		if strings.Count(got, "an extension (Sec-Fetch-Site") != 4 || strings.Contains(got, "webSocketDebuggerUrl") {

@@ -59,7 +59,6 @@ func (p *Proxy) handler(path string) http.Handler {
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
-	p.totals.refusals.Add(1)
 	p.opts.Logger.Debug("request refused", "client", r.RemoteAddr, "status", no.status, "why", no.text)
 	p.bound(w)
 	if no.status == http.StatusForbidden {

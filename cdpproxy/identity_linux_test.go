@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // TestAnotherUserAtTheBrowsersPort: another user takes the port of a browser that
@@ -14,12 +15,12 @@ import (
 // and the client gets an error that explains it.
 func TestAnotherUserAtTheBrowsersPort(t *testing.T) {
 	start := asUser(t)
-	c := newChromium(t)
-	browser, err := url.Parse(c.url)
+	c := cdptest.Launch(t)
+	browser, err := url.Parse(c.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.kill()
+	cdptest.Kill(c)
 
 	cmd := start(12345, impostorAt+browser.Host)
 	leave, err := cmd.StdinPipe()
@@ -39,7 +40,7 @@ func TestAnotherUserAtTheBrowsersPort(t *testing.T) {
 	}
 
 	withPrefix := "ws://" + browser.Host + "/secret" + browser.Path
-	for _, url := range []string{c.url, withPrefix} {
+	for _, url := range []string{c.URL(), withPrefix} {
 		_, addr := serve(t, newSource(url), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold})
 		for way, answer := range tryAll(t, addr, url) {
 			if !strings.Contains(answer, "a program of user 12345 listens at "+browser.Host) {

@@ -53,8 +53,10 @@ func echo(conn net.Conn) {
 		if _, err := io.ReadFull(in, payload); err != nil {
 			return
 		}
-		for i := range payload {
-			payload[i] ^= mask[i&3]
+		if [4]byte(mask) != [4]byte{} { // the race detector makes each byte slow
+			for i := range payload {
+				payload[i] ^= mask[i&3]
+			}
 		}
 		if _, err := conn.Write(message); err != nil {
 			return

@@ -9,11 +9,11 @@ import (
 const maxMessage = 100 << 20
 
 const (
-	// A message up to smallMessage does not count toward the budget, and one up to
-	// smallHold does not wait for it. A goroutine that serves several clients reads
-	// no more of a message than that.
+	// A message up to smallMessage does not count toward the budget.
 	smallMessage = 64 << 10
-	smallHold    = 2 << 20
+	// Memory for the rest of a frame is taken at once after wholeFrame bytes of the
+	// message have come: a client that only announces a large frame gets none.
+	wholeFrame = 1 << 20
 	// largeMessage takes so long to read and to decode that other clients of the
 	// same goroutine would wait for it.
 	largeMessage = 256 << 10
@@ -61,12 +61,10 @@ func (m *message) free() {
 
 // hold claims a buffer of that size from the budget.
 func (m *message) hold(size int) error {
-	switch {
-	case size <= smallMessage:
+	if size <= smallMessage {
 		return nil
-	case size <= smallHold:
-		m.claim.takeAnyway(size)
-	case !m.claim.await(size):
+	}
+	if !m.claim.take(size) {
 		return m.claim.budget.exhausted()
 	}
 	m.held += size
@@ -79,7 +77,7 @@ func (m *message) append(b []byte, more int, last bool) error {
 	need := len(m.raw) + len(b)
 	if need > cap(m.raw) {
 		size := max(need, 2*cap(m.raw), 512)
-		if need > smallHold/2 { // for the whole frame at once, so that it can be completed
+		if need > wholeFrame {
 			size = max(size, need+more)
 		}
 		if last {
@@ -227,9 +225,6 @@ func (r *messageReader) keep(b []byte) error {
 	if r.op >= opClose {
 		r.control = append(r.control, b...)
 		return nil
-	}
-	if r.open.held > 0 {
-		r.claim.progress()
 	}
 	return r.open.append(b, int(r.frames.remain), r.fin)
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // TestByteByByte: a message of a reasonable size may come in frames of one byte.
 func TestByteByByte(t *testing.T) {
-	text := `{"id":1,"method":"A.b","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`
+	text := `{"id":1,"method":"A.b","params":{"x":"` + strings.Repeat("x", 200_000) + `"}}`
 	var frames []byte
 	for i := range len(text) {
 		first := byte(0x00)
@@ -156,7 +157,7 @@ func (l leaving) Write(line []byte) (int, error) {
 // TestNotUTF8: the error for a message that is not UTF-8 repeats none of it, and
 // the connection continues, as with Chromium itself.
 func TestNotUTF8(t *testing.T) {
-	browser := sharedChromium(t).url
+	browser := cdptest.BrowserURL(t)
 	_, addr := serve(t, newSource(browser), &cdpproxy.Options{Rule: newRule()})
 	for _, addr := range []string{strings.Split(browser, "/")[2], addr} {
 		conn, err := net.Dial("tcp", addr)

@@ -78,12 +78,15 @@ func TestWithoutCloseFrame(t *testing.T) {
 }
 
 // TestUnreadableKey: a browser never gets such a key, since not every server
-// accepts one (package virtual does not).
+// accepts one (package virtual does not). No key at all is refused.
 func TestUnreadableKey(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "fake", nil) // by coder/websocket, like package virtual
 	_, addr := serve(t, newSource(fake.url()), nil)
 	br := likeRod(t, addr, "/devtools/browser/x", masked("{}"))
 	if got := readFrame(t, br); got != "fake" {
 		t.Errorf("got %q", got)
+	}
+	if a := ask(t, addr, "GET /devtools/browser/x HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: \r\n\r\n"); a.status != 400 {
+		t.Errorf("without a key: HTTP %d", a.status)
 	}
 }

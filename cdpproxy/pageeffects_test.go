@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp/remote"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // recorder is a listener in front of an endpoint that records the requests.
@@ -100,8 +101,8 @@ func (r *recorder) request(t *testing.T, path, header string) string {
 // launched for them, and no tab is closed.
 func TestPagesHaveNoEffect(t *testing.T) {
 	t.Parallel()
-	victim := sharedChromium(t)
-	_, driven := serve(t, newSource(victim.url), nil)
+	victim := cdptest.Shared(t)
+	_, driven := serve(t, newSource(victim.URL()), nil)
 	tab := openTab(t, driven)
 	closes := "/json/close/" + tab
 
@@ -134,7 +135,7 @@ func TestPagesHaveNoEffect(t *testing.T) {
 	defer site.Close()
 	defer site.CloseClientConnections() // Chromium keeps idle ones
 
-	ctx, cancel := remote.NewAllocator(testContext(t), newChromium(t).url, remote.NoModifyURL)
+	ctx, cancel := remote.NewAllocator(testContext(t), victim.URL(), remote.NoModifyURL)
 	defer cancel()
 	ctx, cancel = chromedp.NewContext(ctx)
 	defer cancel()

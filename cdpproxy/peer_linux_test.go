@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // asUser returns a function that starts this test binary as another user. The child
@@ -54,16 +55,9 @@ func asUser(t *testing.T) func(uid uint32, target string) *exec.Cmd {
 // TestSecondUser connects as another user of the machine.
 func TestSecondUser(t *testing.T) {
 	start := asUser(t)
-	browser, connections := counted(t, sharedChromium(t).url)
+	browser, connections := counted(t, cdptest.BrowserURL(t))
 	src := newSource(browser)
 	p, addr := serve(t, src, &cdpproxy.Options{Token: token})
-	ask := func(uid uint32, target string) string {
-		out, err := start(uid, target).Output()
-		if err != nil {
-			t.Fatalf("child as user %d: %v", uid, err)
-		}
-		return string(out)
-	}
 	addrs := []string{addr}
 	if ln, err := net.Listen("tcp", "[::1]:0"); err != nil {
 		t.Logf("no IPv6 here: %v", err)
@@ -78,32 +72,42 @@ func TestSecondUser(t *testing.T) {
 			}
 		}()
 	}
-	for _, addr := range addrs {
-		if got := ask(0, addr); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
-			t.Errorf("%s: the same user got %s", addr, got)
-		}
-		before := connections.count()
-		if got := ask(12345, addr); !strings.Contains(got, "comes from user 12345") || !strings.Contains(got, "`coordinator endpoint --token`") || strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 403") {
-			t.Errorf("%s: another user got %s", addr, got)
-		}
-		if got := connections.count(); got != before {
-			t.Errorf("%s: of another user the browser got %d connections", addr, got-before)
-		}
-		// With the token any user is admitted.
-		if got := ask(12345, addr+"/"+token); !strings.Contains(got, "webSocketDebuggerUrl") || !strings.Contains(got, "WebSocket: 101") {
-			t.Errorf("%s: another user with the token got %s", addr, got)
-		}
-	}
-	before := connections.count()
-	// In strict mode no client is admitted without it, not even the same user.
+	// In strict mode no client is admitted without the token, not even the same user.
 	_, strict := serve(t, src, &cdpproxy.Options{Token: token, RequireToken: true})
-	for _, uid := range []uint32{0, 12345} {
-		if got := ask(uid, strict); !strings.Contains(got, "token missing or wrong") || !strings.Contains(got, "WebSocket: 403") {
-			t.Errorf("strict, user %d got %s", uid, got)
-		}
+	var targets, withToken []string
+	for _, addr := range addrs {
+		withToken = append(withToken, addr+"/"+token)
+	}
+	targets = append(append(targets, addrs...), strict)
+	before := connections.count()
+	out, err := start(12345, strings.Join(targets, " ")).Output()
+	if err != nil {
+		t.Fatal(err)
 	}
 	if got := connections.count(); got != before {
-		t.Errorf("in strict mode the browser got %d connections", got-before)
+		t.Errorf("of another user the browser got %d connections", got-before)
+	}
+	answers := strings.Split(string(out), "\n\n")
+	for i, addr := range targets {
+		wants := []string{"comes from user 12345", "`coordinator endpoint --token`", "WebSocket: 403"}
+		if addr == strict {
+			wants = []string{"token missing or wrong", "WebSocket: 403"}
+		}
+		for _, want := range wants {
+			if !strings.Contains(answers[i], want) || strings.Contains(answers[i], "webSocketDebuggerUrl") {
+				t.Errorf("%s: another user got %s, want %s", addr, answers[i], want)
+			}
+		}
+		if status, body := get(t, addr, "/json/version", nil); (status == 200) == (addr == strict) {
+			t.Errorf("%s: the same user got HTTP %d %s", addr, status, body)
+		}
+	}
+	// With the token any user is admitted.
+	if out, err = start(12345, strings.Join(withToken, " ")).Output(); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(out); strings.Count(got, "webSocketDebuggerUrl") != len(addrs) || strings.Count(got, "WebSocket: 101") != len(addrs) {
+		t.Errorf("another user with the token got %s", got)
 	}
 }
 
@@ -112,7 +116,7 @@ func TestSecondUser(t *testing.T) {
 // endpoint's own user is always admitted.
 func TestManyUnauthenticated(t *testing.T) {
 	start := asUser(t)
-	_, addr := serve(t, newSource(sharedChromium(t).url), nil)
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
 	cmd := start(12345, manyOf+addr)
 	leave, err := cmd.StdinPipe()
 	if err != nil {
@@ -147,7 +151,7 @@ func TestManyUnauthenticated(t *testing.T) {
 // TestPeerAddressFamilies: the same user is recognised on ::1, and by an IPv6
 // socket with an IPv4 peer, as in Java and some Node versions.
 func TestPeerAddressFamilies(t *testing.T) {
-	src := newSource(sharedChromium(t).url)
+	src := newSource(cdptest.BrowserURL(t))
 	p, addr := serve(t, src, nil)
 
 	dialMapped := func(context.Context, string, string) (net.Conn, error) {

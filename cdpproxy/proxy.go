@@ -28,15 +28,7 @@ type Proxy struct {
 	start  sync.Once // of the relays, by Serve
 	failed error     // why they have not started
 	relays relays
-	totals totals
-}
-
-// totals are for the status page.
-type totals struct {
-	clients  atomic.Uint64 // connections and requests
-	served   atomic.Uint64 // clients that were connected to a browser
-	browsers atomic.Uint64 // how many times the browser was replaced
-	refusals atomic.Uint64
+	count  atomic.Uint64 // of the clients: connections and requests
 }
 
 // limits bound the memory for clients, and how long it is held. Tests use others.
@@ -177,15 +169,8 @@ func (p *Proxy) cutAll() {
 // followSource ends the relays of a browser as soon as the source no longer
 // names it.
 func (p *Proxy) followSource() {
-	var last *Browser // the last one that was not nil
 	for {
 		b, changed := p.source.Browser()
-		if b != nil {
-			if last != nil && b.Generation != last.Generation {
-				p.totals.browsers.Add(1)
-			}
-			last = b
-		}
 		for _, r := range p.relays.list() {
 			r.endIfReplaced(b)
 		}
@@ -211,7 +196,6 @@ func (p *Proxy) add(r *relay) bool {
 		p.relays.remove(r)
 		return false
 	}
-	p.totals.served.Add(1)
 	return true
 }
 

@@ -3,7 +3,6 @@ package cdpproxy
 import (
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"browser-coordinator/cdpproxy/eventloop"
@@ -55,7 +54,6 @@ type relay struct {
 	who     *Client
 	gate    *gate         // nil without a rule
 	over    chan struct{} // closed with the first reason to end
-	passed  traffic
 
 	mu       sync.Mutex // guards the fields that follow, and down; nothing blocks under it
 	state    state
@@ -83,10 +81,6 @@ func (p *pause) end() {
 	p.total += time.Since(p.since)
 	p.since = time.Time{}
 }
-
-// traffic is for the status page. Messages of the client are counted only with a
-// rule.
-type traffic struct{ bytesUp, bytesDown, messagesUp, messagesDown atomic.Uint64 }
 
 type state int
 
@@ -293,12 +287,6 @@ func (r *relay) endIfReplaced(now *Browser) bool {
 
 // disconnect ends the relay for the embedding program.
 func (r *relay) disconnect(reason string) { r.end(ending{code: closePolicy, reason: reason}) }
-
-// evict ends the relay to free memory for another one, whose lock its caller may
-// hold.
-func (r *relay) evict(reason string) {
-	r.proxy.relays.wg.Go(func() { r.end(ending{code: closeTryLater, reason: reason}) })
-}
 
 // ended reports whether there is a reason to end.
 func (r *relay) ended() bool {

@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // evaluate drives a tab of its own through the endpoint at addr with chromedp, and
@@ -83,15 +84,15 @@ const getVersion = `{"id":1,"method":"Browser.getVersion"}`
 // another port.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	first := newChromium(t)
-	src := newSource(first.url)
+	first := cdptest.Launch(t)
+	src := newSource(first.URL())
 	_, addr := serve(t, src, nil)
 	ctx := testContext(t)
 
 	if got, err := evaluate(ctx, addr); err != nil || !strings.HasPrefix(got, "here ") {
 		t.Fatalf("before the restart: %q, %v", got, err)
 	}
-	oldPath := "/devtools/browser" + first.url[strings.LastIndexByte(first.url, '/'):]
+	oldPath := "/devtools/browser" + first.URL()[strings.LastIndexByte(first.URL(), '/'):]
 	old := dial(t, addr, oldPath)
 	if got := call(t, old, getVersion); !strings.Contains(got, "Chrome/") {
 		t.Fatalf("old client: %s", got)
@@ -114,12 +115,12 @@ func TestRestart(t *testing.T) {
 		got, err := evaluate(ctx, addr)
 		held <- result{got, err}
 	}()
-	second := newChromium(t)
-	if second.url == first.url {
+	second := cdptest.Launch(t)
+	if second.URL() == first.URL() {
 		t.Fatal("the second browser has the first one's URL")
 	}
-	first.kill()
-	src.set("second", second.url)
+	cdptest.Kill(first)
+	src.set("second", second.URL())
 	if r := <-held; r.err != nil || !strings.HasPrefix(r.got, "here ") {
 		t.Fatalf("held client: %q, %v", r.got, r.err)
 	}
@@ -131,16 +132,16 @@ func TestRestart(t *testing.T) {
 	}
 
 	// The close reason of a switch without a pause names both.
-	src.set("third", second.url)
+	src.set("third", second.URL())
 	_, _, err = again.Read(ctx)
 	if !errors.As(err, &closed) || closed.Code != websocket.StatusServiceRestart || !strings.Contains(closed.Reason, `"second" was replaced by browser "third"`) {
 		t.Errorf("after a switch: %v", err)
 	}
 }
 
-// notifiedAfter returns how long after event the last of the clients has read its close
-// with that code.
-func notifiedAfter(t *testing.T, clients []*websocket.Conn, code websocket.StatusCode, event func()) time.Duration {
+// notifiedAfter returns how long after event, which returns when it began, the last of
+// the clients has read its close with that code.
+func notifiedAfter(t *testing.T, clients []*websocket.Conn, code websocket.StatusCode, event func() time.Time) time.Duration {
 	t.Helper()
 	type end struct {
 		err error
@@ -154,8 +155,7 @@ func notifiedAfter(t *testing.T, clients []*websocket.Conn, code websocket.Statu
 			ends <- end{err, time.Now()}
 		}()
 	}
-	start := time.Now()
-	event()
+	start := event()
 	var took time.Duration
 	for range clients {
 		e := <-ends
@@ -183,6 +183,20 @@ func median(d []time.Duration) time.Duration {
 
 const soon = 100 * time.Millisecond
 
+// seen is a client's connection that counts the bytes that it has read.
+type seen struct {
+	net.Conn
+	bytes *counter
+}
+
+func (c seen) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	for range n {
+		c.bytes.add()
+	}
+	return n, err
+}
+
 // TestNotifiedSoon: a client is notified of a change within 100 ms, in the median of
 // some rounds. On a busy machine one round may take longer.
 func TestNotifiedSoon(t *testing.T) {
@@ -192,25 +206,31 @@ func TestNotifiedSoon(t *testing.T) {
 	})
 	const broken = -1 // without a close frame
 	for _, c := range []struct {
-		name, url, next string
+		name, old, next string
 		code            websocket.StatusCode
 	}{
-		{"replaced", sharedChromium(t).url, silent.url(), websocket.StatusServiceRestart},
-		{"ended", sharedChromium(t).url, "", websocket.StatusGoingAway},
-		{"replaced in a frame that never ends", silent.url(), sharedChromium(t).url, broken},
+		{"replaced", cdptest.BrowserURL(t), silent.url(), websocket.StatusServiceRestart},
+		{"ended", cdptest.BrowserURL(t), "", websocket.StatusGoingAway},
+		{"replaced in a frame that never ends", silent.url(), cdptest.BrowserURL(t), broken},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := newSource("")
 			_, addr := serve(t, src, nil)
 			var took []time.Duration
 			for range 5 {
-				src.set("old", c.url)
-				clients := dialAll(t, addr, "/devtools/browser/x", 1)
-				for half := c.code == broken; half; { // on its way
-					_, page := get(t, addr, "/", nil)
-					half = !strings.Contains(page, "500 B")
-				}
-				took = append(took, notifiedAfter(t, clients, c.code, func() { src.set("next", c.next) }))
+				src.set("old", c.old)
+				var bytes counter
+				client := dialBy(t, addr, "/devtools/browser/x", func(ctx context.Context, network, addr string) (net.Conn, error) {
+					conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+					return seen{conn, &bytes}, err
+				})
+				took = append(took, notifiedAfter(t, []*websocket.Conn{client}, c.code, func() time.Time {
+					if c.code == broken {
+						bytes.until(t, 500) // the handshake has fewer: the frame has begun
+					}
+					defer src.set("next", c.next)
+					return time.Now()
+				}))
 			}
 			if m := median(took); m > soon {
 				t.Errorf("reported after %v, want at most %v", m, soon)
@@ -236,8 +256,14 @@ func TestManyNotifiedSoon(t *testing.T) {
 		})
 		src := newSource(fake.url())
 		_, addr := serve(t, src, nil)
-		took := notifiedAfter(t, dialAll(t, addr, "/devtools/browser/x", many), websocket.StatusServiceRestart, func() { src.set("next", fake.url()) })
-		floor := notifiedAfter(t, dialAll(t, fake.addr, "/devtools/page/1", many), websocket.StatusServiceRestart, func() { close(restart) })
+		took := notifiedAfter(t, dialAll(t, addr, "/devtools/browser/x", many), websocket.StatusServiceRestart, func() time.Time {
+			defer src.set("next", fake.url())
+			return time.Now()
+		})
+		floor := notifiedAfter(t, dialAll(t, fake.addr, "/devtools/page/1", many), websocket.StatusServiceRestart, func() time.Time {
+			defer close(restart)
+			return time.Now()
+		})
 		t.Logf("the last is notified after %v, directly after %v", took, floor)
 		switch {
 		case took <= max(soon, 5*floor):
@@ -316,12 +342,12 @@ func TestNotifiedBesideStalled(t *testing.T) {
 
 // TestBrowserDies: the browser ends before the source reports it.
 func TestBrowserDies(t *testing.T) {
-	c := newChromium(t)
-	src := newSource(c.url)
+	c := cdptest.Launch(t)
+	src := newSource(c.URL())
 	_, addr := serve(t, src, &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, NoBrowserHelp: "Press F5."})
 	conn := dial(t, addr, "/devtools/browser/x")
 	call(t, conn, getVersion)
-	c.kill()
+	cdptest.Kill(c)
 	_, _, err := conn.Read(testContext(t))
 	var closed websocket.CloseError
 	if !errors.As(err, &closed) || closed.Code != websocket.StatusGoingAway || !strings.Contains(closed.Reason, `browser "first"`) {
@@ -359,19 +385,5 @@ func TestWantedInVain(t *testing.T) {
 	}
 	if !strings.Contains(body, "no browser") || strings.Contains(body, "waited") {
 		t.Errorf("answered %q", body)
-	}
-}
-
-// TestWantedWithoutHold: Wanted is called for a client that is not held too, and
-// before its response.
-func TestWantedWithoutHold(t *testing.T) {
-	wanted := make(chan struct{}, 1)
-	_, addr := serve(t, newSource(""), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold, Wanted: func() <-chan struct{} {
-		wanted <- struct{}{}
-		return nil
-	}})
-	status, body := get(t, addr, "/json/version", nil)
-	if status != 503 || len(wanted) != 1 {
-		t.Errorf("HTTP %d %s, called %d times", status, body, len(wanted))
 	}
 }

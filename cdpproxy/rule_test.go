@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/cdptest"
 )
 
 // testRule refuses Runtime.evaluate, ends a client that sends Browser.close, lets
@@ -113,74 +114,8 @@ func TestVerdictOnTheNext(t *testing.T) {
 	}
 }
 
-// TestEvasion sends Runtime.evaluate in every form that Chromium accepts, or might.
-// The rule must see each one, and the page must get none.
-func TestEvasion(t *testing.T) {
-	rule := newRule()
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
-	id := openTab(t, addr)
-	defer direct(t, "/json/close/"+id) // the endpoint refuses it
-	c := dial(t, addr, "/devtools/page/"+id)
-
-	const set = `"params":{"expression":"document.title='evaded'"}`
-	for name, message := range map[string]string{
-		"plain":           `{"id":1,"method":"Runtime.evaluate",` + set + `}`,
-		"method last":     `{"id":1,` + set + `,"method":"Runtime.evaluate"}`,
-		"escaped key":     `{"id":1,"\u006dethod":"Runtime.evaluate",` + set + `}`,
-		"escaped value":   `{"id":1,"method":"Runtime.\u0065v\u0061luate",` + set + `}`,
-		"twice":           `{"id":1,"method":"Page.enable","method":"Runtime.evaluate",` + set + `}`,
-		"twice, escaped":  `{"id":1,"method":"Runtime.evaluate","\u006dethod":"Page.enable",` + set + `}`,
-		"comment":         `{"id":1,/*"method":"Page.enable",*/"method":"Runtime.evaluate",` + set + `}`,
-		"other case":      `{"id":1,"method":"Runtime.evaluate","METHOD":"Page.enable",` + set + `}`,
-		"trailing":        `{"id":1,"method":"Page.enable"}{"id":1,"method":"Runtime.evaluate",` + set + `}`,
-		"leading newline": "\n\t {\"id\":1,\r\n\"method\"\n:\t\"Runtime.evaluate\"," + set + "}",
-		"byte order mark": "\ufeff" + `{"id":1,"method":"Runtime.evaluate",` + set + `}`,
-		"no method":       `{"id":1,` + set + `}`,
-		"number":          `{"id":1,"method":7}`,
-		"array":           `[{"id":1,"method":"Runtime.evaluate",` + set + `}]`,
-		"deep":            strings.Repeat("[", 20_000),
-		"deep, whole":     `{"id":1,"params":{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `},"method":"Runtime.evaluate"}`,
-		"empty":           ``,
-	} {
-		reply := exchange(t, c, message)
-		if reply["error"] == nil {
-			t.Errorf("%s: %v, want an error", name, reply)
-		}
-	}
-
-	// In fragments, with a ping in the middle.
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	br, _ := upgradeOn(t, conn, addr, "/devtools/page/"+id, "", fragments(`{"id":2,"met`, `hod":"Runtime.eval`, `uate",`, set+`}`))
-	for pongs := 0; ; pongs++ {
-		if got := readFrame(t, br); got != pingText {
-			if !strings.Contains(got, `"id":2,`) || !strings.Contains(got, "Runtime.evaluate is refused by the test") {
-				t.Errorf("fragments: %s", got)
-			}
-			break
-		}
-	}
-
-	// What is allowed still works, with the client's own bytes.
-	if reply := exchange(t, c, `{"id":3,"\u006dethod":"Page.getFrameTree"}`); reply["result"] == nil {
-		t.Errorf("Page.getFrameTree: %v", reply)
-	}
-	// The same over HTTP.
-	if status, body := get(t, addr, "/json/close/"+id, nil); status != 403 || !strings.Contains(body, "Target.closeTarget is refused by the test") {
-		t.Errorf("/json/close: HTTP %d %s", status, body)
-	}
-	_, list := get(t, addr, "/json/list", nil)
-	if strings.Contains(list, "evaded") || !strings.Contains(list, id) {
-		t.Errorf("the page is not as it was: %s", list)
-	}
-}
-
 func direct(t *testing.T, path string) {
-	host := strings.TrimPrefix(sharedChromium(t).url, "ws://")
+	host := strings.TrimPrefix(cdptest.BrowserURL(t), "ws://")
 	res, err := http.Get("http://" + host[:strings.IndexByte(host, '/')] + path)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +126,7 @@ func direct(t *testing.T, path string) {
 // TestRuleFrames: a message that a rule cannot read reliably ends the client.
 func TestRuleFrames(t *testing.T) {
 	rule := newRule()
-	_, addr := serveLimited(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule}, cdpproxy.Limits{Headers: 1 << 20})
+	_, addr := serveLimited(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule}, cdpproxy.Limits{Headers: 1 << 20})
 	text := getVersion
 	for name, frames := range map[string]string{
 		"compressed":         "\xc1" + masked(text)[1:],
@@ -220,7 +155,7 @@ func TestRuleFrames(t *testing.T) {
 // waits for them.
 func TestRuleWaits(t *testing.T) {
 	rule := newRule()
-	_, addr := serve(t, newSource(sharedChromium(t).url), &cdpproxy.Options{Rule: rule})
+	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
 	id := openTab(t, addr)
 	defer direct(t, "/json/close/"+id) // the endpoint refuses it
 	c := dial(t, addr, "/devtools/page/"+id)
@@ -256,7 +191,7 @@ func TestRuleWaits(t *testing.T) {
 	}
 }
 
-// TestTooManyWait: up to 1,000 messages, or 100 MiB, of one client wait for a
+// TestTooManyWait: up to 1,000 messages, or a number of bytes, of one client wait for a
 // decision. Further ones are refused, no other message is, and no other client has
 // less room.
 func TestTooManyWait(t *testing.T) {
@@ -264,12 +199,12 @@ func TestTooManyWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		size, fit int // bytes of each message, and how many of them may wait
 	}{
-		"messages": {0, 1000}, "bytes": {6 << 20, 1},
+		"messages": {0, 1000}, "bytes": {120 << 10, 1}, // more than a message that counts little
 	} {
 		t.Run(name, func(t *testing.T) {
 			rule := newRule()
 			fake := startFake(t, "127.0.0.1:0", "echo", echo)
-			_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule}, cdpproxy.Limits{WaitingBytes: 10 << 20})
+			_, addr := serveLimited(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule}, cdpproxy.Limits{WaitingBytes: 200 << 10})
 			conn, other := dial(t, addr, "/devtools/browser/x"), dial(t, addr, "/devtools/browser/x")
 			filler := strings.Repeat("x", c.size)
 			navigate := func(c *websocket.Conn, id int, filler string) {

@@ -98,7 +98,7 @@ func TestDescriptors(t *testing.T) {
 				call(t, c, getVersion) // the loop has it
 			}
 			keptAlive(t, addr, fake.addr, connections)
-			large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 6_000_000) + `"}`
+			large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 1_000_000) + `"}`
 			for _, c := range conns {
 				if got := call(t, c, large); got != large {
 					t.Fatalf("%d bytes came back", len(got))

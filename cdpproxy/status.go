@@ -18,50 +18,23 @@ import (
 //go:embed status.html
 var statusHead string
 
-type statusClient struct {
-	Number   uint64
-	Agent    string
-	Path     string
-	Browser  string
-	Since    string
-	Up, Down string
-}
-
 type status struct {
-	URL       string
-	Browser   string // empty: none
-	Help      string
-	Clients   []statusClient
-	Served    uint64 // clients so far
-	Browsers  uint64 // how many times the browser was replaced
-	Refusals  uint64
-	Protected bool
-	Held      bool // clients that find no browser wait
+	URL     string
+	Browser string // empty: none
+	Help    string
+	Clients []*Client
 }
 
 // serveStatus shows the user the state of the endpoint, without JavaScript.
 func (p *Proxy) serveStatus(w http.ResponseWriter, r *http.Request, mount string) {
-	s := status{
-		URL:       "http://" + ownHost(r) + mount,
-		Help:      p.noBrowserHelp(),
-		Served:    p.totals.served.Load(),
-		Browsers:  p.totals.browsers.Load(),
-		Refusals:  p.totals.refusals.Load(),
-		Protected: p.opts.Rule != nil,
-		Held:      p.opts.HoldTimeout > 0 && p.noBrowserWhy() == "",
-	}
+	s := status{URL: "http://" + ownHost(r) + mount, Help: p.noBrowserHelp()}
 	if b, _ := p.source.Browser(); b != nil {
 		s.Browser = b.label()
 	}
-	now := time.Now()
 	for _, rel := range p.relays.list() {
-		s.Clients = append(s.Clients, statusClient{
-			Number: rel.who.Number, Agent: rel.who.UserAgent, Path: rel.who.Path, Browser: rel.browser.label(),
-			Since: now.Sub(rel.who.Since).Round(time.Second).String(),
-			Up:    p.sent(rel), Down: messagesAndBytes(rel.passed.messagesDown.Load(), rel.passed.bytesDown.Load()),
-		})
+		s.Clients = append(s.Clients, rel.who)
 	}
-	slices.SortFunc(s.Clients, func(a, b statusClient) int { return int(a.Number) - int(b.Number) })
+	slices.SortFunc(s.Clients, func(a, b *Client) int { return cmp.Compare(a.Number, b.Number) })
 
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
@@ -91,55 +64,19 @@ func (s *status) html() string {
 	write("<h1>CDP endpoint of this window</h1>\n")
 	write("<p>Give CDP clients this address: <code>%v</code>. It stays the same when the browser restarts.</p>\n", s.URL)
 	if s.Browser == "" {
-		held := ""
-		if s.Held {
-			held = " Clients that come are held for the next one."
-		}
-		write("<p><b>The window has no browser now.</b>%v %v</p>\n", held, s.Help)
+		write("<p><b>The window has no browser now.</b> %v</p>\n", s.Help)
 	} else {
-		write("<p>Behind it is <b>%v</b>.</p>\n", s.Browser)
-	}
-	if s.Protected {
-		write("<p>What clients may do in the window's browser is decided by its settings.</p>\n")
+		write("<p>Behind it is <b>%v</b>. What clients may do in it is decided by the window's settings.</p>\n", s.Browser)
 	}
 	write("<h2>Connected now: %v</h2>\n", len(s.Clients))
 	if len(s.Clients) > 0 {
-		write("<table>\n<tr><th>No.<th>Client<th>Connected to<th>Since<th>Sent<th>Received\n")
+		write("<table>\n<tr><th>No.<th>Client<th>Connected to<th>Since\n")
 		for _, c := range s.Clients {
-			write("<tr><td>%v<td>%v<td>%v <code>%v</code><td>%v<td>%v<td>%v\n",
-				c.Number, cmp.Or(c.Agent, "does not say its name"), c.Browser, c.Path, c.Since, c.Up, c.Down)
+			write("<tr><td>%v<td>%v<td>%v <code>%v</code><td>%v\n",
+				c.Number, cmp.Or(c.UserAgent, "does not say its name"), c.browser.label(), c.Path, time.Since(c.Since).Round(time.Second))
 		}
 		write("</table>\n")
 	}
-	write("<h2>Since this endpoint is served</h2>\n")
-	write("<p>Clients: %v. Changes of the browser: %v. Requests refused: %v.</p>\n", s.Served, s.Browsers, s.Refusals)
 	write("<p>Reload this page to see it as it is then.</p>\n</html>\n")
 	return page.String()
-}
-
-// sent describes the client's messages. Without a rule they are not read.
-func (p *Proxy) sent(r *relay) string {
-	if p.opts.Rule == nil {
-		return size(r.passed.bytesUp.Load())
-	}
-	return messagesAndBytes(r.passed.messagesUp.Load(), r.passed.bytesUp.Load())
-}
-
-func messagesAndBytes(messages, bytes uint64) string {
-	if messages == 1 {
-		return "1 message, " + size(bytes)
-	}
-	return fmt.Sprintf("%d messages, %s", messages, size(bytes))
-}
-
-// size formats a number of bytes for the user.
-func size(n uint64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprintf("%d B", n)
-	case n < 10_000_000:
-		return fmt.Sprintf("%d kB", n/1000)
-	default:
-		return fmt.Sprintf("%d MB", n/1_000_000)
-	}
 }

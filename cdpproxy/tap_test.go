@@ -29,7 +29,7 @@ func received(tap *cdpproxy.Tap) (texts []string, lost map[int]int) {
 // bounded number of messages and bytes, and reports where how many are missing.
 func TestTapNotRead(t *testing.T) {
 	t.Parallel()
-	big := frame(3<<20, 'x')
+	big := frame(30_000, 'x')
 	fake := startFake(t, "127.0.0.1:0", "answers", func(conn net.Conn) {
 		in := bufio.NewReader(conn)
 		for {
@@ -53,7 +53,7 @@ func TestTapNotRead(t *testing.T) {
 			}
 		}
 	})
-	p, addr := serveLimited(t, newSource(fake.url()), ruledOnly, cdpproxy.Limits{TapMessages: 1000, TapBytes: 13 << 20})
+	p, addr := serveLimited(t, newSource(fake.url()), ruledOnly, cdpproxy.Limits{TapMessages: 1000, TapBytes: 130_000})
 	tap := p.Tap()
 	defer tap.Close()
 	c := dial(t, addr, "/devtools/browser/x")
@@ -87,13 +87,13 @@ func TestTapNotRead(t *testing.T) {
 
 	cutOff := p.Tap()
 	defer cutOff.Close()
-	for range 5 { // 15 MiB
-		if got := call(t, c, `{"id":0,"method":"A.large"}`); len(got) != 3<<20 {
+	for range 5 { // more than fits
+		if got := call(t, c, `{"id":0,"method":"A.large"}`); len(got) != 30_000 {
 			t.Fatalf("%d bytes", len(got))
 		}
 	}
 	// There is still room for small ones.
-	if texts, lost := received(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 3<<20 || texts[8] != `client {"id":0,"method":"A.large"}` {
+	if texts, lost := received(tap); len(texts) != 9 || len(lost) > 0 || len(texts[7]) < 30_000 || texts[8] != `client {"id":0,"method":"A.large"}` {
 		t.Errorf("%d messages were kept, with %v missing", len(texts), lost)
 	}
 	if lost := cutOff.Close(); lost != 1 || len(cutOff.C()) != 9 {

@@ -156,39 +156,36 @@ func (a *answered) Error() string { return "browser answered HTTP " + a.res.Stat
 // upgrade requests the WebSocket at path. The key is our own, since not every
 // server accepts the keys that clients send. Neither Origin nor extensions are
 // forwarded. Origin is for checkPage to judge; permessage-deflate only costs on
-// loopback and would hide messages from rules. agent is the client's User-Agent: a
-// virtual browser names its clients to each other.
-func (u *upstream) upgrade(path, protocols, agent string) (*http.Response, error) {
+// loopback and would hide messages from rules. No CDP server knows a subprotocol.
+// agent is the client's User-Agent: a virtual browser names its clients to each other.
+func (u *upstream) upgrade(path, agent string) error {
 	var random [16]byte
 	rand.Read(random[:]) // never fails
 	key := base64.StdEncoding.EncodeToString(random[:])
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n", path, u.host, key)
-	if protocols != "" {
-		fmt.Fprintf(&b, "Sec-WebSocket-Protocol: %s\r\n", protocols)
-	}
 	if agent != "" {
 		fmt.Fprintf(&b, "User-Agent: %.200s\r\n", agent)
 	}
 	b.WriteString("\r\n")
 	if _, err := u.conn.Write(b.Bytes()); err != nil {
-		return nil, err
+		return err
 	}
 	res, err := u.readResponse(http.MethodGet)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if res.StatusCode != http.StatusSwitchingProtocols {
 		body, err := u.readBody(res, maxVersion)
-		return nil, errors.Join(&answered{res, body}, err)
+		return errors.Join(&answered{res, body}, err)
 	}
 	if res.Header.Get("Sec-WebSocket-Accept") != acceptKey(key) || !strings.EqualFold(res.Header.Get("Upgrade"), "websocket") {
-		return nil, errors.New("the browser's WebSocket handshake is wrong")
+		return errors.New("the browser's WebSocket handshake is wrong")
 	}
 	if res.Header.Get("Sec-WebSocket-Extensions") != "" {
-		return nil, errors.New("the browser chose a WebSocket extension that was not offered")
+		return errors.New("the browser chose a WebSocket extension that was not offered")
 	}
-	return res, nil
+	return nil
 }
 
 // leftover is what came together with the last response.

@@ -1,7 +1,6 @@
 package cdpproxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -104,7 +103,6 @@ type joined struct {
 	relay    *relay
 	conn     *net.TCPConn
 	greeting []byte // that came with the 101
-	protocol string
 }
 
 // connect opens the WebSocket to b and registers the relay. Nothing has been
@@ -126,8 +124,7 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 	if r.Header.Get("Origin") == DevToolsOrigin {
 		agent = "DevTools" // its own is the browser's
 	}
-	res, err := u.upgrade(up, strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ", "), agent)
-	if err != nil {
+	if err := u.upgrade(up, agent); err != nil {
 		u.close()
 		return nil, err
 	}
@@ -142,7 +139,7 @@ func (p *Proxy) connect(ctx context.Context, b *Browser, r *http.Request, path s
 		u.close()
 		return nil, errChanged
 	}
-	return &joined{rel, u.conn, u.leftover(), res.Header.Get("Sec-WebSocket-Protocol")}, nil
+	return &joined{rel, u.conn, u.leftover()}, nil
 }
 
 // hijack takes the client's connection from the HTTP server and starts the relay.
@@ -164,7 +161,7 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined) {
 	if _, err = io.ReadFull(rw.Reader, early); err == nil {
 		// The response is sent alone: chromedp panics when data comes with it.
 		client.SetWriteDeadline(time.Now().Add(dialTimeout))
-		_, err = client.Write(switching(r.Header.Get("Sec-WebSocket-Key"), up.protocol))
+		_, err = client.Write(switching(r.Header.Get("Sec-WebSocket-Key")))
 		client.SetWriteDeadline(time.Time{})
 	}
 	if err != nil {
@@ -178,12 +175,6 @@ func (p *Proxy) hijack(w http.ResponseWriter, r *http.Request, up *joined) {
 	up.relay.start(client, up.conn, early, up.greeting)
 }
 
-func switching(key, protocol string) []byte {
-	var b bytes.Buffer
-	b.WriteString("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + acceptKey(key) + "\r\n")
-	if protocol != "" {
-		b.WriteString("Sec-WebSocket-Protocol: " + protocol + "\r\n")
-	}
-	b.WriteString("\r\n")
-	return b.Bytes()
+func switching(key string) []byte {
+	return []byte("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + acceptKey(key) + "\r\n\r\n")
 }

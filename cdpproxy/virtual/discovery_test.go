@@ -42,7 +42,7 @@ func compared(body string) string {
 // TestDiscoveryAsChromium: every discovery request over HTTP gets the browser's own
 // response, except for the address.
 func TestDiscoveryAsChromium(t *testing.T) {
-	s := newSceneIn(t, cdptest.NewBrowserURL(t), false)
+	s := newSceneIn(t, cdptest.Launch(t).URL(), false)
 	s.get("GET", "/json/list") // until the page is ready
 	browser, own := strings.Split(s.debug.url, "/")[2], strings.Split(s.url, "/")[2]
 	_, prefix, _ := strings.Cut(s.http(), own)

@@ -2,32 +2,41 @@ package cdptest
 
 import (
 	"context"
+	"os"
 	"sync"
 	"testing"
 
 	"browser-coordinator/coordinator/chrome"
 )
 
-func launch() (*chrome.Browser, error) {
+func launch(more ...string) (*chrome.Browser, error) {
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
 		return nil, err
 	}
 	return chrome.Launch(context.Background(), chrome.Options{
-		Executable: found.Path, Headless: true, DebuggingPort: new(0), Args: []string{"--disable-gpu"},
+		Executable: found.Path, Headless: true, DebuggingPort: new(0),
+		Args: append([]string{"--disable-gpu", "--host-resolver-rules=MAP rebound.test 127.0.0.1"}, more...),
 	})
 }
 
-// NewBrowserURL returns the browser-level WebSocket URL of a browser of the test's own.
-// It has a debugging port.
-func NewBrowserURL(t testing.TB) string {
+// Launch launches a browser of the test's own, with a debugging port.
+func Launch(t testing.TB, more ...string) *chrome.Browser {
 	t.Helper()
-	b, err := launch()
+	b, err := launch(more...)
 	if err != nil {
 		t.Fatalf("these tests need a browser: %v", err)
 	}
 	t.Cleanup(func() { b.Close(context.Background()) })
-	return b.URL()
+	return b
+}
+
+// Kill ends a browser like a crash, without notice to its clients.
+func Kill(b *chrome.Browser) {
+	if p, err := os.FindProcess(b.PID()); err == nil {
+		p.Kill()
+	}
+	<-b.Done()
 }
 
 var running *chrome.Browser // that the tests of a package share, if one has needed it
@@ -37,14 +46,17 @@ var shared = sync.OnceValue(func() (err error) {
 	return err
 })
 
-// BrowserURL is that of the browser that the tests of a package share. Main ends it.
-func BrowserURL(t testing.TB) string {
+// Shared is the browser that the tests of a package share. Main ends it.
+func Shared(t testing.TB) *chrome.Browser {
 	t.Helper()
 	if err := shared(); err != nil {
 		t.Fatalf("these tests need a browser: %v", err)
 	}
-	return running.URL()
+	return running
 }
+
+// BrowserURL is the browser-level WebSocket URL of the shared browser.
+func BrowserURL(t testing.TB) string { return Shared(t).URL() }
 
 // Main runs the tests of a package, and returns the exit code.
 func Main(m *testing.M) int {

@@ -9,75 +9,15 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy"
-	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/internal/cdptest"
 )
-
-// chromium is a real browser of the test's own. Like every browser that the
-// coordinator launches, it ends with this process, even if the process is killed.
-type chromium struct {
-	url     string // browser-level WebSocket
-	browser *chrome.Browser
-}
-
-func launch(more ...string) (*chromium, error) {
-	found, err := chrome.Find(chrome.FindOptions{})
-	if err != nil {
-		return nil, err
-	}
-	browser, err := chrome.Launch(context.Background(), chrome.Options{
-		Executable: found.Path, Headless: true, DebuggingPort: new(0),
-		Args: append([]string{"--disable-gpu", "--host-resolver-rules=MAP rebound.test 127.0.0.1"}, more...),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &chromium{browser.URL(), browser}, nil
-}
-
-// kill ends the browser like a crash, without notice to its clients.
-func (c *chromium) kill() {
-	if p, err := os.FindProcess(c.browser.PID()); err == nil {
-		p.Kill()
-	}
-	<-c.browser.Done()
-}
-
-var shared struct {
-	once sync.Once
-	c    *chromium
-	err  error
-}
-
-// sharedChromium is the browser for all tests that do not end it.
-func sharedChromium(t testing.TB) *chromium {
-	t.Helper()
-	shared.once.Do(func() { shared.c, shared.err = launch() })
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.c
-}
-
-func newChromium(t testing.TB) *chromium {
-	t.Helper()
-	c, err := launch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.kill)
-	return c
-}
 
 func TestMain(m *testing.M) {
 	if child := os.Getenv("CDPPROXY_TEST_CHILD"); child != "" {
 		connectAsChild(child)
 		return
 	}
-	code := m.Run()
-	if shared.c != nil {
-		shared.c.kill()
-	}
-	os.Exit(code)
+	os.Exit(cdptest.Main(m))
 }
 
 // source is a Source that a test sets.
@@ -113,14 +53,6 @@ func (s *source) set(name, url string) {
 	if url != "" {
 		s.browser = &cdpproxy.Browser{Generation: s.count, Name: name, URL: url}
 	}
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// touch reports a change, but the browser stays the same.
-func (s *source) touch() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
