@@ -2,7 +2,6 @@ package cdpproxy_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,44 +73,5 @@ func TestClients(t *testing.T) {
 	// Other clients are not disturbed, and plain requests are no clients.
 	if _, version := get(t, addr, "/json/version", nil); !strings.Contains(version, "Browser") || len(watcher.came) != 0 {
 		t.Errorf("after that: %s", version)
-	}
-}
-
-// TestBehind: a message with Behind does not overtake the messages that wait.
-func TestBehind(t *testing.T) {
-	rule := newRule()
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
-	id := openTab(t, addr)
-	defer direct(t, "/json/close/"+id) // the endpoint refuses it
-	c := dial(t, addr, "/devtools/page/"+id)
-	command := func(id int, method string) {
-		t.Helper()
-		send(t, c, fmt.Sprintf(`{"id":%d,"method":%q}`, id, method))
-	}
-	command(1, "Page.navigate")
-	<-rule.waits
-	command(2, "DOM.focus") // Behind
-	command(3, "Page.bringToFront")
-	command(4, "Emulation.setFocusEmulationEnabled") // Ignore
-	answered := map[any]bool{}                       // 3 by the browser, 4 by the endpoint, so in any order
-	for range 2 {
-		reply := nextReply(t, c)
-		answered[reply["id"]] = reply["result"] != nil
-	}
-	if !answered[3.0] || !answered[4.0] {
-		t.Errorf("answered: %v, want the results of 3 and 4", answered)
-	}
-	rule.mu.Lock()
-	first := rule.waiting[0]
-	rule.mu.Unlock()
-	first <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
-	for want := 1.0; want <= 2; want++ {
-		if reply := nextReply(t, c); reply["id"] != want {
-			t.Errorf("%v, want the answer to %v", reply, want)
-		}
-	}
-	// With nothing before it, it does not wait.
-	if reply := exchange(t, c, `{"id":5,"method":"DOM.focus"}`); reply["id"] != 5.0 {
-		t.Errorf("%v", reply)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -138,24 +137,18 @@ func (f *fakeBrowser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// counted returns the URL of a browser behind a listener that counts connections.
-func counted(t testing.TB, browser string) (string, *counter) {
+// passOn returns the address of a listener in front of another one. It writes what
+// clients send to sent too, and calls came for each connection.
+func passOn(t testing.TB, to string, sent io.Writer, came func()) string {
 	t.Helper()
-	u, err := url.Parse(browser)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := u.Host
-	u.Host = ln.Addr().String()
-	count := new(counter)
 	var wg sync.WaitGroup
-	pass := func(to, from net.Conn) {
+	pass := func(to io.Writer, from, other net.Conn) {
 		io.Copy(to, from)
-		to.Close()
+		other.Close()
 		from.Close()
 	}
 	wg.Go(func() {
@@ -164,21 +157,28 @@ func counted(t testing.TB, browser string) (string, *counter) {
 			if err != nil {
 				return
 			}
-			count.add()
+			came()
 			out, err := net.Dial("tcp", to)
 			if err != nil {
 				in.Close()
 				continue
 			}
-			wg.Go(func() { pass(out, in) })
-			wg.Go(func() { pass(in, out) })
+			wg.Go(func() { pass(io.MultiWriter(out, sent), in, out) })
+			wg.Go(func() { pass(in, out, in) })
 		}
 	})
 	t.Cleanup(func() {
 		ln.Close()
 		wg.Wait()
 	})
-	return u.String(), count
+	return ln.Addr().String()
+}
+
+// counted returns the URL of a browser behind a listener that counts connections.
+func counted(t testing.TB, browser string) (string, *counter) {
+	t.Helper()
+	host, count := strings.Split(browser, "/")[2], new(counter)
+	return strings.Replace(browser, host, passOn(t, host, io.Discard, count.add), 1), count
 }
 
 // rawUpgrade requests a WebSocket as bytes, with more bytes behind the request. It

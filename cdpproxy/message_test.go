@@ -179,35 +179,3 @@ func TestNotUTF8(t *testing.T) {
 		}
 	}
 }
-
-// TestNothingBehindClose: what a client sends after its close frame is neither
-// forwarded nor judged, and gets no response.
-func TestNothingBehindClose(t *testing.T) {
-	received := make(chan string, 1)
-	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {
-		frame := make([]byte, len(masked("")))
-		io.ReadFull(conn, frame)
-		io.WriteString(conn, "\x88\x00")
-		rest, _ := io.ReadAll(conn)
-		received <- string(append(frame, rest...))
-	})
-	rule := newRule()
-	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
-	conn, br, _ := rawUpgrade(t, addr, "", "")
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	bye := "\x88" + masked("")[1:]
-	io.WriteString(conn, bye+masked(`{"id":1,"method":"Runtime.evaluate"}`)+masked(`{"id":2,"method":"A.behind"}`)+"\xff\xff\xff")
-	got := make([]byte, 2)
-	if _, err := io.ReadFull(br, got); string(got) != "\x88\x00" {
-		t.Errorf("the client gets %q, %v", got, err)
-	}
-	conn.Close()
-	if got := <-received; got != bye {
-		t.Errorf("the browser received %q", got)
-	}
-	rule.mu.Lock()
-	defer rule.mu.Unlock()
-	if len(rule.seen) > 0 {
-		t.Errorf("judged: %q", rule.seen)
-	}
-}

@@ -167,26 +167,6 @@ func fragmented(t *testing.T, rule cdpproxy.Rule) {
 	}
 }
 
-// TestMalformed: Chromium ends a connection that violates the protocol, and its
-// client gets the reason.
-func TestMalformed(t *testing.T) {
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
-	for name, frame := range map[string]string{
-		"binary":   "\x82\x80\x00\x00\x00\x00",
-		"unmasked": "\x81\x02{}",
-		"reserved": "\xf3\x80\x00\x00\x00\x00",
-	} {
-		conn, br, _ := rawUpgrade(t, addr, "", frame)
-		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
-		if got := readFrame(t, br); len(got) < 2 {
-			t.Errorf("%s: %q, want a close frame", name, got)
-		}
-		if _, err := br.ReadByte(); err != io.EOF {
-			t.Errorf("%s: then %v, want EOF", name, err)
-		}
-	}
-}
-
 // TestShutdown: clients get a close frame, and waiting ones get a response.
 func TestShutdown(t *testing.T) {
 	src := newSource(cdptest.BrowserURL(t))

@@ -123,7 +123,9 @@ func direct(t *testing.T, path string) {
 	res.Body.Close()
 }
 
-// TestRuleFrames: a message that a rule cannot read reliably ends the client.
+// TestRuleFrames: a message that a rule cannot read reliably ends the client. Without a
+// rule Chromium ends a connection that violates the protocol, and its client gets the
+// reason.
 func TestRuleFrames(t *testing.T) {
 	rule := newRule()
 	_, addr := serveLimited(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule}, cdpproxy.Limits{Headers: 1 << 20})
@@ -149,10 +151,25 @@ func TestRuleFrames(t *testing.T) {
 	if len(rule.seen) != 0 {
 		t.Errorf("the rule was shown %v", rule.seen)
 	}
+	_, unruled := serve(t, newSource(cdptest.BrowserURL(t)), nil)
+	for name, frame := range map[string]string{
+		"binary":   "\x82\x80\x00\x00\x00\x00",
+		"unmasked": "\x81\x02{}",
+		"reserved": "\xf3\x80\x00\x00\x00\x00",
+	} {
+		conn, br, _ := rawUpgrade(t, unruled, "", frame)
+		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if got := readFrame(t, br); len(got) < 2 {
+			t.Errorf("%s: %q, want a close frame", name, got)
+		}
+		if _, err := br.ReadByte(); err != io.EOF {
+			t.Errorf("%s: then %v, want EOF", name, err)
+		}
+	}
 }
 
-// TestRuleWaits: operations that wait for a user keep their order, and nothing else
-// waits for them.
+// TestRuleWaits: operations that wait for a user keep their order, also with those that
+// must not overtake them, and nothing else waits for them.
 func TestRuleWaits(t *testing.T) {
 	rule := newRule()
 	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), &cdpproxy.Options{Rule: rule})
@@ -160,15 +177,24 @@ func TestRuleWaits(t *testing.T) {
 	defer direct(t, "/json/close/"+id) // the endpoint refuses it
 	c := dial(t, addr, "/devtools/page/"+id)
 	other := dial(t, addr, "/devtools/browser/x")
-	navigate := func(id int) string {
-		return fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%d</title>"}}`, id, id)
+	command := func(id int, method, params string) {
+		t.Helper()
+		send(t, c, fmt.Sprintf(`{"id":%d,"method":%q,"params":{%s}}`, id, method, params))
 	}
 	for id := range 3 {
-		send(t, c, navigate(id+1))
+		command(id+1, "Page.navigate", fmt.Sprintf(`"url":"data:text/html,<title>n%d</title>"`, id))
 		<-rule.waits
 	}
-	if reply := exchange(t, c, `{"id":10,"method":"Page.getFrameTree"}`); reply["id"] != 10.0 {
-		t.Errorf("while acts wait: %v", reply)
+	command(4, "DOM.focus", "") // Behind
+	command(10, "Page.getFrameTree", "")
+	command(11, "Emulation.setFocusEmulationEnabled", "") // Ignore
+	answered := map[any]bool{}                            // 10 by the browser, 11 by the endpoint, so in any order
+	for range 2 {
+		reply := nextReply(t, c)
+		answered[reply["id"]] = reply["result"] != nil
+	}
+	if !answered[10.0] || !answered[11.0] {
+		t.Errorf("while acts wait: %v, want the results of 10 and 11", answered)
 	}
 	if got := call(t, other, getVersion); !strings.Contains(got, "Chrome/") {
 		t.Errorf("another client: %s", got)
@@ -178,16 +204,16 @@ func TestRuleWaits(t *testing.T) {
 	rule.mu.Unlock()
 	// Decided in another order than they came.
 	close(third)
-	second <- cdpproxy.Verdict{}
+	second <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "not this"}
 	first <- cdpproxy.Verdict{Action: cdpproxy.Refuse, Reason: "no"}
-	want := map[any]string{1.0: "no", 2.0: "result", 3.0: "nobody decided"}
-	for len(want) > 0 {
-		reply := nextReply(t, c)
-		text, ok := want[reply["id"]]
-		if !ok || !strings.Contains(fmt.Sprint(reply), text) {
-			t.Errorf("got %v, want one of %v", reply, want)
+	for i, want := range []string{"no", "not this", "nobody decided", ""} {
+		if reply := nextReply(t, c); reply["id"] != float64(i+1) || !strings.Contains(refusal(reply), want) {
+			t.Errorf("%v, want the answer to %d with %q", reply, i+1, want)
 		}
-		delete(want, reply["id"])
+	}
+	// With nothing before it, it does not wait.
+	if reply := exchange(t, c, `{"id":5,"method":"DOM.focus"}`); reply["id"] != 5.0 {
+		t.Errorf("%v", reply)
 	}
 }
 
@@ -253,33 +279,50 @@ func TestTooManyWait(t *testing.T) {
 	}
 }
 
-// TestNothingBehindTheEnd: what a client sends after a message that has ended its
-// connection, in the same packet or later, is neither judged nor forwarded.
-func TestNothingBehindTheEnd(t *testing.T) {
-	received := make(chan string, 1)
-	fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {
-		all, _ := io.ReadAll(conn)
-		received <- string(all)
-	})
-	rule, watcher := newRule(), newJoined()
-	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule, Watcher: watcher})
-	conn, br, _ := rawUpgrade(t, addr, "", "")
-	io.WriteString(conn, masked(`{"id":1,"method":"Browser.close"}`)+masked(`{"id":2,"method":"A.behind"}`))
-	if got := readFrame(t, br); got != `{"id":1,"result":{}}` {
-		t.Error(got)
-	}
-	if got := readFrame(t, br); !strings.Contains(got, "the browser stays") {
-		t.Error(got)
-	}
-	io.WriteString(conn, masked(`{"id":3,"method":"A.later"}`))
-	conn.Close()
-	<-watcher.left
-	if got := <-received; got != "" {
-		t.Errorf("the browser received %q", got)
-	}
-	rule.mu.Lock()
-	defer rule.mu.Unlock()
-	if slices.Contains(rule.seen, "A.later") {
-		t.Errorf("judged: %q", rule.seen)
+// TestNothingBehind: what a client sends after its close frame, or after a message that
+// has ended its connection, is neither judged nor forwarded, and gets no response. It may
+// come in the same packet or later.
+func TestNothingBehind(t *testing.T) {
+	bye := "\x88" + masked("")[1:]
+	for name, c := range map[string]struct {
+		ends, forwarded string   // what ends the connection, and what of it the browser gets
+		answers         []string // that the client gets
+	}{
+		"a message":     {masked(`{"id":1,"method":"Browser.close"}`), "", []string{`{"id":1,"result":{}}`, "the browser stays"}},
+		"a close frame": {bye, bye, []string{""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			received := make(chan string, 1)
+			fake := startFake(t, "127.0.0.1:0", "listens", func(conn net.Conn) {
+				begin := make([]byte, len(c.forwarded))
+				io.ReadFull(conn, begin)
+				if c.forwarded != "" {
+					io.WriteString(conn, "\x88\x00")
+				}
+				rest, _ := io.ReadAll(conn)
+				received <- string(append(begin, rest...))
+			})
+			rule, watcher := newRule(), newJoined()
+			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule, Watcher: watcher})
+			conn, br, _ := rawUpgrade(t, addr, "", "")
+			conn.SetDeadline(time.Now().Add(20 * time.Second))
+			io.WriteString(conn, c.ends+masked(`{"id":2,"method":"A.behind"}`)+"\xff\xff\xff")
+			for _, want := range c.answers {
+				if got := readFrame(t, br); !strings.Contains(got, want) {
+					t.Errorf("the client gets %q, want %q", got, want)
+				}
+			}
+			io.WriteString(conn, masked(`{"id":3,"method":"A.later"}`))
+			conn.Close()
+			<-watcher.left
+			if got := <-received; got != c.forwarded {
+				t.Errorf("the browser received %q", got)
+			}
+			rule.mu.Lock()
+			defer rule.mu.Unlock()
+			if slices.Contains(rule.seen, "A.later") || slices.Contains(rule.seen, "A.behind") {
+				t.Errorf("judged: %q", rule.seen)
+			}
+		})
 	}
 }

@@ -24,13 +24,23 @@ import (
 	"browser-coordinator/internal/toolstest"
 )
 
+// buildReleased builds the coordinator as released, once.
+var buildReleased = sync.OnceValues(func() (path string, err error) {
+	path = filepath.Join(toolstest.Dir, "released")
+	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return path, err
+})
+
 // serveReleased runs `coordinator serve` as released: the race detector would multiply
 // its memory.
 func serveReleased(t *testing.T, workspace string) *running {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "released")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	path, err := buildReleased()
+	if err != nil {
+		t.Fatal(err)
 	}
 	cmd := command(context.Background(), t, toolstest.Dir, "serve", "--workspace", workspace)
 	cmd.Path = path
@@ -164,11 +174,11 @@ func settled(what func() bool) bool {
 	return false
 }
 
-// 3,000 silent clients cost two descriptors and at most 10 kB each. After they disconnect
+// 1,000 silent clients cost two descriptors and at most 10 kB each. After they disconnect
 // no descriptor is left.
 func TestIdleConnections(t *testing.T) {
 	t.Parallel()
-	const clients, most = 3000, 10.0 // kB
+	const clients, most = 1000, 10.0 // kB
 	var open atomic.Int32
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), quietBrowser(t, &open))
 	serving := serveReleased(t, w.Folder)
