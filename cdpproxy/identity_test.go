@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -94,33 +93,21 @@ func tryAll(t *testing.T, addr, browser string) map[string]string {
 // suffice to impersonate the browser.
 func TestAnotherProgramOfTheUser(t *testing.T) {
 	fake := startFake(t, "127.0.0.1:0", "other", nil)
-	var mu sync.Mutex
-	var asked []string
-	handler := fake.http.Handler
-	fake.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		asked = append(asked, r.URL.Path)
-		mu.Unlock()
-		handler.ServeHTTP(w, r)
-	})
+	var sent recorder
+	at := passOn(t, fake.addr, &sent, func() {})
 	for _, prefix := range []string{"", "/secret"} {
-		browser := "ws://" + fake.addr + prefix + "/devtools/browser/named"
+		browser := "ws://" + at + prefix + "/devtools/browser/named"
 		_, addr := serve(t, newSource(browser), &cdpproxy.Options{HoldTimeout: cdpproxy.NoHold})
 		for way, answer := range tryAll(t, addr, browser) {
-			if prefix == "" && !strings.Contains(answer, "another browser listens at "+fake.addr) {
+			if prefix == "" && !strings.Contains(answer, "another browser listens at "+at) {
 				t.Errorf("%s: %s", way, answer)
 			}
 		}
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	for _, path := range asked {
-		if strings.Contains(path, "named") {
-			t.Errorf("asked for %s", path)
-		}
-	}
-	if len(asked) == 0 {
-		t.Error("nothing was asked")
+	sent.mu.Lock()
+	defer sent.mu.Unlock()
+	if all := sent.sent.String(); strings.Contains(all, "named") || !strings.Contains(all, "GET /json/version") {
+		t.Errorf("it was sent %s", all)
 	}
 }
 
