@@ -37,52 +37,27 @@ func ruled(t testing.TB, h *user, browser string, o *access.RuleOptions) (*acces
 // closed at the end of the test.
 func directTab(t testing.TB, url string) (string, *websocket.Conn) {
 	t.Helper()
-	browser := cdptest.BrowserURL(t)
-	host := strings.TrimPrefix(browser, "ws://")
-	host = host[:strings.IndexByte(host, '/')]
-	req, err := http.NewRequest(http.MethodPut, "http://"+host+"/json/new?about:blank", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var target struct {
-		ID string `json:"id"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&target); err != nil || target.ID == "" {
-		t.Fatalf("/json/new: HTTP %d, %v", res.StatusCode, err)
-	}
-	conn, _, err := websocket.Dial(testContext(t), "ws://"+host+"/devtools/page/"+target.ID, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := strings.Split(cdptest.BrowserURL(t), "/")[2]
+	id := openTab(t, host)
+	conn := dial(t, host, "/devtools/page/"+id)
 	t.Cleanup(func() {
-		defer conn.CloseNow()
-		res, err := http.Get("http://" + host + "/json/close/" + target.ID)
-		if err != nil {
-			return
-		}
-		res.Body.Close()
+		tryGet(host, "/json/close/"+id, nil)
 		// The tab closes asynchronously; its connection ends with it.
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		for err == nil {
+		for err := error(nil); err == nil; {
 			_, _, err = conn.Read(ctx)
 		}
 	})
 	exchange(t, conn, `{"id":1,"method":"Page.enable"}`)
 	byHand(t, conn, url)
 	waitEvent(t, conn, "Page.loadEventFired", "")
-	return target.ID, conn
+	return id, conn
 }
 
 func byHand(t testing.TB, conn *websocket.Conn, url string) {
 	t.Helper()
-	message := fmt.Appendf(nil, `{"id":2,"method":"Page.navigate","params":{"url":%q}}`, url)
-	send(t, conn, string(message))
+	send(t, conn, fmt.Sprintf(`{"id":2,"method":"Page.navigate","params":{"url":%q}}`, url))
 }
 
 // waitEvent waits for an event that contains text.

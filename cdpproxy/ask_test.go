@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -70,8 +69,7 @@ func TestAsk(t *testing.T) {
 	c, other := dial(t, addr, "/devtools/page/"+id), dial(t, addr, "/devtools/browser/x")
 	navigate := func(n int) {
 		t.Helper()
-		message := fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%[1]d</title>"}}`, n)
-		send(t, c, message)
+		send(t, c, fmt.Sprintf(`{"id":%d,"method":"Page.navigate","params":{"url":"data:text/html,<title>n%[1]d</title>"}}`, n))
 	}
 	expect := func(n float64, refused string) {
 		t.Helper()
@@ -199,24 +197,19 @@ func TestAskNamesPage(t *testing.T) {
 		}
 	}
 	const act = `"method":"Page.navigate","params":{"url":"about:blank"}}`
-	command := func(c *websocket.Conn, message string) {
-		t.Helper()
-		send(t, c, message)
-	}
-
-	command(dial(t, addr, "/devtools/page/"+id), `{"id":1,`+act)
+	send(t, dial(t, addr, "/devtools/page/"+id), `{"id":1,`+act)
 	expect("a page's connection", asked("a page's connection"))
 
 	c := dial(t, addr, "/devtools/browser/x")
 	reply := exchange(t, c, `{"id":1,"method":"Target.attachToTarget","params":{"targetId":"`+id+`","flatten":true}}`)
 	result, _ := reply["result"].(map[string]any)
-	command(c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
+	send(t, c, fmt.Sprintf(`{"id":2,"sessionId":%q,%s`, result["sessionId"], act))
 	expect("a session", asked("a session"))
 	nextReply(t, c) // a refusal applies to what waits too
-	command(c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
+	send(t, c, `{"id":3,"method":"Target.closeTarget","params":{"targetId":"`+id+`"}}`)
 	expect("a command that names it", asked("a command that names it"))
 	nextReply(t, c)
-	command(c, `{"id":4,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
+	send(t, c, `{"id":4,"method":"Target.createTarget","params":{"url":"about:blank"}}`)
 	if page := asked("the browser"); page != nil {
 		t.Errorf("an action on the browser is attributed to %+v", page)
 	}
@@ -287,8 +280,7 @@ func TestModeWhileWaiting(t *testing.T) {
 	c := dial(t, addr, "/devtools/page/"+id)
 	command := func(n int, method string) {
 		t.Helper()
-		message := fmt.Appendf(nil, `{"id":%d,"method":%q,"params":{"url":"about:blank#1"}}`, n, method)
-		send(t, c, string(message))
+		send(t, c, fmt.Sprintf(`{"id":%d,"method":%q,"params":{"url":"about:blank#1"}}`, n, method))
 	}
 	command(1, "Page.navigate")
 	<-h.asked
@@ -318,11 +310,7 @@ func TestModeWhileWaiting(t *testing.T) {
 // the only error of a script that it does not take for a navigation.
 func TestPlaywrightGetsException(t *testing.T) {
 	_, addr := ruled(t, newUser(policy.ModeView), cdptest.BrowserURL(t), nil)
-	c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"Playwright/1.65.1 (x64)"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.CloseNow()
+	c := dialAs(t, addr, "Playwright/1.65.1 (x64)")
 	reply := exchange(t, c, `{"id":1,"sessionId":"s","method":"Runtime.evaluate","params":{"expression":"1"}}`)
 	if text := fmt.Sprint(reply); reply["id"] != 1.0 || reply["sessionId"] != "s" || reply["error"] != nil || !strings.Contains(text, "exceptionDetails") || !strings.Contains(text, `Runtime.evaluate refused: the access mode of this window is "view"`) {
 		t.Errorf("%v", reply)
@@ -338,16 +326,7 @@ func TestPlaywrightGetsException(t *testing.T) {
 func TestStopped(t *testing.T) {
 	h := newUser(policy.ModeFull)
 	rule, addr := ruled(t, h, cdptest.BrowserURL(t), nil)
-	joinAt := func(addr, agent string) *websocket.Conn {
-		t.Helper()
-		c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.CloseNow() })
-		return c
-	}
-	join := func(agent string) *websocket.Conn { t.Helper(); return joinAt(addr, agent) }
+	join := func(agent string) *websocket.Conn { t.Helper(); return dialAs(t, addr, agent) }
 	waitFor := func(names ...string) []*cdpproxy.Client {
 		t.Helper()
 		for {
@@ -391,8 +370,8 @@ func TestStopped(t *testing.T) {
 	waitFor("Good")
 	// Another coordinator knows the client only by the window's list.
 	_, next := ruled(t, h, cdptest.BrowserURL(t), nil)
-	sentAway(joinAt(next, "Bad/1"))
-	call(t, joinAt(next, "Good/1"), getVersion)
+	sentAway(dialAs(t, next, "Bad/1"))
+	call(t, dialAs(t, next, "Good/1"), getVersion)
 
 	h.choose(policy.ModeFull)
 	waitFor("Good")

@@ -424,7 +424,7 @@ func TestExtension(t *testing.T) {
 
 // openTab opens a tab through the endpoint and returns its id. The tab is closed at
 // the end of the test.
-func openTab(t *testing.T, addr string) string {
+func openTab(t testing.TB, addr string) string {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPut, "http://"+addr+"/json/new?about:blank", nil)
 	if err != nil {

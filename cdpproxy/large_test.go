@@ -118,7 +118,7 @@ func TestUnfinishedMessages(t *testing.T) {
 		}()
 	}
 	sent.Wait()
-	if held := live() - before; held > budget+8<<20 {
+	if held := live() - before; held > budget+16<<20 {
 		t.Errorf("%d MB are kept, the budget is %d", held>>20, budget>>20)
 	}
 	refused := 0

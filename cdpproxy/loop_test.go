@@ -9,10 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"testing"
-
-	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
 )
@@ -75,47 +72,36 @@ func dialSmall(ctx context.Context, network, addr string) (net.Conn, error) {
 // TestEverySize: messages of every size, by a client that reads sometimes at
 // once and sometimes late, so that both sides wait for each other again and again.
 // Nothing is lost, duplicated or out of order.
-func TestEverySize(t *testing.T) {
-	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
-		t.Run(name, func(t *testing.T) {
-			fake := startFake(t, "127.0.0.1:0", "echo", echo)
-			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
-			ctx := testContext(t)
-			c, _, err := websocket.Dial(ctx, "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPClient: &http.Client{
-				Transport: &http.Transport{DialContext: dialSmall},
-			}})
-			if err != nil {
-				t.Fatal(err)
+func TestEverySize(t *testing.T) { eachWay(t, everySize) }
+
+func everySize(t *testing.T, rule cdpproxy.Rule) {
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+	c, ctx := dialBy(t, addr, "/devtools/browser/x", dialSmall), testContext(t)
+	sent := 0
+	for round := range 3 {
+		// Small ones, one at a time; then many at once.
+		for range 40 {
+			text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, sent)
+			if got := call(t, c, text); got != text {
+				t.Fatalf("round %d: %.50s, want %s", round, got, text)
 			}
-			defer c.CloseNow()
-			c.SetReadLimit(-1)
-			sent := 0
-			for round := range 3 {
-				// Small ones, one at a time; then many at once.
-				for range 40 {
-					text := fmt.Sprintf(`{"id":%d,"method":"A.b"}`, sent)
-					send(t, c, text)
-					if _, got, err := c.Read(ctx); err != nil || string(got) != text {
-						t.Fatalf("round %d: %.50s %v, want %s", round, got, err, text)
-					}
-					sent++
-				}
-				var pile [][]byte
-				for range 8 {
-					filler := bytes.Repeat([]byte{byte('a' + sent%26)}, []int{10, 2_000_000}[rand.IntN(2)])
-					pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","x":"%s"}`, sent, filler))
-					sent++
-				}
-				for _, text := range pile {
-					send(t, c, string(text))
-				}
-				for i, want := range pile {
-					_, got, err := c.Read(ctx)
-					if err != nil || !bytes.Equal(got, want) {
-						t.Fatalf("round %d, message %d: %d bytes %.20s, %v; want %d %.20s", round, i, len(got), got, err, len(want), want)
-					}
-				}
+			sent++
+		}
+		var pile [][]byte
+		for range 8 {
+			filler := bytes.Repeat([]byte{byte('a' + sent%26)}, []int{10, 1_000_000}[rand.IntN(2)])
+			pile = append(pile, fmt.Appendf(nil, `{"id":%d,"method":"A.b","x":"%s"}`, sent, filler))
+			sent++
+		}
+		for _, text := range pile {
+			send(t, c, string(text))
+		}
+		for i, want := range pile {
+			_, got, err := c.Read(ctx)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("round %d, message %d: %d bytes %.20s, %v; want %d %.20s", round, i, len(got), got, err, len(want), want)
 			}
-		})
+		}
 	}
 }

@@ -48,11 +48,22 @@ func dial(t testing.TB, addr, path string) *websocket.Conn {
 // dialBy dials TCP by a function of the test's own; nil means the usual one.
 func dialBy(t testing.TB, addr, path string, tcp func(ctx context.Context, network, addr string) (net.Conn, error)) *websocket.Conn {
 	t.Helper()
+	return dialWith(t, "ws://"+addr+path, &websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: tcp}}})
+}
+
+// dialAs dials the browser as a program of that name.
+func dialAs(t testing.TB, addr, agent string) *websocket.Conn {
+	t.Helper()
+	return dialWith(t, "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {agent}}})
+}
+
+func dialWith(t testing.TB, url string, o *websocket.DialOptions) *websocket.Conn {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	c, res, err := websocket.Dial(ctx, "ws://"+addr+path, &websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{DialContext: tcp}}})
+	c, res, err := websocket.Dial(ctx, url, o)
 	if err != nil {
-		t.Fatalf("dial %s: %v (%v)", path, err, res)
+		t.Fatalf("dial %s: %v (%v)", url, err, res)
 	}
 	c.SetReadLimit(-1)
 	t.Cleanup(func() { c.CloseNow() })

@@ -4,7 +4,6 @@ package cdpproxy_test
 
 import (
 	"net"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -77,38 +76,29 @@ func pipes(t *testing.T) (n int) {
 
 // TestDescriptors: connections that have carried data, little and much, have two
 // descriptors each and no pipe. TCP keep-alive is on for both, and pacing is off.
-func TestDescriptors(t *testing.T) {
+func TestDescriptors(t *testing.T) { eachWay(t, descriptors) }
+
+func descriptors(t *testing.T, rule cdpproxy.Rule) {
 	const connections = 2
-	for name, rule := range map[string]cdpproxy.Rule{"no rule": nil, "rule": passAll{}} {
-		t.Run(name, func(t *testing.T) {
-			fake := startFake(t, "127.0.0.1:0", "echo", echo)
-			_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
-			before := pipes(t)
-			var conns []*websocket.Conn
-			for range connections {
-				c, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPClient: &http.Client{
-					Transport: &http.Transport{DialContext: dialSmall},
-				}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer c.CloseNow()
-				c.SetReadLimit(-1)
-				conns = append(conns, c)
-				call(t, c, getVersion) // the loop has it
-			}
-			keptAlive(t, addr, fake.addr, connections)
-			large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 1_000_000) + `"}`
-			for _, c := range conns {
-				if got := call(t, c, large); got != large {
-					t.Fatalf("%d bytes came back", len(got))
-				}
-			}
-			keptAlive(t, addr, fake.addr, connections)
-			if now := pipes(t); now > before {
-				t.Errorf("%d pipes more than before", now-before)
-			}
-		})
+	fake := startFake(t, "127.0.0.1:0", "echo", echo)
+	_, addr := serve(t, newSource(fake.url()), &cdpproxy.Options{Rule: rule})
+	before := pipes(t)
+	var conns []*websocket.Conn
+	for range connections {
+		c := dialBy(t, addr, "/devtools/browser/x", dialSmall)
+		conns = append(conns, c)
+		call(t, c, getVersion) // the loop has it
+	}
+	keptAlive(t, addr, fake.addr, connections)
+	large := `{"id":1,"method":"A.b","x":"` + strings.Repeat("x", 1_000_000) + `"}`
+	for _, c := range conns {
+		if got := call(t, c, large); got != large {
+			t.Fatalf("%d bytes came back", len(got))
+		}
+	}
+	keptAlive(t, addr, fake.addr, connections)
+	if now := pipes(t); now > before {
+		t.Errorf("%d pipes more than before", now-before)
 	}
 }
 

@@ -2,7 +2,6 @@ package cdpproxy_test
 
 import (
 	"html"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,11 +19,7 @@ func TestStatusPage(t *testing.T) {
 	c := cdptest.Shared(t)
 	src := newSource(c.URL())
 	_, addr := serve(t, src, &cdpproxy.Options{Token: token, NoBrowserHelp: "Press F5.", Rule: passAll{}})
-	conn, _, err := websocket.Dial(testContext(t), "ws://"+addr+"/devtools/browser/x", &websocket.DialOptions{HTTPHeader: http.Header{"User-Agent": {"<b>Agent</b>"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.CloseNow()
+	conn := dialAs(t, addr, "<b>Agent</b>")
 
 	ctx, cancel := remote.NewAllocator(testContext(t), c.URL(), remote.NoModifyURL)
 	defer cancel()
