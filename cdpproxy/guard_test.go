@@ -8,15 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/remote"
 	"github.com/coder/websocket"
 
 	"browser-coordinator/cdpproxy"
@@ -316,109 +312,6 @@ func TestWebSocketGuard(t *testing.T) {
 		if want := map[bool]int{true: 403, false: 405}[host == ""]; a.status != want || connections.count() != before {
 			t.Errorf("HTTP/1.0 with %q: HTTP %d %s, want %d", host, a.status, a.body, want)
 		}
-	}
-}
-
-// TestWebPage: real pages in a real browser try the attacks of a hostile site.
-func TestWebPage(t *testing.T) {
-	c := cdptest.Shared(t)
-	_, addr := serve(t, newSource(c.URL()), nil)
-	_, port, _ := net.SplitHostPort(addr)
-
-	ctx, cancel := remote.NewAllocator(testContext(t), c.URL(), remote.NoModifyURL)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
-
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, "<title>site</title>")
-	}))
-	defer site.Close()
-	defer site.CloseClientConnections() // Chromium keeps idle ones
-	if err := chromedp.Do(ctx, chromedp.Navigate(site.URL)); err != nil {
-		t.Fatal(err)
-	}
-	victim := openTab(t, addr)
-	script := `(async () => {
-		const out = {};
-		const base = "http://` + addr + `";
-		try { out.fetch = await (await fetch(base + "/json/version")).text(); } catch (e) { out.fetch = e.name; }
-		try { await fetch(base + "/json/close/` + victim + `", {mode: "no-cors"}); out.close = "sent"; } catch (e) { out.close = e.name; }
-		out.image = await new Promise(r => { const i = new Image(); i.onload = i.onerror = e => r(e.type); i.src = base + "/json/close/` + victim + `"; });
-		out.ws = await new Promise(r => { const w = new WebSocket("ws://` + addr + `/devtools/browser/x"); w.onopen = () => r("open"); w.onerror = () => r("error"); });
-		return JSON.stringify(out);
-	})()`
-	got, err := chromedp.Run(ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := `{"fetch":"TypeError","close":"sent","image":"error","ws":"error"}`; got != want {
-		t.Errorf("a page got %s, want %s", got, want)
-	}
-	if _, body := get(t, addr, "/json/list", nil); !strings.Contains(body, victim) {
-		t.Error("a page has closed a tab")
-	}
-
-	// The name rebound.test resolves to 127.0.0.1 in this browser.
-	if err := chromedp.Do(ctx, chromedp.Navigate("http://rebound.test:"+port+"/json/version")); err != nil {
-		t.Fatal(err)
-	}
-	got, err = chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(got, `Host "rebound.test:`) || strings.Contains(got, "devtools/browser") {
-		t.Errorf("a rebound name got %q", got)
-	}
-}
-
-// TestExtension: the worker of an extension with access to every site tries what
-// Origin does not show.
-func TestExtension(t *testing.T) {
-	t.Parallel()
-	reported := make(chan string, 1)
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil || r.Method != http.MethodPost {
-			return // from a stopped worker, or Chromium's own
-		}
-		select {
-		case reported <- string(body):
-		default: // the worker was started twice
-		}
-	}))
-	defer site.Close()
-	defer site.CloseClientConnections() // Chromium keeps idle ones
-	_, addr := serve(t, newSource(cdptest.BrowserURL(t)), nil)
-	id := openTab(t, addr)
-
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"manifest.json": `{"manifest_version": 3, "name": "driver", "version": "1", "background": {"service_worker": "worker.js"}, "host_permissions": ["<all_urls>"]}`,
-		"worker.js": `(async () => {
-			let out = "";
-			for (const mode of ["cors", "no-cors"])
-				for (const path of ["/json/version", "/json/close/` + id + `"])
-					try { const r = await fetch("http://` + addr + `" + path, {mode}); out += r.status + " " + await r.text() + "\n"; } catch (e) { out += e.name + "\n"; }
-			await fetch("` + site.URL + `", {method: "POST", body: out});
-		})()`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cdptest.Launch(t, "--load-extension="+dir)
-	select {
-	case got := <-reported:
-		if strings.Count(got, "an extension (Sec-Fetch-Site") != 4 || strings.Contains(got, "webSocketDebuggerUrl") {
-			t.Errorf("an extension got %s", got)
-		}
-	case <-testContext(t).Done():
-		t.Fatal("the extension reported nothing")
-	}
-	if _, body := get(t, addr, "/json/list", nil); !strings.Contains(body, id) {
-		t.Error("an extension has closed a tab")
 	}
 }
 

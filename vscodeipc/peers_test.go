@@ -1,0 +1,118 @@
+//go:build unix
+
+package vscodeipc
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestAnOlderWindowIsUnderstood dials a stand-in for a window of the first release,
+// which speaks only version 1. It sends no access mode, so agents may only read.
+func TestAnOlderWindowIsUnderstood(t *testing.T) {
+	home(t)
+	c := connect(t, fake(t, name(t, 0), func(conn net.Conn, lines *bufio.Scanner) {
+		for lines.Scan() {
+			r, fault := decodeRequest(lines.Bytes())
+			switch {
+			case fault != nil || r.version != 1:
+				conn.Write(encodeAnswer(r.id, nil, errorf(codeUnsupportedVersion, map[string]any{"supported": []int{1}}, "no")))
+			case r.kind == "hello":
+				io.WriteString(conn, helloAnswer)
+			default:
+				conn.Write(encodeAnswer(r.id, noPayload, nil))
+			}
+		}
+	}))
+	if h := c.hello; h.Version != 1 || h.State.Access.Mode != AccessView {
+		t.Errorf("the hello is read as %+v", h)
+	}
+	if err := ping(c, t.Context()); err != nil {
+		t.Errorf("a ping in the agreed version: %v", err)
+	}
+}
+
+// TestMisbehavingWindows presents a client each fault of a peer.
+func TestMisbehavingWindows(t *testing.T) {
+	for name, test := range map[string]struct {
+		sends string
+		is    error // nil: some other error
+	}{
+		"garbage":           {"hello\n", errIncompatible},
+		"http":              {"HTTP/1.1 400 Bad Request\r\n\r\n", errIncompatible},
+		"neither":           {"{}\n", errIncompatible},
+		"no id":             {`{"success":true,"payload":{}}` + "\n", errIncompatible},
+		"success a string":  {`{"id":1,"success":"yes","payload":{}}` + "\n", errIncompatible},
+		"failure unnamed":   {`{"id":1,"success":false}` + "\n", errIncompatible},
+		"seq a string":      {`{"type":"state","seq":"1","payload":{}}` + "\n", errIncompatible},
+		"empty hello":       {`{"id":1,"success":true,"payload":{}}` + "\n", errIncompatible},
+		"hello of a string": {`{"id":1,"success":true,"payload":"hi"}` + "\n", errIncompatible},
+		"other version":     {strings.Replace(helloAnswer, `"version":1,"server"`, `"version":9,"server"`, 1), errIncompatible},
+		"unsupported":       {`{"id":1,"success":false,"error":{"code":"unsupported_version","message":"no","data":{"supported":[3]}}}` + "\n", errIncompatible},
+		"endless line":      {strings.Repeat("x", 9<<20), errIncompatible},
+		"hangs up":          {"", nil},
+		"half a line":       {`{"id":1,`, nil},
+		"bye":               {`{"type":"bye","payload":{"reason":"shutdown","message":"x"}}` + "\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t)
+			_, err := dial(t.Context(), fake(t, socketPath(t, "pid-1"), hangUp(test.sends)), DialOptions{})
+			if err == nil || (test.is != nil) != errors.Is(err, errIncompatible) {
+				t.Errorf("dial gives %v", err)
+			}
+		})
+	}
+	t.Run("tolerated", func(t *testing.T) {
+		home(t)
+		connect(t, fake(t, name(t, 0), script(`{"type":"weather","seq":4,"payload":{}}`+"\n"+`{"id":77,"success":true,"payload":{}}`+"\n\n\r\n"+helloAnswer)))
+	})
+}
+
+// TestWindowsReportNothingOfEachOther: no response of a window, not even to an invalid
+// request, mentions another window beside it.
+func TestWindowsReportNothingOfEachOther(t *testing.T) {
+	const secret = "5ec7e7"
+	folder := home(t)
+	other := t.TempDir() + "/" + secret
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, ServerOptions{Workspace: folder, Folders: []string{folder}, Commands: map[string]Handler{"echo": echo}})
+	beside := serve(t, ServerOptions{Workspace: other, Folders: []string{other}, Commands: map[string]Handler{"echo-" + secret: echo}})
+	setState(t, beside, State{Browser: &Browser{URL: "ws://127.0.0.1:1/devtools/browser/" + secret, Product: "Chrome/1", Via: "launched"}})
+	listen(t, connect(t, beside.Address()))
+
+	conn := dialRaw(t, s.Address())
+	for _, line := range []string{
+		`{"id":1,"type":"hello","version":1,"payload":{"client":{"name":"x","version":""},"versions":[2,1]}}`,
+		`{"id":2,"type":"listen","version":2,"payload":{"events":["state"],"resume":{"session":"` + beside.hello.Session + `","seq":0}}}`,
+		`{"id":3,"type":"listen","version":2,"payload":{"events":["nothing"]}}`,
+		`{"id":4,"type":"state","version":2}`,
+		`{"id":5,"type":"call","version":2,"payload":{"command":"nothing"}}`,
+		`{"id":6,"type":"nothing","version":2}`,
+		`{"id":7,"type":"ping","version":99}`,
+		`nothing`,
+	} {
+		conn.send("%s", line)
+	}
+	setState(t, s, numbered(2))
+	setState(t, beside, numbered(3))
+	conn.send(`{"id":"last","type":"ping","version":2}`)
+	for {
+		line, err := conn.lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, secret) || strings.Contains(line, beside.hello.Session) || strings.Contains(line, string(beside.Address())) {
+			t.Errorf("it reports the other: %s", line)
+		}
+		if strings.Contains(line, `"id":"last"`) {
+			return
+		}
+	}
+}
