@@ -2,6 +2,7 @@ package cdpproxy_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha1"
 	"encoding/base64"
 	"encoding/binary"
@@ -163,6 +164,8 @@ func passOn(t testing.TB, to string, sent io.Writer, came func()) string {
 				in.Close()
 				continue
 			}
+			// Browsers keep idle connections.
+			context.AfterFunc(t.Context(), func() { in.Close(); out.Close() })
 			wg.Go(func() { pass(io.MultiWriter(out, sent), in, out) })
 			wg.Go(func() { pass(in, out, in) })
 		}
