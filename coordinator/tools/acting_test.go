@@ -94,7 +94,6 @@ func TestActions(t *testing.T) {
 	for _, step := range []struct{ action, path string }{{"back", "/one"}, {"forward", "/two"}, {"reload", "/two"}} {
 		agent.Expect("browser_navigate", args{"action": step.action}, "URL: "+url+step.path)
 	}
-	agent.Expect("browser_navigate_back", nil, "URL: "+url+"/one")
 	agent.Refused("browser_navigate", args{"action": "back", "url": "x"})
 	agent.Refused("browser_click", args{"target": "e1", "button": "thumb"}, "want one of left, right, middle")
 }
@@ -140,7 +139,7 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	if body := agent.Must("browser_network_request", args{"index": number(t, index), "part": "response-body"}); body != "the seventh item" {
 		t.Errorf("body: %q", body)
 	}
-	agent.Must("browser_resize", args{"width": 640, "height": 480})
+	agent.Must("browser_emulate", args{"viewport": "640x480"})
 	agent.Sees("() => [innerWidth, innerHeight].join()", `"640,480"`)
 
 	// The agent cannot close the developer's tab. It can close its own.

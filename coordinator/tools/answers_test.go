@@ -283,7 +283,11 @@ func TestFindAndRequests(t *testing.T) {
 	}
 	agent.Open(url + "/big")
 	agent.Evaluate(`() => fetch("/two")`)
-	list := agent.Must("browser_network_requests", args{"filter": "one|two"})
+	if list := agent.Expect("browser_network_requests", args{"filter": "one|two"}, "/two"); strings.Contains(list, "/one") {
+		t.Errorf("another document's: %s", list)
+	}
+	agent.Expect("browser_network_requests", args{"filter": "one"}, "With all there are")
+	list := agent.Must("browser_network_requests", args{"filter": "one|two", "all": true})
 	first, second, found := strings.Cut(list, "Navigated to "+url+"/big:\n")
 	if !found || !strings.Contains(first, "/one") || !strings.Contains(second, "/two") {
 		t.Errorf("two documents: %s", list)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/tools/agent"
 )
@@ -27,20 +26,8 @@ type emulateIn struct {
 	inWindow
 }
 
-type resizeIn struct {
-	Width  int `json:"width"`
-	Height int `json:"height"`
-	inWindow
-}
-
 func (s *Server) addEmulateTools() {
-	add(s, adjusts("browser_emulate", "Emulate", "Emulate a device, network or place"), emulate)
-	onPage(s, adjusts("browser_resize", "Resize", "Give the page another size"), resize)
-}
-
-func resize(ctx context.Context, c *agent.Call, p *page.Page, in resizeIn) error {
-	did := c.Did(fmt.Sprintf("The page is %d × %d now.", in.Width, in.Height))
-	return did(p.Emulate(ctx, emulation.Settings{Viewport: &emulation.Viewport{Width: in.Width, Height: in.Height}}))
+	add(s, adjusts("browser_emulate", "Emulate", "Emulate a size, device, network or place"), emulate)
 }
 
 func emulate(ctx context.Context, c *agent.Call, in emulateIn) error {

@@ -16,13 +16,8 @@ type navigateIn struct {
 
 func (in navigateIn) opens() bool { return in.URL != "" }
 
-type backIn struct{ inWindow }
-
 func (s *Server) addNavigateTools() {
 	add(s, mutates("browser_navigate", "Navigate", "Open a URL in the tab, or go through its history"), navigate)
-	add(s, mutates("browser_navigate_back", "Go back", "Go back in the tab's history"), func(ctx context.Context, c *agent.Call, _ backIn) error {
-		return navigate(ctx, c, navigateIn{Action: "back"})
-	})
 }
 
 func navigate(ctx context.Context, c *agent.Call, in navigateIn) error {

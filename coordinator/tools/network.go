@@ -19,6 +19,8 @@ import (
 )
 
 type requestsIn struct {
+	All    bool   `json:"all,omitempty" jsonschema:"also before the last navigation"`
+	Failed bool   `json:"failed,omitempty" jsonschema:"only failed and status 400 or more"`
 	Static bool   `json:"static,omitempty" jsonschema:"also images, scripts, styles …"`
 	Filter string `json:"filter,omitempty" jsonschema:"regular expression for URLs"`
 	answer.Paged
@@ -49,22 +51,47 @@ func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("requests of %s %v %s", p.ID(), in.Static, in.Filter)
+	what := fmt.Sprintf("requests of %s %v %v %v %s", p.ID(), in.All, in.Failed, in.Static, in.Filter)
 	if c.Out.Further(in.Paged, what) {
 		return nil
 	}
 	wanted := func(r history.Request) bool {
-		plain := r.Failed == "" && r.Status < 400 && slices.Contains(staticTypes, strings.ToLower(r.Type))
-		return filter.MatchString(r.URL) && (in.Static || !plain)
+		good := r.Failed == "" && r.Status < http.StatusBadRequest
+		return filter.MatchString(r.URL) && !(good && (in.Failed || !in.Static && slices.Contains(staticTypes, strings.ToLower(r.Type))))
 	}
 	all, refused := answer.Within(c.Origins, p.Network().Requests(ctx))
 	c.Out.LeftOut(refused, "requests")
+	earlier := 0
+	if !in.All {
+		all, earlier = ofDocument(all)
+	}
 	list, text := describeRequests(all, wanted)
 	if len(list) == 0 {
-		answer.SetList(c.Out, "requests", list, "No request was made, or none that is asked for.")
+		none := "No request was made, or none that is asked for."
+		if earlier > 0 {
+			none += fmt.Sprintf(" With all there are %d from before the last navigation.", earlier)
+		}
+		answer.SetList(c.Out, "requests", list, none)
 		return nil
 	}
 	return c.Out.Data(in.Paged, file, what, text, "requests", list)
+}
+
+// ofDocument returns the requests since the last navigation, and how many there were
+// before. Their numbers say nothing: those from before the connection are read later.
+func ofDocument(requests []history.Request) (own []history.Request, earlier int) {
+	var began time.Time
+	for _, r := range requests {
+		if r.Navigation && r.Started.After(began) {
+			began = r.Started
+		}
+	}
+	for _, r := range requests {
+		if r.Started.IsZero() || !r.Started.Before(began) {
+			own = append(own, r)
+		}
+	}
+	return own, len(requests) - len(own)
 }
 
 // requestOut is one request in the structured answer of browser_network_requests.
@@ -184,16 +211,32 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 		case in.Part == part.name:
 			text.WriteString(part.text)
 		case in.Part == "" && part.text != "":
-			fmt.Fprintf(&text, "\n%s:\n%s\n", part.name, part.text)
+			shown := part.text
+			if in.Filename == "" && strings.HasSuffix(part.name, "-body") {
+				shown = beginning(shown, part.name)
+			}
+			fmt.Fprintf(&text, "\n%s:\n%s\n", part.name, shown)
 		}
 	}
 	return c.Out.Text(in.Paged, file, what, strings.TrimRight(text.String(), "\n"))
 }
 
+// maxBeginning bounds how much of a body is shown among the other parts, in bytes.
+const maxBeginning = 2000
+
+func beginning(body, part string) string {
+	if len(body) <= maxBeginning {
+		return body
+	}
+	return strings.ToValidUTF8(body[:maxBeginning], "") + fmt.Sprintf("…\n(the first %d of %d bytes: part %s has all)", maxBeginning, len(body), part)
+}
+
 func headerText(headers map[string]string) string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		lines = append(lines, name+": "+headers[name])
+		for value := range strings.SplitSeq(headers[name], "\n") {
+			lines = append(lines, name+": "+value)
+		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -22,7 +22,7 @@ var extra = map[string][]string{
 	// Answers that may be long have parts.
 	"browser_console_messages": {"page"},
 	"browser_evaluate":         {"page"},
-	"browser_network_requests": {"page"},
+	"browser_network_requests": {"page", "all", "failed"},
 	"browser_network_request":  {"page"},
 	"browser_wait_for":         {"url", "expression", "networkIdle"},
 	"browser_file_upload":      {"target"}, // theirs answers a file chooser that a click has opened

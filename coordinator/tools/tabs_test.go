@@ -259,7 +259,7 @@ request.send("three of them");
 	if text := agent.Must("browser_console_messages", args{"all": true}); strings.Count(text, "logged early") != 2 {
 		t.Errorf("the whole console:\n%s", text)
 	}
-	list := agent.Must("browser_network_requests", args{"filter": "/order"})
+	list := agent.Must("browser_network_requests", args{"filter": "/order", "all": true})
 	if strings.Count(list, "409") != 2 {
 		t.Fatalf("requests:\n%s", list)
 	}

@@ -81,6 +81,8 @@ var events = map[string]func(*History, *cdp.Session, cdp.Event) error{
 	runtime.ExceptionThrown.Method:                    on(console, (*Console).exceptionThrown),
 	log.EntryAdded.Method:                             on(both, (*History).entryAdded),
 	network.RequestWillBeSent.Method:                  on(requests, (*Network).requestSent),
+	network.RequestWillBeSentExtraInfo.Method:         on(requests, (*Network).headersSent),
+	network.ResponseReceivedExtraInfo.Method:          on(requests, (*Network).headersReceived),
 	network.ResponseReceived.Method:                   on(requests, (*Network).responseReceived),
 	network.LoadingFinished.Method:                    on(requests, (*Network).requestFinished),
 	network.LoadingFailed.Method:                      on(requests, (*Network).requestFailed),

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,45 @@ func TestNetwork(t *testing.T) {
 	}
 	if _, err := p.Network().Request(t.Context(), 9999); err == nil {
 		t.Error("an unknown request is no error")
+	}
+}
+
+// The headers are those on the wire, with cookies, also of each hop of a redirect; a cookie
+// that the browser refuses is named with the reason.
+func TestRawHeaders(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Set-Cookie", "at="+r.URL.Path[1:]+"; Path=/; HttpOnly")
+		w.Header().Add("Set-Cookie", "lax=1; SameSite=Lax")
+		w.Header().Add("Set-Cookie", "far=1; Domain=other.example")
+		if r.URL.Path == "/first" {
+			http.Redirect(w, r, "/second", http.StatusFound)
+		}
+	}))
+	pagetest.Evaluate(t, p, `fetch('/zero').then(() => fetch('/first', {headers: {'X-Own': 'yes'}})).then(r => r.text())`)
+	headers := map[string]string{}
+	for _, r := range p.Network().Requests(t.Context()) {
+		d, err := p.Network().Request(t.Context(), r.Seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := r.URL[strings.LastIndex(r.URL, "/"):]
+		cookies := strings.Split(d.RequestHeaders["Cookie"], "; ")
+		slices.Sort(cookies)
+		headers[path] = fmt.Sprintf("%s|%s|%s|%s", strings.Join(cookies, "; "), d.RequestHeaders["X-Own"], d.ResponseHeaders["Set-Cookie"], d.ResponseHeaders["blocked set-cookie (InvalidDomain)"])
+		if d.RequestHeaders["Host"] == "" || d.RequestHeaders["Sec-Fetch-Mode"] == "" {
+			t.Errorf("%s: %v", path, d.RequestHeaders)
+		}
+	}
+	const rest = "; Path=/; HttpOnly\nlax=1; SameSite=Lax\nfar=1; Domain=other.example|far=1; Domain=other.example"
+	for path, want := range map[string]string{
+		"/zero":   "at=; lax=1||at=zero" + rest,
+		"/first":  "at=zero; lax=1|yes|at=first" + rest,
+		"/second": "at=first; lax=1|yes|at=second" + rest,
+	} {
+		if headers[path] != want {
+			t.Errorf("%s: %q, want %q", path, headers[path], want)
+		}
 	}
 }
 

@@ -41,6 +41,8 @@ type Request struct {
 // RequestDetails is a request with its headers and bodies.
 type RequestDetails struct {
 	Request
+	// The headers that were sent and received, with cookies. A name with several values has
+	// one on each line. Headers of requests that the network never saw are the page's own.
 	RequestHeaders  map[string]string
 	ResponseHeaders map[string]string
 	RequestBody     []byte
@@ -79,6 +81,10 @@ type entry struct {
 	requestHeaders  network.Headers
 	responseHeaders network.Headers
 	hasBody         bool
+	// raw are the raw headers of all requests with this id, nil if there are none for this
+	// one; hop is its place in them.
+	raw *rawHeaders
+	hop int
 	// redirected reports that the id now belongs to the redirect's target. posted keeps the
 	// request's own body until it is certain that no redirect follows.
 	redirected bool
@@ -96,10 +102,11 @@ type Network struct {
 	reading sync.Mutex // serializes reading past requests; taken before mu
 	log     *requestLog
 	served  map[*cdp.Session]bool // a service worker has responded there
+	raw     rawLog
 }
 
 func newNetwork(page Page, common *shared, opts Options) *Network {
-	n := &Network{shared: common, page: page, opts: opts, served: map[*cdp.Session]bool{}}
+	n := &Network{shared: common, page: page, opts: opts, served: map[*cdp.Session]bool{}, raw: rawLog{of: map[requestKey]*rawHeaders{}}}
 	n.log = &requestLog{
 		size: opts.NetworkSize, open: map[requestKey]*entry{}, documents: common.documents,
 		unread: map[*cdp.Session]bool{opts.Session: true}, asked: map[*cdp.Session]time.Time{},
@@ -194,7 +201,8 @@ func (n *Network) Request(ctx context.Context, seq int64) (RequestDetails, error
 	if i < 0 {
 		return RequestDetails{}, fmt.Errorf("there is no request %d: list them again, old ones are forgotten", seq)
 	}
-	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(found.requestHeaders), ResponseHeaders: headerText(found.responseHeaders)}
+	sent, received := found.headers()
+	d := RequestDetails{Request: found.Request, RequestHeaders: headerText(sent), ResponseHeaders: headerText(received)}
 	err := n.page.Run(ctx, "reading a request", 0, func(ctx context.Context) error { return n.readBodies(ctx, &found, &d) })
 	return d, err
 }
@@ -253,6 +261,7 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 		n.log.open[key] = nil
 		return
 	}
+	hop := 0
 	if e.RedirectResponse != nil {
 		// The redirect's target reuses the id; the redirected request is done.
 		before, known := n.log.open[key]
@@ -260,9 +269,12 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 			before = n.log.addResponse(s, e.RequestID, e.RedirectResponse, e.Type, e.Timestamp)
 		}
 		if before != nil {
-			before.respond(e.RedirectResponse)
+			before.respond(e.RedirectResponse, e.RedirectHasExtraInfo)
 			before.redirected = true
 			before.finish(e.Timestamp)
+			if hop = before.hop; before.raw != nil {
+				hop++
+			}
 		}
 	}
 	sent := &entry{
@@ -271,6 +283,7 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 			Started: time.UnixMicro(int64(e.WallTime.Float64() * 1e6)),
 		},
 		id: e.RequestID, session: s, began: e.Timestamp, requestHeaders: e.Request.Headers, hasBody: e.Request.HasPostData,
+		raw: n.raw.get(key), hop: hop,
 	}
 	size := 0
 	for _, part := range e.Request.PostDataEntries {
@@ -289,7 +302,12 @@ func (n *Network) requestSent(s *cdp.Session, e *network.EventRequestWillBeSent)
 	n.log.open[key] = sent
 }
 
-func (e *entry) respond(r *network.Response) {
+// respond notes a response. Where its raw headers are not reported, there are none of its
+// request either.
+func (e *entry) respond(r *network.Response, hasRaw bool) {
+	if !hasRaw {
+		e.raw = nil
+	}
 	e.Status, e.MIMEType = int(r.Status), r.MimeType
 	e.FromCache = r.FromDiskCache || r.FromPrefetchCache
 	e.responseHeaders = r.Headers
@@ -323,7 +341,7 @@ func (n *Network) responseReceived(s *cdp.Session, e *network.EventResponseRecei
 		return
 	}
 	r.session = s
-	r.respond(e.Response)
+	r.respond(e.Response, e.HasExtraInfo)
 	if r.Done {
 		delete(n.log.open, key)
 	}

@@ -67,10 +67,20 @@ func (t Tools) unknown(name string, err error) error {
 		return err
 	}
 	message := fmt.Sprintf("there is no tool %q", name)
-	if near := nearest(name, slices.Collect(maps.Keys(t))); near != "" {
+	if ours := elsewhere[name]; ours != "" {
+		message += "; there is " + ours
+	} else if near := nearest(name, slices.Collect(maps.Keys(t))); near != "" {
 		message += fmt.Sprintf("; there is %s", near)
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
+}
+
+// elsewhere are tools of Playwright MCP for which another tool of ours has a parameter.
+var elsewhere = map[string]string{
+	"browser_navigate_back":    "browser_navigate with action back",
+	"browser_navigate_forward": "browser_navigate with action forward",
+	"browser_resize":           "browser_emulate with viewport WIDTHxHEIGHT",
+	"browser_emulate_media":    "browser_emulate",
 }
 
 var schemas = sync.OnceValue(func() map[string]*schema {

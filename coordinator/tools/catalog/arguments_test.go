@@ -43,7 +43,7 @@ func TestNearest(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"click": "browser_click", "browser_screenshot": "browser_take_screenshot", "browser_clik": "browser_click",
-		"window_lst": "window_list", "snapshot": "browser_snapshot", "make_coffee": "",
+		"window_lst": "window_list", "snapshot": "browser_snapshot", "browser_resize": "browser_emulate with viewport WIDTHxHEIGHT", "make_coffee": "",
 	} {
 		message := `there is no tool "` + given + `"`
 		if want != "" {
