@@ -6,11 +6,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { bin } from "./programs.mjs";
 
-const clients = fileURLToPath(new URL("../..", import.meta.url));
-const repository = fileURLToPath(new URL("../../../..", import.meta.url));
 const run = promisify(execFile);
 
 /** Opens the window with `page` as its first page, and more flags of `coordinator window`. */
@@ -38,21 +36,11 @@ async function open(root, page, flags) {
     XDG_DATA_HOME: folder("data"),
     XDG_STATE_HOME: folder("state"),
   };
-  const bin = folder("bin");
-  const build = (cwd, target, from) =>
-    execFileSync("go", ["build", "-o", join(bin, target), from], {
-      cwd,
-      env: { ...process.env, GOWORK: "off" },
-      stdio: ["ignore", "inherit", "inherit"],
-    });
-  build(repository, "coordinator", "./coordinator");
-  build(clients, "chromedp", "./chromedp");
-  build(clients, "rod", "./rod");
   const coordinator = join(bin, "coordinator");
   const browser = execFileSync(coordinator, ["browser"], { encoding: "utf8", env }).trim();
 
   // The DevTools front end is let in by the endpoint; by a browser only when it is told to.
-  const executable = join(bin, "browser");
+  const executable = join(root, "browser");
   writeFileSync(executable, `#!/bin/sh\nexec '${browser}' --remote-allow-origins=devtools://devtools "$@"\n`);
   chmodSync(executable, 0o755);
 
