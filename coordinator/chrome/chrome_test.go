@@ -5,6 +5,7 @@ package chrome
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -135,6 +136,41 @@ func TestLaunchAndClose(t *testing.T) {
 	left, err := os.ReadDir(os.TempDir())
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestHeadlessHasNoHiddenPages: the browser's own interface, which nobody sees, has no pages.
+func TestHeadlessHasNoHiddenPages(t *testing.T) {
+	b := mustLaunch(t, Options{})
+	base := strings.Replace(b.URL(), "ws://", "http://", 1)
+	base, _, _ = strings.Cut(base, "/devtools/")
+	open, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/json/new?about:blank", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // with each new page the interface changes
+		resp, err := http.DefaultClient.Do(open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}
+	resp, err := http.Get(base + "/json/list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var targets []struct{ Type, URL string }
+	if err := json.NewDecoder(resp.Body).Decode(&targets); err != nil {
+		t.Fatal(err)
+	}
+	if len(targets) < 4 {
+		t.Errorf("the pages are not listed: %v", targets)
+	}
+	for _, target := range targets {
+		if target.Type != "page" {
+			t.Errorf("a %s at %s", target.Type, target.URL)
+		}
 	}
 }
 
