@@ -1,8 +1,9 @@
 // The commands that control agents, and those of the side bar's rows.
+import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { resume, setMode, stop, stoppable } from "../core/access/access";
 import { devToolsAddress, openDevTools } from "../core/browser/devtools";
-import { listPages } from "../core/browser/pages";
+import { actOnPage, listPages, pageActions } from "../core/browser/pages";
 import { reason } from "../core/log";
 import { clientName, isWebUrl, pageName, plain } from "../core/plaintext";
 import type { ConnectedClient } from "../core/protocol/protocol.generated";
@@ -35,6 +36,7 @@ export function registerAgentCommands(parts: Parts): vscode.Disposable {
       if (client) resume(store, client.id);
     }),
     on("openDevTools", (row?: PageRow) => openPage(parts, row)),
+    ...Object.entries(pageActions).map(([name, method]) => on(name, (row?: PageRow) => act(parts, row, method))),
     on("copyPageUrl", (row?: PageRow) => copy(row?.page.url)),
     on("copyDetail", (row?: DetailRow) => copy(row?.value)),
     on("openUrl", (row?: DetailRow) => row && openUrl(row.value)),
@@ -80,6 +82,18 @@ async function openPage(parts: Parts, row: PageRow | undefined): Promise<void> {
   } catch (error) {
     if (error instanceof NoCoordinator) await offerToFindCoordinator(error.message);
     else void vscode.window.showErrorMessage(`DevTools did not open: ${reason(error)}`);
+  }
+}
+
+async function act({ store }: Parts, row: PageRow | undefined, method: string): Promise<void> {
+  const { browser } = store.state;
+  if (!row || !browser) return;
+  try {
+    await actOnPage(browser.url, row.page, method);
+  } catch (error) {
+    void vscode.window.showErrorMessage(
+      l10n.t('The browser cannot do that with the page "{0}": {1}', pageName(row.page), reason(error)),
+    );
   }
 }
 

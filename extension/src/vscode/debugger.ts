@@ -13,6 +13,7 @@ import { folders } from "./folders";
 
 export function openDebugger(store: Store, over: EndedSessions): { debugger: Debugger; disposable: vscode.Disposable } {
   const threads = new Threads();
+  const sessions = new Map<string, vscode.DebugSession>();
   const ended = (id: string) => {
     over.ended(id);
     threads.ended(id);
@@ -22,7 +23,11 @@ export function openDebugger(store: Store, over: EndedSessions): { debugger: Deb
       over.started(session.id);
       threads.started(info(session), true);
       return {
-        onWillReceiveMessage: (message: DapMessage) => threads.toAdapter(session.id, message),
+        onWillReceiveMessage(message: DapMessage) {
+          threads.toAdapter(session.id, message);
+          const browser = threads.browserToStop(session.id, message);
+          if (browser) void vscode.debug.stopDebugging(sessions.get(browser.id));
+        },
         onDidSendMessage(message: DapMessage) {
           threads.fromAdapter(session.id, message);
           if (isFailedStart(message)) ended(session.id); // the editor fires no event for its end
@@ -31,7 +36,6 @@ export function openDebugger(store: Store, over: EndedSessions): { debugger: Deb
       };
     },
   });
-  const sessions = new Map<string, vscode.DebugSession>();
   const seen = (session: vscode.DebugSession) => {
     sessions.set(session.id, session);
     threads.started(info(session));

@@ -97,3 +97,23 @@ test("a change of breakpoints is known when each adapter that takes them has ans
   threads.ended("a");
   expect(await last).toBe(1);
 });
+
+test("Stop of a browser's oldest page is meant for the browser; the end of a page is not", () => {
+  const threads = new Threads();
+  const child = (id: string, parent: SessionInfo): SessionInfo => ({ ...info, id, name: id, parent });
+  const page = child("page", info);
+  for (const each of [info, page, child("frame", page), child("tab", info)]) threads.started(each, true);
+  const stop = (id: string, command = "terminate", args = {}) =>
+    threads.browserToStop(id, { type: "request", command, arguments: args })?.id;
+  expect(stop("page")).toBe("a");
+  expect(stop("page", "disconnect", { terminateDebuggee: false })).toBe("a");
+  expect(stop("page", "disconnect", { restart: true })).toBeUndefined();
+  expect(stop("page", "pause")).toBeUndefined();
+  expect(stop("tab")).toBeUndefined();
+  expect(stop("frame")).toBeUndefined();
+  expect(stop("a")).toBeUndefined();
+  threads.fromAdapter("page", { type: "event", event: "terminated" });
+  expect(stop("page", "disconnect")).toBeUndefined();
+  threads.ended("page");
+  expect(stop("tab")).toBe("a");
+});

@@ -106,6 +106,19 @@ export class Pages {
   }
 }
 
+/** What a user does with a page, as the methods of CDP. */
+export const pageActions = { closePage: "Page.close", reloadPage: "Page.reload", showPage: "Page.bringToFront" };
+
+export async function actOnPage(browser: string, page: Page, method: string): Promise<void> {
+  const cdp = await Cdp.connect(browser);
+  try {
+    const { sessionId } = await cdp.call("Target.attachToTarget", { targetId: page.id, flatten: true });
+    await cdp.call(method, {}, String(sessionId));
+  } finally {
+    cdp.close();
+  }
+}
+
 /** The pages of a browser, now. */
 export async function listPages(browser: string): Promise<Page[]> {
   const cdp = await Cdp.connect(browser);

@@ -3,6 +3,7 @@
 //
 // A session that started before the extension is known without its earlier messages; its threads are
 // known from the first message about them.
+import { isBrowserType } from "../browser/injection";
 import type { SessionInfo } from "../browser/sessions";
 
 /** Why and where a thread is paused. */
@@ -36,6 +37,8 @@ export class Session {
   ended = false;
   /** The adapter has refused to start: its end is no program's own end. */
   refused = false;
+  /** The adapter has reported the end of its program. */
+  terminated = false;
   /** How often one of its threads came to a stop. */
   count = 0;
   /** The requests in flight that let a thread run, with the stop that they left. */
@@ -116,6 +119,20 @@ export class Threads {
     this.#notify();
   }
 
+  /**
+   * The browser's debug session that the user means to stop by this message to the session of a page. The editor's
+   * Stop ends the page that has the focus, and the browser goes on with its other tabs, as those of agents. The
+   * oldest page stands for the browser: the launch has opened it. A page that was closed has reported its end before.
+   */
+  browserToStop(id: string, { type, command = "", arguments: args }: DapMessage): SessionInfo | undefined {
+    const session = this.#sessions.get(id);
+    const parent = session?.info.parent;
+    const stops = type === "request" && ["terminate", "disconnect"].includes(command) && args?.restart !== true;
+    if (!stops || !parent || parent.parent || session.terminated || !isBrowserType(parent.type)) return undefined;
+    const oldest = this.all.find(({ info }) => info.parent?.id === parent.id);
+    return oldest === session ? parent : undefined;
+  }
+
   /** The adapter sends this to the editor. */
   fromAdapter(id: string, message: DapMessage): void {
     const session = this.#sessions.get(id);
@@ -194,6 +211,8 @@ export class Threads {
     } else if (event === "continued") {
       if (body.allThreadsContinued === true || body.threadId === undefined) session.stops.clear();
       else session.stops.delete(thread);
+    } else if (event === "terminated") {
+      session.terminated = true;
     } else if (event === "initialized") {
       session.takesBreakpoints = session.info.configuration.noDebug !== true;
     } else if (event === "thread") {
